@@ -1,0 +1,1 @@
+//! What grows most, and what keeps it alive.

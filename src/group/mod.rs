@@ -1,0 +1,1 @@
+//! From a heap state to a memory tree: classifiers and multi-level grouping.

@@ -1,0 +1,1 @@
+//! From bytes to heap states: one folder per format, behind one trait.

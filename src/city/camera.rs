@@ -1,0 +1,263 @@
+//! Camera arithmetic: views of the city, flying, and the rule that the camera is never below ground or lost.
+
+use super::plan::{CITY_SIZE, Rect};
+use glam::{Mat4, Vec2, Vec3};
+
+/// Where the camera is and where it looks.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CameraPose {
+    /// Position, world units.
+    pub eye: Vec3,
+    /// Direction over the ground, radians; 0 looks north (-z), positive turns right.
+    pub yaw: f32,
+    /// Direction up (positive) or down, radians.
+    pub pitch: f32,
+}
+
+/// What the camera projects onto.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lens {
+    /// Vertical field of view, radians.
+    pub fov: f32,
+    /// Width by height.
+    pub aspect: f32,
+    /// Shares of the picture that panels cover: left, top, right, bottom.
+    pub margins: [f32; 4],
+}
+
+/// The eye stays this far above the ground.
+const LOWEST: f32 = 0.6;
+/// And within this distance of the centre: from there the whole city is still a good part of the picture.
+const FARTHEST: f32 = 6.0 * CITY_SIZE as f32;
+const STEEPEST: f32 = 1.55;
+
+impl CameraPose {
+    /// Unit vector ahead.
+    pub fn forward(&self) -> Vec3 {
+        let (s, c) = self.pitch.sin_cos();
+        Vec3::new(self.yaw.sin() * c, s, -self.yaw.cos() * c)
+    }
+
+    /// Unit vector to the right, level.
+    pub fn right(&self) -> Vec3 {
+        Vec3::new(self.yaw.cos(), 0.0, self.yaw.sin())
+    }
+
+    /// Unit vector up in the picture.
+    pub fn up(&self) -> Vec3 {
+        self.right().cross(self.forward())
+    }
+}
+
+impl Lens {
+    /// World to clip space with reversed depth (1 near, 0 at infinity).
+    pub fn clip_from_world(&self, pose: &CameraPose) -> Mat4 {
+        let aspect = self.aspect.clamp(0.05, 20.0);
+        let projection = Mat4::perspective_infinite_reverse_rh(self.fov.clamp(0.1, 2.6), aspect, 0.1);
+        projection * Mat4::look_to_rh(pose.eye, pose.forward(), pose.up())
+    }
+
+    /// The free part of the picture in normalized device coordinates: lowest and highest corner.
+    fn free(&self) -> (Vec2, Vec2) {
+        let [left, top, right, bottom] = self.margins.map(|m| m.clamp(0.0, 0.45));
+        (Vec2::new(left * 2.0 - 1.0, bottom * 2.0 - 1.0), Vec2::new(1.0 - right * 2.0, 1.0 - top * 2.0))
+    }
+}
+
+/// The whole city, parallel to its border, from the south, looking down enough to see every district.
+pub fn home(tallest: f32, lens: &Lens) -> CameraPose {
+    frame(&city_corners(tallest), 0.0, -0.66, lens)
+}
+
+/// The whole city from straight above.
+pub fn birds_eye(tallest: f32, lens: &Lens) -> CameraPose {
+    frame(&city_corners(tallest), 0.0, -STEEPEST, lens)
+}
+
+/// A plot or district from the present side, near enough to see it and its neighbours.
+pub fn focus(cell: &Rect, roof: f32, from: &CameraPose, lens: &Lens) -> CameraPose {
+    let (x, z) = cell.centre();
+    // Some neighbourhood belongs to the picture: a lone wall tells nothing.
+    let half = (cell.w.max(cell.h) as f32 * 0.9).max(roof * 0.45).max(1.5);
+    let corners = corners(Vec3::new(x as f32 - half, 0.0, z as f32 - half), Vec3::new(x as f32 + half, roof, z as f32 + half));
+    frame(&corners, from.yaw, from.pitch.clamp(-0.9, -0.45), lens)
+}
+
+fn city_corners(tallest: f32) -> [Vec3; 8] {
+    let half = CITY_SIZE as f32 / 2.0;
+    corners(Vec3::new(-half, 0.0, -half), Vec3::new(half, tallest.clamp(0.0, 2.0 * CITY_SIZE as f32), half))
+}
+
+fn corners(low: Vec3, high: Vec3) -> [Vec3; 8] {
+    std::array::from_fn(|i| {
+        Vec3::new(
+            if i & 1 == 0 { low.x } else { high.x },
+            if i & 2 == 0 { low.y } else { high.y },
+            if i & 4 == 0 { low.z } else { high.z },
+        )
+    })
+}
+
+/// The nearest pose in a direction from which all points lie in the free part of the picture.
+fn frame(points: &[Vec3; 8], yaw: f32, pitch: f32, lens: &Lens) -> CameraPose {
+    let mut pose = CameraPose { eye: Vec3::ZERO, yaw, pitch };
+    let centre = points.iter().sum::<Vec3>() / points.len() as f32;
+    let (right, up, forward) = (pose.right(), pose.up(), pose.forward());
+    let (low, high) = lens.free();
+    let tan = (lens.fov.clamp(0.1, 2.6) / 2.0).tan();
+    let tan = Vec2::new(tan * lens.aspect.clamp(0.05, 20.0), tan);
+    // For a given distance the best sideways shift centres the points; nearer until they no longer fit.
+    let fit = |distance: f32| -> Option<Vec3> {
+        let mut eye = centre - forward * distance;
+        for _ in 0..6 {
+            let (mut least, mut most) = (Vec2::INFINITY, Vec2::NEG_INFINITY);
+            for p in points {
+                let from = *p - eye;
+                let depth = from.dot(forward);
+                if depth < 0.2 {
+                    return None;
+                }
+                let ndc = Vec2::new(from.dot(right), from.dot(up)) / (depth * tan);
+                least = least.min(ndc);
+                most = most.max(ndc);
+            }
+            let off = (least + most) / 2.0 - (low + high) / 2.0;
+            let room = (high - low) * 0.97;
+            if off.abs().max_element() < 0.01 && (most - least).cmple(room).all() {
+                return Some(eye);
+            }
+            eye += (right * off.x * tan.x + up * off.y * tan.y) * distance;
+        }
+        None
+    };
+    let (mut near, mut far) = (0.5f32, FARTHEST * 0.9);
+    pose.eye = fit(far).unwrap_or(centre - forward * far);
+    for _ in 0..32 {
+        let middle = (near + far) / 2.0;
+        match fit(middle) {
+            Some(eye) => {
+                far = middle;
+                pose.eye = eye;
+            }
+            None => near = middle,
+        }
+    }
+    clamp(pose)
+}
+
+/// Moves: `by` is right, up, ahead in world units. Up is the world's up; ahead follows the look.
+pub fn fly(pose: &CameraPose, by: Vec3) -> CameraPose {
+    CameraPose { eye: pose.eye + pose.right() * by.x + Vec3::Y * by.y + pose.forward() * by.z, ..*pose }
+}
+
+/// Turns the look by radians to the right and up.
+pub fn look(pose: &CameraPose, by: Vec2) -> CameraPose {
+    CameraPose { yaw: pose.yaw + by.x, pitch: pose.pitch - by.y, ..*pose }
+}
+
+/// Flies towards what the mouse points at (or back), a share of the way a notch: never through the ground.
+pub fn zoom(pose: &CameraPose, towards: Vec3, notches: f32) -> CameraPose {
+    let to_ground = if towards.y < -0.02 { pose.eye.y / -towards.y } else { CITY_SIZE as f32 };
+    let reach = to_ground.clamp(2.0, 3.0 * CITY_SIZE as f32);
+    let step = reach * (1.0 - 0.88f32.powf(notches));
+    CameraPose { eye: pose.eye + towards * step, ..*pose }
+}
+
+/// The pose between two, turning the short way round.
+pub fn between(from: &CameraPose, to: &CameraPose, share: f32) -> CameraPose {
+    let turn = (to.yaw - from.yaw + std::f32::consts::PI).rem_euclid(std::f32::consts::TAU) - std::f32::consts::PI;
+    CameraPose {
+        eye: from.eye.lerp(to.eye, share),
+        yaw: from.yaw + turn * share,
+        pitch: from.pitch + (to.pitch - from.pitch) * share,
+    }
+}
+
+/// The nearest allowed pose: above ground, not lost in the distance, not upside down, finite.
+pub fn clamp(pose: CameraPose) -> CameraPose {
+    if !(pose.eye.is_finite() && pose.yaw.is_finite() && pose.pitch.is_finite()) {
+        return CameraPose { eye: Vec3::new(0.0, CITY_SIZE as f32, CITY_SIZE as f32), yaw: 0.0, pitch: -0.7 };
+    }
+    let mut eye = pose.eye.clamp_length_max(FARTHEST);
+    eye.y = eye.y.max(LOWEST);
+    CameraPose {
+        eye,
+        yaw: pose.yaw.rem_euclid(std::f32::consts::TAU),
+        pitch: pose.pitch.clamp(-STEEPEST, STEEPEST),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn lens(aspect: f32, margins: [f32; 4]) -> Lens {
+        Lens { fov: 0.85, aspect, margins }
+    }
+
+    fn all_in_free_part(pose: &CameraPose, tallest: f32, lens: &Lens) -> bool {
+        let clip = lens.clip_from_world(pose);
+        let (low, high) = lens.free();
+        city_corners(tallest).iter().all(|c| {
+            let p = clip * c.extend(1.0);
+            let ndc = Vec2::new(p.x, p.y) / p.w;
+            p.w > 0.0 && ndc.cmpge(low - 0.02).all() && ndc.cmple(high + 0.02).all()
+        })
+    }
+
+    #[derive(Debug, Clone)]
+    enum Input {
+        Fly(Vec3),
+        Look(Vec2),
+        Zoom(Vec3, f32),
+    }
+
+    fn input() -> impl Strategy<Value = Input> {
+        let v = -500.0..500.0f32;
+        prop_oneof![
+            (v.clone(), v.clone(), v.clone()).prop_map(|(x, y, z)| Input::Fly(Vec3::new(x, y, z))),
+            (-9.0..9.0f32, -9.0..9.0f32).prop_map(|(x, y)| Input::Look(Vec2::new(x, y))),
+            (-1.0..1.0f32, -1.0..1.0f32, -1.0..1.0f32, -8.0..8.0f32)
+                .prop_map(|(x, y, z, n)| Input::Zoom(Vec3::new(x, y, z).normalize_or(Vec3::X), n)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_happens_the_eye_is_above_ground_and_home_shows_the_city(
+            inputs in prop::collection::vec(input(), 0..60),
+            aspect in 0.6..3.0f32,
+            tallest in 0.0..120.0f32,
+            margins in prop::array::uniform4(0.0..0.3f32),
+        ) {
+            let lens = lens(aspect, margins);
+            let mut pose = home(tallest, &lens);
+            for i in &inputs {
+                pose = clamp(match i {
+                    Input::Fly(by) => fly(&pose, *by),
+                    Input::Look(by) => look(&pose, *by),
+                    Input::Zoom(towards, n) => zoom(&pose, *towards, *n),
+                });
+                prop_assert!(pose.eye.y >= LOWEST && pose.eye.is_finite() && pose.eye.length() <= FARTHEST + 1.0);
+            }
+            // Home does not depend on where the camera was: one key brings the city back.
+            prop_assert!(all_in_free_part(&home(tallest, &lens), tallest, &lens));
+            prop_assert!(all_in_free_part(&birds_eye(tallest, &lens), tallest, &lens));
+        }
+    }
+
+    #[test]
+    fn turning_goes_the_short_way() {
+        let at = |yaw| CameraPose { eye: Vec3::Y, yaw, pitch: 0.0 };
+        let middle = between(&at(6.2), &at(0.1), 0.5);
+        assert!((middle.yaw - 6.29).abs() < 0.02, "{}", middle.yaw);
+    }
+
+    #[test]
+    fn broken_numbers_are_mended() {
+        let broken = CameraPose { eye: Vec3::new(f32::NAN, 0.0, 0.0), yaw: 0.0, pitch: f32::INFINITY };
+        assert!(clamp(broken).eye.is_finite());
+    }
+}

@@ -15,11 +15,11 @@ fn vertex(@builtin(vertex_index) number: u32, box: Instance) -> @builtin(positio
     let half = box.cell.zw * now.x;
     let height = select(box.lift.y, 4.0 * sqrt(half.x * half.y), box.lift.y == 0.0);
     // The sun is at -x +z, so shadows fall to +x -z. Their length is kept below the geometric one: long shadows hide more than they tell.
-    let throw = vec2<f32>(-SUN.x, -SUN.z) / SUN.y * height * 0.8;
+    let reach = vec2<f32>(-SUN.x, -SUN.z) / SUN.y * height * 0.8;
     // Six corners of the hull of foot and moved roof, as a fan of four triangles.
     var hull = array<vec2<f32>, 6>(
-        vec2<f32>(-half.x, half.y), vec2<f32>(-half.x, -half.y), vec2<f32>(-half.x, -half.y) + throw,
-        vec2<f32>(half.x, -half.y) + throw, vec2<f32>(half.x, half.y) + throw, vec2<f32>(half.x, half.y),
+        vec2<f32>(-half.x, half.y), vec2<f32>(-half.x, -half.y), vec2<f32>(-half.x, -half.y) + reach,
+        vec2<f32>(half.x, -half.y) + reach, vec2<f32>(half.x, half.y) + reach, vec2<f32>(half.x, half.y),
     );
     let triangle = number / 3u;
     let corner = number % 3u;

@@ -62,20 +62,20 @@ pub fn groupings() -> &'static [Grouping] {
         vec![
             make(
                 "package-type",
-                "Package → Type",
+                "Package › Type",
                 "Packages are nested districts, types are buildings",
                 vec![Arc::new(types::Package::new()), Arc::new(types::Type::simple())],
             ),
             make("type", "Type", "Every type is a building", vec![Arc::new(types::Type::full())]),
             make(
                 "loader-type",
-                "Class loader → Type",
+                "Class loader › Type",
                 "Class loaders are districts: what belongs to which application or plug-in",
                 vec![Arc::new(types::Loader::new()), Arc::new(types::Type::full())],
             ),
             make(
                 "kind-type",
-                "Object kind → Type",
+                "Object kind › Type",
                 "Instances, small arrays and big arrays are districts",
                 vec![Arc::new(types::Kind::new()), Arc::new(types::Type::full())],
             ),

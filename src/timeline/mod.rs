@@ -192,11 +192,11 @@ impl Timeline {
         found.into_iter().map(|(node, ..)| node).collect()
     }
 
-    /// The path for people: `Heap → Package: java.util → Type: HashMap$Node`.
+    /// The path for people: `Heap › Package: java.util › Type: HashMap$Node`.
     pub fn path_label(&self, node: NodeId) -> String {
         let mut label = self.name(NodeId::ROOT).to_owned();
         for n in self.path(node) {
-            label.push_str(&format!(" → {}: {}", self.role(n), self.name(n)));
+            label.push_str(&format!(" › {}: {}", self.role(n), self.name(n)));
         }
         label
     }

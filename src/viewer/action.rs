@@ -82,11 +82,11 @@ const fn shift(mut binding: Binding) -> Binding {
 
 /// All bindings, in the order of the cheat sheet.
 pub const BINDINGS: &[Binding] = &[
-    bind(Action::Next, &[KeyCode::KeyN, KeyCode::ArrowRight, KeyCode::ArrowUp], "N  →  ↑", "Next point in time"),
+    bind(Action::Next, &[KeyCode::KeyN, KeyCode::ArrowRight, KeyCode::ArrowUp], "N  Right  Up", "Next point in time"),
     bind(
         Action::Previous,
         &[KeyCode::KeyP, KeyCode::ArrowLeft, KeyCode::ArrowDown],
-        "P  ←  ↓",
+        "P  Left  Down",
         "Previous point in time",
     ),
     bind(Action::First, &[KeyCode::Home], "Home", "First point in time"),

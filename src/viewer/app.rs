@@ -84,7 +84,7 @@ pub fn run(paths: Vec<PathBuf>, settings: Settings) -> AppExit {
         DefaultPlugins
             .build()
             .disable::<LogPlugin>()
-            .set(RenderPlugin { synchronous_pipeline_compilation: true, ..default() })
+            .set(render_plugin())
             .set(WindowPlugin {
                 primary_window: Some(Window {
                     title: "Memory City".to_owned(),
@@ -120,11 +120,26 @@ pub fn headless() -> App {
             .disable::<LogPlugin>()
             .disable::<WinitPlugin>()
             .disable::<PipelinedRenderingPlugin>()
-            .set(RenderPlugin { synchronous_pipeline_compilation: true, ..default() })
+            .set(render_plugin())
             .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() }),
     )
     .add_plugins(CityPlugin);
     app
+}
+
+/// The native graphics interfaces, and the others only where those offer nothing.
+pub(super) fn backends() -> wgpu::Backends {
+    let native = wgpu::Backends::PRIMARY;
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = native;
+    let instance = wgpu::Instance::new(descriptor);
+    let found = bevy::tasks::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()));
+    if found.is_ok() { native } else { wgpu::Backends::all() }
+}
+
+fn render_plugin() -> RenderPlugin {
+    let settings = bevy::render::settings::WgpuSettings { backends: Some(backends()), ..default() };
+    RenderPlugin { render_creation: settings.into(), synchronous_pipeline_compilation: true, ..default() }
 }
 
 fn spawn_window_camera(mut commands: Commands, adapter: Res<RenderAdapterInfo>, mut settings: ResMut<Settings>) {

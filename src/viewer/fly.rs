@@ -14,7 +14,7 @@ use bevy_egui::input::EguiWantsInput;
 use glam::{Mat4, Vec2, Vec3};
 
 /// Vertical field of view, radians.
-pub const FIELD_OF_VIEW: f32 = 0.85;
+pub const FIELD_OF_VIEW: f32 = 0.55;
 
 /// Where the camera is, and where it flies to.
 #[derive(Resource)]

@@ -14,7 +14,7 @@ use bevy::prelude::*;
 
 /// What the cones on screen were made for.
 #[derive(PartialEq, Clone)]
-pub(super) struct ConeKey {
+pub struct ConeKey {
     map: (usize, NodeId),
     boxes: u64,
     shown: (bool, bool, bool),

@@ -7,8 +7,9 @@ use super::selection::Selection;
 use super::shown::{Shown, Target};
 use bevy::prelude::*;
 
+/// What was logged last.
 #[derive(PartialEq, Clone, Default)]
-pub(super) struct Seen {
+pub struct Seen {
     city: Option<String>,
     time: usize,
     selected: Option<String>,

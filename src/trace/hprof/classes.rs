@@ -142,12 +142,13 @@ impl Classes {
     }
 
     fn shape<'r>(&self, class: u64, records: &FxHashMap<u64, &'r ClassRecord>) -> Shape<'r> {
-        let mut shape = Shape { fields: Vec::new(), hidden: Vec::new() };
+        let mut shape = Shape { fields: Vec::new(), hidden: Vec::new(), padded: false };
         let mut at = class;
         while let Some(record) = records.get(&at) {
             shape.fields.push(&record.fields[..]);
             let name = self.by_id.get(&at).map(|&t| self.types[t as usize].name.as_str()).unwrap_or("");
             shape.hidden.push(sizes::hidden_fields(name));
+            shape.padded |= sizes::is_padded(name);
             at = record.superclass;
             if shape.fields.len() > DEEPEST {
                 break;

@@ -33,6 +33,8 @@ pub struct Shape<'a> {
     pub fields: Vec<&'a [u8]>,
     /// Hidden fields the VM adds, by class from the root down.
     pub hidden: Vec<&'static [u32]>,
+    /// Some class has fields that are padded to cache lines of their own: only distances tell by how much.
+    pub padded: bool,
 }
 
 impl ObjectLayout {
@@ -124,6 +126,20 @@ pub fn hidden_fields(class: &str) -> &'static [u32] {
     }
 }
 
+/// Classes of the platform with padded (`@Contended`) fields.
+pub fn is_padded(class: &str) -> bool {
+    matches!(
+        class,
+        "java.lang.Thread"
+            | "java.util.concurrent.ForkJoinPool"
+            | "java.util.concurrent.ForkJoinPool$WorkQueue"
+            | "java.util.concurrent.ConcurrentHashMap$CounterCell"
+            | "java.util.concurrent.atomic.Striped64$Cell"
+            | "java.util.concurrent.Exchanger$Node"
+            | "java.util.concurrent.SubmissionPublisher$BufferedSubscription"
+    )
+}
+
 /// Finds the layout that explains most of what was seen.
 pub fn infer(census: &Census, id_size: usize, android: bool, shapes: &[(Shape<'_>, &Gaps)]) -> ObjectLayout {
     let start = if android || id_size == 4 { ObjectLayout::SMALL } else { ObjectLayout::USUAL };
@@ -191,6 +207,7 @@ pub fn instance_size(layout: &ObjectLayout, shape: &Shape<'_>, gaps: &Gaps) -> u
     match least.checked_sub(planned) {
         None => least,
         Some(0) => planned,
+        Some(more) if shape.padded && more <= 1024 => least,
         Some(more) if more <= 32 && votes * 2 >= gaps.seen && modal == least => least,
         Some(_) => planned,
     }
@@ -201,7 +218,7 @@ mod tests {
     use super::*;
 
     fn size(layout: &ObjectLayout, fields: &[&[u8]]) -> u32 {
-        layout.instance_size(&Shape { fields: fields.to_vec(), hidden: vec![&[]; fields.len()] })
+        layout.instance_size(&Shape { fields: fields.to_vec(), hidden: vec![&[]; fields.len()], padded: false })
     }
 
     #[test]

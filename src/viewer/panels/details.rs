@@ -165,7 +165,7 @@ fn row(
     }
     let font = egui::FontId::proportional(12.0);
     let counts = format!(
-        "{} → {}",
+        "{} › {}",
         crate::analysis::count_text(edge.referencing),
         crate::analysis::count_text(edge.referenced)
     );

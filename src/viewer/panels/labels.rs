@@ -78,7 +78,16 @@ pub fn collect(city: &City, time: &super::NowState<'_>, selected: Option<NodeId>
 }
 
 /// Paints the names into the space that panels leave free.
-pub fn paint(ctx: &egui::Context, labels: &[Label], clip_from_world: Mat4, free: Rect, taken: &mut Vec<Rect>) {
+///
+/// `hidden` says whether something stands before a point: names on the ground are left out then, names on roofs are not.
+pub fn paint(
+    ctx: &egui::Context,
+    labels: &[Label],
+    clip_from_world: Mat4,
+    free: Rect,
+    hidden: impl Fn(Vec3) -> bool,
+) {
+    let mut taken: Vec<Rect> = Vec::new();
     let screen = ctx.content_rect();
     let painter = ctx.layer_painter(egui::LayerId::new(egui::Order::Background, "labels".into())).with_clip_rect(free);
     for label in labels {
@@ -91,7 +100,7 @@ pub fn paint(ctx: &egui::Context, labels: &[Label], clip_from_world: Mat4, free:
             screen.left() + (ndc.x * 0.5 + 0.5) * screen.width(),
             screen.top() + (0.5 - ndc.y * 0.5) * screen.height(),
         );
-        if !free.contains(at) {
+        if !free.contains(at) || (label.style == Style::District && hidden(label.at)) {
             continue;
         }
         let (size, colour, lift) = match label.style {

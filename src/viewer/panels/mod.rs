@@ -160,7 +160,7 @@ fn show_panels(mut contexts: EguiContexts, mut world: World) {
         theme::apply(&ctx);
         *world.themed = true;
     }
-    let World { shown, clock, settings, selection, references, loading, panels, .. } = &mut world;
+    let World { shown, clock, settings, selection, references, panels, .. } = &mut world;
     selection.bypass_change_detection().pointed = None;
     let mut go_to = None;
     let still = panels.still;
@@ -218,7 +218,7 @@ fn right_panel(ctx: &egui::Context, tools: &mut Tools<'_>, panels: &mut PanelSta
         .show(ctx, |ui| {
             theme::frame().show(ui, |ui| {
                 ui.set_width(RIGHT_WIDTH - 22.0);
-                egui::ScrollArea::vertical().max_height(room).auto_shrink([false, true]).show(ui, |ui| {
+                egui::ScrollArea::vertical().max_height(room).min_scrolled_height(room).auto_shrink([false, true]).show(ui, |ui| {
                     details::show(ui, tools);
                     ui.add_space(6.0);
                     ui.separator();
@@ -284,7 +284,12 @@ fn draw_labels(ctx: &egui::Context, world: &mut World, free: egui::Rect) {
         None => Vec::new(),
     };
     let labels = labels::collect(city, &now, selection.node(), &connected, &growing);
-    labels::paint(ctx, &labels, rig.clip_from_world(), free, &mut Vec::new());
+    let hidden = |at: glam::Vec3| {
+        let towards = at - rig.pose.eye;
+        let before = city.plan.pick(|plot| now.scale(plot), rig.pose.eye, towards);
+        before.is_some_and(|hit| hit.distance < 0.985)
+    };
+    labels::paint(ctx, &labels, rig.clip_from_world(), free, hidden);
 }
 
 fn overlays(ctx: &egui::Context, world: &mut World) {

@@ -10,7 +10,7 @@ use bevy_egui::egui::{self, RichText};
 
 /// The panel's contents.
 pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
-    ui.spacing_mut().slider_width = 150.0;
+    ui.spacing_mut().slider_width = 120.0;
     let settings = &mut *tools.settings;
     egui::Grid::new("settings").num_columns(2).spacing([10.0, 6.0]).show(ui, |ui| {
         label(ui, "Group by");

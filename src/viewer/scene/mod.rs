@@ -95,6 +95,7 @@ pub fn city_camera(samples: Msaa) -> impl Bundle {
         Camera { clear_color: ClearColorConfig::Custom(Color::BLACK), ..default() },
         bevy::render::camera::CameraRenderGraph::new(CityGraph),
         CameraMainTextureUsages::default(),
+        Projection::default(),
         Transform::default(),
         samples,
     )

@@ -1,0 +1,186 @@
+//! References of a selection as cones: straight frustums whose two ends tell, each for itself, which share of the
+//! objects there takes part. 1 % of A referencing 80 % of B is thin at A and thick at B.
+
+use super::{CityPlan, Rect};
+use crate::timeline::references::{Edge, ReferenceMap};
+use crate::timeline::{NodeId, Timeline};
+use glam::Vec3;
+use std::collections::BTreeMap;
+
+/// No end is thinner than this, in units, so that every cone can be seen.
+pub const MIN_RADIUS: f64 = 0.1;
+/// No end is thicker than this, in units, so that a cone at the largest building does not hide the city.
+pub const MAX_RADIUS: f64 = 3.0;
+
+/// One bundle of references between the selection and another plot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cone {
+    /// Centre of the end at the referencing side.
+    pub from: Vec3,
+    /// Centre of the end at the referenced side.
+    pub to: Vec3,
+    /// Radius at the referencing side.
+    pub radius_from: f32,
+    /// Radius at the referenced side.
+    pub radius_to: f32,
+    /// Whether the selection is the referenced side (purple); otherwise it is the referencing side (green).
+    pub incoming: bool,
+    /// The plot at the other end.
+    pub other: usize,
+    /// The node there; `None` for a More plot, where cones to several nodes are one.
+    pub other_node: Option<NodeId>,
+    /// Objects at the referencing side that take part.
+    pub referencing: u64,
+    /// Objects at the referenced side that take part.
+    pub referenced: u64,
+    /// Single references.
+    pub references: u64,
+    /// Share of the objects at the referencing side, 0 to 1.
+    pub share_from: f32,
+    /// Share of the objects at the referenced side, 0 to 1.
+    pub share_to: f32,
+}
+
+/// The cones of a selection, and how many there would be more.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cones {
+    /// Most objects first, incoming before outgoing.
+    pub shown: Vec<Cone>,
+    /// Incoming cones beyond the limit.
+    pub more_incoming: usize,
+    /// Outgoing cones beyond the limit.
+    pub more_outgoing: usize,
+    /// Groups that take part but have no plot of their own to draw to: the selection's own plot stands for them too.
+    pub same_plot: usize,
+}
+
+/// The usual limit of cones per direction.
+pub const CONE_LIMIT: usize = 24;
+
+/// References of `selected` (a building, a pruned node or a district) at time `t` as cones, at most `limit` in each
+/// direction, those with the most objects involved first.
+///
+/// Ends lie at the centres of roofs, for districts on the slab. A radius is the share of the objects there that take
+/// part, times half the shorter side of the building's current base, within [`MIN_RADIUS`] and [`MAX_RADIUS`].
+/// Cones to nodes of one More plot are merged; since one object of the selection may refer to several of them, the
+/// number of objects at the selection's end is then an upper bound.
+pub fn cones(
+    plan: &CityPlan,
+    timeline: &Timeline,
+    t: usize,
+    selected: NodeId,
+    references: &ReferenceMap,
+    limit: usize,
+) -> Cones {
+    let mut result = Cones::default();
+    let Some(here) = End::of_node(plan, timeline, t, selected) else { return result };
+    for (incoming, edges) in [(true, &references.incoming), (false, &references.outgoing)] {
+        let (mut bundles, same_plot) = bundles(plan, here.plot, edges);
+        result.same_plot += same_plot;
+        bundles.sort_by(|a, b| b.involved().cmp(&a.involved()).then(a.plot.cmp(&b.plot)));
+        let beyond = bundles.len().saturating_sub(limit);
+        *(if incoming { &mut result.more_incoming } else { &mut result.more_outgoing }) = beyond;
+        let drawn = bundles.into_iter().take(limit);
+        result.shown.extend(drawn.map(|bundle| bundle.cone(plan, timeline, t, &here, incoming)));
+    }
+    result
+}
+
+/// One side of a cone.
+struct End {
+    plot: Option<usize>,
+    anchor: Vec3,
+    base: Rect,
+    objects: u64,
+}
+
+impl End {
+    fn of_plot(plan: &CityPlan, timeline: &Timeline, t: usize, plot: usize) -> End {
+        let scale = f64::from(plan.state(timeline, plot, t).scale);
+        let base = plan.base(plot, scale);
+        let roof = plan.plots[plot].ground + plan.height(plot, scale);
+        let objects = plan.amount(timeline, plot, t).objects;
+        End { plot: Some(plot), anchor: base.centre_at(roof), base, objects }
+    }
+
+    fn of_node(plan: &CityPlan, timeline: &Timeline, t: usize, node: NodeId) -> Option<End> {
+        let objects = timeline.amount(t, node).objects;
+        if let Some(plot) = plan.plot_of(node) {
+            return Some(End { objects, ..End::of_plot(plan, timeline, t, plot) });
+        }
+        let district = &plan.districts[plan.district_of(node)?];
+        Some(End { plot: None, anchor: district.cell.centre_at(district.top), base: district.cell, objects })
+    }
+
+    fn share(&self, objects: u64) -> f64 {
+        if self.objects == 0 { 0.0 } else { (objects as f64 / self.objects as f64).min(1.0) }
+    }
+
+    fn radius(&self, share: f64) -> f32 {
+        let half = self.base.w.min(self.base.h) / 2.0;
+        (share * half.min(MAX_RADIUS)).max(MIN_RADIUS) as f32
+    }
+}
+
+/// References to or from one plot.
+struct Bundle {
+    plot: usize,
+    node: Option<NodeId>,
+    referencing: u64,
+    referenced: u64,
+    references: u64,
+}
+
+impl Bundle {
+    fn involved(&self) -> u64 {
+        self.referencing.saturating_add(self.referenced)
+    }
+
+    fn cone(self, plan: &CityPlan, timeline: &Timeline, t: usize, here: &End, incoming: bool) -> Cone {
+        let there = End::of_plot(plan, timeline, t, self.plot);
+        let (from, to) = if incoming { (&there, here) } else { (here, &there) };
+        let (referencing, referenced) = (self.referencing.min(from.objects), self.referenced.min(to.objects));
+        let (share_from, share_to) = (from.share(referencing), to.share(referenced));
+        Cone {
+            from: from.anchor,
+            to: to.anchor,
+            radius_from: from.radius(share_from),
+            radius_to: to.radius(share_to),
+            incoming,
+            other: self.plot,
+            other_node: self.node,
+            referencing,
+            referenced,
+            references: self.references,
+            share_from: share_from as f32,
+            share_to: share_to as f32,
+        }
+    }
+}
+
+/// Edges by the plot of their other end, and the number of those that end on the selection's own plot or have none.
+fn bundles(plan: &CityPlan, own_plot: Option<usize>, edges: &[Edge]) -> (Vec<Bundle>, usize) {
+    let mut by_plot: BTreeMap<usize, Bundle> = BTreeMap::new();
+    let mut same_plot = 0;
+    for edge in edges {
+        match plan.plot_of(edge.other) {
+            Some(plot) if Some(plot) != own_plot => {
+                let bundle = by_plot.entry(plot).or_insert(Bundle {
+                    plot,
+                    node: Some(edge.other),
+                    referencing: 0,
+                    referenced: 0,
+                    references: 0,
+                });
+                if bundle.node != Some(edge.other) {
+                    bundle.node = None;
+                }
+                bundle.referencing = bundle.referencing.saturating_add(edge.referencing);
+                bundle.referenced = bundle.referenced.saturating_add(edge.referenced);
+                bundle.references = bundle.references.saturating_add(edge.references);
+            }
+            _ => same_plot += 1,
+        }
+    }
+    (by_plot.into_values().collect(), same_plot)
+}

@@ -211,7 +211,8 @@ impl CameraPose {
     /// One frame of following a moving goal: after `half_life` seconds half of the way is gone, at any frame rate.
     #[must_use]
     pub fn following(&self, goal: &CameraPose, seconds: f32, half_life: f32) -> CameraPose {
-        let near = (self.eye - goal.eye).length() < 1e-3 && wrapped(goal.yaw - self.yaw).abs() < 1e-4;
+        let near = (self.eye - goal.eye).length() < 1e-3 + 2e-6 * goal.eye.length()
+            && wrapped(goal.yaw - self.yaw).abs() < 1e-4;
         if half_life <= 0.0 || (near && (goal.pitch - self.pitch).abs() < 1e-4) {
             return *goal;
         }
@@ -293,3 +294,6 @@ fn wrapped(angle: f32) -> f32 {
     let a = angle.rem_euclid(TAU);
     if a > PI { a - TAU } else { a }
 }
+
+#[cfg(test)]
+mod tests;

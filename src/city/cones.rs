@@ -104,11 +104,12 @@ impl End {
     }
 
     fn of_node(plan: &CityPlan, timeline: &Timeline, t: usize, node: NodeId) -> Option<End> {
-        let objects = timeline.amount(t, node).objects;
         if let Some(plot) = plan.plot_of(node) {
+            let objects = timeline.amount(t, node).objects;
             return Some(End { objects, ..End::of_plot(plan, timeline, t, plot) });
         }
         let district = &plan.districts[plan.district_of(node)?];
+        let objects = timeline.amount(t, node).objects;
         Some(End { plot: None, anchor: district.cell.centre_at(district.top), base: district.cell, objects })
     }
 
@@ -183,4 +184,112 @@ fn bundles(plan: &CityPlan, own_plot: Option<usize>, edges: &[Edge]) -> (Vec<Bun
         }
     }
     (by_plot.into_values().collect(), same_plot)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{at, inner, leaf};
+    use super::super::{CityConfig, PlotKind};
+    use super::*;
+
+    fn edge(other: NodeId, referencing: u64, referenced: u64) -> Edge {
+        Edge { other, referencing, referenced, references: referencing.max(referenced) }
+    }
+
+    fn map(incoming: Vec<Edge>, outgoing: Vec<Edge>) -> ReferenceMap {
+        ReferenceMap { incoming, outgoing, ..ReferenceMap::default() }
+    }
+
+    /// Two equal buildings A and B of 1000 objects, and a small one.
+    fn city(child_count: Option<usize>) -> (Timeline, CityPlan) {
+        let tree =
+            inner("Heap", vec![leaf("A", &[0, 1000]), leaf("B", &[500, 1000]), leaf("C", &[1, 1]), leaf("D", &[1, 1])]);
+        let timeline = tree.timeline();
+        let plan = CityPlan::new(&timeline, &CityConfig { child_count, ..CityConfig::default() });
+        (timeline, plan)
+    }
+
+    #[test]
+    fn few_to_many_is_thin_at_one_end_and_thick_at_the_other() {
+        let (timeline, plan) = city(None);
+        let [a, b] = ["Heap#A", "Heap#B"].map(|key| at(&timeline, key));
+        // 1 % of A references 80 % of B.
+        let found = cones(&plan, &timeline, 1, a, &map(vec![], vec![edge(b, 10, 800)]), CONE_LIMIT);
+        let [cone] = found.shown[..] else { panic!("{found:?}") };
+        assert!(!cone.incoming && cone.other == plan.plot_of(b).unwrap() && cone.other_node == Some(b));
+        assert_eq!((cone.share_from, cone.share_to), (0.01, 0.8));
+        assert_eq!((cone.radius_from, cone.radius_to), (MIN_RADIUS as f32, (0.8 * MAX_RADIUS) as f32));
+        let roof = |n: NodeId| {
+            let plot = plan.plot_of(n).unwrap();
+            plan.plots[plot].cell.centre_at(plan.plots[plot].ground + plan.max_height(plot))
+        };
+        assert!((cone.from - roof(a)).length() < 1e-3 && (cone.to - roof(b)).length() < 1e-3);
+        // The same references seen from B are incoming and keep their direction.
+        let seen_from_b = cones(&plan, &timeline, 1, b, &map(vec![edge(a, 10, 800)], vec![]), CONE_LIMIT);
+        let [other] = seen_from_b.shown[..] else { panic!("{seen_from_b:?}") };
+        assert!(other.incoming && other.other == plan.plot_of(a).unwrap());
+        assert_eq!(
+            (other.from, other.to, other.radius_from, other.radius_to),
+            (cone.from, cone.to, cone.radius_from, cone.radius_to)
+        );
+    }
+
+    #[test]
+    fn shares_are_of_the_time_shown() {
+        let (timeline, plan) = city(None);
+        let [b, c] = ["Heap#B", "Heap#C"].map(|key| at(&timeline, key));
+        let share = |t| cones(&plan, &timeline, t, b, &map(vec![edge(c, 1, 250)], vec![]), 9).shown[0].share_to;
+        assert_eq!((share(0), share(1)), (0.5, 0.25));
+    }
+
+    #[test]
+    fn no_end_is_wider_than_its_building_unless_that_is_invisible() {
+        let (timeline, plan) = city(None);
+        let [a, c] = ["Heap#A", "Heap#C"].map(|key| at(&timeline, key));
+        for (t, wanted) in [(0, MIN_RADIUS as f32), (1, 0.0)] {
+            let found = cones(&plan, &timeline, t, c, &map(vec![edge(a, 1000, 1)], vec![]), 9);
+            let cone = found.shown[0];
+            let plot = plan.plot_of(c).unwrap();
+            let base = plan.base(plot, f64::from(plan.state(&timeline, plot, t).scale));
+            assert!(f64::from(cone.radius_to) <= base.w.min(base.h) / 2.0 + 1e-6);
+            // A is not there at time 0.
+            assert!(t == 1 || cone.radius_from == wanted);
+        }
+    }
+
+    #[test]
+    fn what_is_not_shown_is_counted() {
+        let (timeline, plan) = city(None);
+        let [a, b, c, d] = ["Heap#A", "Heap#B", "Heap#C", "Heap#D"].map(|key| at(&timeline, key));
+        let references = map(vec![edge(c, 1, 1), edge(b, 5, 9), edge(d, 1, 1)], vec![edge(b, 1, 1), edge(a, 3, 3)]);
+        let found = cones(&plan, &timeline, 1, a, &references, 1);
+        assert_eq!((found.more_incoming, found.more_outgoing, found.same_plot), (2, 0, 1));
+        let others: Vec<_> = found.shown.iter().map(|c| (c.incoming, c.other_node)).collect();
+        assert_eq!(others, [(true, Some(b)), (false, Some(b))]);
+    }
+
+    #[test]
+    fn cones_to_pruned_groups_are_one() {
+        let (timeline, plan) = city(Some(2));
+        let [a, c, d] = ["Heap#A", "Heap#C", "Heap#D"].map(|key| at(&timeline, key));
+        let found = cones(&plan, &timeline, 1, a, &map(vec![edge(c, 1, 600), edge(d, 1, 700)], vec![]), 9);
+        let [cone] = found.shown[..] else { panic!("{found:?}") };
+        assert!(matches!(plan.plots[cone.other].kind, PlotKind::More { count: 2, .. }));
+        assert_eq!((cone.other_node, cone.referencing, cone.referenced), (None, 2, 1000));
+        assert_eq!((cone.share_from, cone.share_to), (1.0, 1.0));
+        // The selection itself may be pruned.
+        let from_d = cones(&plan, &timeline, 1, d, &map(vec![edge(c, 1, 1)], vec![edge(a, 1, 1)]), 9);
+        assert_eq!((from_d.shown.len(), from_d.same_plot), (1, 1));
+    }
+
+    #[test]
+    fn a_district_is_a_group_too() {
+        let (timeline, plan) = city(None);
+        let b = at(&timeline, "Heap#B");
+        let found = cones(&plan, &timeline, 1, NodeId::ROOT, &map(vec![edge(b, 10, 1001)], vec![]), 9);
+        assert_eq!(found.shown[0].share_to, 0.5);
+        let nothing = leaf("Heap", &[0]).timeline();
+        let empty = CityPlan::new(&nothing, &CityConfig::default());
+        assert_eq!(cones(&empty, &nothing, 0, NodeId(7), &map(vec![], vec![]), 9), Cones::default());
+    }
 }

@@ -82,3 +82,98 @@ impl CityPlan {
         GrowthLegend { metric: self.config.metric, stops }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_are_the_named_srgb_colours() {
+        let named = [
+            (0x0A33E6, SELECTED),
+            (0xAA62FF, INCOMING),
+            (0x37946A, OUTGOING),
+            (0xD0D0D0, GROWTH[0]),
+            (0xFFA322, GROWTH[1]),
+            (0xAC0606, GROWTH[2]),
+            (0x142444, DISTRICT[0]),
+            (0x80A4CF, DISTRICT[1]),
+        ];
+        for (hex, colour) in named {
+            for (i, channel) in colour.into_iter().enumerate() {
+                let srgb = (hex >> (16 - 8 * i) & 0xFF) as f32 / 255.0;
+                assert!((srgb_to_linear(srgb) - channel).abs() < 2e-5, "{hex:06X} {channel}");
+                assert!((linear_to_srgb(channel) - srgb).abs() < 1e-3);
+            }
+        }
+    }
+
+    #[test]
+    fn gradients_reach_their_ends_and_stay_there() {
+        for (position, colour) in [
+            (-1.0, GROWTH[0]),
+            (0.0, GROWTH[0]),
+            (0.5, GROWTH[1]),
+            (1.0, GROWTH[2]),
+            (7.0, GROWTH[2]),
+            (f32::NAN, GROWTH[0]),
+        ] {
+            assert_eq!(growth_colour(position), colour);
+        }
+        assert_eq!(district_colour(0, 1), DISTRICT[0]);
+        assert_eq!(district_colour(0, 0), DISTRICT[0]);
+        for levels in 2..30 {
+            assert_eq!(district_colour(0, levels), DISTRICT[0]);
+            assert_eq!(district_colour(levels - 1, levels), DISTRICT[1]);
+            assert_eq!(district_colour(levels + 5, levels), DISTRICT[1]);
+        }
+    }
+
+    /// Linear light as the eye distinguishes it: Oklab (Ottosson 2020).
+    fn oklab([r, g, b]: [f32; 3]) -> [f32; 3] {
+        let l = (0.412_221_46 * r + 0.536_332_55 * g + 0.051_445_995 * b).max(0.0).cbrt();
+        let m = (0.211_903_5 * r + 0.680_699_5 * g + 0.107_396_96 * b).max(0.0).cbrt();
+        let s = (0.088_302_46 * r + 0.281_718_85 * g + 0.629_978_7 * b).max(0.0).cbrt();
+        [
+            0.210_454_26 * l + 0.793_617_8 * m - 0.004_072_047 * s,
+            1.977_998_5 * l - 2.428_592_2 * m + 0.450_593_7 * s,
+            0.025_904_037 * l + 0.782_771_77 * m - 0.808_675_77 * s,
+        ]
+    }
+
+    /// Full colour vision and simulated protanopia, deuteranopia and tritanopia: Machado, Oliveira and Fernandes,
+    /// "A Physiologically-based Model for Simulation of Color Vision Deficiency" (TVCG 2009), severity 1.
+    const EYES: [[[f32; 3]; 3]; 4] = [
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+    ];
+
+    fn seen(eye: &[[f32; 3]; 3], c: [f32; 3]) -> [f32; 3] {
+        oklab(eye.map(|row| (row[0] * c[0] + row[1] * c[1] + row[2] * c[2]).clamp(0.0, 1.0)))
+    }
+
+    #[test]
+    fn every_two_colours_stay_apart_for_every_eye() {
+        let base = [SELECTED, INCOMING, OUTGOING, GROWTH[0], GROWTH[1], GROWTH[2], DISTRICT[0], DISTRICT[1]];
+        for (e, eye) in EYES.iter().enumerate() {
+            for (i, a) in base.iter().enumerate() {
+                for (j, b) in base.iter().enumerate().skip(i + 1) {
+                    let (a, b) = (seen(eye, *a), seen(eye, *b));
+                    let apart = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f32>().sqrt();
+                    assert!(apart > 0.1, "eye {e}: colours {i} and {j} are only {apart} apart");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn growth_gets_darker_step_by_step_for_every_eye() {
+        for eye in &EYES {
+            let lightness: Vec<f32> = (0..=10).map(|i| seen(eye, growth_colour(i as f32 / 10.0))[0]).collect();
+            assert!(lightness.is_sorted_by(|a, b| a > b), "{lightness:?}");
+            assert!(lightness[0] - lightness[10] > 0.3);
+        }
+    }
+}

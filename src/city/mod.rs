@@ -28,9 +28,14 @@ mod layout;
 mod mapping;
 mod pick;
 mod plan;
+#[cfg(test)]
+mod properties;
 mod rect;
 mod squarify;
 mod states;
+#[cfg(test)]
+mod testing;
+mod viewpoint;
 
 pub use cones::{CONE_LIMIT, Cone, Cones, MAX_RADIUS, MIN_RADIUS, cones};
 pub use mapping::{

@@ -43,7 +43,7 @@ impl CityPlan {
             Some(entry)
         });
         self.pick.plots.cast(&ray, &mut nearest, |plot, limit| {
-            let scale = f64::from(scale(plot)).min(self.config.gap);
+            let scale = f64::from(scale(plot)).clamp(0.0, self.config.gap);
             // On a tie (a building's foot on its slab) the building is meant.
             let entry = self.solid_box(plot, scale)?.entry(&ray).filter(|&entry| entry <= limit)?;
             target = Some(Target::Plot(plot));
@@ -210,5 +210,121 @@ impl BoxTree {
             // The nearest last, where it is taken next.
             open[mark..].sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{configs, trees};
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Distance at which a ray enters a box, by its six faces: an independent way to the same answer.
+    fn by_faces(low: DVec3, high: DVec3, origin: DVec3, direction: DVec3) -> Option<f64> {
+        let inside = |p: DVec3, but: usize| (0..3).all(|i| i == but || (low[i] <= p[i] && p[i] <= high[i]));
+        if inside(origin, 3) {
+            return Some(0.0);
+        }
+        let faces = (0..3).flat_map(|axis| [(axis, low[axis]), (axis, high[axis])]);
+        let hits = faces.filter_map(|(axis, at)| {
+            let distance = (at - origin[axis]) / direction[axis];
+            (distance >= 0.0 && distance.is_finite() && inside(origin + direction * distance, axis)).then_some(distance)
+        });
+        hits.min_by(f64::total_cmp)
+    }
+
+    /// Every box of the city at these scales.
+    fn all_boxes(plan: &CityPlan, scales: &[f32]) -> Vec<(Target, DVec3, DVec3)> {
+        let mut boxes = Vec::new();
+        for (i, d) in plan.districts.iter().enumerate() {
+            let c = d.cell;
+            boxes.push((Target::District(i), DVec3::new(c.x, d.base, c.y), DVec3::new(c.x + c.w, d.top, c.y + c.h)));
+        }
+        for (i, p) in plan.plots.iter().enumerate() {
+            let scale = f64::from(scales[i]);
+            let (w, h) = (p.cell.w * scale, p.cell.h * scale);
+            let (cx, cz) = (p.cell.x + p.cell.w / 2.0, p.cell.y + p.cell.h / 2.0);
+            let top = p.ground + plan.height(i, scale);
+            if scale > 0.0 {
+                boxes.push((
+                    Target::Plot(i),
+                    DVec3::new(cx - w / 2.0, p.ground, cz - h / 2.0),
+                    DVec3::new(cx + w / 2.0, top, cz + h / 2.0),
+                ));
+            }
+        }
+        boxes
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+        #[test]
+        fn the_nearest_of_all_is_found(
+            tree in trees(),
+            config in configs(),
+            mix in 0.0..1.0f32,
+            origin in prop::array::uniform3(-90.0..90.0f32),
+            goal in prop::array::uniform3(-50.0..50.0f32),
+        ) {
+            let timeline = tree.timeline();
+            let plan = CityPlan::new(&timeline, &config);
+            let (a, b) = (plan.states(&timeline, 0), plan.states(&timeline, 1));
+            let scales: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a.scale * (1.0 - mix) + b.scale * mix).collect();
+            let origin = Vec3::from_array(origin) + Vec3::Y * 60.0;
+            let goal = Vec3::new(goal[0], goal[1] * 0.1, goal[2]);
+            let direction = goal - origin;
+            let found = plan.pick(|p| scales[p], origin, direction);
+            let boxes = all_boxes(&plan, &scales);
+            let hit = |(target, low, high): &(Target, DVec3, DVec3)| {
+                by_faces(*low, *high, origin.as_dvec3(), direction.as_dvec3()).map(|distance| (*target, distance))
+            };
+            let nearest = boxes.iter().filter_map(hit).min_by(|a, b| a.1.total_cmp(&b.1));
+            match (found, nearest) {
+                (None, None) => {}
+                (Some(found), Some((target, distance))) => {
+                    let error = (f64::from(found.distance) - distance).abs();
+                    prop_assert!(error < 1e-6, "{found:?}, but {target:?} at {distance}");
+                    prop_assert!((found.point - (origin + direction * found.distance)).length() < 1e-3);
+                }
+                // A ray along an edge may go either way.
+                (found, nearest) => {
+                    let grazes = |grow: f64| boxes.iter().any(|(_, low, high)| {
+                        by_faces(*low - grow, *high + grow, origin.as_dvec3(), direction.as_dvec3()).is_some()
+                    });
+                    prop_assert!(grazes(1e-6) != grazes(-1e-6), "{found:?} {nearest:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn straight_down_and_along_faces() {
+        use super::super::testing::{inner, leaf};
+        let timeline = inner("Heap", vec![leaf("a", &[10, 0]), leaf("b", &[10, 10])]).timeline();
+        let plan = CityPlan::new(&timeline, &super::super::CityConfig::default());
+        let states = [plan.states(&timeline, 0), plan.states(&timeline, 1)];
+        let above = |plot: usize| plan.plots[plot].cell.centre_at(200.0);
+        let at = |t: usize, origin, direction| plan.pick(|p| states[t][p].scale, origin, direction);
+        for plot in 0..2 {
+            let hit = at(0, above(plot), Vec3::NEG_Y).unwrap();
+            assert_eq!(hit.target, Target::Plot(plot));
+            let roof = plan.plots[plot].ground + plan.height(plot, f64::from(states[0][plot].scale));
+            assert!((f64::from(hit.point.y) - roof).abs() < 1e-3);
+        }
+        // A building that is not there now lets the ray through to its district.
+        let a = plan.plot_of(crate::timeline::NodeId(1)).unwrap();
+        assert_eq!(at(1, above(a), Vec3::NEG_Y).unwrap().target, Target::District(0));
+        // Beside the city, away from it, nowhere at all.
+        assert_eq!(at(0, Vec3::new(80.0, 50.0, 0.0), Vec3::NEG_Y), None);
+        assert_eq!(at(0, above(0), Vec3::Y), None);
+        for bad in [Vec3::ZERO, Vec3::NAN, Vec3::INFINITY] {
+            assert_eq!(at(0, above(0), bad), None);
+            assert_eq!(at(0, bad * f32::NAN, Vec3::NEG_Y), None);
+        }
+        // Exactly in the plane of the city's edge, and along its upper side.
+        assert_eq!(at(0, Vec3::new(-50.0, 9.0, 0.0), Vec3::NEG_Y).unwrap().target, Target::District(0));
+        let top = plan.districts[0].top as f32;
+        assert!(at(0, Vec3::new(-90.0, top * 0.5, 0.0), Vec3::X).is_some());
+        assert_eq!(plan.pick(|_| f32::NAN, above(0), Vec3::NEG_Y).unwrap().target, Target::District(0));
     }
 }

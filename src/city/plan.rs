@@ -157,36 +157,45 @@ impl CityPlan {
     fn settle(&mut self, timeline: &Timeline, blocks: Blocks) {
         let metric = self.config.metric;
         let Blocks { blocks, mores, pruned, occupants, cells, area_per_unit } = blocks;
-        self.plots.reserve_exact(occupants.len() + 1 - blocks.len());
-        for (index, block) in blocks.iter().enumerate() {
-            let top = f64::from(block.level.min(BORDERED_LEVELS) + 1) * DISTRICT_HEIGHT;
-            let base = top - DISTRICT_HEIGHT;
-            self.district_of[block.node.index()] = index as u32;
-            self.districts.push(District { node: block.node, cell: block.cell, level: block.level, base, top });
-            let first_plot = self.plots.len();
-            for (occupant, &cell) in occupants[block.slots.clone()].iter().zip(&cells[block.slots.clone()]) {
-                let index = self.plots.len();
-                let (kind, max) = match *occupant {
-                    Occupant::District(_) => continue,
-                    Occupant::Building(node) => {
-                        self.plot_of[node.index()] = index as u32;
-                        (PlotKind::Building(node), timeline.max(node).get(metric))
-                    }
+        let mut plot_slots: Vec<u32> = Vec::with_capacity(occupants.len() + 1 - blocks.len());
+        self.plots.reserve_exact(plot_slots.capacity());
+        for level in blocks.chunk_by(|a, b| a.level == b.level) {
+            let top = f64::from(level[0].level.min(BORDERED_LEVELS) + 1) * DISTRICT_HEIGHT;
+            let level_start = plot_slots.len();
+            for block in level {
+                let base = top - DISTRICT_HEIGHT;
+                self.district_of[block.node.index()] = self.districts.len() as u32;
+                self.districts.push(District { node: block.node, cell: block.cell, level: block.level, base, top });
+                let start = plot_slots.len();
+                let is_plot = |slot: &usize| !matches!(occupants[*slot], Occupant::District(_));
+                plot_slots.extend(block.slots.clone().filter(is_plot).map(|slot| slot as u32));
+                self.contents.push(Contents { plots: start..plot_slots.len(), districts: block.blocks.clone() });
+            }
+            let plot = |&slot: &u32| {
+                let (kind, max) = match occupants[slot as usize] {
+                    Occupant::Building(node) => (PlotKind::Building(node), timeline.max(node).get(metric)),
                     Occupant::More(more) => {
                         let more = &mores[more as usize];
-                        let nodes = &pruned[more.nodes.clone()];
-                        nodes.iter().for_each(|n| self.plot_of[n.index()] = index as u32);
-                        self.mores.push(MorePlot {
-                            plot: index,
-                            nodes: more.nodes.clone(),
-                            totals: totals(timeline, nodes),
-                        });
-                        (PlotKind::More { parent: more.parent, count: nodes.len() }, more.max)
+                        (PlotKind::More { parent: more.parent, count: more.nodes.len() }, more.max)
                     }
+                    Occupant::District(_) => unreachable!("plot slots hold no districts"),
                 };
-                self.plots.push(Plot { kind, cell, level: block.level + 1, ground: top, max_value: max as f64 });
+                let level = level[0].level + 1;
+                Plot { kind, cell: cells[slot as usize], level, ground: top, max_value: max as f64 }
+            };
+            self.plots.par_extend(plot_slots[level_start..].par_iter().with_min_len(2048).map(plot));
+        }
+        for (index, &slot) in plot_slots.iter().enumerate() {
+            match occupants[slot as usize] {
+                Occupant::Building(node) => self.plot_of[node.index()] = index as u32,
+                Occupant::More(more) => {
+                    let nodes = mores[more as usize].nodes.clone();
+                    pruned[nodes.clone()].iter().for_each(|n| self.plot_of[n.index()] = index as u32);
+                    let totals = totals(timeline, &pruned[nodes.clone()]);
+                    self.mores.push(MorePlot { plot: index, nodes, totals });
+                }
+                Occupant::District(_) => {}
             }
-            self.contents.push(Contents { plots: first_plot..self.plots.len(), districts: block.blocks.clone() });
         }
         self.pruned = pruned;
         self.area_per_unit = area_per_unit;

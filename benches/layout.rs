@@ -3,7 +3,9 @@
 //! `cargo bench --no-default-features --bench layout`; a number after `--` sets how many groups.
 
 use memory_city::city::{AreaMode, CityConfig, CityPlan, Rect, squarify_sorted, suffix_sums};
-use memory_city::timeline::{Amount, Timeline};
+use memory_city::group::MemoryTree;
+use memory_city::timeline::{Amount, TimePoint, Timeline};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 #[path = "layout/textbook.rs"]
@@ -91,8 +93,8 @@ fn one_level(n: usize) {
 
 /// The worst deviation of a building's base from the area its value deserves.
 fn plan_error(plan: &CityPlan) -> f64 {
-    let gap = plan.config.gap * plan.config.gap;
-    let error = |p: &memory_city::city::Plot| (p.cell.area() * gap / plan.base_area(p.max_value) - 1.0).abs();
+    let gap = plan.full_scale() * plan.full_scale();
+    let error = |p: &memory_city::city::Plot| (p.cell.area() * gap / plan.base_area(p.max_value as f64) - 1.0).abs();
     plan.plots.iter().map(error).fold(0.0, f64::max)
 }
 
@@ -135,43 +137,28 @@ fn per_time(n: usize) {
     println!("| one pick among {n} plots (mean of 1000, {hits} hit) | {:.4} ms | | |", time.as_secs_f64());
 }
 
-/// A tree of `n` leaves, at most `fan` children each, at two points in time.
+/// A timeline of `n` leaves, at most `fan` children each, at two points in time.
 fn timeline(n: usize, fan: usize) -> Timeline {
-    let mut sequence = Sequence(3);
-    // Widths of the levels from the leaves up to the root.
-    let mut widths = vec![n];
-    while *widths.last().expect("starts with one") > 1 {
-        let above = widths.last().expect("starts with one").div_ceil(fan);
-        widths.push(above);
-    }
-    widths.reverse();
-    let (mut parents, mut names) = (Vec::new(), Vec::new());
-    let mut starts = Vec::new();
-    for (level, &width) in widths.iter().enumerate() {
-        let start = parents.len();
-        for i in 0..width {
-            parents.push(if level == 0 { 0 } else { starts[level - 1] as u32 + (i / fan) as u32 });
-            names.push(format!("group {i:07}"));
+    let role: Arc<str> = Arc::from("Group");
+    let trees = [3, 4].map(|seed| {
+        let mut sequence = Sequence(seed);
+        let mut tree = MemoryTree::new();
+        // Levels from the root down, each with enough nodes for the one below.
+        let mut widths = vec![n];
+        while widths[0] > 1 {
+            widths.insert(0, widths[0].div_ceil(fan));
         }
-        starts.push(start);
-    }
-    let columns: Vec<Vec<Amount>> = (0..2)
-        .map(|_| {
-            let mut column = vec![Amount::default(); parents.len()];
-            for i in (0..parents.len()).rev() {
-                if i >= starts[starts.len() - 1] {
-                    let v = sequence.value() as u64 + 1;
-                    column[i] = Amount { objects: v, bytes: v * 24 };
-                }
-                if i > 0 {
-                    let add = column[i];
-                    let up = &mut column[parents[i] as usize];
-                    up.objects += add.objects;
-                    up.bytes += add.bytes;
-                }
-            }
-            column
-        })
-        .collect();
-    Timeline::stub(parents, names, columns)
+        let mut above = vec![0];
+        for &width in &widths[1..] {
+            let child = |i: usize| tree.child(above[i / fan], &role, &Arc::from(format!("group {i:07}")));
+            above = (0..width).map(child).collect();
+        }
+        for leaf in above {
+            let objects = sequence.value() as u64 + 1;
+            tree.add_up(&[leaf], Amount { objects, bytes: objects * 24 });
+        }
+        tree
+    });
+    let point = TimePoint { label: String::new(), millis: 0, unreachable: Amount::default() };
+    Timeline::from_trees(vec![point; 2], &trees)
 }

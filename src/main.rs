@@ -1,1 +1,17 @@
-fn main(){}
+//! The command line: parses arguments, wires the library, reports errors. Nothing else happens here.
+//!
+//! Exit codes: 0 done, 1 the input or machine could not be used, 2 the command line is wrong, 130 cancelled.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        // Without a session Mesa's device selection layer asks for a Wayland display that cannot be there, and prints
+        // an error for each time it asks. There is nothing to select then.
+        // SAFETY: nothing else runs yet: this is the first statement of the only thread.
+        unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
+    }
+    cli::main()
+}

@@ -1,299 +1,300 @@
-//! Where to look from: poses, views that fit the city, movement and limits. Pure mathematics, no window and no input.
-//!
-//! The world is right-handed with y up. At yaw 0 and pitch 0 a camera looks north, along -z, as cameras do by default
-//! in most engines; positive yaw turns left, positive pitch up. Angles in radians, lengths in city units.
+//! Camera arithmetic: views of the city, flying, and the rule that the camera is never below ground or lost.
 
-use super::Rect;
-use glam::{Quat, Vec2, Vec3};
-use std::f32::consts::{FRAC_PI_2, PI, TAU};
+use super::{CITY_SIZE, Rect};
+use glam::{Mat4, Vec2, Vec3};
 
-/// Steepest look up. Straight down is allowed: that is the bird's-eye view.
-pub const MAX_PITCH: f32 = 1.0;
-/// Pitch of the home view: 37 degrees down.
-pub const HOME_PITCH: f32 = -0.645_771_8;
-/// The eye stays this far above the ground.
-pub const CLEARANCE: f32 = 0.5;
-/// Distance of the nearest thing drawn.
-pub const NEAR: f32 = 0.05;
-
-/// Position and direction of a camera.
+/// Where the camera is and where it looks.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CameraPose {
-    /// Where it is; in files a list of three numbers.
-    #[serde(with = "eye_as_list")]
+    /// Position, world units.
     pub eye: Vec3,
-    /// Turn about the vertical axis; 0 looks north (-z), positive to the left.
+    /// Direction over the ground, radians; 0 looks north (-z), positive turns right.
     pub yaw: f32,
-    /// Tilt; negative looks down.
+    /// Direction up (positive) or down, radians.
     pub pitch: f32,
 }
 
-/// What of the window shows the city.
+/// What the camera projects onto.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct View {
-    /// Vertical field of view of the whole window.
-    pub fov_y: f32,
-    /// Width of the window over its height.
+pub struct Lens {
+    /// Vertical field of view, radians.
+    pub fov: f32,
+    /// Width by height.
     pub aspect: f32,
-    /// Parts of the window covered by panels.
-    pub insets: Insets,
+    /// Shares of the picture that panels cover: left, top, right, bottom.
+    pub margins: [f32; 4],
 }
 
-/// Covered parts at the edges of a window, as fractions of its width or height.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[allow(missing_docs)] // the names say it
-pub struct Insets {
-    pub left: f32,
-    pub right: f32,
-    pub top: f32,
-    pub bottom: f32,
-}
-
-impl View {
-    /// A window without panels.
-    pub fn new(fov_y: f32, aspect: f32) -> View {
-        View { fov_y, aspect, insets: Insets::default() }
-    }
-
-    /// Free part as tangents of the angles from the axis: (left, right, bottom, top).
-    fn tangents(&self) -> (f32, f32, f32, f32) {
-        let y = (self.fov_y.clamp(0.05, 3.0) / 2.0).tan();
-        let x = y * self.aspect.clamp(0.05, 50.0);
-        // Panels that cover nearly everything would leave no view to fit; a tenth of the window always counts as free.
-        let free = |low: f32, high: f32| {
-            let (low, high) = (low.clamp(0.0, 0.9), high.clamp(0.0, 0.9));
-            let excess = ((low + high) / 0.9).max(1.0);
-            (low / excess * 2.0 - 1.0, 1.0 - high / excess * 2.0)
-        };
-        let ((l, r), (b, t)) = (free(self.insets.left, self.insets.right), free(self.insets.bottom, self.insets.top));
-        (l * x, r * x, b * y, t * y)
-    }
-}
-
-/// The space a city takes and the limits a camera keeps.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CityBounds {
-    /// Side of the square ground, centred on the origin.
-    pub side: f32,
-    /// Highest point over all time ([`super::CityPlan::tallest`]).
-    pub tallest: f32,
-}
+/// The eye stays this far above the ground.
+const LOWEST: f32 = 0.6;
+/// And within this distance of the centre: far enough for the home view of a narrow window between panels, near enough
+/// for the city to be seen.
+const FARTHEST: f32 = 12.0 * CITY_SIZE as f32;
+const STEEPEST: f32 = 1.55;
+/// A framed point is at least this far ahead.
+const NEAREST: f32 = 2.0;
+/// Framed things get this much more room than they take.
+const ROOM: f32 = 1.03;
 
 impl CameraPose {
-    /// The rotation, as an engine wants it.
-    pub fn rotation(&self) -> Quat {
-        Quat::from_rotation_y(self.yaw) * Quat::from_rotation_x(self.pitch)
-    }
-    /// The direction of view.
+    /// Unit vector ahead.
     pub fn forward(&self) -> Vec3 {
-        self.rotation() * Vec3::NEG_Z
+        let (s, c) = self.pitch.sin_cos();
+        Vec3::new(self.yaw.sin() * c, s, -self.yaw.cos() * c)
     }
-    /// To the right in the picture; always level.
+
+    /// Unit vector to the right, level.
     pub fn right(&self) -> Vec3 {
-        self.rotation() * Vec3::X
+        Vec3::new(self.yaw.cos(), 0.0, self.yaw.sin())
     }
-    /// Upwards in the picture.
+
+    /// Unit vector up in the picture.
     pub fn up(&self) -> Vec3 {
-        self.rotation() * Vec3::Y
-    }
-
-    /// The pose with this direction from which all `points` just fit into the free part of the window, and none is
-    /// nearer than `nearest`.
-    ///
-    /// In camera axes a point is in the picture when its offset lies between two multiples of its depth. For the
-    /// distance `d` and a sideways shift these are linear inequalities, so the smallest `d` has a closed form.
-    pub fn fitting(points: &[Vec3], yaw: f32, pitch: f32, view: &View, nearest: f32) -> CameraPose {
-        let pose = CameraPose { eye: Vec3::ZERO, yaw, pitch };
-        let (right, up, forward) = (pose.right(), pose.up(), pose.forward());
-        let (l, r, b, t) = view.tangents();
-        let spread = |axis: Vec3, low: f32, high: f32| {
-            let least = points.iter().map(|p| p.dot(axis) - high * p.dot(forward)).fold(f32::NEG_INFINITY, f32::max);
-            let most = points.iter().map(|p| p.dot(axis) - low * p.dot(forward)).fold(f32::INFINITY, f32::min);
-            (least, most)
-        };
-        let (x, y) = (spread(right, l, r), spread(up, b, t));
-        let depth = points.iter().map(|p| p.dot(forward)).fold(f32::INFINITY, f32::min);
-        if !depth.is_finite() {
-            return pose;
-        }
-        let d = ((x.0 - x.1) / (r - l)).max((y.0 - y.1) / (t - b)).max(nearest - depth);
-        let shift = |(least, most): (f32, f32), low: f32, high: f32| (least - high * d + most - low * d) / 2.0;
-        CameraPose { eye: right * shift(x, l, r) + up * shift(y, b, t) - forward * d, yaw, pitch }
-    }
-
-    /// The view to start with and to come back to: from the south, parallel to the city's border, looking 37 degrees
-    /// down, the whole city in the free part of the window at all times.
-    pub fn home(city: &CityBounds, view: &View) -> CameraPose {
-        CameraPose::fitting(&city.corners(1.03), 0.0, HOME_PITCH, view, 2.0)
-    }
-
-    /// Straight down on the whole city, north up.
-    pub fn birds_eye(city: &CityBounds, view: &View) -> CameraPose {
-        CameraPose::fitting(&city.corners(1.03), 0.0, -FRAC_PI_2, view, 2.0)
-    }
-
-    /// A view of one plot or district with its surroundings: `cell` fills about a third of the free window. The yaw is
-    /// the caller's (keep the present one, so that nobody loses their bearings).
-    pub fn focus(cell: &Rect, ground: f32, height: f32, yaw: f32, pitch: f32, view: &View) -> CameraPose {
-        let margin = (cell.w.max(cell.h) as f32 * 0.9).max(height * 0.4).max(0.4);
-        let (x, z) = (cell.x as f32, cell.y as f32);
-        let (w, h) = (cell.w as f32, cell.h as f32);
-        let low = Vec3::new(x - margin, ground, z - margin);
-        let high = Vec3::new(x + w + margin, ground + height * 1.2, z + h + margin);
-        CameraPose::fitting(&corners(low, high), yaw, pitch, view, 2.0)
-    }
-
-    /// Moves level and vertically: forward and right in the ground plane whatever the tilt, up along y.
-    #[must_use]
-    pub fn fly(&self, forward: f32, right: f32, up: f32) -> CameraPose {
-        let ahead = Quat::from_rotation_y(self.yaw) * Vec3::NEG_Z;
-        CameraPose { eye: self.eye + ahead * forward + self.right() * right + Vec3::Y * up, ..*self }
-    }
-
-    /// Moves along the direction of view.
-    #[must_use]
-    pub fn dolly(&self, distance: f32) -> CameraPose {
-        CameraPose { eye: self.eye + self.forward() * distance, ..*self }
-    }
-
-    /// Moves in the picture plane, as when the ground is dragged.
-    #[must_use]
-    pub fn pan(&self, right: f32, up: f32) -> CameraPose {
-        CameraPose { eye: self.eye + self.right() * right + self.up() * up, ..*self }
-    }
-
-    /// Turns on the spot.
-    #[must_use]
-    pub fn turn(&self, yaw: f32, pitch: f32) -> CameraPose {
-        CameraPose { yaw: wrapped(self.yaw + yaw), pitch: (self.pitch + pitch).clamp(-FRAC_PI_2, MAX_PITCH), ..*self }
-    }
-
-    /// Turns around a point, which keeps its place in the picture.
-    #[must_use]
-    pub fn orbit(&self, around: Vec3, yaw: f32, pitch: f32) -> CameraPose {
-        let turned = self.turn(yaw, pitch);
-        let local = self.rotation().inverse() * (self.eye - around);
-        CameraPose { eye: around + turned.rotation() * local, ..turned }
-    }
-
-    /// Wheel zoom towards the point under the cursor, which keeps its place in the picture. Each step takes 15 % of
-    /// the distance (negative steps give it back); not nearer than `nearest`.
-    #[must_use]
-    pub fn zoom(&self, towards: Vec3, steps: f32, nearest: f32) -> CameraPose {
-        let offset = self.eye - towards;
-        let distance = offset.length();
-        let wanted = distance * 0.85f32.powf(steps.clamp(-40.0, 40.0));
-        // Someone who is already nearer is not pushed away.
-        let distance_after = if steps > 0.0 { wanted.max(nearest.min(distance)) } else { wanted.max(NEAR) };
-        let eye = if distance > 0.0 { towards + offset * (distance_after / distance) } else { self.eye };
-        CameraPose { eye, ..*self }
-    }
-
-    /// Brings a pose within limits: above the ground, not farther out than `reach` from the city's centre, tilt in
-    /// range; `None` if it is not made of finite numbers.
-    pub fn clamped(&self, reach: f32) -> Option<CameraPose> {
-        let finite = self.eye.is_finite() && self.yaw.is_finite() && self.pitch.is_finite();
-        finite.then(|| {
-            let mut eye = self.eye.clamp_length_max(reach.max(2.0 * CLEARANCE));
-            eye.y = eye.y.max(CLEARANCE);
-            let pitch = self.pitch.clamp(-FRAC_PI_2, MAX_PITCH);
-            CameraPose { eye, yaw: wrapped(self.yaw), pitch }
-        })
-    }
-
-    /// Between two poses, `t` from 0 to 1, slow at both ends; turns the short way round.
-    #[must_use]
-    pub fn between(&self, to: &CameraPose, t: f32) -> CameraPose {
-        let t = t.clamp(0.0, 1.0);
-        self.mixed(to, t * t * (3.0 - 2.0 * t))
-    }
-
-    /// One frame of following a moving goal: after `half_life` seconds half of the way is gone, at any frame rate.
-    #[must_use]
-    pub fn following(&self, goal: &CameraPose, seconds: f32, half_life: f32) -> CameraPose {
-        let near = (self.eye - goal.eye).length() < 1e-3 + 2e-6 * goal.eye.length()
-            && wrapped(goal.yaw - self.yaw).abs() < 1e-4;
-        if half_life <= 0.0 || (near && (goal.pitch - self.pitch).abs() < 1e-4) {
-            return *goal;
-        }
-        self.mixed(goal, 1.0 - (-seconds.max(0.0) / half_life).exp2())
-    }
-
-    fn mixed(&self, to: &CameraPose, t: f32) -> CameraPose {
-        if t >= 1.0 {
-            return *to;
-        }
-        CameraPose {
-            eye: self.eye.lerp(to.eye, t),
-            yaw: wrapped(self.yaw + wrapped(to.yaw - self.yaw) * t),
-            pitch: self.pitch + (to.pitch - self.pitch) * t,
-        }
-    }
-
-    /// Direction (length 1) of the ray through a point of the window, in -1 to 1 from left to right and bottom to top.
-    pub fn ray(&self, window: Vec2, view: &View) -> Vec3 {
-        let y = (view.fov_y.clamp(0.05, 3.0) / 2.0).tan();
-        let x = y * view.aspect.clamp(0.05, 50.0);
-        (self.forward() + self.right() * (window.x * x) + self.up() * (window.y * y)).normalize()
-    }
-
-    /// Where a point is in the window, in -1 to 1 from left to right and bottom to top (beyond that, outside); `None`
-    /// for points behind the camera.
-    pub fn project(&self, point: Vec3, view: &View) -> Option<Vec2> {
-        let offset = point - self.eye;
-        let depth = offset.dot(self.forward());
-        let y = (view.fov_y.clamp(0.05, 3.0) / 2.0).tan();
-        let x = y * view.aspect.clamp(0.05, 50.0);
-        (depth > NEAR).then(|| Vec2::new(offset.dot(self.right()) / (depth * x), offset.dot(self.up()) / (depth * y)))
-    }
-
-    /// Where the ray through a point of the window meets the ground plane at height `y`, if it looks down on it.
-    pub fn ground_point(&self, window: Vec2, view: &View, y: f32) -> Option<Vec3> {
-        let ray = self.ray(window, view);
-        let distance = (y - self.eye.y) / ray.y;
-        (ray.y.abs() > 1e-6 && distance > 0.0 && distance.is_finite()).then(|| self.eye + ray * distance)
+        self.right().cross(self.forward())
     }
 }
 
-impl CityBounds {
-    /// The eight corners of the city's box, the ground scaled by `margin`.
-    pub fn corners(&self, margin: f32) -> [Vec3; 8] {
-        let half = self.side / 2.0 * margin;
-        corners(Vec3::new(-half, 0.0, -half), Vec3::new(half, self.tallest.max(0.0), half))
+impl Lens {
+    /// World to clip space with reversed depth (1 near, 0 at infinity).
+    pub fn clip_from_world(&self, pose: &CameraPose) -> Mat4 {
+        let aspect = self.aspect.clamp(0.05, 20.0);
+        let projection = Mat4::perspective_infinite_reverse_rh(self.fov.clamp(0.1, 2.6), aspect, 0.1);
+        projection * Mat4::look_to_rh(pose.eye, pose.forward(), pose.up())
     }
 
-    /// How far from the city's centre a camera may go: four sides, or further where the window is so narrow that home
-    /// is further.
-    pub fn reach(&self, view: &View) -> f32 {
-        let far = |pose: CameraPose| pose.eye.length() * 1.5;
-        (4.0 * self.side).max(far(CameraPose::home(self, view))).max(far(CameraPose::birds_eye(self, view)))
+    /// The free part of the picture in normalized device coordinates: lowest and highest corner.
+    fn free(&self) -> (Vec2, Vec2) {
+        let [left, top, right, bottom] = self.margins.map(|m| m.clamp(0.0, 0.45));
+        (Vec2::new(left * 2.0 - 1.0, bottom * 2.0 - 1.0), Vec2::new(1.0 - right * 2.0, 1.0 - top * 2.0))
     }
 }
 
-mod eye_as_list {
-    use glam::Vec3;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+/// The whole city, parallel to its border, from the south, looking down enough to see every district.
+pub fn home(tallest: f32, lens: &Lens) -> CameraPose {
+    frame(&city_corners(tallest), 0.0, -0.66, lens)
+}
 
-    pub(super) fn serialize<S: Serializer>(eye: &Vec3, s: S) -> Result<S::Ok, S::Error> {
-        eye.to_array().serialize(s)
-    }
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec3, D::Error> {
-        <[f32; 3]>::deserialize(d).map(Vec3::from_array)
-    }
+/// The whole city from straight above.
+pub fn birds_eye(tallest: f32, lens: &Lens) -> CameraPose {
+    frame(&city_corners(tallest), 0.0, -STEEPEST, lens)
+}
+
+/// A plot or district from the present side, near enough to see it and its neighbours.
+pub fn focus(cell: &Rect, roof: f32, from: &CameraPose, lens: &Lens) -> CameraPose {
+    let (x, z) = cell.centre();
+    // Some neighbourhood belongs to the picture: a lone wall tells nothing.
+    let half = (cell.w.max(cell.h) as f32 * 0.9).max(roof * 0.45).max(1.5);
+    let corners =
+        corners(Vec3::new(x as f32 - half, 0.0, z as f32 - half), Vec3::new(x as f32 + half, roof, z as f32 + half));
+    frame(&corners, from.yaw, from.pitch.clamp(-0.9, -0.45), lens)
+}
+
+fn city_corners(tallest: f32) -> [Vec3; 8] {
+    let half = CITY_SIZE as f32 / 2.0 * ROOM;
+    corners(Vec3::new(-half, 0.0, -half), Vec3::new(half, tallest.clamp(0.0, 2.0 * CITY_SIZE as f32), half))
 }
 
 fn corners(low: Vec3, high: Vec3) -> [Vec3; 8] {
     std::array::from_fn(|i| {
-        let side = |bit: usize, low: f32, high: f32| if i >> bit & 1 == 0 { low } else { high };
-        Vec3::new(side(0, low.x, high.x), side(1, low.y, high.y), side(2, low.z, high.z))
+        Vec3::new(
+            if i & 1 == 0 { low.x } else { high.x },
+            if i & 2 == 0 { low.y } else { high.y },
+            if i & 4 == 0 { low.z } else { high.z },
+        )
     })
 }
 
-/// An angle in -pi to pi.
-fn wrapped(angle: f32) -> f32 {
-    let a = angle.rem_euclid(TAU);
-    if a > PI { a - TAU } else { a }
+/// The nearest pose in a direction from which all points lie in the free part of the picture.
+///
+/// In camera axes a point is in the picture when its offset lies between two multiples of its depth. For the distance
+/// and a sideways shift of the camera these are linear inequalities, so the smallest distance has a closed form.
+fn frame(points: &[Vec3; 8], yaw: f32, pitch: f32, lens: &Lens) -> CameraPose {
+    let pose = CameraPose { eye: Vec3::ZERO, yaw, pitch };
+    let (right, up, forward) = (pose.right(), pose.up(), pose.forward());
+    let (low, high) = lens.free();
+    let tan = (lens.fov.clamp(0.1, 2.6) / 2.0).tan();
+    let tan = Vec2::new(tan * lens.aspect.clamp(0.05, 20.0), tan);
+    let (low, high) = (low * tan, high * tan);
+    // Bounds of the shift along an axis, for distance 0: at least `.0`, at most `.1`.
+    let spread = |axis: Vec3, low: f32, high: f32| {
+        let offset = |p: &Vec3, slope: f32| p.dot(axis) - slope * p.dot(forward);
+        let least = points.iter().map(|p| offset(p, high)).fold(f32::NEG_INFINITY, f32::max);
+        (least, points.iter().map(|p| offset(p, low)).fold(f32::INFINITY, f32::min))
+    };
+    let (x, y) = (spread(right, low.x, high.x), spread(up, low.y, high.y));
+    let nearest = points.iter().map(|p| p.dot(forward)).fold(f32::INFINITY, f32::min);
+    let fits = ((x.0 - x.1) / (high.x - low.x)).max((y.0 - y.1) / (high.y - low.y));
+    let distance = fits.max(NEAREST - nearest);
+    let shift = |(least, most): (f32, f32), low: f32, high: f32| (least + most - (low + high) * distance) / 2.0;
+    let eye = right * shift(x, low.x, high.x) + up * shift(y, low.y, high.y) - forward * distance;
+    clamp(CameraPose { eye, ..pose })
+}
+
+/// Moves: `by` is right, up, ahead in world units. Up is the world's up; ahead follows the look.
+pub fn fly(pose: &CameraPose, by: Vec3) -> CameraPose {
+    CameraPose { eye: pose.eye + pose.right() * by.x + Vec3::Y * by.y + pose.forward() * by.z, ..*pose }
+}
+
+/// Turns the look by radians to the right and up.
+pub fn look(pose: &CameraPose, by: Vec2) -> CameraPose {
+    CameraPose { yaw: pose.yaw + by.x, pitch: pose.pitch - by.y, ..*pose }
+}
+
+/// Flies towards what the mouse points at (or back), a share of the way a notch: never through the ground.
+pub fn zoom(pose: &CameraPose, towards: Vec3, notches: f32) -> CameraPose {
+    let to_ground = if towards.y < -0.02 { pose.eye.y / -towards.y } else { CITY_SIZE as f32 };
+    let reach = to_ground.clamp(2.0, 3.0 * CITY_SIZE as f32);
+    let step = reach * (1.0 - 0.88f32.powf(notches));
+    CameraPose { eye: pose.eye + towards * step, ..*pose }
+}
+
+/// The pose between two, turning the short way round.
+pub fn between(from: &CameraPose, to: &CameraPose, share: f32) -> CameraPose {
+    let turn = (to.yaw - from.yaw + std::f32::consts::PI).rem_euclid(std::f32::consts::TAU) - std::f32::consts::PI;
+    CameraPose {
+        eye: from.eye.lerp(to.eye, share),
+        yaw: from.yaw + turn * share,
+        pitch: from.pitch + (to.pitch - from.pitch) * share,
+    }
+}
+
+/// The nearest allowed pose: above ground, not lost in the distance, not upside down, finite.
+pub fn clamp(pose: CameraPose) -> CameraPose {
+    if !(pose.eye.is_finite() && pose.yaw.is_finite() && pose.pitch.is_finite()) {
+        return CameraPose { eye: Vec3::new(0.0, CITY_SIZE as f32, CITY_SIZE as f32), yaw: 0.0, pitch: -0.7 };
+    }
+    let mut eye = pose.eye.clamp_length_max(FARTHEST);
+    eye.y = eye.y.max(LOWEST);
+    CameraPose { eye, yaw: pose.yaw.rem_euclid(std::f32::consts::TAU), pitch: pose.pitch.clamp(-STEEPEST, STEEPEST) }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn lens(aspect: f32, margins: [f32; 4]) -> Lens {
+        Lens { fov: 0.85, aspect, margins }
+    }
+
+    fn all_in_free_part(pose: &CameraPose, tallest: f32, lens: &Lens) -> bool {
+        let clip = lens.clip_from_world(pose);
+        let (low, high) = lens.free();
+        city_corners(tallest).iter().all(|c| {
+            let p = clip * c.extend(1.0);
+            let ndc = Vec2::new(p.x, p.y) / p.w;
+            p.w > 0.0 && ndc.cmpge(low - 1e-3).all() && ndc.cmple(high + 1e-3).all()
+        })
+    }
+
+    #[derive(Debug, Clone)]
+    enum Input {
+        Fly(Vec3),
+        Look(Vec2),
+        Zoom(Vec3, f32),
+    }
+
+    fn input() -> impl Strategy<Value = Input> {
+        let v = -500.0..500.0f32;
+        prop_oneof![
+            (v.clone(), v.clone(), v.clone()).prop_map(|(x, y, z)| Input::Fly(Vec3::new(x, y, z))),
+            (-9.0..9.0f32, -9.0..9.0f32).prop_map(|(x, y)| Input::Look(Vec2::new(x, y))),
+            (-1.0..1.0f32, -1.0..1.0f32, -1.0..1.0f32, -8.0..8.0f32)
+                .prop_map(|(x, y, z, n)| Input::Zoom(Vec3::new(x, y, z).normalize_or(Vec3::X), n)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_happens_the_eye_is_above_ground_and_home_shows_the_city(
+            inputs in prop::collection::vec(input(), 0..60),
+            aspect in 0.4..4.0f32,
+            tallest in 0.0..120.0f32,
+            margins in prop::array::uniform4(0.0..0.3f32),
+        ) {
+            let lens = lens(aspect, margins);
+            let mut pose = home(tallest, &lens);
+            for i in &inputs {
+                pose = clamp(match i {
+                    Input::Fly(by) => fly(&pose, *by),
+                    Input::Look(by) => look(&pose, *by),
+                    Input::Zoom(towards, n) => zoom(&pose, *towards, *n),
+                });
+                prop_assert!(pose.eye.y >= LOWEST && pose.eye.is_finite() && pose.eye.length() <= FARTHEST + 1.0);
+            }
+            // Home does not depend on where the camera was: one key brings the city back.
+            prop_assert!(all_in_free_part(&home(tallest, &lens), tallest, &lens));
+            prop_assert!(all_in_free_part(&birds_eye(tallest, &lens), tallest, &lens));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn focus_shows_the_place_and_its_surroundings(
+            x in -50.0..49.0f64,
+            z in -50.0..49.0f64,
+            side in 0.01..40.0f64,
+            yaw in -3.0..3.0f32,
+            pitch in -1.5..1.5f32,
+            aspect in 0.4..4.0f32,
+        ) {
+            let lens = lens(aspect, [0.2, 0.05, 0.25, 0.1]);
+            let cell = Rect::new(x, z, side, side * 0.7);
+            let roof = 0.8 + 2.0 * cell.area().sqrt() as f32;
+            let from = CameraPose { eye: Vec3::new(0.0, 30.0, 80.0), yaw, pitch };
+            let pose = focus(&cell, roof, &from, &lens);
+            let clip = lens.clip_from_world(&pose);
+            let (low, high) = lens.free();
+            for point in [cell.centre_at(0.8), cell.centre_at(f64::from(roof))] {
+                let p = clip * point.extend(1.0);
+                let ndc = Vec2::new(p.x, p.y) / p.w;
+                prop_assert!(p.w > 0.0 && ndc.cmpge(low).all() && ndc.cmple(high).all(), "{ndc}");
+            }
+            prop_assert!(pose.eye.y >= LOWEST);
+            prop_assert!((pose.yaw - yaw.rem_euclid(std::f32::consts::TAU)).abs() < 1e-4, "bearings are kept");
+        }
+
+        #[test]
+        fn zooming_keeps_what_the_mouse_points_at(x in -0.9..0.9f32, y in -0.9..0.9f32, notches in -4.0..4.0f32) {
+            let lens = lens(1.6, [0.0; 4]);
+            let pose = home(30.0, &lens);
+            let at = Vec2::new(x, y);
+            let near = lens.clip_from_world(&pose).inverse().project_point3(at.extend(0.5));
+            let towards = (near - pose.eye).normalize();
+            let ground = pose.eye + towards * (pose.eye.y / -towards.y);
+            let p = lens.clip_from_world(&zoom(&pose, towards, notches)) * ground.extend(1.0);
+            prop_assert!((Vec2::new(p.x, p.y) / p.w - at).length() < 1e-3);
+            let closer = (zoom(&pose, towards, notches).eye - ground).length() < (pose.eye - ground).length();
+            prop_assert_eq!(closer, notches > 0.0);
+        }
+    }
+
+    #[test]
+    fn home_is_parallel_to_the_border_and_uses_the_window() {
+        let lens = lens(16.0 / 9.0, [0.0; 4]);
+        let pose = home(40.0, &lens);
+        assert!(pose.yaw == 0.0 && pose.eye.x.abs() < 1e-3 && pose.eye.z > 50.0);
+        assert!((-40.0..-35.0).contains(&pose.pitch.to_degrees()));
+        let clip = lens.clip_from_world(&pose);
+        let points = city_corners(40.0).map(|c| {
+            let p = clip * c.extend(1.0);
+            Vec2::new(p.x, p.y) / p.w
+        });
+        let (low, high) = points.iter().fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(l, h), p| (l.min(*p), h.max(*p)));
+        assert!(((high - low).max_element() - 2.0).abs() < 1e-3, "one direction is used in full: {low} {high}");
+    }
+
+    #[test]
+    fn turning_goes_the_short_way() {
+        let at = |yaw| CameraPose { eye: Vec3::Y, yaw, pitch: 0.0 };
+        let middle = between(&at(6.2), &at(0.1), 0.5);
+        assert!((middle.yaw - 6.29).abs() < 0.02, "{}", middle.yaw);
+    }
+
+    #[test]
+    fn broken_numbers_are_mended() {
+        let broken = CameraPose { eye: Vec3::new(f32::NAN, 0.0, 0.0), yaw: 0.0, pitch: f32::INFINITY };
+        assert!(clamp(broken).eye.is_finite());
+    }
+}

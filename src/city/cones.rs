@@ -45,43 +45,37 @@ pub struct Cone {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cones {
     /// Most objects first, incoming before outgoing.
-    pub shown: Vec<Cone>,
-    /// Incoming cones beyond the limit.
-    pub more_incoming: usize,
-    /// Outgoing cones beyond the limit.
-    pub more_outgoing: usize,
-    /// Groups that take part but have no plot of their own to draw to: the selection's own plot stands for them too.
+    pub cones: Vec<Cone>,
+    /// How many more there would be: `left_out_incoming` and outgoing ones together.
+    pub left_out: usize,
+    /// How many more there would be coming in.
+    pub left_out_incoming: usize,
+    /// Groups that take part but get no cone, since the selection's own plot stands for them too, or no plot does.
     pub same_plot: usize,
 }
 
-/// The usual limit of cones per direction.
-pub const CONE_LIMIT: usize = 24;
+/// At most so many cones are made for each direction; those with the fewest objects are left out, and counted.
+pub const MOST_CONES: usize = 24;
 
-/// References of `selected` (a building, a pruned node or a district) at time `t` as cones, at most `limit` in each
-/// direction, those with the most objects involved first.
+/// References of `selected` (a building, a pruned node or a district) at time `t` as cones, those with the most
+/// objects involved first.
 ///
 /// Ends lie at the centres of roofs, for districts on the slab. A radius is the share of the objects there that take
 /// part, times half the shorter side of the building's current base, within [`MIN_RADIUS`] and [`MAX_RADIUS`].
 /// Cones to nodes of one More plot are merged; since one object of the selection may refer to several of them, the
 /// number of objects at the selection's end is then an upper bound.
-pub fn cones(
-    plan: &CityPlan,
-    timeline: &Timeline,
-    t: usize,
-    selected: NodeId,
-    references: &ReferenceMap,
-    limit: usize,
-) -> Cones {
+pub fn cones(plan: &CityPlan, timeline: &Timeline, t: usize, selected: NodeId, map: &ReferenceMap) -> Cones {
     let mut result = Cones::default();
     let Some(here) = End::of_node(plan, timeline, t, selected) else { return result };
-    for (incoming, edges) in [(true, &references.incoming), (false, &references.outgoing)] {
+    for (incoming, edges) in [(true, &map.incoming), (false, &map.outgoing)] {
         let (mut bundles, same_plot) = bundles(plan, here.plot, edges);
         result.same_plot += same_plot;
         bundles.sort_by(|a, b| b.involved().cmp(&a.involved()).then(a.plot.cmp(&b.plot)));
-        let beyond = bundles.len().saturating_sub(limit);
-        *(if incoming { &mut result.more_incoming } else { &mut result.more_outgoing }) = beyond;
-        let drawn = bundles.into_iter().take(limit);
-        result.shown.extend(drawn.map(|bundle| bundle.cone(plan, timeline, t, &here, incoming)));
+        let beyond = bundles.len().saturating_sub(MOST_CONES);
+        result.left_out += beyond;
+        result.left_out_incoming += if incoming { beyond } else { 0 };
+        let drawn = bundles.into_iter().take(MOST_CONES);
+        result.cones.extend(drawn.map(|bundle| bundle.cone(plan, timeline, t, &here, incoming)));
     }
     result
 }
@@ -214,8 +208,8 @@ mod tests {
         let (timeline, plan) = city(None);
         let [a, b] = ["Heap#A", "Heap#B"].map(|key| at(&timeline, key));
         // 1 % of A references 80 % of B.
-        let found = cones(&plan, &timeline, 1, a, &map(vec![], vec![edge(b, 10, 800)]), CONE_LIMIT);
-        let [cone] = found.shown[..] else { panic!("{found:?}") };
+        let found = cones(&plan, &timeline, 1, a, &map(vec![], vec![edge(b, 10, 800)]));
+        let [cone] = found.cones[..] else { panic!("{found:?}") };
         assert!(!cone.incoming && cone.other == plan.plot_of(b).unwrap() && cone.other_node == Some(b));
         assert_eq!((cone.share_from, cone.share_to), (0.01, 0.8));
         assert_eq!((cone.radius_from, cone.radius_to), (MIN_RADIUS as f32, (0.8 * MAX_RADIUS) as f32));
@@ -225,8 +219,8 @@ mod tests {
         };
         assert!((cone.from - roof(a)).length() < 1e-3 && (cone.to - roof(b)).length() < 1e-3);
         // The same references seen from B are incoming and keep their direction.
-        let seen_from_b = cones(&plan, &timeline, 1, b, &map(vec![edge(a, 10, 800)], vec![]), CONE_LIMIT);
-        let [other] = seen_from_b.shown[..] else { panic!("{seen_from_b:?}") };
+        let seen_from_b = cones(&plan, &timeline, 1, b, &map(vec![edge(a, 10, 800)], vec![]));
+        let [other] = seen_from_b.cones[..] else { panic!("{seen_from_b:?}") };
         assert!(other.incoming && other.other == plan.plot_of(a).unwrap());
         assert_eq!(
             (other.from, other.to, other.radius_from, other.radius_to),
@@ -238,7 +232,7 @@ mod tests {
     fn shares_are_of_the_time_shown() {
         let (timeline, plan) = city(None);
         let [b, c] = ["Heap#B", "Heap#C"].map(|key| at(&timeline, key));
-        let share = |t| cones(&plan, &timeline, t, b, &map(vec![edge(c, 1, 250)], vec![]), 9).shown[0].share_to;
+        let share = |t| cones(&plan, &timeline, t, b, &map(vec![edge(c, 1, 250)], vec![])).cones[0].share_to;
         assert_eq!((share(0), share(1)), (0.5, 0.25));
     }
 
@@ -247,8 +241,8 @@ mod tests {
         let (timeline, plan) = city(None);
         let [a, c] = ["Heap#A", "Heap#C"].map(|key| at(&timeline, key));
         for (t, wanted) in [(0, MIN_RADIUS as f32), (1, 0.0)] {
-            let found = cones(&plan, &timeline, t, c, &map(vec![edge(a, 1000, 1)], vec![]), 9);
-            let cone = found.shown[0];
+            let found = cones(&plan, &timeline, t, c, &map(vec![edge(a, 1000, 1)], vec![]));
+            let cone = found.cones[0];
             let plot = plan.plot_of(c).unwrap();
             let base = plan.base(plot, f64::from(plan.state(&timeline, plot, t).scale));
             assert!(f64::from(cone.radius_to) <= base.w.min(base.h) / 2.0 + 1e-6);
@@ -259,37 +253,41 @@ mod tests {
 
     #[test]
     fn what_is_not_shown_is_counted() {
-        let (timeline, plan) = city(None);
-        let [a, b, c, d] = ["Heap#A", "Heap#B", "Heap#C", "Heap#D"].map(|key| at(&timeline, key));
-        let references = map(vec![edge(c, 1, 1), edge(b, 5, 9), edge(d, 1, 1)], vec![edge(b, 1, 1), edge(a, 3, 3)]);
-        let found = cones(&plan, &timeline, 1, a, &references, 1);
-        assert_eq!((found.more_incoming, found.more_outgoing, found.same_plot), (2, 0, 1));
-        let others: Vec<_> = found.shown.iter().map(|c| (c.incoming, c.other_node)).collect();
-        assert_eq!(others, [(true, Some(b)), (false, Some(b))]);
+        let leaves: Vec<_> = (1..=30).map(|i| leaf(&format!("g{i:02}"), &[100])).collect();
+        let timeline = inner("Heap", leaves).timeline();
+        let plan = CityPlan::new(&timeline, &CityConfig::default());
+        let selected = at(&timeline, "Heap#g01");
+        let to_all = |n: u32| (1..=n).map(|i| edge(at(&timeline, &format!("Heap#g{i:02}")), 1, u64::from(i))).collect();
+        let found = cones(&plan, &timeline, 0, selected, &map(to_all(30), to_all(27)));
+        // The selection itself has no cone; of the other 29 and 26 those with the most objects are made.
+        assert_eq!((found.left_out, found.left_out_incoming, found.same_plot), (5 + 2, 5, 2));
+        assert_eq!(found.cones.len(), 2 * MOST_CONES);
+        assert_eq!(found.cones[0].other_node, Some(at(&timeline, "Heap#g30")));
+        assert!(found.cones[..MOST_CONES].iter().all(|c| c.incoming && c.referenced > 6));
     }
 
     #[test]
     fn cones_to_pruned_groups_are_one() {
         let (timeline, plan) = city(Some(2));
         let [a, c, d] = ["Heap#A", "Heap#C", "Heap#D"].map(|key| at(&timeline, key));
-        let found = cones(&plan, &timeline, 1, a, &map(vec![edge(c, 1, 600), edge(d, 1, 700)], vec![]), 9);
-        let [cone] = found.shown[..] else { panic!("{found:?}") };
+        let found = cones(&plan, &timeline, 1, a, &map(vec![edge(c, 1, 600), edge(d, 1, 700)], vec![]));
+        let [cone] = found.cones[..] else { panic!("{found:?}") };
         assert!(matches!(plan.plots[cone.other].kind, PlotKind::More { count: 2, .. }));
         assert_eq!((cone.other_node, cone.referencing, cone.referenced), (None, 2, 1000));
         assert_eq!((cone.share_from, cone.share_to), (1.0, 1.0));
         // The selection itself may be pruned.
-        let from_d = cones(&plan, &timeline, 1, d, &map(vec![edge(c, 1, 1)], vec![edge(a, 1, 1)]), 9);
-        assert_eq!((from_d.shown.len(), from_d.same_plot), (1, 1));
+        let from_d = cones(&plan, &timeline, 1, d, &map(vec![edge(c, 1, 1)], vec![edge(a, 1, 1)]));
+        assert_eq!((from_d.cones.len(), from_d.same_plot), (1, 1));
     }
 
     #[test]
     fn a_district_is_a_group_too() {
         let (timeline, plan) = city(None);
         let b = at(&timeline, "Heap#B");
-        let found = cones(&plan, &timeline, 1, NodeId::ROOT, &map(vec![edge(b, 10, 1001)], vec![]), 9);
-        assert_eq!(found.shown[0].share_to, 0.5);
+        let found = cones(&plan, &timeline, 1, NodeId::ROOT, &map(vec![edge(b, 10, 1001)], vec![]));
+        assert_eq!(found.cones[0].share_to, 0.5);
         let nothing = leaf("Heap", &[0]).timeline();
         let empty = CityPlan::new(&nothing, &CityConfig::default());
-        assert_eq!(cones(&empty, &nothing, 0, NodeId(7), &map(vec![], vec![]), 9), Cones::default());
+        assert_eq!(cones(&empty, &nothing, 0, NodeId(7), &map(vec![], vec![])), Cones::default());
     }
 }

@@ -12,6 +12,7 @@ use super::squarify::{squarify_sorted, suffix_sums};
 use super::{BORDERED_LEVELS, CityConfig, Rect};
 use crate::timeline::{Metric, NodeId, Timeline};
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// A More slot is at least this share of what stands beside it, so that it can be seen and clicked.
@@ -58,7 +59,7 @@ pub(super) struct Blocks {
     pub blocks: Vec<Block>,
     pub mores: Vec<More>,
     pub pruned: Vec<NodeId>,
-    /// Descending by weight within each block; ties by name, a More slot last.
+    /// Descending by weight within each block; ties by node, a More slot last.
     pub occupants: Vec<Occupant>,
     pub cells: Vec<Rect>,
     /// Base area per unit of mapped value, before the gap.
@@ -94,9 +95,7 @@ pub(super) fn lay_out(
     for level in levels.iter().rev() {
         let blocks = &b.blocks[level.clone()];
         let columns = Columns { keys: &mut keys, weights: &mut weights, sums: &mut sums, cells: &mut b.cells };
-        for_each_block(blocks, columns.narrowed(blocks), &|block, c| {
-            weigh(timeline, &b.blocks, &occupants, block, c);
-        });
+        for_each_block(blocks, columns.narrowed(blocks), &|block, c| weigh(&occupants, block, c));
         for block in blocks.iter().filter(|block| block.slots.start < block.slots.end) {
             let scale = border(config, block.level);
             let inflated = sums[block.slots.start] / (scale * scale);
@@ -141,10 +140,8 @@ fn border(config: &CityConfig, level: u32) -> f64 {
 /// First sweep: blocks and slots, level by level; slots still in the order of the tree.
 fn choose(timeline: &Timeline, config: &CityConfig, city: Rect, more_max: impl Fn(&[NodeId]) -> u64) -> Blocks {
     let metric = config.metric;
-    let largest_first = |a: &NodeId, b: &NodeId| {
-        let value = |n: NodeId| timeline.max(n).get(metric);
-        value(*b).cmp(&value(*a)).then_with(|| timeline.name(*a).cmp(timeline.name(*b))).then(a.cmp(b))
-    };
+    // Siblings are numbered by name: ties go by key.
+    let rank = |n: NodeId| (Reverse(timeline.max(n).get(metric)), n);
     let root = Block { node: NodeId::ROOT, level: 0, slots: 0..0, blocks: 0..0, slot: 0, cell: city };
     let mut b = Blocks {
         blocks: vec![root],
@@ -162,18 +159,20 @@ fn choose(timeline: &Timeline, config: &CityConfig, city: Rect, more_max: impl F
         kept.clear();
         kept.extend(timeline.children(node).iter().filter(|c| timeline.max(**c).get(metric) > 0));
         let limit = config.child_count.unwrap_or(usize::MAX);
+        let mut more = None;
         if kept.len() > limit {
             if limit > 0 {
-                kept.select_nth_unstable_by(limit - 1, largest_first);
+                kept.select_nth_unstable_by_key(limit - 1, |&n| rank(n));
             }
             let start = b.pruned.len();
             b.pruned.extend(kept.drain(limit..));
-            b.pruned[start..].par_sort_unstable_by(largest_first);
+            b.pruned[start..].par_sort_unstable_by_key(|&n| rank(n));
+            kept.sort_unstable();
+            more = Some(Occupant::More(b.mores.len() as u32));
             let max = more_max(&b.pruned[start..]);
-            b.occupants.push(Occupant::More(b.mores.len() as u32));
             b.mores.push(More { parent: node, nodes: start..b.pruned.len(), max });
         }
-        if next == 0 && kept.is_empty() && b.occupants.is_empty() && timeline.max(node).get(metric) > 0 {
+        if next == 0 && kept.is_empty() && more.is_none() && timeline.max(node).get(metric) > 0 {
             b.occupants.push(Occupant::Building(node)); // a heap that is not grouped at all
         }
         for &child in &kept {
@@ -192,6 +191,7 @@ fn choose(timeline: &Timeline, config: &CityConfig, city: Rect, more_max: impl F
                 });
             }
         }
+        b.occupants.extend(more);
         b.blocks[next].slots = first_slot..b.occupants.len();
         b.blocks[next].blocks = first_block..b.blocks.len();
         next += 1;
@@ -281,11 +281,10 @@ fn for_each_block(blocks: &[Block], columns: Columns, work: &(impl Fn(&Block, Co
 }
 
 /// Sorts the slots of one block by weight and adds them up.
-fn weigh(timeline: &Timeline, blocks: &[Block], occupants: &[Occupant], block: &Block, c: Columns) {
+fn weigh(occupants: &[Occupant], block: &Block, c: Columns) {
     let first = block.slots.start;
-    if let Some(Occupant::More(_)) = occupants.get(first) {
-        let others: f64 = c.weights[1..].iter().sum();
-        c.weights[0] = c.weights[0].max(others * MORE_SHARE);
+    if let (Some(Occupant::More(_)), [others @ .., more]) = (occupants[block.slots.clone()].last(), &mut *c.weights) {
+        *more = more.max(others.iter().sum::<f64>() * MORE_SHARE);
     }
     for (i, (key, weight)) in c.keys.iter_mut().zip(c.weights.iter()).enumerate() {
         *key = Key::new(*weight, first + i);
@@ -294,17 +293,6 @@ fn weigh(timeline: &Timeline, blocks: &[Block], occupants: &[Occupant], block: &
         c.keys.par_sort_unstable();
     } else {
         c.keys.sort_unstable();
-    }
-    // Ties by name, so that the order in which children were found does not show. Most often they already are.
-    let name = |key: &Key| match occupants[key.slot()] {
-        Occupant::Building(node) => (false, timeline.name(node)),
-        Occupant::District(child) => (false, timeline.name(blocks[child as usize].node)),
-        Occupant::More(_) => (true, ""),
-    };
-    for run in c.keys.chunk_by_mut(|a, b| a.weight() == b.weight()) {
-        if run.len() > 1 && !run.is_sorted_by(|a, b| name(a) <= name(b)) {
-            run.sort_unstable_by(|a, b| name(a).cmp(&name(b)).then(a.cmp(b)));
-        }
     }
     for (weight, key) in c.weights.iter_mut().zip(c.keys.iter()) {
         *weight = key.weight();

@@ -4,14 +4,17 @@
 //! them stay apart (tested below), and along the growth gradient lightness falls, so that the order shows in gray too.
 
 use super::CityPlan;
-use crate::timeline::Metric;
+use crate::timeline::{Metric, NodeId, Timeline};
+use rayon::prelude::*;
 
 /// The selected building: blue (#0A33E6).
-pub const SELECTED: [f32; 3] = [0.003035, 0.033105, 0.791298];
+pub const SELECTED_COLOUR: [f32; 3] = [0.003035, 0.033105, 0.791298];
 /// References to the selection, which keep it alive: purple (#AA62FF).
-pub const INCOMING: [f32; 3] = [0.401978, 0.122139, 1.0];
+pub const INCOMING_COLOUR: [f32; 3] = [0.401978, 0.122139, 1.0];
 /// References from the selection, which it keeps alive: green (#37946A).
-pub const OUTGOING: [f32; 3] = [0.038204, 0.296138, 0.144128];
+pub const OUTGOING_COLOUR: [f32; 3] = [0.038204, 0.296138, 0.144128];
+/// More plots: a gray blue between the districts' (#5A6A86).
+pub const MORE_COLOUR: [f32; 3] = [0.102242, 0.144128, 0.238398];
 /// The growth gradient at 0, 1/2 and 1: gray (#D0D0D0), orange (#FFA322), red (#AC0606).
 pub const GROWTH: [[f32; 3]; 3] =
     [[0.630757, 0.630757, 0.630757], [1.0, 0.366253, 0.015996], [0.412543, 0.001821, 0.001821]];
@@ -29,6 +32,21 @@ pub fn growth_colour(position: f32) -> [f32; 3] {
 pub fn district_colour(level: u32, levels: u32) -> [f32; 3] {
     let deepest = levels.saturating_sub(1).max(1);
     mix(DISTRICT[0], DISTRICT[1], level.min(deepest) as f32 / deepest as f32)
+}
+
+/// Sky above, sky at the horizon, ground.
+pub fn palette() -> [[f32; 3]; 3] {
+    [[0.0044, 0.0080, 0.0252], [0.0685, 0.1022, 0.2016], [0.0103, 0.0152, 0.0296]]
+}
+
+/// The largest growth of any building over the whole window: what the red end of the gradient stands for. 0 if none
+/// grew.
+pub fn max_growth(timeline: &Timeline, metric: Metric) -> u64 {
+    let growth = |i: usize| {
+        let node = NodeId(i as u32);
+        if timeline.is_leaf(node) { timeline.growth(node, metric).max(0) as u64 } else { 0 }
+    };
+    (0..timeline.len()).into_par_iter().with_min_len(4096).map(growth).max().unwrap_or(0)
 }
 
 fn mix(a: [f32; 3], b: [f32; 3], t: f32) -> [f32; 3] {
@@ -90,12 +108,13 @@ mod tests {
     #[test]
     fn constants_are_the_named_srgb_colours() {
         let named = [
-            (0x0A33E6, SELECTED),
-            (0xAA62FF, INCOMING),
-            (0x37946A, OUTGOING),
+            (0x0A33E6, SELECTED_COLOUR),
+            (0xAA62FF, INCOMING_COLOUR),
+            (0x37946A, OUTGOING_COLOUR),
             (0xD0D0D0, GROWTH[0]),
             (0xFFA322, GROWTH[1]),
             (0xAC0606, GROWTH[2]),
+            (0x5A6A86, MORE_COLOUR),
             (0x142444, DISTRICT[0]),
             (0x80A4CF, DISTRICT[1]),
         ];
@@ -156,7 +175,16 @@ mod tests {
 
     #[test]
     fn every_two_colours_stay_apart_for_every_eye() {
-        let base = [SELECTED, INCOMING, OUTGOING, GROWTH[0], GROWTH[1], GROWTH[2], DISTRICT[0], DISTRICT[1]];
+        let base = [
+            SELECTED_COLOUR,
+            INCOMING_COLOUR,
+            OUTGOING_COLOUR,
+            GROWTH[0],
+            GROWTH[1],
+            GROWTH[2],
+            DISTRICT[0],
+            DISTRICT[1],
+        ];
         for (e, eye) in EYES.iter().enumerate() {
             for (i, a) in base.iter().enumerate() {
                 for (j, b) in base.iter().enumerate().skip(i + 1) {

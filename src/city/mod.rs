@@ -37,12 +37,12 @@ mod states;
 mod testing;
 mod viewpoint;
 
-pub use cones::{CONE_LIMIT, Cone, Cones, MAX_RADIUS, MIN_RADIUS, cones};
+pub use cones::{Cone, Cones, MAX_RADIUS, MIN_RADIUS, MOST_CONES, cones};
 pub use mapping::{
-    ColourStop, DISTRICT, GROWTH, GrowthLegend, INCOMING, OUTGOING, SELECTED, district_colour, growth_colour,
-    linear_to_srgb, srgb_to_linear,
+    ColourStop, DISTRICT, GROWTH, GrowthLegend, INCOMING_COLOUR, MORE_COLOUR, OUTGOING_COLOUR, SELECTED_COLOUR,
+    district_colour, growth_colour, linear_to_srgb, max_growth, palette, srgb_to_linear,
 };
-pub use pick::{Hit, Target};
+pub use pick::{Hit, HitTarget};
 pub use plan::{CityPlan, District, MoreSummary, Plot, PlotKind};
 pub use rect::Rect;
 pub use squarify::{LayoutError, squarify, squarify_sorted, suffix_sums};
@@ -51,7 +51,7 @@ pub use states::PlotState;
 use crate::timeline::Metric;
 
 /// Side of the whole city, in units. The city is centred on the origin.
-pub const CITY_SIDE: f64 = 100.0;
+pub const CITY_SIZE: f64 = 100.0;
 /// Height of one district slab, in units; the same at every level.
 pub const DISTRICT_HEIGHT: f64 = 0.4;
 /// Height of a More plot, in units: flat, so that it is not mistaken for a building.
@@ -98,12 +98,6 @@ pub struct CityConfig {
 
 impl Default for CityConfig {
     fn default() -> Self {
-        CityConfig {
-            area_mode: AreaMode::Sqrt,
-            metric: Metric::Objects,
-            child_count: Some(40),
-            border: 0.95,
-            gap: 0.92,
-        }
+        CityConfig { area_mode: AreaMode::Sqrt, metric: Metric::Objects, child_count: Some(40), border: 0.95, gap: 0.9 }
     }
 }

@@ -9,7 +9,7 @@ use glam::{DVec3, Vec3};
 
 /// What was hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Target {
+pub enum HitTarget {
     /// Index into [`CityPlan::plots`]: a building or a More plot.
     Plot(usize),
     /// Index into [`CityPlan::districts`]: the slab.
@@ -20,7 +20,7 @@ pub enum Target {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     /// What stands there.
-    pub target: Target,
+    pub target: HitTarget,
     /// Along the ray, in units of the length of `direction`.
     pub distance: f32,
     /// The point.
@@ -39,14 +39,14 @@ impl CityPlan {
         self.pick.slabs.cast(&ray, &mut nearest, |district, limit| {
             // Where an outer and an inner slab meet at a face, the one found first stays.
             let entry = self.slab(district).entry(&ray).filter(|&entry| entry < limit)?;
-            target = Some(Target::District(district));
+            target = Some(HitTarget::District(district));
             Some(entry)
         });
         self.pick.plots.cast(&ray, &mut nearest, |plot, limit| {
             let scale = f64::from(scale(plot)).clamp(0.0, self.config.gap);
             // On a tie (a building's foot on its slab) the building is meant.
             let entry = self.solid_box(plot, scale)?.entry(&ray).filter(|&entry| entry <= limit)?;
-            target = Some(Target::Plot(plot));
+            target = Some(HitTarget::Plot(plot));
             Some(entry)
         });
         let target = target?;
@@ -200,8 +200,8 @@ impl BoxTree {
             }
             let below = &self.layers[layer - 1];
             let mark = open.len();
-            for child in (index * FAN)..below.len().min(index * FAN + FAN) {
-                if let Some(entry) = below[child].entry(ray)
+            for (child, bounds) in below.iter().enumerate().skip(index * FAN).take(FAN) {
+                if let Some(entry) = bounds.entry(ray)
                     && entry <= *nearest
                 {
                     open.push((entry, layer - 1, child));
@@ -234,11 +234,11 @@ mod tests {
     }
 
     /// Every box of the city at these scales.
-    fn all_boxes(plan: &CityPlan, scales: &[f32]) -> Vec<(Target, DVec3, DVec3)> {
+    fn all_boxes(plan: &CityPlan, scales: &[f32]) -> Vec<(HitTarget, DVec3, DVec3)> {
         let mut boxes = Vec::new();
         for (i, d) in plan.districts.iter().enumerate() {
             let c = d.cell;
-            boxes.push((Target::District(i), DVec3::new(c.x, d.base, c.y), DVec3::new(c.x + c.w, d.top, c.y + c.h)));
+            boxes.push((HitTarget::District(i), DVec3::new(c.x, d.base, c.y), DVec3::new(c.x + c.w, d.top, c.y + c.h)));
         }
         for (i, p) in plan.plots.iter().enumerate() {
             let scale = f64::from(scales[i]);
@@ -247,7 +247,7 @@ mod tests {
             let top = p.ground + plan.height(i, scale);
             if scale > 0.0 {
                 boxes.push((
-                    Target::Plot(i),
+                    HitTarget::Plot(i),
                     DVec3::new(cx - w / 2.0, p.ground, cz - h / 2.0),
                     DVec3::new(cx + w / 2.0, top, cz + h / 2.0),
                 ));
@@ -275,7 +275,7 @@ mod tests {
             let direction = goal - origin;
             let found = plan.pick(|p| scales[p], origin, direction);
             let boxes = all_boxes(&plan, &scales);
-            let hit = |(target, low, high): &(Target, DVec3, DVec3)| {
+            let hit = |(target, low, high): &(HitTarget, DVec3, DVec3)| {
                 by_faces(*low, *high, origin.as_dvec3(), direction.as_dvec3()).map(|distance| (*target, distance))
             };
             let nearest = boxes.iter().filter_map(hit).min_by(|a, b| a.1.total_cmp(&b.1));
@@ -305,15 +305,15 @@ mod tests {
         let states = [plan.states(&timeline, 0), plan.states(&timeline, 1)];
         let above = |plot: usize| plan.plots[plot].cell.centre_at(200.0);
         let at = |t: usize, origin, direction| plan.pick(|p| states[t][p].scale, origin, direction);
-        for plot in 0..2 {
+        for (plot, state) in states[0].iter().enumerate() {
             let hit = at(0, above(plot), Vec3::NEG_Y).unwrap();
-            assert_eq!(hit.target, Target::Plot(plot));
-            let roof = plan.plots[plot].ground + plan.height(plot, f64::from(states[0][plot].scale));
+            assert_eq!(hit.target, HitTarget::Plot(plot));
+            let roof = plan.plots[plot].ground + plan.height(plot, f64::from(state.scale));
             assert!((f64::from(hit.point.y) - roof).abs() < 1e-3);
         }
         // A building that is not there now lets the ray through to its district.
         let a = plan.plot_of(crate::timeline::NodeId(1)).unwrap();
-        assert_eq!(at(1, above(a), Vec3::NEG_Y).unwrap().target, Target::District(0));
+        assert_eq!(at(1, above(a), Vec3::NEG_Y).unwrap().target, HitTarget::District(0));
         // Beside the city, away from it, nowhere at all.
         assert_eq!(at(0, Vec3::new(80.0, 50.0, 0.0), Vec3::NEG_Y), None);
         assert_eq!(at(0, above(0), Vec3::Y), None);
@@ -322,9 +322,9 @@ mod tests {
             assert_eq!(at(0, bad * f32::NAN, Vec3::NEG_Y), None);
         }
         // Exactly in the plane of the city's edge, and along its upper side.
-        assert_eq!(at(0, Vec3::new(-50.0, 9.0, 0.0), Vec3::NEG_Y).unwrap().target, Target::District(0));
+        assert_eq!(at(0, Vec3::new(-50.0, 9.0, 0.0), Vec3::NEG_Y).unwrap().target, HitTarget::District(0));
         let top = plan.districts[0].top as f32;
         assert!(at(0, Vec3::new(-90.0, top * 0.5, 0.0), Vec3::X).is_some());
-        assert_eq!(plan.pick(|_| f32::NAN, above(0), Vec3::NEG_Y).unwrap().target, Target::District(0));
+        assert_eq!(plan.pick(|_| f32::NAN, above(0), Vec3::NEG_Y).unwrap().target, HitTarget::District(0));
     }
 }

@@ -4,7 +4,7 @@
 
 use super::layout::{self, Blocks, Occupant};
 use super::pick::PickIndex;
-use super::{AreaMode, BORDERED_LEVELS, CITY_SIDE, CityConfig, DISTRICT_HEIGHT, MORE_HEIGHT, Rect};
+use super::{BORDERED_LEVELS, CITY_SIZE, CityConfig, DISTRICT_HEIGHT, MORE_HEIGHT, Rect};
 use crate::timeline::{Amount, NodeId, Timeline};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub enum PlotKind {
         /// The node whose children they are.
         parent: NodeId,
         /// How many children, not counting what is below them.
-        count: usize,
+        count: u32,
     },
 }
 
@@ -35,7 +35,7 @@ pub struct Plot {
     /// Height of the district slab it stands on.
     pub ground: f64,
     /// The largest value over time, in units of the metric (not mapped); that of a More plot is its largest sum.
-    pub max_value: f64,
+    pub max_value: u64,
 }
 
 /// An inner node: a slab under everything that belongs to it.
@@ -69,8 +69,7 @@ pub struct MoreSummary {
 /// A laid out city. See the module documentation of [`crate::city`] for the vocabulary.
 #[derive(Clone, Debug)]
 pub struct CityPlan {
-    /// How it was laid out.
-    pub config: CityConfig,
+    pub(super) config: CityConfig,
     /// Buildings and More plots; those of one district are neighbours, in descending order of value.
     pub plots: Vec<Plot>,
     /// Districts, outer before inner; the first is the whole heap.
@@ -130,20 +129,13 @@ impl CityPlan {
         if timeline.len() == 0 {
             return plan;
         }
-        let city = Rect::new(-CITY_SIDE / 2.0, -CITY_SIDE / 2.0, CITY_SIDE, CITY_SIDE);
+        let city = Rect::new(-CITY_SIZE / 2.0, -CITY_SIZE / 2.0, CITY_SIZE, CITY_SIZE);
         let blocks = layout::lay_out(timeline, &config, city, |nodes| {
             totals(timeline, nodes).iter().map(|a| a.get(config.metric)).max().unwrap_or(0)
         });
         plan.settle(timeline, blocks);
         plan.place_below_plots(timeline);
-        plan.max_growth = (0..timeline.len())
-            .into_par_iter()
-            .with_min_len(1024)
-            .map(|i| NodeId(i as u32))
-            .filter(|&n| timeline.is_leaf(n))
-            .map(|n| timeline.growth(n, config.metric).max(0) as u64)
-            .max()
-            .unwrap_or(0);
+        plan.max_growth = super::max_growth(timeline, config.metric);
         plan.tallest = (0..plan.plots.len())
             .into_par_iter()
             .with_min_len(1024)
@@ -176,12 +168,12 @@ impl CityPlan {
                     Occupant::Building(node) => (PlotKind::Building(node), timeline.max(node).get(metric)),
                     Occupant::More(more) => {
                         let more = &mores[more as usize];
-                        (PlotKind::More { parent: more.parent, count: more.nodes.len() }, more.max)
+                        (PlotKind::More { parent: more.parent, count: more.nodes.len() as u32 }, more.max)
                     }
                     Occupant::District(_) => unreachable!("plot slots hold no districts"),
                 };
                 let level = level[0].level + 1;
-                Plot { kind, cell: cells[slot as usize], level, ground: top, max_value: max as f64 }
+                Plot { kind, cell: cells[slot as usize], level, ground: top, max_value: max }
             };
             self.plots.par_extend(plot_slots[level_start..].par_iter().with_min_len(2048).map(plot));
         }
@@ -218,6 +210,16 @@ impl CityPlan {
         }
     }
 
+    /// What it was laid out with.
+    pub fn config(&self) -> &CityConfig {
+        &self.config
+    }
+
+    /// The side of a building at its maximum as a fraction of its cell: the largest scale of any state.
+    pub fn full_scale(&self) -> f64 {
+        self.config.gap
+    }
+
     /// The plot of a leaf; of a pruned node, or one below it, the More plot that stands for it. `None` for districts
     /// and for nodes that never had a value.
     pub fn plot_of(&self, node: NodeId) -> Option<usize> {
@@ -227,6 +229,15 @@ impl CityPlan {
     /// The district of an inner node that has space of its own.
     pub fn district_of(&self, node: NodeId) -> Option<usize> {
         self.district_of.get(node.index()).filter(|&&d| d != NOWHERE).map(|&d| d as usize)
+    }
+
+    /// The More plot of a district, where there is one.
+    pub fn more_of(&self, parent: NodeId) -> Option<usize> {
+        // Mores are in the order of their districts.
+        let district = self.district_of(parent)?;
+        let plots = &self.contents[district].plots;
+        let first = self.mores.partition_point(|m| m.plot < plots.start);
+        self.mores.get(first).filter(|m| plots.contains(&m.plot)).map(|m| m.plot)
     }
 
     /// The pruned children a More plot stands for, largest maximum first; empty for buildings.
@@ -256,6 +267,11 @@ impl CityPlan {
             PlotKind::Building(node) => timeline.amount(t, node),
             PlotKind::More { .. } => self.more(plot).map_or(Amount::default(), |m| m.totals[t]),
         }
+    }
+
+    /// What stands on a plot at time `t`, in the metric of the layout.
+    pub fn value(&self, timeline: &Timeline, t: usize, plot: usize) -> u64 {
+        self.amount(timeline, plot, t).get(self.config.metric)
     }
 
     pub(super) fn more(&self, plot: usize) -> Option<&MorePlot> {
@@ -299,11 +315,6 @@ impl CityPlan {
     /// Largest growth of any building from the first to the last point in time, in units of the metric; 0 if none grew.
     pub fn max_growth(&self) -> u64 {
         self.max_growth
-    }
-
-    /// Whether areas grow with the square root of values.
-    pub fn area_mode(&self) -> AreaMode {
-        self.config.area_mode
     }
 }
 

@@ -1,10 +1,12 @@
 //! What must hold for every city, tested on random trees; and small cities written out.
 
 use super::testing::{Tree, at, configs, inner, leaf, trees};
-use super::{AreaMode, CITY_SIDE, CityConfig, CityPlan, PlotKind, Rect};
-use crate::timeline::{Metric, NodeId, Timeline};
+use super::{AreaMode, CITY_SIZE, CityConfig, CityPlan, PlotKind, Rect};
+use crate::group::MemoryTree;
+use crate::timeline::{Amount, Metric, NodeId, TimePoint, Timeline};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Cells of one district without their shared edges; none may touch another.
 fn overlapping(cells: &[Rect]) -> Option<(Rect, Rect)> {
@@ -45,11 +47,11 @@ proptest! {
             let base = plan.base(i, config.gap).area();
             match plot.kind {
                 PlotKind::Building(node) => {
-                    prop_assert_eq!(timeline.max(node).get(config.metric) as f64, plot.max_value);
-                    prop_assert!(close(base, plan.base_area(plot.max_value)), "{} {}", base, plan.base_area(plot.max_value));
+                    prop_assert_eq!(timeline.max(node).get(config.metric) as f64, plot.max_value as f64);
+                    prop_assert!(close(base, plan.base_area(plot.max_value as f64)), "{} {}", base, plan.base_area(plot.max_value as f64));
                 }
                 // Never smaller than its share, possibly larger to be visible.
-                PlotKind::More { .. } => prop_assert!(base >= plan.base_area(plot.max_value) * (1.0 - 1e-9)),
+                PlotKind::More { .. } => prop_assert!(base >= plan.base_area(plot.max_value as f64) * (1.0 - 1e-9)),
             }
         }
         // At every time, not only at the maximum.
@@ -68,7 +70,7 @@ proptest! {
     fn districts_are_filled_and_nothing_overlaps(tree in trees(), config in configs()) {
         let timeline = tree.timeline();
         let plan = CityPlan::new(&timeline, &config);
-        let city = Rect::new(-CITY_SIDE / 2.0, -CITY_SIDE / 2.0, CITY_SIDE, CITY_SIDE);
+        let city = Rect::new(-CITY_SIZE / 2.0, -CITY_SIZE / 2.0, CITY_SIZE, CITY_SIZE);
         prop_assert_eq!(plan.districts[0].cell, city);
         for (d, contents) in plan.districts.iter().zip(&plan.contents) {
             let inside: Vec<Rect> = plan.plots[contents.plots.clone()].iter().map(|p| p.cell)
@@ -134,7 +136,7 @@ proptest! {
                 prop_assert!(plan.pruned(i).is_empty());
                 continue;
             };
-            prop_assert_eq!(plan.pruned(i).len(), count);
+            prop_assert_eq!(plan.pruned(i).len(), count as usize);
             let own = |n: &&NodeId| plan.plot_of(**n) != Some(i) && timeline.max(**n).get(config.metric) > 0;
             let kept: Vec<NodeId> = timeline.children(parent).iter().filter(own).copied().collect();
             prop_assert_eq!(kept.len(), limit);
@@ -235,7 +237,7 @@ fn pruned_children_share_one_plot_that_tells_what_it_stands_for() {
     let summary = plan.more_summary(&timeline, more, 1).unwrap();
     assert_eq!((summary.children, summary.leaves, summary.amount.objects), (1, 3, 51));
     assert!((summary.share - 51.0 / 751.0).abs() < 1e-12);
-    assert_eq!(plan.plots[more].max_value, 51.0, "the largest sum, not the sum of the largest");
+    assert_eq!(plan.plots[more].max_value, 51, "the largest sum, not the sum of the largest");
     assert!(matches!(plan.plots[plan.plot_of(at(&timeline, "Heap#java.lang#char[]")).unwrap()].kind,
         PlotKind::More { parent, count: 1 } if parent == lang));
     // Entry grows by 25: with two solid buildings asked for and one shown, its More plot stands out for it.
@@ -258,11 +260,17 @@ fn cities_of_nothing_and_of_one_group() {
 
 #[test]
 fn a_chain_of_ten_thousand_districts_keeps_its_building() {
-    let n = 10_000u32;
-    let amount = crate::timeline::Amount { objects: 3, bytes: 48 };
-    let names = (0..=n).map(|i| format!("level {i}")).collect();
-    let parents = (0..=n).map(|i| i.saturating_sub(1)).collect();
-    let timeline = Timeline::stub(parents, names, vec![vec![amount; n as usize + 1]]);
+    let n = 10_000;
+    let mut tree = MemoryTree::new();
+    let mut node = 0;
+    let amount = Amount { objects: 3, bytes: 48 };
+    tree.add(node, amount);
+    for i in 0..n {
+        node = tree.child(node, &Arc::from("Level"), &Arc::from(format!("{i}")));
+        tree.add(node, amount);
+    }
+    let point = TimePoint { label: String::new(), millis: 0, unreachable: Amount::default() };
+    let timeline = Timeline::from_trees(vec![point], &[tree]);
     let plan = CityPlan::new(&timeline, &CityConfig::default());
     assert_eq!((plan.districts.len(), plan.plots.len()), (n as usize, 1));
     assert!(plan.plots[0].cell.w > 20.0 && plan.plots[0].ground < 15.0);

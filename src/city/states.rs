@@ -7,7 +7,6 @@ use std::cmp::Reverse;
 
 /// A plot at one point in time, as the GPU wants it: eight bytes, to be interpolated linearly between two times.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "viewer", derive(bytemuck::Pod, bytemuck::Zeroable))]
 #[repr(C)]
 pub struct PlotState {
     /// Side of the current base as a fraction of the cell's side: `gap * sqrt(f(value) / f(maximum))`, 0 when absent.
@@ -40,7 +39,7 @@ impl CityPlan {
             }
         };
         let f = |v: f64| self.config.area_mode.of(v);
-        let scale = if now == 0 { 0.0 } else { self.config.gap * (f(now as f64) / f(p.max_value)).sqrt() };
+        let scale = if now == 0 { 0.0 } else { self.config.gap * (f(now as f64) / f(p.max_value as f64)).sqrt() };
         PlotState { scale: scale as f32, growth: self.growth_position(growth) as f32 }
     }
 
@@ -67,9 +66,7 @@ impl CityPlan {
             return solid;
         }
         if buildings.len() > n {
-            buildings.select_nth_unstable_by(n - 1, |a, b| {
-                rank(a.0).cmp(&rank(b.0)).then_with(|| timeline.key(a.0).cmp(&timeline.key(b.0)))
-            });
+            buildings.select_nth_unstable_by(n - 1, |a, b| rank(a.0).cmp(&rank(b.0)).then(a.0.cmp(&b.0)));
             buildings.truncate(n);
         }
         buildings.iter().for_each(|&(_, plot)| solid[plot] = true);

@@ -1,8 +1,10 @@
 //! Timelines for the tests of this module: written as trees, or drawn at random.
 
 use super::{AreaMode, CityConfig};
+use crate::group::MemoryTree;
 use crate::timeline::{Amount, Metric, NodeId, TimePoint, Timeline};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 /// A node with the objects of a leaf per point in time; the values of inner nodes are sums.
 #[derive(Clone, Debug)]
@@ -52,28 +54,30 @@ impl Tree {
     }
     /// As a timeline; a leaf of `v` objects has `16 v` bytes.
     pub fn timeline(&self) -> Timeline {
+        let role: Arc<str> = Arc::from("Group");
+        let point = TimePoint { label: String::new(), millis: 0, unreachable: Amount::default() };
         let times = self.times().max(1);
-        let (mut parents, mut names, mut values) = (vec![0], vec![self.name.clone()], vec![Vec::new(); times]);
-        let mut open = std::collections::VecDeque::from([(self, 0u32)]);
-        while let Some((tree, id)) = open.pop_front() {
-            for (t, column) in values.iter_mut().enumerate() {
-                let objects = tree.value(t);
-                column.push(Amount { objects, bytes: objects * 16 });
-            }
-            for child in &tree.children {
-                parents.push(id);
-                names.push(child.name.clone());
-                open.push_back((child, parents.len() as u32 - 1));
-            }
-        }
-        Timeline::stub(parents, names, values)
+        let trees: Vec<MemoryTree> = (0..times)
+            .map(|t| {
+                let mut memory = MemoryTree::new();
+                let mut open = vec![(self, 0)];
+                while let Some((tree, node)) = open.pop() {
+                    let objects = tree.value(t);
+                    memory.add(node, Amount { objects, bytes: objects * 16 });
+                    for child in &tree.children {
+                        open.push((child, memory.child(node, &role, &Arc::from(child.name.as_str()))));
+                    }
+                }
+                memory
+            })
+            .collect();
+        Timeline::from_trees(vec![point; times], &trees)
     }
 }
 
 /// Node by key.
 pub(super) fn at(timeline: &Timeline, key: &str) -> NodeId {
-    let mut nodes = (0..timeline.len()).map(|i| NodeId(i as u32));
-    nodes.find(|&n| timeline.key(n) == key).unwrap_or_else(|| panic!("no node {key}"))
+    timeline.find(key).unwrap_or_else(|| panic!("no node {key}"))
 }
 
 /// Random trees of up to four levels, three points in time, values over twelve decades.

@@ -54,6 +54,24 @@ pub enum RootKind {
     Other = 10,
 }
 
+impl RootKind {
+    /// The kind for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            RootKind::ClassLoader => "Class loader",
+            RootKind::StaticField => "Static field",
+            RootKind::Thread => "Thread",
+            RootKind::LocalVariable => "Local variable",
+            RootKind::CodeBlob => "Compiled code",
+            RootKind::Jni => "JNI",
+            RootKind::Jvmti => "JVMTI",
+            RootKind::Monitor => "Monitor",
+            RootKind::Management => "Management",
+            RootKind::Other => "Other root",
+        }
+    }
+}
+
 /// A GC root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
@@ -63,4 +81,223 @@ pub struct Root {
     pub kind: RootKind,
     /// Extra information for people: `thread "main", com.acme.Main.run() line 12`, `com.acme.Cache.entries`.
     pub detail: String,
+}
+
+mod addresses;
+mod bits;
+mod build;
+mod csr;
+mod reach;
+
+pub use addresses::{AddressMap, AddressSet, AddressWriter};
+pub use bits::BitSet;
+pub use build::HeapBuilder;
+pub use csr::Csr;
+
+use crate::error::Warning;
+use std::sync::OnceLock;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Metric {
+    /// Number of objects.
+    #[default]
+    Objects,
+    /// Bytes as the runtime accounts for them.
+    Bytes,
+}
+
+/// Objects and bytes of a set of objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Amount {
+    /// Number of objects.
+    pub objects: u64,
+    /// Shallow bytes.
+    pub bytes: u64,
+}
+
+impl Amount {
+    /// The chosen one.
+    pub fn get(self, metric: Metric) -> u64 {
+        match metric {
+            Metric::Objects => self.objects,
+            Metric::Bytes => self.bytes,
+        }
+    }
+}
+
+impl std::ops::AddAssign for Amount {
+    fn add_assign(&mut self, other: Amount) {
+        self.objects += other.objects;
+        self.bytes += other.bytes;
+    }
+}
+
+/// No array length: the object is an instance.
+const NO_LENGTH: u32 = u32::MAX;
+
+/// The objects of one point in time. Immutable; shared between threads.
+pub struct HeapState {
+    pub(crate) types: Vec<HeapType>,
+    /// Size of the instances of each type; arrays have theirs by length.
+    pub(crate) sizes: TypeSizes,
+    pub(crate) type_of: Vec<u32>,
+    /// Array length, [`NO_LENGTH`] for instances; for class mirrors their own size is in `odd_sizes`.
+    pub(crate) length: Vec<u32>,
+    pub(crate) odd_sizes: rustc_hash::FxHashMap<u32, u64>,
+    pub(crate) addresses: AddressMap,
+    pub(crate) outgoing: Csr,
+    pub(crate) incoming: Csr,
+    pub(crate) roots: Vec<Root>,
+    /// The object that stands for each type (its class mirror): alive as long as an instance is.
+    pub(crate) mirror_of: Vec<Option<ObjectId>>,
+    /// Allocation trace of each object; empty when the source has none.
+    pub(crate) sites: Vec<u32>,
+    pub(crate) traces: rustc_hash::FxHashMap<u32, Vec<String>>,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) reachable: OnceLock<BitSet>,
+    pub(crate) totals: OnceLock<(Amount, Amount)>,
+}
+
+/// How shallow sizes follow from types and lengths.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TypeSizes {
+    /// Bytes of an instance, by type; of an array of length 0 before alignment (its base) for array types.
+    pub base: Vec<u32>,
+    /// Bytes of an element, by type; 0 for instances.
+    pub element: Vec<u32>,
+    /// Objects start at multiples of it; a power of two.
+    pub alignment: u32,
+}
+
+impl TypeSizes {
+    /// Shallow size of an object of type `t`.
+    pub fn size(&self, t: usize, length: u32) -> u64 {
+        let element = u64::from(self.element[t]);
+        let base = u64::from(self.base[t]);
+        if element == 0 {
+            return base;
+        }
+        let mask = u64::from(self.alignment.max(1)) - 1;
+        (base + element * u64::from(length) + mask) & !mask
+    }
+}
+
+impl HeapState {
+    /// How many objects there are, reachable or not.
+    pub fn object_count(&self) -> usize {
+        self.type_of.len()
+    }
+
+    /// All objects, by address.
+    pub fn objects(&self) -> impl ExactSizeIterator<Item = ObjectId> + use<> {
+        (0..self.type_of.len() as u32).map(ObjectId)
+    }
+
+    /// The types; the index is [`TypeId`].
+    pub fn types(&self) -> &[HeapType] {
+        &self.types
+    }
+
+    /// The type of an object.
+    pub fn type_of(&self, o: ObjectId) -> TypeId {
+        TypeId(self.type_of[o.0 as usize])
+    }
+
+    /// Shallow size in bytes, as the runtime accounts for it.
+    pub fn size_of(&self, o: ObjectId) -> u64 {
+        let i = o.0 as usize;
+        if !self.odd_sizes.is_empty()
+            && let Some(&size) = self.odd_sizes.get(&o.0)
+        {
+            return size;
+        }
+        self.sizes.size(self.type_of[i] as usize, self.length[i])
+    }
+
+    /// Number of elements of an array; `None` for instances.
+    pub fn array_length(&self, o: ObjectId) -> Option<u32> {
+        Some(self.length[o.0 as usize]).filter(|&l| l != NO_LENGTH)
+    }
+
+    /// The address.
+    pub fn address(&self, o: ObjectId) -> u64 {
+        self.addresses.address(o)
+    }
+
+    /// The object at an address.
+    pub fn object_at(&self, address: u64) -> Option<ObjectId> {
+        self.addresses.find(address)
+    }
+
+    /// The objects it refers to: one entry a reference that is not null.
+    pub fn references(&self, o: ObjectId) -> &[ObjectId] {
+        self.outgoing.of(o)
+    }
+
+    /// The objects that refer to it: one entry a reference.
+    pub fn referrers(&self, o: ObjectId) -> &[ObjectId] {
+        self.incoming.of(o)
+    }
+
+    /// How many references there are.
+    pub fn reference_count(&self) -> usize {
+        self.outgoing.len()
+    }
+
+    /// The GC roots. Those of kind [`RootKind::StaticField`] name the fields of loaded classes; what keeps the
+    /// class itself alive is another root.
+    pub fn roots(&self) -> &[Root] {
+        &self.roots
+    }
+
+    /// Whether any root reaches the object. Computed for all objects at the first question. Weak, soft and phantom
+    /// references count as references: what they alone hold is still in memory.
+    pub fn is_reachable(&self, o: ObjectId) -> bool {
+        self.reachable().contains(o.0)
+    }
+
+    /// The reachable objects.
+    pub fn reachable(&self) -> &BitSet {
+        self.reachable.get_or_init(|| reach::reachable(self))
+    }
+
+    /// All objects, and those no root reaches.
+    pub fn totals(&self) -> (Amount, Amount) {
+        *self.totals.get_or_init(|| {
+            let (mut all, mut garbage) = (Amount::default(), Amount::default());
+            let reachable = self.reachable();
+            for o in self.objects() {
+                let size = self.size_of(o);
+                all.objects += 1;
+                all.bytes += size;
+                if !reachable.contains(o.0) {
+                    garbage.objects += 1;
+                    garbage.bytes += size;
+                }
+            }
+            (all, garbage)
+        })
+    }
+
+    /// Where the object was allocated, innermost frame first; empty when the source does not say.
+    pub fn allocation_site(&self, o: ObjectId) -> &[String] {
+        self.sites.get(o.0 as usize).and_then(|s| self.traces.get(s)).map(|t| &t[..]).unwrap_or(&[])
+    }
+
+    /// What a person must know about this state.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Bytes of memory this state takes, within a few percent.
+    pub fn memory(&self) -> usize {
+        4 * (self.type_of.len() + self.length.len())
+            + self.outgoing.memory()
+            + self.incoming.memory()
+            + self.addresses.memory()
+            + 80 * self.roots.len()
+            + 120 * self.types.len()
+    }
 }

@@ -3,7 +3,16 @@
 //! A [`Timeline`] is everything the city needs to know. It knows no object: what refers to what is asked of
 //! [`references`], which goes back to the heap states.
 
-use std::collections::HashMap;
+mod builder;
+mod history;
+pub mod references;
+
+pub use crate::heap::{Amount, Metric};
+pub use builder::TimelineBuilder;
+pub use history::History;
+
+use crate::group::MemoryTree;
+use std::sync::Arc;
 
 /// A node of a timeline. Node 0 is the root, the whole heap. Parents come before their children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,36 +27,6 @@ impl NodeId {
     }
 }
 
-/// What is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Metric {
-    /// Number of objects.
-    #[default]
-    Objects,
-    /// Bytes as the runtime accounts for them.
-    Bytes,
-}
-
-/// Objects and bytes together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
-pub struct Amount {
-    /// Number of objects.
-    pub objects: u64,
-    /// Bytes.
-    pub bytes: u64,
-}
-
-impl Amount {
-    /// The chosen one.
-    pub fn get(self, metric: Metric) -> u64 {
-        match metric {
-            Metric::Objects => self.objects,
-            Metric::Bytes => self.bytes,
-        }
-    }
-}
-
 /// A point in time of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct TimePoint {
@@ -58,3 +37,210 @@ pub struct TimePoint {
     /// Objects and bytes that are not reachable from any root (garbage in the dump), counted apart.
     pub unreachable: Amount,
 }
+
+/// Trees over time, matched by key. Columns by node and by time.
+#[derive(Clone, Debug, Default)]
+pub struct Timeline {
+    points: Vec<TimePoint>,
+    parent: Vec<u32>,
+    level: Vec<u32>,
+    name: Vec<Arc<str>>,
+    role: Vec<Arc<str>>,
+    /// Children of node n are `children[first_child[n]..first_child[n + 1]]`, sorted by name.
+    first_child: Vec<u32>,
+    children: Vec<NodeId>,
+    /// One column a time.
+    amounts: Vec<Vec<Amount>>,
+    max: Vec<Amount>,
+    /// Roles whose chains of single children are one node, and what joins their names.
+    separators: Vec<(Arc<str>, &'static str)>,
+}
+
+impl Timeline {
+    /// Joins the trees of several points in time; `trees[i]` is the heap at `points[i]`.
+    pub fn from_trees(points: Vec<TimePoint>, trees: &[MemoryTree]) -> Self {
+        let mut builder = TimelineBuilder::default();
+        for (point, tree) in points.into_iter().zip(trees) {
+            builder.add(point, tree);
+        }
+        builder.finish()
+    }
+
+    /// The points in time.
+    pub fn points(&self) -> &[TimePoint] {
+        &self.points
+    }
+
+    /// How many points in time there are.
+    pub fn times(&self) -> usize {
+        self.points.len()
+    }
+
+    /// How many nodes there are; at least the root.
+    #[allow(clippy::len_without_is_empty)] // never empty: the root is always there
+    pub fn len(&self) -> usize {
+        self.parent.len()
+    }
+
+    /// All nodes, parents before children.
+    pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
+        (0..self.parent.len() as u32).map(NodeId)
+    }
+
+    /// The parent; `None` for the root.
+    pub fn parent(&self, node: NodeId) -> Option<NodeId> {
+        (node != NodeId::ROOT).then(|| NodeId(self.parent[node.index()]))
+    }
+
+    /// The children, sorted by name.
+    pub fn children(&self, node: NodeId) -> &[NodeId] {
+        let i = node.index();
+        &self.children[self.first_child[i] as usize..self.first_child[i + 1] as usize]
+    }
+
+    /// Whether the node has no children: a building.
+    pub fn is_leaf(&self, node: NodeId) -> bool {
+        self.children(node).is_empty()
+    }
+
+    /// Distance from the root.
+    pub fn level(&self, node: NodeId) -> u32 {
+        self.level[node.index()]
+    }
+
+    /// The name for people.
+    pub fn name(&self, node: NodeId) -> &str {
+        &self.name[node.index()]
+    }
+
+    /// What made the node: the name of the classifier.
+    pub fn role(&self, node: NodeId) -> &str {
+        &self.role[node.index()]
+    }
+
+    /// The nodes from the root's child down to `node`.
+    pub fn path(&self, node: NodeId) -> Vec<NodeId> {
+        let mut path: Vec<NodeId> =
+            std::iter::successors(Some(node), |&n| self.parent(n)).filter(|&n| n != NodeId::ROOT).collect();
+        path.reverse();
+        path
+    }
+
+    /// Whether `node` is `top` or lies below it.
+    pub fn is_within(&self, node: NodeId, top: NodeId) -> bool {
+        let mut at = node;
+        while self.level(at) > self.level(top) {
+            at = NodeId(self.parent[at.index()]);
+        }
+        at == top
+    }
+
+    /// The unique key: `Heap#java.util#HashMap$Node`. `#` and `\` in names are written `\#` and `\\`.
+    pub fn key(&self, node: NodeId) -> String {
+        let mut key = escape(self.name(NodeId::ROOT));
+        for n in self.path(node) {
+            key.push('#');
+            key.push_str(&escape(self.name(n)));
+        }
+        key
+    }
+
+    /// The node of a key.
+    pub fn find(&self, key: &str) -> Option<NodeId> {
+        let mut names = unescape(key).into_iter();
+        if names.next()? != self.name(NodeId::ROOT) {
+            return None;
+        }
+        names.try_fold(NodeId::ROOT, |node, name| {
+            let children = self.children(node);
+            let at = children.binary_search_by(|c| self.name(*c).cmp(&name)).ok()?;
+            Some(children[at])
+        })
+    }
+
+    /// The child with a role and name.
+    fn child(&self, parent: NodeId, role: &str, name: &str) -> Option<NodeId> {
+        let find = |name: &str| {
+            let children = self.children(parent);
+            let at = children.binary_search_by(|c| self.name(*c).cmp(name)).ok()?;
+            Some(children[at]).filter(|c| self.role(*c) == role)
+        };
+        find(name).or_else(|| find(&builder::told_apart(name, role)))
+    }
+
+    /// The node of each node of a tree that is part of this timeline; inner nodes of joined chains have none.
+    pub fn locate(&self, tree: &MemoryTree) -> Vec<Option<NodeId>> {
+        // For each node: where it hangs, and the joined name so far when it is inside a chain.
+        let mut found: Vec<(Option<NodeId>, NodeId, String)> = Vec::with_capacity(tree.len());
+        for n in 0..tree.len() {
+            let Some(parent) = tree.parent(n) else {
+                found.push((Some(NodeId::ROOT), NodeId::ROOT, String::new()));
+                continue;
+            };
+            let (_, above, prefix) = &found[parent];
+            let role = tree.role(n);
+            let name = match self.separators.iter().find(|(r, _)| r == role) {
+                Some((_, separator)) if !prefix.is_empty() => format!("{prefix}{separator}{}", tree.name(n)),
+                _ => tree.name(n).to_string(),
+            };
+            let above = *above;
+            found.push(match self.child(above, role, &name) {
+                Some(node) => (Some(node), node, String::new()),
+                None => (None, above, name),
+            });
+        }
+        found.into_iter().map(|(node, ..)| node).collect()
+    }
+
+    /// The path for people: `Heap › Package: java.util › Type: HashMap$Node`.
+    pub fn path_label(&self, node: NodeId) -> String {
+        let mut label = self.name(NodeId::ROOT).to_owned();
+        for n in self.path(node) {
+            label.push_str(&format!(" › {}: {}", self.role(n), self.name(n)));
+        }
+        label
+    }
+
+    /// Objects and bytes of a node at time `t`; 0 where it is absent.
+    pub fn amount(&self, t: usize, node: NodeId) -> Amount {
+        self.amounts[t].get(node.index()).copied().unwrap_or_default()
+    }
+
+    /// Max tree: the largest objects and the largest bytes over all times, each on its own.
+    pub fn max(&self, node: NodeId) -> Amount {
+        self.max[node.index()]
+    }
+
+    /// Growth tree: last minus first.
+    pub fn growth(&self, node: NodeId, metric: Metric) -> i64 {
+        self.growth_until(self.times().saturating_sub(1), node, metric)
+    }
+
+    /// Amount at `t` minus amount at the first time.
+    pub fn growth_until(&self, t: usize, node: NodeId, metric: Metric) -> i64 {
+        if self.times() == 0 {
+            return 0;
+        }
+        let of = |t: usize| i64::try_from(self.amount(t, node).get(metric)).unwrap_or(i64::MAX);
+        of(t) - of(0)
+    }
+}
+
+fn escape(name: &str) -> String {
+    name.replace('\\', "\\\\").replace('#', "\\#")
+}
+
+/// The names of a key.
+fn unescape(key: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut chars = key.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '#' => names.push(String::new()),
+            '\\' => names.last_mut().into_iter().for_each(|n| n.extend(chars.next())),
+            c => names.last_mut().into_iter().for_each(|n| n.push(c)),
+        }
+    }
+    names
+}
+

@@ -1,1 +1,10 @@
 //! From bytes to heap states: one folder per format, behind one trait.
+//!
+//! [`open`] takes files and folders, finds out what they are by their content, and gives a [`HeapSeries`]. Nothing
+//! here groups or measures.
+
+pub mod hprof;
+pub mod input;
+mod series;
+
+pub use series::{HeapSeries, SnapshotInfo, open};

@@ -1,0 +1,158 @@
+// Buildings, "N more" plots and district slabs: one box an instance, its vertices made from the vertex number.
+//
+// Of a box seen from outside, at most the roof and two walls are visible, so 18 vertices do the work of 36:
+// the walls that face the eye are chosen for each instance. Outlines are drawn by the fragment shader.
+
+struct Instance {
+    // Centre x, z and half sizes x, z of the reserved cell.
+    @location(0) cell: vec4<f32>,
+    // x: y of the foot. y: fixed height, or 0 for the height that follows from the base area.
+    @location(1) lift: vec2<f32>,
+    // x: colour of slabs and plots, sRGB. y: kind (KIND_*).
+    @location(2) paint: vec2<u32>,
+    // x: linear share of the cell that is built on. y: position on the growth gradient. Before and after the step.
+    @location(3) before: vec2<f32>,
+    @location(4) after: vec2<f32>,
+}
+
+const KIND_BUILDING: u32 = 0u;
+const KIND_SLAB: u32 = 1u;
+const KIND_MORE: u32 = 2u;
+
+struct Varying {
+    @builtin(position) @invariant position: vec4<f32>,
+    // Place on the face and size of the face, world units.
+    @location(0) place: vec2<f32>,
+    @location(1) @interpolate(flat) size: vec2<f32>,
+    @location(2) colour: vec3<f32>,
+    // x: kind. y: 1 when marked (selected or hovered).
+    @location(3) @interpolate(flat) kind: vec2<u32>,
+}
+
+fn growth_colour(at: f32) -> vec3<f32> {
+    let low = mix(view.growth_none.rgb, view.growth_half.rgb, clamp(at * 2.0, 0.0, 1.0));
+    return mix(low, view.growth_most.rgb, clamp(at * 2.0 - 1.0, 0.0, 1.0));
+}
+
+@vertex
+fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u32, box: Instance) -> Varying {
+    let now = mix(box.before, box.after, view.scene.x);
+    let half = box.cell.zw * now.x;
+    let height = select(box.lift.y, 4.0 * sqrt(half.x * half.y), box.lift.y == 0.0);
+    let centre = box.cell.xy;
+    let face = number / 6u;
+    let corner = number % 6u;
+    let u = select(0.0, 1.0, corner == 1u || corner == 2u || corner == 4u);
+    let v = select(0.0, 1.0, corner == 2u || corner == 4u || corner == 5u);
+
+    var world: vec3<f32>;
+    var size: vec2<f32>;
+    var light: f32;
+    var seen: bool;
+    let towards = view.eye.xyz - vec3<f32>(centre.x, box.lift.x, centre.y);
+    if face == 0u {
+        world = vec3<f32>(centre.x + (u * 2.0 - 1.0) * half.x, box.lift.x + height, centre.y + (v * 2.0 - 1.0) * half.y);
+        size = half * 2.0;
+        light = 1.0;
+        seen = towards.y > height;
+    } else if face == 1u {
+        let side = select(-1.0, 1.0, towards.x > 0.0);
+        world = vec3<f32>(centre.x + side * half.x, box.lift.x + v * height, centre.y + (u * 2.0 - 1.0) * half.y);
+        size = vec2<f32>(half.y * 2.0, height);
+        light = select(0.78, 0.52, side > 0.0);
+        seen = abs(towards.x) > half.x;
+    } else {
+        let side = select(-1.0, 1.0, towards.z > 0.0);
+        world = vec3<f32>(centre.x + (u * 2.0 - 1.0) * half.x, box.lift.x + v * height, centre.y + side * half.y);
+        size = vec2<f32>(half.x * 2.0, height);
+        light = select(0.46, 0.66, side > 0.0);
+        seen = abs(towards.z) > half.y;
+    }
+    // Walls darken towards the foot: the eye reads it as standing on the ground.
+    if face != 0u {
+        light *= mix(0.70, 1.0, v);
+    }
+
+    var colour: vec3<f32>;
+    if box.paint.y == KIND_BUILDING {
+        colour = growth_colour(now.y * view.eye.w);
+    } else {
+        colour = unpack_colour(box.paint.x);
+        light = mix(light, 1.0, 0.35);
+    }
+    let selected = index == view.marks.x;
+    let hovered = index == view.marks.y;
+    if selected {
+        colour = select(mix(colour, view.selected.rgb, 0.55), view.selected.rgb, box.paint.y != KIND_SLAB);
+    }
+    if hovered {
+        colour = mix(colour, vec3<f32>(1.0), 0.22);
+    }
+
+    var out: Varying;
+    out.position = view.clip_from_world * vec4<f32>(world, 1.0);
+    if !seen || now.x <= 0.0 {
+        // All vertices of the face in one point: nothing is rasterized.
+        out.position = vec4<f32>(2.0, 2.0, 0.5, 1.0);
+    }
+    out.place = vec2<f32>(u, v) * size;
+    out.size = size;
+    out.colour = colour * light;
+    out.kind = vec2<u32>(box.paint.y, u32(selected || hovered));
+    return out;
+}
+
+// How much of this pixel is outline, 0..1. Lines are a pixel and a half wide and fade on faces too small to carry them.
+fn outline(in: Varying) -> f32 {
+    let pixel = max(fwidth(in.place), vec2<f32>(1e-6));
+    let edge = min(in.place, in.size - in.place) / pixel;
+    let room = in.size / pixel;
+    let line = 1.0 - clamp(min(edge.x, edge.y) - 0.75, 0.0, 1.0);
+    return line * clamp(min(room.x, room.y) / 7.0 - 0.35, 0.0, 1.0);
+}
+
+fn shade(in: Varying) -> vec4<f32> {
+    let line = outline(in);
+    var colour = in.colour;
+    if in.kind.x == KIND_MORE {
+        // Hatched: this is a sum of many groups, not one.
+        let pixel = max(fwidth(in.place.x + in.place.y), 1e-6);
+        let stripe = abs(fract((in.place.x + in.place.y) * 1.6) - 0.5);
+        let soft = clamp(1.0 - pixel * 2.5, 0.0, 1.0);
+        colour = mix(colour, colour * 1.55, smoothstep(0.18, 0.32, stripe) * soft);
+    }
+    let strength = select(0.62, 0.35, in.kind.x == KIND_SLAB);
+    if in.kind.y == 1u {
+        colour = mix(colour, vec3<f32>(1.0), line * 0.9);
+    } else {
+        colour = mix(colour, colour * (1.0 - strength), line);
+    }
+    return vec4<f32>(colour, line);
+}
+
+@fragment
+fn solid(in: Varying) -> @location(0) vec4<f32> {
+    return vec4<f32>(shade(in).rgb, 1.0);
+}
+
+// Only fills the depth buffer: after it, just the nearest of the see-through faces passes the depth test,
+// so the order of drawing cannot show.
+@fragment
+fn nearest(in: Varying) {
+}
+
+@fragment
+fn glass(in: Varying) -> @location(0) vec4<f32> {
+    let shaded = shade(in);
+    return vec4<f32>(shaded.rgb, mix(view.scene.y, max(view.scene.y, 0.75), shaded.a));
+}
+
+// Opacity 0: outlines only, light enough to be seen before the dark districts.
+@fragment
+fn wire(in: Varying) -> @location(0) vec4<f32> {
+    let line = outline(in);
+    if line < 0.08 {
+        discard;
+    }
+    return vec4<f32>(mix(in.colour, vec3<f32>(0.55, 0.60, 0.70), 0.6), line * 0.8);
+}

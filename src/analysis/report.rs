@@ -1,0 +1,265 @@
+//! The report: heap size over time, the groups that grow most, and what refers to them. As text and as JSON.
+
+use super::{bytes_text, count_text, time_text, top_growing};
+use crate::error::{Result, Warning};
+use crate::progress::Progress;
+use crate::timeline::{Amount, History, Metric, NodeId};
+use serde::Serialize;
+use std::fmt;
+
+/// What goes into a report.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportOptions {
+    /// How many groups.
+    pub top: usize,
+    /// What growth is measured in.
+    pub metric: Metric,
+}
+
+/// A report.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Version of the JSON form: raised when a field changes its meaning or goes.
+    pub version: u32,
+    /// Id of the grouping.
+    pub grouping: String,
+    /// What growth is measured in.
+    pub metric: Metric,
+    /// The heap at each point in time.
+    pub times: Vec<HeapSize>,
+    /// The strongest growing groups.
+    pub growing: Vec<Growing>,
+    /// What a person must know about it.
+    pub warnings: Vec<Warning>,
+}
+
+/// The heap at one point in time.
+#[derive(Clone, Debug, Serialize)]
+pub struct HeapSize {
+    /// The file.
+    pub label: String,
+    /// Milliseconds since the Unix epoch; 0 when not known.
+    pub millis: u64,
+    /// What is grouped.
+    pub heap: Amount,
+    /// What no root reaches.
+    pub unreachable: Amount,
+}
+
+/// A growing group.
+#[derive(Clone, Debug, Serialize)]
+pub struct Growing {
+    /// Its key, as `--select` takes it.
+    pub key: String,
+    /// Its path for people.
+    pub path: String,
+    /// At the first time.
+    pub first: Amount,
+    /// At the last time.
+    pub last: Amount,
+    /// The most over time.
+    pub peak: Amount,
+    /// Last minus first.
+    pub growth_objects: i64,
+    /// Last minus first.
+    pub growth_bytes: i64,
+    /// Its main referrers at the last time.
+    pub referrers: Vec<Referrer>,
+    /// GC roots that hold it directly at the last time.
+    pub roots: Vec<HeldBy>,
+    /// From the group up along the strongest referrer each time.
+    pub chain: Vec<String>,
+    /// Why the chain ends there.
+    pub chain_end: String,
+}
+
+/// A group that refers to another.
+#[derive(Clone, Debug, Serialize)]
+pub struct Referrer {
+    /// Its key.
+    pub key: String,
+    /// Its name.
+    pub name: String,
+    /// How many of its objects refer.
+    pub referencing: u64,
+    /// How many objects they refer to.
+    pub referenced: u64,
+}
+
+/// A GC root.
+#[derive(Clone, Debug, Serialize)]
+pub struct HeldBy {
+    /// Kind and place.
+    pub root: String,
+    /// How many objects it holds.
+    pub objects: u64,
+}
+
+const MOST_REFERRERS: usize = 4;
+const MOST_ROOTS: usize = 3;
+/// A chain longer than this tells no more.
+const LONGEST_CHAIN: usize = 8;
+
+/// Makes the report of a history.
+///
+/// # Errors
+/// When a state cannot be loaded again, or the work was cancelled.
+pub fn report(history: &History, options: &ReportOptions, progress: &Progress) -> Result<Report> {
+    let timeline = history.timeline();
+    let times = timeline.points().iter().enumerate().map(|(t, point)| HeapSize {
+        label: point.label.clone(),
+        millis: point.millis,
+        heap: timeline.amount(t, NodeId::ROOT),
+        unreachable: point.unreachable,
+    });
+    let last = timeline.times().saturating_sub(1);
+    let mut growing = Vec::new();
+    for node in top_growing(timeline, options.metric, options.top) {
+        let map = history.references(last, node, progress)?;
+        let (chain, chain_end) = chain(history, last, node, progress)?;
+        growing.push(Growing {
+            key: timeline.key(node),
+            path: timeline.path_label(node),
+            first: timeline.amount(0, node),
+            last: timeline.amount(last, node),
+            peak: timeline.max(node),
+            growth_objects: timeline.growth(node, Metric::Objects),
+            growth_bytes: timeline.growth(node, Metric::Bytes),
+            referrers: map
+                .incoming
+                .iter()
+                .take(MOST_REFERRERS)
+                .map(|e| Referrer {
+                    key: timeline.key(e.other),
+                    name: timeline.name(e.other).to_owned(),
+                    referencing: e.referencing,
+                    referenced: e.referenced,
+                })
+                .collect(),
+            roots: map.roots.iter().take(MOST_ROOTS).map(|(r, n)| HeldBy { root: r.clone(), objects: *n }).collect(),
+            chain,
+            chain_end,
+        });
+    }
+    Ok(Report {
+        version: 1,
+        grouping: history.grouping().id.clone(),
+        metric: options.metric,
+        times: times.collect(),
+        growing,
+        warnings: history.warnings(),
+    })
+}
+
+/// Follows the referrer of most of the group's objects, upwards, until a root holds most of a group, nothing refers to
+/// it, or the way returns to where it was.
+fn chain(history: &History, time: usize, start: NodeId, progress: &Progress) -> Result<(Vec<String>, String)> {
+    let timeline = history.timeline();
+    let mut seen = vec![start];
+    let mut names = vec![timeline.name(start).to_owned()];
+    let mut at = start;
+    loop {
+        let map = history.references(time, at, progress)?;
+        let strongest = map.incoming.iter().filter(|e| !seen.contains(&e.other)).max_by_key(|e| (e.referenced, e.referencing));
+        let objects = timeline.amount(time, at).objects;
+        if let Some((root, held)) = map.roots.first()
+            && held * 2 >= objects.min(8)
+            && strongest.is_none_or(|e| e.referenced * 2 <= objects || objects <= 8)
+        {
+            return Ok((names, format!("held by {root}")));
+        }
+        let Some(edge) = strongest else {
+            return Ok((names, match map.roots.first() {
+                Some((root, _)) => format!("held by {root}"),
+                None if map.incoming.is_empty() => "nothing else refers to it".into(),
+                None => "the way leads back to groups above".into(),
+            }));
+        };
+        if names.len() >= LONGEST_CHAIN {
+            return Ok((names, "and further up".into()));
+        }
+        at = edge.other;
+        seen.push(at);
+        names.push(timeline.name(at).to_owned());
+    }
+}
+
+impl Report {
+    /// The report as JSON, indented.
+    pub fn to_json(&self) -> String {
+        // Plain structs of strings and numbers: there is nothing that could fail to serialize.
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+}
+
+fn signed(value: i64, text: impl Fn(u64) -> String) -> String {
+    let sign = if value < 0 { "-" } else { "+" };
+    format!("{sign}{}", text(value.unsigned_abs()))
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "HEAP OVER TIME")?;
+        let width = self.times.iter().map(|t| t.label.chars().count()).max().unwrap_or(0).clamp(4, 40);
+        writeln!(f, "  {:>3}  {:<width$}  {:<23}  {:>13}  {:>9}  {:>11}", "#", "dump", "taken", "objects", "bytes", "unreachable")?;
+        for (i, t) in self.times.iter().enumerate() {
+            let taken = if t.millis == 0 { "unknown".to_owned() } else { time_text(t.millis) };
+            writeln!(
+                f,
+                "  {:>3}  {:<width$}  {:<23}  {:>13}  {:>9}  {:>11}",
+                i + 1,
+                t.label,
+                taken,
+                count_text(t.heap.objects),
+                bytes_text(t.heap.bytes),
+                bytes_text(t.unreachable.bytes)
+            )?;
+        }
+        writeln!(f)?;
+        let metric = match self.metric {
+            Metric::Objects => "objects",
+            Metric::Bytes => "bytes",
+        };
+        writeln!(f, "GROWS MOST  ({metric}, first to last; grouped by {})", self.grouping)?;
+        if self.times.len() < 2 {
+            writeln!(f, "  Only one dump: growth needs a second one, taken later.")?;
+        } else if self.growing.is_empty() {
+            writeln!(f, "  No group is larger at the end than at the start.")?;
+        }
+        for (i, g) in self.growing.iter().enumerate() {
+            writeln!(f, "  {:>2}. {}", i + 1, g.path)?;
+            writeln!(
+                f,
+                "      {} objects, {}   ({} -> {} objects, {} -> {})",
+                signed(g.growth_objects, count_text),
+                signed(g.growth_bytes, bytes_text),
+                count_text(g.first.objects),
+                count_text(g.last.objects),
+                bytes_text(g.first.bytes),
+                bytes_text(g.last.bytes)
+            )?;
+            for r in &g.referrers {
+                writeln!(
+                    f,
+                    "      <- {}: {} objects refer to {}",
+                    r.name,
+                    count_text(r.referencing),
+                    count_text(r.referenced)
+                )?;
+            }
+            for r in &g.roots {
+                writeln!(f, "      <- root  {} ({} objects)", r.root, count_text(r.objects))?;
+            }
+            if g.chain.len() > 1 || !g.chain_end.is_empty() {
+                writeln!(f, "      upwards: {}; {}", g.chain.join(" <- "), g.chain_end)?;
+            }
+        }
+        if !self.warnings.is_empty() {
+            writeln!(f, "\nWARNINGS")?;
+            for warning in &self.warnings {
+                writeln!(f, "  {warning}")?;
+            }
+        }
+        Ok(())
+    }
+}

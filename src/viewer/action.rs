@@ -1,0 +1,177 @@
+//! Everything a user can do by one key or button: one table that key handling, buttons and the cheat sheet read.
+
+use bevy::prelude::{KeyCode, Message};
+
+/// A thing to do once. Flying is not here: its keys are held, see [`FLY_KEYS`].
+#[derive(Message, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// The next point in time.
+    Next,
+    /// The previous point in time.
+    Previous,
+    /// The first point in time.
+    First,
+    /// The last point in time.
+    Last,
+    /// Automatic play on or off.
+    Play,
+    /// The whole city from above.
+    BirdsEye,
+    /// The first view again.
+    Reset,
+    /// Flies to the selected building.
+    Focus,
+    /// Nothing selected; closes the cheat sheet; cancels loading.
+    Escape,
+    /// Selects the strongest incoming reference of the selected building.
+    FollowOwner,
+    /// Back to the building selected before.
+    Back,
+    /// Cones on or off.
+    Pointers,
+    /// Colours on or off.
+    Colour,
+    /// Names on or off.
+    Labels,
+    /// Objects or bytes.
+    Metric,
+    /// Linear or square root areas.
+    AreaMode,
+    /// Panels shown or hidden.
+    Panels,
+    /// Opens dumps through the file dialog.
+    OpenFiles,
+    /// Opens a folder of dumps through the file dialog.
+    OpenFolder,
+    /// Saves the picture as a PNG.
+    Screenshot,
+    /// The cheat sheet.
+    Help,
+}
+
+/// How an action is reached and explained.
+#[derive(Clone, Copy, Debug)]
+pub struct Binding {
+    /// The action.
+    pub action: Action,
+    /// Its keys; any of them does it.
+    pub keys: &'static [KeyCode],
+    /// The keys as printed.
+    pub printed: &'static str,
+    /// Whether Shift must be held (otherwise it must not matter).
+    pub shift: bool,
+    /// Whether Control must be held.
+    pub control: bool,
+    /// What it does, a line.
+    pub help: &'static str,
+}
+
+const fn bind(action: Action, keys: &'static [KeyCode], printed: &'static str, help: &'static str) -> Binding {
+    Binding { action, keys, printed, shift: false, control: false, help }
+}
+
+const fn control(mut binding: Binding) -> Binding {
+    binding.control = true;
+    binding
+}
+
+const fn shift(mut binding: Binding) -> Binding {
+    binding.shift = true;
+    binding
+}
+
+/// All bindings, in the order of the cheat sheet.
+pub const BINDINGS: &[Binding] = &[
+    bind(Action::Next, &[KeyCode::KeyN, KeyCode::ArrowRight, KeyCode::ArrowUp], "N  Right  Up", "Next point in time"),
+    bind(
+        Action::Previous,
+        &[KeyCode::KeyP, KeyCode::ArrowLeft, KeyCode::ArrowDown],
+        "P  Left  Down",
+        "Previous point in time",
+    ),
+    bind(Action::First, &[KeyCode::Home], "Home", "First point in time"),
+    bind(Action::Last, &[KeyCode::End], "End", "Last point in time"),
+    bind(Action::Play, &[KeyCode::Space], "Space", "Play or pause"),
+    bind(Action::Reset, &[KeyCode::KeyR], "R", "Reset the view: brings the whole city back"),
+    bind(Action::BirdsEye, &[KeyCode::KeyB], "B", "Bird's-eye view"),
+    bind(Action::Focus, &[KeyCode::KeyF], "F", "Fly to the selected building"),
+    bind(Action::FollowOwner, &[KeyCode::Enter], "Enter", "Follow the thickest purple cone: select what keeps it alive"),
+    bind(Action::Back, &[KeyCode::Backspace], "Backspace", "Back to the building selected before"),
+    bind(Action::Escape, &[KeyCode::Escape], "Esc", "Deselect; close; cancel loading"),
+    bind(Action::Pointers, &[KeyCode::KeyX], "X", "Show or hide reference cones"),
+    bind(Action::Colour, &[KeyCode::KeyC], "C", "Growth colours on or off"),
+    bind(Action::Labels, &[KeyCode::KeyL], "L", "Names on or off"),
+    bind(Action::Metric, &[KeyCode::KeyM], "M", "Measure objects or bytes"),
+    bind(Action::AreaMode, &[KeyCode::KeyT], "T", "Areas linear or square root"),
+    bind(Action::Panels, &[KeyCode::Tab], "Tab", "Show or hide the panels"),
+    control(bind(Action::OpenFiles, &[KeyCode::KeyO], "Ctrl+O", "Open heap dumps")),
+    shift(control(bind(Action::OpenFolder, &[KeyCode::KeyO], "Ctrl+Shift+O", "Open a folder of heap dumps"))),
+    bind(Action::Screenshot, &[KeyCode::F12], "F12", "Save the picture as a PNG"),
+    shift(bind(Action::Help, &[KeyCode::Slash], "?", "This cheat sheet (also F1)")),
+    bind(Action::Help, &[KeyCode::F1], "F1", ""),
+];
+
+/// Keys that are held, and mouse gestures: for the cheat sheet.
+pub const FLY_KEYS: &[(&str, &str)] = &[
+    ("W  A  S  D", "Fly forward, left, back, right (Shift: faster)"),
+    ("Q  E", "Fly up, down"),
+    ("Wheel", "Fly towards the mouse pointer, or back"),
+    ("Drag, right button", "Look around"),
+    ("Drag, wheel pressed", "Move up, down, left, right"),
+    ("Click", "Select or deselect a building or district"),
+];
+
+impl Action {
+    /// How the action is reached.
+    pub fn binding(self) -> &'static Binding {
+        // Every action stands in the table: the test below holds it to that.
+        BINDINGS.iter().find(|b| b.action == self).unwrap_or(&BINDINGS[0])
+    }
+
+    /// Tooltip: what it does and its key.
+    pub fn tooltip(self) -> String {
+        let binding = self.binding();
+        format!("{}  [{}]", binding.help, binding.printed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_action_is_bound_and_no_key_means_two_things() {
+        for action in [
+            Action::Next,
+            Action::Previous,
+            Action::First,
+            Action::Last,
+            Action::Play,
+            Action::BirdsEye,
+            Action::Reset,
+            Action::Focus,
+            Action::Escape,
+            Action::FollowOwner,
+            Action::Back,
+            Action::Pointers,
+            Action::Colour,
+            Action::Labels,
+            Action::Metric,
+            Action::AreaMode,
+            Action::Panels,
+            Action::OpenFiles,
+            Action::OpenFolder,
+            Action::Screenshot,
+            Action::Help,
+        ] {
+            assert_eq!(action.binding().action, action);
+            assert!(!action.binding().help.is_empty());
+        }
+        let mut seen = std::collections::HashSet::new();
+        for binding in BINDINGS {
+            for key in binding.keys {
+                assert!(seen.insert((*key, binding.shift, binding.control)), "{key:?} is bound twice");
+            }
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Pictures without a window or a display server: the same scene and panels, drawn into an image and saved as PNG.
+
+use super::app::headless;
+use super::clock::Clock;
+use super::fly::CameraRig;
+use super::loading;
+use super::panels::PanelState;
+use super::scene::city_camera;
+use super::selection::{References, Selection};
+use super::settings::Settings;
+use super::shown::{City, Shown, Target};
+use crate::city::camera::{self, CameraPose};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use bevy::asset::RenderAssetUsages;
+use bevy::camera::RenderTarget;
+use bevy::prelude::*;
+use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages};
+use bevy::render::renderer::{RenderAdapterInfo, RenderDevice};
+use bevy::render::view::Msaa;
+use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// From where a picture is taken.
+#[derive(Clone, Debug, PartialEq)]
+pub enum View {
+    /// The whole city from the south.
+    Home,
+    /// The whole city from above.
+    BirdsEye,
+    /// The selected building.
+    Focus,
+    /// An exact pose.
+    Pose(CameraPose),
+}
+
+/// What is to be rendered.
+#[derive(Clone, Debug)]
+pub struct Shot {
+    /// Width and height, pixels.
+    pub size: (u32, u32),
+    /// Index of the point in time; the last when `None`.
+    pub time: Option<usize>,
+    /// Key of the selected group.
+    pub select: Option<String>,
+    /// From where.
+    pub view: View,
+    /// Settings of the picture.
+    pub settings: Settings,
+    /// With the panels of the window.
+    pub panels: bool,
+}
+
+/// An RGB picture.
+pub type Picture = image::RgbImage;
+
+/// A running headless viewer: opens one history, renders any number of pictures of it.
+pub struct Studio {
+    app: App,
+    target: Handle<Image>,
+    size: (u32, u32),
+    /// Name of the GPU it draws with.
+    pub adapter: String,
+}
+
+impl Studio {
+    /// Starts the renderer. `samples` per pixel: 4 for smooth edges, 1 for speed.
+    ///
+    /// # Errors
+    /// When there is no GPU at all, not even a software one.
+    pub fn new(size: (u32, u32), samples: u32) -> Result<Self> {
+        // Bevy panics without an adapter; asked first, the answer is an error with a remedy.
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+        let found = bevy::tasks::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()));
+        if let Err(error) = found {
+            return Err(Error::Unusable {
+                what: format!("No GPU can draw here, not even a software one ({error})"),
+                remedy: "Install a Vulkan driver; for one in software: apt-get install libvulkan1 mesa-vulkan-drivers".into(),
+            });
+        }
+        let mut app = headless();
+        app.insert_resource(PanelState { still: true, ..default() });
+        app.finish();
+        app.cleanup();
+        let target = app.world_mut().resource_mut::<Assets<Image>>().add(target_image(size));
+        let msaa = if samples > 1 { Msaa::Sample4 } else { Msaa::Off };
+        app.world_mut().spawn((city_camera(msaa), RenderTarget::Image(target.clone().into())));
+        let adapter = app.world().resource::<RenderAdapterInfo>().name.clone();
+        Ok(Studio { app, target, size, adapter })
+    }
+
+    /// Puts a city on stage.
+    pub fn show(&mut self, city: City) {
+        let world = self.app.world_mut();
+        world.insert_resource(city.made_with.clone());
+        world.resource_mut::<CameraRig>().show_city(city.tallest);
+        world.resource_mut::<Selection>().reset();
+        world.resource_mut::<References>().reset();
+        *world.resource_mut::<Clock>() = Clock::default();
+        world.resource_mut::<Shown>().0 = Some(city);
+    }
+
+    /// The world behind the picture, for tests and benchmarks.
+    pub fn app(&mut self) -> &mut App {
+        &mut self.app
+    }
+
+    /// One frame, finished on the GPU.
+    pub fn frame(&mut self) {
+        self.app.update();
+        let device = self.app.world().resource::<RenderDevice>();
+        // A device that is lost shows up in the next frame; there is nothing to do about it here.
+        let _ = device.wgpu_device().poll(wgpu::PollType::wait_indefinitely());
+    }
+
+    /// Renders one picture.
+    ///
+    /// # Errors
+    /// When the selected key or time does not exist, or the GPU gives no picture.
+    pub fn shoot(&mut self, shot: &Shot) -> Result<Picture> {
+        if self.size != shot.size {
+            let image = target_image(shot.size);
+            let mut images = self.app.world_mut().resource_mut::<Assets<Image>>();
+            let _ = images.insert(self.target.id(), image);
+            self.size = shot.size;
+        }
+        self.prepare(shot)?;
+        // The panels measure themselves in the first frames.
+        for _ in 0..4 {
+            self.frame();
+        }
+        self.settle_view(shot);
+        self.frame();
+        self.frame();
+        self.read_back()
+    }
+
+    fn prepare(&mut self, shot: &Shot) -> Result<()> {
+        let world = self.app.world_mut();
+        world.resource_mut::<PanelState>().still = !shot.panels;
+        let mut shown = world.remove_resource::<Shown>().unwrap_or_default();
+        let mut outcome = Ok(());
+        if let Some(city) = &mut shown.0 {
+            outcome = stage(world, city, shot);
+        }
+        world.insert_resource(shown);
+        outcome
+    }
+
+    fn settle_view(&mut self, shot: &Shot) {
+        let world = self.app.world_mut();
+        let (tallest, place) = match &world.resource::<Shown>().0 {
+            Some(city) => {
+                let selected = world.resource::<Selection>().node();
+                let plot = selected.and_then(|n| city.plot_of(Target::Node(n)));
+                let place = plot.map(|p| {
+                    let top = city.plan.plots[p].ground + city.plan.height(p, city.plan.full_scale());
+                    (city.plan.plots[p].cell, top as f32)
+                });
+                (city.tallest, place)
+            }
+            None => return,
+        };
+        let mut rig = world.resource_mut::<CameraRig>();
+        let lens = rig.lens();
+        let home = camera::home(tallest, &lens);
+        let pose = match (&shot.view, place) {
+            (View::BirdsEye, _) => camera::birds_eye(tallest, &lens),
+            (View::Focus, Some((cell, roof))) => camera::focus(&cell, roof, &home, &lens),
+            (View::Pose(pose), _) => *pose,
+            _ => home,
+        };
+        rig.jump_to(pose);
+    }
+
+    fn read_back(&mut self) -> Result<Picture> {
+        let taken: Arc<Mutex<Option<Image>>> = Arc::default();
+        let receive = Arc::clone(&taken);
+        self.app.world_mut().spawn(Screenshot::image(self.target.clone())).observe(
+            move |captured: On<ScreenshotCaptured>| {
+                *receive.lock().unwrap_or_else(|e| e.into_inner()) = Some(captured.image.clone());
+            },
+        );
+        for _ in 0..200 {
+            self.frame();
+            if let Some(image) = taken.lock().unwrap_or_else(|e| e.into_inner()).take() {
+                return image.try_into_dynamic().map(|i| i.to_rgb8()).map_err(|e| no_picture(&e.to_string()));
+            }
+        }
+        Err(no_picture("the GPU did not answer"))
+    }
+}
+
+fn no_picture(why: &str) -> Error {
+    Error::Unusable {
+        what: format!("No picture could be read back: {why}"),
+        remedy: "Try a smaller --size, or another GPU (WGPU_ADAPTER_NAME=llvmpipe draws in software)".into(),
+    }
+}
+
+fn stage(world: &mut World, city: &mut City, shot: &Shot) -> Result<()> {
+    let last = city.times().saturating_sub(1);
+    let time = shot.time.unwrap_or(last);
+    if time > last {
+        return Err(Error::Unusable {
+            what: format!("There is no point in time {}: the input has {}", time + 1, last + 1),
+            remedy: format!("Give --time a number from 1 to {}", last + 1),
+        });
+    }
+    world.resource_mut::<Clock>().jump(city, time);
+    let mut picture = shot.settings.clone();
+    // What the layout was made with cannot change here.
+    picture.grouping.clone_from(&city.made_with.grouping);
+    world.insert_resource(picture);
+    let mut selection = Selection::default();
+    let mut references = References::default();
+    if let Some(key) = &shot.select {
+        let Some(node) = find(city, key) else {
+            return Err(Error::Unusable {
+                what: format!("There is no group {key}"),
+                remedy: format!("Give --select a key or a name, such as {}", example_key(city)),
+            });
+        };
+        selection.select(&city.timeline, node);
+        references.preset(time, node, city.history.references(time, node, &Progress::new())?);
+    }
+    world.insert_resource(selection);
+    world.insert_resource(references);
+    Ok(())
+}
+
+/// A group by key, or by name where only one (or one that clearly grows most) has it.
+fn find(city: &City, key: &str) -> Option<crate::timeline::NodeId> {
+    let timeline = &city.timeline;
+    timeline.find(key).or_else(|| {
+        (0..timeline.len() as u32)
+            .map(crate::timeline::NodeId)
+            .filter(|&n| timeline.name(n) == key)
+            .max_by_key(|&n| timeline.growth(n, city.made_with.metric))
+    })
+}
+
+fn example_key(city: &City) -> String {
+    crate::analysis::top_growing(&city.timeline, city.made_with.metric, 1)
+        .first()
+        .map(|&n| city.timeline.key(n))
+        .unwrap_or_else(|| "Heap".to_owned())
+}
+
+fn target_image(size: (u32, u32)) -> Image {
+    let mut image = Image::new_uninit(
+        Extent3d { width: size.0, height: size.1, depth_or_array_layers: 1 },
+        TextureDimension::D2,
+        TextureFormat::Rgba8UnormSrgb,
+        RenderAssetUsages::RENDER_WORLD,
+    );
+    image.texture_descriptor.usage |= TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
+    image
+}
+
+/// Opens `paths`, renders one picture and saves it as `output`. Returns the name of the GPU that drew it.
+///
+/// # Errors
+/// Those of opening, of [`Studio::shoot`], and of writing the file.
+pub fn render(paths: &[PathBuf], shot: &Shot, output: &Path, progress: &Progress) -> Result<String> {
+    let city = loading::open_city(paths, &shot.settings, progress)?;
+    progress.begin("Rendering", 0);
+    let mut studio = Studio::new(shot.size, 4)?;
+    studio.show(city);
+    let picture = studio.shoot(shot)?;
+    save(&picture, output)?;
+    Ok(studio.adapter.clone())
+}
+
+/// Writes a PNG.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn save(picture: &Picture, output: &Path) -> Result<()> {
+    if let Some(parent) = output.parent().filter(|p| !p.as_os_str().is_empty()) {
+        std::fs::create_dir_all(parent).map_err(|e| Error::io(parent, e))?;
+    }
+    picture.save_with_format(output, image::ImageFormat::Png).map_err(|e| match e {
+        image::ImageError::IoError(e) => Error::io(output, e),
+        other => no_picture(&other.to_string()),
+    })
+}

@@ -1,0 +1,42 @@
+//! Keys to actions, through the table of [`super::action`]. Keys typed into a panel stay there.
+
+use super::action::{Action, BINDINGS};
+use bevy::input::ButtonState;
+use bevy::input::keyboard::{Key, KeyboardInput};
+use bevy::prelude::*;
+use bevy_egui::input::EguiWantsInput;
+
+/// Turns key presses into actions.
+pub fn keys_to_actions(
+    mut events: MessageReader<KeyboardInput>,
+    held: Res<ButtonInput<KeyCode>>,
+    egui: Res<EguiWantsInput>,
+    mut actions: MessageWriter<Action>,
+) {
+    let shift = held.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]);
+    let control =
+        held.any_pressed([KeyCode::ControlLeft, KeyCode::ControlRight, KeyCode::SuperLeft, KeyCode::SuperRight]);
+    for event in events.read() {
+        if event.state != ButtonState::Pressed || egui.wants_keyboard_input() {
+            continue;
+        }
+        // Stepping may repeat while the key is held; switching may not.
+        let repeats = |action: Action| matches!(action, Action::Next | Action::Previous);
+        // Where `?` lies differs between keyboards, so the character decides.
+        if event.logical_key == Key::Character("?".into()) {
+            if !event.repeat {
+                actions.write(Action::Help);
+            }
+            continue;
+        }
+        let found = BINDINGS.iter().find(|b| {
+            b.keys.contains(&event.key_code) && b.control == control && (b.shift == shift || !b.shift && !b.control)
+        });
+        if let Some(binding) = found
+            && binding.keys != [KeyCode::Slash]
+            && (!event.repeat || repeats(binding.action))
+        {
+            actions.write(binding.action);
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Opening inputs and following changed settings, off the main thread: the shown city stays until the next is ready.
+
+use super::action::Action;
+use super::clock::Clock;
+use super::fly::CameraRig;
+use super::job::Job;
+use super::notices::Notices;
+use super::selection::{References, Selection};
+use super::settings::Settings;
+use super::shown::{City, Shown};
+use crate::error::{Error, Result};
+use crate::group::GroupOptions;
+use crate::progress::{Progress, Snapshot};
+use crate::timeline::History;
+use crate::trace;
+use bevy::prelude::*;
+use bevy::window::FileDragAndDrop;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The wish to open files or folders.
+#[derive(Message, Clone, Debug)]
+pub struct OpenRequest(pub Vec<PathBuf>);
+
+/// Work that goes on, and how the last opening ended.
+#[derive(Resource, Default)]
+pub struct Loading {
+    opening: Option<(String, Job<Result<City>>)>,
+    /// A new grouping or layout of the shown history, and the settings it is made for.
+    remaking: Option<(Settings, Job<Result<City>>)>,
+    dialog: Option<Job<Option<Vec<PathBuf>>>>,
+    failed: Option<(String, String)>,
+    /// Settings that could not be applied: not tried again until they change.
+    refused: Option<Settings>,
+}
+
+/// What to show of it.
+pub enum State {
+    /// Nothing goes on.
+    Idle,
+    /// An input is being opened.
+    Opening {
+        /// Its name.
+        title: String,
+        /// How far it is.
+        snapshot: Snapshot,
+    },
+    /// The last opening failed.
+    Failed {
+        /// What should have been opened.
+        title: String,
+        /// Why it could not.
+        error: String,
+    },
+    /// The city is being remade.
+    Busy {
+        /// What is done.
+        what: String,
+        /// How far it is.
+        snapshot: Snapshot,
+    },
+}
+
+impl Loading {
+    /// What to show.
+    pub fn state(&self) -> State {
+        if let Some((title, job)) = &self.opening {
+            return State::Opening { title: title.clone(), snapshot: job.snapshot() };
+        }
+        if let Some((title, error)) = &self.failed {
+            return State::Failed { title: title.clone(), error: error.clone() };
+        }
+        match &self.remaking {
+            Some((_, job)) => State::Busy { what: "Building the city anew".to_owned(), snapshot: job.snapshot() },
+            None => State::Idle,
+        }
+    }
+
+    /// Whether anything goes on that will change the screen.
+    pub fn active(&self) -> bool {
+        self.opening.is_some() || self.remaking.is_some() || self.dialog.is_some()
+    }
+
+    /// Cancels loading or closes an error. Returns whether there was anything to take away.
+    pub fn escape(&mut self) -> bool {
+        if let Some((_, job)) = &self.opening {
+            job.cancel();
+            return true;
+        }
+        self.failed.take().is_some()
+    }
+
+    /// The bundled sample, where it is found.
+    pub fn sample(&self) -> Option<PathBuf> {
+        sample_path()
+    }
+}
+
+/// Where the bundled sample city lies: beside the program, in the working folder, or in the source tree.
+pub fn sample_path() -> Option<PathBuf> {
+    const SAMPLE: &str = "sample-data/person-leak";
+    let beside = std::env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_path_buf));
+    let candidates = [
+        beside.as_ref().map(|d| d.join(SAMPLE)),
+        beside.as_ref().map(|d| d.join("../share/memory-city").join(SAMPLE)),
+        Some(PathBuf::from(SAMPLE)),
+        Some(Path::new(env!("CARGO_MANIFEST_DIR")).join(SAMPLE)),
+    ];
+    candidates.into_iter().flatten().find(|path| path.is_dir())
+}
+
+/// A name for inputs: that of the only one, or of the folder they share.
+pub fn title_of(paths: &[PathBuf]) -> String {
+    let name = |path: &Path| {
+        let full = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        full.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_else(|| path.display().to_string())
+    };
+    match paths {
+        [] => "nothing".to_owned(),
+        [one] => name(one),
+        [first, ..] => match first.parent().filter(|p| !p.as_os_str().is_empty()) {
+            Some(parent) => format!("{} ({} files)", name(parent), paths.len()),
+            None => format!("{} and {} more", name(first), paths.len() - 1),
+        },
+    }
+}
+
+/// Reads, groups and lays out: the whole way from files to a city.
+pub fn open_city(paths: &[PathBuf], settings: &Settings, progress: &Progress) -> Result<City> {
+    let series = trace::open(paths, progress)?;
+    let history = History::build(Arc::from(series), &settings.grouping, group_options(settings), progress)?;
+    progress.begin("Laying out the city", 0);
+    Ok(City::new(title_of(paths), Arc::new(history), settings))
+}
+
+fn group_options(settings: &Settings) -> GroupOptions {
+    GroupOptions { include_unreachable: settings.include_unreachable }
+}
+
+/// Starts opening what was asked for through the command line, the dialog, or by dropping files.
+pub fn start_opening(
+    mut requests: MessageReader<OpenRequest>,
+    mut dropped: MessageReader<FileDragAndDrop>,
+    mut actions: MessageReader<Action>,
+    mut loading: ResMut<Loading>,
+    mut notices: ResMut<Notices>,
+    settings: Res<Settings>,
+) {
+    let mut paths: Vec<PathBuf> = requests.read().flat_map(|r| r.0.clone()).collect();
+    for event in dropped.read() {
+        if let FileDragAndDrop::DroppedFile { path_buf, .. } = event {
+            paths.push(path_buf.clone());
+        }
+    }
+    for action in actions.read() {
+        let folder = match action {
+            Action::OpenFiles => false,
+            Action::OpenFolder => true,
+            _ => continue,
+        };
+        if loading.dialog.is_none() {
+            // The dialog is made on this thread (some platforms insist) and awaited on another.
+            let dialog = rfd::AsyncFileDialog::new().set_title("Open heap dumps");
+            loading.dialog = Some(if folder {
+                let picked = dialog.pick_folder();
+                Job::start(move |_| bevy::tasks::block_on(picked).map(|f| vec![f.path().to_path_buf()]))
+            } else {
+                let picked = dialog.pick_files();
+                Job::start(move |_| {
+                    bevy::tasks::block_on(picked).map(|fs| fs.iter().map(|f| f.path().to_path_buf()).collect())
+                })
+            });
+        }
+    }
+    if let Some(outcome) = loading.dialog.as_ref().and_then(|d| d.poll()) {
+        loading.dialog = None;
+        match outcome {
+            Ok(Some(picked)) => paths.extend(picked),
+            _ => notices.tell(
+                "No file was chosen. If no dialog appeared: drop files onto this window, or start with  memory-city open PATH",
+            ),
+        }
+    }
+    if paths.is_empty() {
+        return;
+    }
+    loading.failed = None;
+    loading.remaking = None;
+    let settings = settings.clone();
+    loading.opening = Some((
+        title_of(&paths),
+        Job::start(move |progress| open_city(&paths, &settings, progress)),
+    ));
+}
+
+/// Takes finished cities, and starts remaking the shown one when settings ask for it.
+#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
+pub fn take_cities(
+    mut loading: ResMut<Loading>,
+    mut shown: ResMut<Shown>,
+    mut clock: ResMut<Clock>,
+    mut selection: ResMut<Selection>,
+    mut references: ResMut<References>,
+    mut notices: ResMut<Notices>,
+    mut rig: ResMut<CameraRig>,
+    settings: Res<Settings>,
+) {
+    if let Some(outcome) = loading.opening.as_ref().and_then(|(_, job)| job.poll()) {
+        let (title, _) = loading.opening.take().unwrap_or_else(|| unreachable!("polled above"));
+        match outcome {
+            Ok(Ok(mut city)) => {
+                *clock = Clock::default();
+                // Open on the change: the last state, where growth is visible.
+                let last = city.times().saturating_sub(1);
+                clock.jump(&mut city, last);
+                selection.reset();
+                references.reset();
+                rig.show_city(city.tallest);
+                shown.0 = Some(city);
+            }
+            Ok(Err(Error::Cancelled)) => notices.tell(format!("Opening {title} was cancelled")),
+            Ok(Err(error)) => loading.failed = Some((title, error.to_string())),
+            Err(panic) => loading.failed = Some((title, panic)),
+        }
+    }
+    if let Some(outcome) = loading.remaking.as_ref().and_then(|(_, job)| job.poll()) {
+        loading.remaking = None;
+        match outcome {
+            Ok(Ok(mut city)) => {
+                if let Some(lost) = selection.rebind(&city.timeline) {
+                    notices.tell(format!("Deselected: this grouping has no group {lost}"));
+                }
+                references.reset();
+                clock.refresh(&mut city);
+                rig.set_tallest(city.tallest);
+                shown.0 = Some(city);
+            }
+            Ok(Err(Error::Cancelled)) => {}
+            Ok(Err(error)) => {
+                notices.tell(format!("The settings could not be applied: {error}"));
+                loading.refused = Some(settings.clone());
+            }
+            Err(panic) => {
+                notices.tell(panic);
+                loading.refused = Some(settings.clone());
+            }
+        }
+    }
+    follow_settings(&mut loading, &mut shown, &mut clock, &settings);
+}
+
+fn follow_settings(loading: &mut Loading, shown: &mut ResMut<Shown>, clock: &mut Clock, settings: &Settings) {
+    let Some(city) = &shown.0 else { return };
+    if loading.opening.is_some() || loading.refused.as_ref() == Some(settings) {
+        return;
+    }
+    let made_with = &city.made_with;
+    let aim = loading.remaking.as_ref().map(|(s, _)| s).unwrap_or(made_with);
+    let regroup =
+        aim.grouping != settings.grouping || aim.include_unreachable != settings.include_unreachable;
+    let layout = aim.city_config() != settings.city_config();
+    if regroup || layout {
+        let (history, title, wanted) = (Arc::clone(&city.history), city.title.clone(), settings.clone());
+        let again = regroup
+            || made_with.grouping != settings.grouping
+            || made_with.include_unreachable != settings.include_unreachable;
+        let job = Job::start(move |progress| {
+            let history = if again {
+                Arc::new(history.regroup(&wanted.grouping, group_options(&wanted), progress)?)
+            } else {
+                history
+            };
+            Ok(City::new(title, history, &wanted))
+        });
+        loading.remaking = Some((settings.clone(), job));
+    } else if loading.remaking.is_none() && made_with.solid_count != settings.solid_count {
+        let mut city = city.with_solid_count(settings);
+        clock.refresh(&mut city);
+        shown.0 = Some(city);
+    }
+}
+
+/// Names the window after what it shows.
+pub fn title_window(shown: Res<Shown>, mut windows: Query<&mut Window>) {
+    if !shown.is_changed() {
+        return;
+    }
+    let title = match &shown.0 {
+        Some(city) => format!("{} · Memory City", city.title),
+        None => "Memory City".to_owned(),
+    };
+    for mut window in &mut windows {
+        if window.title != title {
+            window.title.clone_from(&title);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::title_of;
+    use std::path::PathBuf;
+
+    #[test]
+    fn inputs_have_short_titles() {
+        assert_eq!(title_of(&[PathBuf::from("/tmp/dumps/a.hprof")]), "a.hprof");
+        let two = [PathBuf::from("/x/dumps/a.hprof"), PathBuf::from("/x/dumps/b.hprof")];
+        assert_eq!(title_of(&two), "dumps (2 files)");
+        assert_eq!(title_of(&[]), "nothing");
+    }
+}

@@ -1,0 +1,141 @@
+//! Names in the city: the selected building, what it is connected to, the strongest growth, and the districts.
+//!
+//! Names never cover each other: the most important come first, a name without room is left out.
+
+use super::theme;
+use crate::timeline::NodeId;
+use crate::viewer::shown::{City, Target};
+use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Rect, Stroke, StrokeKind};
+use glam::{Mat4, Vec3};
+
+/// A name and where it wants to stand.
+pub struct Label {
+    /// World position of its foot.
+    pub at: Vec3,
+    /// The name.
+    pub text: String,
+    /// How it is painted.
+    pub style: Style,
+}
+
+/// Looks of names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Style {
+    /// The selected building.
+    Selected,
+    /// A building a cone leads to or from.
+    Connected,
+    /// A building that is opaque because it grows.
+    Growing,
+    /// A district, on its ground.
+    District,
+}
+
+/// The names of a city, most important first.
+pub fn collect(city: &City, time: &super::NowState<'_>, selected: Option<NodeId>, connected: &[NodeId], growing: &[NodeId]) -> Vec<Label> {
+    let mut labels = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    let timeline = &city.timeline;
+    let roof = |node: NodeId| -> Option<Vec3> {
+        if let Some(plot) = city.plan.plot_of(node) {
+            if city.target_of_plot(plot) != Target::Node(node) {
+                return None;
+            }
+            let p = &city.plan.plots[plot];
+            let scale = time.scale(plot);
+            if scale <= 0.0 {
+                return None;
+            }
+            let y = p.ground + city.plan.height(plot, f64::from(scale));
+            return Some(Vec3::new((p.cell.x + p.cell.w / 2.0) as f32, y as f32, (p.cell.y + p.cell.h / 2.0) as f32));
+        }
+        let district = &city.plan.districts[city.plan.district_of(node)?];
+        let cell = &district.cell;
+        Some(Vec3::new((cell.x + cell.w / 2.0) as f32, district.top as f32, (cell.y + cell.h) as f32))
+    };
+    let mut add = |node: NodeId, style: Style| {
+        if seen.insert(node)
+            && let Some(at) = roof(node)
+        {
+            labels.push(Label { at, text: timeline.name(node).to_owned(), style });
+        }
+    };
+    if let Some(node) = selected {
+        add(node, Style::Selected);
+    }
+    for &node in connected {
+        add(node, Style::Connected);
+    }
+    for &node in growing {
+        add(node, Style::Growing);
+    }
+    let mut districts: Vec<_> = city.plan.districts.iter().filter(|d| d.level > 0).collect();
+    districts.sort_by(|a, b| (b.cell.w * b.cell.h).total_cmp(&(a.cell.w * a.cell.h)));
+    for district in districts.into_iter().take(60) {
+        add(district.node, Style::District);
+    }
+    labels
+}
+
+/// Paints the names into the space that panels leave free.
+///
+/// `hidden` says whether something stands before a point: names on the ground are left out then, names on roofs are not.
+pub fn paint(
+    ctx: &egui::Context,
+    labels: &[Label],
+    clip_from_world: Mat4,
+    free: Rect,
+    hidden: impl Fn(Vec3) -> bool,
+) {
+    let mut taken: Vec<Rect> = Vec::new();
+    let screen = ctx.content_rect();
+    let painter = ctx.layer_painter(egui::LayerId::new(egui::Order::Background, "labels".into())).with_clip_rect(free);
+    for label in labels {
+        let clip = clip_from_world * label.at.extend(1.0);
+        if clip.w <= 0.05 {
+            continue;
+        }
+        let ndc = clip.truncate() / clip.w;
+        let at = Pos2::new(
+            screen.left() + (ndc.x * 0.5 + 0.5) * screen.width(),
+            screen.top() + (0.5 - ndc.y * 0.5) * screen.height(),
+        );
+        if !free.contains(at) || (label.style == Style::District && hidden(label.at)) {
+            continue;
+        }
+        let (size, colour, lift) = match label.style {
+            Style::Selected => (14.0, Color32::WHITE, 22.0),
+            Style::Connected => (12.0, Color32::from_rgb(226, 232, 244), 15.0),
+            Style::Growing => (12.5, Color32::from_rgb(255, 240, 224), 16.0),
+            Style::District => (11.0, Color32::from_rgb(198, 214, 240), -3.0),
+        };
+        let text = theme::shortened(&label.text, 34);
+        let galley = painter.layout_no_wrap(text, FontId::proportional(size), colour);
+        let foot = at - egui::vec2(0.0, lift);
+        let anchor = if label.style == Style::District { Align2::CENTER_TOP } else { Align2::CENTER_BOTTOM };
+        let rect = anchor.anchor_size(foot, galley.size() + egui::vec2(8.0, 2.0));
+        if taken.iter().any(|other| other.intersects(rect)) {
+            continue;
+        }
+        taken.push(rect.expand(2.0));
+        if label.style == Style::District {
+            // On the ground: no plate, a dark rim for contrast.
+            for offset in [egui::vec2(1.0, 1.0), egui::vec2(-1.0, 1.0), egui::vec2(1.0, -1.0), egui::vec2(-1.0, -1.0)] {
+                let rim = painter.layout_no_wrap(
+                    theme::shortened(&label.text, 34),
+                    FontId::proportional(size),
+                    Color32::from_black_alpha(150),
+                );
+                painter.galley(rect.min + egui::vec2(4.0, 1.0) + offset, rim, Color32::BLACK);
+            }
+        } else {
+            painter.line_segment([at, foot], Stroke::new(1.0, colour.gamma_multiply(0.7)));
+            let fill = match label.style {
+                Style::Selected => Color32::from_rgb(28, 84, 168),
+                _ => Color32::from_rgba_premultiplied(12, 16, 26, 205),
+            };
+            painter.rect(rect, 4.0, fill, Stroke::new(1.0, Color32::from_white_alpha(40)), StrokeKind::Inside);
+        }
+        painter.galley(rect.min + egui::vec2(4.0, 1.0), galley, colour);
+    }
+}

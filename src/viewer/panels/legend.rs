@@ -1,0 +1,95 @@
+//! The legend, always on and part of every picture: what areas, colours, opacity and cones mean, with numbers.
+
+use super::theme;
+use super::{metric_name, number};
+use crate::city;
+use crate::timeline::Timeline;
+use crate::viewer::settings::Settings;
+use bevy_egui::egui::{self, Align2, Color32, Pos2, Rect, RichText, Sense, Stroke};
+
+/// Shows the legend at the left edge, `above` points over the bottom.
+pub fn show(ctx: &egui::Context, timeline: &Timeline, settings: &Settings, selected: bool, above: f32) {
+    egui::Area::new("legend".into())
+        .anchor(Align2::LEFT_BOTTOM, [theme::GAP, -above])
+        .movable(false)
+        .show(ctx, |ui| {
+            theme::frame().show(ui, |ui| {
+                ui.set_width(LEGEND_WIDTH - 22.0);
+                ui.spacing_mut().item_spacing.y = 3.0;
+                contents(ui, timeline, settings, selected);
+            });
+        });
+}
+
+/// Width with its frame.
+pub const LEGEND_WIDTH: f32 = 292.0;
+
+fn contents(ui: &mut egui::Ui, timeline: &Timeline, settings: &Settings, selected: bool) {
+    let metric = settings.metric;
+    let area = match settings.area_mode {
+        city::AreaMode::Linear => metric_name(metric).to_owned(),
+        city::AreaMode::Sqrt => format!("√ {}", metric_name(metric)),
+    };
+    line(ui, format!("Building = group of objects · ground area ~ {area}"));
+    if settings.colour {
+        growth_bar(ui, timeline, settings);
+    } else {
+        line(ui, "Growth colours are off (C)".to_owned());
+    }
+    line(ui, format!("Opaque: the {} that grew most; others {:.0} %", settings.solid_count, settings.opacity * 100.0));
+    ui.horizontal(|ui| {
+        if settings.show_pointers {
+            swatch(ui, theme::INCOMING);
+            ui.label(RichText::new("keeps it alive").size(11.0));
+            swatch(ui, theme::OUTGOING);
+            ui.label(RichText::new("kept by it").size(11.0));
+        }
+        if selected {
+            swatch(ui, theme::colour(city::SELECTED_COLOUR));
+            ui.label(RichText::new("selected").size(11.0));
+        }
+    });
+}
+
+fn line(ui: &mut egui::Ui, text: String) {
+    ui.label(RichText::new(text).size(11.0).color(theme::QUIET));
+}
+
+fn swatch(ui: &mut egui::Ui, colour: Color32) {
+    let (response, painter) = ui.allocate_painter(egui::vec2(10.0, 10.0), Sense::hover());
+    painter.rect_filled(response.rect, 2.0, colour);
+}
+
+fn growth_bar(ui: &mut egui::Ui, timeline: &Timeline, settings: &Settings) {
+    let metric = settings.metric;
+    ui.label(RichText::new(format!("Growth since the first state, {}", metric_name(metric))).size(11.0));
+    let (response, painter) = ui.allocate_painter(egui::vec2(ui.available_width(), 24.0), Sense::hover());
+    let bar = Rect::from_min_size(response.rect.min, egui::vec2(response.rect.width(), 9.0));
+    let steps = 48;
+    for i in 0..steps {
+        let at = i as f32 / (steps - 1) as f32;
+        let x = bar.left() + bar.width() * i as f32 / steps as f32;
+        let cell = Rect::from_min_size(Pos2::new(x, bar.top()), egui::vec2(bar.width() / steps as f32 + 0.5, 9.0));
+        painter.rect_filled(cell, 0.0, theme::colour(city::growth_colour(at)));
+    }
+    let most = city::max_growth(timeline, metric);
+    for (share, align) in [(0.0, Align2::LEFT_TOP), (0.5, Align2::CENTER_TOP), (1.0, Align2::RIGHT_TOP)] {
+        let x = bar.left() + bar.width() * share;
+        painter.line_segment(
+            [Pos2::new(x, bar.bottom()), Pos2::new(x, bar.bottom() + 3.0)],
+            Stroke::new(1.0, theme::QUIET),
+        );
+        let text = match (share, most) {
+            (s, _) if s == 0.0 => "0 or less".to_owned(),
+            (_, 0) => String::new(),
+            _ => format!("+{}", number((most as f64 * f64::from(share)).round() as u64, metric)),
+        };
+        painter.text(
+            Pos2::new(x, bar.bottom() + 3.0),
+            align,
+            text,
+            egui::FontId::proportional(10.5),
+            theme::TEXT,
+        );
+    }
+}

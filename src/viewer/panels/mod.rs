@@ -1,0 +1,375 @@
+//! The panels over the city (egui): one file each. They read the state of the viewer and write wishes
+//! ([`Action`]s, a time to go to, a selection, settings); they compute nothing about heaps.
+
+pub mod details;
+pub mod growth_list;
+pub mod help;
+pub mod labels;
+pub mod legend;
+pub mod settings_panel;
+pub mod status;
+pub mod theme;
+pub mod time_bar;
+pub mod tooltip;
+
+use super::action::Action;
+use super::clock::Clock;
+use super::fly::CameraRig;
+use super::loading::{Loading, OpenRequest};
+use super::notices::Notices;
+use super::picking::Pointer;
+use super::selection::{References, Selection};
+use super::settings::Settings;
+use super::shown::{City, Shown};
+use crate::analysis;
+use crate::city::PlotState;
+use crate::timeline::{Amount, Metric, NodeId, TimePoint};
+use bevy::prelude::*;
+use bevy_egui::{EguiContexts, EguiPlugin, EguiPrimaryContextPass, egui};
+
+/// Which panels are on.
+#[derive(Resource, Clone, Copy, Debug)]
+pub struct PanelState {
+    /// The panels at all; the legend stays.
+    pub visible: bool,
+    /// The cheat sheet.
+    pub help: bool,
+    /// The settings part of the right panel.
+    pub settings: bool,
+    /// A picture is being made without a window: no panel that is only for using.
+    pub still: bool,
+}
+
+impl Default for PanelState {
+    fn default() -> Self {
+        PanelState { visible: true, help: false, settings: true, still: false }
+    }
+}
+
+/// What a panel may read and write.
+pub struct Tools<'a> {
+    /// The city on screen.
+    pub city: &'a City,
+    /// The shown time.
+    pub clock: &'a Clock,
+    /// The references of the selection.
+    pub references: &'a References,
+    /// The settings.
+    pub settings: &'a mut Settings,
+    /// The selection.
+    pub selection: &'a mut Selection,
+    /// Wishes.
+    pub actions: &'a mut Vec<Action>,
+    /// A time to go to.
+    pub go_to: &'a mut Option<usize>,
+}
+
+/// The states on screen this moment, between two points in time.
+pub struct NowState<'a> {
+    /// By plot, at the start of the step.
+    pub before: &'a [PlotState],
+    /// By plot, at its end.
+    pub after: &'a [PlotState],
+    /// Progress of the step.
+    pub mix: f32,
+}
+
+impl NowState<'_> {
+    /// Linear share of its cell that a plot is built on now.
+    pub fn scale(&self, plot: usize) -> f32 {
+        let at = |states: &[PlotState]| states.get(plot).map(|s| s.scale).unwrap_or(0.0);
+        let (a, b) = (at(self.before), at(self.after));
+        a + (b - a) * self.mix
+    }
+}
+
+/// Panels.
+pub struct PanelsPlugin;
+
+impl Plugin for PanelsPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_plugins(EguiPlugin { bindless_mode_array_size: None })
+            .init_resource::<PanelState>()
+            .add_systems(EguiPrimaryContextPass, show_panels)
+            .add_systems(Update, panel_actions);
+    }
+}
+
+/// The actions that switch panels.
+fn panel_actions(
+    mut actions: MessageReader<Action>,
+    mut panels: ResMut<PanelState>,
+    mut settings: ResMut<Settings>,
+    mut selection: ResMut<Selection>,
+    mut loading: ResMut<Loading>,
+) {
+    for action in actions.read() {
+        match action {
+            Action::Help => panels.help = !panels.help,
+            Action::Panels => panels.visible = !panels.visible,
+            Action::Pointers => settings.show_pointers = !settings.show_pointers,
+            Action::Colour => settings.colour = !settings.colour,
+            Action::Labels => settings.labels = !settings.labels,
+            Action::Metric => {
+                settings.metric = match settings.metric {
+                    Metric::Objects => Metric::Bytes,
+                    Metric::Bytes => Metric::Objects,
+                }
+            }
+            Action::AreaMode => {
+                use crate::city::AreaMode::{Linear, Sqrt};
+                settings.area_mode = match settings.area_mode {
+                    Linear => Sqrt,
+                    Sqrt => Linear,
+                }
+            }
+            // Esc takes away what is on top, one thing at a time.
+            Action::Escape => {
+                if panels.help {
+                    panels.help = false;
+                } else if !loading.escape() {
+                    selection.clear();
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[derive(bevy::ecs::system::SystemParam)]
+struct World<'w, 's> {
+    shown: ResMut<'w, Shown>,
+    clock: ResMut<'w, Clock>,
+    settings: ResMut<'w, Settings>,
+    selection: ResMut<'w, Selection>,
+    references: Res<'w, References>,
+    loading: ResMut<'w, Loading>,
+    panels: ResMut<'w, PanelState>,
+    notices: Res<'w, Notices>,
+    pointer: Res<'w, Pointer>,
+    rig: ResMut<'w, CameraRig>,
+    actions: MessageWriter<'w, Action>,
+    requests: MessageWriter<'w, OpenRequest>,
+    themed: Local<'s, bool>,
+}
+
+fn show_panels(mut contexts: EguiContexts, mut world: World) {
+    let Ok(ctx) = contexts.ctx_mut() else { return };
+    let ctx = ctx.clone();
+    if !*world.themed {
+        theme::apply(&ctx);
+        *world.themed = true;
+    }
+    let World { shown, clock, settings, selection, references, panels, .. } = &mut world;
+    selection.bypass_change_detection().pointed = None;
+    let mut go_to = None;
+    let still = panels.still;
+    let full = panels.visible && !still;
+    let mut free = ctx.content_rect();
+    if let Some(city) = &shown.0 {
+        let mut wanted = (**settings).clone();
+        let mut actions = Vec::new();
+        if full {
+            let mut tools = Tools {
+                city,
+                clock,
+                references,
+                settings: &mut wanted,
+                selection: selection.bypass_change_detection(),
+                actions: &mut actions,
+                go_to: &mut go_to,
+            };
+            growth_list::show(&ctx, &mut tools);
+            time_bar::show(&ctx, &mut tools);
+            right_panel(&ctx, &mut tools, panels);
+            free.min.x += legend::LEGEND_WIDTH + 2.0 * theme::GAP;
+            free.max.x -= RIGHT_WIDTH + 2.0 * theme::GAP;
+            free.max.y -= time_bar::HEIGHT + 2.0 * theme::GAP;
+        }
+        let above = if full { time_bar::HEIGHT + 2.0 * theme::GAP } else { theme::GAP };
+        legend::show(&ctx, &city.timeline, settings, selection.node().is_some(), above);
+        if still || !panels.visible {
+            caption(&ctx, city, clock, settings, selection.node());
+        }
+        if **settings != wanted {
+            **settings = wanted;
+        }
+        world.actions.write_batch(actions);
+    }
+    let ctx_rect = ctx.content_rect();
+    world.rig.set_free_area(ctx_rect, free);
+    draw_labels(&ctx, &mut world, free);
+    if let Some(time) = go_to
+        && let Some(city) = world.shown.bypass_change_detection().0.as_mut()
+    {
+        world.clock.step_to(city, time);
+    }
+    overlays(&ctx, &mut world);
+}
+
+/// Width of the right panel with its frame.
+pub const RIGHT_WIDTH: f32 = 322.0;
+
+fn right_panel(ctx: &egui::Context, tools: &mut Tools<'_>, panels: &mut PanelState) {
+    let room = ctx.content_rect().height() - time_bar::HEIGHT - 3.0 * theme::GAP - 24.0;
+    egui::Area::new("right".into())
+        .anchor(egui::Align2::RIGHT_TOP, [-theme::GAP, theme::GAP])
+        .movable(false)
+        .show(ctx, |ui| {
+            theme::frame().show(ui, |ui| {
+                ui.set_width(RIGHT_WIDTH - 22.0);
+                egui::ScrollArea::vertical().max_height(room).min_scrolled_height(room).auto_shrink([false, true]).show(ui, |ui| {
+                    details::show(ui, tools);
+                    ui.add_space(6.0);
+                    ui.separator();
+                    let header = egui::CollapsingHeader::new(
+                        egui::RichText::new("SETTINGS").size(11.0).strong().color(theme::QUIET),
+                    )
+                    .open(None)
+                    .default_open(panels.settings);
+                    header.show(ui, |ui| settings_panel::show(ui, tools));
+                });
+            });
+        });
+}
+
+/// Title and time of a picture without panels.
+fn caption(ctx: &egui::Context, city: &City, clock: &Clock, settings: &Settings, selected: Option<NodeId>) {
+    egui::Area::new("caption".into()).anchor(egui::Align2::LEFT_TOP, [theme::GAP, theme::GAP]).interactable(false).show(
+        ctx,
+        |ui| {
+            theme::frame().show(ui, |ui| {
+                let point = &city.timeline.points()[clock.time];
+                ui.label(egui::RichText::new(&city.title).heading().strong());
+                let amount = city.timeline.amount(clock.time, NodeId::ROOT);
+                ui.label(format!("{}/{}  {}", clock.time + 1, city.times(), point.label));
+                ui.label(egui::RichText::new(amounts(amount)).color(theme::QUIET));
+                let grouping = crate::group::grouping(&settings.grouping).map(|g| g.title.clone()).unwrap_or_default();
+                ui.label(
+                    egui::RichText::new(format!("{grouping}  ·  {}", metric_name(settings.metric))).color(theme::QUIET),
+                );
+                if let Some(node) = selected {
+                    ui.label(
+                        egui::RichText::new(format!("selected: {}", city.timeline.path_label(node))).color(theme::ACCENT),
+                    );
+                    ui.label(egui::RichText::new(amounts(city.timeline.amount(clock.time, node))).color(theme::QUIET));
+                }
+                for warning in city.history.warnings().iter().take(3) {
+                    ui.label(egui::RichText::new(format!("⚠ {warning}")).color(theme::WARNING).size(11.0));
+                }
+            });
+        },
+    );
+}
+
+fn draw_labels(ctx: &egui::Context, world: &mut World, free: egui::Rect) {
+    let World { shown, clock, settings, selection, references, rig, .. } = world;
+    let Some(city) = shown.bypass_change_detection().0.as_mut() else { return };
+    if !settings.labels {
+        return;
+    }
+    let time = clock.time;
+    let after = city.states(time).plots;
+    let now = NowState { before: &after, after: &after, mix: 1.0 };
+    let growing = analysis::top_growing(&city.timeline, settings.metric, settings.solid_count.min(24));
+    let connected: Vec<NodeId> = match selection.node().filter(|_| settings.show_pointers) {
+        Some(node) => references
+            .of(node)
+            .map(|map| {
+                let incoming = map.incoming.iter().take(8).filter(|_| settings.show_incoming);
+                let outgoing = map.outgoing.iter().take(8).filter(|_| settings.show_outgoing);
+                incoming.chain(outgoing).map(|e| e.other).collect()
+            })
+            .unwrap_or_default(),
+        None => Vec::new(),
+    };
+    let labels = labels::collect(city, &now, selection.node(), &connected, &growing);
+    let hidden = |at: glam::Vec3| {
+        let towards = at - rig.pose.eye;
+        let before = city.plan.pick(|plot| now.scale(plot), rig.pose.eye, towards);
+        before.is_some_and(|hit| hit.distance < 0.985)
+    };
+    labels::paint(ctx, &labels, rig.clip_from_world(), free, hidden);
+}
+
+fn overlays(ctx: &egui::Context, world: &mut World) {
+    let World { shown, clock, selection, loading, panels, notices, pointer, actions, requests, .. } = world;
+    if let (Some(city), Some(target), Some(at)) = (&shown.0, selection.hovered, pointer.over_city) {
+        tooltip::show(ctx, city, clock.time, target, egui::pos2(at.x, at.y));
+    }
+    let sample = loading.sample().is_some();
+    let answer = match loading.state() {
+        super::loading::State::Opening { title, snapshot } => status::loading(ctx, &title, &snapshot),
+        super::loading::State::Failed { title, error } => {
+            status::failed(ctx, &title, &error, shown.0.is_some(), sample)
+        }
+        super::loading::State::Busy { what, snapshot } => {
+            status::busy(ctx, &what, &snapshot);
+            None
+        }
+        super::loading::State::Idle if shown.0.is_none() => status::welcome(ctx, sample),
+        super::loading::State::Idle => None,
+    };
+    match answer {
+        Some(status::Answer::OpenFiles) => {
+            actions.write(Action::OpenFiles);
+        }
+        Some(status::Answer::OpenFolder) => {
+            actions.write(Action::OpenFolder);
+        }
+        Some(status::Answer::OpenSample) => {
+            if let Some(path) = loading.sample() {
+                requests.write(OpenRequest(vec![path]));
+            }
+        }
+        Some(status::Answer::Cancel | status::Answer::Dismiss) => {
+            loading.escape();
+        }
+        None => {}
+    }
+    if !notices.is_empty() && !panels.still {
+        status::notices(ctx, notices.iter());
+    }
+    if panels.help && !help::show(ctx) {
+        panels.help = false;
+    }
+}
+
+/// `objects` or `bytes`.
+pub fn metric_name(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Objects => "objects",
+        Metric::Bytes => "bytes",
+    }
+}
+
+/// A number in the units of a metric: `12,345 objects`, `1.2 MB`.
+pub fn number(value: u64, metric: Metric) -> String {
+    match metric {
+        Metric::Objects => format!("{} objects", analysis::count_text(value)),
+        Metric::Bytes => analysis::bytes_text(value),
+    }
+}
+
+/// The same with a sign.
+pub fn signed(value: i64, metric: Metric) -> String {
+    let sign = match value {
+        v if v > 0 => "+",
+        0 => "±",
+        _ => "−",
+    };
+    format!("{sign}{}", number(value.unsigned_abs(), metric))
+}
+
+/// Objects and bytes together.
+pub fn amounts(amount: Amount) -> String {
+    format!("{} objects, {}", analysis::count_text(amount.objects), analysis::bytes_text(amount.bytes))
+}
+
+/// When a state was taken.
+pub fn when(point: &TimePoint) -> String {
+    match point.millis {
+        0 => format!("{} (the file does not say when)", point.label),
+        millis => format!("{}, taken {}", point.label, analysis::time_text(millis)),
+    }
+}

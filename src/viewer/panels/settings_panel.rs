@@ -1,0 +1,116 @@
+//! The settings of the picture. Every control says in its tooltip what it does and which key does it too.
+
+use super::Tools;
+use super::theme;
+use crate::city::AreaMode;
+use crate::group;
+use crate::timeline::Metric;
+use crate::viewer::action::Action;
+use bevy_egui::egui::{self, RichText};
+
+/// The panel's contents.
+pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
+    ui.spacing_mut().slider_width = 120.0;
+    let settings = &mut *tools.settings;
+    egui::Grid::new("settings").num_columns(2).spacing([10.0, 6.0]).show(ui, |ui| {
+        label(ui, "Group by");
+        let current = group::grouping(&settings.grouping).map(|g| g.title.clone()).unwrap_or_default();
+        egui::ComboBox::from_id_salt("grouping").width(170.0).selected_text(current).show_ui(ui, |ui| {
+            for grouping in group::groupings() {
+                ui.selectable_value(&mut settings.grouping, grouping.id.clone(), &grouping.title)
+                    .on_hover_text(&grouping.description);
+            }
+        });
+        ui.end_row();
+
+        label(ui, "Measure");
+        ui.horizontal(|ui| {
+            let tip = Action::Metric.tooltip();
+            ui.selectable_value(&mut settings.metric, Metric::Objects, "objects").on_hover_text(&tip);
+            ui.selectable_value(&mut settings.metric, Metric::Bytes, "bytes").on_hover_text(&tip);
+        });
+        ui.end_row();
+
+        label(ui, "Areas");
+        ui.horizontal(|ui| {
+            let tip = Action::AreaMode.tooltip();
+            ui.selectable_value(&mut settings.area_mode, AreaMode::Sqrt, "square root")
+                .on_hover_text(format!("{tip}\nSquare root: small groups stay visible"));
+            ui.selectable_value(&mut settings.area_mode, AreaMode::Linear, "linear")
+                .on_hover_text(format!("{tip}\nLinear: twice the ground is twice the amount"));
+        });
+        ui.end_row();
+
+        label(ui, "Child count");
+        ui.horizontal(|ui| {
+            ui.checkbox(&mut settings.prune, "")
+                .on_hover_text("Only the largest children of each district get a plot of their own; the rest share one");
+            ui.add_enabled(
+                settings.prune,
+                egui::Slider::new(&mut settings.child_count, 3..=500).logarithmic(true),
+            )
+            .on_hover_text("How many of the largest children of each district get a plot of their own");
+        });
+        ui.end_row();
+
+        label(ui, "Colour");
+        ui.checkbox(&mut settings.colour, "by growth").on_hover_text(Action::Colour.tooltip());
+        ui.end_row();
+
+        label(ui, "Solid");
+        ui.add(egui::Slider::new(&mut settings.solid_count, 0..=200).logarithmic(true).smallest_positive(1.0))
+            .on_hover_text("How many of the strongest growing buildings are opaque");
+        ui.end_row();
+
+        label(ui, "Others");
+        let mut percent = settings.opacity * 100.0;
+        if ui
+            .add(egui::Slider::new(&mut percent, 0.0..=100.0).step_by(5.0).suffix(" %"))
+            .on_hover_text("Opacity of all other buildings; at 0 only their outlines are left")
+            .changed()
+        {
+            settings.opacity = percent / 100.0;
+        }
+        ui.end_row();
+
+        label(ui, "Cones");
+        ui.horizontal(|ui| {
+            ui.checkbox(&mut settings.show_pointers, "").on_hover_text(Action::Pointers.tooltip());
+            ui.add_enabled_ui(settings.show_pointers, |ui| {
+                ui.checkbox(&mut settings.show_incoming, RichText::new("in").color(theme::INCOMING))
+                    .on_hover_text("Purple: these keep the selected objects alive");
+                ui.checkbox(&mut settings.show_outgoing, RichText::new("out").color(theme::OUTGOING))
+                    .on_hover_text("Green: the selected objects keep these alive");
+            });
+        });
+        ui.end_row();
+
+        label(ui, "Show");
+        ui.horizontal(|ui| {
+            ui.checkbox(&mut settings.labels, "names").on_hover_text(Action::Labels.tooltip());
+            ui.checkbox(&mut settings.shadows, "shadows").on_hover_text("Shadows on the ground; off is faster");
+        });
+        ui.end_row();
+
+        label(ui, "Garbage");
+        ui.checkbox(&mut settings.include_unreachable, "show unreachable")
+            .on_hover_text("Also show objects in the dumps that no GC root reaches. They are counted apart otherwise");
+        ui.end_row();
+
+        label(ui, "Step takes");
+        ui.add(egui::Slider::new(&mut settings.animation, 0.0..=2.0).step_by(0.05).suffix(" s"))
+            .on_hover_text("How long a time step is animated; 0 jumps");
+        ui.end_row();
+    });
+    ui.horizontal(|ui| {
+        for (text, action) in [("Reset view", Action::Reset), ("Bird's eye", Action::BirdsEye), ("Save picture", Action::Screenshot)] {
+            if ui.button(text).on_hover_text(action.tooltip()).clicked() {
+                tools.actions.push(action);
+            }
+        }
+    });
+}
+
+fn label(ui: &mut egui::Ui, text: &str) {
+    ui.label(RichText::new(text).color(theme::QUIET).size(12.0));
+}

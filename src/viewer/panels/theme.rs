@@ -1,0 +1,103 @@
+//! The look of the panels: colours, sizes, frames. One place, so that all panels look alike.
+
+use bevy_egui::egui::{self, Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle};
+
+/// Panel background: dark, a little of the city shines through.
+pub const PANEL: Color32 = Color32::from_rgba_premultiplied(13, 18, 28, 236);
+/// Text that matters.
+pub const TEXT: Color32 = Color32::from_rgb(232, 236, 244);
+/// Text beside it. 4.5:1 on the panel at least.
+pub const QUIET: Color32 = Color32::from_rgb(158, 169, 190);
+/// What can be acted on, and what is selected: the blue of the selected building.
+pub const ACCENT: Color32 = Color32::from_rgb(86, 156, 255);
+/// Incoming references.
+pub const INCOMING: Color32 = Color32::from_rgb(190, 120, 245);
+/// Outgoing references.
+pub const OUTGOING: Color32 = Color32::from_rgb(96, 205, 130);
+/// Warnings.
+pub const WARNING: Color32 = Color32::from_rgb(250, 196, 92);
+/// Errors.
+pub const ERROR: Color32 = Color32::from_rgb(255, 122, 108);
+/// Growth, in lists.
+pub const GROWTH: Color32 = Color32::from_rgb(255, 140, 90);
+/// Shrinking, in lists.
+pub const SHRINK: Color32 = Color32::from_rgb(120, 190, 210);
+
+/// Space between panels and the window's edge.
+pub const GAP: f32 = 10.0;
+
+/// Sets fonts, spacing and colours of a context.
+pub fn apply(ctx: &egui::Context) {
+    let mut style = (*ctx.global_style()).clone();
+    style.text_styles = [
+        (TextStyle::Heading, FontId::new(16.0, FontFamily::Proportional)),
+        (TextStyle::Body, FontId::new(13.0, FontFamily::Proportional)),
+        (TextStyle::Button, FontId::new(13.0, FontFamily::Proportional)),
+        (TextStyle::Monospace, FontId::new(12.0, FontFamily::Monospace)),
+        (TextStyle::Small, FontId::new(11.0, FontFamily::Proportional)),
+    ]
+    .into();
+    style.spacing.item_spacing = egui::vec2(7.0, 5.0);
+    style.spacing.button_padding = egui::vec2(7.0, 3.0);
+    style.spacing.tooltip_width = 520.0;
+    let v = &mut style.visuals;
+    *v = egui::Visuals::dark();
+    v.override_text_color = Some(TEXT);
+    v.panel_fill = PANEL;
+    v.window_fill = PANEL;
+    v.window_stroke = Stroke::new(1.0, Color32::from_rgb(44, 55, 78));
+    v.window_corner_radius = CornerRadius::same(8);
+    v.selection.bg_fill = Color32::from_rgb(36, 78, 140);
+    v.selection.stroke = Stroke::new(1.0, Color32::from_rgb(170, 205, 255));
+    v.widgets.inactive.weak_bg_fill = Color32::from_rgb(38, 48, 68);
+    v.widgets.inactive.bg_fill = Color32::from_rgb(38, 48, 68);
+    v.widgets.hovered.weak_bg_fill = Color32::from_rgb(54, 70, 100);
+    v.slider_trailing_fill = true;
+    v.interact_cursor = Some(egui::CursorIcon::PointingHand);
+    ctx.set_global_style(style);
+}
+
+/// The frame of a panel.
+pub fn frame() -> egui::Frame {
+    egui::Frame::new()
+        .fill(PANEL)
+        .stroke(Stroke::new(1.0, Color32::from_rgb(44, 55, 78)))
+        .corner_radius(CornerRadius::same(8))
+        .inner_margin(Margin::same(10))
+}
+
+/// A heading inside a panel.
+pub fn heading(ui: &mut egui::Ui, text: &str) {
+    ui.label(egui::RichText::new(text).size(11.0).strong().color(QUIET));
+}
+
+/// Linear RGB, as the city's mapping gives colours, for egui.
+pub fn colour(linear: [f32; 3]) -> Color32 {
+    let packed = crate::viewer::shown::pack(linear);
+    Color32::from_rgb(packed as u8, (packed >> 8) as u8, (packed >> 16) as u8)
+}
+
+/// A text shortened in the middle, so that both the package and the class stay readable.
+pub fn shortened(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most || most < 5 {
+        return text.to_owned();
+    }
+    let tail = (most - 1) * 2 / 3;
+    let head = most - 1 - tail;
+    let start: String = text.chars().take(head).collect();
+    let end: String = text.chars().skip(count - tail).collect();
+    format!("{start}…{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortened;
+
+    #[test]
+    fn long_names_keep_both_ends() {
+        assert_eq!(shortened("short", 10), "short");
+        assert_eq!(shortened("java.util.concurrent.ConcurrentHashMap$Node", 20).chars().count(), 20);
+        assert!(shortened("java.util.concurrent.ConcurrentHashMap$Node", 20).ends_with("HashMap$Node"));
+    }
+}

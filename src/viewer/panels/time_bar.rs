@@ -1,0 +1,177 @@
+//! The time bar along the bottom: buttons, slider, speed, and the heap size over time as a chart to click in.
+
+use super::theme;
+use super::{Tools, number};
+use crate::timeline::NodeId;
+use crate::viewer::action::Action;
+use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Rect, Sense, Shape, Stroke};
+
+/// Height of the bar with its frame.
+pub const HEIGHT: f32 = 96.0;
+
+/// Shows the bar.
+pub fn show(ctx: &egui::Context, tools: &mut Tools<'_>) {
+    let screen = ctx.content_rect();
+    let width = screen.width() - 2.0 * theme::GAP;
+    egui::Area::new("time bar".into())
+        .anchor(Align2::LEFT_BOTTOM, [theme::GAP, -theme::GAP])
+        .movable(false)
+        .show(ctx, |ui| {
+            theme::frame().show(ui, |ui| {
+                ui.set_width(width - 22.0);
+                ui.horizontal(|ui| {
+                    buttons(ui, tools);
+                    ui.add_space(8.0);
+                    chart(ui, tools);
+                });
+            });
+        });
+}
+
+fn buttons(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
+    let times = tools.city.times();
+    ui.vertical(|ui| {
+        ui.set_width(232.0);
+        ui.horizontal(|ui| {
+            let playing = tools.clock.playing;
+            for (text, action) in [
+                ("⏮", Action::First),
+                ("⏴", Action::Previous),
+                (if playing { "⏸" } else { "⏵" }, Action::Play),
+                ("⏭", Action::Next),
+                ("⏩", Action::Last),
+            ] {
+                let (text, text_size) = match action {
+                    Action::Next => ("⏵", 15.0),
+                    Action::Last => ("⏭", 15.0),
+                    Action::Play => (text, 19.0),
+                    _ => (text, 15.0),
+                };
+                // Play and next share a triangle in this font; the step buttons carry a bar.
+                let text = match action {
+                    Action::Next => "▶|".to_owned(),
+                    Action::Previous => "|◀".to_owned(),
+                    _ => text.to_owned(),
+                };
+                let enabled = times > 1;
+                let button =
+                    egui::Button::new(egui::RichText::new(text).size(text_size)).min_size(egui::vec2(36.0, 28.0));
+                if ui.add_enabled(enabled, button).on_hover_text(action.tooltip()).clicked() {
+                    tools.actions.push(action);
+                }
+            }
+        });
+        let point = &tools.city.timeline.points()[tools.clock.time];
+        ui.horizontal(|ui| {
+            ui.label(
+                egui::RichText::new(format!("{}/{}", tools.clock.time + 1, times)).size(15.0).strong(),
+            )
+            .on_hover_text(format!("Point in time {} of {}\n{}", tools.clock.time + 1, times, point.label));
+            ui.add(
+                egui::Label::new(
+                    egui::RichText::new(theme::shortened(&point.label, 26)).size(11.0).color(theme::QUIET),
+                )
+                .selectable(false),
+            )
+            .on_hover_text(super::when(point));
+        });
+        ui.horizontal(|ui| {
+            ui.label(egui::RichText::new("each").size(11.0).color(theme::QUIET));
+            let speed = egui::Slider::new(&mut tools.settings.interval, 0.1..=3.0)
+                .step_by(0.1)
+                .fixed_decimals(1)
+                .suffix(" s");
+            ui.spacing_mut().slider_width = 110.0;
+            ui.add(speed).on_hover_text("How long automatic play shows each state");
+        });
+    });
+}
+
+/// The heap over time. The marked part is what no root reaches.
+fn chart(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
+    let timeline = &tools.city.timeline;
+    let times = timeline.times();
+    let metric = tools.settings.metric;
+    let size = egui::vec2(ui.available_width(), HEIGHT - 22.0);
+    let (response, painter) = ui.allocate_painter(size, Sense::click_and_drag());
+    let rect = response.rect;
+    painter.rect_filled(rect, 4.0, Color32::from_rgba_unmultiplied(0, 0, 0, 90));
+
+    let heap = |t: usize| timeline.amount(t, NodeId::ROOT).get(metric);
+    let most = (0..times).map(heap).max().unwrap_or(0).max(1);
+    let plot = Rect::from_min_max(rect.min + egui::vec2(10.0, 18.0), rect.max - egui::vec2(10.0, 8.0));
+    let x = |t: usize| {
+        if times < 2 { plot.center().x } else { plot.left() + plot.width() * t as f32 / (times - 1) as f32 }
+    };
+    let y = |value: u64| plot.bottom() - plot.height() * (value as f64 / most as f64) as f32;
+    let line: Vec<Pos2> = (0..times).map(|t| Pos2::new(x(t), y(heap(t)))).collect();
+    let fill = Color32::from_rgba_unmultiplied(86, 156, 255, 46);
+    for pair in line.windows(2) {
+        painter.add(Shape::convex_polygon(
+            vec![pair[0], pair[1], Pos2::new(pair[1].x, plot.bottom()), Pos2::new(pair[0].x, plot.bottom())],
+            fill,
+            Stroke::NONE,
+        ));
+    }
+    painter.add(Shape::line(line.clone(), Stroke::new(1.8, theme::ACCENT)));
+    for point in &line {
+        painter.circle_filled(*point, if times > 120 { 0.0 } else { 2.0 }, theme::ACCENT);
+    }
+    // The selected group over time, on its own scale: its shape is what matters.
+    if let Some(node) = tools.selection.node() {
+        let own = timeline.max(node).get(metric).max(1);
+        let points: Vec<Pos2> = (0..times)
+            .map(|t| {
+                let value = timeline.amount(t, node).get(metric) as f64 / own as f64;
+                Pos2::new(x(t), plot.bottom() - plot.height() * value as f32)
+            })
+            .collect();
+        painter.add(Shape::line(points, Stroke::new(1.5, Color32::WHITE)));
+    }
+    let now = x(tools.clock.time);
+    painter.line_segment(
+        [Pos2::new(now, rect.top() + 2.0), Pos2::new(now, rect.bottom() - 2.0)],
+        Stroke::new(2.0, Color32::WHITE),
+    );
+    painter.circle_filled(Pos2::new(now, y(heap(tools.clock.time))), 4.5, Color32::WHITE);
+
+    let small = FontId::proportional(11.0);
+    let title = format!("Heap, reachable {}", super::metric_name(metric));
+    painter.text(rect.min + egui::vec2(10.0, 3.0), Align2::LEFT_TOP, title, small.clone(), theme::QUIET);
+    let mut right = format!("now {}", number(heap(tools.clock.time), metric));
+    if let Some(node) = tools.selection.node() {
+        right = format!(
+            "— {} {}    {right}",
+            theme::shortened(timeline.name(node), 32),
+            number(timeline.amount(tools.clock.time, node).get(metric), metric)
+        );
+    }
+    right.push_str(&format!("    most {}", number(most, metric)));
+    painter.text(Pos2::new(rect.right() - 10.0, rect.top() + 3.0), Align2::RIGHT_TOP, right, small, theme::TEXT);
+
+    let at = |position: Pos2| {
+        let share = ((position.x - plot.left()) / plot.width().max(1.0)).clamp(0.0, 1.0);
+        (share * (times.max(1) - 1) as f32).round() as usize
+    };
+    if let Some(position) = response.interact_pointer_pos()
+        && (response.clicked() || response.dragged())
+    {
+        *tools.go_to = Some(at(position));
+    }
+    response.on_hover_ui_at_pointer(|ui| {
+        let Some(position) = ui.ctx().pointer_hover_pos() else { return };
+        let t = at(position);
+        let amount = timeline.amount(t, NodeId::ROOT);
+        let point = &timeline.points()[t];
+        ui.strong(format!("{}/{}  {}", t + 1, times, point.label));
+        ui.label(super::when(point));
+        ui.label(super::amounts(amount));
+        if point.unreachable.objects > 0 {
+            ui.label(
+                egui::RichText::new(format!("unreachable, not counted: {}", super::amounts(point.unreachable)))
+                    .color(theme::QUIET),
+            );
+        }
+        ui.label(egui::RichText::new("Click or drag to go there").color(theme::QUIET).size(11.0));
+    });
+}

@@ -1,0 +1,126 @@
+//! From the state of the viewer to [`SceneInput`]: instances, cones, camera record. Derives, decides nothing.
+
+use super::clock::Clock;
+use super::fly::CameraRig;
+use super::scene::records::{ConeRecord, NO_INSTANCE, ViewRecord};
+use super::scene::renderer::DrawPlan;
+use super::scene::{SceneInput, Versioned};
+use super::selection::{References, Selection};
+use super::settings::Settings;
+use super::shown::{Shown, Target, pack};
+use crate::city;
+use crate::timeline::NodeId;
+use bevy::prelude::*;
+
+/// What the cones on screen were made for.
+#[derive(PartialEq, Clone)]
+pub struct ConeKey {
+    map: (usize, NodeId),
+    boxes: u64,
+    shown: (bool, bool, bool),
+    pointed: Option<NodeId>,
+    hovered: Option<Target>,
+}
+
+/// How many cones there are, and how many more there would be.
+#[derive(Resource, Default, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConeCount {
+    /// Drawn.
+    pub drawn: usize,
+    /// Left out because they are the thinnest.
+    pub left_out: usize,
+}
+
+/// Fills the scene input.
+#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
+pub fn present(
+    shown: Res<Shown>,
+    clock: Res<Clock>,
+    settings: Res<Settings>,
+    selection: Res<Selection>,
+    references: Res<References>,
+    rig: Res<CameraRig>,
+    mut scene: ResMut<SceneInput>,
+    mut cone_count: ResMut<ConeCount>,
+    mut cone_key: Local<Option<ConeKey>>,
+) {
+    let clip_from_world = rig.clip_from_world();
+    let palette = city::palette();
+    let with_alpha = |c: [f32; 3]| [c[0], c[1], c[2], 1.0];
+    let mut marks = [NO_INSTANCE; 4];
+    let mut plan = DrawPlan::default();
+    let scene = &mut *scene;
+    match &shown.0 {
+        None => {
+            scene.boxes = Versioned::default();
+            scene.cones = Versioned::default();
+            *cone_key = None;
+        }
+        Some(city) => {
+            if scene.boxes.version != city.boxes.version {
+                scene.boxes = city.boxes.clone();
+            }
+            scene.before = clock.before.clone();
+            scene.after = clock.after.clone();
+            plan = DrawPlan {
+                solid: city.solid,
+                boxes: city.boxes.records.len() as u32,
+                opacity: settings.opacity,
+                shadows: settings.shadows,
+            };
+            let of = |target: Option<Target>| target.and_then(|t| city.box_of(t)).unwrap_or(NO_INSTANCE);
+            marks[0] = of(selection.node().map(Target::Node));
+            marks[1] = of(selection.pointed.map(Target::Node).or(selection.hovered));
+            let map = selection.node().filter(|_| settings.show_pointers).and_then(|node| {
+                references.map.as_ref().filter(|(_, of, _)| *of == node).map(|(time, _, map)| (*time, node, map))
+            });
+            let key = map.map(|(time, node, _)| ConeKey {
+                map: (time, node),
+                boxes: city.boxes.version,
+                shown: (settings.show_pointers, settings.show_incoming, settings.show_outgoing),
+                pointed: selection.pointed,
+                hovered: selection.hovered,
+            });
+            if key != *cone_key {
+                *cone_key = key;
+                let mut records = Vec::new();
+                *cone_count = ConeCount::default();
+                if let Some((time, node, map)) = map {
+                    let cones = city::cones(&city.plan, &city.timeline, time, node, map);
+                    cone_count.left_out = cones.left_out;
+                    for cone in &cones.cones {
+                        if if cone.incoming { !settings.show_incoming } else { !settings.show_outgoing } {
+                            continue;
+                        }
+                        let other = city.target_of_plot(cone.other);
+                        let lit = Some(other) == selection.hovered || Some(other) == selection.pointed.map(Target::Node);
+                        let colour = if cone.incoming { city::INCOMING_COLOUR } else { city::OUTGOING_COLOUR };
+                        records.push(ConeRecord {
+                            start: cone.from.extend(cone.radius_from).to_array(),
+                            end: cone.to.extend(cone.radius_to).to_array(),
+                            paint: [pack(colour), u32::from(lit)],
+                        });
+                    }
+                    cone_count.drawn = records.len();
+                }
+                scene.cones = Versioned::new(records);
+            }
+        }
+    }
+    scene.plan = plan;
+    scene.view = Some(ViewRecord {
+        clip_from_world: clip_from_world.to_cols_array_2d(),
+        world_from_clip: clip_from_world.inverse().to_cols_array_2d(),
+        eye: rig.pose.eye.extend(if settings.colour { 1.0 } else { 0.0 }).to_array(),
+        scene: [
+            clock.eased(),
+            settings.opacity,
+            if settings.shadows { 0.38 } else { 0.0 },
+            if shown.0.is_some() { city::CITY_SIZE as f32 / 2.0 } else { -1000.0 },
+        ],
+        marks,
+        growth: [0.0, 0.5, 1.0].map(|at| with_alpha(city::growth_colour(at))),
+        selected: with_alpha(city::SELECTED_COLOUR),
+        backdrop: palette.map(with_alpha),
+    });
+}

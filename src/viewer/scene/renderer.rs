@@ -1,0 +1,325 @@
+//! Draws the scene with plain wgpu: a handful of instanced draws, however many buildings there are.
+//!
+//! Order within the one pass: solid boxes (districts, opaque buildings), their shadows, cones, the backdrop,
+//! then the see-through buildings: once into the depth buffer alone, once in colour where they are the
+//! nearest. So what is seen does not depend on the order of the instances.
+//!
+//! May not: know Bevy's ECS, timelines or input. It gets records and a target, and draws.
+
+use super::records::{BoxRecord, ConeRecord, StateRecord, ViewRecord};
+use std::num::NonZeroU64;
+use wgpu::util::DeviceExt as _;
+
+/// Format of the depth and stencil buffer.
+pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32FloatStencil8;
+
+const VIEW_SOURCE: &str = include_str!("../../../shaders/view.wgsl");
+const CONE_VERTICES: u32 = 18 * 6;
+const BOX_VERTICES: u32 = 18;
+const SHADOW_VERTICES: u32 = 12;
+
+/// What is drawn this frame, besides the buffers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DrawPlan {
+    /// Boxes `0..solid` are opaque.
+    pub solid: u32,
+    /// Boxes `solid..boxes` are see-through.
+    pub boxes: u32,
+    /// Opacity of the see-through boxes; at 0 only their outlines are drawn.
+    pub opacity: f32,
+    /// Shadows are drawn.
+    pub shadows: bool,
+}
+
+/// GPU side of the scene: pipelines for one target format and sample count, and the instance buffers.
+pub struct Renderer {
+    view: wgpu::Buffer,
+    view_group: wgpu::BindGroup,
+    solid: wgpu::RenderPipeline,
+    nearest: wgpu::RenderPipeline,
+    glass: wgpu::RenderPipeline,
+    wire: wgpu::RenderPipeline,
+    shadow: wgpu::RenderPipeline,
+    cone: wgpu::RenderPipeline,
+    cone_hidden: wgpu::RenderPipeline,
+    backdrop: wgpu::RenderPipeline,
+    boxes: Column,
+    before: Column,
+    after: Column,
+    cones: Column,
+}
+
+/// A growable vertex buffer.
+struct Column {
+    label: &'static str,
+    buffer: Option<wgpu::Buffer>,
+    count: u32,
+}
+
+impl Column {
+    fn new(label: &'static str) -> Self {
+        Column { label, buffer: None, count: 0 }
+    }
+
+    fn write<T: bytemuck::Pod>(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, records: &[T]) {
+        self.count = records.len() as u32;
+        let bytes: &[u8] = bytemuck::cast_slice(records);
+        match &self.buffer {
+            Some(buffer) if buffer.size() >= bytes.len() as u64 => queue.write_buffer(buffer, 0, bytes),
+            _ if bytes.is_empty() => {}
+            _ => {
+                self.buffer = Some(device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+                    label: Some(self.label),
+                    contents: bytes,
+                    usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
+                }));
+            }
+        }
+    }
+}
+
+/// How a pipeline treats depth, stencil and colour.
+struct Recipe {
+    label: &'static str,
+    fragment: &'static str,
+    depth_write: bool,
+    depth: wgpu::CompareFunction,
+    colour: wgpu::ColorWrites,
+    blend: Option<wgpu::BlendState>,
+    once: bool,
+}
+
+impl Renderer {
+    /// Compiles the pipelines for a colour target of `format` with `samples` per pixel.
+    pub fn new(device: &wgpu::Device, format: wgpu::TextureFormat, samples: u32) -> Self {
+        use wgpu::CompareFunction as Depth;
+        let module = |label, source: &str| {
+            device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some(label),
+                source: wgpu::ShaderSource::Wgsl(format!("{VIEW_SOURCE}\n{source}").into()),
+            })
+        };
+        let boxes = module("boxes", include_str!("../../../shaders/boxes.wgsl"));
+        let shadows = module("shadows", include_str!("../../../shaders/shadows.wgsl"));
+        let cones = module("cones", include_str!("../../../shaders/cones.wgsl"));
+        let backdrop = module("backdrop", include_str!("../../../shaders/backdrop.wgsl"));
+
+        let view = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("view"),
+            size: std::mem::size_of::<ViewRecord>() as u64,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let group_layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("view"),
+            entries: &[wgpu::BindGroupLayoutEntry {
+                binding: 0,
+                visibility: wgpu::ShaderStages::VERTEX_FRAGMENT,
+                ty: wgpu::BindingType::Buffer {
+                    ty: wgpu::BufferBindingType::Uniform,
+                    has_dynamic_offset: false,
+                    min_binding_size: NonZeroU64::new(std::mem::size_of::<ViewRecord>() as u64),
+                },
+                count: None,
+            }],
+        });
+        let view_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("view"),
+            layout: &group_layout,
+            entries: &[wgpu::BindGroupEntry { binding: 0, resource: view.as_entire_binding() }],
+        });
+        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some("scene"),
+            bind_group_layouts: &[Some(&group_layout)],
+            immediate_size: 0,
+        });
+
+        const BOX: [wgpu::VertexAttribute; 3] = wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x2, 2 => Uint32x2];
+        const BEFORE: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![3 => Unorm16x2];
+        const AFTER: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![4 => Unorm16x2];
+        const CONE: [wgpu::VertexAttribute; 3] =
+            wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x4, 2 => Uint32x2];
+        let instances = |stride: usize, attributes: &'static [wgpu::VertexAttribute]| wgpu::VertexBufferLayout {
+            array_stride: stride as u64,
+            step_mode: wgpu::VertexStepMode::Instance,
+            attributes,
+        };
+        let box_buffers = [
+            instances(std::mem::size_of::<BoxRecord>(), &BOX),
+            instances(std::mem::size_of::<StateRecord>(), &BEFORE),
+            instances(std::mem::size_of::<StateRecord>(), &AFTER),
+        ];
+        let cone_buffers = [instances(std::mem::size_of::<ConeRecord>(), &CONE)];
+
+        let pipeline = |module: &wgpu::ShaderModule, buffers: &[wgpu::VertexBufferLayout<'_>], r: Recipe| {
+            let face = wgpu::StencilFaceState {
+                compare: if r.once { Depth::Equal } else { Depth::Always },
+                fail_op: wgpu::StencilOperation::Keep,
+                depth_fail_op: wgpu::StencilOperation::Keep,
+                pass_op: if r.once { wgpu::StencilOperation::IncrementClamp } else { wgpu::StencilOperation::Keep },
+            };
+            device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                label: Some(r.label),
+                layout: Some(&layout),
+                vertex: wgpu::VertexState {
+                    module,
+                    entry_point: Some("vertex"),
+                    compilation_options: Default::default(),
+                    buffers,
+                },
+                primitive: wgpu::PrimitiveState::default(),
+                depth_stencil: Some(wgpu::DepthStencilState {
+                    format: DEPTH_FORMAT,
+                    depth_write_enabled: Some(r.depth_write),
+                    depth_compare: Some(r.depth),
+                    stencil: wgpu::StencilState {
+                        front: face,
+                        back: face,
+                        read_mask: if r.once { 0xff } else { 0 },
+                        write_mask: if r.once { 0xff } else { 0 },
+                    },
+                    bias: Default::default(),
+                }),
+                multisample: wgpu::MultisampleState { count: samples, ..Default::default() },
+                fragment: Some(wgpu::FragmentState {
+                    module,
+                    entry_point: Some(r.fragment),
+                    compilation_options: Default::default(),
+                    targets: &[Some(wgpu::ColorTargetState { format, blend: r.blend, write_mask: r.colour })],
+                }),
+                multiview_mask: None,
+                cache: None,
+            })
+        };
+        let opaque = |label, fragment| Recipe {
+            label,
+            fragment,
+            depth_write: true,
+            depth: Depth::Greater,
+            colour: wgpu::ColorWrites::ALL,
+            blend: None,
+            once: false,
+        };
+        let alpha = Some(wgpu::BlendState::ALPHA_BLENDING);
+
+        Renderer {
+            solid: pipeline(&boxes, &box_buffers, opaque("solid boxes", "solid")),
+            nearest: pipeline(
+                &boxes,
+                &box_buffers,
+                Recipe { colour: wgpu::ColorWrites::empty(), ..opaque("see-through boxes, depth", "nearest") },
+            ),
+            glass: pipeline(
+                &boxes,
+                &box_buffers,
+                Recipe {
+                    depth_write: false,
+                    depth: Depth::Equal,
+                    blend: alpha,
+                    ..opaque("see-through boxes, colour", "glass")
+                },
+            ),
+            wire: pipeline(&boxes, &box_buffers, Recipe { blend: alpha, ..opaque("outlined boxes", "wire") }),
+            shadow: pipeline(
+                &shadows,
+                &box_buffers,
+                Recipe { depth_write: false, blend: alpha, once: true, ..opaque("shadows", "shadow") },
+            ),
+            cone: pipeline(&cones, &cone_buffers, opaque("cones", "solid")),
+            cone_hidden: pipeline(
+                &cones,
+                &cone_buffers,
+                Recipe { depth_write: false, depth: Depth::Less, blend: alpha, ..opaque("hidden cones", "hidden") },
+            ),
+            backdrop: pipeline(
+                &backdrop,
+                &[],
+                Recipe { depth_write: false, depth: Depth::Equal, ..opaque("backdrop", "backdrop") },
+            ),
+            view,
+            view_group,
+            boxes: Column::new("boxes"),
+            before: Column::new("states before the step"),
+            after: Column::new("states after the step"),
+            cones: Column::new("cones"),
+        }
+    }
+
+    /// Camera, animation and colours of the next frame.
+    pub fn write_view(&self, queue: &wgpu::Queue, view: &ViewRecord) {
+        queue.write_buffer(&self.view, 0, bytemuck::bytes_of(view));
+    }
+
+    /// The boxes of a new layout.
+    pub fn write_boxes(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, boxes: &[BoxRecord]) {
+        self.boxes.write(device, queue, boxes);
+    }
+
+    /// The states the step starts from.
+    pub fn write_before(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, states: &[StateRecord]) {
+        self.before.write(device, queue, states);
+    }
+
+    /// The states the step leads to.
+    pub fn write_after(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, states: &[StateRecord]) {
+        self.after.write(device, queue, states);
+    }
+
+    /// Makes the states after the last step those before the next one: no upload.
+    pub fn turn(&mut self) {
+        std::mem::swap(&mut self.before, &mut self.after);
+    }
+
+    /// The cones of the selected building.
+    pub fn write_cones(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, cones: &[ConeRecord]) {
+        self.cones.write(device, queue, cones);
+    }
+
+    /// Draws into a pass whose depth was cleared to 0 and whose stencil was cleared to 0.
+    pub fn draw(&self, pass: &mut wgpu::RenderPass<'_>, plan: DrawPlan) {
+        pass.set_bind_group(0, &self.view_group, &[]);
+        pass.set_stencil_reference(0);
+        let count = plan.boxes.min(self.boxes.count).min(self.before.count).min(self.after.count);
+        // At full opacity everything is solid: one draw for all buildings.
+        let solid = if plan.opacity >= 1.0 { count } else { plan.solid.min(count) };
+        let ready = match (&self.boxes.buffer, &self.before.buffer, &self.after.buffer) {
+            (Some(boxes), Some(before), Some(after)) if count > 0 => {
+                pass.set_vertex_buffer(0, boxes.slice(..));
+                pass.set_vertex_buffer(1, before.slice(..));
+                pass.set_vertex_buffer(2, after.slice(..));
+                true
+            }
+            _ => false,
+        };
+        if ready && solid > 0 {
+            pass.set_pipeline(&self.solid);
+            pass.draw(0..BOX_VERTICES, 0..solid);
+            if plan.shadows {
+                pass.set_pipeline(&self.shadow);
+                pass.draw(0..SHADOW_VERTICES, 0..solid);
+            }
+        }
+        pass.set_pipeline(&self.backdrop);
+        pass.draw(0..3, 0..1);
+        if let (Some(cones), 1..) = (&self.cones.buffer, self.cones.count) {
+            pass.set_vertex_buffer(0, cones.slice(..));
+            pass.set_pipeline(&self.cone_hidden);
+            pass.draw(0..CONE_VERTICES, 0..self.cones.count);
+            pass.set_pipeline(&self.cone);
+            pass.draw(0..CONE_VERTICES, 0..self.cones.count);
+        }
+        if ready && solid < count {
+            if let Some(boxes) = &self.boxes.buffer {
+                pass.set_vertex_buffer(0, boxes.slice(..));
+            }
+            if plan.opacity > 0.0 {
+                pass.set_pipeline(&self.nearest);
+                pass.draw(0..BOX_VERTICES, solid..count);
+                pass.set_pipeline(&self.glass);
+            } else {
+                pass.set_pipeline(&self.wire);
+            }
+            pass.draw(0..BOX_VERTICES, solid..count);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The city on screen: history, layout, drawing order, and the states per point in time.
+//!
+//! Instances are what the GPU numbers; plots and districts are what the layout numbers. This module alone
+//! knows how they map.
+
+use super::scene::Versioned;
+use super::scene::records::{BoxRecord, StateRecord, kind};
+use super::settings::Settings;
+use crate::city::{self, CityPlan, PlotKind, PlotState};
+use crate::timeline::{History, NodeId, Timeline};
+use bevy::prelude::Resource;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What one can point at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// A building or district.
+    Node(NodeId),
+    /// The plot of everything pruned from a district.
+    More(NodeId),
+}
+
+/// The city on screen, if any.
+#[derive(Resource, Default)]
+pub struct Shown(pub Option<City>);
+
+/// One city: a history laid out under some settings.
+pub struct City {
+    /// Where it comes from, for the window title.
+    pub title: String,
+    /// Heap states and trees.
+    pub history: Arc<History>,
+    /// The trees over time.
+    pub timeline: Arc<Timeline>,
+    /// The layout.
+    pub plan: Arc<CityPlan>,
+    /// Boxes in drawing order.
+    pub boxes: Versioned<BoxRecord>,
+    /// Boxes `0..solid` are opaque.
+    pub solid: u32,
+    /// Plot of each box after the districts.
+    plot_of_box: Vec<u32>,
+    /// Box of each plot.
+    box_of_plot: Vec<u32>,
+    districts: usize,
+    states: HashMap<usize, TimeState>,
+    /// The tallest roof over all times, world units.
+    pub tallest: f32,
+    /// The settings it was made with.
+    pub made_with: Settings,
+}
+
+/// The states of one point in time, for the GPU and for picking.
+#[derive(Clone)]
+pub struct TimeState {
+    /// In drawing order.
+    pub records: Versioned<StateRecord>,
+    /// By plot.
+    pub plots: Arc<Vec<PlotState>>,
+}
+
+impl City {
+    /// Lays out `history` under `settings`.
+    pub fn new(title: String, history: Arc<History>, settings: &Settings) -> Self {
+        let timeline = Arc::clone(history.timeline());
+        let plan = Arc::new(CityPlan::new(&timeline, &settings.city_config()));
+        Self::with_plan(title, history, timeline, plan, settings)
+    }
+
+    fn with_plan(
+        title: String,
+        history: Arc<History>,
+        timeline: Arc<Timeline>,
+        plan: Arc<CityPlan>,
+        settings: &Settings,
+    ) -> Self {
+        let solid_plots = plan.solid(&timeline, settings.solid_count);
+        let levels = plan.districts.iter().map(|d| d.level).max().unwrap_or(0) + 1;
+        let mut boxes = Vec::with_capacity(plan.districts.len() + plan.plots.len());
+        for district in &plan.districts {
+            boxes.push(BoxRecord {
+                cell: cell(&district.cell),
+                lift: [district.base as f32, (district.top - district.base) as f32],
+                paint: [pack(city::district_colour(district.level, levels)), kind::SLAB],
+            });
+        }
+        let is_more = |plot: usize| matches!(plan.plots[plot].kind, PlotKind::More { .. });
+        // Opaque first: "N more" plots lie flat and are part of the ground, so they are opaque too.
+        let mut order: Vec<u32> = (0..plan.plots.len() as u32).collect();
+        order.sort_by_key(|&p| !(is_more(p as usize) || solid_plots[p as usize]));
+        let opaque = order.iter().filter(|&&p| is_more(p as usize) || solid_plots[p as usize]).count();
+        let mut box_of_plot = vec![0; plan.plots.len()];
+        for &plot in &order {
+            let p = &plan.plots[plot as usize];
+            box_of_plot[plot as usize] = boxes.len() as u32;
+            let more = is_more(plot as usize);
+            boxes.push(BoxRecord {
+                cell: cell(&p.cell),
+                lift: [p.ground as f32, if more { plan.height(plot as usize, 1.0) as f32 } else { 0.0 }],
+                paint: if more { [pack(city::MORE_COLOUR), kind::MORE] } else { [0, kind::BUILDING] },
+            });
+        }
+        let districts = plan.districts.len();
+        let tallest = (0..plan.plots.len())
+            .map(|p| plan.plots[p].ground + plan.height(p, plan.full_scale()))
+            .fold(0.0, f64::max) as f32;
+        City {
+            title,
+            history,
+            timeline,
+            solid: (districts + opaque) as u32,
+            boxes: Versioned::new(boxes),
+            plot_of_box: order,
+            box_of_plot,
+            districts,
+            plan,
+            states: HashMap::new(),
+            tallest,
+            made_with: settings.clone(),
+        }
+    }
+
+    /// The same layout with another set of opaque buildings.
+    pub fn with_solid_count(&self, settings: &Settings) -> Self {
+        Self::with_plan(
+            self.title.clone(),
+            Arc::clone(&self.history),
+            Arc::clone(&self.timeline),
+            Arc::clone(&self.plan),
+            settings,
+        )
+    }
+
+    /// Number of points in time.
+    pub fn times(&self) -> usize {
+        self.timeline.times()
+    }
+
+    /// The states at time `t`; computed once.
+    pub fn states(&mut self, t: usize) -> TimeState {
+        let City { states, plan, timeline, plot_of_box, districts, .. } = self;
+        states
+            .entry(t)
+            .or_insert_with(|| {
+                let plots = plan.states(timeline, t);
+                let mut records = vec![StateRecord::FULL; *districts];
+                records.extend(plot_of_box.iter().map(|&p| {
+                    let state = plots[p as usize];
+                    StateRecord::new(state.scale, state.growth)
+                }));
+                TimeState { records: Versioned::new(records), plots: Arc::new(plots) }
+            })
+            .clone()
+    }
+
+    /// The box that shows a target: its own, or that of the plot it was pruned into.
+    pub fn box_of(&self, target: Target) -> Option<u32> {
+        match target {
+            Target::Node(node) => match self.plan.plot_of(node) {
+                Some(plot) => self.box_of_plot.get(plot).copied(),
+                None => self.plan.district_of(node).map(|d| d as u32),
+            },
+            Target::More(parent) => self.plan.more_of(parent).and_then(|p| self.box_of_plot.get(p).copied()),
+        }
+    }
+
+    /// The target of a plot.
+    pub fn target_of_plot(&self, plot: usize) -> Target {
+        match self.plan.plots[plot].kind {
+            PlotKind::Building(node) => Target::Node(node),
+            PlotKind::More { parent, .. } => Target::More(parent),
+        }
+    }
+
+    /// The plot of a target that is a building or a "more" plot.
+    pub fn plot_of(&self, target: Target) -> Option<usize> {
+        match target {
+            Target::Node(node) => self.plan.plot_of(node),
+            Target::More(parent) => self.plan.more_of(parent),
+        }
+    }
+}
+
+fn cell(rect: &city::Rect) -> [f32; 4] {
+    [
+        (rect.x + rect.w / 2.0) as f32,
+        (rect.y + rect.h / 2.0) as f32,
+        (rect.w / 2.0) as f32,
+        (rect.h / 2.0) as f32,
+    ]
+}
+
+/// Linear RGB as sRGB bytes in the order the shader unpacks.
+pub fn pack(linear: [f32; 3]) -> u32 {
+    let byte = |v: f32| {
+        let v = v.clamp(0.0, 1.0);
+        let s = if v <= 0.003_130_8 { v * 12.92 } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 };
+        (s * 255.0).round() as u32
+    };
+    byte(linear[0]) | byte(linear[1]) << 8 | byte(linear[2]) << 16 | 0xff00_0000
+}

@@ -76,7 +76,8 @@ impl Studio {
         if let Err(error) = found {
             return Err(Error::Unusable {
                 what: format!("No GPU can draw here, not even a software one ({error})"),
-                remedy: "Install a Vulkan driver; for one in software: apt-get install libvulkan1 mesa-vulkan-drivers".into(),
+                remedy: "Install a Vulkan driver; for one in software: apt-get install libvulkan1 mesa-vulkan-drivers"
+                    .into(),
             });
         }
         let mut app = headless();

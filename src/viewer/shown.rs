@@ -132,6 +132,20 @@ impl City {
         )
     }
 
+    /// Draws the see-through boxes in the opposite order. The picture must not change: a test holds it to that.
+    #[doc(hidden)]
+    pub fn reverse_see_through(&mut self) {
+        let solid = self.solid as usize;
+        let mut boxes = self.boxes.records.to_vec();
+        boxes[solid..].reverse();
+        self.boxes = Versioned::new(boxes);
+        self.plot_of_box[solid - self.districts..].reverse();
+        for (i, &plot) in self.plot_of_box.iter().enumerate() {
+            self.box_of_plot[plot as usize] = (i + self.districts) as u32;
+        }
+        self.states.clear();
+    }
+
     /// Number of points in time.
     pub fn times(&self) -> usize {
         self.timeline.times()
@@ -183,12 +197,7 @@ impl City {
 }
 
 fn cell(rect: &city::Rect) -> [f32; 4] {
-    [
-        (rect.x + rect.w / 2.0) as f32,
-        (rect.y + rect.h / 2.0) as f32,
-        (rect.w / 2.0) as f32,
-        (rect.h / 2.0) as f32,
-    ]
+    [(rect.x + rect.w / 2.0) as f32, (rect.y + rect.h / 2.0) as f32, (rect.w / 2.0) as f32, (rect.h / 2.0) as f32]
 }
 
 /// Linear RGB as sRGB bytes in the order the shader unpacks.

@@ -20,9 +20,10 @@ pub fn jdks() -> BTreeMap<u32, Jdk> {
     let mut found = BTreeMap::new();
     for home in homes.into_iter().filter(|h| h.join("bin/jcmd").exists() && h.join("bin/javac").exists()) {
         let release = std::fs::read_to_string(home.join("release")).unwrap_or_default();
-        let version = release.lines().find_map(|l| l.strip_prefix("JAVA_VERSION=\"")).and_then(|v| {
-            v.split(['.', '"', '-', '+']).next()?.parse().ok()
-        });
+        let version = release
+            .lines()
+            .find_map(|l| l.strip_prefix("JAVA_VERSION=\""))
+            .and_then(|v| v.split(['.', '"', '-', '+']).next()?.parse().ok());
         if let Some(version) = version {
             found.entry(version).or_insert(Jdk { home, version });
         }
@@ -87,8 +88,7 @@ impl Program {
     }
 
     fn jcmd(&self, arguments: &[&str]) -> String {
-        let output =
-            self.jdk.tool("jcmd").arg(self.pid.to_string()).args(arguments).output().expect("jcmd runs");
+        let output = self.jdk.tool("jcmd").arg(self.pid.to_string()).args(arguments).output().expect("jcmd runs");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "jcmd {arguments:?}: {text}{}", String::from_utf8_lossy(&output.stderr));
         text
@@ -113,7 +113,8 @@ impl Program {
             else {
                 continue;
             };
-            if let (true, Ok(objects), Ok(bytes)) = (rank.ends_with(':'), objects.parse::<u64>(), bytes.parse::<u64>()) {
+            if let (true, Ok(objects), Ok(bytes)) = (rank.ends_with(':'), objects.parse::<u64>(), bytes.parse::<u64>())
+            {
                 // Classes of the same name from several loaders are one row for us, as they are for a reader.
                 let row: &mut (u64, u64) = rows.entry(source_name(class)).or_default();
                 row.0 += objects;

@@ -1,0 +1,75 @@
+# Memory City. `make run` and `make test` do all the set-up on a fresh Debian or Ubuntu machine.
+
+SHELL := /bin/bash
+CARGO ?= cargo
+BIN := target/release/memory-city
+SAMPLE := sample-data/person-leak
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+
+# What building, a window, and drawing without a graphics card need.
+RUN_PACKAGES := build-essential pkg-config curl ca-certificates libvulkan1 mesa-vulkan-drivers \
+	libx11-6 libx11-xcb1 libxcursor1 libxi6 libxrandr2 libxkbcommon0 libxkbcommon-x11-0 libwayland-client0
+# What the tests need besides: a virtual display, real mouse and keyboard events, and a JVM to take real dumps from.
+TEST_PACKAGES := xvfb xdotool imagemagick x11-utils default-jdk-headless libh2-java
+
+.PHONY: help run build test engine-test viewer-test window-test bench fmt lint tour setup setup-test
+
+help:
+	@echo "make run     set up, build, and open the sample city (without a display: render a tour of pictures)"
+	@echo "make test    set up and run all tests"
+	@echo "make bench   run the benchmarks; results and how to read them: benches/README.md"
+	@echo "make fmt     format the sources"
+	@echo "make lint    formatting and clippy, warnings denied"
+
+run: setup build
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" != Linux ]; then \
+		$(BIN); \
+	else \
+		echo "There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set): rendering a tour instead."; \
+		$(MAKE) --no-print-directory tour; \
+	fi
+
+build:
+	$(CARGO) build --release --locked
+
+tour: build
+	$(BIN) render $(SAMPLE) -o out/tour/1-start.png --time 1
+	$(BIN) render $(SAMPLE) -o out/tour/2-end.png
+	$(BIN) render $(SAMPLE) -o out/tour/3-above.png --camera bird
+	$(BIN) render $(SAMPLE) -o out/tour/4-person.png --select Person
+	$(BIN) render $(SAMPLE) -o out/tour/5-owner.png --select 'LinkedList$$Node' --camera focus
+	$(BIN) render $(SAMPLE) -o out/tour/6-panels.png --select Person --panels
+	@echo "The pictures are in out/tour/"
+
+# Fast checks first: the engine without the viewer, then the viewer on a software GPU, then a real window.
+test: setup setup-test lint-engine engine-test lint viewer-test window-test
+
+lint-engine:
+	$(CARGO) fmt --check
+	$(CARGO) clippy --locked --no-default-features --all-targets -- -D warnings
+
+engine-test:
+	$(CARGO) test --locked --no-default-features
+
+lint: 
+	$(CARGO) fmt --check
+	$(CARGO) clippy --locked --release --all-targets -- -D warnings
+
+viewer-test:
+	$(CARGO) test --locked --release --lib --bins --test render
+
+window-test:
+	$(CARGO) test --locked --release --test window
+
+bench:
+	$(CARGO) bench --bench layout --bench grouping --bench hprof --no-default-features
+	$(CARGO) bench --bench frame
+
+fmt:
+	$(CARGO) fmt
+
+setup:
+	@scripts/install.sh $(RUN_PACKAGES)
+
+setup-test:
+	@scripts/install.sh $(TEST_PACKAGES)

@@ -6,7 +6,8 @@
 use super::scene::Versioned;
 use super::scene::records::{BoxRecord, StateRecord, kind};
 use super::settings::Settings;
-use crate::city::{self, CityPlan, PlotKind, PlotState};
+use crate::city::camera::{CameraPose, Lens};
+use crate::city::{self, CityPlan, HitTarget, PlotKind, PlotState};
 use crate::timeline::{History, NodeId, Timeline};
 use bevy::prelude::Resource;
 use std::collections::HashMap;
@@ -177,6 +178,12 @@ impl City {
             },
             Target::More(parent) => self.plan.more_of(parent).and_then(|p| self.box_of_plot.get(p).copied()),
         }
+    }
+
+    /// A view of a plot or district at time `t`, past whatever stands before it.
+    pub fn focus(&mut self, target: HitTarget, t: usize, from: &CameraPose, lens: &Lens) -> CameraPose {
+        let states = self.states(t).plots;
+        self.plan.focus(target, |plot| states[plot].scale, from, lens)
     }
 
     /// The target of a plot.

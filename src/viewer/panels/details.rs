@@ -2,6 +2,7 @@
 
 use super::theme;
 use super::{Tools, amounts, signed};
+use crate::city;
 use crate::timeline::Metric;
 use crate::timeline::references::{Edge, ReferenceMap};
 use crate::viewer::action::Action;
@@ -109,9 +110,17 @@ fn references(ui: &mut egui::Ui, tools: &mut Tools<'_>, map: &ReferenceMap) {
         }
         ui.add_space(4.0);
     }
-    table(ui, tools, "KEPT ALIVE BY  (incoming)", "incoming", &map.incoming, theme::INCOMING, true);
+    table(
+        ui,
+        tools,
+        "KEPT ALIVE BY  (incoming)",
+        "incoming",
+        &map.incoming,
+        theme::colour(city::INCOMING_COLOUR),
+        true,
+    );
     ui.add_space(4.0);
-    table(ui, tools, "KEEPS ALIVE  (outgoing)", "outgoing", &map.outgoing, theme::OUTGOING, false);
+    table(ui, tools, "KEEPS ALIVE  (outgoing)", "outgoing", &map.outgoing, theme::colour(city::OUTGOING_COLOUR), false);
     if map.internal > 0 {
         ui.label(
             RichText::new(format!("{} references inside the group itself", crate::analysis::count_text(map.internal)))

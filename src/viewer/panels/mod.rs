@@ -244,6 +244,7 @@ fn caption(ctx: &egui::Context, city: &City, clock: &Clock, settings: &Settings,
         .interactable(false)
         .show(ctx, |ui| {
             theme::frame().show(ui, |ui| {
+                ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
                 let point = &city.timeline.points()[clock.time];
                 ui.label(egui::RichText::new(&city.title).heading().strong());
                 let amount = city.timeline.amount(clock.time, NodeId::ROOT);

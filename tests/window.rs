@@ -179,6 +179,9 @@ fn a_window_steps_hovers_selects_and_shows_cones() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
     let mut session = Session::start(&["open", &sample.to_string_lossy()]);
     session.expect("city: person-leak");
+    // There is no window manager to give the window the keyboard.
+    session.tool("xdotool", &["search", "--sync", "--name", "Memory City", "windowfocus"]);
+    session.point(WIDTH / 2, 20);
     let at_end = session.screenshot("1-last");
     assert!(share(&at_end, |p| p.iter().any(|&c| c > 40)) > 0.5, "the picture is black");
 

@@ -186,6 +186,10 @@ fn show_panels(mut contexts: EguiContexts, mut world: World) {
             free.max.x -= RIGHT_WIDTH + 2.0 * theme::GAP;
             free.max.y -= time_bar::HEIGHT + 2.0 * theme::GAP;
         }
+        // In a picture without panels the caption and the legend stand at the left: the city beside them, if there is room.
+        if !full && free.width() > 1000.0 {
+            free.min.x += legend::LEGEND_WIDTH + theme::GAP;
+        }
         let above = if full { time_bar::HEIGHT + 2.0 * theme::GAP } else { theme::GAP };
         legend::show(&ctx, &city.timeline, settings, selection.node().is_some(), above);
         if still || !panels.visible {

@@ -38,11 +38,13 @@ pub struct PanelState {
     pub settings: bool,
     /// A picture is being made without a window: no panel that is only for using.
     pub still: bool,
+    /// Nothing at all over the city, for measuring.
+    pub nothing: bool,
 }
 
 impl Default for PanelState {
     fn default() -> Self {
-        PanelState { visible: true, help: false, settings: true, still: false }
+        PanelState { visible: true, help: false, settings: true, still: false, nothing: false }
     }
 }
 
@@ -159,6 +161,9 @@ fn show_panels(mut contexts: EguiContexts, mut world: World) {
     if !*world.themed {
         theme::apply(&ctx);
         *world.themed = true;
+    }
+    if world.panels.nothing {
+        return;
     }
     let World { shown, clock, settings, selection, references, panels, .. } = &mut world;
     selection.bypass_change_detection().pointed = None;

@@ -45,7 +45,9 @@ fn main() {
         None => eprintln!("hprof-slurp is not installed: its rows are missing"),
     }
     match tool("hprof-analyzer") {
-        Some(path) => runs.push(("hprof-analyzer 0.3.2, full report", vec![path, file.to_string(), report.to_string()])),
+        Some(path) => {
+            runs.push(("hprof-analyzer 0.3.2, full report", vec![path, file.to_string(), report.to_string()]))
+        }
         None => eprintln!("hprof-analyzer is not installed: its rows are missing"),
     }
     let mut measured: Vec<Vec<Run>> = vec![Vec::new(); runs.len()];
@@ -126,8 +128,8 @@ fn field(status: &str, name: &str) -> Option<u64> {
 
 /// Reads the dump in this process and says what it took.
 fn measure(what: &str, dump: &Path) {
-    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
     let anonymous = Arc::new(AtomicU64::new(0));
     let done = Arc::new(AtomicBool::new(false));
     let watcher = {

@@ -240,7 +240,9 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| {
         // Drivers and windowing libraries grumble about things a user cannot act on.
-        tracing_subscriber::EnvFilter::new("warn,wgpu_hal=off,bevy_render=error,wgpu_core=error,naga=error,bevy_winit=error,bevy_egui=error")
+        tracing_subscriber::EnvFilter::new(
+            "warn,wgpu_hal=off,bevy_render=error,wgpu_core=error,naga=error,bevy_winit=error,bevy_egui=error",
+        )
     });
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
     match run(cli) {

@@ -32,7 +32,10 @@ const MOST_RESTLESS: usize = 40;
 #[test]
 fn every_class_has_the_vm_s_counts_and_bytes() {
     let jdks = jvm::jdks();
-    assert!(!jdks.is_empty(), "no JDK with jcmd and javac in /usr/lib/jvm or JAVA_HOME (apt-get install default-jdk-headless)");
+    assert!(
+        !jdks.is_empty(),
+        "no JDK with jcmd and javac in /usr/lib/jvm or JAVA_HOME (apt-get install default-jdk-headless)"
+    );
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/java/Layouts.java");
     let mut wrong = Vec::new();
     let mut rows = 0;
@@ -57,7 +60,10 @@ fn every_class_has_the_vm_s_counts_and_bytes() {
         let after = program.histogram();
         let truth: BTreeMap<_, _> = before.iter().filter(|(class, row)| after.get(*class) == Some(row)).collect();
         let restless = before.len() - truth.len();
-        assert!(restless <= MOST_RESTLESS, "JDK {version} {flags:?}: {restless} classes changed between two histograms");
+        assert!(
+            restless <= MOST_RESTLESS,
+            "JDK {version} {flags:?}: {restless} classes changed between two histograms"
+        );
 
         let input = Input::open(&dump, &Progress::new()).expect("the dump");
         let quick = by_class(&input);

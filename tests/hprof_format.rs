@@ -197,9 +197,7 @@ fn packed_files_open_like_plain_ones() {
     }
     let zstd = zstd::encode_all(&plain[..], 1).expect("packed");
     // Names say nothing: content decides.
-    for (name, bytes) in
-        [("a.dump", plain.clone()), ("b.txt", gzip(&plain)), ("c", members.clone()), ("d.gz", zstd)]
-    {
+    for (name, bytes) in [("a.dump", plain.clone()), ("b.txt", gzip(&plain)), ("c", members.clone()), ("d.gz", zstd)] {
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).expect("written");
         let input = Input::open(&path, &Progress::new()).expect("opened");

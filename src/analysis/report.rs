@@ -160,7 +160,8 @@ fn chain(history: &History, time: usize, start: NodeId, progress: &Progress) -> 
     let mut at = start;
     loop {
         let map = history.references(time, at, progress)?;
-        let strongest = map.incoming.iter().filter(|e| !seen.contains(&e.other)).max_by_key(|e| (e.referenced, e.referencing));
+        let strongest =
+            map.incoming.iter().filter(|e| !seen.contains(&e.other)).max_by_key(|e| (e.referenced, e.referencing));
         let objects = timeline.amount(time, at).objects;
         if let Some((root, held)) = map.roots.first()
             && held * 2 >= objects.min(8)
@@ -169,11 +170,14 @@ fn chain(history: &History, time: usize, start: NodeId, progress: &Progress) -> 
             return Ok((names, format!("held by {root}")));
         }
         let Some(edge) = strongest else {
-            return Ok((names, match map.roots.first() {
-                Some((root, _)) => format!("held by {root}"),
-                None if map.incoming.is_empty() => "nothing else refers to it".into(),
-                None => "the way leads back to groups above".into(),
-            }));
+            return Ok((
+                names,
+                match map.roots.first() {
+                    Some((root, _)) => format!("held by {root}"),
+                    None if map.incoming.is_empty() => "nothing else refers to it".into(),
+                    None => "the way leads back to groups above".into(),
+                },
+            ));
         };
         if names.len() >= LONGEST_CHAIN {
             return Ok((names, "and further up".into()));
@@ -201,7 +205,11 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "HEAP OVER TIME")?;
         let width = self.times.iter().map(|t| t.label.chars().count()).max().unwrap_or(0).clamp(4, 40);
-        writeln!(f, "  {:>3}  {:<width$}  {:<23}  {:>13}  {:>9}  {:>11}", "#", "dump", "taken", "objects", "bytes", "unreachable")?;
+        writeln!(
+            f,
+            "  {:>3}  {:<width$}  {:<23}  {:>13}  {:>9}  {:>11}",
+            "#", "dump", "taken", "objects", "bytes", "unreachable"
+        )?;
         for (i, t) in self.times.iter().enumerate() {
             let taken = if t.millis == 0 { "unknown".to_owned() } else { time_text(t.millis) };
             writeln!(

@@ -7,19 +7,19 @@ use super::CityPlan;
 use crate::timeline::{Metric, NodeId, Timeline};
 use rayon::prelude::*;
 
-/// The selected building: blue (#0A33E6).
-pub const SELECTED_COLOUR: [f32; 3] = [0.003035, 0.033105, 0.791298];
-/// References to the selection, which keep it alive: purple (#AA62FF).
-pub const INCOMING_COLOUR: [f32; 3] = [0.401978, 0.122139, 1.0];
-/// References from the selection, which it keeps alive: green (#37946A).
-pub const OUTGOING_COLOUR: [f32; 3] = [0.038204, 0.296138, 0.144128];
+/// The selected building: blue (#2B71FA).
+pub const SELECTED_COLOUR: [f32; 3] = [0.024158, 0.165132, 0.955973];
+/// References to the selection, which keep it alive: purple (#7C1BB2).
+pub const INCOMING_COLOUR: [f32; 3] = [0.201556, 0.010960, 0.445201];
+/// References from the selection, which it keeps alive: green (#57D95E).
+pub const OUTGOING_COLOUR: [f32; 3] = [0.095307, 0.693872, 0.111932];
 /// More plots: a gray blue between the districts' (#5A6A86).
 pub const MORE_COLOUR: [f32; 3] = [0.102242, 0.144128, 0.238398];
-/// The growth gradient at 0, 1/2 and 1: gray (#D0D0D0), orange (#FFA322), red (#AC0606).
+/// The growth gradient at 0, 1/2 and 1: gray (#D1D1D1), orange (#E66000), red (#B20617).
 pub const GROWTH: [[f32; 3]; 3] =
-    [[0.630757, 0.630757, 0.630757], [1.0, 0.366253, 0.015996], [0.412543, 0.001821, 0.001821]];
-/// The district gradient: the whole heap (#142444) and the deepest level (#80A4CF).
-pub const DISTRICT: [[f32; 3]; 2] = [[0.006995, 0.017642, 0.057805], [0.215861, 0.371238, 0.623960]];
+    [[0.637597, 0.637597, 0.637597], [0.791298, 0.116971, 0.000000], [0.445201, 0.001821, 0.008568]];
+/// The district gradient: the whole heap (#1A2E47) and the deepest level (#84A2C9).
+pub const DISTRICT: [[f32; 3]; 2] = [[0.010330, 0.027321, 0.063010], [0.230740, 0.361307, 0.584078]];
 
 /// The colour of a position on the growth scale: gray, orange, red, linear in between. Outside 0 to 1 the ends.
 pub fn growth_colour(position: f32) -> [f32; 3] {
@@ -108,15 +108,15 @@ mod tests {
     #[test]
     fn constants_are_the_named_srgb_colours() {
         let named = [
-            (0x0A33E6, SELECTED_COLOUR),
-            (0xAA62FF, INCOMING_COLOUR),
-            (0x37946A, OUTGOING_COLOUR),
-            (0xD0D0D0, GROWTH[0]),
-            (0xFFA322, GROWTH[1]),
-            (0xAC0606, GROWTH[2]),
+            (0x2B71FA, SELECTED_COLOUR),
+            (0x7C1BB2, INCOMING_COLOUR),
+            (0x57D95E, OUTGOING_COLOUR),
+            (0xD1D1D1, GROWTH[0]),
+            (0xE66000, GROWTH[1]),
+            (0xB20617, GROWTH[2]),
             (0x5A6A86, MORE_COLOUR),
-            (0x142444, DISTRICT[0]),
-            (0x80A4CF, DISTRICT[1]),
+            (0x1A2E47, DISTRICT[0]),
+            (0x84A2C9, DISTRICT[1]),
         ];
         for (hex, colour) in named {
             for (i, channel) in colour.into_iter().enumerate() {

@@ -234,6 +234,7 @@ fn pruned_children_share_one_plot_that_tells_what_it_stands_for() {
     assert_eq!(plan.plots[more].kind, PlotKind::More { parent: heap, count: 1 });
     assert_eq!(plan.plot_of(at(&timeline, "Heap#app#Entry")), Some(more), "what is below a pruned node is there too");
     assert_eq!(plan.district_of(app), None);
+    assert_eq!((plan.more_of(heap), plan.more_of(app)), (Some(more), None));
     let summary = plan.more_summary(&timeline, more, 1).unwrap();
     assert_eq!((summary.children, summary.leaves, summary.amount.objects), (1, 3, 51));
     assert!((summary.share - 51.0 / 751.0).abs() < 1e-12);

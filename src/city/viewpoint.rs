@@ -35,3 +35,52 @@ impl CityPlan {
         candidates.into_iter().find(free).unwrap_or_else(|| pose(0.0, -0.9))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{at, configs, inner, leaf, trees};
+    use super::super::{CityConfig, HitTarget};
+    use super::*;
+    use glam::Vec2;
+    use proptest::prelude::*;
+
+    const LENS: Lens = Lens { fov: 0.55, aspect: 1.6, margins: [0.2, 0.05, 0.2, 0.1] };
+
+    proptest! {
+        #[test]
+        fn the_roof_is_in_the_picture(tree in trees(), config in configs(), which in 0usize..50, yaw in -3.0..3.0f32) {
+            let timeline = tree.timeline();
+            let plan = CityPlan::new(&timeline, &config);
+            let states = plan.states(&timeline, 0);
+            prop_assume!(!plan.plots.is_empty());
+            let plot = which % plan.plots.len();
+            let from = CameraPose { eye: glam::Vec3::new(0.0, 50.0, 90.0), yaw, pitch: -0.5 };
+            let pose = plan.focus(HitTarget::Plot(plot), |p| states[p].scale, &from, &LENS);
+            let p = &plan.plots[plot];
+            let roof = p.cell.centre_at(p.ground + plan.height(plot, f64::from(states[plot].scale)));
+            let clip = LENS.clip_from_world(&pose) * roof.extend(1.0);
+            let ndc = Vec2::new(clip.x, clip.y) / clip.w;
+            prop_assert!(clip.w > 0.0 && ndc.abs().max_element() <= 1.0, "{ndc}");
+        }
+    }
+
+    #[test]
+    fn a_tall_neighbour_is_looked_over() {
+        let timeline = inner("Heap", vec![leaf("tall", &[1_000_000]), leaf("low", &[60])]).timeline();
+        let plan = CityPlan::new(&timeline, &CityConfig::default());
+        let states = plan.states(&timeline, 0);
+        let low = plan.plot_of(at(&timeline, "Heap#low")).unwrap();
+        let goal = plan.plots[low].cell.centre_at(plan.plots[low].ground + plan.max_height(low));
+        for quarter in 0..4 {
+            // From wherever: also from behind the tall one.
+            let yaw = quarter as f32 * PI / 2.0;
+            let from = CameraPose { eye: glam::Vec3::new(0.0, 50.0, 90.0), yaw, pitch: -0.5 };
+            let pose = plan.focus(HitTarget::Plot(low), |p| states[p].scale, &from, &LENS);
+            let hit = plan.pick(|p| states[p].scale, pose.eye, goal - pose.eye).unwrap();
+            assert_eq!(hit.target, HitTarget::Plot(low), "looking along {yaw}");
+        }
+        let whole =
+            plan.focus(HitTarget::District(0), |_| 0.0, &CameraPose { eye: goal, yaw: 0.0, pitch: -0.6 }, &LENS);
+        assert!(whole.eye.y > 20.0);
+    }
+}

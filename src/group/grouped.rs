@@ -2,7 +2,7 @@
 
 use super::{Classifier, GroupOptions, Grouping, MemoryTree, Values};
 use crate::error::Result;
-use crate::heap::{HeapState, ObjectId, Amount};
+use crate::heap::{Amount, HeapState, ObjectId};
 use crate::progress::Progress;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -157,7 +157,7 @@ fn by_object(
     let mut offsets = vec![0u32];
     let mut leaves = Vec::new();
     for o in heap.objects() {
-        if o.0 as usize % RUN == 0 {
+        if (o.0 as usize).is_multiple_of(RUN) {
             progress.check()?;
         }
         if options.include_unreachable || heap.is_reachable(o) {

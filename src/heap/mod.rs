@@ -3,8 +3,6 @@
 //! Objects are numbered `0..n` in address order, so sets of objects are bit sets and every property is a
 //! column indexed by [`ObjectId`]. This module knows no file format and no classifier.
 
-
-
 /// An object of one heap state: its rank by address. Means nothing in another heap state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(pub u32);

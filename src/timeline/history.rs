@@ -16,10 +16,15 @@ pub struct History {
     grouping: &'static Grouping,
     options: GroupOptions,
     timeline: Arc<Timeline>,
-    maps: Mutex<VecDeque<((usize, NodeId), Arc<ReferenceMap>)>>,
+    maps: Mutex<VecDeque<(MapKey, Arc<ReferenceMap>)>>,
     /// The last grouped state: a selection asks for the same time again and again.
-    last: Mutex<Option<(usize, Arc<HeapState>, Arc<Grouped>)>>,
+    last: Mutex<Option<GroupedState>>,
 }
+
+/// Time and group of a reference map.
+type MapKey = (usize, NodeId);
+/// A heap state, grouped, and its time.
+type GroupedState = (usize, Arc<HeapState>, Arc<Grouped>);
 
 /// Reference maps that are kept.
 const KEPT_MAPS: usize = 256;

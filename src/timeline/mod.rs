@@ -243,4 +243,3 @@ fn unescape(key: &str) -> Vec<String> {
     }
     names
 }
-

@@ -95,7 +95,12 @@ pub const BINDINGS: &[Binding] = &[
     bind(Action::Reset, &[KeyCode::KeyR], "R", "Reset the view: brings the whole city back"),
     bind(Action::BirdsEye, &[KeyCode::KeyB], "B", "Bird's-eye view"),
     bind(Action::Focus, &[KeyCode::KeyF], "F", "Fly to the selected building"),
-    bind(Action::FollowOwner, &[KeyCode::Enter], "Enter", "Follow the thickest purple cone: select what keeps it alive"),
+    bind(
+        Action::FollowOwner,
+        &[KeyCode::Enter],
+        "Enter",
+        "Follow the thickest purple cone: select what keeps it alive",
+    ),
     bind(Action::Back, &[KeyCode::Backspace], "Backspace", "Back to the building selected before"),
     bind(Action::Escape, &[KeyCode::Escape], "Esc", "Deselect; close; cancel loading"),
     bind(Action::Pointers, &[KeyCode::KeyX], "X", "Show or hide reference cones"),

@@ -58,10 +58,7 @@ impl Plugin for CityPlugin {
             .init_resource::<ConeCount>()
             .add_message::<Action>()
             .add_message::<OpenRequest>()
-            .configure_sets(
-                Update,
-                (Stage::Input, Stage::Load, Stage::Act, Stage::Derive, Stage::Present).chain(),
-            )
+            .configure_sets(Update, (Stage::Input, Stage::Load, Stage::Act, Stage::Derive, Stage::Present).chain())
             .add_systems(
                 Update,
                 (
@@ -80,22 +77,16 @@ impl Plugin for CityPlugin {
 /// Opens the window on `paths`, or on the bundled sample when there are none. Returns when the window is closed.
 pub fn run(paths: Vec<PathBuf>, settings: Settings) -> AppExit {
     let mut app = App::new();
-    app.add_plugins(
-        DefaultPlugins
-            .build()
-            .disable::<LogPlugin>()
-            .set(render_plugin())
-            .set(WindowPlugin {
-                primary_window: Some(Window {
-                    title: "Memory City".to_owned(),
-                    name: Some("memory-city".to_owned()),
-                    resolution: WindowResolution::new(1440, 900),
-                    present_mode: PresentMode::AutoVsync,
-                    ..default()
-                }),
-                ..default()
-            }),
-    )
+    app.add_plugins(DefaultPlugins.build().disable::<LogPlugin>().set(render_plugin()).set(WindowPlugin {
+        primary_window: Some(Window {
+            title: "Memory City".to_owned(),
+            name: Some("memory-city".to_owned()),
+            resolution: WindowResolution::new(1440, 900),
+            present_mode: PresentMode::AutoVsync,
+            ..default()
+        }),
+        ..default()
+    }))
     .add_plugins(CityPlugin)
     .insert_resource(settings)
     .insert_resource(ClearColor(Color::srgb(0.05, 0.07, 0.11)))

@@ -9,6 +9,7 @@ use super::scene::city_camera;
 use super::selection::{References, Selection};
 use super::settings::Settings;
 use super::shown::{City, Shown, Target};
+use crate::city::HitTarget;
 use crate::city::camera::{self, CameraPose};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -76,7 +77,8 @@ impl Studio {
         if let Err(error) = found {
             return Err(Error::Unusable {
                 what: format!("No GPU can draw here, not even a software one ({error})"),
-                remedy: "Install a Vulkan driver; for one in software: apt-get install libvulkan1 mesa-vulkan-drivers".into(),
+                remedy: "Install a Vulkan driver; for one in software: apt-get install libvulkan1 mesa-vulkan-drivers"
+                    .into(),
             });
         }
         let mut app = headless();
@@ -150,28 +152,22 @@ impl Studio {
 
     fn settle_view(&mut self, shot: &Shot) {
         let world = self.app.world_mut();
-        let (tallest, place) = match &world.resource::<Shown>().0 {
-            Some(city) => {
-                let selected = world.resource::<Selection>().node();
-                let plot = selected.and_then(|n| city.plot_of(Target::Node(n)));
-                let place = plot.map(|p| {
-                    let top = city.plan.plots[p].ground + city.plan.height(p, city.plan.full_scale());
-                    (city.plan.plots[p].cell, top as f32)
-                });
-                (city.tallest, place)
-            }
-            None => return,
-        };
-        let mut rig = world.resource_mut::<CameraRig>();
-        let lens = rig.lens();
-        let home = camera::home(tallest, &lens);
-        let pose = match (&shot.view, place) {
-            (View::BirdsEye, _) => camera::birds_eye(tallest, &lens),
-            (View::Focus, Some((cell, roof))) => camera::focus(&cell, roof, &home, &lens),
+        let selected = world.resource::<Selection>().node();
+        let (lens, time) = (world.resource::<CameraRig>().lens(), world.resource::<Clock>().time);
+        let mut shown = world.resource_mut::<Shown>();
+        let Some(city) = shown.bypass_change_detection().0.as_mut() else { return };
+        let home = camera::home(city.tallest, &lens);
+        let target = selected.and_then(|node| {
+            let plot = city.plot_of(Target::Node(node)).map(HitTarget::Plot);
+            plot.or_else(|| city.plan.district_of(node).map(HitTarget::District))
+        });
+        let pose = match (&shot.view, target) {
+            (View::BirdsEye, _) => camera::birds_eye(city.tallest, &lens),
+            (View::Focus, Some(target)) => city.focus(target, time, &home, &lens),
             (View::Pose(pose), _) => *pose,
             _ => home,
         };
-        rig.jump_to(pose);
+        world.resource_mut::<CameraRig>().jump_to(pose);
     }
 
     fn read_back(&mut self) -> Result<Picture> {

@@ -2,9 +2,11 @@
 //! [`crate::city::camera`]'s; this module feeds it input and time.
 
 use super::action::Action;
+use super::clock::Clock;
 use super::notices::Notices;
 use super::selection::Selection;
 use super::shown::{Shown, Target};
+use crate::city::HitTarget;
 use crate::city::camera::{self, CameraPose, Lens};
 use bevy::input::mouse::{AccumulatedMouseMotion, AccumulatedMouseScroll, MouseScrollUnit};
 use bevy::prelude::*;
@@ -147,7 +149,8 @@ pub fn view_actions(
     mut actions: MessageReader<Action>,
     mut rig: ResMut<CameraRig>,
     selection: Res<Selection>,
-    shown: Res<Shown>,
+    mut shown: ResMut<Shown>,
+    clock: Res<Clock>,
     mut notices: ResMut<Notices>,
 ) {
     for action in actions.read() {
@@ -161,27 +164,20 @@ pub fn view_actions(
                 rig.fly_to(above);
             }
             Action::Focus => {
-                let (Some(city), Some(node)) = (&shown.0, selection.node()) else {
+                let (Some(city), Some(node)) = (shown.bypass_change_detection().0.as_mut(), selection.node()) else {
                     notices.tell("Select a building first, then F flies to it");
                     continue;
                 };
-                let place = match city.plot_of(Target::Node(node)) {
-                    Some(plot) => {
-                        let p = &city.plan.plots[plot];
-                        Some((p.cell, p.ground + city.plan.height(plot, city.plan.full_scale())))
+                let target = match (city.plot_of(Target::Node(node)), city.plan.district_of(node)) {
+                    (Some(plot), _) => HitTarget::Plot(plot),
+                    (None, Some(district)) => HitTarget::District(district),
+                    (None, None) => {
+                        notices.tell("The selected group has no plot at the present child count");
+                        continue;
                     }
-                    None => city.plan.district_of(node).map(|d| {
-                        let district = &city.plan.districts[d];
-                        (district.cell, district.top)
-                    }),
                 };
-                match place {
-                    Some((cell, roof)) => {
-                        let pose = camera::focus(&cell, roof as f32, &rig.pose, &rig.lens());
-                        rig.fly_to(pose);
-                    }
-                    None => notices.tell("The selected group has no plot at the present child count"),
-                }
+                let pose = city.focus(target, clock.time, &rig.pose, &rig.lens());
+                rig.fly_to(pose);
             }
             _ => {}
         }

@@ -31,9 +31,10 @@ impl<T: Send + 'static> Job<T> {
         match receiver.try_recv() {
             Ok(value) => Some(Ok(value)),
             Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(Err(
-                "an internal error ended the work (details are in the log). Please report it with the input".to_owned(),
-            )),
+            Err(TryRecvError::Disconnected) => {
+                Some(Err("an internal error ended the work (details are in the log). Please report it with the input"
+                    .to_owned()))
+            }
         }
     }
 

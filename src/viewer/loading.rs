@@ -187,10 +187,7 @@ pub fn start_opening(
     loading.failed = None;
     loading.remaking = None;
     let settings = settings.clone();
-    loading.opening = Some((
-        title_of(&paths),
-        Job::start(move |progress| open_city(&paths, &settings, progress)),
-    ));
+    loading.opening = Some((title_of(&paths), Job::start(move |progress| open_city(&paths, &settings, progress))));
 }
 
 /// Takes finished cities, and starts remaking the shown one when settings ask for it.
@@ -256,8 +253,7 @@ fn follow_settings(loading: &mut Loading, shown: &mut ResMut<Shown>, clock: &mut
     }
     let made_with = &city.made_with;
     let aim = loading.remaking.as_ref().map(|(s, _)| s).unwrap_or(made_with);
-    let regroup =
-        aim.grouping != settings.grouping || aim.include_unreachable != settings.include_unreachable;
+    let regroup = aim.grouping != settings.grouping || aim.include_unreachable != settings.include_unreachable;
     let layout = aim.city_config() != settings.city_config();
     if regroup || layout {
         let (history, title, wanted) = (Arc::clone(&city.history), city.title.clone(), settings.clone());

@@ -93,7 +93,8 @@ pub fn present(
                             continue;
                         }
                         let other = city.target_of_plot(cone.other);
-                        let lit = Some(other) == selection.hovered || Some(other) == selection.pointed.map(Target::Node);
+                        let lit =
+                            Some(other) == selection.hovered || Some(other) == selection.pointed.map(Target::Node);
                         let colour = if cone.incoming { city::INCOMING_COLOUR } else { city::OUTGOING_COLOUR };
                         records.push(ConeRecord {
                             start: cone.from.extend(cone.radius_from).to_array(),

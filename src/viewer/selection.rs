@@ -191,7 +191,9 @@ pub fn selection_actions(
                         let other = edge.other;
                         selection.select(&city.timeline, other);
                     }
-                    None => notices.tell("No other group refers to this one: the end of the chain. Its GC roots are listed"),
+                    None => {
+                        notices.tell("No other group refers to this one: the end of the chain. Its GC roots are listed")
+                    }
                 }
             }
             _ => {}

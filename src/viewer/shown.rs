@@ -6,7 +6,8 @@
 use super::scene::Versioned;
 use super::scene::records::{BoxRecord, StateRecord, kind};
 use super::settings::Settings;
-use crate::city::{self, CityPlan, PlotKind, PlotState};
+use crate::city::camera::{CameraPose, Lens};
+use crate::city::{self, CityPlan, HitTarget, PlotKind, PlotState};
 use crate::timeline::{History, NodeId, Timeline};
 use bevy::prelude::Resource;
 use std::collections::HashMap;
@@ -132,6 +133,20 @@ impl City {
         )
     }
 
+    /// Draws the see-through boxes in the opposite order. The picture must not change: a test holds it to that.
+    #[doc(hidden)]
+    pub fn reverse_see_through(&mut self) {
+        let solid = self.solid as usize;
+        let mut boxes = self.boxes.records.to_vec();
+        boxes[solid..].reverse();
+        self.boxes = Versioned::new(boxes);
+        self.plot_of_box[solid - self.districts..].reverse();
+        for (i, &plot) in self.plot_of_box.iter().enumerate() {
+            self.box_of_plot[plot as usize] = (i + self.districts) as u32;
+        }
+        self.states.clear();
+    }
+
     /// Number of points in time.
     pub fn times(&self) -> usize {
         self.timeline.times()
@@ -165,6 +180,12 @@ impl City {
         }
     }
 
+    /// A view of a plot or district at time `t`, past whatever stands before it.
+    pub fn focus(&mut self, target: HitTarget, t: usize, from: &CameraPose, lens: &Lens) -> CameraPose {
+        let states = self.states(t).plots;
+        self.plan.focus(target, |plot| states[plot].scale, from, lens)
+    }
+
     /// The target of a plot.
     pub fn target_of_plot(&self, plot: usize) -> Target {
         match self.plan.plots[plot].kind {
@@ -183,12 +204,7 @@ impl City {
 }
 
 fn cell(rect: &city::Rect) -> [f32; 4] {
-    [
-        (rect.x + rect.w / 2.0) as f32,
-        (rect.y + rect.h / 2.0) as f32,
-        (rect.w / 2.0) as f32,
-        (rect.h / 2.0) as f32,
-    ]
+    [(rect.x + rect.w / 2.0) as f32, (rect.y + rect.h / 2.0) as f32, (rect.w / 2.0) as f32, (rect.h / 2.0) as f32]
 }
 
 /// Linear RGB as sRGB bytes in the order the shader unpacks.

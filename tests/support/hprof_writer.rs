@@ -69,7 +69,14 @@ impl Dump {
     }
 
     /// A class: statics and fields as (name id, type, value) and (name id, type).
-    pub fn class(&mut self, class: u64, superclass: u64, loader: u64, statics: &[(u64, u8, u64)], fields: &[(u64, u8)]) -> &mut Self {
+    pub fn class(
+        &mut self,
+        class: u64,
+        superclass: u64,
+        loader: u64,
+        statics: &[(u64, u8, u64)],
+        fields: &[(u64, u8)],
+    ) -> &mut Self {
         let mut bytes = vec![0x20];
         bytes.extend(self.id(class));
         bytes.extend(1u32.to_be_bytes());
@@ -173,7 +180,9 @@ pub fn small(version: u8, id_size: usize, count: u64) -> Vec<u8> {
     {
         d.load_class(i as u32 + 1, class, name);
     }
-    for (id, name) in [(11, "value"), (12, "coder"), (13, "name"), (14, "next"), (15, "label"), (16, "list"), (17, "run")] {
+    for (id, name) in
+        [(11, "value"), (12, "coder"), (13, "name"), (14, "next"), (15, "label"), (16, "list"), (17, "run")]
+    {
         d.string(id, name);
     }
     d.frame(50, 17, 5, 42).trace(1, 0, &[]).trace(7, 3, &[50]);

@@ -235,7 +235,13 @@ impl Census {
         self.spans.extend(other.spans);
         self.records.extend(other.records);
         self.roots.extend(other.roots);
-        for (a, b) in self.base_votes.as_flattened_mut().as_flattened_mut().iter_mut().zip(other.base_votes.as_flattened().as_flattened()) {
+        for (a, b) in self
+            .base_votes
+            .as_flattened_mut()
+            .as_flattened_mut()
+            .iter_mut()
+            .zip(other.base_votes.as_flattened().as_flattened())
+        {
             *a = a.saturating_add(*b);
         }
         self.address_bits |= other.address_bits;

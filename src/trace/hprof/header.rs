@@ -60,7 +60,12 @@ impl Header {
         let at = cursor.at as u64;
         let id_size = cursor.u32().ok_or_else(cut)? as usize;
         if id_size != 4 && id_size != 8 {
-            return Err(wrong(at, format!("ids of {id_size} bytes"), "ids of 4 or 8 bytes", "The file is damaged: take it again"));
+            return Err(wrong(
+                at,
+                format!("ids of {id_size} bytes"),
+                "ids of 4 or 8 bytes",
+                "The file is damaged: take it again",
+            ));
         }
         let millis = cursor.u64().ok_or_else(cut)?;
         Ok(Header { id_size, millis, end: cursor.at, android: version == b'3' })

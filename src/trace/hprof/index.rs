@@ -55,7 +55,11 @@ impl Index {
             }
             let head = (|| Some((cursor.u8()?, cursor.u32()?, cursor.u32()?)))();
             let Some((tag, _, length)) = head else {
-                index.warn(path, start, "the file ends inside a record header: it was cut off. All complete records are shown");
+                index.warn(
+                    path,
+                    start,
+                    "the file ends inside a record header: it was cut off. All complete records are shown",
+                );
                 break;
             };
             let end = cursor.at.saturating_add(length as usize);
@@ -72,7 +76,11 @@ impl Index {
                 _ if end > bytes.len() => {}
                 0x01..=0x07 | 0x0a | 0x0b | 0x0d | 0x0e | 0x2c => {
                     if index.record(tag, &bytes[body], header.id_size, cursor.at).is_none() {
-                        index.warn(path, start, &format!("record {tag:#04x} is shorter than it should be and was skipped"));
+                        index.warn(
+                            path,
+                            start,
+                            &format!("record {tag:#04x} is shorter than it should be and was skipped"),
+                        );
                     }
                 }
                 other => {
@@ -92,11 +100,7 @@ impl Index {
     }
 
     fn warn(&mut self, path: &Path, offset: usize, message: &str) {
-        self.warnings.push(Warning {
-            path: path.to_owned(),
-            offset: Some(offset as u64),
-            message: message.to_owned(),
-        });
+        self.warnings.push(Warning { path: path.to_owned(), offset: Some(offset as u64), message: message.to_owned() });
     }
 
     fn record(&mut self, tag: u8, body: &[u8], id: usize, offset: usize) -> Option<()> {
@@ -188,9 +192,11 @@ impl Index {
 fn pieces(bytes: &[u8], segments: Vec<Range<usize>>, id_size: usize) -> Vec<Range<usize>> {
     segments
         .into_iter()
-        .flat_map(|segment| {
-            if segment.len() > 2 * PIECE { segment::cut(bytes, segment, id_size, PIECE) } else { vec![segment] }
-        })
+        .flat_map(
+            |segment| {
+                if segment.len() > 2 * PIECE { segment::cut(bytes, segment, id_size, PIECE) } else { vec![segment] }
+            },
+        )
         .collect()
 }
 

@@ -62,7 +62,10 @@ pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
         warnings.push(Warning {
             path: input.path.clone(),
             offset: None,
-            message: format!("{} references lead to objects that are not in the dump; they were left out", graph.dangling),
+            message: format!(
+                "{} references lead to objects that are not in the dump; they were left out",
+                graph.dangling
+            ),
         });
     }
     if census.objects > 0 && !roots.iter().any(|r| r.kind != RootKind::StaticField) {

@@ -1,11 +1,11 @@
 //! GC roots in the field's ten kinds, with what a person wants to know: which thread, which method and line, which
 //! static field.
 
+use super::Index;
 use super::census::Census;
 use super::classes::Classes;
 use super::names::Names;
 use super::segment::RootRecord;
-use super::Index;
 use crate::heap::{AddressMap, Root, RootKind};
 use rustc_hash::FxHashMap;
 

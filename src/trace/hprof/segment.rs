@@ -75,7 +75,12 @@ pub fn width(kind: u8, id_size: usize) -> Option<usize> {
 }
 
 /// Walks the records of `range`. `Err` with the offset of the record that could not be read.
-pub fn walk(bytes: &[u8], range: Range<usize>, id_size: usize, visitor: &mut impl Visitor) -> Result<(), (usize, Stop)> {
+pub fn walk(
+    bytes: &[u8],
+    range: Range<usize>,
+    id_size: usize,
+    visitor: &mut impl Visitor,
+) -> Result<(), (usize, Stop)> {
     let bytes = &bytes[..range.end.min(bytes.len())];
     // The two sizes of ids as constants: the loop is compiled for each.
     if id_size == 8 { records::<8>(bytes, range.start, visitor) } else { records::<4>(bytes, range.start, visitor) }

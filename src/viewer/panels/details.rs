@@ -2,8 +2,9 @@
 
 use super::theme;
 use super::{Tools, amounts, signed};
-use crate::timeline::references::{Edge, ReferenceMap};
+use crate::city;
 use crate::timeline::Metric;
+use crate::timeline::references::{Edge, ReferenceMap};
 use crate::viewer::action::Action;
 use bevy_egui::egui::{self, Color32, RichText, Sense};
 use std::sync::Arc;
@@ -109,9 +110,17 @@ fn references(ui: &mut egui::Ui, tools: &mut Tools<'_>, map: &ReferenceMap) {
         }
         ui.add_space(4.0);
     }
-    table(ui, tools, "KEPT ALIVE BY  (incoming)", "incoming", &map.incoming, theme::INCOMING, true);
+    table(
+        ui,
+        tools,
+        "KEPT ALIVE BY  (incoming)",
+        "incoming",
+        &map.incoming,
+        theme::colour(city::INCOMING_COLOUR),
+        true,
+    );
     ui.add_space(4.0);
-    table(ui, tools, "KEEPS ALIVE  (outgoing)", "outgoing", &map.outgoing, theme::OUTGOING, false);
+    table(ui, tools, "KEEPS ALIVE  (outgoing)", "outgoing", &map.outgoing, theme::colour(city::OUTGOING_COLOUR), false);
     if map.internal > 0 {
         ui.label(
             RichText::new(format!("{} references inside the group itself", crate::analysis::count_text(map.internal)))
@@ -164,11 +173,8 @@ fn row(
         tools.selection.pointed = Some(edge.other);
     }
     let font = egui::FontId::proportional(12.0);
-    let counts = format!(
-        "{} › {}",
-        crate::analysis::count_text(edge.referencing),
-        crate::analysis::count_text(edge.referenced)
-    );
+    let counts =
+        format!("{} › {}", crate::analysis::count_text(edge.referencing), crate::analysis::count_text(edge.referenced));
     let right = painter.text(rect.right_top(), egui::Align2::RIGHT_TOP, counts, font.clone(), theme::QUIET);
     let room = ((right.left() - rect.left() - 16.0) / 6.4) as usize;
     painter.circle_filled(rect.left_center() + egui::vec2(5.0, 0.0), 3.5, colour);
@@ -184,7 +190,8 @@ fn row(
     }
     response.on_hover_ui(|ui| {
         ui.label(RichText::new(timeline.path_label(edge.other)).strong());
-        let (from, to) = if incoming { ("its objects", "selected objects") } else { ("selected objects", "its objects") };
+        let (from, to) =
+            if incoming { ("its objects", "selected objects") } else { ("selected objects", "its objects") };
         ui.label(format!(
             "{} of {from} refer to {} of {to} through {} references",
             crate::analysis::count_text(edge.referencing),

@@ -12,23 +12,26 @@ const ROWS: usize = 12;
 
 /// Shows the list at the upper left.
 pub fn show(ctx: &egui::Context, tools: &mut Tools<'_>) {
-    egui::Area::new("growth".into())
-        .anchor(Align2::LEFT_TOP, [theme::GAP, theme::GAP])
-        .movable(false)
-        .show(ctx, |ui| {
+    egui::Area::new("growth".into()).anchor(Align2::LEFT_TOP, [theme::GAP, theme::GAP]).movable(false).show(
+        ctx,
+        |ui| {
             theme::frame().show(ui, |ui| {
                 ui.set_width(super::legend::LEGEND_WIDTH - 22.0);
                 header(ui, tools);
                 ui.add_space(4.0);
                 list(ui, tools);
             });
-        });
+        },
+    );
 }
 
 fn header(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     ui.horizontal(|ui| {
-        ui.add(egui::Label::new(RichText::new(theme::shortened(&tools.city.title, 24)).heading().strong()).selectable(false))
-            .on_hover_text(&tools.city.title);
+        ui.add(
+            egui::Label::new(RichText::new(theme::shortened(&tools.city.title, 24)).heading().strong())
+                .selectable(false),
+        )
+        .on_hover_text(&tools.city.title);
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             use crate::viewer::action::Action;
             if ui.button("?").on_hover_text(Action::Help.tooltip()).clicked() {
@@ -68,8 +71,10 @@ fn list(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     let most = top.first().map(|&n| timeline.growth(n, metric)).unwrap_or(0).max(1);
     if timeline.times() < 2 {
         ui.label(
-            RichText::new("Only one state is open. Open a second dump of the same program, taken later, to see growth.")
-                .color(theme::QUIET),
+            RichText::new(
+                "Only one state is open. Open a second dump of the same program, taken later, to see growth.",
+            )
+            .color(theme::QUIET),
         );
         return;
     }
@@ -91,8 +96,13 @@ fn list(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         painter.rect_filled(bar, 1.0, theme::colour(city::growth_colour(share)));
         let font = egui::FontId::proportional(12.5);
         let amount = signed(growth, metric);
-        let amount_rect =
-            painter.text(rect.right_top() + egui::vec2(-4.0, 1.0), Align2::RIGHT_TOP, amount, font.clone(), theme::TEXT);
+        let amount_rect = painter.text(
+            rect.right_top() + egui::vec2(-4.0, 1.0),
+            Align2::RIGHT_TOP,
+            amount,
+            font.clone(),
+            theme::TEXT,
+        );
         let name = timeline.name(node);
         let room = ((amount_rect.left() - rect.left() - 26.0) / 6.6) as usize;
         painter.text(

@@ -32,7 +32,13 @@ pub enum Style {
 }
 
 /// The names of a city, most important first.
-pub fn collect(city: &City, time: &super::NowState<'_>, selected: Option<NodeId>, connected: &[NodeId], growing: &[NodeId]) -> Vec<Label> {
+pub fn collect(
+    city: &City,
+    time: &super::NowState<'_>,
+    selected: Option<NodeId>,
+    connected: &[NodeId],
+    growing: &[NodeId],
+) -> Vec<Label> {
     let mut labels = Vec::new();
     let mut seen = std::collections::HashSet::new();
     let timeline = &city.timeline;
@@ -80,13 +86,7 @@ pub fn collect(city: &City, time: &super::NowState<'_>, selected: Option<NodeId>
 /// Paints the names into the space that panels leave free.
 ///
 /// `hidden` says whether something stands before a point: names on the ground are left out then, names on roofs are not.
-pub fn paint(
-    ctx: &egui::Context,
-    labels: &[Label],
-    clip_from_world: Mat4,
-    free: Rect,
-    hidden: impl Fn(Vec3) -> bool,
-) {
+pub fn paint(ctx: &egui::Context, labels: &[Label], clip_from_world: Mat4, free: Rect, hidden: impl Fn(Vec3) -> bool) {
     let mut taken: Vec<Rect> = Vec::new();
     let screen = ctx.content_rect();
     let painter = ctx.layer_painter(egui::LayerId::new(egui::Order::Background, "labels".into())).with_clip_rect(free);

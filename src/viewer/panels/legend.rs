@@ -9,16 +9,13 @@ use bevy_egui::egui::{self, Align2, Color32, Pos2, Rect, RichText, Sense, Stroke
 
 /// Shows the legend at the left edge, `above` points over the bottom.
 pub fn show(ctx: &egui::Context, timeline: &Timeline, settings: &Settings, selected: bool, above: f32) {
-    egui::Area::new("legend".into())
-        .anchor(Align2::LEFT_BOTTOM, [theme::GAP, -above])
-        .movable(false)
-        .show(ctx, |ui| {
-            theme::frame().show(ui, |ui| {
-                ui.set_width(LEGEND_WIDTH - 22.0);
-                ui.spacing_mut().item_spacing.y = 3.0;
-                contents(ui, timeline, settings, selected);
-            });
+    egui::Area::new("legend".into()).anchor(Align2::LEFT_BOTTOM, [theme::GAP, -above]).movable(false).show(ctx, |ui| {
+        theme::frame().show(ui, |ui| {
+            ui.set_width(LEGEND_WIDTH - 22.0);
+            ui.spacing_mut().item_spacing.y = 3.0;
+            contents(ui, timeline, settings, selected);
         });
+    });
 }
 
 /// Width with its frame.
@@ -39,9 +36,9 @@ fn contents(ui: &mut egui::Ui, timeline: &Timeline, settings: &Settings, selecte
     line(ui, format!("Opaque: the {} that grew most; others {:.0} %", settings.solid_count, settings.opacity * 100.0));
     ui.horizontal(|ui| {
         if settings.show_pointers {
-            swatch(ui, theme::INCOMING);
+            swatch(ui, theme::colour(city::INCOMING_COLOUR));
             ui.label(RichText::new("keeps it alive").size(11.0));
-            swatch(ui, theme::OUTGOING);
+            swatch(ui, theme::colour(city::OUTGOING_COLOUR));
             ui.label(RichText::new("kept by it").size(11.0));
         }
         if selected {
@@ -80,16 +77,10 @@ fn growth_bar(ui: &mut egui::Ui, timeline: &Timeline, settings: &Settings) {
             Stroke::new(1.0, theme::QUIET),
         );
         let text = match (share, most) {
-            (s, _) if s == 0.0 => "0 or less".to_owned(),
+            (0.0, _) => "0 or less".to_owned(),
             (_, 0) => String::new(),
             _ => format!("+{}", number((most as f64 * f64::from(share)).round() as u64, metric)),
         };
-        painter.text(
-            Pos2::new(x, bar.bottom() + 3.0),
-            align,
-            text,
-            egui::FontId::proportional(10.5),
-            theme::TEXT,
-        );
+        painter.text(Pos2::new(x, bar.bottom() + 3.0), align, text, egui::FontId::proportional(10.5), theme::TEXT);
     }
 }

@@ -212,33 +212,39 @@ pub const RIGHT_WIDTH: f32 = 322.0;
 
 fn right_panel(ctx: &egui::Context, tools: &mut Tools<'_>, panels: &mut PanelState) {
     let room = ctx.content_rect().height() - time_bar::HEIGHT - 3.0 * theme::GAP - 24.0;
-    egui::Area::new("right".into())
-        .anchor(egui::Align2::RIGHT_TOP, [-theme::GAP, theme::GAP])
-        .movable(false)
-        .show(ctx, |ui| {
+    egui::Area::new("right".into()).anchor(egui::Align2::RIGHT_TOP, [-theme::GAP, theme::GAP]).movable(false).show(
+        ctx,
+        |ui| {
             theme::frame().show(ui, |ui| {
                 ui.set_width(RIGHT_WIDTH - 22.0);
-                egui::ScrollArea::vertical().max_height(room).min_scrolled_height(room).auto_shrink([false, true]).show(ui, |ui| {
-                    details::show(ui, tools);
-                    ui.add_space(6.0);
-                    ui.separator();
-                    let header = egui::CollapsingHeader::new(
-                        egui::RichText::new("SETTINGS").size(11.0).strong().color(theme::QUIET),
-                    )
-                    .open(None)
-                    .default_open(panels.settings);
-                    header.show(ui, |ui| settings_panel::show(ui, tools));
-                });
+                egui::ScrollArea::vertical()
+                    .max_height(room)
+                    .min_scrolled_height(room)
+                    .auto_shrink([false, true])
+                    .show(ui, |ui| {
+                        details::show(ui, tools);
+                        ui.add_space(6.0);
+                        ui.separator();
+                        let header = egui::CollapsingHeader::new(
+                            egui::RichText::new("SETTINGS").size(11.0).strong().color(theme::QUIET),
+                        )
+                        .open(None)
+                        .default_open(panels.settings);
+                        header.show(ui, |ui| settings_panel::show(ui, tools));
+                    });
             });
-        });
+        },
+    );
 }
 
 /// Title and time of a picture without panels.
 fn caption(ctx: &egui::Context, city: &City, clock: &Clock, settings: &Settings, selected: Option<NodeId>) {
-    egui::Area::new("caption".into()).anchor(egui::Align2::LEFT_TOP, [theme::GAP, theme::GAP]).interactable(false).show(
-        ctx,
-        |ui| {
+    egui::Area::new("caption".into())
+        .anchor(egui::Align2::LEFT_TOP, [theme::GAP, theme::GAP])
+        .interactable(false)
+        .show(ctx, |ui| {
             theme::frame().show(ui, |ui| {
+                ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
                 let point = &city.timeline.points()[clock.time];
                 ui.label(egui::RichText::new(&city.title).heading().strong());
                 let amount = city.timeline.amount(clock.time, NodeId::ROOT);
@@ -250,7 +256,8 @@ fn caption(ctx: &egui::Context, city: &City, clock: &Clock, settings: &Settings,
                 );
                 if let Some(node) = selected {
                     ui.label(
-                        egui::RichText::new(format!("selected: {}", city.timeline.path_label(node))).color(theme::ACCENT),
+                        egui::RichText::new(format!("selected: {}", city.timeline.path_label(node)))
+                            .color(theme::ACCENT),
                     );
                     ui.label(egui::RichText::new(amounts(city.timeline.amount(clock.time, node))).color(theme::QUIET));
                 }
@@ -258,8 +265,7 @@ fn caption(ctx: &egui::Context, city: &City, clock: &Clock, settings: &Settings,
                     ui.label(egui::RichText::new(format!("⚠ {warning}")).color(theme::WARNING).size(11.0));
                 }
             });
-        },
-    );
+        });
 }
 
 fn draw_labels(ctx: &egui::Context, world: &mut World, free: egui::Rect) {

@@ -43,13 +43,11 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
 
         label(ui, "Child count");
         ui.horizontal(|ui| {
-            ui.checkbox(&mut settings.prune, "")
-                .on_hover_text("Only the largest children of each district get a plot of their own; the rest share one");
-            ui.add_enabled(
-                settings.prune,
-                egui::Slider::new(&mut settings.child_count, 3..=500).logarithmic(true),
-            )
-            .on_hover_text("How many of the largest children of each district get a plot of their own");
+            ui.checkbox(&mut settings.prune, "").on_hover_text(
+                "Only the largest children of each district get a plot of their own; the rest share one",
+            );
+            ui.add_enabled(settings.prune, egui::Slider::new(&mut settings.child_count, 3..=500).logarithmic(true))
+                .on_hover_text("How many of the largest children of each district get a plot of their own");
         });
         ui.end_row();
 
@@ -103,7 +101,9 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         ui.end_row();
     });
     ui.horizontal(|ui| {
-        for (text, action) in [("Reset view", Action::Reset), ("Bird's eye", Action::BirdsEye), ("Save picture", Action::Screenshot)] {
+        for (text, action) in
+            [("Reset view", Action::Reset), ("Bird's eye", Action::BirdsEye), ("Save picture", Action::Screenshot)]
+        {
             if ui.button(text).on_hover_text(action.tooltip()).clicked() {
                 tools.actions.push(action);
             }

@@ -90,7 +90,10 @@ pub fn loading(ctx: &egui::Context, title: &str, snapshot: &Snapshot) -> Option<
 pub fn failed(ctx: &egui::Context, title: &str, error: &str, city: bool, sample: bool) -> Option<Answer> {
     card(ctx, "failed", |ui| {
         ui.label(
-            RichText::new(format!("Cannot open {}", theme::shortened(title, 40))).heading().strong().color(theme::ERROR),
+            RichText::new(format!("Cannot open {}", theme::shortened(title, 40)))
+                .heading()
+                .strong()
+                .color(theme::ERROR),
         );
         ui.add_space(4.0);
         egui::ScrollArea::vertical().max_height(220.0).show(ui, |ui| {
@@ -128,15 +131,19 @@ pub fn busy(ctx: &egui::Context, what: &str, snapshot: &Snapshot) {
 
 /// Short messages at the top.
 pub fn notices<'a>(ctx: &egui::Context, notices: impl Iterator<Item = (&'a str, f32)>) {
-    egui::Area::new("notices".into()).order(egui::Order::Foreground).anchor(Align2::CENTER_TOP, [0.0, 48.0]).interactable(false).show(ctx, |ui| {
-        for (text, opacity) in notices {
-            ui.scope(|ui| {
-                ui.set_opacity(opacity);
-                theme::frame().show(ui, |ui| {
-                    ui.set_max_width(520.0);
-                    ui.label(text);
+    egui::Area::new("notices".into())
+        .order(egui::Order::Foreground)
+        .anchor(Align2::CENTER_TOP, [0.0, 48.0])
+        .interactable(false)
+        .show(ctx, |ui| {
+            for (text, opacity) in notices {
+                ui.scope(|ui| {
+                    ui.set_opacity(opacity);
+                    theme::frame().show(ui, |ui| {
+                        ui.set_max_width(520.0);
+                        ui.label(text);
+                    });
                 });
-            });
-        }
-    });
+            }
+        });
 }

@@ -10,9 +10,9 @@ pub const TEXT: Color32 = Color32::from_rgb(232, 236, 244);
 pub const QUIET: Color32 = Color32::from_rgb(158, 169, 190);
 /// What can be acted on, and what is selected: the blue of the selected building.
 pub const ACCENT: Color32 = Color32::from_rgb(86, 156, 255);
-/// Incoming references.
+/// Words about incoming references: the purple of the cones, light enough to read.
 pub const INCOMING: Color32 = Color32::from_rgb(190, 120, 245);
-/// Outgoing references.
+/// Words about outgoing references: the green of the cones, light enough to read.
 pub const OUTGOING: Color32 = Color32::from_rgb(96, 205, 130);
 /// Warnings.
 pub const WARNING: Color32 = Color32::from_rgb(250, 196, 92);

@@ -13,10 +13,9 @@ pub const HEIGHT: f32 = 96.0;
 pub fn show(ctx: &egui::Context, tools: &mut Tools<'_>) {
     let screen = ctx.content_rect();
     let width = screen.width() - 2.0 * theme::GAP;
-    egui::Area::new("time bar".into())
-        .anchor(Align2::LEFT_BOTTOM, [theme::GAP, -theme::GAP])
-        .movable(false)
-        .show(ctx, |ui| {
+    egui::Area::new("time bar".into()).anchor(Align2::LEFT_BOTTOM, [theme::GAP, -theme::GAP]).movable(false).show(
+        ctx,
+        |ui| {
             theme::frame().show(ui, |ui| {
                 ui.set_width(width - 22.0);
                 ui.horizontal(|ui| {
@@ -25,7 +24,8 @@ pub fn show(ctx: &egui::Context, tools: &mut Tools<'_>) {
                     chart(ui, tools);
                 });
             });
-        });
+        },
+    );
 }
 
 fn buttons(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
@@ -63,10 +63,8 @@ fn buttons(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         });
         let point = &tools.city.timeline.points()[tools.clock.time];
         ui.horizontal(|ui| {
-            ui.label(
-                egui::RichText::new(format!("{}/{}", tools.clock.time + 1, times)).size(15.0).strong(),
-            )
-            .on_hover_text(format!("Point in time {} of {}\n{}", tools.clock.time + 1, times, point.label));
+            ui.label(egui::RichText::new(format!("{}/{}", tools.clock.time + 1, times)).size(15.0).strong())
+                .on_hover_text(format!("Point in time {} of {}\n{}", tools.clock.time + 1, times, point.label));
             ui.add(
                 egui::Label::new(
                     egui::RichText::new(theme::shortened(&point.label, 26)).size(11.0).color(theme::QUIET),
@@ -77,10 +75,8 @@ fn buttons(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         });
         ui.horizontal(|ui| {
             ui.label(egui::RichText::new("each").size(11.0).color(theme::QUIET));
-            let speed = egui::Slider::new(&mut tools.settings.interval, 0.1..=3.0)
-                .step_by(0.1)
-                .fixed_decimals(1)
-                .suffix(" s");
+            let speed =
+                egui::Slider::new(&mut tools.settings.interval, 0.1..=3.0).step_by(0.1).fixed_decimals(1).suffix(" s");
             ui.spacing_mut().slider_width = 110.0;
             ui.add(speed).on_hover_text("How long automatic play shows each state");
         });

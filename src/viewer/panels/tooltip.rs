@@ -79,9 +79,13 @@ fn more(ui: &mut egui::Ui, city: &City, time: usize, parent: NodeId) {
     );
     for &id in pruned.iter().take(5) {
         ui.label(
-            RichText::new(format!("{}  {}", theme::shortened(timeline.name(id), 46), amounts(timeline.amount(time, id))))
-                .size(11.5)
-                .color(theme::QUIET),
+            RichText::new(format!(
+                "{}  {}",
+                theme::shortened(timeline.name(id), 46),
+                amounts(timeline.amount(time, id))
+            ))
+            .size(11.5)
+            .color(theme::QUIET),
         );
     }
     ui.label(

@@ -368,6 +368,8 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    // Without the viewer there are fewer commands.
+    #[cfg(feature = "viewer")]
     #[test]
     fn the_help_teaches() {
         insta::assert_snapshot!(Cli::command().render_long_help().to_string());

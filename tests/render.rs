@@ -99,7 +99,7 @@ fn the_sample_city_looks_as_it_should() {
     let bare = studio.shoot(&select(&no_pointers)).expect("a picture");
     assert!(share(&bare, is_purple) < share(&selected, is_purple) / 2.0, "no cones without pointers");
     let focused = studio.shoot(&Shot { view: View::Focus, ..select(&settings) }).expect("a picture");
-    assert!(share(&focused, is_blue) > share(&selected, is_blue) * 1.5, "focus brings the building near");
+    assert!(share(&focused, is_blue) > share(&selected, is_blue) * 1.15, "focus brings the building near");
 
     // Views, and pictures with the panels of the window.
     let above = studio.shoot(&Shot { view: View::BirdsEye, ..shot(&settings) }).expect("a picture");
@@ -133,7 +133,7 @@ fn the_sample_city_looks_as_it_should() {
 
     // Wrong wishes are errors with a remedy.
     let error = studio.shoot(&Shot { time: Some(99), ..shot(&settings) }).expect_err("no such time").to_string();
-    assert!(error.contains("no point in time 100") && error.contains("from 1 to 15"), "{error}");
+    assert!(error.contains("no point in time 100") && error.contains("from 1 to 16"), "{error}");
     let error = studio.shoot(&Shot { select: Some("Nobody".into()), ..shot(&settings) }).expect_err("none").to_string();
     assert!(error.contains("no group Nobody") && error.contains("Heap#"), "{error}");
 }

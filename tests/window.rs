@@ -236,7 +236,7 @@ fn a_window_steps_hovers_selects_and_shows_cones() {
     session.expect("time: ");
 
     // The list: its first row is what grows most; its cones are purple.
-    session.click(120, 146);
+    session.click(120, 97);
     session.expect("selected: Heap#");
     session.expect("cones: ");
     session.point(WIDTH / 2, 20);

@@ -68,7 +68,7 @@ window-test:
 	$(CARGO) test --locked --release --test window
 
 bench:
-	$(CARGO) bench --bench layout --bench grouping --bench hprof --no-default-features
+	$(CARGO) bench --bench layout --bench hprof --no-default-features
 	$(CARGO) bench --bench frame
 
 fmt:

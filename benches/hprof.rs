@@ -14,7 +14,7 @@ use std::time::Instant;
 
 const ROUNDS: usize = 5;
 /// 23 million objects, about 1 GB.
-const UNITS: &str = "1500000";
+const UNITS: &str = "1680000";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -41,7 +41,7 @@ fn main() {
         ("ours, whole graph", vec![own.to_string(), "--measure".into(), "graph".into(), file.to_string()]),
     ];
     match tool("hprof-slurp") {
-        Some(path) => runs.push(("hprof-slurp 0.10.0, class histogram", vec![path, "-i".into(), file.to_string()])),
+        Some(path) => runs.push(("hprof-slurp 0.10.0, class histogram", vec![path, file.to_string()])),
         None => eprintln!("hprof-slurp is not installed: its rows are missing"),
     }
     match tool("hprof-analyzer") {

@@ -65,7 +65,7 @@ fn main() {
         }
     }
     let slurp = runs.iter().position(|(n, _)| n.starts_with("hprof-slurp"));
-    let medians: Vec<Run> = measured.iter_mut().map(median).collect();
+    let medians: Vec<Run> = measured.iter_mut().map(|runs| median(runs)).collect();
     println!("| program | time (s) | times hprof-slurp | peak memory (MB) | anonymous (MB) | times file size |");
     println!("|---|---|---|---|---|---|");
     for ((name, _), run) in runs.iter().zip(&medians) {
@@ -86,7 +86,7 @@ struct Run {
     anonymous: Option<u64>,
 }
 
-fn median(runs: &mut Vec<Run>) -> Run {
+fn median(runs: &mut [Run]) -> Run {
     runs.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
     runs[runs.len() / 2]
 }

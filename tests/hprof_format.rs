@@ -154,6 +154,17 @@ fn lying_lengths_are_found_out() {
     let heap = load(d.finish()).expect("a heap");
     assert!(heap.object_at(0x2000).is_some() && heap.object_at(0x3000).is_none());
     assert!(heap.warnings()[0].message.contains("cut off"), "{:?}", heap.warnings());
+    // Classes at addresses no object has, one of them the number of a primitive kind.
+    let mut d = Dump::new(2, 8, 0);
+    d.class(0, 0, 0, &[], &[]).class(8, 0, 0, &[], &[(1, 2)]).instance(0x2000, 0, 8, &[(2, 0)]).instance(
+        0x2010,
+        0,
+        0,
+        &[],
+    );
+    let bytes = d.finish();
+    assert_eq!(load(bytes.clone()).expect("a heap").object_count(), 4);
+    hprof::histogram(&Input::from_bytes(Path::new("a"), bytes), &Progress::new()).expect("a histogram");
     // A class that is its own superclass, and one that lists itself.
     let mut d = Dump::new(2, 8, 0);
     d.class(NODE, NODE, NODE, &[(1, 2, NODE)], &[(1, 2)]).instance(0x2000, 0, NODE, &[(2, 0x2000)]);
@@ -306,5 +317,24 @@ proptest! {
         bytes.extend((noise.len() as u32).to_be_bytes());
         bytes.extend(noise);
         let _ = load(bytes);
+    }
+}
+
+/// The seeds of the fuzz target are small dumps of each kind. `UPDATE_CORPUS=1` writes them.
+#[test]
+fn the_fuzz_corpus_opens() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/hprof");
+    if std::env::var_os("UPDATE_CORPUS").is_some() {
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for (version, id_size) in [(1, 4), (2, 4), (2, 8), (3, 4)] {
+            let name = format!("small-{version}-{id_size}.hprof");
+            std::fs::write(folder.join(name), small(version, id_size, 3)).expect("written");
+        }
+    }
+    let seeds: Vec<_> = std::fs::read_dir(&folder).expect("the corpus").flatten().collect();
+    assert!(seeds.len() >= 4);
+    for seed in seeds {
+        let bytes = std::fs::read(seed.path()).expect("a seed");
+        load(bytes).unwrap_or_else(|e| panic!("{}: {e}", seed.path().display()));
     }
 }

@@ -39,6 +39,9 @@ const PRIMITIVES: [(u64, &str); 8] = [
     (11, "long[]"),
 ];
 
+/// Primitive arrays are known under their kind (4..=11) in place of a class object's id.
+const HIGHEST_KIND: u64 = 11;
+
 /// Deeper inheritance than this is damage (or a cycle), not a program.
 const DEEPEST: usize = 1000;
 
@@ -57,13 +60,14 @@ impl Classes {
         };
         let name_of = |id: u64| index.class_name(bytes, id).unwrap_or_else(|| format!("(unknown class 0x{id:x})"));
         let mut records: FxHashMap<u64, &ClassRecord> = FxHashMap::default();
-        for record in &census.records {
+        // No object lies at the lowest addresses: such ids are damage, and would be taken for kinds of primitives.
+        for record in census.records.iter().filter(|r| r.id > HIGHEST_KIND) {
             if records.insert(record.id, record).is_none() {
                 classes.add(record.id, name_of(record.id), record.loader);
             }
         }
         // Objects whose class record is missing (cut off): their class has a name all the same.
-        let mut orphans: Vec<u64> = census.classes.keys().copied().filter(|id| *id > 11).collect();
+        let mut orphans: Vec<u64> = census.classes.keys().copied().filter(|id| *id > HIGHEST_KIND).collect();
         orphans.sort_unstable();
         for id in orphans {
             if !classes.by_id.contains_key(&id) {
@@ -86,7 +90,8 @@ impl Classes {
             None => classes.add(0, "java.lang.Class".to_owned(), 0),
         };
         for record in &census.records {
-            let number = classes.by_id[&record.id] as usize;
+            let Some(&number) = classes.by_id.get(&record.id).filter(|_| record.id > HIGHEST_KIND) else { continue };
+            let number = number as usize;
             classes.types[number].superclass = classes.by_id.get(&record.superclass).map(|&t| TypeId(t));
             classes.references[number] = reference_offsets(record, &records, header.id_size);
         }

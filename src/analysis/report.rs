@@ -98,7 +98,7 @@ pub struct HeldBy {
 const MOST_REFERRERS: usize = 4;
 const MOST_ROOTS: usize = 3;
 /// A chain longer than this tells no more.
-const LONGEST_CHAIN: usize = 8;
+const LONGEST_CHAIN: usize = 12;
 
 /// Makes the report of a history.
 ///

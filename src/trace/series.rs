@@ -86,6 +86,10 @@ fn folder(path: &Path, progress: &Progress) -> Result<(Vec<SnapshotInfo>, Vec<Wa
             Ok(info) => found.push(info),
             // What stands beside dumps by custom is not worth a warning.
             Err(_) if is_companion(&file) => {}
+            Err(Error::Format { found, .. }) => {
+                let message = format!("skipped: no heap dump, it begins with {found}");
+                skipped.push(Warning { path: file, offset: None, message });
+            }
             Err(error) => skipped.push(Warning { path: file, offset: None, message: format!("skipped: {error}") }),
         }
     }
@@ -95,7 +99,7 @@ fn folder(path: &Path, progress: &Progress) -> Result<(Vec<SnapshotInfo>, Vec<Wa
 fn is_companion(file: &Path) -> bool {
     let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
     let hidden = file.file_name().is_some_and(|n| n.to_string_lossy().starts_with('.'));
-    hidden || ["md", "txt", "java", "sh", "log", "json"].contains(&extension)
+    hidden || ["md", "txt", "java", "class", "jar", "sh", "log", "json"].contains(&extension)
 }
 
 fn identify(path: &Path) -> Result<SnapshotInfo> {

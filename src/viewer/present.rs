@@ -11,6 +11,7 @@ use super::shown::{Shown, Target, pack};
 use crate::city;
 use crate::timeline::NodeId;
 use bevy::prelude::*;
+use glam::Vec3;
 
 /// What the cones on screen were made for.
 #[derive(PartialEq, Clone)]
@@ -96,9 +97,14 @@ pub fn present(
                         let lit =
                             Some(other) == selection.hovered || Some(other) == selection.pointed.map(Target::Node);
                         let colour = if cone.incoming { city::INCOMING_COLOUR } else { city::OUTGOING_COLOUR };
+                        // Two cones between the same buildings lie beside each other, not in each other.
+                        let both = cones.cones.iter().any(|c| c.other == cone.other && c.incoming != cone.incoming);
+                        let ahead = cone.to - cone.from;
+                        let aside = ahead.cross(Vec3::Y).normalize_or_zero();
+                        let shift = if both { aside * cone.radius_from.max(cone.radius_to) } else { Vec3::ZERO };
                         records.push(ConeRecord {
-                            start: cone.from.extend(cone.radius_from).to_array(),
-                            end: cone.to.extend(cone.radius_to).to_array(),
+                            start: (cone.from + shift).extend(cone.radius_from).to_array(),
+                            end: (cone.to + shift).extend(cone.radius_to).to_array(),
                             paint: [pack(colour), u32::from(lit)],
                         });
                     }

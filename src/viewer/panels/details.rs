@@ -121,6 +121,16 @@ fn references(ui: &mut egui::Ui, tools: &mut Tools<'_>, map: &ReferenceMap) {
     );
     ui.add_space(4.0);
     table(ui, tools, "KEEPS ALIVE  (outgoing)", "outgoing", &map.outgoing, theme::colour(city::OUTGOING_COLOUR), false);
+    if tools.cones.left_out > 0 && tools.settings.show_pointers {
+        ui.label(
+            RichText::new(format!(
+                "{} cones are drawn; the {} thinnest are not. The tables list all",
+                tools.cones.drawn, tools.cones.left_out
+            ))
+            .size(11.0)
+            .color(theme::WARNING),
+        );
+    }
     if map.internal > 0 {
         ui.label(
             RichText::new(format!("{} references inside the group itself", crate::analysis::count_text(map.internal)))

@@ -54,7 +54,7 @@ fn header(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         ui.label(RichText::new(format!("⚠ {text}: what is shown may be incomplete")).color(theme::WARNING).size(12.0))
             .on_hover_ui(|ui| {
                 for warning in warnings.iter().take(12) {
-                    ui.label(warning.to_string());
+                    ui.label(theme::shortened(&warning.to_string(), 400));
                 }
                 if warnings.len() > 12 {
                     ui.label(format!("and {} more, see the log", warnings.len() - 12));

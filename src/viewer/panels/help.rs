@@ -10,7 +10,7 @@ pub fn show(ctx: &egui::Context) -> bool {
     egui::Area::new("help".into()).order(egui::Order::Foreground).anchor(Align2::CENTER_CENTER, [0.0, -20.0]).show(
         ctx,
         |ui| {
-            theme::frame().inner_margin(18).show(ui, |ui| {
+            theme::frame().fill(theme::SOLID).inner_margin(18).show(ui, |ui| {
                 ui.horizontal(|ui| {
                     ui.label(RichText::new("Keys and mouse").heading().strong());
                     ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {

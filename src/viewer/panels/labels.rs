@@ -12,6 +12,8 @@ use glam::{Mat4, Vec3};
 pub struct Label {
     /// World position of its foot.
     pub at: Vec3,
+    /// What it names.
+    pub node: NodeId,
     /// The name.
     pub text: String,
     /// How it is painted.
@@ -63,7 +65,7 @@ pub fn collect(
         if seen.insert(node)
             && let Some(at) = roof(node)
         {
-            labels.push(Label { at, text: timeline.name(node).to_owned(), style });
+            labels.push(Label { at, node, text: timeline.name(node).to_owned(), style });
         }
     };
     if let Some(node) = selected {
@@ -85,8 +87,15 @@ pub fn collect(
 
 /// Paints the names into the space that panels leave free.
 ///
-/// `hidden` says whether something stands before a point: names on the ground are left out then, names on roofs are not.
-pub fn paint(ctx: &egui::Context, labels: &[Label], clip_from_world: Mat4, free: Rect, hidden: impl Fn(Vec3) -> bool) {
+/// `hidden` says whether something else stands before a named building or district: its name is left out then, unless
+/// it is selected or connected to the selection.
+pub fn paint(
+    ctx: &egui::Context,
+    labels: &[Label],
+    clip_from_world: Mat4,
+    free: Rect,
+    hidden: impl Fn(&Label) -> bool,
+) {
     let mut taken: Vec<Rect> = Vec::new();
     let screen = ctx.content_rect();
     let painter = ctx.layer_painter(egui::LayerId::new(egui::Order::Background, "labels".into())).with_clip_rect(free);
@@ -100,7 +109,7 @@ pub fn paint(ctx: &egui::Context, labels: &[Label], clip_from_world: Mat4, free:
             screen.left() + (ndc.x * 0.5 + 0.5) * screen.width(),
             screen.top() + (0.5 - ndc.y * 0.5) * screen.height(),
         );
-        if !free.contains(at) || (label.style == Style::District && hidden(label.at)) {
+        if !free.contains(at) || (matches!(label.style, Style::District | Style::Growing) && hidden(label)) {
             continue;
         }
         let (size, colour, lift) = match label.style {

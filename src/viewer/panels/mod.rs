@@ -18,11 +18,12 @@ use super::fly::CameraRig;
 use super::loading::{Loading, OpenRequest};
 use super::notices::Notices;
 use super::picking::Pointer;
+use super::present::ConeCount;
 use super::selection::{References, Selection};
 use super::settings::Settings;
-use super::shown::{City, Shown};
+use super::shown::{City, Shown, Target};
 use crate::analysis;
-use crate::city::PlotState;
+use crate::city::{HitTarget, PlotState};
 use crate::timeline::{Amount, Metric, NodeId, TimePoint};
 use bevy::prelude::*;
 use bevy_egui::{EguiContexts, EguiPlugin, EguiPrimaryContextPass, egui};
@@ -56,6 +57,8 @@ pub struct Tools<'a> {
     pub clock: &'a Clock,
     /// The references of the selection.
     pub references: &'a References,
+    /// How many cones are drawn, and how many are not.
+    pub cones: ConeCount,
     /// The settings.
     pub settings: &'a mut Settings,
     /// The selection.
@@ -145,6 +148,7 @@ struct World<'w, 's> {
     settings: ResMut<'w, Settings>,
     selection: ResMut<'w, Selection>,
     references: Res<'w, References>,
+    cones: Res<'w, ConeCount>,
     loading: ResMut<'w, Loading>,
     panels: ResMut<'w, PanelState>,
     notices: Res<'w, Notices>,
@@ -165,7 +169,7 @@ fn show_panels(mut contexts: EguiContexts, mut world: World) {
     if world.panels.nothing {
         return;
     }
-    let World { shown, clock, settings, selection, references, panels, .. } = &mut world;
+    let World { shown, clock, settings, selection, references, cones, panels, .. } = &mut world;
     selection.bypass_change_detection().pointed = None;
     let mut go_to = None;
     let still = panels.still;
@@ -179,6 +183,7 @@ fn show_panels(mut contexts: EguiContexts, mut world: World) {
                 city,
                 clock,
                 references,
+                cones: **cones,
                 settings: &mut wanted,
                 selection: selection.bypass_change_detection(),
                 actions: &mut actions,
@@ -271,7 +276,11 @@ fn caption(ctx: &egui::Context, city: &City, clock: &Clock, settings: &Settings,
                     ui.label(egui::RichText::new(amounts(city.timeline.amount(clock.time, node))).color(theme::QUIET));
                 }
                 for warning in city.history.warnings().iter().take(3) {
-                    ui.label(egui::RichText::new(format!("⚠ {warning}")).color(theme::WARNING).size(11.0));
+                    ui.label(
+                        egui::RichText::new(format!("⚠ {}", theme::shortened(&warning.to_string(), 110)))
+                            .color(theme::WARNING)
+                            .size(11.0),
+                    );
                 }
             });
         });
@@ -299,10 +308,16 @@ fn draw_labels(ctx: &egui::Context, world: &mut World, free: egui::Rect) {
         None => Vec::new(),
     };
     let labels = labels::collect(city, &now, selection.node(), &connected, &growing);
-    let hidden = |at: glam::Vec3| {
-        let towards = at - rig.pose.eye;
+    let hidden = |label: &labels::Label| {
+        let towards = label.at - rig.pose.eye;
         let before = city.plan.pick(|plot| now.scale(plot), rig.pose.eye, towards);
-        before.is_some_and(|hit| hit.distance < 0.985)
+        before.is_some_and(|hit| {
+            let own = match hit.target {
+                HitTarget::Plot(plot) => city.target_of_plot(plot) == Target::Node(label.node),
+                HitTarget::District(_) => false,
+            };
+            hit.distance < 0.985 && !own
+        })
     };
     labels::paint(ctx, &labels, rig.clip_from_world(), free, hidden);
 }

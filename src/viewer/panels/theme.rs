@@ -4,6 +4,8 @@ use bevy_egui::egui::{self, Color32, CornerRadius, FontFamily, FontId, Margin, S
 
 /// Panel background: dark, a little of the city shines through.
 pub const PANEL: Color32 = Color32::from_rgba_premultiplied(13, 18, 28, 236);
+/// The same where nothing may shine through: text over text.
+pub const SOLID: Color32 = Color32::from_rgb(14, 19, 30);
 /// Text that matters.
 pub const TEXT: Color32 = Color32::from_rgb(232, 236, 244);
 /// Text beside it. 4.5:1 on the panel at least.

@@ -130,6 +130,24 @@ fn a_dump_cut_anywhere_gives_what_is_complete_and_says_so() {
 }
 
 #[test]
+fn a_real_dump_cut_at_many_places_opens_with_a_warning() {
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak/person-leak-01.hprof.gz");
+    let whole = Input::open(&sample, &Progress::new()).expect("the sample").bytes().to_vec();
+    let all = load(whole.clone()).expect("a heap");
+    assert_eq!(all.warnings(), &[]);
+    let mut before = 0;
+    for i in 1..60 {
+        // Spread over the file, at no round numbers.
+        let end = whole.len() * i / 60 + i * 7 % 13;
+        let heap = load(whole[..end].to_vec()).unwrap_or_else(|e| panic!("cut at {end}: {e}"));
+        assert!(!heap.warnings().is_empty(), "cut at {end}: no warning");
+        assert!(heap.object_count() >= before && heap.object_count() < all.object_count(), "cut at {end}");
+        before = heap.object_count();
+    }
+    assert!(before > all.object_count() / 2, "what comes before the cut is there");
+}
+
+#[test]
 fn unknown_records_are_skipped_and_counted() {
     let mut d = Dump::new(2, 8, 0);
     d.record(0x77, &[1, 2, 3]).record(0x77, &[]);

@@ -2,10 +2,15 @@
 //! what they must show. `UPDATE_GOLDEN=1` writes new ones to `tests/golden/`; look at them before keeping them.
 #![cfg(feature = "viewer")]
 
+use bevy::prelude::App;
 use image::RgbImage;
+use memory_city::city::AreaMode;
 use memory_city::progress::Progress;
+use memory_city::timeline::Metric;
+use memory_city::viewer::action::Action;
 use memory_city::viewer::capture::{self, Shot, Studio, View};
 use memory_city::viewer::loading::open_city;
+use memory_city::viewer::selection::Selection;
 use memory_city::viewer::settings::Settings;
 use memory_city::viewer::shown::Shown;
 use std::path::{Path, PathBuf};
@@ -106,6 +111,44 @@ fn the_sample_city_looks_as_it_should() {
     golden("above", &above);
     let panels = studio.shoot(&Shot { panels: true, size: (1280, 800), ..select(&settings) }).expect("a picture");
     golden("panels", &panels);
+
+    // The selection survives time steps, changed settings, new layouts and groupings that know the group.
+    let app = studio.app();
+    let selected_key = |app: &App| {
+        let node = app.world().resource::<Selection>().node()?;
+        app.world().resource::<Shown>().0.as_ref().map(|city| city.timeline.key(node))
+    };
+    let key = selected_key(app).expect("a selection");
+    for action in [Action::First, Action::Next, Action::Last] {
+        app.world_mut().write_message(action);
+        app.update();
+        assert_eq!(selected_key(app).as_deref(), Some(&*key), "{action:?}");
+    }
+    for change in [
+        (|s| s.area_mode = AreaMode::Linear) as fn(&mut Settings),
+        |s| s.child_count = 12,
+        |s| s.solid_count = 3,
+        |s| s.metric = Metric::Objects,
+        |s| s.include_unreachable = true,
+    ] {
+        let world = app.world_mut();
+        change(&mut world.resource_mut::<Settings>());
+        let wanted = world.resource::<Settings>().clone();
+        let started = std::time::Instant::now();
+        let made = |app: &App| app.world().resource::<Shown>().0.as_ref().is_some_and(|c| c.made_with == wanted);
+        while !made(app) {
+            app.update();
+            assert!(started.elapsed().as_secs() < 60, "the city is made anew");
+        }
+        assert_eq!(selected_key(app).as_deref(), Some(&*key));
+    }
+    // A grouping without the group drops it.
+    app.world_mut().resource_mut::<Settings>().grouping = "kind-type".into();
+    while app.world().resource::<Shown>().0.as_ref().is_some_and(|c| c.made_with.grouping != "kind-type") {
+        app.update();
+    }
+    assert_eq!(selected_key(app), None);
+    studio.show(open(&settings));
 
     // Opacity: opaque, see-through, outlines only, are three pictures; without colour nothing is red.
     for (name, opacity) in [("opaque", 1.0), ("outlines", 0.0)] {

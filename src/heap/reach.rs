@@ -7,6 +7,13 @@ use super::{BitSet, HeapState, ObjectId, RootKind};
 
 pub(super) fn reachable(heap: &HeapState) -> BitSet {
     let mut seen = BitSet::new(heap.object_count());
+    if heap.roots.is_empty() {
+        // Nothing is known of roots, so nothing is known to be garbage.
+        heap.objects().for_each(|o| {
+            seen.insert(o.0);
+        });
+        return seen;
+    }
     let mut types_seen = vec![false; heap.types.len()];
     let mut open: Vec<ObjectId> = Vec::new();
     // Without any real root (some tools write none) everything would be garbage, which tells nothing.

@@ -77,7 +77,7 @@ pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
         warnings.push(Warning {
             path: input.path.clone(),
             offset: None,
-            message: "the dump names no GC roots: static fields are taken as roots instead".into(),
+            message: "the dump names no GC roots: static fields are taken as roots, or all objects as reachable where there are none".into(),
         });
     }
     let incoming = graph.outgoing.transpose();

@@ -117,8 +117,8 @@ fn shade(in: Varying) -> vec4<f32> {
     if in.kind.x == KIND_MORE {
         // Hatched: this is a sum of many groups, not one.
         let pixel = max(fwidth(in.place.x + in.place.y), 1e-6);
-        let stripe = abs(fract((in.place.x + in.place.y) * 1.6) - 0.5);
-        let soft = clamp(1.0 - pixel * 2.5, 0.0, 1.0);
+        let stripe = abs(fract((in.place.x + in.place.y) * 0.7) - 0.5);
+        let soft = clamp(1.0 - pixel * 1.2, 0.0, 1.0);
         colour = mix(colour, colour * 1.55, smoothstep(0.18, 0.32, stripe) * soft);
     }
     let strength = select(0.62, 0.35, in.kind.x == KIND_SLAB);

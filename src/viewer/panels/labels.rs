@@ -3,6 +3,7 @@
 //! Names never cover each other: the most important come first, a name without room is left out.
 
 use super::theme;
+use crate::city::{Plot, PlotKind};
 use crate::timeline::NodeId;
 use crate::viewer::shown::{City, Target};
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Rect, Stroke, StrokeKind};
@@ -13,7 +14,7 @@ pub struct Label {
     /// World position of its foot.
     pub at: Vec3,
     /// What it names.
-    pub node: NodeId,
+    pub target: Target,
     /// The name.
     pub text: String,
     /// How it is painted.
@@ -65,7 +66,7 @@ pub fn collect(
         if seen.insert(node)
             && let Some(at) = roof(node)
         {
-            labels.push(Label { at, node, text: timeline.name(node).to_owned(), style });
+            labels.push(Label { at, target: Target::Node(node), text: timeline.name(node).to_owned(), style });
         }
     };
     if let Some(node) = selected {
@@ -77,10 +78,20 @@ pub fn collect(
     for &node in growing {
         add(node, Style::Growing);
     }
+    let mut more: Vec<&Plot> = city.plan.plots.iter().filter(|p| matches!(p.kind, PlotKind::More { .. })).collect();
+    more.sort_by(|a, b| (b.cell.w * b.cell.h).total_cmp(&(a.cell.w * a.cell.h)));
     let mut districts: Vec<_> = city.plan.districts.iter().filter(|d| d.level > 0).collect();
     districts.sort_by(|a, b| (b.cell.w * b.cell.h).total_cmp(&(a.cell.w * a.cell.h)));
     for district in districts.into_iter().take(60) {
         add(district.node, Style::District);
+    }
+    for plot in more.into_iter().take(12) {
+        if let PlotKind::More { parent, count } = plot.kind {
+            let (x, z) = plot.cell.centre();
+            let at = Vec3::new(x as f32, plot.ground as f32, z as f32);
+            let text = format!("{count} more");
+            labels.push(Label { at, target: Target::More(parent), text, style: Style::District });
+        }
     }
     labels
 }

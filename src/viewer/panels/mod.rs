@@ -21,7 +21,7 @@ use super::picking::Pointer;
 use super::present::ConeCount;
 use super::selection::{References, Selection};
 use super::settings::Settings;
-use super::shown::{City, Shown, Target};
+use super::shown::{City, Shown};
 use crate::analysis;
 use crate::city::{HitTarget, PlotState};
 use crate::timeline::{Amount, Metric, NodeId, TimePoint};
@@ -313,7 +313,7 @@ fn draw_labels(ctx: &egui::Context, world: &mut World, free: egui::Rect) {
         let before = city.plan.pick(|plot| now.scale(plot), rig.pose.eye, towards);
         before.is_some_and(|hit| {
             let own = match hit.target {
-                HitTarget::Plot(plot) => city.target_of_plot(plot) == Target::Node(label.node),
+                HitTarget::Plot(plot) => city.target_of_plot(plot) == label.target,
                 HitTarget::District(_) => false,
             };
             hit.distance < 0.985 && !own

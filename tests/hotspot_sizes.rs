@@ -24,6 +24,17 @@ const LAYOUTS: &[(u32, &[&str])] = &[
     (25, &["-XX:+UseSerialGC", "-XX:+UseCompactObjectHeaders"]),
     (25, &["-XX:+UseG1GC", "-XX:+UseCompactObjectHeaders"]),
     (25, &["-XX:+UseParallelGC", "-XX:-UseCompressedOops"]),
+    (17, &["-XX:+UseZGC"]),
+    (25, &["-XX:+UseZGC"]),
+    (25, &["-XX:+UseSerialGC", "-XX:ObjectAlignmentInBytes=16"]),
+];
+
+/// ZGC leaves dead objects between live ones, so distances are too long there; the layout gives the sizes then. Not of
+/// these: they have fields that dumps do not show and the layout cannot know.
+const HIDDEN_IN_HOLES: &[&str] = &[
+    "java.lang.invoke.ResolvedMethodName",
+    "java.lang.ref.Finalizer$FinalizerThread",
+    "java.lang.ref.Reference$ReferenceHandler",
 ];
 
 /// How many classes may differ between two histograms of a resting process.
@@ -70,7 +81,8 @@ fn every_class_has_the_vm_s_counts_and_bytes() {
         let full = full(&input);
         let mut differing = 0;
         for (class, row) in &truth {
-            if *class == "java.lang.Class" {
+            let uncertain = flags.contains(&"-XX:+UseZGC") && HIDDEN_IN_HOLES.contains(&class.as_str());
+            if *class == "java.lang.Class" || uncertain {
                 continue;
             }
             for (way, ours) in [("histogram", &quick), ("graph", &full)] {

@@ -142,8 +142,33 @@ impl Classes {
             base.push(b);
             element.push(e);
         }
+        // Threads are padded; of most of their subclasses there is one, and something dead may lie behind it. Their own
+        // fields come behind the padding of `Thread`, of which there are several.
+        let thread = self.types.iter().position(|t| t.name == "java.lang.Thread");
+        if let Some((of_thread, Some((above, _)))) = thread.map(|t| (base[t], &shapes[t])) {
+            for (t, shape) in shapes.iter().enumerate() {
+                let Some((shape, gaps)) = shape else { continue };
+                let below = shape.fields.get(above.fields.len()..).filter(|f| !f.is_empty());
+                let (true, Some(below)) = (shape.padded && (1..8).contains(&gaps.seen), below) else { continue };
+                let width = |&kind: &u8| match kind {
+                    2 => layout.reference,
+                    kind => segment::width(kind, 8).unwrap_or(1) as u32,
+                };
+                let own: u32 = below.iter().flat_map(|f| f.iter()).map(width).sum();
+                let derives = self.superclasses(t).any(|c| Some(c) == thread);
+                if derives {
+                    base[t] = gaps.least.min(layout.align(of_thread.saturating_add(own)));
+                }
+            }
+        }
         self.sizes = TypeSizes { base, element, alignment: layout.alignment };
         self.layout = layout;
+    }
+
+    /// The superclasses of a type, nearest first.
+    fn superclasses(&self, t: usize) -> impl Iterator<Item = usize> {
+        let above = |t: &usize| self.types[*t].superclass.map(|s| s.0 as usize);
+        std::iter::successors(above(&t), above).take(DEEPEST)
     }
 
     fn shape<'r>(&self, class: u64, records: &FxHashMap<u64, &'r ClassRecord>) -> Shape<'r> {

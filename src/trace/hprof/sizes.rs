@@ -76,7 +76,7 @@ impl ObjectLayout {
                 .iter()
                 .filter(|&&k| k != 2)
                 .map(|&k| super::segment::width(k, 8).unwrap_or(1) as u32)
-                .chain(hidden.iter().copied())
+                .chain(hidden.iter().map(|&h| if h == HIDDEN_REFERENCE { self.reference } else { h }))
                 .collect();
             sizes.sort_unstable_by(|a, b| b.cmp(a));
             // Primitives first, large to small; references behind them.
@@ -111,17 +111,20 @@ fn place(size: u32, end: &mut u32, holes: &mut Vec<(u32, u32)>) {
     *end = at + size;
 }
 
+/// Stands for a hidden reference among hidden fields: its size is that of the layout.
+const HIDDEN_REFERENCE: u32 = 0;
+
 /// Fields that HotSpot adds to classes and dumps do not show: sizes in bytes, on a 64 bit VM. Only a fallback for
 /// classes without clear distances.
 pub fn hidden_fields(class: &str) -> &'static [u32] {
     match class {
         "java.lang.ClassLoader" | "java.lang.Module" | "java.lang.invoke.MemberName" => &[8],
-        "java.lang.invoke.ResolvedMethodName" => &[8, 4],
+        "java.lang.invoke.ResolvedMethodName" => &[8, HIDDEN_REFERENCE],
         "java.lang.invoke.MethodHandleNatives$CallSiteContext" => &[8, 8],
         "java.lang.StackFrameInfo" => &[2],
         "java.lang.String" | "java.lang.InternalError" => &[1],
         // Klass, array klass, sizes, and references to domain, signers and source.
-        "java.lang.Class" => &[8, 8, 4, 4, 4, 4, 4],
+        "java.lang.Class" => &[8, 8, 4, 4, HIDDEN_REFERENCE, HIDDEN_REFERENCE, HIDDEN_REFERENCE],
         _ => &[],
     }
 }
@@ -195,21 +198,16 @@ pub fn infer(census: &Census, id_size: usize, android: bool, shapes: &[(Shape<'_
 pub fn instance_size(layout: &ObjectLayout, shape: &Shape<'_>, gaps: &Gaps) -> u32 {
     let planned = layout.instance_size(shape);
     let Some((modal, votes)) = gaps.modal() else { return planned };
-    if modal == planned {
-        return planned;
-    }
-    // Clear: many, and most of them alike.
-    if votes >= 8 && u64::from(votes) * 10 >= u64::from(gaps.seen) * 6 {
-        return modal;
-    }
-    // Few: the layout's size, unless even the smallest distance says there is a little more (hidden fields), or less.
-    let least = gaps.least;
-    match least.checked_sub(planned) {
-        None => least,
-        Some(0) => planned,
-        Some(more) if shape.padded && more <= 1024 => least,
-        Some(more) if more <= 32 && votes * 2 >= gaps.seen && modal == least => least,
-        Some(_) => planned,
+    // No object reaches into the next: the smallest distance is never below the size.
+    let Some(more) = gaps.least.checked_sub(planned).filter(|&more| more > 0) else { return gaps.least.min(planned) };
+    // Every distance is larger than the layout says. Either there are fields the dump does not show, which is so of few
+    // classes of the platform, or something dead lies behind each instance, which is likely where there are few.
+    let alike = modal == gaps.least && u64::from(votes) * 10 >= u64::from(gaps.seen) * 9;
+    let hidden = shape.hidden.iter().any(|h| !h.is_empty());
+    if (shape.padded && more <= 1024) || (hidden && more <= 32 && alike) || (votes >= 8 && alike) {
+        gaps.least
+    } else {
+        planned
     }
 }
 

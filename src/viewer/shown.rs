@@ -6,12 +6,16 @@
 use super::scene::Versioned;
 use super::scene::records::{BoxRecord, StateRecord, kind};
 use super::settings::Settings;
+use crate::analysis;
 use crate::city::camera::{CameraPose, Lens};
 use crate::city::{self, CityPlan, HitTarget, PlotKind, PlotState};
 use crate::timeline::{History, NodeId, Timeline};
 use bevy::prelude::Resource;
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// How many groups are ranked: more than any list or set of names shows.
+const MOST_RANKED: usize = 24;
 
 /// What one can point at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,6 +52,8 @@ pub struct City {
     states: HashMap<usize, TimeState>,
     /// The tallest roof over all times, world units.
     pub tallest: f32,
+    /// The groups that grow most in the metric of the layout, strongest first: ranked once, shown in every frame.
+    pub growing: Vec<NodeId>,
     /// The settings it was made with.
     pub made_with: Settings,
 }
@@ -106,8 +112,10 @@ impl City {
         let tallest = (0..plan.plots.len())
             .map(|p| plan.plots[p].ground + plan.height(p, plan.full_scale()))
             .fold(0.0, f64::max) as f32;
+        let growing = analysis::top_growing(&timeline, settings.metric, MOST_RANKED);
         City {
             title,
+            growing,
             history,
             timeline,
             solid: (districts + opaque) as u32,

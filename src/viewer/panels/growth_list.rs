@@ -3,7 +3,6 @@
 use super::Tools;
 use super::theme;
 use super::{metric_name, signed};
-use crate::analysis;
 use crate::city;
 use bevy_egui::egui::{self, Align2, Color32, CornerRadius, Rect, RichText, Sense, Stroke, StrokeKind};
 
@@ -64,10 +63,10 @@ fn header(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
 }
 
 fn list(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
-    let metric = tools.settings.metric;
+    let metric = tools.city.made_with.metric;
     let timeline = std::sync::Arc::clone(&tools.city.timeline);
     theme::heading(ui, &format!("GROWS MOST  ·  {} first to last", metric_name(metric)));
-    let top = analysis::top_growing(&timeline, metric, ROWS);
+    let top = &tools.city.growing[..tools.city.growing.len().min(ROWS)];
     let most = top.first().map(|&n| timeline.growth(n, metric)).unwrap_or(0).max(1);
     if timeline.times() < 2 {
         ui.label(

@@ -295,7 +295,7 @@ fn draw_labels(ctx: &egui::Context, world: &mut World, free: egui::Rect) {
     let time = clock.time;
     let after = city.states(time).plots;
     let now = NowState { before: &after, after: &after, mix: 1.0 };
-    let growing = analysis::top_growing(&city.timeline, settings.metric, settings.solid_count.min(24));
+    let growing = city.growing[..city.growing.len().min(settings.solid_count)].to_vec();
     let connected: Vec<NodeId> = match selection.node().filter(|_| settings.show_pointers) {
         Some(node) => references
             .of(node)

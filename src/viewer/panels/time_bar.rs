@@ -34,25 +34,14 @@ fn buttons(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         ui.set_width(232.0);
         ui.horizontal(|ui| {
             let playing = tools.clock.playing;
-            for (text, action) in [
-                ("⏮", Action::First),
-                ("⏴", Action::Previous),
-                (if playing { "⏸" } else { "⏵" }, Action::Play),
-                ("⏭", Action::Next),
-                ("⏩", Action::Last),
+            // Play and next share a triangle in this font; the step buttons carry a bar.
+            for (text, text_size, action) in [
+                ("⏮", 15.0, Action::First),
+                ("|◀", 15.0, Action::Previous),
+                (if playing { "⏸" } else { "⏵" }, 19.0, Action::Play),
+                ("▶|", 15.0, Action::Next),
+                ("⏭", 15.0, Action::Last),
             ] {
-                let (text, text_size) = match action {
-                    Action::Next => ("⏵", 15.0),
-                    Action::Last => ("⏭", 15.0),
-                    Action::Play => (text, 19.0),
-                    _ => (text, 15.0),
-                };
-                // Play and next share a triangle in this font; the step buttons carry a bar.
-                let text = match action {
-                    Action::Next => "▶|".to_owned(),
-                    Action::Previous => "|◀".to_owned(),
-                    _ => text.to_owned(),
-                };
                 let enabled = times > 1;
                 let button =
                     egui::Button::new(egui::RichText::new(text).size(text_size)).min_size(egui::vec2(36.0, 28.0));

@@ -42,12 +42,12 @@ pub fn node(ui: &mut egui::Ui, timeline: &Timeline, time: usize, node: NodeId) {
             .color(theme::QUIET),
     );
     if timeline.times() > 1 {
-        growth(ui, "since the first state", timeline, |m| timeline.growth_until(time, node, m));
-        growth(ui, "first to last", timeline, |m| timeline.growth(node, m));
+        growth(ui, "since the first state", |m| timeline.growth_until(time, node, m));
+        growth(ui, "first to last", |m| timeline.growth(node, m));
     }
 }
 
-fn growth(ui: &mut egui::Ui, what: &str, _timeline: &Timeline, of: impl Fn(Metric) -> i64) {
+fn growth(ui: &mut egui::Ui, what: &str, of: impl Fn(Metric) -> i64) {
     let (objects, bytes) = (of(Metric::Objects), of(Metric::Bytes));
     let colour = match bytes.max(objects) {
         g if g > 0 => theme::GROWTH,
@@ -65,16 +65,11 @@ fn more(ui: &mut egui::Ui, city: &City, time: usize, parent: NodeId) {
     let pruned = city.plan.pruned(plot);
     let timeline = &city.timeline;
     ui.label(RichText::new(format!("{} more in {}", pruned.len(), timeline.path_label(parent))).strong());
-    let (mut objects, mut bytes) = (0u64, 0u64);
-    for &id in pruned {
-        let amount = timeline.amount(time, id);
-        objects += amount.objects;
-        bytes += amount.bytes;
-    }
-    ui.label(amounts(crate::timeline::Amount { objects, bytes }));
+    let amount = city.plan.amount(timeline, plot, time);
+    ui.label(amounts(amount));
     let heap = timeline.amount(time, NodeId::ROOT).bytes.max(1);
     ui.label(
-        RichText::new(format!("{:.1} % of the heap's bytes now", bytes as f64 * 100.0 / heap as f64))
+        RichText::new(format!("{:.1} % of the heap's bytes now", amount.bytes as f64 * 100.0 / heap as f64))
             .color(theme::QUIET),
     );
     for &id in pruned.iter().take(5) {

@@ -12,6 +12,15 @@ impl BitSet {
         BitSet { words: vec![0; bound.div_ceil(64)] }
     }
 
+    /// All numbers below `bound`.
+    pub fn full(bound: usize) -> Self {
+        let mut words = vec![u64::MAX; bound.div_ceil(64)];
+        if let (Some(last), rest @ 1..) = (words.last_mut(), bound % 64) {
+            *last = (1 << rest) - 1;
+        }
+        BitSet { words }
+    }
+
     /// Whether `i` is in it.
     pub fn contains(&self, i: u32) -> bool {
         self.words.get(i as usize / 64).is_some_and(|w| w >> (i % 64) & 1 == 1)

@@ -65,6 +65,7 @@ impl HeapBuilder {
             roots: self.roots,
             sites: Vec::new(),
             traces: Default::default(),
+            origins: None,
             warnings: Vec::new(),
             reachable: Default::default(),
             totals: Default::default(),

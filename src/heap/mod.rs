@@ -85,12 +85,14 @@ mod addresses;
 mod bits;
 mod build;
 mod csr;
+mod origin;
 mod reach;
 
 pub use addresses::{AddressMap, AddressSet, AddressWriter};
 pub use bits::BitSet;
 pub use build::HeapBuilder;
 pub use csr::Csr;
+pub use origin::{AllocationSite, Allocator, Facts, Identity, Life, Origin, Origins, SpaceKind, ThreadId};
 
 use crate::error::Warning;
 use std::sync::OnceLock;
@@ -133,7 +135,7 @@ impl std::ops::AddAssign for Amount {
 }
 
 /// No array length: the object is an instance.
-const NO_LENGTH: u32 = u32::MAX;
+pub const NO_LENGTH: u32 = u32::MAX;
 
 /// The objects of one point in time. Immutable; shared between threads.
 pub struct HeapState {
@@ -152,7 +154,9 @@ pub struct HeapState {
     pub(crate) mirror_of: Vec<Option<ObjectId>>,
     /// Allocation trace of each object; empty when the source has none.
     pub(crate) sites: Vec<u32>,
-    pub(crate) traces: rustc_hash::FxHashMap<u32, Vec<String>>,
+    pub(crate) traces: rustc_hash::FxHashMap<u32, AllocationSite>,
+    /// Origins of the objects, where the source is a trace.
+    pub(crate) origins: Option<Origins>,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) reachable: OnceLock<BitSet>,
     pub(crate) totals: OnceLock<(Amount, Amount)>,
@@ -280,8 +284,37 @@ impl HeapState {
     }
 
     /// Where the object was allocated, innermost frame first; empty when the source does not say.
-    pub fn allocation_site(&self, o: ObjectId) -> &[String] {
-        self.sites.get(o.0 as usize).and_then(|s| self.traces.get(s)).map(|t| &t[..]).unwrap_or(&[])
+    pub fn allocation_site(&self, o: ObjectId) -> &[std::sync::Arc<str>] {
+        let i = o.0 as usize;
+        if let Some(origins) = &self.origins {
+            return origins.frames(origins.of(i).site);
+        }
+        self.sites.get(i).and_then(|s| self.traces.get(s)).map(|t| &t.frames[..]).unwrap_or(&[])
+    }
+
+    /// Where objects come from and how they live; `None` for dumps, which do not know.
+    pub fn origins(&self) -> Option<&Origins> {
+        self.origins.as_ref()
+    }
+
+    /// What classifiers look at.
+    pub fn facts(&self, o: ObjectId) -> Facts<'_> {
+        let i = o.0 as usize;
+        let life = self.origins.as_ref().map(|origins| {
+            let origin = origins.of(i);
+            Life {
+                thread: origins.thread(origin.thread),
+                allocator: origin.allocator,
+                space: origin.space,
+                age: origins.gcs - origin.birth.min(origins.gcs),
+            }
+        });
+        Facts {
+            of: &self.types[self.type_of[i] as usize],
+            length: self.array_length(o),
+            site: self.allocation_site(o),
+            life,
+        }
     }
 
     /// What a person must know about this state.
@@ -295,6 +328,7 @@ impl HeapState {
             + self.outgoing.memory()
             + self.incoming.memory()
             + self.addresses.memory()
+            + self.origins.as_ref().map_or(0, Origins::memory)
             + 80 * self.roots.len()
             + 120 * self.types.len()
     }

@@ -24,7 +24,7 @@ pub use index::Index;
 
 use super::input::Input;
 use crate::error::{Result, Warning};
-use crate::heap::{AddressMap, AddressSet, HeapState, ObjectId, RootKind, TypeKind};
+use crate::heap::{AddressMap, AddressSet, AllocationSite, HeapState, ObjectId, RootKind, TypeKind};
 use crate::progress::Progress;
 use census::Census;
 use classes::Classes;
@@ -98,6 +98,7 @@ pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
         mirror_of,
         sites: graph.site,
         traces,
+        origins: None,
         warnings: condense(warnings),
         reachable: Default::default(),
         totals: Default::default(),
@@ -187,11 +188,12 @@ fn mirror_sizes(classes: &Classes, census: &Census, addresses: &AddressMap) -> F
     sizes
 }
 
-fn allocation_sites(bytes: &[u8], index: &Index, site: &[u32]) -> FxHashMap<u32, Vec<String>> {
+fn allocation_sites(bytes: &[u8], index: &Index, site: &[u32]) -> FxHashMap<u32, AllocationSite> {
     let mut traces = FxHashMap::default();
     for &serial in site {
         if serial != 0 && !traces.contains_key(&serial) {
-            traces.insert(serial, index.trace(bytes, serial));
+            let frames = index.trace(bytes, serial).into_iter().map(Arc::from).collect();
+            traces.insert(serial, AllocationSite { frames });
         }
     }
     traces

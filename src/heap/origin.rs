@@ -1,0 +1,208 @@
+//! Where objects come from and how they live: what traces know of them and dumps do not.
+
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A place in the code that allocates.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AllocationSite {
+    /// The call chain, innermost first: `java.util.LinkedList.linkLast(Object):7` (bytecode index last). Empty when
+    /// the source does not know.
+    pub frames: Vec<Arc<str>>,
+}
+
+/// Who allocated: the allocating subsystem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Allocator {
+    /// The source does not say.
+    Unknown,
+    /// The virtual machine itself.
+    Vm,
+    /// Interpreted code.
+    Interpreter,
+    /// Code of the first compiler.
+    C1,
+    /// Code of the second compiler.
+    C2,
+}
+
+impl Allocator {
+    /// The subsystem for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Allocator::Unknown => "(unknown subsystem)",
+            Allocator::Vm => "VM",
+            Allocator::Interpreter => "Interpreter",
+            Allocator::C1 => "C1 compiled code",
+            Allocator::C2 => "C2 compiled code",
+        }
+    }
+}
+
+/// What a space is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum SpaceKind {
+    /// Not said.
+    #[default]
+    Unknown,
+    /// New objects.
+    Eden,
+    /// Objects that survived a few collections.
+    Survivor,
+    /// Objects that survived more.
+    Old,
+    /// A region of its own for one object.
+    Humongous,
+}
+
+impl SpaceKind {
+    /// How many kinds there are.
+    pub const COUNT: usize = 5;
+
+    /// The kind for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            SpaceKind::Unknown => "(unknown space)",
+            SpaceKind::Eden => "Eden",
+            SpaceKind::Survivor => "Survivor",
+            SpaceKind::Old => "Old",
+            SpaceKind::Humongous => "Humongous",
+        }
+    }
+
+    /// Whether a minor collection clears it, where the source does not name the spaces.
+    pub fn is_young(self) -> bool {
+        matches!(self, SpaceKind::Eden | SpaceKind::Survivor)
+    }
+}
+
+/// A thread, by order of appearance. Threads that share an address one after the other are different.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ThreadId(pub u32);
+
+impl ThreadId {
+    /// The thread is not known.
+    pub const UNKNOWN: ThreadId = ThreadId(0);
+}
+
+/// Where an object comes from and how it lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// Allocation site, an index into [`Origins::sites`].
+    pub site: u32,
+    /// Allocating thread.
+    pub thread: ThreadId,
+    /// Allocating subsystem.
+    pub allocator: Allocator,
+    /// The first GC after its allocation, counted from 0.
+    pub birth: u32,
+    /// The kind of space it is in.
+    pub space: SpaceKind,
+}
+
+/// An object over time: the same in all heap states of a trace, and of no other object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Identity {
+    /// A number that no other object has while this one lives.
+    pub number: u32,
+    /// Its birth, see [`Origin::birth`].
+    pub birth: u32,
+}
+
+/// The origins of the objects of a heap state, as columns.
+pub struct Origins {
+    /// All allocation sites of the program.
+    pub sites: Arc<Vec<AllocationSite>>,
+    /// Names of threads.
+    pub threads: Vec<Arc<str>>,
+    /// GCs that have ended.
+    pub gcs: u32,
+    distinct: Vec<Origin>,
+    of: Vec<u32>,
+    number: Vec<u32>,
+    find: rustc_hash::FxHashMap<Origin, u32>,
+}
+
+impl Origins {
+    /// Room for `objects` objects.
+    pub fn new(objects: usize, sites: Arc<Vec<AllocationSite>>, threads: Vec<Arc<str>>, gcs: u32) -> Self {
+        Origins {
+            sites,
+            threads,
+            gcs,
+            distinct: Vec::new(),
+            of: Vec::with_capacity(objects),
+            number: Vec::with_capacity(objects),
+            find: Default::default(),
+        }
+    }
+
+    /// The next object.
+    pub fn push(&mut self, origin: Origin, number: u32) {
+        let next = self.distinct.len() as u32;
+        let id = *self.find.entry(origin).or_insert(next);
+        if id == next {
+            self.distinct.push(origin);
+        }
+        self.of.push(id);
+        self.number.push(number);
+    }
+
+    /// The origin of object `i`.
+    pub fn of(&self, i: usize) -> &Origin {
+        &self.distinct[self.of[i] as usize]
+    }
+
+    /// Objects with equal numbers here have equal origins.
+    pub fn class_of(&self, i: usize) -> u32 {
+        self.of[i]
+    }
+
+    /// The identity of object `i`.
+    pub fn identity(&self, i: usize) -> Identity {
+        Identity { number: self.number[i], birth: self.of(i).birth }
+    }
+
+    /// The frames of a site.
+    pub fn frames(&self, site: u32) -> &[Arc<str>] {
+        self.sites.get(site as usize).map(|s| &s.frames[..]).unwrap_or(&[])
+    }
+
+    /// The name of a thread.
+    pub fn thread(&self, thread: ThreadId) -> &Arc<str> {
+        self.threads.get(thread.0 as usize).unwrap_or(&self.threads[0])
+    }
+
+    /// Bytes of memory.
+    pub fn memory(&self) -> usize {
+        4 * (self.of.capacity() + self.number.capacity()) + 64 * self.distinct.len()
+    }
+}
+
+/// What is known of an object besides its place in the graph: what classifiers look at.
+#[derive(Clone, Copy)]
+pub struct Facts<'a> {
+    /// Its type.
+    pub of: &'a super::HeapType,
+    /// Number of elements of an array.
+    pub length: Option<u32>,
+    /// Call chain of its allocation, innermost first; empty when it is not known.
+    pub site: &'a [Arc<str>],
+    /// How it was made and lives, where the source says.
+    pub life: Option<Life<'a>>,
+}
+
+/// How an object was made and lives.
+#[derive(Clone, Copy)]
+pub struct Life<'a> {
+    /// Name of the allocating thread.
+    pub thread: &'a Arc<str>,
+    /// Allocating subsystem.
+    pub allocator: Allocator,
+    /// Kind of space it is in.
+    pub space: SpaceKind,
+    /// GCs survived.
+    pub age: u32,
+}

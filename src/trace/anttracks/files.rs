@@ -1,0 +1,136 @@
+//! Finds the files of a run, by their content.
+
+use super::header::{self, FileKind, Header};
+use super::symbols::Symbols;
+use super::{TraceFile, TraceFiles};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::trace::input::Input;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The files of one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The symbols file.
+    pub symbols: PathBuf,
+    /// Trace files, by their place in the rotation.
+    pub traces: Vec<PathBuf>,
+}
+
+/// A file of a run.
+#[derive(Clone, Debug)]
+struct Member {
+    path: PathBuf,
+    header: Header,
+    /// Place in the rotation.
+    index: u32,
+}
+
+fn member(path: &Path) -> Result<Option<Member>> {
+    let start = Input::peek(path, header::LONGEST + 8)?;
+    let Some(header) = Header::read(path, &start)? else { return Ok(None) };
+    let index = start.get(header.end..header.end + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+    Ok(Some(Member { path: path.to_owned(), index: index.unwrap_or(0), header }))
+}
+
+/// The run that files and folders belong to; `None` when none of them is of an AntTracks run. A single file of a run
+/// stands for those beside it.
+///
+/// # Errors
+/// When files of different runs are given together, or a run lacks its symbols or its trace.
+pub fn find_run(paths: &[PathBuf]) -> Result<Option<Run>> {
+    let mut members: Vec<Member> = Vec::new();
+    let mut folders: Vec<PathBuf> = Vec::new();
+    let mut strangers: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        let meta = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
+        if meta.is_dir() {
+            members.extend(in_folder(path)?);
+        } else if let Some(found) = member(path)? {
+            let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            folders.push(folder.to_owned());
+            members.push(found);
+        } else {
+            strangers.push(path.clone());
+        }
+    }
+    let Some(first) = members.first().cloned() else { return Ok(None) };
+    if let Some(stranger) = strangers.first() {
+        return Err(Error::Unusable {
+            what: format!("{} belongs to an AntTracks run, {} does not", first.path.display(), stranger.display()),
+            remedy: "Open the run and the heap dumps one after the other".into(),
+        });
+    }
+    if let Some(other) = members.iter().find(|m| m.header.run != first.header.run) {
+        return Err(Error::Unusable {
+            what: format!("{} and {} are of different runs", first.path.display(), other.path.display()),
+            remedy: "Give the trace and the symbols that one run of the program wrote; they belong together".into(),
+        });
+    }
+    // Files were named: those of the same run beside them belong to it, others do not matter.
+    for folder in folders {
+        members.extend(in_folder(&folder)?.into_iter().filter(|m| m.header.run == first.header.run));
+    }
+    members.sort_by(|a, b| (a.header.kind, a.index, &a.path).cmp(&(b.header.kind, b.index, &b.path)));
+    members.dedup_by(|a, b| a.path == b.path || same_file(&a.path, &b.path));
+    let of = |kind| members.iter().filter(move |m| m.header.kind == kind);
+    let lacks = |what: &str| Error::Unusable {
+        what: format!("There is no {what} file beside {}", first.path.display()),
+        remedy: format!("Put the {what} file that the same run wrote into the same folder"),
+    };
+    let symbols = of(FileKind::Symbols).next().ok_or_else(|| lacks("symbols"))?.path.clone();
+    let traces: Vec<&Member> = of(FileKind::Trace).collect();
+    if traces.is_empty() {
+        return Err(lacks("trace"));
+    }
+    if let Some(twice) = traces.windows(2).find(|w| w[0].index == w[1].index) {
+        return Err(Error::Unusable {
+            what: format!("{} and {} are the same part of one trace", twice[0].path.display(), twice[1].path.display()),
+            remedy: "Keep one of them".into(),
+        });
+    }
+    Ok(Some(Run { symbols, traces: traces.into_iter().map(|m| m.path.clone()).collect() }))
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+fn in_folder(folder: &Path) -> Result<Vec<Member>> {
+    let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?;
+    let mut files: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).filter(|p| p.is_file()).collect();
+    files.sort();
+    let mut found = Vec::new();
+    for file in files {
+        // What cannot be read is no member; whoever opens the folder as dumps will say so.
+        found.extend(member(&file).ok().flatten());
+    }
+    Ok(found)
+}
+
+impl Run {
+    /// Opens the files.
+    ///
+    /// # Errors
+    /// When one cannot be read, or the symbols are damaged.
+    pub fn open(&self, progress: &Progress) -> Result<Arc<TraceFiles>> {
+        let input = Input::open(&self.symbols, progress)?;
+        let header = known(&self.symbols, input.bytes())?;
+        let symbols = Symbols::read(&self.symbols, input.bytes(), &header)?;
+        let mut files = Vec::new();
+        for path in &self.traces {
+            let input = Input::open(path, progress)?;
+            let header = known(path, input.bytes())?;
+            files.push(TraceFile { start: header.end + 4, input });
+        }
+        Ok(Arc::new(TraceFiles { files, symbols }))
+    }
+}
+
+fn known(path: &Path, bytes: &[u8]) -> Result<Header> {
+    Header::read(path, bytes)?.ok_or_else(|| Error::Unusable {
+        what: format!("{} has changed while it was being opened", path.display()),
+        remedy: "Open it again".into(),
+    })
+}

@@ -1,0 +1,93 @@
+//! The heap at a moment as columns, in address order.
+
+use super::{Observer, Replay, map};
+use crate::heap::{AddressSet, BitSet, Csr, HeapState, NO_LENGTH, ObjectId, Origin, Origins, Root, TypeSizes};
+use std::sync::Arc;
+
+impl<O: Observer> Replay<O> {
+    /// The heap now, or in the middle of a GC the heap before it. Costs what there is.
+    pub fn state(&mut self) -> HeapState {
+        let n = self.live as usize;
+        let set = AddressSet::new(3);
+        let mut writer = set.writer();
+        let mut rows: Vec<u32> = Vec::with_capacity(n);
+        let mut number = vec![map::NONE; self.rows.len()];
+        for page in self.now.pages() {
+            for (slot, row) in self.map.objects(self.now.get(page)) {
+                if self.rows[row as usize].slot == slot.0 {
+                    number[row as usize] = rows.len() as u32;
+                    rows.push(row);
+                    writer.insert(self.map.address(slot));
+                }
+            }
+        }
+        let types = &self.program.types;
+        let sizes = TypeSizes {
+            base: self.program.shapes.iter().map(|s| s.base).collect(),
+            element: self.program.shapes.iter().map(|s| s.element).collect(),
+            alignment: 8,
+        };
+        let (mut type_of, mut length) = (Vec::with_capacity(n), Vec::with_capacity(n));
+        let mut origins = Origins::new(n, Arc::clone(&self.program.sites), self.threads.clone(), self.interval);
+        let mut odd_sizes = rustc_hash::FxHashMap::default();
+        let mut offsets = Vec::with_capacity(n + 1);
+        let mut targets = Vec::new();
+        offsets.push(0u32);
+        for (o, &row) in rows.iter().enumerate() {
+            let r = &self.rows[row as usize];
+            let key = self.cells.get(r.cell).key;
+            let info = &self.infos[key.info as usize];
+            type_of.push(info.type_id);
+            length.push(info.length);
+            if info.length == NO_LENGTH && info.size != u64::from(sizes.base[info.type_id as usize]) {
+                odd_sizes.insert(o as u32, info.size);
+            }
+            origins.push(
+                Origin {
+                    site: info.site,
+                    thread: info.thread,
+                    allocator: info.allocator,
+                    birth: key.birth,
+                    space: key.space,
+                },
+                row,
+            );
+            targets.extend(self.references_of(r).map(|t| ObjectId(number[t as usize])));
+            offsets.push(targets.len() as u32);
+        }
+        let roots = self.roots.iter().filter_map(|root| {
+            let object = number.get(root.target as usize).copied().filter(|&o| o != map::NONE)?;
+            let detail = match (root.detail, root.thread.0) {
+                (detail, 0) => detail.to_owned(),
+                (detail, thread) => format!("{detail} of thread \"{}\"", self.threads[thread as usize]),
+            };
+            Some(Root { object: ObjectId(object), kind: root.kind, detail })
+        });
+        let roots = roots.collect();
+        let outgoing = Csr::new(offsets, targets);
+        let mirror_of = vec![None; types.len()];
+        let n = type_of.len();
+        let heap = HeapState {
+            types: types.clone(),
+            sizes,
+            type_of,
+            length,
+            odd_sizes,
+            addresses: set.finish(),
+            incoming: outgoing.transpose(),
+            outgoing,
+            roots,
+            mirror_of,
+            sites: Vec::new(),
+            traces: Default::default(),
+            origins: Some(origins),
+            warnings: Vec::new(),
+            reachable: Default::default(),
+            totals: Default::default(),
+        };
+        // A trace says which objects live, and not always why: a minor GC reports no references of what it leaves
+        // alone. What the collector kept counts as reachable.
+        let _ = heap.reachable.set(BitSet::full(n));
+        heap
+    }
+}

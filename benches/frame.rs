@@ -103,7 +103,8 @@ impl HeapSeries for ManyTypes {
 }
 
 fn city(buildings: usize, settings: &Settings) -> City {
-    let points = (0..2).map(|i| SnapshotInfo { label: format!("{i}"), millis: i, path: "many".into() }).collect();
+    let points =
+        (0..2).map(|i| SnapshotInfo { label: format!("{i}"), millis: i, path: "many".into(), gc: None }).collect();
     let series = Arc::new(ManyTypes(points, buildings));
     let history = History::build(series, &settings.grouping, GroupOptions::default(), &Progress::new());
     City::new("bench".into(), Arc::new(history.expect("a history")), settings)

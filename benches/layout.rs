@@ -159,6 +159,6 @@ fn timeline(n: usize, fan: usize) -> Timeline {
         }
         tree
     });
-    let point = TimePoint { label: String::new(), millis: 0, unreachable: Amount::default() };
+    let point = TimePoint::default();
     Timeline::from_trees(vec![point; 2], &trees)
 }

@@ -5,7 +5,7 @@ use memory_city::analysis::report::{self, ReportOptions};
 use memory_city::error::{Error, Result};
 use memory_city::group::{self, GroupOptions};
 use memory_city::progress::Progress;
-use memory_city::timeline::{History, Metric};
+use memory_city::timeline::{AUTO, History, Metric};
 use memory_city::trace;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -19,8 +19,9 @@ use std::time::Duration;
     name = "memory-city",
     version,
     about = "The heap of your program as a city: what leaks grows tall and red",
-    long_about = "Memory City opens one or more heap dumps (HPROF: what every JVM and Android writes) and shows how the heap \
-        evolves as a 3D city: groups of objects are buildings, packages are districts, and from dump to dump the leak grows and turns red.\n\n\
+    long_about = "Memory City opens heap dumps (HPROF: what every JVM and Android writes) or a memory trace (AntTracks) and shows how \
+        the heap evolves as a 3D city: groups of objects are buildings, packages or types are districts, and from state to state the \
+        leak grows and turns red.\n\n\
         Without a command it opens a window with the bundled sample city.",
     after_help = "Take dumps of a running JVM, a while apart:\n  jcmd PID GC.heap_dump -gz=1 /tmp/dumps/1.hprof.gz\n\n\
         Then look at them, or let a script do it:\n  memory-city open /tmp/dumps\n  memory-city report /tmp/dumps\n  memory-city render /tmp/dumps -o city.png --select 'char[]'\n\n\
@@ -49,17 +50,28 @@ enum Command {
 #[derive(Args)]
 struct Grouped {
     /// How objects are grouped
-    #[arg(long, value_name = "NAME", default_value = "package-type", value_parser = grouping_names())]
+    #[arg(long, value_name = "NAME", default_value = AUTO, value_parser = grouping_names())]
     grouping: String,
     /// Count objects that no GC root reaches too
     #[arg(long)]
     unreachable: bool,
+    /// Traces: show the heap at the start of every GC as well as at its end
+    #[arg(long)]
+    gc_starts: bool,
+}
+
+impl Grouped {
+    fn options(&self) -> GroupOptions {
+        GroupOptions { include_unreachable: self.unreachable, gc_starts: self.gc_starts }
+    }
 }
 
 fn grouping_names() -> clap::builder::PossibleValuesParser {
-    clap::builder::PossibleValuesParser::new(
-        group::groupings().iter().map(|g| clap::builder::PossibleValue::new(g.id.as_str()).help(g.title.as_str())),
-    )
+    let auto =
+        clap::builder::PossibleValue::new(AUTO).help("Type › Allocation site for traces, Package › Type for dumps");
+    let all =
+        group::groupings().iter().map(|g| clap::builder::PossibleValue::new(g.id.as_str()).help(g.title.as_str()));
+    clap::builder::PossibleValuesParser::new(std::iter::once(auto).chain(all))
 }
 
 #[derive(Args)]
@@ -205,6 +217,7 @@ mod picture {
                 shadows: !self.no_shadows,
                 grouping: self.grouped.grouping.clone(),
                 include_unreachable: self.grouped.unreachable,
+                gc_starts: self.grouped.gc_starts,
                 ..default
             }
         }
@@ -276,8 +289,7 @@ fn report(args: ReportArgs) -> Result<ExitCode> {
     let options = ReportOptions { top: args.top, metric: args.metric.into() };
     let report = with_progress(|progress| {
         let series = trace::open(&args.paths, progress)?;
-        let group_options = GroupOptions { include_unreachable: args.grouped.unreachable };
-        let history = History::build(Arc::from(series), &args.grouped.grouping, group_options, progress)?;
+        let history = History::build(Arc::from(series), &args.grouped.grouping, args.grouped.options(), progress)?;
         report::report(&history, &options, progress)
     })?;
     let text = match args.format {

@@ -66,7 +66,7 @@ impl Error {
 }
 
 /// Something a person must know about a result that exists all the same.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Warning {
     /// The file it is about.
     pub path: PathBuf,

@@ -92,9 +92,7 @@ fn at_every_gc(set: &str, mut look: impl FnMut(&Collection, HeapState)) {
         let step = decoder.step(&mut replay).unwrap_or_else(|e| panic!("{set}: {e}"));
         if replay.stopped() {
             let collection = *replay.observer.0.last().expect("a GC");
-            if collection.kind == GcKind::Major {
-                assert_eq!(replay.stale_references(), 0, "{set}: references to dead objects after a full GC");
-            }
+            assert_eq!(replay.stale_references(), 0, "{set}: references to dead objects");
             look(&collection, replay.state());
         }
         if step == Step::End {

@@ -1,7 +1,9 @@
 //! Grouping, timelines and reference maps against naive oracles, on random heaps.
 
-use memory_city::group::{self, Cardinality, Classifier, ClassifierMeta, GroupOptions, Grouping, Values};
-use memory_city::heap::{Amount, HeapBuilder, HeapState, HeapType, Metric, ObjectId, Root, RootKind, TypeId, TypeKind};
+use memory_city::group::{self, Cardinality, Classifier, ClassifierMeta, GroupOptions, Grouping, Needs, Values};
+use memory_city::heap::{
+    Amount, Facts, HeapBuilder, HeapState, HeapType, Metric, ObjectId, Root, RootKind, TypeId, TypeKind,
+};
 use memory_city::progress::Progress;
 use memory_city::timeline::references::reference_map;
 use memory_city::timeline::{NodeId, TimePoint, Timeline, TimelineBuilder};
@@ -80,11 +82,11 @@ fn reachable(plan: &Plan) -> BTreeSet<usize> {
 }
 
 fn all() -> GroupOptions {
-    GroupOptions { include_unreachable: true }
+    GroupOptions { include_unreachable: true, ..GroupOptions::default() }
 }
 
 fn point() -> TimePoint {
-    TimePoint { label: "t".into(), millis: 0, unreachable: Amount::default() }
+    TimePoint { label: "t".into(), ..TimePoint::default() }
 }
 
 /// Every node of a timeline as path to amount.
@@ -116,8 +118,11 @@ impl Classifier for Bits {
     fn meta(&self) -> &ClassifierMeta {
         &self.0
     }
-    fn classify(&self, heap: &HeapState, o: ObjectId) -> Values {
-        let length = heap.size_of(o) as u32 - 16;
+    fn needs(&self) -> Needs {
+        Needs::Object
+    }
+    fn classify(&self, facts: &Facts<'_>) -> Values {
+        let length = facts.size as u32 - 16;
         Values::Many(bits(length).iter().map(|b| Arc::from(b.to_string())).collect())
     }
 }
@@ -155,7 +160,7 @@ proptest! {
             }
         }
         let grouping = group::grouping("kind-type").expect("a grouping");
-        let grouped = group::group(&heap, grouping, GroupOptions { include_unreachable }, &Progress::new()).expect("grouped");
+        let grouped = group::group(&heap, grouping, GroupOptions { include_unreachable, ..GroupOptions::default() }, &Progress::new()).expect("grouped");
         let timeline = Timeline::from_trees(vec![point()], &[grouped.tree]);
         prop_assert_eq!(flat(&timeline, 0), expected);
     }
@@ -234,7 +239,7 @@ proptest! {
     #[test]
     fn reference_maps_count_both_ends(plan in plan(), pick: prop::sample::Index, with_unreachable: bool) {
         let heap = build(&plan);
-        let options = GroupOptions { include_unreachable: with_unreachable };
+        let options = GroupOptions { include_unreachable: with_unreachable, ..GroupOptions::default() };
         let grouped = group::group(&heap, group::grouping("package-type").expect("a grouping"), options, &Progress::new()).expect("grouped");
         let mut builder = TimelineBuilder::default();
         builder.add(point(), &grouped.tree);

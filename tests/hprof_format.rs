@@ -11,6 +11,7 @@ use memory_city::trace::{self, hprof, input::Input};
 use proptest::prelude::*;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 fn load(bytes: Vec<u8>) -> Result<HeapState> {
     hprof::load_bytes(Path::new("test.hprof"), bytes)
@@ -98,7 +99,7 @@ fn allocation_traces_are_kept_when_there_are_any() {
     d.instance(0x2000, 9, NODE, &[]).instance(0x2010, 0, NODE, &[]);
     let heap = load(d.finish()).expect("a heap");
     let site = |a| heap.allocation_site(heap.object_at(a).expect("an object")).to_vec();
-    assert_eq!(site(0x2000), ["com.acme.Node.make() line 17"]);
+    assert_eq!(site(0x2000), [Arc::from("com.acme.Node.make() line 17")]);
     assert!(site(0x2010).is_empty());
 }
 

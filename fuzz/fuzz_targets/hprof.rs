@@ -22,7 +22,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         heap.totals();
         for grouping in group::groupings() {
-            let _ = group::group(&heap, grouping, GroupOptions { include_unreachable: true }, &progress);
+            let _ = group::group(&heap, grouping, GroupOptions { include_unreachable: true, ..GroupOptions::default() }, &progress);
         }
     }
 });

@@ -3,7 +3,7 @@
 pub mod report;
 mod text;
 
-pub use text::{bytes_text, count_text, time_text};
+pub use text::{bytes_text, count_text, gc_text, time_text, uptime_text};
 
 use crate::timeline::{Metric, NodeId, Timeline};
 

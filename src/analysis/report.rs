@@ -1,9 +1,9 @@
 //! The report: heap size over time, the groups that grow most, and what refers to them. As text and as JSON.
 
-use super::{bytes_text, count_text, time_text, top_growing};
+use super::{bytes_text, count_text, gc_text, time_text, top_growing, uptime_text};
 use crate::error::{Result, Warning};
 use crate::progress::Progress;
-use crate::timeline::{Amount, History, Metric, NodeId};
+use crate::timeline::{Amount, GcPoint, History, Metric, NodeId};
 use serde::Serialize;
 use std::fmt;
 
@@ -36,10 +36,13 @@ pub struct Report {
 /// The heap at one point in time.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeapSize {
-    /// The file.
+    /// The file, or the GC.
     pub label: String,
-    /// Milliseconds since the Unix epoch; 0 when not known.
+    /// Milliseconds since the Unix epoch, or since the program started where there is a `gc`; 0 when not known.
     pub millis: u64,
+    /// The garbage collection this is the start or end of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gc: Option<GcPoint>,
     /// What is grouped.
     pub heap: Amount,
     /// What no root reaches.
@@ -109,6 +112,7 @@ pub fn report(history: &History, options: &ReportOptions, progress: &Progress) -
     let times = timeline.points().iter().enumerate().map(|(t, point)| HeapSize {
         label: point.label.clone(),
         millis: point.millis,
+        gc: point.gc.clone(),
         heap: timeline.amount(t, NodeId::ROOT),
         unreachable: point.unreachable,
     });
@@ -131,7 +135,7 @@ pub fn report(history: &History, options: &ReportOptions, progress: &Progress) -
                 .take(MOST_REFERRERS)
                 .map(|e| Referrer {
                     key: timeline.key(e.other),
-                    name: timeline.name(e.other).to_owned(),
+                    name: timeline.telling_name(e.other),
                     referencing: e.referencing,
                     referenced: e.referenced,
                 })
@@ -156,7 +160,7 @@ pub fn report(history: &History, options: &ReportOptions, progress: &Progress) -
 fn chain(history: &History, time: usize, start: NodeId, progress: &Progress) -> Result<(Vec<String>, String)> {
     let timeline = history.timeline();
     let mut seen = vec![start];
-    let mut names = vec![timeline.name(start).to_owned()];
+    let mut names = vec![timeline.telling_name(start)];
     let mut at = start;
     loop {
         let map = history.references(time, at, progress)?;
@@ -184,7 +188,7 @@ fn chain(history: &History, time: usize, start: NodeId, progress: &Progress) -> 
         }
         at = edge.other;
         seen.push(at);
-        names.push(timeline.name(at).to_owned());
+        names.push(timeline.telling_name(at));
     }
 }
 
@@ -205,22 +209,26 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "HEAP OVER TIME")?;
         let width = self.times.iter().map(|t| t.label.chars().count()).max().unwrap_or(0).clamp(4, 40);
-        writeln!(
-            f,
-            "  {:>3}  {:<width$}  {:<23}  {:>13}  {:>9}  {:>11}",
-            "#", "dump", "taken", "objects", "bytes", "unreachable"
-        )?;
+        // What cannot be known of a kind of input has no column.
+        let trace = self.times.iter().any(|t| t.gc.is_some());
+        let (what, taken, last) = match trace {
+            true => ("GC", "at", "collection"),
+            false => ("dump", "taken", "unreachable"),
+        };
+        writeln!(f, "  {:>4}  {what:<width$}  {taken:<23}  {:>13}  {:>9}  {last:>11}", "#", "objects", "bytes")?;
         for (i, t) in self.times.iter().enumerate() {
-            let taken = if t.millis == 0 { "unknown".to_owned() } else { time_text(t.millis) };
+            let (taken, last) = match &t.gc {
+                Some(gc) => (uptime_text(t.millis), gc_text(gc)),
+                None if t.millis == 0 => ("unknown".to_owned(), bytes_text(t.unreachable.bytes)),
+                None => (time_text(t.millis), bytes_text(t.unreachable.bytes)),
+            };
             writeln!(
                 f,
-                "  {:>3}  {:<width$}  {:<23}  {:>13}  {:>9}  {:>11}",
+                "  {:>4}  {:<width$}  {taken:<23}  {:>13}  {:>9}  {last:>11}",
                 i + 1,
                 t.label,
-                taken,
                 count_text(t.heap.objects),
                 bytes_text(t.heap.bytes),
-                bytes_text(t.unreachable.bytes)
             )?;
         }
         writeln!(f)?;
@@ -230,7 +238,7 @@ impl fmt::Display for Report {
         };
         writeln!(f, "GROWS MOST  ({metric}, first to last; grouped by {})", self.grouping)?;
         if self.times.len() < 2 {
-            writeln!(f, "  Only one dump: growth needs a second one, taken later.")?;
+            writeln!(f, "  Only one state of the heap: growth needs a second one, later.")?;
         } else if self.growing.is_empty() {
             writeln!(f, "  No group is larger at the end than at the start.")?;
         }

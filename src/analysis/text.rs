@@ -1,5 +1,8 @@
 //! Numbers and times as people read them.
 
+use crate::timeline::GcPoint;
+use crate::trace::event::GcKind;
+
 /// `1,234,567`.
 pub fn count_text(n: u64) -> String {
     let digits = n.to_string();
@@ -29,6 +32,29 @@ pub fn bytes_text(n: u64) -> String {
     format!("{value:.decimals$} {}", UNITS[unit])
 }
 
+/// A time since the program started as `1.234 s`, `2:03:04.567`.
+pub fn uptime_text(millis: u64) -> String {
+    let (seconds, rest) = (millis / 1000, millis % 1000);
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, s) => format!("{s}.{rest:03} s"),
+        (0, m, s) => format!("{m}:{s:02}.{rest:03} min"),
+        (h, m, s) => format!("{h}:{m:02}:{s:02}.{rest:03} h"),
+    }
+}
+
+/// A garbage collection as `full, System.gc(), 12 ms, freed 1,234`.
+pub fn gc_text(gc: &GcPoint) -> String {
+    let kind = match gc.kind {
+        GcKind::Minor => "minor",
+        GcKind::Major => "full",
+    };
+    let freed = match gc.end {
+        true => format!("freed {}", count_text(gc.freed)),
+        false => format!("will free {}", count_text(gc.freed)),
+    };
+    format!("{kind}, {}, {} ms, {freed} objects", gc.cause, gc.duration)
+}
+
 /// A time in milliseconds since the Unix epoch as `2026-11-21 14:03:22 UTC`.
 pub fn time_text(millis: u64) -> String {
     let seconds = millis / 1000;
@@ -49,6 +75,15 @@ pub fn time_text(millis: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn uptimes_are_short() {
+        for (millis, text) in
+            [(0, "0.000 s"), (59_999, "59.999 s"), (61_005, "1:01.005 min"), (3_600_000, "1:00:00.000 h")]
+        {
+            assert_eq!(uptime_text(millis), text);
+        }
+    }
 
     #[test]
     fn numbers_read_well() {

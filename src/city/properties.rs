@@ -270,7 +270,7 @@ fn a_chain_of_ten_thousand_districts_keeps_its_building() {
         node = tree.child(node, &Arc::from("Level"), &Arc::from(format!("{i}")));
         tree.add(node, amount);
     }
-    let point = TimePoint { label: String::new(), millis: 0, unreachable: Amount::default() };
+    let point = TimePoint::default();
     let timeline = Timeline::from_trees(vec![point], &[tree]);
     let plan = CityPlan::new(&timeline, &CityConfig::default());
     assert_eq!((plan.districts.len(), plan.plots.len()), (n as usize, 1));

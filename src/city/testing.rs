@@ -55,7 +55,7 @@ impl Tree {
     /// As a timeline; a leaf of `v` objects has `16 v` bytes.
     pub fn timeline(&self) -> Timeline {
         let role: Arc<str> = Arc::from("Group");
-        let point = TimePoint { label: String::new(), millis: 0, unreachable: Amount::default() };
+        let point = TimePoint::default();
         let times = self.times().max(1);
         let trees: Vec<MemoryTree> = (0..times)
             .map(|t| {

@@ -1,6 +1,6 @@
 //! What a classifier is.
 
-use crate::heap::{HeapState, ObjectId};
+use crate::heap::Facts;
 use std::sync::Arc;
 
 /// How many values an object has, and how they relate.
@@ -42,23 +42,39 @@ pub enum Values {
     Chain(Vec<Arc<str>>),
 }
 
+/// What a classifier must know of an object, besides its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Needs {
+    /// Nothing, or whether it is one of so many variants, told from type and length.
+    Variants(u32),
+    /// Where it was allocated.
+    Site,
+    /// How it was made and lives: known of objects of traces only.
+    Life,
+    /// All there is: it is asked for every object.
+    Object,
+}
+
 /// Says what an object is in one respect.
 pub trait Classifier: Send + Sync {
     /// What it is.
     fn meta(&self) -> &ClassifierMeta;
 
-    /// Into how many classes it divides the objects of one type, if the result depends on little more than the type:
-    /// 1 when on the type alone. Such results are computed once for each class, not once for each object. `None` when
-    /// it must be asked for every object.
-    fn variants(&self) -> Option<u32> {
-        None
+    /// What it looks at. Objects that are equal in this have equal values: they are classified once for all.
+    fn needs(&self) -> Needs {
+        Needs::Variants(1)
     }
 
-    /// Which of the variants an object is, below [`Classifier::variants`].
-    fn variant(&self, _heap: &HeapState, _object: ObjectId) -> u32 {
+    /// Which of the [`Needs::Variants`] an object is.
+    fn variant(&self, _facts: &Facts<'_>) -> u32 {
         0
     }
 
+    /// Whether an object's values change with time alone, as its age does.
+    fn changes_with_time(&self) -> bool {
+        false
+    }
+
     /// The values of an object.
-    fn classify(&self, heap: &HeapState, object: ObjectId) -> Values;
+    fn classify(&self, facts: &Facts<'_>) -> Values;
 }

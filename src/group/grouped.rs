@@ -1,10 +1,11 @@
 //! Applies a grouping to a heap state.
 
-use super::{Classifier, GroupOptions, Grouping, MemoryTree, Values};
+use super::{Classifier, GroupOptions, Grouping, MemoryTree, Needs, Placement};
 use crate::error::Result;
 use crate::heap::{Amount, HeapState, ObjectId};
 use crate::progress::Progress;
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// A heap state, grouped: the tree, and for each object the leaves it is counted in.
@@ -17,7 +18,9 @@ pub struct Grouped {
 
 enum Assignment {
     /// Leaves by type and variant: nothing is stored for an object.
-    BySlot { slots: Slots, leaves: Vec<Vec<u32>> },
+    BySlot { slots: Slots, leaves: Vec<Box<[u32]>> },
+    /// Leaves by type, variant and origin.
+    ByClass { slots: Slots, leaves: FxHashMap<u64, Box<[u32]>> },
     /// Leaves by object.
     ByObject { offsets: Vec<u32>, leaves: Vec<u32> },
 }
@@ -30,27 +33,35 @@ struct Slots {
 }
 
 impl Slots {
-    /// `None` when a classifier must be asked for every object.
-    fn new(grouping: &Grouping) -> Option<Slots> {
+    fn new(grouping: &Grouping) -> Slots {
         let mut width = 1usize;
         let mut classifiers = Vec::new();
         for classifier in &grouping.classifiers {
-            let variants = classifier.variants()?;
-            width = width.checked_mul(variants as usize)?;
-            if variants > 1 {
+            if let Needs::Variants(variants @ 2..) = classifier.needs() {
+                width *= variants as usize;
                 classifiers.push((Arc::clone(classifier), variants));
             }
         }
-        Some(Slots { classifiers, width })
+        Slots { classifiers, width }
     }
 
     #[inline]
     fn of(&self, heap: &HeapState, o: ObjectId) -> usize {
         let mut at = heap.type_of(o).0 as usize;
-        for (classifier, variants) in &self.classifiers {
-            at = at * *variants as usize + classifier.variant(heap, o) as usize;
+        if !self.classifiers.is_empty() {
+            let facts = heap.facts(o);
+            for (classifier, variants) in &self.classifiers {
+                at = at * *variants as usize + classifier.variant(&facts) as usize;
+            }
         }
         at
+    }
+
+    /// The slot, and the origin where there is one.
+    #[inline]
+    fn class_of(&self, heap: &HeapState, o: ObjectId) -> u64 {
+        let origin = heap.origins().map_or(0, |origins| origins.class_of(o.0 as usize));
+        (self.of(heap, o) as u64) << 32 | u64::from(origin)
     }
 }
 
@@ -62,6 +73,9 @@ impl Grouped {
         }
         match &self.assignment {
             Assignment::BySlot { slots, leaves } => &leaves[slots.of(heap, o)],
+            Assignment::ByClass { slots, leaves } => {
+                leaves.get(&slots.class_of(heap, o)).map(|l| &l[..]).unwrap_or(&[])
+            }
             Assignment::ByObject { offsets, leaves } => {
                 let i = o.0 as usize;
                 &leaves[offsets[i] as usize..offsets[i + 1] as usize]
@@ -78,17 +92,16 @@ const RUN: usize = 1 << 16;
 /// # Errors
 /// When cancelled.
 pub fn group(heap: &HeapState, grouping: &Grouping, options: GroupOptions, progress: &Progress) -> Result<Grouped> {
-    let mut tree = MemoryTree::new();
-    for classifier in &grouping.classifiers {
-        if let Some(separator) = classifier.meta().separator {
-            tree.join_chains(&Arc::from(classifier.meta().name), separator);
+    let mut placement = Placement::new(grouping);
+    let slots = Slots::new(grouping);
+    let assignment = match grouping.needs() {
+        Needs::Variants(_) => by_slot(heap, options, slots, &mut placement, progress)?,
+        Needs::Site | Needs::Life if heap.origins().is_some() => {
+            by_class(heap, options, slots, &mut placement, progress)?
         }
-    }
-    let assignment = match Slots::new(grouping) {
-        Some(slots) => by_slot(heap, grouping, options, slots, &mut tree, progress)?,
-        None => by_object(heap, grouping, options, &mut tree, progress)?,
+        _ => by_object(heap, options, &mut placement, progress)?,
     };
-    Ok(Grouped { tree, assignment, include_unreachable: options.include_unreachable })
+    Ok(Grouped { tree: placement.tree, assignment, include_unreachable: options.include_unreachable })
 }
 
 #[derive(Clone, Copy)]
@@ -98,60 +111,105 @@ struct Slot {
     example: u32,
 }
 
+const EMPTY: Slot = Slot { amount: Amount { objects: 0, bytes: 0 }, example: u32::MAX };
+
+impl Slot {
+    fn count(&mut self, heap: &HeapState, o: ObjectId) {
+        self.amount += Amount { objects: 1, bytes: heap.size_of(o) };
+        self.example = self.example.min(o.0);
+    }
+
+    fn join(&mut self, other: Slot) {
+        self.amount += other.amount;
+        self.example = self.example.min(other.example);
+    }
+}
+
+/// Counts all objects that take part, on all cores, into whatever `count` keeps.
+fn counted<C: Send>(
+    heap: &HeapState,
+    options: GroupOptions,
+    progress: &Progress,
+    empty: impl Fn() -> C + Sync + Send,
+    count: impl Fn(&mut C, ObjectId) + Sync + Send,
+    join: impl Fn(&mut C, C) + Sync + Send,
+) -> Result<C> {
+    let n = heap.object_count();
+    let reachable = heap.reachable();
+    (0..n.div_ceil(RUN))
+        .into_par_iter()
+        .try_fold(&empty, |mut counts, run| {
+            progress.check()?;
+            for o in (run * RUN..((run + 1) * RUN).min(n)).map(|i| ObjectId(i as u32)) {
+                if options.include_unreachable || reachable.contains(o.0) {
+                    count(&mut counts, o);
+                }
+            }
+            Ok(counts)
+        })
+        .try_reduce(&empty, |mut a, b| {
+            join(&mut a, b);
+            Ok(a)
+        })
+}
+
 fn by_slot(
     heap: &HeapState,
-    grouping: &Grouping,
     options: GroupOptions,
     slots: Slots,
-    tree: &mut MemoryTree,
+    placement: &mut Placement<'_>,
     progress: &Progress,
 ) -> Result<Assignment> {
-    let n = heap.object_count();
     let size = heap.types().len() * slots.width;
-    let empty = Slot { amount: Amount::default(), example: u32::MAX };
-    let reachable = heap.reachable();
-    let counted = (0..n.div_ceil(RUN))
-        .into_par_iter()
-        .try_fold(
-            || vec![empty; size],
-            |mut counts, run| {
-                progress.check()?;
-                for o in (run * RUN..((run + 1) * RUN).min(n)).map(|i| ObjectId(i as u32)) {
-                    if options.include_unreachable || reachable.contains(o.0) {
-                        let slot = &mut counts[slots.of(heap, o)];
-                        slot.amount += Amount { objects: 1, bytes: heap.size_of(o) };
-                        slot.example = slot.example.min(o.0);
-                    }
-                }
-                Ok(counts)
-            },
-        )
-        .try_reduce(
-            || vec![empty; size],
-            |mut a, b| {
-                for (x, y) in a.iter_mut().zip(b) {
-                    x.amount += y.amount;
-                    x.example = x.example.min(y.example);
-                }
-                Ok(a)
-            },
-        )?;
-    let mut leaves = vec![Vec::new(); size];
-    for (slot, found) in counted.iter().zip(&mut leaves) {
+    let counts = counted(
+        heap,
+        options,
+        progress,
+        || vec![EMPTY; size],
+        |counts, o| counts[slots.of(heap, o)].count(heap, o),
+        |a, b| a.iter_mut().zip(b).for_each(|(x, y)| x.join(y)),
+    )?;
+    let mut leaves = vec![Box::default(); size];
+    for (slot, found) in counts.iter().zip(&mut leaves) {
         if slot.example != u32::MAX {
-            let ends = ends(heap, grouping, ObjectId(slot.example), tree);
-            tree.add_up(&ends, slot.amount);
-            *found = ends.into_iter().map(|e| e as u32).collect();
+            *found = placement.place(&heap.facts(ObjectId(slot.example)));
+            placement.tree.add_up(found, slot.amount);
         }
     }
     Ok(Assignment::BySlot { slots, leaves })
 }
 
+fn by_class(
+    heap: &HeapState,
+    options: GroupOptions,
+    slots: Slots,
+    placement: &mut Placement<'_>,
+    progress: &Progress,
+) -> Result<Assignment> {
+    let counts = counted(
+        heap,
+        options,
+        progress,
+        FxHashMap::<u64, Slot>::default,
+        |counts, o| counts.entry(slots.class_of(heap, o)).or_insert(EMPTY).count(heap, o),
+        |a, b| b.into_iter().for_each(|(class, slot)| a.entry(class).or_insert(EMPTY).join(slot)),
+    )?;
+    let mut counts: Vec<(u64, Slot)> = counts.into_iter().collect();
+    // In the order of objects, so that the tree does not depend on the number of cores.
+    counts.sort_unstable_by_key(|(_, slot)| slot.example);
+    let mut leaves = FxHashMap::default();
+    for (class, slot) in counts {
+        let found = placement.place(&heap.facts(ObjectId(slot.example)));
+        placement.tree.add_up(&found, slot.amount);
+        leaves.insert(class, found);
+    }
+    Ok(Assignment::ByClass { slots, leaves })
+}
+
 fn by_object(
     heap: &HeapState,
-    grouping: &Grouping,
     options: GroupOptions,
-    tree: &mut MemoryTree,
+    placement: &mut Placement<'_>,
     progress: &Progress,
 ) -> Result<Assignment> {
     let mut offsets = vec![0u32];
@@ -161,32 +219,11 @@ fn by_object(
             progress.check()?;
         }
         if options.include_unreachable || heap.is_reachable(o) {
-            let ends = ends(heap, grouping, o, tree);
-            tree.add_up(&ends, Amount { objects: 1, bytes: heap.size_of(o) });
-            leaves.extend(ends.into_iter().map(|e| e as u32));
+            let found = placement.place(&heap.facts(o));
+            placement.tree.add_up(&found, Amount { objects: 1, bytes: heap.size_of(o) });
+            leaves.extend_from_slice(&found);
         }
         offsets.push(leaves.len() as u32);
     }
     Ok(Assignment::ByObject { offsets, leaves })
-}
-
-/// The nodes an object ends up in: one, unless a classifier gave several values.
-fn ends(heap: &HeapState, grouping: &Grouping, o: ObjectId, tree: &mut MemoryTree) -> Vec<usize> {
-    let mut ends = vec![0];
-    for classifier in &grouping.classifiers {
-        let role: Arc<str> = Arc::from(classifier.meta().name);
-        let values = classifier.classify(heap, o);
-        let mut next = Vec::with_capacity(ends.len());
-        for end in ends {
-            match &values {
-                Values::One(value) => next.push(tree.child(end, &role, value)),
-                Values::Many(values) => next.extend(values.iter().map(|v| tree.child(end, &role, v))),
-                Values::Chain(values) => next.push(values.iter().fold(end, |at, v| tree.child(at, &role, v))),
-            }
-        }
-        ends = next;
-    }
-    ends.sort_unstable();
-    ends.dedup();
-    ends
 }

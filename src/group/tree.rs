@@ -67,28 +67,48 @@ impl MemoryTree {
     }
 
     /// Adds to several nodes and what lies above them, once to each.
-    pub fn add_up(&mut self, leaves: &[usize], amount: Amount) {
+    pub fn add_up(&mut self, leaves: &[u32], amount: Amount) {
+        self.each_above(leaves, |node, _| *node += amount);
+    }
+
+    /// Adds or takes away, in several nodes and what lies above them, once in each; lists them in `changed`, once for
+    /// each time it is called.
+    pub fn change_up(&mut self, leaves: &[u32], objects: i64, bytes: i64, changed: &mut Vec<u32>) {
+        self.each_above(leaves, |amount, node| {
+            // In two's complement, adding a negative number takes away.
+            amount.objects = amount.objects.wrapping_add(objects as u64);
+            amount.bytes = amount.bytes.wrapping_add(bytes as u64);
+            changed.push(node);
+        });
+    }
+
+    fn each_above(&mut self, leaves: &[u32], mut change: impl FnMut(&mut Amount, u32)) {
         if let [leaf] = leaves {
             let mut at = *leaf;
-            self.add(at, amount);
+            change(&mut self.amount[at as usize], at);
             while at != 0 {
-                at = self.parent[at] as usize;
-                self.add(at, amount);
+                at = self.parent[at as usize];
+                change(&mut self.amount[at as usize], at);
             }
             return;
         }
-        let mut all: Vec<usize> = Vec::new();
+        let mut all: Vec<u32> = Vec::new();
         for &leaf in leaves {
             let mut at = leaf;
             all.push(at);
             while at != 0 {
-                at = self.parent[at] as usize;
+                at = self.parent[at as usize];
                 all.push(at);
             }
         }
         all.sort_unstable();
         all.dedup();
-        all.into_iter().for_each(|n| self.add(n, amount));
+        all.into_iter().for_each(|n| change(&mut self.amount[n as usize], n));
+    }
+
+    /// Empties all nodes; they stay.
+    pub fn clear_amounts(&mut self) {
+        self.amount.fill(Amount::default());
     }
 
     /// Number of nodes; at least the root.

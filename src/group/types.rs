@@ -1,7 +1,7 @@
 //! Classifiers that look at the type of an object: type, package, class loader, object kind.
 
-use super::{Cardinality, Classifier, ClassifierMeta, Values};
-use crate::heap::{HeapState, ObjectId, TypeKind};
+use super::{Cardinality, Classifier, ClassifierMeta, Needs, Values};
+use crate::heap::{Facts, TypeKind};
 use std::sync::Arc;
 
 /// The type.
@@ -39,12 +39,8 @@ impl Classifier for Type {
         &self.meta
     }
 
-    fn variants(&self) -> Option<u32> {
-        Some(1)
-    }
-
-    fn classify(&self, heap: &HeapState, o: ObjectId) -> Values {
-        let name = &heap.types()[heap.type_of(o).0 as usize].name;
+    fn classify(&self, facts: &Facts<'_>) -> Values {
+        let name = &facts.of.name;
         Values::One(Arc::from(if self.simple { split(name).1 } else { without_address(name) }))
     }
 }
@@ -80,12 +76,8 @@ impl Classifier for Package {
         &self.meta
     }
 
-    fn variants(&self) -> Option<u32> {
-        Some(1)
-    }
-
-    fn classify(&self, heap: &HeapState, o: ObjectId) -> Values {
-        let heap_type = &heap.types()[heap.type_of(o).0 as usize];
+    fn classify(&self, facts: &Facts<'_>) -> Values {
+        let heap_type = facts.of;
         let parts = match (split(&heap_type.name).0, heap_type.kind) {
             ("", _) if is_primitive_array(&heap_type.name) => vec![Arc::from("(primitive arrays)")],
             ("", _) => vec![Arc::from("(default package)")],
@@ -158,12 +150,8 @@ impl Classifier for Loader {
         &self.meta
     }
 
-    fn variants(&self) -> Option<u32> {
-        Some(1)
-    }
-
-    fn classify(&self, heap: &HeapState, o: ObjectId) -> Values {
-        Values::One(Arc::clone(&heap.types()[heap.type_of(o).0 as usize].loader))
+    fn classify(&self, facts: &Facts<'_>) -> Values {
+        Values::One(Arc::clone(&facts.of.loader))
     }
 }
 
@@ -201,17 +189,16 @@ impl Classifier for Kind {
         &self.meta
     }
 
-    fn variants(&self) -> Option<u32> {
-        Some(2)
+    fn needs(&self) -> Needs {
+        Needs::Variants(2)
     }
 
-    fn variant(&self, heap: &HeapState, o: ObjectId) -> u32 {
-        u32::from(heap.array_length(o).is_some_and(|l| l >= BIG))
+    fn variant(&self, facts: &Facts<'_>) -> u32 {
+        u32::from(facts.length.is_some_and(|l| l >= BIG))
     }
 
-    fn classify(&self, heap: &HeapState, o: ObjectId) -> Values {
-        let kind = heap.types()[heap.type_of(o).0 as usize].kind;
-        Values::One(Arc::from(match (kind, heap.array_length(o)) {
+    fn classify(&self, facts: &Facts<'_>) -> Values {
+        Values::One(Arc::from(match (facts.of.kind, facts.length) {
             (TypeKind::Instance, _) => "Instance",
             (_, Some(length)) if length >= BIG => "Big array",
             _ => "Small array",

@@ -292,6 +292,11 @@ impl HeapState {
         self.sites.get(i).and_then(|s| self.traces.get(s)).map(|t| &t.frames[..]).unwrap_or(&[])
     }
 
+    /// Whether the source says where objects were allocated.
+    pub fn has_sites(&self) -> bool {
+        self.origins.is_some() || self.traces.values().any(|t| !t.frames.is_empty())
+    }
+
     /// Where objects come from and how they live; `None` for dumps, which do not know.
     pub fn origins(&self) -> Option<&Origins> {
         self.origins.as_ref()
@@ -312,6 +317,7 @@ impl HeapState {
         Facts {
             of: &self.types[self.type_of[i] as usize],
             length: self.array_length(o),
+            size: self.size_of(o),
             site: self.allocation_site(o),
             life,
         }

@@ -188,6 +188,8 @@ pub struct Facts<'a> {
     pub of: &'a super::HeapType,
     /// Number of elements of an array.
     pub length: Option<u32>,
+    /// Shallow bytes.
+    pub size: u64,
     /// Call chain of its allocation, innermost first; empty when it is not known.
     pub site: &'a [Arc<str>],
     /// How it was made and lives, where the source says.

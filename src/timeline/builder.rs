@@ -6,15 +6,18 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A timeline under construction. Nodes are matched by role and name below the same parent.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct TimelineBuilder {
     points: Vec<TimePoint>,
     parent: Vec<u32>,
     name: Vec<Arc<str>>,
     role: Vec<Arc<str>>,
     find: HashMap<(u32, Arc<str>, Arc<str>), u32>,
-    amounts: Vec<Vec<Amount>>,
+    /// By node: when its amount became another. It is 0 before the first.
+    changes: Vec<Vec<(u32, Amount)>>,
     separators: Vec<(Arc<str>, &'static str)>,
+    /// Nodes of the tree that [`TimelineBuilder::step`] knows.
+    known: Vec<u32>,
 }
 
 /// The name of a node that shares its name, but not its role, with a sibling: a package `a.b` beside a class `a.b`.
@@ -25,24 +28,58 @@ pub(super) fn told_apart(name: &str, role: &str) -> String {
 impl TimelineBuilder {
     /// Adds the tree of the next point in time.
     pub fn add(&mut self, point: TimePoint, tree: &MemoryTree) {
-        let mut ids: Vec<u32> = Vec::with_capacity(tree.len());
-        let mut column = vec![Amount::default(); self.parent.len().max(1)];
-        for n in 0..tree.len() {
-            let id = match tree.parent(n) {
+        let ids = self.nodes_of(tree, Vec::with_capacity(tree.len()));
+        // Nodes that share their place in the timeline add up.
+        let mut column = vec![Amount::default(); self.parent.len()];
+        for (n, &id) in ids.iter().enumerate() {
+            column[id as usize] += tree.amount(n);
+        }
+        for (id, amount) in column.into_iter().enumerate() {
+            self.note(id as u32, amount);
+        }
+        self.end_point(point, tree);
+    }
+
+    /// Adds the next point in time from what changed since the last call. The tree is always the same one, which only
+    /// grows, without nodes that share their place; `changed` are the nodes whose amounts may be others now. Costs what
+    /// changed.
+    pub fn step(&mut self, point: TimePoint, tree: &MemoryTree, changed: &[u32]) {
+        let known = std::mem::take(&mut self.known);
+        self.known = self.nodes_of(tree, known);
+        for &node in changed {
+            self.note(self.known[node as usize], tree.amount(node as usize));
+        }
+        self.end_point(point, tree);
+    }
+
+    /// The nodes of a tree here; `ids` are those of its first nodes.
+    fn nodes_of(&mut self, tree: &MemoryTree, mut ids: Vec<u32>) -> Vec<u32> {
+        for n in ids.len()..tree.len() {
+            ids.push(match tree.parent(n) {
                 None => self.root(tree.name(n), tree.role(n)),
                 Some(parent) => self.child(ids[parent], tree.role(n), tree.name(n)),
-            };
-            column.resize(self.parent.len(), Amount::default());
-            column[id as usize] += tree.amount(n);
-            ids.push(id);
+            });
         }
+        ids
+    }
+
+    fn note(&mut self, id: u32, amount: Amount) {
+        let t = self.points.len() as u32;
+        let changes = &mut self.changes[id as usize];
+        let before = changes.iter().rev().find(|c| c.0 < t).map(|c| c.1).unwrap_or_default();
+        changes.pop_if(|last| last.0 == t);
+        if amount != before {
+            changes.push((t, amount));
+        }
+    }
+
+    fn end_point(&mut self, point: TimePoint, tree: &MemoryTree) {
         for separator in tree.separators() {
             if !self.separators.contains(separator) {
                 self.separators.push(separator.clone());
             }
         }
         self.points.push(point);
-        self.amounts.push(column);
     }
 
     fn root(&mut self, name: &Arc<str>, role: &Arc<str>) -> u32 {
@@ -50,6 +87,7 @@ impl TimelineBuilder {
             self.parent.push(0);
             self.name.push(Arc::clone(name));
             self.role.push(Arc::clone(role));
+            self.changes.push(Vec::new());
         }
         0
     }
@@ -61,6 +99,7 @@ impl TimelineBuilder {
             self.parent.push(parent);
             self.name.push(Arc::clone(name));
             self.role.push(Arc::clone(role));
+            self.changes.push(Vec::new());
         }
         id
     }
@@ -96,17 +135,18 @@ impl TimelineBuilder {
         }
         first_child.push(order.len() as u32 - 1);
         let pick = |column: &[Arc<str>]| order.iter().map(|&i| Arc::clone(&column[i as usize])).collect();
-        let of_order = |column: &Vec<Amount>| {
-            order.iter().map(|&i| column.get(i as usize).copied().unwrap_or_default()).collect::<Vec<_>>()
-        };
-        let amounts: Vec<Vec<Amount>> = self.amounts.iter().map(of_order).collect();
+        let mut first_change = Vec::with_capacity(order.len() + 1);
+        let mut changes = Vec::with_capacity(self.changes.iter().map(Vec::len).sum());
         let mut max = vec![Amount::default(); order.len()];
-        for column in &amounts {
-            for (m, a) in max.iter_mut().zip(column) {
-                m.objects = m.objects.max(a.objects);
-                m.bytes = m.bytes.max(a.bytes);
+        for (&i, m) in order.iter().zip(&mut max) {
+            first_change.push(changes.len() as u32);
+            for (t, amount) in std::mem::take(&mut self.changes[i as usize]) {
+                m.objects = m.objects.max(amount.objects);
+                m.bytes = m.bytes.max(amount.bytes);
+                changes.push((t, amount));
             }
         }
+        first_change.push(changes.len() as u32);
         Timeline {
             points: self.points,
             // Breadth first, every node but the root is a child in numbering order.
@@ -116,7 +156,8 @@ impl TimelineBuilder {
             name: pick(&self.name),
             role: pick(&self.role),
             first_child,
-            amounts,
+            first_change,
+            changes,
             max,
             separators: self.separators,
         }

@@ -4,12 +4,15 @@
 //! [`references`], which goes back to the heap states.
 
 mod builder;
+mod growing;
 mod history;
 pub mod references;
 
 pub use crate::heap::{Amount, Metric};
+pub use crate::trace::GcPoint;
 pub use builder::TimelineBuilder;
-pub use history::History;
+pub use growing::GrowingTree;
+pub use history::{AUTO, History};
 
 use crate::group::MemoryTree;
 use std::sync::Arc;
@@ -28,12 +31,16 @@ impl NodeId {
 }
 
 /// A point in time of a timeline.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct TimePoint {
     /// Short label for people, such as the file name.
     pub label: String,
-    /// Milliseconds since the Unix epoch; 0 when the source does not say.
+    /// Milliseconds since the Unix epoch, or since the program started where there is a `gc`; 0 when the source does
+    /// not say.
     pub millis: u64,
+    /// The garbage collection this is the start or end of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gc: Option<GcPoint>,
     /// Objects and bytes that are not reachable from any root (garbage in the dump), counted apart.
     pub unreachable: Amount,
 }
@@ -49,8 +56,10 @@ pub struct Timeline {
     /// Children of node n are `children[first_child[n]..first_child[n + 1]]`, sorted by name.
     first_child: Vec<u32>,
     children: Vec<NodeId>,
-    /// One column a time.
-    amounts: Vec<Vec<Amount>>,
+    /// The amount of node n is that of the last of `changes[first_change[n]..first_change[n + 1]]` not after the time;
+    /// 0 before the first. So a timeline of many times costs what changes.
+    first_change: Vec<u32>,
+    changes: Vec<(u32, Amount)>,
     max: Vec<Amount>,
     /// Roles whose chains of single children are one node, and what joins their names.
     separators: Vec<(Arc<str>, &'static str)>,
@@ -192,6 +201,16 @@ impl Timeline {
         found.into_iter().map(|(node, ..)| node).collect()
     }
 
+    /// The name with that of the nearest node above that another classifier made: `String › Main.main():7`. What tells
+    /// an allocation site of one type from the same of another.
+    pub fn telling_name(&self, node: NodeId) -> String {
+        let above = std::iter::successors(self.parent(node), |&n| self.parent(n));
+        match above.take_while(|&n| n != NodeId::ROOT).find(|&n| self.role(n) != self.role(node)) {
+            Some(other) => format!("{} › {}", self.name(other), self.name(node)),
+            None => self.name(node).to_owned(),
+        }
+    }
+
     /// The path for people: `Heap › Package: java.util › Type: HashMap$Node`.
     pub fn path_label(&self, node: NodeId) -> String {
         let mut label = self.name(NodeId::ROOT).to_owned();
@@ -203,7 +222,10 @@ impl Timeline {
 
     /// Objects and bytes of a node at time `t`; 0 where it is absent.
     pub fn amount(&self, t: usize, node: NodeId) -> Amount {
-        self.amounts[t].get(node.index()).copied().unwrap_or_default()
+        let i = node.index();
+        let changes = &self.changes[self.first_change[i] as usize..self.first_change[i + 1] as usize];
+        let after = changes.partition_point(|c| c.0 as usize <= t);
+        after.checked_sub(1).map(|last| changes[last].1).unwrap_or_default()
     }
 
     /// Max tree: the largest objects and the largest bytes over all times, each on its own.

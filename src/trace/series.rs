@@ -1,23 +1,47 @@
 //! A series of snapshots in time order, and how files become one.
 
+use super::anttracks;
+use super::event::GcKind;
 use super::hprof;
 use super::input::Input;
+use super::kept::KeptStates;
+use super::recorded;
+use super::recording::Recording;
 use crate::error::{Error, Result, Warning};
 use crate::heap::HeapState;
 use crate::progress::Progress;
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// One point in time of a series.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotInfo {
-    /// Short label: the file's name.
+    /// Short label: the file's name, or the GC.
     pub label: String,
-    /// When it was taken, milliseconds since the Unix epoch.
+    /// When it was taken, milliseconds since the Unix epoch; where there is a `gc`, since the program started.
     pub millis: u64,
     /// The file.
     pub path: PathBuf,
+    /// The garbage collection this is the start or end of.
+    pub gc: Option<GcPoint>,
+}
+
+/// The start or end of a garbage collection.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct GcPoint {
+    /// The source's own number.
+    pub number: u32,
+    /// Whether the whole heap was collected.
+    pub kind: GcKind,
+    /// Why.
+    pub cause: String,
+    /// How long it took, milliseconds.
+    pub duration: u64,
+    /// Its end, or its start.
+    pub end: bool,
+    /// Objects it freed.
+    pub freed: u64,
 }
 
 /// Heap states in time order. What every format gives.
@@ -33,15 +57,36 @@ pub trait HeapSeries: Send + Sync {
 
     /// What a person must know about the series as a whole, by now.
     fn warnings(&self) -> Vec<Warning>;
+
+    /// What came and went from point to point, where the source records it: then trees over time need no heap state.
+    fn recording(&self) -> Option<&Recording> {
+        None
+    }
 }
 
 /// Opens files and folders as one series, ordered by the time they were taken, ties by name.
 ///
 /// # Errors
-/// When a named file is no heap dump or cannot be read, or nothing is left to show. In a folder, files that are no
-/// dumps are skipped with a warning.
+/// When a named file is no heap dump or trace or cannot be read, or nothing is left to show. In a folder, files that are
+/// no dumps are skipped with a warning.
 pub fn open(paths: &[PathBuf], progress: &Progress) -> Result<Box<dyn HeapSeries>> {
+    open_gradually(paths, progress, &mut |_| ())
+}
+
+/// As [`open`]; while a long trace is being read, `partial` is given what has been read of it so far, now and then. It
+/// may take its time: the reading waits.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_gradually(
+    paths: &[PathBuf],
+    progress: &Progress,
+    partial: &mut dyn FnMut(Box<dyn HeapSeries>),
+) -> Result<Box<dyn HeapSeries>> {
     progress.begin("Looking at the files", 0);
+    if let Some(run) = anttracks::find_run(paths)? {
+        return Ok(Box::new(recorded::open(anttracks::Source::open(run, progress)?, progress, partial)?));
+    }
     let mut warnings = Vec::new();
     let mut points = Vec::new();
     for path in paths {
@@ -106,7 +151,7 @@ fn identify(path: &Path) -> Result<SnapshotInfo> {
     let start = Input::peek(path, 64)?;
     let header = hprof::Header::read(path, &start)?;
     let label = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(SnapshotInfo { label, millis: header.millis, path: path.to_owned() })
+    Ok(SnapshotInfo { label, millis: header.millis, path: path.to_owned(), gc: None })
 }
 
 struct DumpSeries {
@@ -115,16 +160,12 @@ struct DumpSeries {
     kept: Mutex<Kept>,
 }
 
-/// Recently used states, oldest first.
 #[derive(Default)]
 struct Kept {
-    states: VecDeque<(usize, Arc<HeapState>)>,
+    states: KeptStates,
     /// Class names of the first loaded dump: others should know most of them.
     program: Option<(usize, HashSet<String>)>,
 }
-
-/// States are kept up to this many bytes in all, and at least two.
-const BUDGET: usize = 2 << 30;
 
 impl HeapSeries for DumpSeries {
     fn points(&self) -> &[SnapshotInfo] {
@@ -132,14 +173,8 @@ impl HeapSeries for DumpSeries {
     }
 
     fn load(&self, index: usize, progress: &Progress) -> Result<Arc<HeapState>> {
-        {
-            let mut kept = self.kept.lock().unwrap_or_else(|e| e.into_inner());
-            if let Some(at) = kept.states.iter().position(|(i, _)| *i == index)
-                && let Some(entry) = kept.states.remove(at)
-            {
-                kept.states.push_back(entry.clone());
-                return Ok(entry.1);
-            }
+        if let Some(state) = self.kept.lock().unwrap_or_else(|e| e.into_inner()).states.get(index) {
+            return Ok(state);
         }
         let point = &self.points[index];
         let input = Input::open(&point.path, progress)?;
@@ -147,11 +182,7 @@ impl HeapSeries for DumpSeries {
         let state = Arc::new(hprof::load(&input, progress)?);
         let mut kept = self.kept.lock().unwrap_or_else(|e| e.into_inner());
         self.note(&mut kept, index, &state);
-        kept.states.push_back((index, Arc::clone(&state)));
-        let total = |kept: &Kept| kept.states.iter().map(|(_, s)| s.memory()).sum::<usize>();
-        while kept.states.len() > 2 && total(&kept) > BUDGET {
-            kept.states.pop_front();
-        }
+        kept.states.keep(index, Arc::clone(&state));
         Ok(state)
     }
 

@@ -1,7 +1,8 @@
 //! What the user can set about the picture, with the defaults of a first start. Shared by the window and `render`.
 
 use crate::city::{AreaMode, CityConfig};
-use crate::timeline::Metric;
+use crate::group::GroupOptions;
+use crate::timeline::{AUTO, Metric};
 use bevy::prelude::Resource;
 
 /// Settings of the view.
@@ -35,10 +36,12 @@ pub struct Settings {
     pub animation: f32,
     /// Seconds each state is shown in automatic play.
     pub interval: f32,
-    /// Id of the grouping.
+    /// Id of the grouping, or [`AUTO`].
     pub grouping: String,
     /// Objects that no root reaches are shown too.
     pub include_unreachable: bool,
+    /// Traces: the start of every GC is a point in time too.
+    pub gc_starts: bool,
 }
 
 impl Default for Settings {
@@ -58,13 +61,19 @@ impl Default for Settings {
             shadows: true,
             animation: 0.35,
             interval: 0.5,
-            grouping: "package-type".to_owned(),
+            grouping: AUTO.to_owned(),
             include_unreachable: false,
+            gc_starts: false,
         }
     }
 }
 
 impl Settings {
+    /// The part of the settings that trees depend on, beside the grouping.
+    pub fn group_options(&self) -> GroupOptions {
+        GroupOptions { include_unreachable: self.include_unreachable, gc_starts: self.gc_starts }
+    }
+
     /// The part of the settings the layout depends on.
     pub fn city_config(&self) -> CityConfig {
         CityConfig {

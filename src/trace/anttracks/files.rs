@@ -2,10 +2,12 @@
 
 use super::header::{self, FileKind, Header};
 use super::symbols::Symbols;
-use super::{TraceFile, TraceFiles};
+use super::{AntTracks, TraceFile, TraceFiles};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+use crate::trace::event::Program;
 use crate::trace::input::Input;
+use crate::trace::recorded;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -133,4 +135,41 @@ fn known(path: &Path, bytes: &[u8]) -> Result<Header> {
         what: format!("{} has changed while it was being opened", path.display()),
         remedy: "Open it again".into(),
     })
+}
+
+/// A run as a source of events.
+pub struct Source {
+    run: Run,
+    files: Arc<TraceFiles>,
+}
+
+impl Source {
+    /// Opens the files of a run.
+    ///
+    /// # Errors
+    /// As [`Run::open`].
+    pub fn open(run: Run, progress: &Progress) -> Result<Source> {
+        let files = run.open(progress)?;
+        Ok(Source { run, files })
+    }
+}
+
+impl recorded::Source for Source {
+    type Decoder = AntTracks;
+
+    fn decoder(&self) -> AntTracks {
+        AntTracks::new(Arc::clone(&self.files))
+    }
+
+    fn program(&self) -> &Arc<Program> {
+        self.files.program()
+    }
+
+    fn files(&self) -> Vec<&Path> {
+        self.run.traces.iter().chain([&self.run.symbols]).map(PathBuf::as_path).collect()
+    }
+
+    fn has_references(&self) -> bool {
+        self.files.symbols.pointers
+    }
 }

@@ -10,7 +10,7 @@ pub mod header;
 pub mod lzw;
 pub mod symbols;
 
-pub use files::{Run, find_run};
+pub use files::{Run, Source, find_run};
 pub use header::{FileKind, Header};
 pub use symbols::Symbols;
 

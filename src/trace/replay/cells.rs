@@ -152,6 +152,11 @@ impl Cells {
         &self.entries[cell as usize]
     }
 
+    /// Cells there are or were: one more than the largest number of a cell.
+    pub fn count(&self) -> usize {
+        self.entries.len()
+    }
+
     /// What changed since the last time, by key. Empty cells are given up: no object may refer to them.
     pub fn take_changes(&mut self) -> Vec<Change> {
         let mut changes = Vec::new();

@@ -11,9 +11,11 @@
 pub mod arena;
 pub mod cells;
 pub mod map;
+mod saved;
 mod state;
 
 pub use cells::{CellKey, Change};
+pub use saved::SavedReplay;
 
 use super::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo, Program};
 use super::spaces::{Space, Spaces};
@@ -209,6 +211,11 @@ impl<O: Observer> Replay<O> {
     /// Events taken.
     pub fn events(&self) -> u64 {
         self.events
+    }
+
+    /// Words that references take, waste included: none when none was ever reported.
+    pub fn reference_words(&self) -> usize {
+        self.arena.memory() / 4
     }
 
     /// What did not fit together so far.
@@ -429,11 +436,11 @@ impl<O: Observer> Replay<O> {
         })
     }
 
-    /// References of live objects that lead to dead ones: fields that were overwritten since they were reported. After a
-    /// full GC there should be none. Costs what there is.
+    /// References that the last GC reported and that lead to dead objects: none, if the trace is right. (What an earlier
+    /// one reported may have been overwritten since.) Costs what there is.
     pub fn stale_references(&self) -> usize {
-        let live = self.rows.iter().filter(|r| r.slot != map::NONE);
-        live.map(|r| self.arena.of(r.references).len() - self.references_of(r).count()).sum()
+        let last = self.rows.iter().filter(|r| r.slot != map::NONE && r.reported + 1 == self.interval);
+        last.map(|r| self.arena.of(r.references).len() - self.references_of(r).count()).sum()
     }
 
     /// Objects where the kind of space changed are counted under the new one.

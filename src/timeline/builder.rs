@@ -147,19 +147,24 @@ impl TimelineBuilder {
             }
         }
         first_change.push(changes.len() as u32);
+        let name: Vec<Arc<str>> = pick(&self.name);
+        let mut seen: HashSet<Arc<str>> = HashSet::new();
+        let leaves = (0..order.len()).filter(|&i| first_child[i] == first_child[i + 1]).map(|i| &name[i]);
+        let shared_names = leaves.filter(|n| !seen.insert(Arc::clone(n))).cloned().collect();
         Timeline {
             points: self.points,
             // Breadth first, every node but the root is a child in numbering order.
             children: (1..order.len() as u32).map(super::NodeId).collect(),
             parent,
             level,
-            name: pick(&self.name),
+            name,
             role: pick(&self.role),
             first_child,
             first_change,
             changes,
             max,
             separators: self.separators,
+            shared_names,
         }
     }
 

@@ -90,6 +90,11 @@ impl History {
             && (recorded || !grouping.needs_any(Needs::Site) || self.has_sites())
     }
 
+    /// Whether the series is a trace: it knows what came and went, and where it came from.
+    pub fn is_recorded(&self) -> bool {
+        self.series.recording().is_some()
+    }
+
     fn has_sites(&self) -> bool {
         self.last.lock().unwrap_or_else(|e| e.into_inner()).as_ref().is_some_and(|(_, heap, _)| heap.has_sites())
     }

@@ -63,6 +63,8 @@ pub struct Timeline {
     max: Vec<Amount>,
     /// Roles whose chains of single children are one node, and what joins their names.
     separators: Vec<(Arc<str>, &'static str)>,
+    /// Names that several leaves have.
+    shared_names: std::collections::HashSet<Arc<str>>,
 }
 
 impl Timeline {
@@ -201,9 +203,13 @@ impl Timeline {
         found.into_iter().map(|(node, ..)| node).collect()
     }
 
-    /// The name with that of the nearest node above that another classifier made: `String › Main.main():7`. What tells
-    /// an allocation site of one type from the same of another.
+    /// The name, with that of the nearest node above that another classifier made where it does not tell enough alone:
+    /// where leaves share it, and where it is a part of a hierarchy (`String › Main.main():7`).
     pub fn telling_name(&self, node: NodeId) -> String {
+        let hierarchy = self.separators.iter().any(|(role, _)| **role == *self.role(node));
+        if !(hierarchy || self.shared_names.contains(&self.name[node.index()])) {
+            return self.name(node).to_owned();
+        }
         let above = std::iter::successors(self.parent(node), |&n| self.parent(n));
         match above.take_while(|&n| n != NodeId::ROOT).find(|&n| self.role(n) != self.role(node)) {
             Some(other) => format!("{} › {}", self.name(other), self.name(node)),

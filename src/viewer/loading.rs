@@ -9,14 +9,13 @@ use super::selection::{References, Selection};
 use super::settings::Settings;
 use super::shown::{City, Shown};
 use crate::error::{Error, Result};
-use crate::group::GroupOptions;
 use crate::progress::{Progress, Snapshot};
 use crate::timeline::History;
-use crate::trace;
+use crate::trace::{self, HeapSeries};
 use bevy::prelude::*;
 use bevy::window::FileDragAndDrop;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The wish to open files or folders.
 #[derive(Message, Clone, Debug)]
@@ -25,13 +24,23 @@ pub struct OpenRequest(pub Vec<PathBuf>);
 /// Work that goes on, and how the last opening ended.
 #[derive(Resource, Default)]
 pub struct Loading {
-    opening: Option<(String, Job<Result<City>>)>,
+    opening: Option<Opening>,
     /// A new grouping or layout of the shown history, and the settings it is made for.
     remaking: Option<(Settings, Job<Result<City>>)>,
     dialog: Option<Job<Option<Vec<PathBuf>>>>,
     failed: Option<(String, String)>,
     /// Settings that could not be applied: not tried again until they change.
     refused: Option<Settings>,
+}
+
+/// An input that is being opened.
+struct Opening {
+    title: String,
+    job: Job<Result<City>>,
+    /// The city of what has been read so far, when there is a new one.
+    partial: Arc<Mutex<Option<City>>>,
+    /// Whether such a city is on screen.
+    shows_partial: bool,
 }
 
 /// What to show of it.
@@ -64,8 +73,12 @@ pub enum State {
 impl Loading {
     /// What to show.
     pub fn state(&self) -> State {
-        if let Some((title, job)) = &self.opening {
-            return State::Opening { title: title.clone(), snapshot: job.snapshot() };
+        if let Some(Opening { title, job, shows_partial, .. }) = &self.opening {
+            let snapshot = job.snapshot();
+            return match shows_partial {
+                true => State::Busy { what: "Reading on: the city fills in".to_owned(), snapshot },
+                false => State::Opening { title: title.clone(), snapshot },
+            };
         }
         if let Some((title, error)) = &self.failed {
             return State::Failed { title: title.clone(), error: error.clone() };
@@ -83,8 +96,8 @@ impl Loading {
 
     /// Cancels loading or closes an error. Returns whether there was anything to take away.
     pub fn escape(&mut self) -> bool {
-        if let Some((_, job)) = &self.opening {
-            job.cancel();
+        if let Some(opening) = &self.opening {
+            opening.job.cancel();
             return true;
         }
         self.failed.take().is_some()
@@ -127,14 +140,28 @@ pub fn title_of(paths: &[PathBuf]) -> String {
 
 /// Reads, groups and lays out: the whole way from files to a city.
 pub fn open_city(paths: &[PathBuf], settings: &Settings, progress: &Progress) -> Result<City> {
-    let series = trace::open(paths, progress)?;
-    let history = History::build(Arc::from(series), &settings.grouping, group_options(settings), progress)?;
-    progress.begin("Laying out the city", 0);
-    Ok(City::new(title_of(paths), Arc::new(history), settings))
+    open_gradually(paths, settings, progress, &mut |_| ())
 }
 
-fn group_options(settings: &Settings) -> GroupOptions {
-    GroupOptions { include_unreachable: settings.include_unreachable }
+/// As [`open_city`]; while a long trace is being read, `partial` gets the city of what has been read, now and then.
+fn open_gradually(
+    paths: &[PathBuf],
+    settings: &Settings,
+    progress: &Progress,
+    partial: &mut dyn FnMut(City),
+) -> Result<City> {
+    let city = |series: Box<dyn HeapSeries>, progress: &Progress| {
+        let history = History::build(Arc::from(series), &settings.grouping, settings.group_options(), progress)?;
+        progress.begin("Laying out the city", 0);
+        Ok(City::new(title_of(paths), Arc::new(history), settings))
+    };
+    let series = trace::open_gradually(paths, progress, &mut |series| {
+        // What cannot be grouped yet may be later; the progress shown is that of the reading.
+        if let Ok(first) = city(series, &Progress::new()) {
+            partial(first);
+        }
+    })?;
+    city(series, progress)
 }
 
 /// Starts opening what was asked for through the command line, the dialog, or by dropping files.
@@ -187,7 +214,14 @@ pub fn start_opening(
     loading.failed = None;
     loading.remaking = None;
     let settings = settings.clone();
-    loading.opening = Some((title_of(&paths), Job::start(move |progress| open_city(&paths, &settings, progress))));
+    let (title, partial) = (title_of(&paths), Arc::new(Mutex::new(None)));
+    let sink = Arc::clone(&partial);
+    let job = Job::start(move |progress| {
+        open_gradually(&paths, &settings, progress, &mut |city| {
+            *sink.lock().unwrap_or_else(|e| e.into_inner()) = Some(city);
+        })
+    });
+    loading.opening = Some(Opening { title, job, partial, shows_partial: false });
 }
 
 /// Takes finished cities, and starts remaking the shown one when settings ask for it.
@@ -202,23 +236,45 @@ pub fn take_cities(
     mut rig: ResMut<CameraRig>,
     settings: Res<Settings>,
 ) {
-    if let Some(outcome) = loading.opening.as_ref().and_then(|(_, job)| job.poll()) {
-        let (title, _) = loading.opening.take().unwrap_or_else(|| unreachable!("polled above"));
+    let mut arrived = None;
+    let mut first = true;
+    if let Some(opening) = &mut loading.opening {
+        arrived = opening.partial.lock().unwrap_or_else(|e| e.into_inner()).take();
+        first = !opening.shows_partial;
+        opening.shows_partial |= arrived.is_some();
+    }
+    if let Some(outcome) = loading.opening.as_ref().and_then(|opening| opening.job.poll()) {
+        let Opening { title, shows_partial, .. } =
+            loading.opening.take().unwrap_or_else(|| unreachable!("polled above"));
         match outcome {
-            Ok(Ok(mut city)) => {
-                *clock = Clock::default();
-                // Open on the change: the last state, where growth is visible.
-                let last = city.times().saturating_sub(1);
-                clock.jump(&mut city, last);
-                selection.reset();
-                references.reset();
-                rig.show_city(city.tallest);
-                shown.0 = Some(city);
+            Ok(Ok(city)) => arrived = Some(city),
+            Ok(Err(Error::Cancelled)) if shows_partial => {
+                notices.tell(format!("Reading {title} was stopped: the city shows what had been read"));
             }
             Ok(Err(Error::Cancelled)) => notices.tell(format!("Opening {title} was cancelled")),
             Ok(Err(error)) => loading.failed = Some((title, error.to_string())),
             Err(panic) => loading.failed = Some((title, panic)),
         }
+    }
+    if let Some(mut city) = arrived {
+        // Open on the change: the last state, where growth is visible. A city that fills in stays where it is looked at.
+        let last = city.times().saturating_sub(1);
+        if first {
+            *clock = Clock::default();
+            clock.jump(&mut city, last);
+            selection.reset();
+            rig.show_city(city.tallest);
+        } else {
+            let stays = shown.0.as_ref().is_some_and(|before| clock.time + 1 < before.times());
+            let time = if stays { clock.time } else { last };
+            clock.jump(&mut city, time);
+            if let Some(lost) = selection.rebind(&city.timeline) {
+                notices.tell(format!("Deselected: there is no group {lost} any more"));
+            }
+            rig.set_tallest(city.tallest);
+        }
+        references.reset();
+        shown.0 = Some(city);
     }
     if let Some(outcome) = loading.remaking.as_ref().and_then(|(_, job)| job.poll()) {
         loading.remaking = None;
@@ -253,16 +309,15 @@ fn follow_settings(loading: &mut Loading, shown: &mut ResMut<Shown>, clock: &mut
     }
     let made_with = &city.made_with;
     let aim = loading.remaking.as_ref().map(|(s, _)| s).unwrap_or(made_with);
-    let regroup = aim.grouping != settings.grouping || aim.include_unreachable != settings.include_unreachable;
+    let regroup = aim.grouping != settings.grouping || aim.group_options() != settings.group_options();
     let layout = aim.city_config() != settings.city_config();
     if regroup || layout {
         let (history, title, wanted) = (Arc::clone(&city.history), city.title.clone(), settings.clone());
-        let again = regroup
-            || made_with.grouping != settings.grouping
-            || made_with.include_unreachable != settings.include_unreachable;
+        let again =
+            regroup || made_with.grouping != settings.grouping || made_with.group_options() != settings.group_options();
         let job = Job::start(move |progress| {
             let history = if again {
-                Arc::new(history.regroup(&wanted.grouping, group_options(&wanted), progress)?)
+                Arc::new(history.regroup(&wanted.grouping, wanted.group_options(), progress)?)
             } else {
                 history
             };

@@ -102,7 +102,7 @@ fn list(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
             font.clone(),
             theme::TEXT,
         );
-        let name = timeline.name(node);
+        let name = &theme::brief(&timeline.telling_name(node));
         let room = ((amount_rect.left() - rect.left() - 26.0) / 6.6) as usize;
         painter.text(
             rect.left_top() + egui::vec2(4.0, 1.0),

@@ -66,7 +66,12 @@ pub fn collect(
         if seen.insert(node)
             && let Some(at) = roof(node)
         {
-            labels.push(Label { at, target: Target::Node(node), text: timeline.name(node).to_owned(), style });
+            labels.push(Label {
+                at,
+                target: Target::Node(node),
+                text: theme::brief(&timeline.telling_name(node)),
+                style,
+            });
         }
     };
     if let Some(node) = selected {

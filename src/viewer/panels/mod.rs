@@ -398,6 +398,9 @@ pub fn amounts(amount: Amount) -> String {
 
 /// When a state was taken.
 pub fn when(point: &TimePoint) -> String {
+    if let Some(gc) = &point.gc {
+        return format!("{} at {}: {}", point.label, analysis::uptime_text(point.millis), analysis::gc_text(gc));
+    }
     match point.millis {
         0 => format!("{} (the file does not say when)", point.label),
         millis => format!("{}, taken {}", point.label, analysis::time_text(millis)),

@@ -14,11 +14,21 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     let settings = &mut *tools.settings;
     egui::Grid::new("settings").num_columns(2).spacing([10.0, 6.0]).show(ui, |ui| {
         label(ui, "Group by");
-        let current = group::grouping(&settings.grouping).map(|g| g.title.clone()).unwrap_or_default();
-        egui::ComboBox::from_id_salt("grouping").width(170.0).selected_text(current).show_ui(ui, |ui| {
+        // What is chosen, or what the input chose for itself.
+        let mut current = match group::grouping(&settings.grouping) {
+            Some(chosen) => chosen.id.clone(),
+            None => tools.city.history.grouping().id.clone(),
+        };
+        let title = group::grouping(&current).map(|g| g.title.as_str()).unwrap_or_default();
+        egui::ComboBox::from_id_salt("grouping").width(170.0).selected_text(title).show_ui(ui, |ui| {
             for grouping in group::groupings() {
-                ui.selectable_value(&mut settings.grouping, grouping.id.clone(), &grouping.title)
-                    .on_hover_text(&grouping.description);
+                let offered = tools.city.history.offers(grouping);
+                let choice = egui::Button::selectable(current == grouping.id, &grouping.title);
+                let choice = ui.add_enabled(offered, choice).on_hover_text(&grouping.description);
+                if choice.on_disabled_hover_text("Needs a memory trace: heap dumps do not know this").clicked() {
+                    current.clone_from(&grouping.id);
+                    settings.grouping.clone_from(&grouping.id);
+                }
             }
         });
         ui.end_row();
@@ -90,9 +100,16 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         });
         ui.end_row();
 
-        label(ui, "Garbage");
-        ui.checkbox(&mut settings.include_unreachable, "show unreachable")
-            .on_hover_text("Also show objects in the dumps that no GC root reaches. They are counted apart otherwise");
+        if tools.city.history.is_recorded() {
+            label(ui, "Times");
+            ui.checkbox(&mut settings.gc_starts, "GC starts too")
+                .on_hover_text("Also show the heap at the start of every GC, before garbage was collected");
+        } else {
+            label(ui, "Garbage");
+            ui.checkbox(&mut settings.include_unreachable, "show unreachable").on_hover_text(
+                "Also show objects in the dumps that no GC root reaches. They are counted apart otherwise",
+            );
+        }
         ui.end_row();
 
         label(ui, "Step takes");

@@ -92,9 +92,52 @@ pub fn shortened(text: &str, most: usize) -> String {
     format!("{start}…{end}")
 }
 
+/// A name without what is the same in many: packages, and the parameters of methods. `java.lang.String ›
+/// java.util.Arrays.copyOf(char[], int):1` becomes `String › Arrays.copyOf:1`.
+pub fn brief(name: &str) -> String {
+    let part = |text: &str| {
+        let (path, rest) = match text.split_once('(') {
+            Some((path, rest)) if !path.is_empty() => (path, rest.split_once(')').map_or("", |(_, after)| after)),
+            _ => (text, ""),
+        };
+        // Packages begin in lower case, and so do methods: what follows the first class is kept.
+        let mut start = 0;
+        for segment in path.split('.') {
+            let next = start + segment.len() + 1;
+            let package =
+                segment.starts_with(char::is_lowercase) && segment.chars().all(|c| c.is_alphanumeric() || c == '_');
+            if !package || next > path.len() {
+                break;
+            }
+            start = next;
+        }
+        format!("{}{rest}", &path[start..])
+    };
+    name.split(" › ")
+        .map(|names| names.split(" ← ").map(part).collect::<Vec<_>>().join(" ← "))
+        .collect::<Vec<_>>()
+        .join(" › ")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::shortened;
+    use super::{brief, shortened};
+
+    #[test]
+    fn brief_names_keep_what_tells() {
+        for (name, expected) in [
+            ("java.lang.String › java.util.Arrays.copyOf(char[], int):1", "String › Arrays.copyOf:1"),
+            ("char[] › a.B.<init>(int):2 ← c.D.run():7", "char[] › B.<init>:2 ← D.run:7"),
+            ("java.util.HashMap$Node[]", "HashMap$Node[]"),
+            ("Main", "Main"),
+            ("main", "main"),
+            ("VM internal", "VM internal"),
+            ("(unknown site)", "(unknown site)"),
+            ("Survived 16 to 31 › byte[]", "Survived 16 to 31 › byte[]"),
+        ] {
+            assert_eq!(brief(name), expected);
+        }
+    }
 
     #[test]
     fn long_names_keep_both_ends() {

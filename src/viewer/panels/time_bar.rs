@@ -2,7 +2,8 @@
 
 use super::theme;
 use super::{Tools, number};
-use crate::timeline::NodeId;
+use crate::timeline::{NodeId, TimePoint};
+use crate::trace::event::GcKind;
 use crate::viewer::action::Action;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Rect, Sense, Shape, Stroke};
 
@@ -56,7 +57,7 @@ fn buttons(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
                 .on_hover_text(format!("Point in time {} of {}\n{}", tools.clock.time + 1, times, point.label));
             ui.add(
                 egui::Label::new(
-                    egui::RichText::new(theme::shortened(&point.label, 26)).size(11.0).color(theme::QUIET),
+                    egui::RichText::new(theme::shortened(&caption(point), 34)).size(11.0).color(theme::QUIET),
                 )
                 .selectable(false),
             )
@@ -70,6 +71,16 @@ fn buttons(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
             ui.add(speed).on_hover_text("How long automatic play shows each state");
         });
     });
+}
+
+/// A point in time in a few words.
+fn caption(point: &TimePoint) -> String {
+    match &point.gc {
+        Some(gc) => {
+            format!("{} · {} · {}", point.label, if gc.kind == GcKind::Major { "full" } else { "minor" }, gc.cause)
+        }
+        None => point.label.clone(),
+    }
 }
 
 /// The heap over time. The marked part is what no root reaches.
@@ -121,13 +132,15 @@ fn chart(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     painter.circle_filled(Pos2::new(now, y(heap(tools.clock.time))), 4.5, Color32::WHITE);
 
     let small = FontId::proportional(11.0);
-    let title = format!("Heap, reachable {}", super::metric_name(metric));
+    // A trace knows what the collector kept, whether or not something reaches it.
+    let which = if tools.city.history.is_recorded() { "" } else { "reachable " };
+    let title = format!("Heap, {which}{}", super::metric_name(metric));
     painter.text(rect.min + egui::vec2(10.0, 3.0), Align2::LEFT_TOP, title, small.clone(), theme::QUIET);
     let mut right = format!("now {}", number(heap(tools.clock.time), metric));
     if let Some(node) = tools.selection.node() {
         right = format!(
             "— {} {}    {right}",
-            theme::shortened(timeline.name(node), 32),
+            theme::shortened(&theme::brief(&timeline.telling_name(node)), 32),
             number(timeline.amount(tools.clock.time, node).get(metric), metric)
         );
     }

@@ -155,7 +155,7 @@ fn timeline(n: usize, fan: usize) -> Timeline {
         }
         for leaf in above {
             let objects = sequence.value() as u64 + 1;
-            tree.add_up(&[leaf], Amount { objects, bytes: objects * 24 });
+            tree.add_up(&[leaf as u32], Amount { objects, bytes: objects * 24 });
         }
         tree
     });

@@ -18,11 +18,11 @@ pub struct Grouped {
 
 enum Assignment {
     /// Leaves by type and variant: nothing is stored for an object.
-    BySlot { slots: Slots, leaves: Vec<Box<[u32]>> },
+    Slot { slots: Slots, leaves: Vec<Box<[u32]>> },
     /// Leaves by type, variant and origin.
-    ByClass { slots: Slots, leaves: FxHashMap<u64, Box<[u32]>> },
+    Class { slots: Slots, leaves: FxHashMap<u64, Box<[u32]>> },
     /// Leaves by object.
-    ByObject { offsets: Vec<u32>, leaves: Vec<u32> },
+    Object { offsets: Vec<u32>, leaves: Vec<u32> },
 }
 
 /// Objects of the same type and variant are in the same slot.
@@ -72,11 +72,9 @@ impl Grouped {
             return &[];
         }
         match &self.assignment {
-            Assignment::BySlot { slots, leaves } => &leaves[slots.of(heap, o)],
-            Assignment::ByClass { slots, leaves } => {
-                leaves.get(&slots.class_of(heap, o)).map(|l| &l[..]).unwrap_or(&[])
-            }
-            Assignment::ByObject { offsets, leaves } => {
+            Assignment::Slot { slots, leaves } => &leaves[slots.of(heap, o)],
+            Assignment::Class { slots, leaves } => leaves.get(&slots.class_of(heap, o)).map(|l| &l[..]).unwrap_or(&[]),
+            Assignment::Object { offsets, leaves } => {
                 let i = o.0 as usize;
                 &leaves[offsets[i] as usize..offsets[i + 1] as usize]
             }
@@ -176,7 +174,7 @@ fn by_slot(
             placement.tree.add_up(found, slot.amount);
         }
     }
-    Ok(Assignment::BySlot { slots, leaves })
+    Ok(Assignment::Slot { slots, leaves })
 }
 
 fn by_class(
@@ -203,7 +201,7 @@ fn by_class(
         placement.tree.add_up(&found, slot.amount);
         leaves.insert(class, found);
     }
-    Ok(Assignment::ByClass { slots, leaves })
+    Ok(Assignment::Class { slots, leaves })
 }
 
 fn by_object(
@@ -225,5 +223,5 @@ fn by_object(
         }
         offsets.push(leaves.len() as u32);
     }
-    Ok(Assignment::ByObject { offsets, leaves })
+    Ok(Assignment::Object { offsets, leaves })
 }

@@ -1,7 +1,7 @@
 //! Classifiers that look at the type of an object: type, package, class loader, object kind.
 
 use super::{Cardinality, Classifier, ClassifierMeta, Needs, Values};
-use crate::heap::{Facts, TypeKind};
+use crate::heap::{BIG_ARRAY, Facts, TypeKind};
 use std::sync::Arc;
 
 /// The type.
@@ -160,9 +160,6 @@ pub struct Kind {
     meta: ClassifierMeta,
 }
 
-/// Arrays of this many elements are big (spec: heap analysis, object kind).
-const BIG: u32 = 255;
-
 impl Default for Kind {
     fn default() -> Self {
         Self::new()
@@ -194,13 +191,13 @@ impl Classifier for Kind {
     }
 
     fn variant(&self, facts: &Facts<'_>) -> u32 {
-        u32::from(facts.length.is_some_and(|l| l >= BIG))
+        u32::from(facts.length.is_some_and(|l| l >= BIG_ARRAY))
     }
 
     fn classify(&self, facts: &Facts<'_>) -> Values {
         Values::One(Arc::from(match (facts.of.kind, facts.length) {
             (TypeKind::Instance, _) => "Instance",
-            (_, Some(length)) if length >= BIG => "Big array",
+            (_, Some(length)) if length >= BIG_ARRAY => "Big array",
             _ => "Small array",
         }))
     }

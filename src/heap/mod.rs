@@ -134,6 +134,9 @@ impl std::ops::AddAssign for Amount {
     }
 }
 
+/// Arrays of this many elements are big (spec: heap analysis, object kind).
+pub const BIG_ARRAY: u32 = 255;
+
 /// No array length: the object is an instance.
 pub const NO_LENGTH: u32 = u32::MAX;
 

@@ -186,9 +186,9 @@ impl Origins {
 pub struct Facts<'a> {
     /// Its type.
     pub of: &'a super::HeapType,
-    /// Number of elements of an array.
+    /// Number of elements of an array; where many objects are looked at as one, 0 or 255: whether they are big.
     pub length: Option<u32>,
-    /// Shallow bytes.
+    /// Shallow bytes; of no meaning where many arrays are looked at as one.
     pub size: u64,
     /// Call chain of its allocation, innermost first; empty when it is not known.
     pub site: &'a [Arc<str>],

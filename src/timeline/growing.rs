@@ -15,7 +15,7 @@ pub struct GrowingTree<'a> {
     /// Leaves of the objects of a cell. Their birth matters only to groupings that change with time.
     leaves: FxHashMap<CellKey, Box<[u32]>>,
     /// What there is, where the tree must be made anew at every step.
-    cells: Option<FxHashMap<CellKey, i64>>,
+    cells: Option<FxHashMap<CellKey, (i64, i64)>>,
     changed: Vec<u32>,
     marked: Vec<bool>,
 }
@@ -42,17 +42,19 @@ impl<'a> GrowingTree<'a> {
     pub fn step(&mut self, changes: impl Iterator<Item = Change>, gcs: u32) -> &[u32] {
         self.changed.clear();
         match self.cells.take() {
-            None => changes.for_each(|c| self.apply(CellKey { birth: 0, ..c.key }, c.key, c.delta, gcs)),
+            None => changes.for_each(|c| self.apply(CellKey { birth: 0, ..c.key }, c, gcs)),
             Some(mut cells) => {
                 for change in changes {
-                    *cells.entry(change.key).or_default() += change.delta;
+                    let (objects, bytes) = cells.entry(change.key).or_default();
+                    *objects += change.objects;
+                    *bytes += change.bytes;
                 }
-                cells.retain(|_, count| *count != 0);
+                cells.retain(|_, amount| *amount != (0, 0));
                 // Everything has grown older: cells are few beside objects.
                 self.placement.tree.clear_amounts();
                 self.leaves.clear();
-                for (&key, &count) in &cells {
-                    self.apply(key, key, count, gcs);
+                for (&key, &(objects, bytes)) in &cells {
+                    self.apply(key, Change { key, objects, bytes }, gcs);
                 }
                 self.cells = Some(cells);
                 self.changed = (0..self.placement.tree.len() as u32).collect();
@@ -67,10 +69,9 @@ impl<'a> GrowingTree<'a> {
         &self.changed
     }
 
-    fn apply(&mut self, class: CellKey, key: CellKey, delta: i64, gcs: u32) {
+    fn apply(&mut self, class: CellKey, change: Change, gcs: u32) {
         let (recording, placement) = (self.recording, &mut self.placement);
-        let leaves = self.leaves.entry(class).or_insert_with(|| placement.place(&recording.facts(key, gcs)));
-        let size = recording.infos[key.info as usize].size as i64;
-        placement.tree.change_up(leaves, delta, delta.wrapping_mul(size), &mut self.changed);
+        let leaves = self.leaves.entry(class).or_insert_with(|| placement.place(&recording.facts(change.key, gcs)));
+        placement.tree.change_up(leaves, change.objects, change.bytes, &mut self.changed);
     }
 }

@@ -55,7 +55,9 @@ impl History {
             points.retain(|&i| options.gc_starts || series.points()[i].gc.is_some() || series.recording().is_none());
         }
         let mut last = None;
-        let timeline = match series.recording() {
+        // Groupings that look at every object need the objects.
+        let recording = series.recording().filter(|_| !grouping.needs_any(Needs::Object));
+        let timeline = match recording {
             Some(recording) => recorded(&*series, recording, grouping, &points, progress)?,
             None => {
                 let mut builder = TimelineBuilder::default();

@@ -9,25 +9,41 @@
 
 use super::spaces::{Space, Spaces};
 use crate::error::{Result, Warning};
+pub use crate::heap::BIG_ARRAY;
 use crate::heap::{AllocationSite, Allocator, HeapType, RootKind, ThreadId};
 use std::sync::Arc;
 
 /// Size of the objects of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Bytes of an instance; of an array its header.
-    pub base: u32,
-    /// Bytes of an array element; 0 for instances.
-    pub element: u32,
+pub enum Shape {
+    /// All have so many bytes.
+    Instance(u32),
+    /// Arrays.
+    Array {
+        /// Bytes of the header.
+        base: u32,
+        /// Bytes of an element.
+        element: u32,
+    },
+    /// Class mirrors: each has bytes of its own, which stand in for its length.
+    Mirror,
 }
 
 impl Shape {
-    /// Shallow bytes of an object with `length` elements.
+    /// Shallow bytes of an object of some length.
+    #[inline]
     pub fn size(self, length: u32) -> u64 {
-        match self.element {
-            0 => u64::from(self.base),
-            element => (u64::from(self.base) + u64::from(element) * u64::from(length) + 7) & !7,
+        match self {
+            Shape::Instance(bytes) => u64::from(bytes),
+            Shape::Array { base, element } => (u64::from(base) + u64::from(element) * u64::from(length) + 7) & !7,
+            Shape::Mirror => u64::from(length),
         }
+    }
+
+    /// Whether [`Shape::size`] depends on the length.
+    #[inline]
+    pub fn varies(self) -> bool {
+        !matches!(self, Shape::Instance(_))
     }
 }
 
@@ -45,20 +61,25 @@ pub struct Program {
 }
 
 /// What all objects created alike have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ObjectInfo {
     /// The type, an index into [`Program::types`].
     pub type_id: u32,
-    /// Array length; [`crate::heap::NO_LENGTH`] for instances.
-    pub length: u32,
-    /// Shallow bytes.
-    pub size: u64,
     /// The allocation site, an index into [`Program::sites`].
     pub site: u32,
     /// The allocating thread.
     pub thread: ThreadId,
     /// The allocating subsystem.
     pub allocator: Allocator,
+    /// Whether it is an array of [`BIG_ARRAY`] elements or more.
+    pub big: bool,
+}
+
+impl std::hash::Hash for ObjectInfo {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from(self.type_id) << 32 | u64::from(self.site));
+        state.write_u64(u64::from(self.thread.0) << 4 | (self.allocator as u64) << 1 | u64::from(self.big));
+    }
 }
 
 /// An [`ObjectInfo`] a sink has seen.
@@ -112,8 +133,8 @@ pub trait EventSink {
     /// Objects like this one will be allocated.
     fn info(&mut self, info: ObjectInfo) -> InfoId;
 
-    /// An object was allocated.
-    fn allocate(&mut self, info: InfoId, address: u64);
+    /// An object was allocated. `length` is that of an array, the size of a class mirror, and of no meaning otherwise.
+    fn allocate(&mut self, info: InfoId, length: u32, address: u64);
 
     /// The running GC moved an object. Returns its size, `None` when there is no object at `from`.
     fn moved(&mut self, from: u64, to: u64) -> Option<u64>;

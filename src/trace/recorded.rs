@@ -155,7 +155,7 @@ fn read<S: Source>(
             progress.check()?;
         }
         if ended {
-            spacing.checkpoint(&shared, &decoder, &replay, at, total);
+            spacing.checkpoint(&shared, &decoder, &mut replay, at, total);
             if begun.elapsed() >= next_picture {
                 let series = RecordedSeries::new(Arc::clone(&shared), recording_of(&replay), decoder.warnings());
                 partial(Box::new(series));
@@ -258,7 +258,7 @@ impl Spacing {
         &mut self,
         shared: &Shared<S>,
         decoder: &S::Decoder,
-        replay: &Replay<Recorder>,
+        replay: &mut Replay<Recorder>,
         at: u64,
         total: u64,
     ) {

@@ -3,9 +3,9 @@
 //! The first replay of a trace writes it; whatever wants trees over time reads it, under any grouping, without replaying
 //! anything.
 
-use super::event::{ObjectInfo, Program};
+use super::event::{BIG_ARRAY, ObjectInfo, Program, Shape};
 use super::replay::{CellKey, Change, Collection, Moment, Observer};
-use crate::heap::{Facts, Life, NO_LENGTH, SpaceKind};
+use crate::heap::{Facts, Life, SpaceKind};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -25,13 +25,16 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// What classifiers look at, of the objects of a cell after `gcs` GCs have ended.
+    /// What classifiers look at, of the objects of a cell after `gcs` GCs have ended. Of length and size it holds only
+    /// what they have in common: see [`Facts::length`].
     pub fn facts(&self, key: CellKey, gcs: u32) -> Facts<'_> {
         let info = &self.infos[key.info as usize];
+        let shape = self.program.shapes[info.type_id as usize];
         Facts {
             of: &self.program.types[info.type_id as usize],
-            length: Some(info.length).filter(|&l| l != NO_LENGTH),
-            size: info.size,
+            // Objects of any length are counted together: what is known is whether they are big.
+            length: matches!(shape, Shape::Array { .. }).then_some(if info.big { BIG_ARRAY } else { 0 }),
+            size: shape.size(0),
             site: self.program.sites.get(info.site as usize).map(|s| &s.frames[..]).unwrap_or(&[]),
             life: Some(Life {
                 thread: self.threads.get(info.thread.0 as usize).unwrap_or(&self.threads[0]),
@@ -57,7 +60,8 @@ struct Packed {
     info: u32,
     age: u32,
     space: SpaceKind,
-    delta: i64,
+    objects: i64,
+    bytes: i64,
 }
 
 impl ChangeLog {
@@ -71,7 +75,8 @@ impl ChangeLog {
                 info: change.key.info - info,
                 age: moment.gc - change.key.birth,
                 space: change.key.space,
-                delta: change.delta,
+                objects: change.objects,
+                bytes: change.bytes,
             };
             info = change.key.info;
             // Writing numbers into memory cannot fail.
@@ -101,7 +106,7 @@ impl ChangeLog {
             bytes = rest;
             info = info.wrapping_add(packed.info);
             let key = CellKey { info, birth: gc.wrapping_sub(packed.age), space: packed.space };
-            Some(Change { key, delta: packed.delta })
+            Some(Change { key, objects: packed.objects, bytes: packed.bytes })
         })
     }
 

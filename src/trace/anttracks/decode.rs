@@ -5,8 +5,8 @@
 //! sizes they advance by come from the symbols for allocations, and from the sink for moves.
 
 use super::symbols::{Symbols, UNKNOWN};
-use crate::heap::{Allocator, NO_LENGTH, RootKind, SpaceKind, ThreadId};
-use crate::trace::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo};
+use crate::heap::{Allocator, RootKind, SpaceKind, ThreadId};
+use crate::trace::event::{BIG_ARRAY, EventSink, Gc, GcKind, InfoId, ObjectInfo, Shape};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -69,14 +69,20 @@ pub struct Threads {
 /// A recent answer to "which info is this event's": most allocations repeat.
 #[derive(Clone, Copy)]
 struct Recent {
-    word: u32,
+    /// The event's first word without its length, see [`key_of`].
+    key: u32,
     thread: u32,
     info: InfoId,
-    size: u64,
-    mirror: bool,
+    shape: Shape,
 }
 
-const RECENT: usize = 1 << 12;
+/// The first word of an allocation without the array length: 255, which says that the length follows, is kept.
+#[inline]
+fn key_of(first: u32) -> u32 {
+    if first & 0x80_0000 == 0 && first & 0xff != 0xff { first & !0xff } else { first }
+}
+
+const RECENT: usize = 1 << 14;
 
 /// Decodes buffers.
 pub struct Events {
@@ -136,7 +142,7 @@ impl Events {
 
     /// The sink's ids mean nothing any more: it is another one.
     pub fn forget(&mut self) {
-        let none = Recent { word: 0, thread: u32::MAX, info: InfoId(0), size: 0, mirror: false };
+        let none = Recent { key: 0, thread: u32::MAX, info: InfoId(0), shape: Shape::Mirror };
         self.recent.clear();
         self.recent.resize(RECENT, none);
     }
@@ -338,47 +344,53 @@ impl Events {
     ) -> std::result::Result<(), Fault> {
         let address = if AT { words.address()? } else { owner.state.tlab.top };
         let thread = owner.id;
-        let at = (first.wrapping_mul(0x9e37_79b1) ^ thread.0.wrapping_mul(0x85eb_ca6b)) as usize >> 7 & (RECENT - 1);
+        let key = key_of(first);
+        let at = (key.wrapping_mul(0x9e37_79b1) ^ thread.0.wrapping_mul(0x85eb_ca6b)) as usize >> 7 & (RECENT - 1);
         let recent = self.recent[at];
-        let (info, size) = if recent.word == first && recent.thread == thread.0 && !(AT && recent.mirror) {
-            (recent.info, recent.size)
+        let mut length = if first & 0x80_0000 == 0 { first & 0xff } else { 0 };
+        let (info, shape) = if recent.key == key && recent.thread == thread.0 && length != 255 && !other {
+            (recent.info, recent.shape)
         } else {
-            self.describe::<S, AT>(symbols, first, other, thread, at, words, sink)?
+            if length == 255 {
+                length = words.next()?;
+            }
+            let described = self.describe::<S, AT>(symbols, first, length, other, thread, words, sink)?;
+            // Only what the first word alone says is the same next time. Mirrors have more to read.
+            if !other && length < BIG_ARRAY && !described.2 && described.1 != Shape::Mirror {
+                self.recent[at] = Recent { key, thread: thread.0, info: described.0, shape: described.1 };
+            }
+            (described.0, described.1)
         };
-        sink.allocate(info, address);
+        if shape == Shape::Mirror {
+            let own = AT && matches!(first >> 26, 15 | 16 | 17 | 20 | 21 | 25 | 26);
+            length = if own { words.next()? } else { symbols.mirror_size };
+        }
+        sink.allocate(info, length, address);
         // What was allocated at the top moves the top, however it was reported.
         if address == owner.state.tlab.top {
-            owner.state.tlab.top = address.wrapping_add(size);
+            owner.state.tlab.top = address.wrapping_add(shape.size(length));
         } else if self.threads.collecting {
-            advance(&mut owner.state.plabs, address, size);
+            advance(&mut owner.state.plabs, address, shape.size(length));
         }
         Ok(())
     }
 
+    /// Info and shape of an allocation, and whether its type had to be read.
     #[allow(clippy::too_many_arguments)] // the slow half of `allocate`
     #[inline(never)]
     fn describe<S: EventSink, const AT: bool>(
         &mut self,
         symbols: &Symbols,
         first: u32,
+        length: u32,
         other: bool,
         thread: ThreadId,
-        at: usize,
         words: &mut Words<'_>,
         sink: &mut S,
-    ) -> std::result::Result<(InfoId, u64), Fault> {
+    ) -> std::result::Result<(InfoId, Shape, bool), Fault> {
         let kind = first >> 26;
-        let (id, short_length) = match first & 0x80_0000 {
-            0 => (first >> 8 & 0xffff, Some(first & 0xff)),
-            _ => (first & 0xff_ffff, None),
-        };
+        let id = if first & 0x80_0000 == 0 { first >> 8 & 0xffff } else { first & 0xff_ffff };
         let (site, mut type_id) = self.site(symbols, id);
-        let mut repeats = true;
-        let mut length = short_length.unwrap_or(0);
-        if length == 255 {
-            length = words.next()?;
-            repeats = false;
-        }
         // Only sites of the VM, below the first real one, leave their type open.
         let special = AT && matches!(kind, 15 | 16 | 20 | 25) && id <= 12;
         if other || special {
@@ -387,22 +399,13 @@ impl Events {
             if type_id == UNKNOWN {
                 return Err(words.wrong(format!("type {raw}, which the symbols do not have"), "a known type"));
             }
-            repeats = false;
         }
         if type_id == UNKNOWN {
             return Err(words.wrong(format!("allocation site {id}, which the symbols do not have"), "a known site"));
         }
         let shape = symbols.program.shapes[type_id as usize];
-        let mirror = symbols.is_mirror[type_id as usize];
-        let mut size = shape.size(length);
-        if mirror && AT && matches!(kind, 15 | 16 | 17 | 20 | 21 | 25 | 26) {
-            size = u64::from(words.next()?);
-            repeats = false;
-        }
-        let info = ObjectInfo {
+        let info = sink.info(ObjectInfo {
             type_id,
-            length: if shape.element == 0 { NO_LENGTH } else { length },
-            size,
             site,
             thread,
             allocator: match kind {
@@ -412,12 +415,9 @@ impl Events {
                 25..=29 => Allocator::C2,
                 _ => Allocator::Unknown,
             },
-        };
-        let info = sink.info(info);
-        if repeats {
-            self.recent[at] = Recent { word: first, thread: thread.0, info, size, mirror };
-        }
-        Ok((info, size))
+            big: matches!(shape, Shape::Array { .. }) && length >= BIG_ARRAY,
+        });
+        Ok((info, shape, special))
     }
 
     fn site(&self, symbols: &Symbols, id: u32) -> (u32, u32) {
@@ -542,20 +542,21 @@ impl Events {
             _ => (first & 0xff_ffff, 0),
         };
         let shape = symbols.program.shapes[type_id as usize];
-        let length = if length == 255 { words.next()? } else { length };
-        let size = if symbols.is_mirror[type_id as usize] { u64::from(words.next()?) } else { shape.size(length) };
+        let mut length = if length == 255 { words.next()? } else { length };
+        if shape == Shape::Mirror {
+            length = words.next()?;
+        }
         if sink.known(from) {
             sink.moved(from, to);
         } else {
             let info = sink.info(ObjectInfo {
                 type_id,
-                length: if shape.element == 0 { NO_LENGTH } else { length },
-                size,
                 site: self.site(symbols, id).0,
                 thread: ThreadId::UNKNOWN,
                 allocator: Allocator::Unknown,
+                big: matches!(shape, Shape::Array { .. }) && length >= BIG_ARRAY,
             });
-            sink.allocate(info, to);
+            sink.allocate(info, length, to);
         }
         Ok(())
     }

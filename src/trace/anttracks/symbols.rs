@@ -19,8 +19,8 @@ pub struct Symbols {
     pub sites: FxHashMap<u32, Site>,
     /// Index of causes by the file's own id.
     pub cause_of_id: FxHashMap<u32, u32>,
-    /// Types whose objects stand for classes and have sizes of their own.
-    pub is_mirror: Vec<bool>,
+    /// Bytes of a class mirror of no size of its own.
+    pub mirror_size: u32,
     /// The trace holds references.
     pub pointers: bool,
     /// The collector leaves a fragmented heap (CMS).
@@ -148,7 +148,7 @@ impl Symbols {
             type_of_id: Vec::new(),
             sites: FxHashMap::default(),
             cause_of_id: FxHashMap::default(),
-            is_mirror: Vec::new(),
+            mirror_size: 0,
             pointers: false,
             fragmented: false,
             warnings: Vec::new(),
@@ -205,11 +205,14 @@ impl Reader<'_> {
     }
 }
 
+/// Methods with bytecode indices, innermost first.
+type Frames<'a> = Vec<(&'a [u8], i32)>;
+
 /// Records by the file's own ids; the last record of an id wins.
 #[derive(Default)]
 struct Found<'a> {
     types: FxHashMap<u32, (&'a [u8], u32)>,
-    sites: FxHashMap<u32, (Vec<(&'a [u8], i32)>, u32)>,
+    sites: FxHashMap<u32, (Frames<'a>, u32)>,
     causes: Vec<(u32, &'a [u8])>,
 }
 
@@ -272,11 +275,14 @@ impl<'a> Found<'a> {
             let (kind, shape) = match signature {
                 [b'[', element, ..] => (
                     if matches!(element, b'L' | b'[') { TypeKind::ObjectArray } else { TypeKind::PrimitiveArray },
-                    Shape { base: size >> 8, element: size & 0xff },
+                    Shape::Array { base: size >> 8, element: size & 0xff },
                 ),
-                _ => (TypeKind::Instance, Shape { base: size, element: 0 }),
+                b"Ljava/lang/Class;" => {
+                    symbols.mirror_size = size;
+                    (TypeKind::Instance, Shape::Mirror)
+                }
+                _ => (TypeKind::Instance, Shape::Instance(size)),
             };
-            symbols.is_mirror.push(signature == b"Ljava/lang/Class;");
             program.shapes.push(shape);
             program.types.push(HeapType {
                 name: type_name(signature),

@@ -1,9 +1,12 @@
-//! The references of all objects, one record an object, in one array: length, then targets.
+//! The references of all objects, one record an object, in one array: length, when it was written, targets.
 //!
 //! What is replaced or dead stays behind as waste until it is more than half; then the records are copied together.
 
 /// Records of up to so many references are written anew in their place: a GC reports most objects as they were.
 const SHORT: usize = 12;
+
+/// Words before the targets of a record.
+const HEAD: usize = 2;
 
 /// Records of references.
 #[derive(Default)]
@@ -16,8 +19,8 @@ impl Arena {
     /// No record.
     pub const NONE: u32 = 0;
 
-    /// Adds a record; its place. `None` when there are too many references (more than 4 billion).
-    pub fn add(&mut self, targets: impl IntoIterator<Item = u32>) -> Option<u32> {
+    /// Adds a record written at `time`; its place. `None` when there are too many references (more than 4 billion).
+    pub fn add(&mut self, time: u32, targets: impl IntoIterator<Item = u32>) -> Option<u32> {
         if self.words.is_empty() {
             // Place 0 is no record.
             self.words.push(0);
@@ -25,11 +28,13 @@ impl Arena {
         let at = self.words.len();
         grow(&mut self.words);
         self.words.push(0);
+        grow(&mut self.words);
+        self.words.push(time);
         for target in targets {
             grow(&mut self.words);
             self.words.push(target);
         }
-        let count = self.words.len() - at - 1;
+        let count = self.words.len() - at - HEAD;
         if count == 0 {
             self.words.truncate(at);
             return Some(Arena::NONE);
@@ -45,7 +50,7 @@ impl Arena {
     /// Adds to the record added last; `false` when another has been added since, or there are too many references.
     pub fn extend_last(&mut self, record: u32, targets: &[u32]) -> bool {
         let (at, count) = (record as usize, self.words.get(record as usize).map_or(0, |n| *n as usize));
-        if record == Arena::NONE || at + 1 + count != self.words.len() {
+        if record == Arena::NONE || at + HEAD + count != self.words.len() {
             return false;
         }
         if self.words.len() + targets.len() > u32::MAX as usize {
@@ -60,15 +65,21 @@ impl Arena {
     }
 
     /// Writes a short record anew in its own place; `false` when it does not fit or may still be added to.
-    pub fn overwrite(&mut self, record: u32, targets: &[u32]) -> bool {
+    pub fn overwrite(&mut self, record: u32, time: u32, targets: &[u32]) -> bool {
         let (at, count) = (record as usize, self.words.get(record as usize).map_or(0, |n| *n as usize));
         if record == Arena::NONE || targets.is_empty() || targets.len() > count || count > SHORT {
             return false;
         }
         self.words[at] = targets.len() as u32;
-        self.words[at + 1..at + 1 + targets.len()].copy_from_slice(targets);
+        self.words[at + 1] = time;
+        self.words[at + HEAD..at + HEAD + targets.len()].copy_from_slice(targets);
         self.waste += count - targets.len();
         true
+    }
+
+    /// When a record was written.
+    pub fn time_of(&self, record: u32) -> u32 {
+        self.words.get(record as usize + 1).copied().unwrap_or(0)
     }
 
     /// The targets of a record.
@@ -77,7 +88,7 @@ impl Arena {
             Arena::NONE => &[],
             at => {
                 let at = at as usize;
-                &self.words[at + 1..at + 1 + self.words[at] as usize]
+                &self.words[at + HEAD..at + HEAD + self.words[at] as usize]
             }
         }
     }
@@ -89,7 +100,7 @@ impl Arena {
             at => {
                 let at = at as usize;
                 let count = self.words[at] as usize;
-                &mut self.words[at + 1..at + 1 + count]
+                &mut self.words[at + HEAD..at + HEAD + count]
             }
         }
     }
@@ -97,7 +108,7 @@ impl Arena {
     /// Says that a record is not needed any more.
     pub fn drop_record(&mut self, record: u32) {
         if record != Arena::NONE {
-            self.waste += 1 + self.words[record as usize] as usize;
+            self.waste += HEAD + self.words[record as usize] as usize;
         }
     }
 
@@ -118,7 +129,7 @@ impl Arena {
         words.push(0);
         for record in records.filter(|r| **r != Arena::NONE) {
             let at = *record as usize;
-            let end = at + 1 + self.words[at] as usize;
+            let end = at + HEAD + self.words[at] as usize;
             *record = words.len() as u32;
             words.extend_from_slice(&self.words[at..end]);
         }
@@ -157,7 +168,7 @@ mod tests {
                 match what {
                     0 => {
                         arena.drop_record(places[i]);
-                        places[i] = arena.add(targets.iter().copied()).expect("room");
+                        places[i] = arena.add(i as u32, targets.iter().copied()).expect("room");
                         expected[i] = targets;
                     }
                     1 | 2 => {
@@ -166,7 +177,7 @@ mod tests {
                         }
                     }
                     3 => {
-                        if arena.overwrite(places[i], &targets) {
+                        if arena.overwrite(places[i], i as u32, &targets) {
                             expected[i] = targets;
                         }
                     }
@@ -174,6 +185,7 @@ mod tests {
                 }
                 for (place, list) in places.iter().zip(&expected) {
                     prop_assert_eq!(arena.of(*place), &list[..]);
+                    prop_assert!(list.is_empty() || places[arena.time_of(*place) as usize] == *place);
                 }
             }
         }

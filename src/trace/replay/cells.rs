@@ -2,12 +2,12 @@
 //! kind of space. A [`Cells`] table counts them; what changed in it between two moments is all that grouping needs.
 
 use crate::heap::SpaceKind;
-use crate::trace::event::{InfoId, ObjectInfo};
+use crate::trace::event::{InfoId, Shape};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 /// What the objects of a cell have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CellKey {
     /// Creation data, an index into the infos.
     pub info: u32,
@@ -17,16 +17,23 @@ pub struct CellKey {
     pub space: SpaceKind,
 }
 
+impl std::hash::Hash for CellKey {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from(self.info) << 32 | u64::from(self.birth) << 3 | self.space as u64);
+    }
+}
+
 /// A cell: its key, and how many objects are in it.
 #[derive(Clone, Copy, Debug)]
 pub struct CellEntry {
     /// What it stands for.
     pub key: CellKey,
-    /// Bytes of an object.
-    pub size: u64,
+    /// From what the size of an object follows.
+    pub shape: Shape,
     count: u32,
-    /// The count when changes were last taken.
-    noted: u32,
+    bytes: u64,
+    /// Count and bytes when changes were last taken.
+    noted: (u32, u64),
     /// Whether it is listed as changed.
     listed: bool,
     /// Cells of the same objects in another kind of space, found before; valid at `stamp` only.
@@ -34,13 +41,15 @@ pub struct CellEntry {
     stamp: u32,
 }
 
-/// A change of a cell: so many more or fewer objects.
+/// A change of a cell: so many more or fewer objects and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The cell.
     pub key: CellKey,
     /// How many objects came or went.
-    pub delta: i64,
+    pub objects: i64,
+    /// How many bytes.
+    pub bytes: i64,
 }
 
 const NONE: u32 = u32::MAX;
@@ -60,16 +69,16 @@ pub struct Cells {
 impl Cells {
     /// The cell of newborn objects.
     #[inline]
-    pub fn born(&mut self, info: InfoId, birth: u32, space: SpaceKind, infos: &[ObjectInfo]) -> u32 {
+    pub fn born(&mut self, info: InfoId, birth: u32, space: SpaceKind, shape: impl FnOnce() -> Shape) -> u32 {
         match self.newborn.get(info.0 as usize) {
             Some(&(cell, b, s)) if b == birth && s == space && cell != NONE => cell,
-            _ => self.born_anew(info, birth, space, infos),
+            _ => self.born_anew(info, birth, space, shape()),
         }
     }
 
     #[cold]
-    fn born_anew(&mut self, info: InfoId, birth: u32, space: SpaceKind, infos: &[ObjectInfo]) -> u32 {
-        let cell = self.cell(CellKey { info: info.0, birth, space }, infos[info.0 as usize].size);
+    fn born_anew(&mut self, info: InfoId, birth: u32, space: SpaceKind, shape: Shape) -> u32 {
+        let cell = self.cell(CellKey { info: info.0, birth, space }, shape);
         if self.newborn.len() <= info.0 as usize {
             self.newborn.resize(info.0 as usize + 1, (NONE, 0, SpaceKind::Unknown));
         }
@@ -78,12 +87,20 @@ impl Cells {
     }
 
     /// The cell of a key; made when it is not there.
-    pub fn cell(&mut self, key: CellKey, size: u64) -> u32 {
+    pub fn cell(&mut self, key: CellKey, shape: Shape) -> u32 {
         if let Some(&cell) = self.by_key.get(&key) {
             return cell;
         }
-        let entry =
-            CellEntry { key, size, count: 0, noted: 0, listed: false, moved: [NONE; SpaceKind::COUNT], stamp: NONE };
+        let entry = CellEntry {
+            key,
+            shape,
+            count: 0,
+            bytes: 0,
+            noted: (0, 0),
+            listed: false,
+            moved: [NONE; SpaceKind::COUNT],
+            stamp: NONE,
+        };
         let cell = match self.free.pop() {
             Some(cell) => {
                 self.entries[cell as usize] = entry;
@@ -113,8 +130,8 @@ impl Cells {
 
     #[cold]
     fn in_space_anew(&mut self, cell: u32, space: SpaceKind) -> u32 {
-        let CellEntry { key, size, .. } = self.entries[cell as usize];
-        let target = self.cell(CellKey { space, ..key }, size);
+        let CellEntry { key, shape, .. } = self.entries[cell as usize];
+        let target = self.cell(CellKey { space, ..key }, shape);
         let entry = &mut self.entries[cell as usize];
         if entry.stamp != self.stamp {
             entry.stamp = self.stamp;
@@ -126,9 +143,10 @@ impl Cells {
 
     /// An object more.
     #[inline]
-    pub fn add(&mut self, cell: u32) {
+    pub fn add(&mut self, cell: u32, size: u64) {
         let entry = &mut self.entries[cell as usize];
         entry.count += 1;
+        entry.bytes += size;
         if !entry.listed {
             entry.listed = true;
             self.changed.push(cell);
@@ -137,9 +155,10 @@ impl Cells {
 
     /// An object fewer.
     #[inline]
-    pub fn remove(&mut self, cell: u32) {
+    pub fn remove(&mut self, cell: u32, size: u64) {
         let entry = &mut self.entries[cell as usize];
         entry.count -= 1;
+        entry.bytes -= size;
         if !entry.listed {
             entry.listed = true;
             self.changed.push(cell);
@@ -163,9 +182,14 @@ impl Cells {
         for cell in std::mem::take(&mut self.changed) {
             let entry = &mut self.entries[cell as usize];
             entry.listed = false;
-            if entry.count != entry.noted {
-                changes.push(Change { key: entry.key, delta: i64::from(entry.count) - i64::from(entry.noted) });
-                entry.noted = entry.count;
+            let now = (entry.count, entry.bytes);
+            if now != entry.noted {
+                changes.push(Change {
+                    key: entry.key,
+                    objects: i64::from(now.0) - i64::from(entry.noted.0),
+                    bytes: now.1.wrapping_sub(entry.noted.1) as i64,
+                });
+                entry.noted = now;
             }
             if entry.count == 0 {
                 let key = entry.key;
@@ -199,37 +223,32 @@ impl Cells {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::heap::{Allocator, ThreadId};
 
     #[test]
     fn changes_are_what_came_and_went_since_the_last_time() {
-        let info = ObjectInfo {
-            type_id: 0,
-            length: 0,
-            size: 16,
-            site: 0,
-            thread: ThreadId::UNKNOWN,
-            allocator: Allocator::Vm,
-        };
+        let shape = Shape::Instance(16);
         let mut cells = Cells::default();
-        let eden = cells.born(InfoId(0), 0, SpaceKind::Eden, &[info]);
-        (0..3).for_each(|_| cells.add(eden));
+        let eden = cells.born(InfoId(0), 0, SpaceKind::Eden, || shape);
+        (0..3).for_each(|_| cells.add(eden, 16));
         let key = |space| CellKey { info: 0, birth: 0, space };
-        assert_eq!(cells.take_changes(), [Change { key: key(SpaceKind::Eden), delta: 3 }]);
+        assert_eq!(cells.take_changes(), [Change { key: key(SpaceKind::Eden), objects: 3, bytes: 48 }]);
         assert_eq!(cells.take_changes(), []);
         let old = cells.in_space(eden, SpaceKind::Old);
         for _ in 0..2 {
-            cells.remove(eden);
-            cells.add(old);
+            cells.remove(eden, 16);
+            cells.add(old, 16);
         }
-        cells.remove(eden);
+        cells.remove(eden, 16);
         assert_eq!(
             cells.take_changes(),
-            [Change { key: key(SpaceKind::Eden), delta: -3 }, Change { key: key(SpaceKind::Old), delta: 2 }]
+            [
+                Change { key: key(SpaceKind::Eden), objects: -3, bytes: -48 },
+                Change { key: key(SpaceKind::Old), objects: 2, bytes: 32 }
+            ]
         );
         // The empty cell is used again for another one, and the way to it is forgotten.
-        let later = cells.born(InfoId(0), 1, SpaceKind::Eden, &[info]);
-        cells.add(later);
+        let later = cells.born(InfoId(0), 1, SpaceKind::Eden, || shape);
+        cells.add(later, 16);
         assert_eq!(cells.get(later).key.birth, 1);
         assert_eq!(cells.take_changes().len(), 1);
     }

@@ -1,96 +1,152 @@
-//! Where the objects are: a table of object numbers by address, in leaves of 4 KB of heap.
+//! Where the objects are: leaves of 4 KB of heap, found through a directory by address.
 //!
-//! Objects are at least 16 bytes long and start at multiples of 8, so 16 bytes of heap (a granule) hold the start of
-//! one object at most: an entry is its number and one bit for the half it starts in. A *slot* is a place in the table
-//! as 32 bits. Leaves live in a [`Map`]; a [`Directory`] says which leaf belongs to which address. During a collection
-//! there are two directories over the same leaves: the heap before, and what has been reported of the heap after.
+//! Objects start at multiples of 8. A leaf has a bit for each place an object can start at, and its objects in address
+//! order; how many start below each word of bits is noted, so a place finds its object without counting them all. A
+//! *slot* is a place in the table as 32 bits. Leaves live in a [`Map`]; a [`Directory`] says which leaf belongs to which
+//! address. During a collection there are two directories over the same leaves: the heap before, and what has been
+//! reported of the heap after. An object of the heap before that has been reported is *marked* there.
 
-use rustc_hash::FxHashMap;
+use super::arena::grow;
 
-/// Granules of a leaf, as a shift.
-const GRANULES: u32 = 8;
-/// Entries of a leaf.
-pub const LEAF: usize = 1 << GRANULES;
+/// Places of a leaf, as a shift.
+const PLACES: u32 = 9;
+const WORDS: usize = 1 << (PLACES - 6);
 /// Bytes of heap a leaf covers, as a shift.
-pub const LEAF_SHIFT: u32 = GRANULES + 4;
+pub const LEAF_SHIFT: u32 = PLACES + 3;
 /// Leaves of a chunk of the directory: 4 GB of heap.
 const CHUNK_SHIFT: u32 = 20;
 /// No heap is spread over more chunks of the address range: a damaged file says so.
 const MOST_CHUNKS: usize = 4096;
-/// Leaves there can be, by the bits of a slot: 64 GB of heap in use.
-const MOST_LEAVES: usize = 1 << (32 - GRANULES);
+/// Leaves there can be, by the bits of a slot: 32 GB of heap in use.
+const MOST_LEAVES: usize = 1 << (32 - PLACES);
 
 /// Nothing.
 pub const NONE: u32 = u32::MAX;
+/// Set in the number of a marked object.
+const MARK: u32 = 1 << 31;
 
 /// A place in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot(pub u32);
 
 impl Slot {
+    #[inline]
     fn new(leaf: u32, address: u64) -> Slot {
-        Slot(leaf << GRANULES | (address >> 4) as u32 & (LEAF as u32 - 1))
+        Slot(leaf << PLACES | place_of(address) as u32)
+    }
+
+    fn place(self) -> usize {
+        self.0 as usize & ((1 << PLACES) - 1)
     }
 
     /// The leaf it is in.
     pub fn leaf(self) -> u32 {
-        self.0 >> GRANULES
+        self.0 >> PLACES
     }
 
-    /// The same granule of another leaf.
+    /// The same place of another leaf.
     pub fn in_leaf(self, leaf: u32) -> Slot {
-        Slot(leaf << GRANULES | self.0 & (LEAF as u32 - 1))
+        Slot(leaf << PLACES | self.place() as u32)
+    }
+}
+
+#[inline]
+fn place_of(address: u64) -> usize {
+    (address >> 3) as usize & ((1 << PLACES) - 1)
+}
+
+/// An object in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    number: u32,
+    /// Its cell.
+    pub cell: u32,
+}
+
+impl Entry {
+    /// An entry that is not marked. Numbers are below 2^31.
+    pub fn new(number: u32, cell: u32) -> Entry {
+        Entry { number: number & !MARK, cell }
+    }
+
+    /// The number of its row.
+    #[inline]
+    pub fn row(self) -> u32 {
+        self.number & !MARK
+    }
+
+    /// Whether it has been reported by the running GC.
+    #[inline]
+    pub fn is_marked(self) -> bool {
+        self.number & MARK != 0
     }
 }
 
 /// Leaves by address.
-#[derive(Default)]
 pub struct Directory {
-    chunks: FxHashMap<u64, Vec<u32>>,
+    chunks: Vec<(u64, Vec<u32>)>,
+    /// The chunk used last.
+    chunk: usize,
     /// Pages that have a leaf, in no order; may name pages that have lost it.
     pages: Vec<u64>,
     last: (u64, u32),
 }
 
-impl Directory {
-    /// An empty one.
-    pub fn new() -> Self {
-        Directory { last: (u64::MAX, NONE), ..Directory::default() }
+impl Default for Directory {
+    fn default() -> Self {
+        Directory { chunks: Vec::new(), chunk: 0, pages: Vec::new(), last: (u64::MAX, NONE) }
     }
+}
 
+const CHUNK_MASK: u64 = (1 << CHUNK_SHIFT) - 1;
+
+impl Directory {
     /// The leaf of a page.
     #[inline]
     pub fn get(&self, page: u64) -> u32 {
         if self.last.0 == page {
             return self.last.1;
         }
-        match self.chunks.get(&(page >> CHUNK_SHIFT)) {
-            Some(chunk) => chunk[page as usize & ((1 << CHUNK_SHIFT) - 1)].wrapping_sub(1),
-            None => NONE,
+        let key = page >> CHUNK_SHIFT;
+        match self.chunks.get(self.chunk) {
+            Some((k, leaves)) if *k == key => leaves[(page & CHUNK_MASK) as usize].wrapping_sub(1),
+            _ => match self.chunks.binary_search_by_key(&key, |c| c.0) {
+                Ok(at) => self.chunks[at].1[(page & CHUNK_MASK) as usize].wrapping_sub(1),
+                Err(_) => NONE,
+            },
         }
+    }
+
+    /// The same, remembered for the next question.
+    #[inline]
+    fn look(&mut self, page: u64) -> u32 {
+        if self.last.0 != page {
+            self.last = (page, self.get(page));
+        }
+        self.last.1
     }
 
     /// Sets the leaf of a page. `false` when the address range is spread too far.
     pub fn set(&mut self, page: u64, leaf: u32) -> bool {
         let key = page >> CHUNK_SHIFT;
-        if !self.chunks.contains_key(&key) && self.chunks.len() >= MOST_CHUNKS {
-            return false;
+        if self.chunks.get(self.chunk).is_none_or(|c| c.0 != key) {
+            self.chunk = match self.chunks.binary_search_by_key(&key, |c| c.0) {
+                Ok(at) => at,
+                Err(_) if self.chunks.len() >= MOST_CHUNKS => return false,
+                Err(at) => {
+                    // Zeroed memory costs nothing until it is touched: most of a chunk never is.
+                    self.chunks.insert(at, (key, vec![0; 1 << CHUNK_SHIFT]));
+                    at
+                }
+            };
         }
-        // Zeroed memory costs nothing until it is touched: most of a chunk never is.
-        let chunk = self.chunks.entry(key).or_insert_with(|| vec![0; 1 << CHUNK_SHIFT]);
-        let entry = &mut chunk[page as usize & ((1 << CHUNK_SHIFT) - 1)];
+        let entry = &mut self.chunks[self.chunk].1[(page & CHUNK_MASK) as usize];
         if leaf != NONE && *entry == 0 {
             self.pages.push(page);
         }
         *entry = leaf.wrapping_add(1);
         self.last = (page, leaf);
         true
-    }
-
-    /// Remembers the page looked at last.
-    #[inline]
-    fn remember(&mut self, page: u64, leaf: u32) {
-        self.last = (page, leaf);
     }
 
     /// The pages that have a leaf, in address order.
@@ -109,18 +165,14 @@ impl Directory {
             return Vec::new();
         }
         let (first, last) = (start >> LEAF_SHIFT, (end - 1) >> LEAF_SHIFT);
-        let mut keys: Vec<u64> = self.chunks.keys().copied().collect();
-        keys.sort_unstable();
         let mut pages = Vec::new();
-        for key in keys {
+        for (key, leaves) in &self.chunks {
             let base = key << CHUNK_SHIFT;
             let from = first.max(base);
-            let to = last.min(base + (1 << CHUNK_SHIFT) - 1);
-            if from > to {
-                continue;
+            let to = last.min(base + CHUNK_MASK);
+            if from <= to {
+                pages.extend((from..=to).filter(|&p| leaves[(p - base) as usize] != 0));
             }
-            let chunk = &self.chunks[&key];
-            pages.extend((from..=to).filter(|&p| chunk[(p - base) as usize] != 0));
         }
         pages
     }
@@ -128,7 +180,6 @@ impl Directory {
     /// Takes all pages with their leaves, and leaves the directory empty.
     pub fn drain(&mut self) -> Vec<(u64, u32)> {
         let mut taken = Vec::with_capacity(self.pages.len());
-        self.last = (u64::MAX, NONE);
         for page in std::mem::take(&mut self.pages) {
             let leaf = self.get(page);
             if leaf != NONE {
@@ -136,122 +187,311 @@ impl Directory {
                 self.set(page, NONE);
             }
         }
-        self.last = (u64::MAX, NONE);
         taken
+    }
+
+    /// Bytes of memory that were touched, about.
+    pub fn memory(&self) -> usize {
+        8 * self.pages.capacity() + 4 * self.pages.len() + 4096 * self.chunks.len()
+    }
+}
+
+/// Objects of 4 KB of heap.
+#[derive(Default)]
+struct Leaf {
+    page: u64,
+    bits: [u64; WORDS],
+    /// Objects below each word; of no meaning where the word is empty.
+    below: [u16; WORDS],
+    /// The highest place ever taken.
+    last: u16,
+    has_marks: bool,
+    entries: Vec<Entry>,
+}
+
+/// Entries a leaf has room for at first.
+const ROOM: usize = 48;
+
+impl Leaf {
+    #[inline]
+    fn find(&self, place: usize) -> Option<usize> {
+        let (word, bit) = (self.bits[place / 64], 1u64 << (place % 64));
+        if word & bit == 0 {
+            return None;
+        }
+        Some(self.below[place / 64] as usize + (word & (bit - 1)).count_ones() as usize)
+    }
+
+    /// Puts an object at a place; returns the one that was there.
+    #[inline]
+    fn put(&mut self, place: usize, entry: Entry) -> Option<Entry> {
+        if place as u16 > self.last || self.entries.is_empty() {
+            if self.entries.capacity() == 0 {
+                self.entries.reserve_exact(ROOM);
+            }
+            let word = &mut self.bits[place / 64];
+            if *word == 0 {
+                self.below[place / 64] = self.entries.len() as u16;
+            }
+            *word |= 1 << (place % 64);
+            self.entries.push(entry);
+            self.last = place as u16;
+            return None;
+        }
+        self.put_between(place, entry)
+    }
+
+    #[cold]
+    fn put_between(&mut self, place: usize, entry: Entry) -> Option<Entry> {
+        if let Some(at) = self.find(place) {
+            return Some(std::mem::replace(&mut self.entries[at], entry));
+        }
+        self.bits[place / 64] |= 1 << (place % 64);
+        self.count();
+        if let Some(at) = self.find(place) {
+            self.entries.insert(at, entry);
+        }
+        None
+    }
+
+    fn remove(&mut self, place: usize) {
+        if let Some(at) = self.find(place) {
+            self.entries.remove(at);
+            self.bits[place / 64] &= !(1 << (place % 64));
+            self.count();
+        }
+    }
+
+    fn count(&mut self) {
+        let mut below = 0;
+        for (word, count) in self.bits.iter().zip(&mut self.below) {
+            *count = below;
+            below += word.count_ones() as u16;
+        }
+    }
+
+    fn places(&self) -> impl Iterator<Item = usize> + use<> {
+        let bits = self.bits;
+        bits.into_iter().enumerate().flat_map(|(i, word)| {
+            std::iter::successors((word != 0).then_some(word), |w| Some(w & (w - 1)).filter(|w| *w != 0))
+                .map(move |w| i * 64 + w.trailing_zeros() as usize)
+        })
+    }
+
+    /// Keeps the entries that `keep` says, given their place.
+    fn retain(&mut self, mut keep: impl FnMut(usize, Entry) -> bool) {
+        let mut places = self.places();
+        let mut bits = self.bits;
+        self.entries.retain(|entry| {
+            let place = places.next().unwrap_or(0);
+            let stays = keep(place, *entry);
+            if !stays {
+                bits[place / 64] &= !(1 << (place % 64));
+            }
+            stays
+        });
+        self.bits = bits;
+        self.count();
     }
 }
 
 /// The leaves.
 #[derive(Default)]
 pub struct Map {
-    leaves: Vec<[u32; LEAF]>,
-    page_of: Vec<u64>,
+    leaves: Vec<Leaf>,
     free: Vec<u32>,
+    /// Leaves with marked objects.
+    marked: Vec<u32>,
 }
 
 impl Map {
-    /// The number of the object that starts at an address.
+    /// The object that starts at an address.
     #[inline]
-    pub fn find(&self, directory: &Directory, address: u64) -> Option<u32> {
+    pub fn find(&self, directory: &Directory, address: u64) -> Option<Entry> {
         let leaf = directory.get(address >> LEAF_SHIFT);
-        if leaf == NONE {
+        if leaf == NONE || address & 7 != 0 {
             return None;
         }
-        let entry = self.leaves[leaf as usize][(address >> 4) as usize & (LEAF - 1)];
-        // An entry is number + 1 in the upper 31 bits, and bit 3 of the address.
-        if entry == 0 || entry & 1 != (address >> 3) as u32 & 1 || address & 7 != 0 {
+        let leaf = &self.leaves[leaf as usize];
+        leaf.find(place_of(address)).map(|at| leaf.entries[at])
+    }
+
+    /// Marks the object at an address, and returns it; `None` when there is none that is not marked.
+    #[inline]
+    pub fn mark(&mut self, directory: &mut Directory, address: u64) -> Option<Entry> {
+        let index = directory.look(address >> LEAF_SHIFT);
+        if index == NONE || address & 7 != 0 {
             return None;
         }
-        Some((entry >> 1) - 1)
+        let leaf = &mut self.leaves[index as usize];
+        let at = leaf.find(place_of(address))?;
+        let entry = leaf.entries[at];
+        if entry.is_marked() {
+            return None;
+        }
+        leaf.entries[at].number |= MARK;
+        if !leaf.has_marks {
+            leaf.has_marks = true;
+            self.marked.push(index);
+        }
+        Some(entry)
+    }
+
+    /// Takes an object out; `None` when there is none.
+    pub fn take(&mut self, directory: &Directory, address: u64) -> Option<Entry> {
+        let entry = self.find(directory, address)?;
+        let leaf = directory.get(address >> LEAF_SHIFT);
+        self.leaves[leaf as usize].remove(place_of(address));
+        Some(entry)
     }
 
     /// The slot of an address; makes its leaf. `None` when the address cannot be.
     #[inline]
     pub fn slot(&mut self, directory: &mut Directory, address: u64) -> Option<Slot> {
         let page = address >> LEAF_SHIFT;
-        let mut leaf = directory.get(page);
+        let mut leaf = directory.look(page);
         if leaf == NONE {
             leaf = self.grow(directory, page)?;
         }
-        directory.remember(page, leaf);
         Some(Slot::new(leaf, address))
     }
 
     #[cold]
     fn grow(&mut self, directory: &mut Directory, page: u64) -> Option<u32> {
-        let leaf = match self.free.pop() {
-            Some(leaf) => leaf,
+        let index = match self.free.pop() {
+            Some(index) => index,
             None if self.leaves.len() >= MOST_LEAVES - 1 => return None,
             None => {
-                self.leaves.push([0; LEAF]);
-                self.page_of.push(0);
+                grow(&mut self.leaves);
+                self.leaves.push(Leaf::default());
                 self.leaves.len() as u32 - 1
             }
         };
-        if !directory.set(page, leaf) {
-            self.free.push(leaf);
+        if !directory.set(page, index) {
+            self.free.push(index);
             return None;
         }
-        self.page_of[leaf as usize] = page;
-        Some(leaf)
+        self.leaves[index as usize].page = page;
+        Some(index)
     }
 
     /// Puts an object at a slot; returns the one that was there.
     #[inline]
-    pub fn put(&mut self, slot: Slot, address: u64, object: u32) -> Option<u32> {
-        let entry = self.entry(slot);
-        let before = std::mem::replace(entry, (object + 1) << 1 | (address >> 3) as u32 & 1);
-        (before != 0).then(|| (before >> 1) - 1)
-    }
-
-    /// Empties a slot.
-    pub fn clear(&mut self, slot: Slot) {
-        *self.entry(slot) = 0;
-    }
-
-    #[inline]
-    fn entry(&mut self, slot: Slot) -> &mut u32 {
-        &mut self.leaves[slot.leaf() as usize][slot.0 as usize & (LEAF - 1)]
+    pub fn put(&mut self, slot: Slot, entry: Entry) -> Option<Entry> {
+        self.leaves[slot.leaf() as usize].put(slot.place(), entry)
     }
 
     /// The object at a slot.
-    pub fn object(&self, slot: Slot) -> Option<u32> {
-        let entry = self.leaves[slot.leaf() as usize][slot.0 as usize & (LEAF - 1)];
-        (entry != 0).then(|| (entry >> 1) - 1)
+    pub fn object(&self, slot: Slot) -> Option<Entry> {
+        let leaf = &self.leaves[slot.leaf() as usize];
+        leaf.find(slot.place()).map(|at| leaf.entries[at])
     }
 
-    /// The address of an occupied slot.
-    pub fn address(&self, slot: Slot) -> u64 {
-        let granule = slot.0 as usize & (LEAF - 1);
-        let leaf = slot.leaf() as usize;
-        let half = u64::from(self.leaves[leaf][granule] & 1);
-        self.page_of[leaf] << LEAF_SHIFT | (granule as u64) << 4 | half << 3
+    /// The objects of a leaf with their addresses, in order.
+    pub fn objects(&self, index: u32) -> impl Iterator<Item = (u64, Entry)> + '_ {
+        let leaf = &self.leaves[index as usize];
+        let base = leaf.page << LEAF_SHIFT;
+        leaf.places().zip(&leaf.entries).map(move |(place, entry)| (base | (place as u64) << 3, *entry))
     }
 
-    /// The objects of a leaf with their slots, by address.
-    pub fn objects(&self, leaf: u32) -> impl Iterator<Item = (Slot, u32)> + '_ {
-        self.leaves[leaf as usize]
-            .iter()
-            .enumerate()
-            .filter(|(_, e)| **e != 0)
-            .map(move |(i, e)| (Slot(leaf << GRANULES | i as u32), (e >> 1) - 1))
+    /// The objects of a leaf, to change them.
+    pub fn entries_mut(&mut self, index: u32) -> &mut [Entry] {
+        &mut self.leaves[index as usize].entries
     }
 
-    /// Empties a leaf and gives it back.
-    pub fn release(&mut self, leaf: u32) {
-        self.leaves[leaf as usize] = [0; LEAF];
-        self.free.push(leaf);
+    /// Empties a leaf that no directory names any more, and gives it back. Its entries go to `each`.
+    pub fn release(&mut self, index: u32, mut each: impl FnMut(Entry)) {
+        let leaf = &mut self.leaves[index as usize];
+        leaf.entries.drain(..).for_each(&mut each);
+        let entries = std::mem::take(&mut leaf.entries);
+        *leaf = Leaf { entries, ..Leaf::default() };
+        self.free.push(index);
+    }
+
+    /// Takes the objects between two addresses out of a leaf.
+    pub fn cut(&mut self, index: u32, range: std::ops::Range<u64>, mut each: impl FnMut(Entry)) {
+        let leaf = &mut self.leaves[index as usize];
+        let base = leaf.page << LEAF_SHIFT;
+        leaf.retain(|place, entry| {
+            let stays = !range.contains(&(base | (place as u64) << 3));
+            if !stays {
+                each(entry);
+            }
+            stays
+        });
+    }
+
+    /// Takes marked objects out of leaves that were not collected: they are elsewhere now.
+    pub fn drop_marked(&mut self) {
+        for index in std::mem::take(&mut self.marked) {
+            let leaf = &mut self.leaves[index as usize];
+            if std::mem::take(&mut leaf.has_marks) {
+                leaf.retain(|_, entry| !entry.is_marked());
+            }
+        }
+    }
+
+    /// Gives back the room a leaf does not need: it will not get many more objects.
+    pub fn trim(&mut self, index: u32) {
+        let entries = &mut self.leaves[index as usize].entries;
+        if entries.capacity() > entries.len() + entries.len() / 4 {
+            entries.shrink_to_fit();
+        }
     }
 
     /// Bytes of memory.
     pub fn memory(&self) -> usize {
-        self.leaves.capacity() * size_of::<[u32; LEAF]>() + 8 * self.page_of.capacity() + 4 * self.free.capacity()
+        self.leaves.capacity() * size_of::<Leaf>()
+            + self.leaves.iter().map(|l| l.entries.capacity() * size_of::<Entry>()).sum::<usize>()
+            + 4 * (self.free.capacity() + self.marked.capacity())
     }
 }
 
-impl Directory {
-    /// Bytes of memory that were touched, about.
-    pub fn memory(&self) -> usize {
-        8 * self.pages.capacity() + 4 * self.pages.len() + 4096 * self.chunks.len()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn the_map_agrees_with_a_sorted_one(
+            steps in prop::collection::vec((0u64..3000, 0u8..5), 0..400),
+            in_order: bool,
+        ) {
+            let (mut map, mut directory) = (Map::default(), Directory::default());
+            let mut expected: BTreeMap<u64, u32> = BTreeMap::new();
+            let mut steps = steps;
+            if in_order {
+                steps.sort_unstable();
+            }
+            for (i, (place, what)) in steps.into_iter().enumerate() {
+                let address = 0xfff0_0000 + place * 8;
+                match what {
+                    0..3 => {
+                        let slot = map.slot(&mut directory, address).expect("a slot");
+                        let before = map.put(slot, Entry::new(i as u32, 7));
+                        prop_assert_eq!(before.map(Entry::row), expected.insert(address, i as u32));
+                        prop_assert_eq!(map.object(slot).map(Entry::row), Some(i as u32));
+                    }
+                    3 => {
+                        let taken = map.take(&directory, address);
+                        prop_assert_eq!(taken.map(Entry::row), expected.remove(&address));
+                    }
+                    _ => {
+                        let marked = map.mark(&mut directory, address);
+                        prop_assert_eq!(marked.map(Entry::row), expected.remove(&address));
+                        map.drop_marked();
+                    }
+                }
+                prop_assert_eq!(map.find(&directory, address).map(Entry::row), expected.get(&address).copied());
+                prop_assert_eq!(map.find(&directory, address + 1).map(Entry::row), None);
+            }
+            let mut found = Vec::new();
+            for page in directory.pages() {
+                found.extend(map.objects(directory.get(page)).map(|(a, e)| (a, e.row())));
+            }
+            prop_assert!(found.into_iter().eq(expected));
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! The reconstructor: replays the events of a trace into the heap at every moment, with object identity over time.
 //!
 //! An object has a row for life; its number is free again when it is dead, so number and birth together are its
-//! identity. The [`map`] finds rows by address. A collection writes what survives into a second directory of the map;
-//! at its end, what the collected spaces still hold in the first is dead, and the second becomes part of the first.
-//! So a collection costs what it collects, not what there is.
+//! identity. The [`map`] finds rows by address. A collection marks what it reports, and writes it into a second directory
+//! of the map; at its end, what is not marked in the collected spaces is dead, and the second directory becomes part of
+//! the first. So a collection costs what it collects, not what there is.
 //!
 //! [`cells`] counts the objects that nothing tells apart but their address. Their changes at each GC start and end are
 //! the whole history as far as grouping is concerned. Nothing here knows a file format.
@@ -17,13 +17,13 @@ mod state;
 pub use cells::{CellKey, Change};
 pub use saved::SavedReplay;
 
-use super::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo, Program};
+use super::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo, Program, Shape};
 use super::spaces::{Space, Spaces};
 use crate::error::{Error, Result};
 use crate::heap::{Identity, RootKind, SpaceKind, ThreadId};
 use arena::{Arena, grow};
 use cells::Cells;
-use map::{Directory, Map, Slot};
+use map::{Directory, Entry, Map, Slot};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -72,16 +72,18 @@ impl Observer for () {
 /// An object for life.
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    /// Where it is; [`map::NONE`] when the row is free.
-    slot: u32,
-    cell: u32,
+    /// The GC interval it was born in; [`map::NONE`] when the row is free.
+    birth: u32,
     /// Its record in the arena.
     references: u32,
-    /// The GC interval its references were reported in: targets born later are not meant.
-    reported: u32,
+    /// See [`EventSink::allocate`].
+    length: u32,
 }
 
-const FREE: Row = Row { slot: map::NONE, cell: 0, references: Arena::NONE, reported: 0 };
+const FREE: Row = Row { birth: map::NONE, references: Arena::NONE, length: 0 };
+
+/// Rows there can be: numbers have 31 bits.
+const MOST_ROWS: usize = 1 << 31;
 
 /// A root: kind, thread, detail, and target (a row, or a slot until the end of the GC).
 #[derive(Clone, Copy, Debug)]
@@ -164,8 +166,8 @@ impl<O: Observer> Replay<O> {
             rows: Vec::new(),
             free: Vec::new(),
             map: Map::default(),
-            now: Directory::new(),
-            next: Directory::new(),
+            now: Directory::default(),
+            next: Directory::default(),
             arena: Arena::default(),
             later: FxHashMap::default(),
             early: Vec::new(),
@@ -240,69 +242,77 @@ impl<O: Observer> Replay<O> {
 
     /// The identity of the object at an address.
     pub fn identity_at(&self, address: u64) -> Option<Identity> {
-        let number = self.map.find(&self.now, address)?;
-        Some(Identity { number, birth: self.cells.get(self.rows[number as usize].cell).key.birth })
+        let number = self.map.find(&self.now, address)?.row();
+        Some(Identity { number, birth: self.rows[number as usize].birth })
     }
 
-    /// Where the object of an identity is, and in which kind of space; `None` when it is not alive.
-    pub fn place_of(&self, identity: Identity) -> Option<(u64, SpaceKind)> {
-        let r = self.rows.get(identity.number as usize).filter(|r| r.slot != map::NONE)?;
-        let key = self.cells.get(r.cell).key;
-        (key.birth == identity.birth).then(|| (self.map.address(Slot(r.slot)), key.space))
+    /// Where the object of an identity is, and in which kind of space; `None` when it is not alive. Looks at all objects.
+    pub fn place_of(&mut self, identity: Identity) -> Option<(u64, SpaceKind)> {
+        let row = self.rows.get(identity.number as usize)?;
+        if row.birth != identity.birth {
+            return None;
+        }
+        let pages = self.now.pages();
+        let mut all = pages.iter().flat_map(|&page| self.map.objects(self.now.get(page)));
+        let (address, entry) = all.find(|(_, entry)| entry.row() == identity.number)?;
+        Some((address, self.cells.get(entry.cell).key.space))
     }
 
     /// Bytes of memory the heap takes, by capacity.
     pub fn memory(&self) -> usize {
-        self.rows.capacity() * size_of::<Row>()
-            + 4 * self.free.capacity()
-            + self.map.memory()
-            + self.now.memory()
-            + self.next.memory()
-            + self.arena.memory()
-            + self.cells.memory()
-            + self.infos.capacity() * size_of::<ObjectInfo>() * 2
-            + self.roots.capacity() * size_of::<ReplayRoot>()
+        self.memory_parts().iter().map(|p| p.1).sum()
     }
 
-    /// Takes a free row for an object.
+    /// The same by part: rows, map, references, cells, creation data.
+    pub fn memory_parts(&self) -> [(&'static str, usize); 5] {
+        [
+            ("rows", self.rows.capacity() * size_of::<Row>() + 4 * self.free.capacity()),
+            ("map", self.map.memory() + self.now.memory() + self.next.memory()),
+            ("references", self.arena.memory() + self.roots.capacity() * size_of::<ReplayRoot>()),
+            ("cells", self.cells.memory()),
+            ("infos", self.infos.capacity() * size_of::<ObjectInfo>() + self.info_ids.capacity() * 48),
+        ]
+    }
+
+    /// Takes a row for an object. `None` when there are two billion.
     #[inline]
-    fn row(&mut self, row: Row) -> u32 {
+    fn row(&mut self, length: u32) -> Option<u32> {
+        let row = Row { birth: self.interval, references: Arena::NONE, length };
         match self.free.pop() {
             Some(free) => {
                 self.rows[free as usize] = row;
-                free
+                Some(free)
             }
+            None if self.rows.len() >= MOST_ROWS - 1 => None,
             None => {
                 grow(&mut self.rows);
                 self.rows.push(row);
-                self.rows.len() as u32 - 1
+                Some(self.rows.len() as u32 - 1)
             }
         }
     }
 
-    /// An object is dead; its slot has been emptied or given to another.
-    fn bury(&mut self, row: u32) {
-        let Row { cell, references, .. } = std::mem::replace(&mut self.rows[row as usize], FREE);
-        self.arena.drop_record(references);
-        self.cells.remove(cell);
+    /// An object is dead; it is out of the map.
+    #[inline]
+    fn bury(&mut self, entry: Entry) {
+        let row = std::mem::replace(&mut self.rows[entry.row() as usize], FREE);
+        self.arena.drop_record(row.references);
+        let size = self.cells.get(entry.cell).shape.size(row.length);
+        self.cells.remove(entry.cell, size);
         grow(&mut self.free);
-        self.free.push(row);
+        self.free.push(entry.row());
         self.live -= 1;
     }
 
     /// Puts an object at an address of the heap now, or of the heap after the running GC.
     #[inline]
-    fn place(&mut self, row: u32, address: u64) -> bool {
+    fn place(&mut self, entry: Entry, address: u64) -> bool {
         let directory = if self.collecting.is_some() { &mut self.next } else { &mut self.now };
         let Some(slot) = self.map.slot(directory, address) else { return false };
-        if let Some(other) = self.map.put(slot, address, row)
-            && other != row
-            && self.rows[other as usize].slot == slot.0
-        {
+        if let Some(other) = self.map.put(slot, entry) {
             self.oddities.overwritten += 1;
             self.bury(other);
         }
-        self.rows[row as usize].slot = slot.0;
         true
     }
 
@@ -337,28 +347,22 @@ impl<O: Observer> Replay<O> {
             for page in self.now.pages_between(start, end) {
                 let leaf = self.now.get(page);
                 let first = page << map::LEAF_SHIFT;
-                let whole = start <= first && end - first >= 1 << map::LEAF_SHIFT;
-                dead.clear();
-                for (slot, row) in self.map.objects(leaf) {
-                    if whole || (start..end).contains(&self.map.address(slot)) {
-                        dead.push((slot, row));
+                // What was reported is in the heap after.
+                let keep_dead = |entry: Entry| {
+                    if !entry.is_marked() {
+                        dead.push(entry);
                     }
-                }
-                for &(slot, row) in &dead {
-                    // A survivor has a slot in a leaf of the heap after.
-                    if self.rows[row as usize].slot == slot.0 {
-                        self.bury(row);
-                    }
-                    if !whole {
-                        self.map.clear(slot);
-                    }
-                }
-                if whole {
+                };
+                if start <= first && end - first >= 1 << map::LEAF_SHIFT {
                     self.now.set(page, map::NONE);
-                    self.map.release(leaf);
+                    self.map.release(leaf, keep_dead);
+                } else {
+                    self.map.cut(leaf, start..end, keep_dead);
                 }
+                dead.drain(..).for_each(|entry| self.bury(entry));
             }
         }
+        self.map.drop_marked();
         before - self.live
     }
 
@@ -368,29 +372,28 @@ impl<O: Observer> Replay<O> {
         let mut objects = Vec::new();
         for (page, leaf) in self.next.drain() {
             let here = self.now.get(page);
-            if here == map::NONE {
-                if !self.now.set(page, leaf) {
-                    self.oddities.misplaced += 1;
-                }
+            if here == map::NONE && self.now.set(page, leaf) {
+                self.map.trim(leaf);
                 continue;
             }
             joined.insert(leaf, here);
             objects.clear();
-            objects.extend(self.map.objects(leaf).map(|(slot, row)| (slot, self.map.address(slot), row)));
-            for &(slot, address, row) in &objects {
-                let target = slot.in_leaf(here);
-                if let Some(other) = self.map.put(target, address, row)
-                    && other != row
-                    && self.rows[other as usize].slot == target.0
-                {
-                    self.oddities.overwritten += 1;
-                    self.bury(other);
-                }
-                if self.rows[row as usize].slot == slot.0 {
-                    self.rows[row as usize].slot = target.0;
+            objects.extend(self.map.objects(leaf));
+            self.map.release(leaf, |_| ());
+            for &(address, entry) in &objects {
+                match self.map.slot(&mut self.now, address) {
+                    Some(slot) => {
+                        if let Some(other) = self.map.put(slot, entry) {
+                            self.oddities.overwritten += 1;
+                            self.bury(other);
+                        }
+                    }
+                    None => {
+                        self.oddities.misplaced += 1;
+                        self.bury(entry);
+                    }
                 }
             }
-            self.map.release(leaf);
         }
         joined
     }
@@ -404,14 +407,14 @@ impl<O: Observer> Replay<O> {
                 Some(&leaf) => Slot(slot).in_leaf(leaf),
                 None => Slot(slot),
             };
-            map.object(slot).unwrap_or_else(|| {
+            map.object(slot).map(Entry::row).unwrap_or_else(|| {
                 unknown += 1;
                 map::NONE
             })
         };
         for row in &self.rows {
             // Records of earlier GCs hold rows already.
-            if row.slot != map::NONE && row.references != Arena::NONE && row.reported == self.interval {
+            if row.references != Arena::NONE && self.arena.time_of(row.references) == self.interval {
                 for target in self.arena.of_mut(row.references) {
                     *target = find(*target);
                 }
@@ -424,40 +427,39 @@ impl<O: Observer> Replay<O> {
         self.oddities.unknown_targets += unknown;
     }
 
-    /// References are what a row's record says, as rows; those that are not meant any more are left out.
+    /// References are what a row's record says, as rows; those that are not meant any more are left out: their target is
+    /// dead, or its row belongs to an object born later.
     fn references_of(&self, row: &Row) -> impl Iterator<Item = u32> + '_ {
-        let reported = row.reported;
-        self.arena.of(row.references).iter().copied().filter(move |&target| {
-            let target = match self.rows.get(target as usize) {
-                Some(target) if target.slot != map::NONE => target,
-                _ => return false,
-            };
-            self.cells.get(target.cell).key.birth <= reported
-        })
+        let reported = self.arena.time_of(row.references);
+        let meant = move |&target: &u32| self.rows.get(target as usize).is_some_and(|t| t.birth <= reported);
+        self.arena.of(row.references).iter().copied().filter(meant)
     }
 
     /// References that the last GC reported and that lead to dead objects: none, if the trace is right. (What an earlier
     /// one reported may have been overwritten since.) Costs what there is.
     pub fn stale_references(&self) -> usize {
-        let last = self.rows.iter().filter(|r| r.slot != map::NONE && r.reported + 1 == self.interval);
+        let last = self
+            .rows
+            .iter()
+            .filter(|r| r.references != Arena::NONE && self.arena.time_of(r.references) + 1 == self.interval);
         last.map(|r| self.arena.of(r.references).len() - self.references_of(r).count()).sum()
     }
 
     /// Objects where the kind of space changed are counted under the new one.
     fn relabel(&mut self) {
+        let mut kinds = Vec::new();
         for (start, end) in std::mem::take(&mut self.changed_ranges) {
             for page in self.now.pages_between(start, end) {
-                for (slot, row) in self.map.objects(self.now.get(page)) {
-                    let r = &mut self.rows[row as usize];
-                    if r.slot != slot.0 {
-                        continue;
-                    }
-                    let kind = self.spaces.kind_at(self.map.address(slot));
-                    let target = self.cells.in_space(r.cell, kind);
-                    if target != r.cell {
-                        self.cells.remove(r.cell);
-                        self.cells.add(target);
-                        r.cell = target;
+                let leaf = self.now.get(page);
+                kinds.clear();
+                kinds.extend(self.map.objects(leaf).map(|(address, _)| self.spaces.kind_at(address)));
+                for (entry, &kind) in self.map.entries_mut(leaf).iter_mut().zip(&kinds) {
+                    let target = self.cells.in_space(entry.cell, kind);
+                    if target != entry.cell {
+                        let size = self.cells.get(target).shape.size(self.rows[entry.row() as usize].length);
+                        self.cells.remove(entry.cell, size);
+                        self.cells.add(target, size);
+                        entry.cell = target;
                     }
                 }
             }
@@ -465,7 +467,7 @@ impl<O: Observer> Replay<O> {
     }
 
     /// References that came before their object was known to be there.
-    fn take_early(&mut self, collecting: &mut Collecting) {
+    fn take_early(&mut self, collecting: &Collecting) {
         for (object, targets, more) in std::mem::take(&mut self.early) {
             match self.object_after(object) {
                 Some(row) => self.refer(collecting, row, &targets, more),
@@ -478,11 +480,11 @@ impl<O: Observer> Replay<O> {
     fn take_later(&mut self) {
         for (row, more) in std::mem::take(&mut self.later) {
             let r = &mut self.rows[row as usize];
-            if r.slot != map::NONE {
+            if r.birth != map::NONE {
                 let mut all = self.arena.of(r.references).to_vec();
                 all.extend(more);
                 self.arena.drop_record(r.references);
-                self.oddities.unknown_targets += set_references(&mut self.arena, r, &all);
+                self.oddities.unknown_targets += set_references(&mut self.arena, self.interval, r, &all);
             }
         }
     }
@@ -490,24 +492,25 @@ impl<O: Observer> Replay<O> {
     /// The object at an address of the heap after the running GC, as far as it is known.
     #[inline]
     fn object_after(&self, address: u64) -> Option<u32> {
-        let row = self.map.find(&self.next, address).or_else(|| self.map.find(&self.now, address))?;
-        (self.rows[row as usize].slot != map::NONE).then_some(row)
+        let unmoved = || self.map.find(&self.now, address).filter(|e| !e.is_marked());
+        self.map.find(&self.next, address).or_else(unmoved).map(Entry::row)
     }
 
-    fn refer(&mut self, collecting: &mut Collecting, row: u32, targets: &[u64], more: bool) {
+    fn refer(&mut self, collecting: &Collecting, row: u32, targets: &[u64], more: bool) {
         self.targets.clear();
         for &target in targets {
             let found = match collecting.gc.targets_after {
                 true => self.map.slot(&mut self.next, target).map(|s| s.0),
-                false => self.map.find(&self.now, target).or_else(|| self.map.find(&self.next, target)),
+                false => self.object_before(target),
             };
             match found {
                 Some(found) => self.targets.push(found),
                 None => self.oddities.unknown_targets += 1,
             }
         }
+        let now = self.interval;
         let r = &mut self.rows[row as usize];
-        if more && r.reported == self.interval && r.references != Arena::NONE {
+        if more && r.references != Arena::NONE && self.arena.time_of(r.references) == now {
             if self.later.contains_key(&row) || !self.arena.extend_last(r.references, &self.targets) {
                 self.later.entry(row).or_default().extend_from_slice(&self.targets);
             }
@@ -516,18 +519,23 @@ impl<O: Observer> Replay<O> {
         if !self.later.is_empty() {
             self.later.remove(&row);
         }
-        r.reported = self.interval;
-        if self.arena.overwrite(r.references, &self.targets) {
+        if self.arena.overwrite(r.references, now, &self.targets) {
             return;
         }
         self.arena.drop_record(r.references);
-        self.oddities.unknown_targets += set_references(&mut self.arena, r, &self.targets);
+        self.oddities.unknown_targets += set_references(&mut self.arena, now, r, &self.targets);
+    }
+
+    /// The object that a reference reported in a minor GC leads to: addresses are from before it.
+    #[inline]
+    fn object_before(&self, address: u64) -> Option<u32> {
+        self.map.find(&self.now, address).or_else(|| self.map.find(&self.next, address)).map(Entry::row)
     }
 }
 
 /// Gives an object its references. Returns how many could not be kept: those beyond four billion.
-fn set_references(arena: &mut Arena, row: &mut Row, targets: &[u32]) -> u64 {
-    match arena.add(targets.iter().copied()) {
+fn set_references(arena: &mut Arena, now: u32, row: &mut Row, targets: &[u32]) -> u64 {
+    match arena.add(now, targets.iter().copied()) {
         Some(record) => {
             row.references = record;
             0
@@ -587,69 +595,77 @@ impl<O: Observer> EventSink for Replay<O> {
     }
 
     #[inline]
-    fn allocate(&mut self, info: InfoId, address: u64) {
+    fn allocate(&mut self, info: InfoId, length: u32, address: u64) {
         self.events += 1;
         let Some(space) = self.spaces.at(address).filter(|_| address & 7 == 0) else {
             self.oddities.misplaced += 1;
             return;
         };
-        let cell = self.cells.born(info, self.interval, space.kind, &self.infos);
-        let row = self.row(Row { cell, ..FREE });
-        if !self.place(row, address) {
+        let shape = || self.program.shapes[self.infos[info.0 as usize].type_id as usize];
+        let cell = self.cells.born(info, self.interval, space.kind, shape);
+        let size = self.cells.get(cell).shape.size(length);
+        let Some(row) = self.row(length) else {
+            self.oddities.misplaced += 1;
+            return;
+        };
+        if !self.place(Entry::new(row, cell), address) {
             self.oddities.misplaced += 1;
             self.rows[row as usize] = FREE;
             self.free.push(row);
             return;
         }
-        self.cells.add(cell);
+        self.cells.add(cell, size);
         self.live += 1;
     }
 
     #[inline]
     fn moved(&mut self, from: u64, to: u64) -> Option<u64> {
         self.events += 1;
-        // Where one object was, another may have been moved to already: the heap before comes first.
-        let found = self.map.find(&self.now, from).or_else(|| self.map.find(&self.next, from));
-        let Some(row) = found.filter(|r| self.collecting.is_some() && self.rows[*r as usize].slot != map::NONE) else {
-            self.oddities.unknown_objects += 1;
-            return None;
-        };
         let Some(kind) = self.spaces.at(to).filter(|_| to & 7 == 0).map(|s| s.kind) else {
             self.oddities.misplaced += 1;
             return None;
         };
-        let Row { slot, cell, .. } = self.rows[row as usize];
-        let target = self.cells.in_space(cell, kind);
-        if target != cell {
-            self.cells.remove(cell);
-            self.cells.add(target);
-            self.rows[row as usize].cell = target;
-        }
-        if !self.place(row, to) {
-            self.oddities.misplaced += 1;
+        if self.collecting.is_none() {
+            self.oddities.unknown_objects += 1;
             return None;
         }
-        if slot != self.rows[row as usize].slot && self.next.get(from >> map::LEAF_SHIFT) == Slot(slot).leaf() {
-            // Moved twice in one GC: the place in between is empty again.
-            if self.map.object(Slot(slot)) == Some(row) {
-                self.map.clear(Slot(slot));
-            }
+        // Where one object was, another may have been moved to already: the heap before comes first. What is only in the
+        // heap after is moved a second time.
+        let found = self.map.mark(&mut self.now, from).or_else(|| self.map.take(&self.next, from));
+        let Some(entry) = found else {
+            self.oddities.unknown_objects += 1;
+            return None;
+        };
+        let cell = self.cells.in_space(entry.cell, kind);
+        let size = match self.cells.get(cell).shape {
+            Shape::Instance(size) => u64::from(size),
+            shape => shape.size(self.rows[entry.row() as usize].length),
+        };
+        if cell != entry.cell {
+            self.cells.remove(entry.cell, size);
+            self.cells.add(cell, size);
         }
-        Some(self.cells.get(target).size)
+        let entry = Entry::new(entry.row(), cell);
+        if !self.place(entry, to) {
+            self.oddities.misplaced += 1;
+            self.bury(entry);
+            return None;
+        }
+        Some(size)
     }
 
     fn known(&self, at: u64) -> bool {
-        self.map.find(&self.now, at).or_else(|| self.map.find(&self.next, at)).is_some()
+        self.object_before(at).is_some()
     }
 
     fn references(&mut self, object: u64, targets: &[u64], more: bool) {
         self.events += 1;
-        let Some(mut collecting) = self.collecting.take() else {
+        let Some(collecting) = self.collecting.take() else {
             self.oddities.unknown_objects += 1;
             return;
         };
         match self.object_after(object) {
-            Some(row) => self.refer(&mut collecting, row, targets, more),
+            Some(row) => self.refer(&collecting, row, targets, more),
             None => self.early.push((object, targets.to_vec(), more)),
         }
         self.collecting = Some(collecting);
@@ -660,7 +676,7 @@ impl<O: Observer> EventSink for Replay<O> {
         let Some(collecting) = &self.collecting else { return };
         let found = match collecting.gc.targets_after {
             true => self.map.slot(&mut self.next, target).map(|s| s.0),
-            false => self.map.find(&self.now, target),
+            false => self.object_before(target),
         };
         match found {
             Some(target) => self.roots.push(ReplayRoot { kind, thread, detail, target }),
@@ -693,14 +709,14 @@ impl<O: Observer> EventSink for Replay<O> {
 
     fn gc_end(&mut self, gc: Gc) -> Result<()> {
         self.events += 1;
-        let Some(mut collecting) = self.collecting.take() else {
+        let Some(collecting) = self.collecting.take() else {
             return Err(Error::Unusable {
                 what: format!("GC {} ends without having begun", gc.number),
                 remedy: "Record the trace again: its garbage collections overlap".into(),
             });
         };
         // Objects of the heap before can still be found by address until the sweep.
-        self.take_early(&mut collecting);
+        self.take_early(&collecting);
         let freed = match &collecting.named[..] {
             [] => self.sweep(&collecting.unnamed),
             named => self.sweep(named),

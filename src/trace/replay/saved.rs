@@ -4,7 +4,7 @@
 //! panic or to a wrong picture.
 
 use super::cells::CellKey;
-use super::map::{self, Slot};
+use super::map::{self, Entry};
 use super::{FREE, Observer, Oddities, Replay, ReplayRoot, Row};
 use crate::heap::{RootKind, ThreadId};
 use crate::trace::event::{ObjectInfo, Program};
@@ -22,10 +22,13 @@ pub struct SavedReplay {
     cells: Vec<CellKey>,
     rows: u32,
     free: Vec<u32>,
-    /// By live row: distance to the address of the one before.
-    addresses: Vec<i64>,
+    /// By object, in address order: distance to the address of the one before.
+    addresses: Vec<u64>,
+    /// Their rows, as distance to the row of the one before.
+    row_of: Vec<i32>,
     cell_of: Vec<u32>,
-    /// By live row: GCs since its references were reported.
+    lengths: Vec<u32>,
+    /// GCs since their references were reported.
     reported: Vec<u32>,
     reference_counts: Vec<u32>,
     references: Vec<u32>,
@@ -66,7 +69,7 @@ const KINDS: [RootKind; 10] = [
 
 impl<O: Observer> Replay<O> {
     /// Saves the heap; only between two GCs.
-    pub fn save(&self) -> SavedReplay {
+    pub fn save(&mut self) -> SavedReplay {
         debug_assert!(!self.is_collecting());
         let mut number_of_cell = vec![map::NONE; self.cells.count()];
         let mut saved = SavedReplay {
@@ -78,7 +81,9 @@ impl<O: Observer> Replay<O> {
             rows: self.rows.len() as u32,
             free: self.free.clone(),
             addresses: Vec::with_capacity(self.live as usize),
+            row_of: Vec::with_capacity(self.live as usize),
             cell_of: Vec::with_capacity(self.live as usize),
+            lengths: Vec::with_capacity(self.live as usize),
             reported: Vec::with_capacity(self.live as usize),
             reference_counts: Vec::with_capacity(self.live as usize),
             references: Vec::new(),
@@ -86,21 +91,25 @@ impl<O: Observer> Replay<O> {
             oddities: self.oddities,
             events: self.events,
         };
-        let mut before = 0u64;
-        for row in self.rows.iter().filter(|r| r.slot != map::NONE) {
-            let address = self.map.address(Slot(row.slot));
-            saved.addresses.push(address.wrapping_sub(before) as i64);
-            before = address;
-            let number = &mut number_of_cell[row.cell as usize];
-            if *number == map::NONE {
-                *number = saved.cells.len() as u32;
-                saved.cells.push(self.cells.get(row.cell).key);
+        let (mut address, mut row) = (0u64, 0u32);
+        for page in self.now.pages() {
+            for (at, entry) in self.map.objects(self.now.get(page)) {
+                saved.addresses.push(at - address);
+                saved.row_of.push(entry.row().wrapping_sub(row) as i32);
+                (address, row) = (at, entry.row());
+                let number = &mut number_of_cell[entry.cell as usize];
+                if *number == map::NONE {
+                    *number = saved.cells.len() as u32;
+                    saved.cells.push(self.cells.get(entry.cell).key);
+                }
+                saved.cell_of.push(*number);
+                let Row { references: record, length, .. } = self.rows[row as usize];
+                saved.lengths.push(length);
+                saved.reported.push(self.interval - self.arena.time_of(record).min(self.interval));
+                let references = self.arena.of(record);
+                saved.reference_counts.push(references.len() as u32);
+                saved.references.extend_from_slice(references);
             }
-            saved.cell_of.push(*number);
-            saved.reported.push(self.interval - row.reported);
-            let references = self.arena.of(row.references);
-            saved.reference_counts.push(references.len() as u32);
-            saved.references.extend_from_slice(references);
         }
         for root in &self.roots {
             let detail = DETAILS.iter().position(|d| *d == root.detail).unwrap_or(11);
@@ -126,57 +135,53 @@ impl<O: Observer> Replay<O> {
             }
             crate::trace::event::EventSink::info(&mut replay, info);
         }
-        replay.spaces = saved.spaces;
+        replay.spaces = saved.spaces.clone();
         replay.spaces.sort();
         let mut cells = Vec::with_capacity(saved.cells.len());
-        for key in saved.cells {
+        for &key in &saved.cells {
             let info = replay.infos.get(key.info as usize)?;
             if key.birth > saved.interval {
                 return None;
             }
-            cells.push(replay.cells.cell(key, info.size));
+            let shape = *replay.program.shapes.get(info.type_id as usize)?;
+            cells.push((replay.cells.cell(key, shape), key.birth, shape));
         }
-        // Rows are numbered without the free ones.
         let rows = saved.rows as usize;
         let live = rows.checked_sub(saved.free.len())?;
-        if [&saved.cell_of, &saved.reported, &saved.reference_counts].iter().any(|c| c.len() != live)
-            || saved.addresses.len() != live
-        {
+        let SavedReplay { addresses, row_of, cell_of, lengths, reported, reference_counts, .. } = &saved;
+        let columns = [row_of.len(), cell_of.len(), lengths.len(), reported.len(), reference_counts.len()];
+        if columns.iter().chain([&addresses.len()]).any(|&n| n != live) {
             return None;
         }
-        let mut is_free = vec![false; rows];
+        replay.rows = vec![FREE; rows];
+        let (mut address, mut row, mut at) = (0u64, 0u32, 0usize);
+        for i in 0..live {
+            let (cell, birth, shape) = *cells.get(saved.cell_of[i] as usize)?;
+            let length = saved.lengths[i];
+            address = address.checked_add(saved.addresses[i])?;
+            row = row.wrapping_add(saved.row_of[i] as u32);
+            let end = at.checked_add(saved.reference_counts[i] as usize)?;
+            let references = saved.references.get(at..end)?;
+            at = end;
+            let reported = saved.interval.checked_sub(saved.reported[i])?;
+            let record = replay.arena.add(reported, references.iter().copied())?;
+            let slot = replay.map.slot(&mut replay.now, address).filter(|_| address & 7 == 0)?;
+            let free = replay.rows.get_mut(row as usize).filter(|r| r.birth == map::NONE)?;
+            *free = Row { birth, references: record, length };
+            if replay.map.put(slot, Entry::new(row, cell)).is_some() {
+                return None;
+            }
+            replay.cells.add(cell, shape.size(length));
+        }
+        // The free rows are those that are left.
+        let mut listed = vec![false; rows];
         for &row in &saved.free {
-            if std::mem::replace(is_free.get_mut(row as usize)?, true) {
+            let taken = replay.rows.get(row as usize)?.birth != map::NONE;
+            if taken || std::mem::replace(&mut listed[row as usize], true) {
                 return None;
             }
         }
         replay.free = saved.free;
-        replay.rows.reserve_exact(rows);
-        let (mut next, mut address, mut at) = (0, 0u64, 0usize);
-        for free in is_free {
-            let number = replay.rows.len() as u32;
-            if free {
-                replay.rows.push(FREE);
-                continue;
-            }
-            let cell = *cells.get(saved.cell_of[next] as usize)?;
-            address = address.wrapping_add(saved.addresses[next] as u64);
-            let end = at.checked_add(saved.reference_counts[next] as usize)?;
-            let references = saved.references.get(at..end)?;
-            if references.iter().any(|&r| r != map::NONE && r as usize >= rows) {
-                return None;
-            }
-            at = end;
-            let record = replay.arena.add(references.iter().copied())?;
-            let reported = saved.interval.checked_sub(saved.reported[next])?;
-            let slot = replay.map.slot(&mut replay.now, address).filter(|_| address & 7 == 0)?;
-            if replay.map.put(slot, address, number).is_some() {
-                return None;
-            }
-            replay.rows.push(Row { slot: slot.0, cell, references: record, reported });
-            replay.cells.add(cell);
-            next += 1;
-        }
         replay.live = live as u64;
         for (kind, thread, detail, target) in saved.roots {
             replay.roots.push(ReplayRoot {

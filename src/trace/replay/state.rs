@@ -1,7 +1,9 @@
 //! The heap at a moment as columns, in address order.
 
+use super::map::Entry;
 use super::{Observer, Replay, map};
 use crate::heap::{AddressSet, BitSet, Csr, HeapState, NO_LENGTH, ObjectId, Origin, Origins, Root, TypeSizes};
+use crate::trace::event::Shape;
 use std::sync::Arc;
 
 impl<O: Observer> Replay<O> {
@@ -10,37 +12,45 @@ impl<O: Observer> Replay<O> {
         let n = self.live as usize;
         let set = AddressSet::new(3);
         let mut writer = set.writer();
-        let mut rows: Vec<u32> = Vec::with_capacity(n);
+        let mut rows: Vec<Entry> = Vec::with_capacity(n);
         let mut number = vec![map::NONE; self.rows.len()];
         for page in self.now.pages() {
-            for (slot, row) in self.map.objects(self.now.get(page)) {
-                if self.rows[row as usize].slot == slot.0 {
-                    number[row as usize] = rows.len() as u32;
-                    rows.push(row);
-                    writer.insert(self.map.address(slot));
-                }
+            for (address, entry) in self.map.objects(self.now.get(page)) {
+                number[entry.row() as usize] = rows.len() as u32;
+                rows.push(entry);
+                writer.insert(address);
             }
         }
         let types = &self.program.types;
-        let sizes = TypeSizes {
-            base: self.program.shapes.iter().map(|s| s.base).collect(),
-            element: self.program.shapes.iter().map(|s| s.element).collect(),
-            alignment: 8,
-        };
+        let (base, element) = self
+            .program
+            .shapes
+            .iter()
+            .map(|shape| match *shape {
+                Shape::Instance(bytes) => (bytes, 0),
+                Shape::Array { base, element } => (base, element),
+                Shape::Mirror => (0, 0),
+            })
+            .unzip();
+        let sizes = TypeSizes { base, element, alignment: 8 };
         let (mut type_of, mut length) = (Vec::with_capacity(n), Vec::with_capacity(n));
         let mut origins = Origins::new(n, Arc::clone(&self.program.sites), self.threads.clone(), self.interval);
         let mut odd_sizes = rustc_hash::FxHashMap::default();
         let mut offsets = Vec::with_capacity(n + 1);
         let mut targets = Vec::new();
         offsets.push(0u32);
-        for (o, &row) in rows.iter().enumerate() {
-            let r = &self.rows[row as usize];
-            let key = self.cells.get(r.cell).key;
+        for (o, entry) in rows.iter().enumerate() {
+            let key = self.cells.get(entry.cell).key;
             let info = &self.infos[key.info as usize];
             type_of.push(info.type_id);
-            length.push(info.length);
-            if info.length == NO_LENGTH && info.size != u64::from(sizes.base[info.type_id as usize]) {
-                odd_sizes.insert(o as u32, info.size);
+            let row = &self.rows[entry.row() as usize];
+            match self.program.shapes[info.type_id as usize] {
+                Shape::Instance(_) => length.push(NO_LENGTH),
+                Shape::Array { .. } => length.push(row.length),
+                Shape::Mirror => {
+                    length.push(NO_LENGTH);
+                    odd_sizes.insert(o as u32, u64::from(row.length));
+                }
             }
             origins.push(
                 Origin {
@@ -50,9 +60,9 @@ impl<O: Observer> Replay<O> {
                     birth: key.birth,
                     space: key.space,
                 },
-                row,
+                entry.row(),
             );
-            targets.extend(self.references_of(r).map(|t| ObjectId(number[t as usize])));
+            targets.extend(self.references_of(row).map(|t| ObjectId(number[t as usize])));
             offsets.push(targets.len() as u32);
         }
         let roots = self.roots.iter().filter_map(|root| {

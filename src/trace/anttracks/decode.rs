@@ -49,6 +49,8 @@ pub struct ThreadState {
     tlab: Buffer,
     /// Buffers of the running GC, newest last.
     plabs: Vec<Buffer>,
+    /// The object outside the collected spaces whose pointers may go on in the next event of their kind; 0 for none.
+    unfinished: u64,
 }
 
 /// Buffers of one GC a thread may have open: more belong to a damaged file.
@@ -236,7 +238,11 @@ impl Events {
                 }
                 46 => {
                     let object = words.address()?;
-                    self.pointers(first, object, false, words, sink)?;
+                    let more = owner.state.unfinished == object && object != 0;
+                    self.pointers(first, object, more, words, sink)?;
+                    // Unlike those of moved objects, these go on in events of the same kind.
+                    let full = first & 3 != 0;
+                    owner.state.unfinished = if full { object } else { 0 };
                 }
                 45 => self.roots(first, words, sink)?,
                 36 | 37 => self.sync_object(symbols, first, words, sink)?,
@@ -588,9 +594,9 @@ impl Events {
         };
         self.threads.collecting = start;
         self.threads.minor = !major;
-        owner.plabs.clear();
-        for thread in self.threads.by_address.values_mut() {
+        for thread in self.threads.by_address.values_mut().chain([owner]) {
             thread.plabs.clear();
+            thread.unfinished = 0;
         }
         if start { Ok(sink.gc_start(gc)?) } else { Ok(sink.gc_end(gc)?) }
     }

@@ -31,19 +31,40 @@ pub enum Shape {
 
 impl Shape {
     /// Shallow bytes of an object of some length.
-    #[inline]
     pub fn size(self, length: u32) -> u64 {
-        match self {
-            Shape::Instance(bytes) => u64::from(bytes),
-            Shape::Array { base, element } => (u64::from(base) + u64::from(element) * u64::from(length) + 7) & !7,
-            Shape::Mirror => u64::from(length),
-        }
+        self.packed().size(|| length)
     }
 
-    /// Whether [`Shape::size`] depends on the length.
+    /// The same in a word.
     #[inline]
-    pub fn varies(self) -> bool {
-        !matches!(self, Shape::Instance(_))
+    pub fn packed(self) -> PackedShape {
+        PackedShape(match self {
+            Shape::Instance(bytes) => bytes.min(ARRAY - 1),
+            Shape::Array { base, element } => ARRAY | base.min(MOST_BASE) << 8 | element.min(0xff),
+            Shape::Mirror => ARRAY | 1,
+        })
+    }
+}
+
+/// A [`Shape`] in a word: bytes, or [`ARRAY`] with the bytes of the header and of an element. A mirror is an array of
+/// bytes without a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PackedShape(u32);
+
+/// Set in the shape of what has a length. Instances are smaller than 2 GB.
+const ARRAY: u32 = 1 << 31;
+/// The largest header of an array.
+pub const MOST_BASE: u32 = (1 << 23) - 1;
+
+impl PackedShape {
+    /// Shallow bytes of an object, whose length is asked for only where it matters.
+    #[inline]
+    pub fn size(self, length: impl FnOnce() -> u32) -> u64 {
+        if self.0 & ARRAY == 0 {
+            return u64::from(self.0);
+        }
+        let (base, element) = (self.0 >> 8 & MOST_BASE, self.0 & 0xff);
+        (u64::from(base) + u64::from(element) * u64::from(length()) + 7) & !7
     }
 }
 
@@ -134,7 +155,8 @@ pub trait EventSink {
     fn info(&mut self, info: ObjectInfo) -> InfoId;
 
     /// An object was allocated. `length` is that of an array, the size of a class mirror, and of no meaning otherwise.
-    fn allocate(&mut self, info: InfoId, length: u32, address: u64);
+    /// Returns the object's size.
+    fn allocate(&mut self, info: InfoId, length: u32, address: u64) -> u64;
 
     /// The running GC moved an object. Returns its size, `None` when there is no object at `from`.
     fn moved(&mut self, from: u64, to: u64) -> Option<u64>;

@@ -68,23 +68,11 @@ pub struct Threads {
     pub background_cycles: u64,
 }
 
-/// A recent answer to "which info is this event's": most allocations repeat.
-#[derive(Clone, Copy)]
-struct Recent {
-    /// The event's first word without its length, see [`key_of`].
-    key: u32,
-    thread: u32,
-    info: InfoId,
-    shape: Shape,
-}
-
 /// The first word of an allocation without the array length: 255, which says that the length follows, is kept.
 #[inline]
 fn key_of(first: u32) -> u32 {
     if first & 0x80_0000 == 0 && first & 0xff != 0xff { first & !0xff } else { first }
 }
-
-const RECENT: usize = 1 << 14;
 
 /// Decodes buffers.
 pub struct Events {
@@ -92,7 +80,8 @@ pub struct Events {
     pub threads: Threads,
     /// Sites below 65536, where most are: index and type.
     small_sites: Vec<(u32, u32)>,
-    recent: Vec<Recent>,
+    /// By thread: which info an allocation has, by [`key_of`] its first word. Most repeat.
+    infos: Vec<FxHashMap<u32, InfoId>>,
     targets: Vec<u64>,
 }
 
@@ -124,10 +113,21 @@ impl Words<'_> {
     }
 }
 
-/// The object a run of events is about.
+/// The thread a buffer belongs to. Taken out of the tables for the time of the buffer: events of a thread change that
+/// thread, seldom another.
 struct Owner {
     id: ThreadId,
     state: ThreadState,
+    infos: FxHashMap<u32, InfoId>,
+}
+
+/// What an allocation is of.
+struct Described {
+    info: InfoId,
+    /// A class mirror.
+    mirror: bool,
+    /// Its type had to be read.
+    typed: bool,
 }
 
 impl Events {
@@ -137,16 +137,21 @@ impl Events {
         for (&id, site) in symbols.sites.iter().filter(|(id, _)| **id < 1 << 16) {
             small_sites[id as usize] = (site.index + 1, site.type_id);
         }
-        let mut events = Events { threads: Threads::default(), small_sites, recent: Vec::new(), targets: Vec::new() };
-        events.forget();
-        events
+        Events { threads: Threads::default(), small_sites, infos: Vec::new(), targets: Vec::new() }
     }
 
     /// The sink's ids mean nothing any more: it is another one.
     pub fn forget(&mut self) {
-        let none = Recent { key: 0, thread: u32::MAX, info: InfoId(0), shape: Shape::Mirror };
-        self.recent.clear();
-        self.recent.resize(RECENT, none);
+        self.infos.clear();
+    }
+
+    /// What is known of a thread's allocations, to be put back.
+    fn infos_of(&mut self, thread: ThreadId) -> &mut FxHashMap<u32, InfoId> {
+        let index = thread.0 as usize;
+        if self.infos.len() <= index {
+            self.infos.resize_with(index + 1, FxHashMap::default);
+        }
+        &mut self.infos[index]
     }
 
     /// Decodes a buffer of the thread at `address` from word `from` on. Where it stopped, if that was because the sink
@@ -161,13 +166,14 @@ impl Events {
     ) -> std::result::Result<Option<usize>, Fault> {
         let (words, rest) = bytes.as_chunks::<4>();
         let mut words = Words { bytes: words, at: from.min(words.len()) };
-        // Taken out for the time of the buffer: events of a thread change that thread, seldom another.
         let state = self.threads.by_address.remove(&address).unwrap_or_else(|| {
             let id = sink.thread(&format!("thread {address:#x}"));
             ThreadState { id: id.0, ..ThreadState::default() }
         });
-        let mut owner = Owner { id: ThreadId(state.id), state };
+        let id = ThreadId(state.id);
+        let mut owner = Owner { id, state, infos: std::mem::take(self.infos_of(id)) };
         let outcome = self.events(symbols, address, &mut owner, &mut words, sink);
+        *self.infos_of(owner.id) = owner.infos;
         self.threads.by_address.insert(address, owner.state);
         outcome?;
         if words.at < words.bytes.len() || sink.satisfied() {
@@ -271,10 +277,16 @@ impl Events {
                             self.threads.by_address.insert(thread, state);
                         }
                     }
-                    owner.id = ThreadId(owner.state.id);
+                    if owner.id.0 != owner.state.id {
+                        *self.infos_of(owner.id) = std::mem::take(&mut owner.infos);
+                        owner.id = ThreadId(owner.state.id);
+                    }
                 }
                 12 => {
-                    words.address()?;
+                    // A thread has ended, and makes no more objects.
+                    if words.address()? == address {
+                        owner.infos = FxHashMap::default();
+                    }
                 }
                 13 | 14 => {
                     let bytes = words.address()?;
@@ -349,39 +361,36 @@ impl Events {
         sink: &mut S,
     ) -> std::result::Result<(), Fault> {
         let address = if AT { words.address()? } else { owner.state.tlab.top };
-        let thread = owner.id;
         let key = key_of(first);
-        let at = (key.wrapping_mul(0x9e37_79b1) ^ thread.0.wrapping_mul(0x85eb_ca6b)) as usize >> 7 & (RECENT - 1);
-        let recent = self.recent[at];
         let mut length = if first & 0x80_0000 == 0 { first & 0xff } else { 0 };
-        let (info, shape) = if recent.key == key && recent.thread == thread.0 && length != 255 && !other {
-            (recent.info, recent.shape)
-        } else {
-            if length == 255 {
-                length = words.next()?;
+        let info = match owner.infos.get(&key) {
+            Some(&info) if length != 255 && !other => info,
+            _ => {
+                if length == 255 {
+                    length = words.next()?;
+                }
+                let described = self.describe::<S, AT>(symbols, first, length, other, owner.id, words, sink)?;
+                if described.mirror {
+                    let own = AT && matches!(first >> 26, 15 | 16 | 17 | 20 | 21 | 25 | 26);
+                    length = if own { words.next()? } else { symbols.mirror_size };
+                } else if !other && !described.typed && length < BIG_ARRAY {
+                    // What the first word alone says is the same next time.
+                    owner.infos.insert(key, described.info);
+                }
+                described.info
             }
-            let described = self.describe::<S, AT>(symbols, first, length, other, thread, words, sink)?;
-            // Only what the first word alone says is the same next time. Mirrors have more to read.
-            if !other && length < BIG_ARRAY && !described.2 && described.1 != Shape::Mirror {
-                self.recent[at] = Recent { key, thread: thread.0, info: described.0, shape: described.1 };
-            }
-            (described.0, described.1)
         };
-        if shape == Shape::Mirror {
-            let own = AT && matches!(first >> 26, 15 | 16 | 17 | 20 | 21 | 25 | 26);
-            length = if own { words.next()? } else { symbols.mirror_size };
-        }
-        sink.allocate(info, length, address);
+        let size = sink.allocate(info, length, address);
         // What was allocated at the top moves the top, however it was reported.
         if address == owner.state.tlab.top {
-            owner.state.tlab.top = address.wrapping_add(shape.size(length));
+            owner.state.tlab.top = address.wrapping_add(size);
         } else if self.threads.collecting {
-            advance(&mut owner.state.plabs, address, shape.size(length));
+            advance(&mut owner.state.plabs, address, size);
         }
         Ok(())
     }
 
-    /// Info and shape of an allocation, and whether its type had to be read.
+    /// What an allocation says that the words before did not.
     #[allow(clippy::too_many_arguments)] // the slow half of `allocate`
     #[inline(never)]
     fn describe<S: EventSink, const AT: bool>(
@@ -393,7 +402,7 @@ impl Events {
         thread: ThreadId,
         words: &mut Words<'_>,
         sink: &mut S,
-    ) -> std::result::Result<(InfoId, Shape, bool), Fault> {
+    ) -> std::result::Result<Described, Fault> {
         let kind = first >> 26;
         let id = if first & 0x80_0000 == 0 { first >> 8 & 0xffff } else { first & 0xff_ffff };
         let (site, mut type_id) = self.site(symbols, id);
@@ -423,7 +432,7 @@ impl Events {
             },
             big: matches!(shape, Shape::Array { .. }) && length >= BIG_ARRAY,
         });
-        Ok((info, shape, special))
+        Ok(Described { info, mirror: shape == Shape::Mirror, typed: special })
     }
 
     fn site(&self, symbols: &Symbols, id: u32) -> (u32, u32) {

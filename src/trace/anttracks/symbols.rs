@@ -3,7 +3,7 @@
 use super::header::{FileKind, Header};
 use crate::error::{Error, Result, Warning};
 use crate::heap::{AllocationSite, HeapType, TypeKind};
-use crate::trace::event::{Program, Shape};
+use crate::trace::event::{MOST_BASE, Program, Shape};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -174,7 +174,10 @@ impl Symbols {
                 Ok(true) => {}
                 Ok(false) => {
                     reader.at = start;
-                    return Err(reader.wrong(format!("a record of kind {}", bytes[start]), "17, 24, 42 or 84"));
+                    return Err(match bytes[start] {
+                        24 => reader.wrong("a type of impossible size".into(), "objects of less than 2 GB"),
+                        kind => reader.wrong(format!("a record of kind {kind}"), "17, 24, 42 or 84"),
+                    });
                 }
                 Err(Cut) => {
                     symbols.warnings.push(Warning {
@@ -217,7 +220,7 @@ struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// Reads a record; `false` when its kind is not known.
+    /// Reads a record; `false` when its kind is not known, or it says what cannot be.
     fn record(&mut self, r: &mut Reader<'a>) -> Read<bool> {
         match r.u8()? {
             17 => {
@@ -230,6 +233,11 @@ impl<'a> Found<'a> {
                 let id = r.u32()?;
                 let signature = r.descriptor()?;
                 let size = r.u32()?;
+                // No object is as large as that: the record is not one.
+                let most = if signature.starts_with(b"[") { MOST_BASE << 8 | 0xff } else { i32::MAX as u32 };
+                if size > most {
+                    return Ok(false);
+                }
                 self.types.insert(id, (signature, size));
             }
             56 | 57 => r.fields()?,

@@ -1,10 +1,15 @@
 //! Objects that nothing tells apart but their address: same creation data, born in the same GC interval, in the same
 //! kind of space. A [`Cells`] table counts them; what changed in it between two moments is all that grouping needs.
 
+use super::arena::grow;
+use super::vacant::Vacant;
 use crate::heap::SpaceKind;
-use crate::trace::event::{InfoId, Shape};
-use rustc_hash::FxHashMap;
+use crate::trace::event::{InfoId, PackedShape};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
+use std::hash::BuildHasher;
 
 /// What the objects of a cell have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -23,22 +28,27 @@ impl std::hash::Hash for CellKey {
     }
 }
 
-/// A cell: its key, and how many objects are in it.
+/// A cell: its key, and what is in it. Small: there are hundreds of thousands, and every event touches some.
 #[derive(Clone, Copy, Debug)]
-pub struct CellEntry {
-    /// What it stands for.
-    pub key: CellKey,
-    /// From what the size of an object follows.
-    pub shape: Shape,
-    count: u32,
+struct Cell {
     bytes: u64,
-    /// Count and bytes when changes were last taken.
-    noted: (u32, u64),
+    /// [`NONE`] when the cell is free.
+    info: u32,
+    birth: u32,
+    count: u32,
+    /// How large each object is.
+    shape: PackedShape,
+    /// The cell of the same objects in the kind of space that was asked for last.
+    moved: u32,
+    space: SpaceKind,
     /// Whether it is listed as changed.
     listed: bool,
-    /// Cells of the same objects in another kind of space, found before; valid at `stamp` only.
-    moved: [u32; SpaceKind::COUNT],
-    stamp: u32,
+}
+
+impl Cell {
+    fn key(&self) -> CellKey {
+        CellKey { info: self.info, birth: self.birth, space: self.space }
+    }
 }
 
 /// A change of a cell: so many more or fewer objects and bytes.
@@ -57,118 +67,121 @@ const NONE: u32 = u32::MAX;
 /// The cells of a heap.
 #[derive(Default)]
 pub struct Cells {
-    entries: Vec<CellEntry>,
-    by_key: FxHashMap<CellKey, u32>,
-    free: Vec<u32>,
-    changed: Vec<u32>,
-    /// The cell that an info's newborn objects go to, with its space and birth.
-    newborn: Vec<(u32, u32, SpaceKind)>,
-    stamp: u32,
+    entries: Vec<Cell>,
+    by_key: HashTable<u32>,
+    vacant: Vacant,
+    /// Cells that changed, with count and bytes before.
+    changed: Vec<(u32, u32, u64)>,
+    /// The cell that an info's newborn objects went to last.
+    newborn: Vec<u32>,
 }
 
 impl Cells {
     /// The cell of newborn objects.
     #[inline]
-    pub fn born(&mut self, info: InfoId, birth: u32, space: SpaceKind, shape: impl FnOnce() -> Shape) -> u32 {
-        match self.newborn.get(info.0 as usize) {
-            Some(&(cell, b, s)) if b == birth && s == space && cell != NONE => cell,
-            _ => self.born_anew(info, birth, space, shape()),
+    pub fn born(&mut self, info: InfoId, birth: u32, space: SpaceKind, shape: impl FnOnce() -> PackedShape) -> u32 {
+        if let Some(&cell) = self.newborn.get(info.0 as usize)
+            && let Some(c) = self.entries.get(cell as usize)
+            && (c.birth, c.space, c.info) == (birth, space, info.0)
+        {
+            return cell;
         }
+        self.born_anew(CellKey { info: info.0, birth, space }, shape())
     }
 
     #[cold]
-    fn born_anew(&mut self, info: InfoId, birth: u32, space: SpaceKind, shape: Shape) -> u32 {
-        let cell = self.cell(CellKey { info: info.0, birth, space }, shape);
-        if self.newborn.len() <= info.0 as usize {
-            self.newborn.resize(info.0 as usize + 1, (NONE, 0, SpaceKind::Unknown));
+    fn born_anew(&mut self, key: CellKey, shape: PackedShape) -> u32 {
+        let cell = self.cell(key, shape);
+        let info = key.info as usize;
+        while self.newborn.len() <= info {
+            grow(&mut self.newborn);
+            self.newborn.push(NONE);
         }
-        self.newborn[info.0 as usize] = (cell, birth, space);
+        self.newborn[info] = cell;
         cell
     }
 
     /// The cell of a key; made when it is not there.
-    pub fn cell(&mut self, key: CellKey, shape: Shape) -> u32 {
-        if let Some(&cell) = self.by_key.get(&key) {
-            return cell;
-        }
-        let entry = CellEntry {
-            key,
-            shape,
-            count: 0,
-            bytes: 0,
-            noted: (0, 0),
-            listed: false,
-            moved: [NONE; SpaceKind::COUNT],
-            stamp: NONE,
+    pub fn cell(&mut self, key: CellKey, shape: PackedShape) -> u32 {
+        let (entries, vacant) = (&mut self.entries, &mut self.vacant);
+        let hash = |cell: &u32| FxBuildHasher.hash_one(entries[*cell as usize].key());
+        let entry = match self.by_key.entry(FxBuildHasher.hash_one(key), |&c| entries[c as usize].key() == key, hash) {
+            Entry::Occupied(entry) => return *entry.get(),
+            Entry::Vacant(entry) => entry,
         };
-        let cell = match self.free.pop() {
-            Some(cell) => {
-                self.entries[cell as usize] = entry;
-                cell
-            }
+        let CellKey { info, birth, space } = key;
+        let new = Cell { bytes: 0, info, birth, count: 0, shape, moved: NONE, space, listed: false };
+        let cell = vacant.next().unwrap_or(entries.len() as u32);
+        entry.insert(cell);
+        match entries.get_mut(cell as usize) {
+            Some(entry) => *entry = new,
             None => {
-                self.entries.push(entry);
-                self.entries.len() as u32 - 1
+                grow(entries);
+                entries.push(new);
             }
-        };
-        self.by_key.insert(key, cell);
+        }
         cell
     }
 
     /// The cell of an object of `cell` once it is in `space`.
     #[inline]
     pub fn in_space(&mut self, cell: u32, space: SpaceKind) -> u32 {
-        let entry = &self.entries[cell as usize];
-        if entry.key.space == space {
+        let c = &self.entries[cell as usize];
+        if c.space == space {
             return cell;
         }
-        if entry.stamp == self.stamp && entry.moved[space as usize] != NONE {
-            return entry.moved[space as usize];
+        if let Some(m) = self.entries.get(c.moved as usize)
+            && (m.birth, m.space, m.info) == (c.birth, space, c.info)
+        {
+            return c.moved;
         }
         self.in_space_anew(cell, space)
     }
 
     #[cold]
     fn in_space_anew(&mut self, cell: u32, space: SpaceKind) -> u32 {
-        let CellEntry { key, shape, .. } = self.entries[cell as usize];
-        let target = self.cell(CellKey { space, ..key }, shape);
-        let entry = &mut self.entries[cell as usize];
-        if entry.stamp != self.stamp {
-            entry.stamp = self.stamp;
-            entry.moved = [NONE; SpaceKind::COUNT];
-        }
-        entry.moved[space as usize] = target;
-        target
+        let c = self.entries[cell as usize];
+        let moved = self.cell(CellKey { space, ..c.key() }, c.shape);
+        self.entries[cell as usize].moved = moved;
+        moved
     }
 
     /// An object more.
     #[inline]
     pub fn add(&mut self, cell: u32, size: u64) {
-        let entry = &mut self.entries[cell as usize];
-        entry.count += 1;
-        entry.bytes += size;
-        if !entry.listed {
-            entry.listed = true;
-            self.changed.push(cell);
-        }
+        let c = self.touch(cell);
+        c.count += 1;
+        c.bytes += size;
     }
 
     /// An object fewer.
     #[inline]
     pub fn remove(&mut self, cell: u32, size: u64) {
-        let entry = &mut self.entries[cell as usize];
-        entry.count -= 1;
-        entry.bytes -= size;
-        if !entry.listed {
-            entry.listed = true;
-            self.changed.push(cell);
-        }
+        let c = self.touch(cell);
+        c.count -= 1;
+        c.bytes -= size;
     }
 
-    /// An entry.
     #[inline]
-    pub fn get(&self, cell: u32) -> &CellEntry {
-        &self.entries[cell as usize]
+    fn touch(&mut self, cell: u32) -> &mut Cell {
+        let c = &mut self.entries[cell as usize];
+        if !c.listed {
+            c.listed = true;
+            self.changed.push((cell, c.count, c.bytes));
+        }
+        c
+    }
+
+    /// What a cell stands for.
+    #[inline]
+    pub fn key(&self, cell: u32) -> CellKey {
+        self.entries[cell as usize].key()
+    }
+
+    /// How large an object of a cell is, of some length.
+    #[inline]
+    pub fn size(&self, cell: u32, length: impl FnOnce() -> u32) -> u64 {
+        self.entries[cell as usize].shape.size(length)
     }
 
     /// Cells there are or were: one more than the largest number of a cell.
@@ -179,29 +192,28 @@ impl Cells {
     /// What changed since the last time, by key. Empty cells are given up: no object may refer to them.
     pub fn take_changes(&mut self) -> Vec<Change> {
         let mut changes = Vec::new();
-        for cell in std::mem::take(&mut self.changed) {
-            let entry = &mut self.entries[cell as usize];
-            entry.listed = false;
-            let now = (entry.count, entry.bytes);
-            if now != entry.noted {
+        for (cell, count, bytes) in self.changed.drain(..) {
+            let c = &mut self.entries[cell as usize];
+            c.listed = false;
+            let key = c.key();
+            if (c.count, c.bytes) != (count, bytes) {
                 changes.push(Change {
-                    key: entry.key,
-                    objects: i64::from(now.0) - i64::from(entry.noted.0),
-                    bytes: now.1.wrapping_sub(entry.noted.1) as i64,
+                    key,
+                    objects: i64::from(c.count) - i64::from(count),
+                    bytes: c.bytes.wrapping_sub(bytes) as i64,
                 });
-                entry.noted = now;
             }
-            if entry.count == 0 {
-                let key = entry.key;
-                self.by_key.remove(&key);
-                self.free.push(cell);
-                if let Some(newborn) = self.newborn.get_mut(key.info as usize).filter(|n| n.0 == cell) {
-                    newborn.0 = NONE;
+            if c.count == 0 {
+                if let Ok(entry) = self.by_key.find_entry(FxBuildHasher.hash_one(key), |&other| other == cell) {
+                    entry.remove();
                 }
+                // Whoever still leads here sees that it is another now.
+                c.info = NONE;
+                self.vacant.add(cell);
             }
         }
-        // Cells may have been given up: what led to them must be looked up again.
-        self.stamp = self.stamp.wrapping_add(1) & (NONE >> 1);
+        // Cells that are made next lie side by side, those of the most frequent objects first.
+        self.vacant.rewind();
         changes.sort_unstable_by_key(|c| c.key);
         changes
     }
@@ -213,20 +225,22 @@ impl Cells {
 
     /// Bytes of memory.
     pub fn memory(&self) -> usize {
-        self.entries.capacity() * size_of::<CellEntry>()
-            + self.by_key.capacity() * (size_of::<CellKey>() + 5)
-            + self.newborn.capacity() * 12
-            + 4 * (self.free.capacity() + self.changed.capacity())
+        self.entries.capacity() * size_of::<Cell>()
+            + self.by_key.allocation_size()
+            + self.changed.capacity() * size_of::<(u32, u32, u64)>()
+            + self.vacant.memory()
+            + 4 * self.newborn.capacity()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::event::Shape;
 
     #[test]
     fn changes_are_what_came_and_went_since_the_last_time() {
-        let shape = Shape::Instance(16);
+        let shape = Shape::Instance(16).packed();
         let mut cells = Cells::default();
         let eden = cells.born(InfoId(0), 0, SpaceKind::Eden, || shape);
         (0..3).for_each(|_| cells.add(eden, 16));
@@ -249,7 +263,7 @@ mod tests {
         // The empty cell is used again for another one, and the way to it is forgotten.
         let later = cells.born(InfoId(0), 1, SpaceKind::Eden, || shape);
         cells.add(later, 16);
-        assert_eq!(cells.get(later).key.birth, 1);
+        assert_eq!(cells.key(later).birth, 1);
         assert_eq!(cells.take_changes().len(), 1);
     }
 }

@@ -13,6 +13,7 @@ pub mod cells;
 pub mod map;
 mod saved;
 mod state;
+mod vacant;
 
 pub use cells::{CellKey, Change};
 pub use saved::SavedReplay;
@@ -23,9 +24,12 @@ use crate::error::{Error, Result};
 use crate::heap::{Identity, RootKind, SpaceKind, ThreadId};
 use arena::{Arena, grow};
 use cells::Cells;
+use hashbrown::{HashTable, hash_table};
 use map::{Directory, Entry, Map, Slot};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
 use std::sync::Arc;
+use vacant::Vacant;
 
 /// A moment of a trace: before or after a GC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,6 +86,12 @@ struct Row {
 
 const FREE: Row = Row { birth: map::NONE, references: Arena::NONE, length: 0 };
 
+impl Row {
+    fn has_references(&self) -> bool {
+        self.birth != map::NONE && self.references != Arena::NONE
+    }
+}
+
 /// Rows there can be: numbers have 31 bits.
 const MOST_ROWS: usize = 1 << 31;
 
@@ -124,10 +134,10 @@ pub struct Replay<O> {
     threads: Vec<Arc<str>>,
     spaces: Spaces,
     infos: Vec<ObjectInfo>,
-    info_ids: FxHashMap<ObjectInfo, InfoId>,
+    info_ids: HashTable<u32>,
     cells: Cells,
     rows: Vec<Row>,
-    free: Vec<u32>,
+    vacant: Vacant,
     map: Map,
     now: Directory,
     next: Directory,
@@ -161,10 +171,10 @@ impl<O: Observer> Replay<O> {
             threads: vec![Arc::from("(unknown thread)")],
             spaces: Spaces::default(),
             infos: Vec::new(),
-            info_ids: FxHashMap::default(),
+            info_ids: HashTable::new(),
             cells: Cells::default(),
             rows: Vec::new(),
-            free: Vec::new(),
+            vacant: Vacant::default(),
             map: Map::default(),
             now: Directory::default(),
             next: Directory::default(),
@@ -255,7 +265,7 @@ impl<O: Observer> Replay<O> {
         let pages = self.now.pages();
         let mut all = pages.iter().flat_map(|&page| self.map.objects(self.now.get(page)));
         let (address, entry) = all.find(|(_, entry)| entry.row() == identity.number)?;
-        Some((address, self.cells.get(entry.cell).key.space))
+        Some((address, self.cells.key(entry.cell).space))
     }
 
     /// Bytes of memory the heap takes, by capacity.
@@ -266,41 +276,44 @@ impl<O: Observer> Replay<O> {
     /// The same by part: rows, map, references, cells, creation data.
     pub fn memory_parts(&self) -> [(&'static str, usize); 5] {
         [
-            ("rows", self.rows.capacity() * size_of::<Row>() + 4 * self.free.capacity()),
+            ("rows", self.rows.capacity() * size_of::<Row>() + self.vacant.memory()),
             ("map", self.map.memory() + self.now.memory() + self.next.memory()),
             ("references", self.arena.memory() + self.roots.capacity() * size_of::<ReplayRoot>()),
             ("cells", self.cells.memory()),
-            ("infos", self.infos.capacity() * size_of::<ObjectInfo>() + self.info_ids.capacity() * 48),
+            ("infos", self.infos.capacity() * size_of::<ObjectInfo>() + self.info_ids.allocation_size()),
         ]
     }
 
-    /// Takes a row for an object. `None` when there are two billion.
+    /// Takes a row for an object, the next one that was free at the end of the last GC. `None` when there are two billion.
     #[inline]
     fn row(&mut self, length: u32) -> Option<u32> {
         let row = Row { birth: self.interval, references: Arena::NONE, length };
-        match self.free.pop() {
-            Some(free) => {
-                self.rows[free as usize] = row;
-                Some(free)
-            }
-            None if self.rows.len() >= MOST_ROWS - 1 => None,
-            None => {
-                grow(&mut self.rows);
-                self.rows.push(row);
-                Some(self.rows.len() as u32 - 1)
-            }
+        if let Some(number) = self.vacant.next() {
+            self.rows[number as usize] = row;
+            return Some(number);
         }
+        if self.rows.len() >= MOST_ROWS - 1 {
+            return None;
+        }
+        grow(&mut self.rows);
+        self.rows.push(row);
+        Some(self.rows.len() as u32 - 1)
+    }
+
+    /// Gives a row back; what was in it.
+    #[inline]
+    fn free_row(&mut self, number: u32) -> Row {
+        self.vacant.add(number);
+        std::mem::replace(&mut self.rows[number as usize], FREE)
     }
 
     /// An object is dead; it is out of the map.
     #[inline]
     fn bury(&mut self, entry: Entry) {
-        let row = std::mem::replace(&mut self.rows[entry.row() as usize], FREE);
+        let row = self.free_row(entry.row());
         self.arena.drop_record(row.references);
-        let size = self.cells.get(entry.cell).shape.size(row.length);
+        let size = self.cells.size(entry.cell, || row.length);
         self.cells.remove(entry.cell, size);
-        grow(&mut self.free);
-        self.free.push(entry.row());
         self.live -= 1;
     }
 
@@ -414,7 +427,7 @@ impl<O: Observer> Replay<O> {
         };
         for row in &self.rows {
             // Records of earlier GCs hold rows already.
-            if row.references != Arena::NONE && self.arena.time_of(row.references) == self.interval {
+            if row.has_references() && self.arena.time_of(row.references) == self.interval {
                 for target in self.arena.of_mut(row.references) {
                     *target = find(*target);
                 }
@@ -438,10 +451,8 @@ impl<O: Observer> Replay<O> {
     /// References that the last GC reported and that lead to dead objects: none, if the trace is right. (What an earlier
     /// one reported may have been overwritten since.) Costs what there is.
     pub fn stale_references(&self) -> usize {
-        let last = self
-            .rows
-            .iter()
-            .filter(|r| r.references != Arena::NONE && self.arena.time_of(r.references) + 1 == self.interval);
+        let last =
+            self.rows.iter().filter(|r| r.has_references() && self.arena.time_of(r.references) + 1 == self.interval);
         last.map(|r| self.arena.of(r.references).len() - self.references_of(r).count()).sum()
     }
 
@@ -456,7 +467,7 @@ impl<O: Observer> Replay<O> {
                 for (entry, &kind) in self.map.entries_mut(leaf).iter_mut().zip(&kinds) {
                     let target = self.cells.in_space(entry.cell, kind);
                     if target != entry.cell {
-                        let size = self.cells.get(target).shape.size(self.rows[entry.row() as usize].length);
+                        let size = self.cells.size(target, || self.rows[entry.row() as usize].length);
                         self.cells.remove(entry.cell, size);
                         self.cells.add(target, size);
                         entry.cell = target;
@@ -586,36 +597,41 @@ impl<O: Observer> EventSink for Replay<O> {
     }
 
     fn info(&mut self, info: ObjectInfo) -> InfoId {
-        let next = InfoId(self.infos.len() as u32);
-        let id = *self.info_ids.entry(info).or_insert(next);
-        if id == next {
-            self.infos.push(info);
+        let infos = &mut self.infos;
+        let hash = |&id: &u32| FxBuildHasher.hash_one(infos[id as usize]);
+        let entry = self.info_ids.entry(FxBuildHasher.hash_one(info), |&id| infos[id as usize] == info, hash);
+        if let hash_table::Entry::Occupied(entry) = entry {
+            return InfoId(*entry.get());
         }
-        id
+        let id = infos.len() as u32;
+        entry.insert(id);
+        grow(infos);
+        infos.push(info);
+        InfoId(id)
     }
 
     #[inline]
-    fn allocate(&mut self, info: InfoId, length: u32, address: u64) {
+    fn allocate(&mut self, info: InfoId, length: u32, address: u64) -> u64 {
         self.events += 1;
+        let shape = || self.program.shapes[self.infos[info.0 as usize].type_id as usize].packed();
         let Some(space) = self.spaces.at(address).filter(|_| address & 7 == 0) else {
             self.oddities.misplaced += 1;
-            return;
+            return shape().size(|| length);
         };
-        let shape = || self.program.shapes[self.infos[info.0 as usize].type_id as usize];
         let cell = self.cells.born(info, self.interval, space.kind, shape);
-        let size = self.cells.get(cell).shape.size(length);
+        let size = self.cells.size(cell, || length);
         let Some(row) = self.row(length) else {
             self.oddities.misplaced += 1;
-            return;
+            return size;
         };
         if !self.place(Entry::new(row, cell), address) {
             self.oddities.misplaced += 1;
-            self.rows[row as usize] = FREE;
-            self.free.push(row);
-            return;
+            self.free_row(row);
+            return size;
         }
         self.cells.add(cell, size);
         self.live += 1;
+        size
     }
 
     #[inline]
@@ -637,10 +653,7 @@ impl<O: Observer> EventSink for Replay<O> {
             return None;
         };
         let cell = self.cells.in_space(entry.cell, kind);
-        let size = match self.cells.get(cell).shape {
-            Shape::Instance(size) => u64::from(size),
-            shape => shape.size(self.rows[entry.row() as usize].length),
-        };
+        let size = self.cells.size(cell, || self.rows[entry.row() as usize].length);
         if cell != entry.cell {
             self.cells.remove(entry.cell, size);
             self.cells.add(cell, size);
@@ -727,7 +740,7 @@ impl<O: Observer> EventSink for Replay<O> {
             self.resolve(&joined);
         }
         if self.arena.is_wasteful() {
-            self.arena.compact(self.rows.iter_mut().map(|r| &mut r.references));
+            self.arena.compact(self.rows.iter_mut().filter(|r| r.has_references()).map(|r| &mut r.references));
         }
         self.relabel();
         self.observer.collected(Collection {
@@ -739,6 +752,7 @@ impl<O: Observer> EventSink for Replay<O> {
             failed: collecting.gc.failed || gc.failed,
             freed,
         });
+        self.vacant.rewind();
         let moment = Moment { gc: self.interval, end: true };
         self.interval += 1;
         self.reached(moment);

@@ -21,7 +21,6 @@ pub struct SavedReplay {
     spaces: Spaces,
     cells: Vec<CellKey>,
     rows: u32,
-    free: Vec<u32>,
     /// By object, in address order: distance to the address of the one before.
     addresses: Vec<u64>,
     /// Their rows, as distance to the row of the one before.
@@ -68,7 +67,7 @@ const KINDS: [RootKind; 10] = [
 ];
 
 impl<O: Observer> Replay<O> {
-    /// Saves the heap; only between two GCs.
+    /// Saves the heap; only right after a GC.
     pub fn save(&mut self) -> SavedReplay {
         debug_assert!(!self.is_collecting());
         let mut number_of_cell = vec![map::NONE; self.cells.count()];
@@ -79,7 +78,6 @@ impl<O: Observer> Replay<O> {
             spaces: self.spaces.clone(),
             cells: Vec::new(),
             rows: self.rows.len() as u32,
-            free: self.free.clone(),
             addresses: Vec::with_capacity(self.live as usize),
             row_of: Vec::with_capacity(self.live as usize),
             cell_of: Vec::with_capacity(self.live as usize),
@@ -100,7 +98,7 @@ impl<O: Observer> Replay<O> {
                 let number = &mut number_of_cell[entry.cell as usize];
                 if *number == map::NONE {
                     *number = saved.cells.len() as u32;
-                    saved.cells.push(self.cells.get(entry.cell).key);
+                    saved.cells.push(self.cells.key(entry.cell));
                 }
                 saved.cell_of.push(*number);
                 let Row { references: record, length, .. } = self.rows[row as usize];
@@ -144,13 +142,13 @@ impl<O: Observer> Replay<O> {
                 return None;
             }
             let shape = *replay.program.shapes.get(info.type_id as usize)?;
-            cells.push((replay.cells.cell(key, shape), key.birth, shape));
+            cells.push((replay.cells.cell(key, shape.packed()), key.birth, shape));
         }
         let rows = saved.rows as usize;
-        let live = rows.checked_sub(saved.free.len())?;
-        let SavedReplay { addresses, row_of, cell_of, lengths, reported, reference_counts, .. } = &saved;
+        let live = saved.addresses.len();
+        let SavedReplay { row_of, cell_of, lengths, reported, reference_counts, .. } = &saved;
         let columns = [row_of.len(), cell_of.len(), lengths.len(), reported.len(), reference_counts.len()];
-        if columns.iter().chain([&addresses.len()]).any(|&n| n != live) {
+        if columns.iter().any(|&n| n != live) {
             return None;
         }
         replay.rows = vec![FREE; rows];
@@ -173,15 +171,9 @@ impl<O: Observer> Replay<O> {
             }
             replay.cells.add(cell, shape.size(length));
         }
-        // The free rows are those that are left.
-        let mut listed = vec![false; rows];
-        for &row in &saved.free {
-            let taken = replay.rows.get(row as usize)?.birth != map::NONE;
-            if taken || std::mem::replace(&mut listed[row as usize], true) {
-                return None;
-            }
+        for (row, _) in replay.rows.iter().enumerate().filter(|(_, r)| r.birth == map::NONE) {
+            replay.vacant.add(row as u32);
         }
-        replay.free = saved.free;
         replay.live = live as u64;
         for (kind, thread, detail, target) in saved.roots {
             replay.roots.push(ReplayRoot {

@@ -40,7 +40,7 @@ impl<O: Observer> Replay<O> {
         let mut targets = Vec::new();
         offsets.push(0u32);
         for (o, entry) in rows.iter().enumerate() {
-            let key = self.cells.get(entry.cell).key;
+            let key = self.cells.key(entry.cell);
             let info = &self.infos[key.info as usize];
             type_of.push(info.type_id);
             let row = &self.rows[entry.row() as usize];

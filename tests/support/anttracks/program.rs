@@ -129,27 +129,29 @@ impl Program {
     pub(super) fn plan(&self, rng: &mut Rng) -> Plan {
         let site = &self.sites[rng.ranked(self.sites.len() as u64) as usize];
         // Who runs a method changes seldom once the program is warm.
-        let decides = if rng.chance(900) { u64::from(site.id) * 7 % 16 } else { rng.below(16) };
+        let decides = if rng.chance(980) { u64::from(site.id) * 7 % 16 } else { rng.below(16) };
         let by = match decides {
             0..2 => Allocator::Interpreter,
             2..5 => Allocator::C1,
             _ => Allocator::C2,
         };
         let is_array = |ty: u16| self.types[ty as usize].is_array();
-        let any_type = |rng: &mut Rng| rng.range(3, self.types.len() as u64 - 1) as u16;
         let mut plan = Plan { site: site.id, ty: site.ty, length: 0, by, named: false, special: false };
         match rng.below(64) {
             0 => {
-                // Another type than the site's: an array where it was one, an instance where not.
-                let other = any_type(rng);
+                // Another type than the site's, one of two: an array where it was one, an instance where not.
+                let other = (3 + (u64::from(site.id) * 31 + rng.below(2) * 17) % (self.types.len() as u64 - 3)) as u16;
                 if is_array(other) == is_array(site.ty) {
                     (plan.ty, plan.named) = (other, true);
                 }
             }
             1 => {
-                plan = Plan::internal(any_type(rng), 0);
-                if !rng.chance(500) {
-                    (plan.site, plan.by) = (rng.range(5, 12) as u32, by);
+                // By the VM or by reflection, which make objects of few types.
+                let of = if rng.chance(500) { 1 } else { rng.range(5, 12) as u32 };
+                let ty = 3 + (u64::from(of) * 37 + rng.below(8) * 11) % (self.types.len() as u64 - 3);
+                plan = Plan::internal(ty as u16, 0);
+                if of > 1 {
+                    (plan.site, plan.by) = (of, by);
                 }
             }
             _ => {}

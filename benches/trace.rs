@@ -18,6 +18,9 @@ fn main() {
         }
     }
     let s = t.elapsed().as_secs_f64();
+    let heap = replay.state();
+    let bytes: u64 = heap.objects().map(|o| heap.size_of(o)).sum();
+    println!("{:.1} bytes per object", bytes as f64 / heap.object_count() as f64);
     println!("{} infos, {:?}", replay.infos().len(), replay.memory_parts());
     println!(
         "{} events in {s:.2} s: {:.1} M/s; {} live, {} bytes: {:.1} per object; peak {:.1}; {:?}",

@@ -123,16 +123,20 @@ impl Arena {
         self.waste > (self.words.len() / 2).max(1 << 16)
     }
 
-    /// Copies the records in use together. `records` are their places.
-    pub fn compact<'a>(&mut self, records: impl Iterator<Item = &'a mut u32>) {
+    /// Copies the records in use together. `records` calls what it is given for each, and notes the new place.
+    pub fn compact(&mut self, records: impl FnOnce(&mut dyn FnMut(u32) -> u32)) {
         let mut words = Vec::with_capacity(self.words.len() - self.waste + 1);
         words.push(0);
-        for record in records.filter(|r| **r != Arena::NONE) {
-            let at = *record as usize;
+        records(&mut |record| {
+            if record == Arena::NONE {
+                return record;
+            }
+            let at = record as usize;
             let end = at + HEAD + self.words[at] as usize;
-            *record = words.len() as u32;
+            let place = words.len() as u32;
             words.extend_from_slice(&self.words[at..end]);
-        }
+            place
+        });
         self.words = words;
         self.waste = 0;
     }
@@ -181,7 +185,7 @@ mod tests {
                             expected[i] = targets;
                         }
                     }
-                    _ => arena.compact(places.iter_mut()),
+                    _ => arena.compact(|place| places.iter_mut().for_each(|p| *p = place(*p))),
                 }
                 for (place, list) in places.iter().zip(&expected) {
                     prop_assert_eq!(arena.of(*place), &list[..]);

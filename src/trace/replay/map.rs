@@ -6,7 +6,8 @@
 //! address. During a collection there are two directories over the same leaves: the heap before, and what has been
 //! reported of the heap after. An object of the heap before that has been reported is *marked* there.
 
-use super::arena::grow;
+use super::arena::{Arena, grow};
+use super::vacant::Vacant;
 
 /// Places of a leaf, as a shift.
 const PLACES: u32 = 9;
@@ -55,30 +56,67 @@ fn place_of(address: u64) -> usize {
     (address >> 3) as usize & ((1 << PLACES) - 1)
 }
 
-/// An object in the table.
+/// An object in the table: all that is known of it.
+///
+/// Two words of 64 bits instead of four of 32: what is put together in registers is stored as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    number: u32,
-    /// Its cell.
-    pub cell: u32,
+    /// Cell and number.
+    who: u64,
+    /// Record and length.
+    what: u64,
 }
 
+const LOW: u64 = u32::MAX as u64;
+
 impl Entry {
-    /// An entry that is not marked. Numbers are below 2^31.
-    pub fn new(number: u32, cell: u32) -> Entry {
-        Entry { number: number & !MARK, cell }
+    /// An entry that is not marked, without references. Numbers are below 2^31.
+    #[inline]
+    pub fn new(number: u32, cell: u32, length: u32) -> Entry {
+        let record = u64::from(Arena::NONE);
+        Entry { who: u64::from(cell) << 32 | u64::from(number & !MARK), what: record << 32 | u64::from(length) }
     }
 
-    /// The number of its row.
+    /// The number of the object, for as long as it lives.
     #[inline]
-    pub fn row(self) -> u32 {
-        self.number & !MARK
+    pub fn number(self) -> u32 {
+        self.who as u32 & !MARK
+    }
+
+    /// Its cell.
+    #[inline]
+    pub fn cell(self) -> u32 {
+        (self.who >> 32) as u32
+    }
+
+    /// See [`crate::trace::event::EventSink::allocate`].
+    #[inline]
+    pub fn length(self) -> u32 {
+        self.what as u32
+    }
+
+    /// Its references, a record in the arena.
+    #[inline]
+    pub fn record(self) -> u32 {
+        (self.what >> 32) as u32
+    }
+
+    /// Moves it to another cell.
+    #[inline]
+    pub fn set_cell(&mut self, cell: u32) {
+        self.who = self.who & LOW | u64::from(cell) << 32;
+    }
+
+    /// Gives it other references.
+    #[inline]
+    pub fn set_record(&mut self, record: u32) {
+        self.what = self.what & LOW | u64::from(record) << 32;
     }
 
     /// Whether it has been reported by the running GC.
     #[inline]
     pub fn is_marked(self) -> bool {
-        self.number & MARK != 0
+        self.who & u64::from(MARK) != 0
     }
 }
 
@@ -209,9 +247,6 @@ struct Leaf {
     entries: Vec<Entry>,
 }
 
-/// Entries a leaf has room for at first.
-const ROOM: usize = 48;
-
 impl Leaf {
     #[inline]
     fn find(&self, place: usize) -> Option<usize> {
@@ -223,12 +258,9 @@ impl Leaf {
     }
 
     /// Puts an object at a place; returns the one that was there.
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, place: usize, entry: Entry) -> Option<Entry> {
         if place as u16 > self.last || self.entries.is_empty() {
-            if self.entries.capacity() == 0 {
-                self.entries.reserve_exact(ROOM);
-            }
             let word = &mut self.bits[place / 64];
             if *word == 0 {
                 self.below[place / 64] = self.entries.len() as u16;
@@ -299,7 +331,11 @@ impl Leaf {
 #[derive(Default)]
 pub struct Map {
     leaves: Vec<Leaf>,
-    free: Vec<u32>,
+    vacant: Vacant,
+    /// Leaves and objects of the heap before that the running GC has collected.
+    released: (usize, usize),
+    /// Entries a new leaf gets room for: what leaves had at the last GC, and a little more.
+    room: usize,
     /// Leaves with marked objects.
     marked: Vec<u32>,
 }
@@ -316,7 +352,17 @@ impl Map {
         leaf.find(place_of(address)).map(|at| leaf.entries[at])
     }
 
-    /// Marks the object at an address, and returns it; `None` when there is none that is not marked.
+    /// The same, to change it.
+    pub fn find_mut(&mut self, directory: &Directory, address: u64) -> Option<&mut Entry> {
+        let leaf = directory.get(address >> LEAF_SHIFT);
+        if leaf == NONE || address & 7 != 0 {
+            return None;
+        }
+        let leaf = &mut self.leaves[leaf as usize];
+        leaf.find(place_of(address)).map(|at| &mut leaf.entries[at])
+    }
+
+    /// Marks the object at an address, and returns it as it was; `None` when there is none that is not marked.
     #[inline]
     pub fn mark(&mut self, directory: &mut Directory, address: u64) -> Option<Entry> {
         let index = directory.look(address >> LEAF_SHIFT);
@@ -329,7 +375,7 @@ impl Map {
         if entry.is_marked() {
             return None;
         }
-        leaf.entries[at].number |= MARK;
+        leaf.entries[at].who |= u64::from(MARK);
         if !leaf.has_marks {
             leaf.has_marks = true;
             self.marked.push(index);
@@ -358,7 +404,7 @@ impl Map {
 
     #[cold]
     fn grow(&mut self, directory: &mut Directory, page: u64) -> Option<u32> {
-        let index = match self.free.pop() {
+        let index = match self.vacant.next() {
             Some(index) => index,
             None if self.leaves.len() >= MOST_LEAVES - 1 => return None,
             None => {
@@ -368,15 +414,20 @@ impl Map {
             }
         };
         if !directory.set(page, index) {
-            self.free.push(index);
+            self.vacant.add(index);
             return None;
         }
-        self.leaves[index as usize].page = page;
+        let leaf = &mut self.leaves[index as usize];
+        leaf.page = page;
+        if leaf.entries.capacity() > 2 * self.room {
+            leaf.entries = Vec::new();
+        }
+        leaf.entries.reserve_exact(self.room);
         Some(index)
     }
 
     /// Puts an object at a slot; returns the one that was there.
-    #[inline]
+    #[inline(always)]
     pub fn put(&mut self, slot: Slot, entry: Entry) -> Option<Entry> {
         self.leaves[slot.leaf() as usize].put(slot.place(), entry)
     }
@@ -394,6 +445,16 @@ impl Map {
         leaf.places().zip(&leaf.entries).map(move |(place, entry)| (base | (place as u64) << 3, *entry))
     }
 
+    /// All objects, in no order. Those that the running GC moved are there twice.
+    pub fn all(&self) -> impl Iterator<Item = &Entry> {
+        self.leaves.iter().flat_map(|leaf| &leaf.entries)
+    }
+
+    /// The same, to change them.
+    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        self.leaves.iter_mut().flat_map(|leaf| &mut leaf.entries)
+    }
+
     /// The objects of a leaf, to change them.
     pub fn entries_mut(&mut self, index: u32) -> &mut [Entry] {
         &mut self.leaves[index as usize].entries
@@ -402,10 +463,25 @@ impl Map {
     /// Empties a leaf that no directory names any more, and gives it back. Its entries go to `each`.
     pub fn release(&mut self, index: u32, mut each: impl FnMut(Entry)) {
         let leaf = &mut self.leaves[index as usize];
+        self.released.0 += 1;
+        self.released.1 += leaf.entries.len();
         leaf.entries.drain(..).for_each(&mut each);
         let entries = std::mem::take(&mut leaf.entries);
         *leaf = Leaf { entries, ..Leaf::default() };
-        self.free.push(index);
+        self.vacant.add(index);
+    }
+
+    /// A GC has ended: leaves that are free are used again, in order, so that those of a thread lie side by side.
+    /// `major`: many are free that will not be needed soon, and keep nothing.
+    pub fn settle(&mut self, major: bool) {
+        let (leaves, objects) = std::mem::take(&mut self.released);
+        if leaves > 0 {
+            self.room = (objects / leaves * 5 / 4).clamp(4, 1 << PLACES);
+        }
+        if major {
+            self.leaves.iter_mut().filter(|leaf| leaf.entries.is_empty()).for_each(|leaf| leaf.entries = Vec::new());
+        }
+        self.vacant.rewind();
     }
 
     /// Takes the objects between two addresses out of a leaf.
@@ -443,7 +519,8 @@ impl Map {
     pub fn memory(&self) -> usize {
         self.leaves.capacity() * size_of::<Leaf>()
             + self.leaves.iter().map(|l| l.entries.capacity() * size_of::<Entry>()).sum::<usize>()
-            + 4 * (self.free.capacity() + self.marked.capacity())
+            + self.vacant.memory()
+            + 4 * self.marked.capacity()
     }
 }
 
@@ -470,26 +547,26 @@ mod tests {
                 match what {
                     0..3 => {
                         let slot = map.slot(&mut directory, address).expect("a slot");
-                        let before = map.put(slot, Entry::new(i as u32, 7));
-                        prop_assert_eq!(before.map(Entry::row), expected.insert(address, i as u32));
-                        prop_assert_eq!(map.object(slot).map(Entry::row), Some(i as u32));
+                        let before = map.put(slot, Entry::new(i as u32, 7, 0));
+                        prop_assert_eq!(before.map(Entry::number), expected.insert(address, i as u32));
+                        prop_assert_eq!(map.object(slot).map(Entry::number), Some(i as u32));
                     }
                     3 => {
                         let taken = map.take(&directory, address);
-                        prop_assert_eq!(taken.map(Entry::row), expected.remove(&address));
+                        prop_assert_eq!(taken.map(Entry::number), expected.remove(&address));
                     }
                     _ => {
                         let marked = map.mark(&mut directory, address);
-                        prop_assert_eq!(marked.map(Entry::row), expected.remove(&address));
+                        prop_assert_eq!(marked.map(Entry::number), expected.remove(&address));
                         map.drop_marked();
                     }
                 }
-                prop_assert_eq!(map.find(&directory, address).map(Entry::row), expected.get(&address).copied());
-                prop_assert_eq!(map.find(&directory, address + 1).map(Entry::row), None);
+                prop_assert_eq!(map.find(&directory, address).map(Entry::number), expected.get(&address).copied());
+                prop_assert_eq!(map.find(&directory, address + 1).map(Entry::number), None);
             }
             let mut found = Vec::new();
             for page in directory.pages() {
-                found.extend(map.objects(directory.get(page)).map(|(a, e)| (a, e.row())));
+                found.extend(map.objects(directory.get(page)).map(|(a, e)| (a, e.number())));
             }
             prop_assert!(found.into_iter().eq(expected));
         }

@@ -1,7 +1,7 @@
 //! The reconstructor: replays the events of a trace into the heap at every moment, with object identity over time.
 //!
-//! An object has a row for life; its number is free again when it is dead, so number and birth together are its
-//! identity. The [`map`] finds rows by address. A collection marks what it reports, and writes it into a second directory
+//! An object has a number for life, which is free again when it is dead; so number and birth together are its identity.
+//! The [`map`] finds objects by address. A collection marks what it reports, and writes it into a second directory
 //! of the map; at its end, what is not marked in the collected spaces is dead, and the second directory becomes part of
 //! the first. So a collection costs what it collects, not what there is.
 //!
@@ -18,7 +18,7 @@ mod vacant;
 pub use cells::{CellKey, Change};
 pub use saved::SavedReplay;
 
-use super::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo, Program, Shape};
+use super::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo, Program};
 use super::spaces::{Space, Spaces};
 use crate::error::{Error, Result};
 use crate::heap::{Identity, RootKind, SpaceKind, ThreadId};
@@ -73,29 +73,10 @@ impl Observer for () {
     fn collected(&mut self, _: Collection) {}
 }
 
-/// An object for life.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    /// The GC interval it was born in; [`map::NONE`] when the row is free.
-    birth: u32,
-    /// Its record in the arena.
-    references: u32,
-    /// See [`EventSink::allocate`].
-    length: u32,
-}
+/// Numbers there can be: they have 31 bits.
+const MOST_NUMBERS: usize = 1 << 31;
 
-const FREE: Row = Row { birth: map::NONE, references: Arena::NONE, length: 0 };
-
-impl Row {
-    fn has_references(&self) -> bool {
-        self.birth != map::NONE && self.references != Arena::NONE
-    }
-}
-
-/// Rows there can be: numbers have 31 bits.
-const MOST_ROWS: usize = 1 << 31;
-
-/// A root: kind, thread, detail, and target (a row, or a slot until the end of the GC).
+/// A root: kind, thread, detail, and target (a number, or a slot until the end of the GC).
 #[derive(Clone, Copy, Debug)]
 struct ReplayRoot {
     kind: RootKind,
@@ -136,14 +117,15 @@ pub struct Replay<O> {
     infos: Vec<ObjectInfo>,
     info_ids: HashTable<u32>,
     cells: Cells,
-    rows: Vec<Row>,
+    /// By number of an object: the GC interval it was born in; [`map::NONE`] when the number is free.
+    births: Vec<u32>,
     vacant: Vacant,
     map: Map,
     now: Directory,
     next: Directory,
     arena: Arena,
-    /// Further references of objects whose record is not the last one, until the end of the GC.
-    later: FxHashMap<u32, Vec<u32>>,
+    /// Further references of objects whose record is not the last one, by address, until the end of the GC.
+    later: FxHashMap<u64, Vec<u32>>,
     /// References of objects that were not there yet, by address after the GC.
     early: Vec<(u64, Vec<u64>, bool)>,
     /// The targets of the object at hand.
@@ -173,7 +155,7 @@ impl<O: Observer> Replay<O> {
             infos: Vec::new(),
             info_ids: HashTable::new(),
             cells: Cells::default(),
-            rows: Vec::new(),
+            births: Vec::new(),
             vacant: Vacant::default(),
             map: Map::default(),
             now: Directory::default(),
@@ -252,20 +234,19 @@ impl<O: Observer> Replay<O> {
 
     /// The identity of the object at an address.
     pub fn identity_at(&self, address: u64) -> Option<Identity> {
-        let number = self.map.find(&self.now, address)?.row();
-        Some(Identity { number, birth: self.rows[number as usize].birth })
+        let number = self.map.find(&self.now, address)?.number();
+        Some(Identity { number, birth: self.births[number as usize] })
     }
 
     /// Where the object of an identity is, and in which kind of space; `None` when it is not alive. Looks at all objects.
     pub fn place_of(&mut self, identity: Identity) -> Option<(u64, SpaceKind)> {
-        let row = self.rows.get(identity.number as usize)?;
-        if row.birth != identity.birth {
+        if *self.births.get(identity.number as usize)? != identity.birth {
             return None;
         }
         let pages = self.now.pages();
         let mut all = pages.iter().flat_map(|&page| self.map.objects(self.now.get(page)));
-        let (address, entry) = all.find(|(_, entry)| entry.row() == identity.number)?;
-        Some((address, self.cells.key(entry.cell).space))
+        let (address, entry) = all.find(|(_, entry)| entry.number() == identity.number)?;
+        Some((address, self.cells.key(entry.cell()).space))
     }
 
     /// Bytes of memory the heap takes, by capacity.
@@ -273,52 +254,53 @@ impl<O: Observer> Replay<O> {
         self.memory_parts().iter().map(|p| p.1).sum()
     }
 
-    /// The same by part: rows, map, references, cells, creation data.
+    /// The same by part: numbers, objects, references, cells, creation data.
     pub fn memory_parts(&self) -> [(&'static str, usize); 5] {
         [
-            ("rows", self.rows.capacity() * size_of::<Row>() + self.vacant.memory()),
-            ("map", self.map.memory() + self.now.memory() + self.next.memory()),
+            ("numbers", 4 * self.births.capacity() + self.vacant.memory()),
+            ("objects", self.map.memory() + self.now.memory() + self.next.memory()),
             ("references", self.arena.memory() + self.roots.capacity() * size_of::<ReplayRoot>()),
             ("cells", self.cells.memory()),
             ("infos", self.infos.capacity() * size_of::<ObjectInfo>() + self.info_ids.allocation_size()),
         ]
     }
 
-    /// Takes a row for an object, the next one that was free at the end of the last GC. `None` when there are two billion.
+    /// Takes a number for an object, the next one that was free at the end of the last GC. `None` when there are two
+    /// billion.
     #[inline]
-    fn row(&mut self, length: u32) -> Option<u32> {
-        let row = Row { birth: self.interval, references: Arena::NONE, length };
+    fn number(&mut self) -> Option<u32> {
         if let Some(number) = self.vacant.next() {
-            self.rows[number as usize] = row;
+            self.births[number as usize] = self.interval;
             return Some(number);
         }
-        if self.rows.len() >= MOST_ROWS - 1 {
+        if self.births.len() >= MOST_NUMBERS - 1 {
             return None;
         }
-        grow(&mut self.rows);
-        self.rows.push(row);
-        Some(self.rows.len() as u32 - 1)
+        grow(&mut self.births);
+        self.births.push(self.interval);
+        Some(self.births.len() as u32 - 1)
     }
 
-    /// Gives a row back; what was in it.
+    /// Gives a number back.
     #[inline]
-    fn free_row(&mut self, number: u32) -> Row {
+    fn release(&mut self, number: u32) {
+        self.births[number as usize] = map::NONE;
         self.vacant.add(number);
-        std::mem::replace(&mut self.rows[number as usize], FREE)
     }
 
     /// An object is dead; it is out of the map.
     #[inline]
     fn bury(&mut self, entry: Entry) {
-        let row = self.free_row(entry.row());
-        self.arena.drop_record(row.references);
-        let size = self.cells.size(entry.cell, || row.length);
-        self.cells.remove(entry.cell, size);
+        self.release(entry.number());
+        self.arena.drop_record(entry.record());
+        let size = self.cells.size(entry.cell(), || entry.length());
+        self.cells.remove(entry.cell(), size);
         self.live -= 1;
     }
 
     /// Puts an object at an address of the heap now, or of the heap after the running GC.
-    #[inline]
+    // Not through memory: an entry is four words, which a call would write one by one and read back together.
+    #[inline(always)]
     fn place(&mut self, entry: Entry, address: u64) -> bool {
         let directory = if self.collecting.is_some() { &mut self.next } else { &mut self.now };
         let Some(slot) = self.map.slot(directory, address) else { return false };
@@ -411,7 +393,7 @@ impl<O: Observer> Replay<O> {
         joined
     }
 
-    /// Turns the slots that references and roots of this GC hold into rows.
+    /// Turns the slots that references and roots of this GC hold into numbers.
     fn resolve(&mut self, joined: &FxHashMap<u32, u32>) {
         let mut unknown = 0;
         let map = &self.map;
@@ -420,15 +402,15 @@ impl<O: Observer> Replay<O> {
                 Some(&leaf) => Slot(slot).in_leaf(leaf),
                 None => Slot(slot),
             };
-            map.object(slot).map(Entry::row).unwrap_or_else(|| {
+            map.object(slot).map(Entry::number).unwrap_or_else(|| {
                 unknown += 1;
                 map::NONE
             })
         };
-        for row in &self.rows {
-            // Records of earlier GCs hold rows already.
-            if row.has_references() && self.arena.time_of(row.references) == self.interval {
-                for target in self.arena.of_mut(row.references) {
+        for entry in map.all() {
+            // Records of earlier GCs hold numbers already.
+            if entry.record() != Arena::NONE && self.arena.time_of(entry.record()) == self.interval {
+                for target in self.arena.of_mut(entry.record()) {
                     *target = find(*target);
                 }
             }
@@ -440,20 +422,20 @@ impl<O: Observer> Replay<O> {
         self.oddities.unknown_targets += unknown;
     }
 
-    /// References are what a row's record says, as rows; those that are not meant any more are left out: their target is
-    /// dead, or its row belongs to an object born later.
-    fn references_of(&self, row: &Row) -> impl Iterator<Item = u32> + '_ {
-        let reported = self.arena.time_of(row.references);
-        let meant = move |&target: &u32| self.rows.get(target as usize).is_some_and(|t| t.birth <= reported);
-        self.arena.of(row.references).iter().copied().filter(meant)
+    /// References are what an object's record says, as numbers; those that are not meant any more are left out: their
+    /// target is dead, or its number belongs to an object born later.
+    fn references_of(&self, record: u32) -> impl Iterator<Item = u32> + '_ {
+        let reported = self.arena.time_of(record);
+        let meant = move |&target: &u32| self.births.get(target as usize).is_some_and(|&birth| birth <= reported);
+        self.arena.of(record).iter().copied().filter(meant)
     }
 
     /// References that the last GC reported and that lead to dead objects: none, if the trace is right. (What an earlier
     /// one reported may have been overwritten since.) Costs what there is.
     pub fn stale_references(&self) -> usize {
-        let last =
-            self.rows.iter().filter(|r| r.has_references() && self.arena.time_of(r.references) + 1 == self.interval);
-        last.map(|r| self.arena.of(r.references).len() - self.references_of(r).count()).sum()
+        let records = self.map.all().map(|e| e.record()).filter(|&r| r != Arena::NONE);
+        let last = records.filter(|&r| self.arena.time_of(r) + 1 == self.interval);
+        last.map(|r| self.arena.of(r).len() - self.references_of(r).count()).sum()
     }
 
     /// Objects where the kind of space changed are counted under the new one.
@@ -465,12 +447,12 @@ impl<O: Observer> Replay<O> {
                 kinds.clear();
                 kinds.extend(self.map.objects(leaf).map(|(address, _)| self.spaces.kind_at(address)));
                 for (entry, &kind) in self.map.entries_mut(leaf).iter_mut().zip(&kinds) {
-                    let target = self.cells.in_space(entry.cell, kind);
-                    if target != entry.cell {
-                        let size = self.cells.size(target, || self.rows[entry.row() as usize].length);
-                        self.cells.remove(entry.cell, size);
+                    let target = self.cells.in_space(entry.cell(), kind);
+                    if target != entry.cell() {
+                        let size = self.cells.size(target, || entry.length());
+                        self.cells.remove(entry.cell(), size);
                         self.cells.add(target, size);
-                        entry.cell = target;
+                        entry.set_cell(target);
                     }
                 }
             }
@@ -480,34 +462,30 @@ impl<O: Observer> Replay<O> {
     /// References that came before their object was known to be there.
     fn take_early(&mut self, collecting: &Collecting) {
         for (object, targets, more) in std::mem::take(&mut self.early) {
-            match self.object_after(object) {
-                Some(row) => self.refer(collecting, row, &targets, more),
-                None => self.oddities.unknown_objects += 1,
+            if !self.refer(collecting, object, &targets, more) {
+                self.oddities.unknown_objects += 1;
             }
         }
     }
 
     /// References that could not be written behind the others of their object.
     fn take_later(&mut self) {
-        for (row, more) in std::mem::take(&mut self.later) {
-            let r = &mut self.rows[row as usize];
-            if r.birth != map::NONE {
-                let mut all = self.arena.of(r.references).to_vec();
+        for (object, more) in std::mem::take(&mut self.later) {
+            if let Some(entry) = self.map.find_mut(&self.now, object) {
+                let mut all = self.arena.of(entry.record()).to_vec();
                 all.extend(more);
-                self.arena.drop_record(r.references);
-                self.oddities.unknown_targets += set_references(&mut self.arena, self.interval, r, &all);
+                self.arena.drop_record(entry.record());
+                self.oddities.unknown_targets += set_references(&mut self.arena, self.interval, entry, &all);
             }
         }
     }
 
-    /// The object at an address of the heap after the running GC, as far as it is known.
-    #[inline]
-    fn object_after(&self, address: u64) -> Option<u32> {
-        let unmoved = || self.map.find(&self.now, address).filter(|e| !e.is_marked());
-        self.map.find(&self.next, address).or_else(unmoved).map(Entry::row)
-    }
-
-    fn refer(&mut self, collecting: &Collecting, row: u32, targets: &[u64], more: bool) {
+    /// Notes references of the object at an address of the heap after the running GC. `false` when it is not known yet.
+    fn refer(&mut self, collecting: &Collecting, object: u64, targets: &[u64], more: bool) -> bool {
+        let moved = self.map.find(&self.next, object).is_some();
+        if !moved && self.map.find(&self.now, object).is_none_or(Entry::is_marked) {
+            return false;
+        }
         self.targets.clear();
         for &target in targets {
             let found = match collecting.gc.targets_after {
@@ -519,43 +497,37 @@ impl<O: Observer> Replay<O> {
                 None => self.oddities.unknown_targets += 1,
             }
         }
+        let directory = if moved { &self.next } else { &self.now };
+        let Some(entry) = self.map.find_mut(directory, object) else { return false };
         let now = self.interval;
-        let r = &mut self.rows[row as usize];
-        if more && r.references != Arena::NONE && self.arena.time_of(r.references) == now {
-            if self.later.contains_key(&row) || !self.arena.extend_last(r.references, &self.targets) {
-                self.later.entry(row).or_default().extend_from_slice(&self.targets);
+        if more && entry.record() != Arena::NONE && self.arena.time_of(entry.record()) == now {
+            if self.later.contains_key(&object) || !self.arena.extend_last(entry.record(), &self.targets) {
+                self.later.entry(object).or_default().extend_from_slice(&self.targets);
             }
-            return;
+            return true;
         }
         if !self.later.is_empty() {
-            self.later.remove(&row);
+            self.later.remove(&object);
         }
-        if self.arena.overwrite(r.references, now, &self.targets) {
-            return;
+        if !self.arena.overwrite(entry.record(), now, &self.targets) {
+            self.arena.drop_record(entry.record());
+            self.oddities.unknown_targets += set_references(&mut self.arena, now, entry, &self.targets);
         }
-        self.arena.drop_record(r.references);
-        self.oddities.unknown_targets += set_references(&mut self.arena, now, r, &self.targets);
+        true
     }
 
     /// The object that a reference reported in a minor GC leads to: addresses are from before it.
     #[inline]
     fn object_before(&self, address: u64) -> Option<u32> {
-        self.map.find(&self.now, address).or_else(|| self.map.find(&self.next, address)).map(Entry::row)
+        self.map.find(&self.now, address).or_else(|| self.map.find(&self.next, address)).map(Entry::number)
     }
 }
 
 /// Gives an object its references. Returns how many could not be kept: those beyond four billion.
-fn set_references(arena: &mut Arena, now: u32, row: &mut Row, targets: &[u32]) -> u64 {
-    match arena.add(now, targets.iter().copied()) {
-        Some(record) => {
-            row.references = record;
-            0
-        }
-        None => {
-            row.references = Arena::NONE;
-            targets.len() as u64
-        }
-    }
+fn set_references(arena: &mut Arena, now: u32, entry: &mut Entry, targets: &[u32]) -> u64 {
+    let record = arena.add(now, targets.iter().copied());
+    entry.set_record(record.unwrap_or(Arena::NONE));
+    if record.is_some() { 0 } else { targets.len() as u64 }
 }
 
 impl<O: Observer> EventSink for Replay<O> {
@@ -620,13 +592,13 @@ impl<O: Observer> EventSink for Replay<O> {
         };
         let cell = self.cells.born(info, self.interval, space.kind, shape);
         let size = self.cells.size(cell, || length);
-        let Some(row) = self.row(length) else {
+        let Some(number) = self.number() else {
             self.oddities.misplaced += 1;
             return size;
         };
-        if !self.place(Entry::new(row, cell), address) {
+        if !self.place(Entry::new(number, cell, length), address) {
             self.oddities.misplaced += 1;
-            self.free_row(row);
+            self.release(number);
             return size;
         }
         self.cells.add(cell, size);
@@ -648,17 +620,17 @@ impl<O: Observer> EventSink for Replay<O> {
         // Where one object was, another may have been moved to already: the heap before comes first. What is only in the
         // heap after is moved a second time.
         let found = self.map.mark(&mut self.now, from).or_else(|| self.map.take(&self.next, from));
-        let Some(entry) = found else {
+        let Some(mut entry) = found else {
             self.oddities.unknown_objects += 1;
             return None;
         };
-        let cell = self.cells.in_space(entry.cell, kind);
-        let size = self.cells.size(cell, || self.rows[entry.row() as usize].length);
-        if cell != entry.cell {
-            self.cells.remove(entry.cell, size);
+        let cell = self.cells.in_space(entry.cell(), kind);
+        let size = self.cells.size(cell, || entry.length());
+        if cell != entry.cell() {
+            self.cells.remove(entry.cell(), size);
             self.cells.add(cell, size);
+            entry.set_cell(cell);
         }
-        let entry = Entry::new(entry.row(), cell);
         if !self.place(entry, to) {
             self.oddities.misplaced += 1;
             self.bury(entry);
@@ -677,9 +649,8 @@ impl<O: Observer> EventSink for Replay<O> {
             self.oddities.unknown_objects += 1;
             return;
         };
-        match self.object_after(object) {
-            Some(row) => self.refer(&collecting, row, targets, more),
-            None => self.early.push((object, targets.to_vec(), more)),
+        if !self.refer(&collecting, object, targets, more) {
+            self.early.push((object, targets.to_vec(), more));
         }
         self.collecting = Some(collecting);
     }
@@ -740,7 +711,8 @@ impl<O: Observer> EventSink for Replay<O> {
             self.resolve(&joined);
         }
         if self.arena.is_wasteful() {
-            self.arena.compact(self.rows.iter_mut().filter(|r| r.has_references()).map(|r| &mut r.references));
+            let map = &mut self.map;
+            self.arena.compact(|place| map.all_mut().for_each(|entry| entry.set_record(place(entry.record()))));
         }
         self.relabel();
         self.observer.collected(Collection {
@@ -753,6 +725,7 @@ impl<O: Observer> EventSink for Replay<O> {
             freed,
         });
         self.vacant.rewind();
+        self.map.settle(collecting.gc.kind == GcKind::Major);
         let moment = Moment { gc: self.interval, end: true };
         self.interval += 1;
         self.reached(moment);

@@ -5,7 +5,7 @@
 
 use super::cells::CellKey;
 use super::map::{self, Entry};
-use super::{FREE, Observer, Oddities, Replay, ReplayRoot, Row};
+use super::{Observer, Oddities, Replay, ReplayRoot};
 use crate::heap::{RootKind, ThreadId};
 use crate::trace::event::{ObjectInfo, Program};
 use crate::trace::spaces::Spaces;
@@ -20,11 +20,11 @@ pub struct SavedReplay {
     infos: u32,
     spaces: Spaces,
     cells: Vec<CellKey>,
-    rows: u32,
+    numbers: u32,
     /// By object, in address order: distance to the address of the one before.
     addresses: Vec<u64>,
-    /// Their rows, as distance to the row of the one before.
-    row_of: Vec<i32>,
+    /// Their numbers, as distance to the number of the one before.
+    number_of: Vec<i32>,
     cell_of: Vec<u32>,
     lengths: Vec<u32>,
     /// GCs since their references were reported.
@@ -77,9 +77,9 @@ impl<O: Observer> Replay<O> {
             infos: self.infos.len() as u32,
             spaces: self.spaces.clone(),
             cells: Vec::new(),
-            rows: self.rows.len() as u32,
+            numbers: self.births.len() as u32,
             addresses: Vec::with_capacity(self.live as usize),
-            row_of: Vec::with_capacity(self.live as usize),
+            number_of: Vec::with_capacity(self.live as usize),
             cell_of: Vec::with_capacity(self.live as usize),
             lengths: Vec::with_capacity(self.live as usize),
             reported: Vec::with_capacity(self.live as usize),
@@ -89,22 +89,21 @@ impl<O: Observer> Replay<O> {
             oddities: self.oddities,
             events: self.events,
         };
-        let (mut address, mut row) = (0u64, 0u32);
+        let (mut address, mut number) = (0u64, 0u32);
         for page in self.now.pages() {
             for (at, entry) in self.map.objects(self.now.get(page)) {
                 saved.addresses.push(at - address);
-                saved.row_of.push(entry.row().wrapping_sub(row) as i32);
-                (address, row) = (at, entry.row());
-                let number = &mut number_of_cell[entry.cell as usize];
-                if *number == map::NONE {
-                    *number = saved.cells.len() as u32;
-                    saved.cells.push(self.cells.key(entry.cell));
+                saved.number_of.push(entry.number().wrapping_sub(number) as i32);
+                (address, number) = (at, entry.number());
+                let cell = &mut number_of_cell[entry.cell() as usize];
+                if *cell == map::NONE {
+                    *cell = saved.cells.len() as u32;
+                    saved.cells.push(self.cells.key(entry.cell()));
                 }
-                saved.cell_of.push(*number);
-                let Row { references: record, length, .. } = self.rows[row as usize];
-                saved.lengths.push(length);
-                saved.reported.push(self.interval - self.arena.time_of(record).min(self.interval));
-                let references = self.arena.of(record);
+                saved.cell_of.push(*cell);
+                saved.lengths.push(entry.length());
+                saved.reported.push(self.interval - self.arena.time_of(entry.record()).min(self.interval));
+                let references = self.arena.of(entry.record());
                 saved.reference_counts.push(references.len() as u32);
                 saved.references.extend_from_slice(references);
             }
@@ -144,35 +143,36 @@ impl<O: Observer> Replay<O> {
             let shape = *replay.program.shapes.get(info.type_id as usize)?;
             cells.push((replay.cells.cell(key, shape.packed()), key.birth, shape));
         }
-        let rows = saved.rows as usize;
+        let numbers = saved.numbers as usize;
         let live = saved.addresses.len();
-        let SavedReplay { row_of, cell_of, lengths, reported, reference_counts, .. } = &saved;
-        let columns = [row_of.len(), cell_of.len(), lengths.len(), reported.len(), reference_counts.len()];
+        let SavedReplay { number_of, cell_of, lengths, reported, reference_counts, .. } = &saved;
+        let columns = [number_of.len(), cell_of.len(), lengths.len(), reported.len(), reference_counts.len()];
         if columns.iter().any(|&n| n != live) {
             return None;
         }
-        replay.rows = vec![FREE; rows];
-        let (mut address, mut row, mut at) = (0u64, 0u32, 0usize);
+        replay.births = vec![map::NONE; numbers];
+        let (mut address, mut number, mut at) = (0u64, 0u32, 0usize);
         for i in 0..live {
             let (cell, birth, shape) = *cells.get(saved.cell_of[i] as usize)?;
             let length = saved.lengths[i];
             address = address.checked_add(saved.addresses[i])?;
-            row = row.wrapping_add(saved.row_of[i] as u32);
+            number = number.wrapping_add(saved.number_of[i] as u32);
             let end = at.checked_add(saved.reference_counts[i] as usize)?;
             let references = saved.references.get(at..end)?;
             at = end;
             let reported = saved.interval.checked_sub(saved.reported[i])?;
             let record = replay.arena.add(reported, references.iter().copied())?;
             let slot = replay.map.slot(&mut replay.now, address).filter(|_| address & 7 == 0)?;
-            let free = replay.rows.get_mut(row as usize).filter(|r| r.birth == map::NONE)?;
-            *free = Row { birth, references: record, length };
-            if replay.map.put(slot, Entry::new(row, cell)).is_some() {
+            *replay.births.get_mut(number as usize).filter(|birth| **birth == map::NONE)? = birth;
+            let mut entry = Entry::new(number, cell, length);
+            entry.set_record(record);
+            if replay.map.put(slot, entry).is_some() {
                 return None;
             }
             replay.cells.add(cell, shape.size(length));
         }
-        for (row, _) in replay.rows.iter().enumerate().filter(|(_, r)| r.birth == map::NONE) {
-            replay.vacant.add(row as u32);
+        for (number, _) in replay.births.iter().enumerate().filter(|(_, birth)| **birth == map::NONE) {
+            replay.vacant.add(number as u32);
         }
         replay.live = live as u64;
         for (kind, thread, detail, target) in saved.roots {
@@ -180,7 +180,7 @@ impl<O: Observer> Replay<O> {
                 kind: *KINDS.get((kind as usize).checked_sub(1)?)?,
                 thread: ThreadId(Some(thread).filter(|t| (*t as usize) < replay.threads.len())?),
                 detail: DETAILS.get(detail as usize)?,
-                target: Some(target).filter(|t| (*t as usize) < rows)?,
+                target: Some(target).filter(|t| (*t as usize) < numbers)?,
             });
         }
         replay.cells.note_all();

@@ -12,12 +12,12 @@ impl<O: Observer> Replay<O> {
         let n = self.live as usize;
         let set = AddressSet::new(3);
         let mut writer = set.writer();
-        let mut rows: Vec<Entry> = Vec::with_capacity(n);
-        let mut number = vec![map::NONE; self.rows.len()];
+        let mut entries: Vec<Entry> = Vec::with_capacity(n);
+        let mut number = vec![map::NONE; self.births.len()];
         for page in self.now.pages() {
             for (address, entry) in self.map.objects(self.now.get(page)) {
-                number[entry.row() as usize] = rows.len() as u32;
-                rows.push(entry);
+                number[entry.number() as usize] = entries.len() as u32;
+                entries.push(entry);
                 writer.insert(address);
             }
         }
@@ -39,17 +39,16 @@ impl<O: Observer> Replay<O> {
         let mut offsets = Vec::with_capacity(n + 1);
         let mut targets = Vec::new();
         offsets.push(0u32);
-        for (o, entry) in rows.iter().enumerate() {
-            let key = self.cells.key(entry.cell);
+        for (o, entry) in entries.iter().enumerate() {
+            let key = self.cells.key(entry.cell());
             let info = &self.infos[key.info as usize];
             type_of.push(info.type_id);
-            let row = &self.rows[entry.row() as usize];
             match self.program.shapes[info.type_id as usize] {
                 Shape::Instance(_) => length.push(NO_LENGTH),
-                Shape::Array { .. } => length.push(row.length),
+                Shape::Array { .. } => length.push(entry.length()),
                 Shape::Mirror => {
                     length.push(NO_LENGTH);
-                    odd_sizes.insert(o as u32, u64::from(row.length));
+                    odd_sizes.insert(o as u32, u64::from(entry.length()));
                 }
             }
             origins.push(
@@ -60,9 +59,9 @@ impl<O: Observer> Replay<O> {
                     birth: key.birth,
                     space: key.space,
                 },
-                entry.row(),
+                entry.number(),
             );
-            targets.extend(self.references_of(row).map(|t| ObjectId(number[t as usize])));
+            targets.extend(self.references_of(entry.record()).map(|t| ObjectId(number[t as usize])));
             offsets.push(targets.len() as u32);
         }
         let roots = self.roots.iter().filter_map(|root| {

@@ -160,7 +160,7 @@ impl Program {
             let longest = if plan.ty == CHARS { site.longest * 2 } else { site.longest };
             plan.length = match rng.below(100) {
                 0 => [0, 254, 255, 256][rng.below(4) as usize],
-                _ => rng.below(u64::from(longest) + 1) as u32,
+                _ => rng.below(u64::from(longest) + 1).min(rng.below(u64::from(longest) + 1)) as u32,
             };
         }
         plan
@@ -195,11 +195,11 @@ fn make_sites(rng: &mut Rng, types: &[Type], count: u32) -> Vec<Site> {
         }
         let simple = rng.chance(40);
         frames.truncate(if simple { 1 } else { 99 });
-        let longest = match rng.below(20) {
+        let longest = match rng.below(40) {
             0 => 300,
             1 => 3,
-            2..5 => 60,
-            _ => 14,
+            2..8 => 100,
+            _ => 24,
         };
         sites.push(Site { id, ty: ty as u16, frames, simple, longest });
     }

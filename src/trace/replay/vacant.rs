@@ -1,0 +1,63 @@
+//! Numbers that are free, as bits. They are taken in ascending order: what is made one after the other has numbers side by
+//! side, and dies side by side.
+
+/// Free numbers, and how far they have been taken.
+#[derive(Default)]
+pub struct Vacant {
+    bits: Vec<u64>,
+    word: usize,
+}
+
+impl Vacant {
+    /// Takes the next free number.
+    #[inline]
+    pub fn next(&mut self) -> Option<u32> {
+        while let Some(bits) = self.bits.get_mut(self.word) {
+            if *bits != 0 {
+                let bit = bits.trailing_zeros();
+                *bits &= *bits - 1;
+                return Some((self.word as u32) << 6 | bit);
+            }
+            self.word += 1;
+        }
+        None
+    }
+
+    /// A number is free from now on. It may not be taken before the next [`Vacant::rewind`].
+    #[inline]
+    pub fn add(&mut self, number: u32) {
+        let word = (number >> 6) as usize;
+        if word >= self.bits.len() {
+            self.bits.resize(word + 1, 0);
+        }
+        self.bits[word] |= 1 << (number & 63);
+    }
+
+    /// Begins again with the first free number.
+    pub fn rewind(&mut self) {
+        self.word = 0;
+    }
+
+    /// Bytes of memory.
+    pub fn memory(&self) -> usize {
+        8 * self.bits.capacity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_numbers_are_taken_in_order() {
+        let mut vacant = Vacant::default();
+        assert_eq!(vacant.next(), None);
+        [200, 3, 64, 63].into_iter().for_each(|n| vacant.add(n));
+        vacant.rewind();
+        assert_eq!(std::iter::from_fn(|| vacant.next()).collect::<Vec<_>>(), [3, 63, 64, 200]);
+        vacant.add(5);
+        assert_eq!(vacant.next(), None);
+        vacant.rewind();
+        assert_eq!(vacant.next(), Some(5));
+    }
+}

@@ -7,7 +7,7 @@ use crate::heap::SpaceKind;
 use crate::trace::event::{InfoId, PackedShape};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::{Deserialize, Serialize};
 use std::hash::BuildHasher;
 
@@ -43,6 +43,8 @@ struct Cell {
     space: SpaceKind,
     /// Whether it is listed as changed.
     listed: bool,
+    /// Whether its objects pass, see [`Cells::settle`].
+    passing: bool,
 }
 
 impl Cell {
@@ -74,6 +76,10 @@ pub struct Cells {
     changed: Vec<(u32, u32, u64)>,
     /// The cell that an info's newborn objects went to last.
     newborn: Vec<u32>,
+    /// Cells whose objects pass.
+    passing: Vec<u32>,
+    /// What the running GC put into those.
+    stays: FxHashMap<u32, (u32, u64)>,
 }
 
 impl Cells {
@@ -98,7 +104,45 @@ impl Cells {
             self.newborn.push(NONE);
         }
         self.newborn[info] = cell;
+        let c = &mut self.entries[cell as usize];
+        if key.space.is_young() && !c.passing {
+            c.passing = true;
+            self.passing.push(cell);
+        }
         cell
+    }
+
+    /// The running GC put an object where the newborn are.
+    #[inline]
+    pub fn stay(&mut self, cell: u32, length: impl FnOnce() -> u32) {
+        let c = &self.entries[cell as usize];
+        if c.passing {
+            let size = c.shape.size(length);
+            let stays = self.stays.entry(cell).or_default();
+            *stays = (stays.0 + 1, stays.1 + size);
+        }
+    }
+
+    /// It has taken one away again.
+    pub fn leave(&mut self, cell: u32, length: impl FnOnce() -> u32) {
+        let size = self.size(cell, length);
+        if let Some(stays) = self.stays.get_mut(&cell) {
+            *stays = (stays.0.saturating_sub(1), stays.1.saturating_sub(size));
+        }
+    }
+
+    /// The end of a GC. Most objects pass: they are born in a young space, and the next GC collects all of those. What it
+    /// did not put into the cells of the newborn is dead, if `all`, and nobody counts them one by one.
+    pub fn settle(&mut self, all: bool) {
+        let stays = std::mem::take(&mut self.stays);
+        for cell in std::mem::take(&mut self.passing) {
+            if !std::mem::take(&mut self.entries[cell as usize].passing) || !all {
+                continue;
+            }
+            let (count, bytes) = stays.get(&cell).copied().unwrap_or_default();
+            let c = self.touch(cell);
+            (c.count, c.bytes) = (count, bytes);
+        }
     }
 
     /// The cell of a key; made when it is not there.
@@ -110,7 +154,7 @@ impl Cells {
             Entry::Vacant(entry) => entry,
         };
         let CellKey { info, birth, space } = key;
-        let new = Cell { bytes: 0, info, birth, count: 0, shape, moved: NONE, space, listed: false };
+        let new = Cell { bytes: 0, info, birth, count: 0, shape, moved: NONE, space, listed: false, passing: false };
         let cell = vacant.next().unwrap_or(entries.len() as u32);
         entry.insert(cell);
         match entries.get_mut(cell as usize) {
@@ -209,6 +253,7 @@ impl Cells {
                 }
                 // Whoever still leads here sees that it is another now.
                 c.info = NONE;
+                c.passing = false;
                 self.vacant.add(cell);
             }
         }

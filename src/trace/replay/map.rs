@@ -199,20 +199,22 @@ impl Directory {
 
     /// The pages that have a leaf between two addresses, in address order.
     pub fn pages_between(&self, start: u64, end: u64) -> Vec<u64> {
-        if start >= end {
-            return Vec::new();
-        }
-        let (first, last) = (start >> LEAF_SHIFT, (end - 1) >> LEAF_SHIFT);
-        let mut pages = Vec::new();
-        for (key, leaves) in &self.chunks {
+        self.between(start, end).collect()
+    }
+
+    /// Whether there is one.
+    pub fn has_between(&self, start: u64, end: u64) -> bool {
+        self.between(start, end).next().is_some()
+    }
+
+    fn between(&self, start: u64, end: u64) -> impl Iterator<Item = u64> + '_ {
+        let (first, last) = (start >> LEAF_SHIFT, end.saturating_sub(1) >> LEAF_SHIFT);
+        self.chunks.iter().filter(move |_| start < end).flat_map(move |(key, leaves)| {
             let base = key << CHUNK_SHIFT;
-            let from = first.max(base);
-            let to = last.min(base + CHUNK_MASK);
-            if from <= to {
-                pages.extend((from..=to).filter(|&p| leaves[(p - base) as usize] != 0));
-            }
-        }
-        pages
+            let (from, to) = (first.max(base), (last + 1).min(base + CHUNK_MASK + 1).max(first.max(base)));
+            let part = leaves.get((from - base) as usize..(to - base) as usize).unwrap_or(&[]);
+            (from..).zip(part).filter(|(_, leaf)| **leaf != 0).map(|(page, _)| page)
+        })
     }
 
     /// Takes all pages with their leaves, and leaves the directory empty.
@@ -235,7 +237,6 @@ impl Directory {
 }
 
 /// Objects of 4 KB of heap.
-#[derive(Default)]
 struct Leaf {
     page: u64,
     bits: [u64; WORDS],
@@ -243,8 +244,18 @@ struct Leaf {
     below: [u16; WORDS],
     /// The highest place ever taken.
     last: u16,
-    has_marks: bool,
+    /// Marked objects.
+    marks: u16,
+    /// The GC interval in which all its objects were born; [`NONE`] when they were not born together.
+    born: u32,
     entries: Vec<Entry>,
+}
+
+impl Default for Leaf {
+    fn default() -> Self {
+        let (bits, below) = ([0; WORDS], [0; WORDS]);
+        Leaf { page: 0, bits, below, last: 0, marks: 0, born: NONE, entries: Vec::new() }
+    }
 }
 
 impl Leaf {
@@ -376,8 +387,8 @@ impl Map {
             return None;
         }
         leaf.entries[at].who |= u64::from(MARK);
-        if !leaf.has_marks {
-            leaf.has_marks = true;
+        leaf.marks += 1;
+        if leaf.marks == 1 {
             self.marked.push(index);
         }
         Some(entry)
@@ -391,19 +402,20 @@ impl Map {
         Some(entry)
     }
 
-    /// The slot of an address; makes its leaf. `None` when the address cannot be.
+    /// The slot of an address; makes its leaf. `None` when the address cannot be. `born` is the GC interval to which all
+    /// belong that will be put there, [`NONE`] for objects that are older or will be.
     #[inline]
-    pub fn slot(&mut self, directory: &mut Directory, address: u64) -> Option<Slot> {
+    pub fn slot(&mut self, directory: &mut Directory, address: u64, born: u32) -> Option<Slot> {
         let page = address >> LEAF_SHIFT;
         let mut leaf = directory.look(page);
         if leaf == NONE {
-            leaf = self.grow(directory, page)?;
+            leaf = self.grow(directory, page, born)?;
         }
         Some(Slot::new(leaf, address))
     }
 
     #[cold]
-    fn grow(&mut self, directory: &mut Directory, page: u64) -> Option<u32> {
+    fn grow(&mut self, directory: &mut Directory, page: u64, born: u32) -> Option<u32> {
         let index = match self.vacant.next() {
             Some(index) => index,
             None if self.leaves.len() >= MOST_LEAVES - 1 => return None,
@@ -419,6 +431,7 @@ impl Map {
         }
         let leaf = &mut self.leaves[index as usize];
         leaf.page = page;
+        leaf.born = born;
         if leaf.entries.capacity() > 2 * self.room {
             leaf.entries = Vec::new();
         }
@@ -461,14 +474,34 @@ impl Map {
     }
 
     /// Empties a leaf that no directory names any more, and gives it back. Its entries go to `each`.
-    pub fn release(&mut self, index: u32, mut each: impl FnMut(Entry)) {
+    pub fn release(&mut self, index: u32, each: impl FnMut(Entry)) {
+        let entries = &mut self.leaves[index as usize].entries;
+        self.released.1 += entries.len();
+        entries.drain(..).for_each(each);
+        self.discard(index);
+    }
+
+    /// The same, whatever is in it. Returns how many objects were not marked.
+    pub fn discard(&mut self, index: u32) -> usize {
         let leaf = &mut self.leaves[index as usize];
+        let mut entries = std::mem::take(&mut leaf.entries);
+        let unmarked = entries.len() - (leaf.marks as usize).min(entries.len());
         self.released.0 += 1;
-        self.released.1 += leaf.entries.len();
-        leaf.entries.drain(..).for_each(&mut each);
-        let entries = std::mem::take(&mut leaf.entries);
+        self.released.1 += entries.len();
+        entries.clear();
         *leaf = Leaf { entries, ..Leaf::default() };
         self.vacant.add(index);
+        unmarked
+    }
+
+    /// The GC interval in which all objects of a leaf were born, if they were born in one and are as they were.
+    pub fn born(&self, index: u32) -> u32 {
+        self.leaves[index as usize].born
+    }
+
+    /// Objects of a leaf are not as they were born any more.
+    pub fn set_mixed(&mut self, index: u32) {
+        self.leaves[index as usize].born = NONE;
     }
 
     /// A GC has ended: leaves that are free are used again, in order, so that those of a thread lie side by side.
@@ -501,7 +534,7 @@ impl Map {
     pub fn drop_marked(&mut self) {
         for index in std::mem::take(&mut self.marked) {
             let leaf = &mut self.leaves[index as usize];
-            if std::mem::take(&mut leaf.has_marks) {
+            if std::mem::take(&mut leaf.marks) > 0 {
                 leaf.retain(|_, entry| !entry.is_marked());
             }
         }
@@ -546,7 +579,7 @@ mod tests {
                 let address = 0xfff0_0000 + place * 8;
                 match what {
                     0..3 => {
-                        let slot = map.slot(&mut directory, address).expect("a slot");
+                        let slot = map.slot(&mut directory, address, NONE).expect("a slot");
                         let before = map.put(slot, Entry::new(i as u32, 7, 0));
                         prop_assert_eq!(before.map(Entry::number), expected.insert(address, i as u32));
                         prop_assert_eq!(map.object(slot).map(Entry::number), Some(i as u32));

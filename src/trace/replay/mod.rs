@@ -105,6 +105,8 @@ struct Collecting {
     named: Vec<(u64, u64)>,
     /// What it collects if it names nothing.
     unnamed: Vec<(u64, u64)>,
+    /// Where young objects were when it began.
+    young: Vec<(u64, u64)>,
 }
 
 /// The heap, reconstructed.
@@ -117,7 +119,7 @@ pub struct Replay<O> {
     infos: Vec<ObjectInfo>,
     info_ids: HashTable<u32>,
     cells: Cells,
-    /// By number of an object: the GC interval it was born in; [`map::NONE`] when the number is free.
+    /// By number of an object: the GC interval it was born in.
     births: Vec<u32>,
     vacant: Vacant,
     map: Map,
@@ -240,7 +242,7 @@ impl<O: Observer> Replay<O> {
 
     /// Where the object of an identity is, and in which kind of space; `None` when it is not alive. Looks at all objects.
     pub fn place_of(&mut self, identity: Identity) -> Option<(u64, SpaceKind)> {
-        if *self.births.get(identity.number as usize)? != identity.birth {
+        if *self.births.get(identity.number as usize)? != identity.birth || !self.is_live(identity.number) {
             return None;
         }
         let pages = self.now.pages();
@@ -281,17 +283,15 @@ impl<O: Observer> Replay<O> {
         Some(self.births.len() as u32 - 1)
     }
 
-    /// Gives a number back.
-    #[inline]
-    fn release(&mut self, number: u32) {
-        self.births[number as usize] = map::NONE;
-        self.vacant.add(number);
+    /// Whether a number is that of a live object.
+    fn is_live(&self, number: u32) -> bool {
+        (number as usize) < self.births.len() && !self.vacant.is_free(number)
     }
 
     /// An object is dead; it is out of the map.
     #[inline]
     fn bury(&mut self, entry: Entry) {
-        self.release(entry.number());
+        self.vacant.add(entry.number());
         self.arena.drop_record(entry.record());
         let size = self.cells.size(entry.cell(), || entry.length());
         self.cells.remove(entry.cell(), size);
@@ -302,13 +302,34 @@ impl<O: Observer> Replay<O> {
     // Not through memory: an entry is four words, which a call would write one by one and read back together.
     #[inline(always)]
     fn place(&mut self, entry: Entry, address: u64) -> bool {
-        let directory = if self.collecting.is_some() { &mut self.next } else { &mut self.now };
-        let Some(slot) = self.map.slot(directory, address) else { return false };
-        if let Some(other) = self.map.put(slot, entry) {
-            self.oddities.overwritten += 1;
-            self.bury(other);
+        let (directory, born) = match self.collecting {
+            Some(_) => (&mut self.next, map::NONE),
+            None => (&mut self.now, self.interval),
+        };
+        let Some(slot) = self.map.slot(directory, address, born) else { return false };
+        let other = self.map.put(slot, entry);
+        if born == map::NONE {
+            self.cells.stay(entry.cell(), || entry.length());
+        }
+        if let Some(other) = other {
+            self.overwrite(other);
         }
         true
+    }
+
+    /// Another object was put where this one is.
+    #[cold]
+    fn overwrite(&mut self, other: Entry) {
+        self.oddities.overwritten += 1;
+        self.leave_next(other);
+        self.bury(other);
+    }
+
+    /// An object is taken out of the heap after the running GC.
+    fn leave_next(&mut self, entry: Entry) {
+        if self.collecting.is_some() {
+            self.cells.leave(entry.cell(), || entry.length());
+        }
     }
 
     fn reached(&mut self, moment: Moment) {
@@ -335,8 +356,11 @@ impl<O: Observer> Replay<O> {
     }
 
     /// Buries what the collected ranges still hold of the heap before. Returns how many objects.
-    fn sweep(&mut self, ranges: &[(u64, u64)]) -> u64 {
+    fn sweep(&mut self, ranges: &[(u64, u64)], young: &[(u64, u64)]) -> u64 {
         let before = self.live;
+        // If all young spaces are collected, what was born in them and not reported is dead: its number and its place
+        // in the counts are taken back with those of all others, and its leaf without a look at what is in it.
+        let passing = covers(ranges, young);
         let mut dead = Vec::new();
         for &(start, end) in ranges {
             for page in self.now.pages_between(start, end) {
@@ -348,16 +372,25 @@ impl<O: Observer> Replay<O> {
                         dead.push(entry);
                     }
                 };
-                if start <= first && end - first >= 1 << map::LEAF_SHIFT {
+                if start > first || end - first < 1 << map::LEAF_SHIFT {
+                    self.map.cut(leaf, start..end, keep_dead);
+                } else if passing && self.map.born(leaf) == self.interval {
+                    self.now.set(page, map::NONE);
+                    self.live -= self.map.discard(leaf) as u64;
+                } else {
                     self.now.set(page, map::NONE);
                     self.map.release(leaf, keep_dead);
-                } else {
-                    self.map.cut(leaf, start..end, keep_dead);
                 }
                 dead.drain(..).for_each(|entry| self.bury(entry));
             }
         }
         self.map.drop_marked();
+        self.cells.settle(passing);
+        if passing {
+            self.vacant.free_passing()
+        } else {
+            self.vacant.keep_all()
+        }
         before - self.live
     }
 
@@ -376,8 +409,9 @@ impl<O: Observer> Replay<O> {
             objects.extend(self.map.objects(leaf));
             self.map.release(leaf, |_| ());
             for &(address, entry) in &objects {
-                match self.map.slot(&mut self.now, address) {
+                match self.map.slot(&mut self.now, address, map::NONE) {
                     Some(slot) => {
+                        self.map.set_mixed(slot.leaf());
                         if let Some(other) = self.map.put(slot, entry) {
                             self.oddities.overwritten += 1;
                             self.bury(other);
@@ -426,7 +460,7 @@ impl<O: Observer> Replay<O> {
     /// target is dead, or its number belongs to an object born later.
     fn references_of(&self, record: u32) -> impl Iterator<Item = u32> + '_ {
         let reported = self.arena.time_of(record);
-        let meant = move |&target: &u32| self.births.get(target as usize).is_some_and(|&birth| birth <= reported);
+        let meant = move |&target: &u32| self.is_live(target) && self.births[target as usize] <= reported;
         self.arena.of(record).iter().copied().filter(meant)
     }
 
@@ -446,14 +480,20 @@ impl<O: Observer> Replay<O> {
                 let leaf = self.now.get(page);
                 kinds.clear();
                 kinds.extend(self.map.objects(leaf).map(|(address, _)| self.spaces.kind_at(address)));
+                let mut mixed = false;
                 for (entry, &kind) in self.map.entries_mut(leaf).iter_mut().zip(&kinds) {
                     let target = self.cells.in_space(entry.cell(), kind);
                     if target != entry.cell() {
+                        mixed = true;
+                        self.vacant.keep(entry.number());
                         let size = self.cells.size(target, || entry.length());
                         self.cells.remove(entry.cell(), size);
                         self.cells.add(target, size);
                         entry.set_cell(target);
                     }
+                }
+                if mixed {
+                    self.map.set_mixed(leaf);
                 }
             }
         }
@@ -489,7 +529,7 @@ impl<O: Observer> Replay<O> {
         self.targets.clear();
         for &target in targets {
             let found = match collecting.gc.targets_after {
-                true => self.map.slot(&mut self.next, target).map(|s| s.0),
+                true => self.map.slot(&mut self.next, target, map::NONE).map(|s| s.0),
                 false => self.object_before(target),
             };
             match found {
@@ -498,6 +538,9 @@ impl<O: Observer> Replay<O> {
             }
         }
         let directory = if moved { &self.next } else { &self.now };
+        if !moved {
+            self.map.set_mixed(self.now.get(object >> map::LEAF_SHIFT));
+        }
         let Some(entry) = self.map.find_mut(directory, object) else { return false };
         let now = self.interval;
         if more && entry.record() != Arena::NONE && self.arena.time_of(entry.record()) == now {
@@ -521,6 +564,23 @@ impl<O: Observer> Replay<O> {
     fn object_before(&self, address: u64) -> Option<u32> {
         self.map.find(&self.now, address).or_else(|| self.map.find(&self.next, address)).map(Entry::number)
     }
+}
+
+/// Whether some ranges hold all of others.
+fn covers(ranges: &[(u64, u64)], others: &[(u64, u64)]) -> bool {
+    let mut merged: Vec<(u64, u64)> = ranges.to_vec();
+    merged.sort_unstable();
+    merged.dedup_by(|next, last| {
+        let touches = next.0 <= last.1;
+        if touches {
+            last.1 = last.1.max(next.1);
+        }
+        touches
+    });
+    others.iter().all(|&(start, end)| {
+        let at = merged.partition_point(|range| range.0 <= start);
+        start >= end || at > 0 && merged[at - 1].1 >= end
+    })
 }
 
 /// Gives an object its references. Returns how many could not be kept: those beyond four billion.
@@ -553,18 +613,22 @@ impl<O: Observer> EventSink for Replay<O> {
         }
         let after = self.spaces.get(index).copied().unwrap_or_default();
         let ((old_start, old_end), (start, end)) = (before.range(), after.range());
-        if before.kind != after.kind || before.bytes == 0 || old_end <= start || end <= old_start {
-            self.changed_ranges.push((start, end));
+        if before.kind != after.kind || old_end <= start || end <= old_start {
+            self.changed_ranges.extend([(old_start, old_end), (start, end)]);
         } else {
-            // What it covered before is of its kind already.
-            self.changed_ranges.push((start, old_start.max(start)));
-            self.changed_ranges.push((old_end.min(end), end));
+            // What it covers as before is of its kind already.
+            let changed = |a: u64, b: u64| (a.min(b), a.max(b));
+            self.changed_ranges.extend([changed(start, old_start), changed(old_end, end)]);
         }
-        self.changed_ranges.retain(|(start, end)| start < end);
+        // Where nothing is yet, nothing changes: regions get their kind before their objects.
+        let (now, collecting) = (&self.now, self.collecting.is_some());
+        self.changed_ranges.retain(|&(start, end)| start < end && (collecting || now.has_between(start, end)));
         true
     }
 
     fn remove_spaces(&mut self, first: u32, count: u64) {
+        let removed = self.spaces.all().iter().skip(first as usize).take(count.min(1 << 32) as usize);
+        self.changed_ranges.extend(removed.filter(|s| s.bytes > 0).map(Space::range));
         self.spaces.remove(first, count);
     }
 
@@ -586,19 +650,23 @@ impl<O: Observer> EventSink for Replay<O> {
     fn allocate(&mut self, info: InfoId, length: u32, address: u64) -> u64 {
         self.events += 1;
         let shape = || self.program.shapes[self.infos[info.0 as usize].type_id as usize].packed();
-        let Some(space) = self.spaces.at(address).filter(|_| address & 7 == 0) else {
+        let Some(kind) = self.spaces.at(address).filter(|_| address & 7 == 0).map(|s| s.kind) else {
             self.oddities.misplaced += 1;
             return shape().size(|| length);
         };
-        let cell = self.cells.born(info, self.interval, space.kind, shape);
+        let cell = self.cells.born(info, self.interval, kind, shape);
         let size = self.cells.size(cell, || length);
         let Some(number) = self.number() else {
             self.oddities.misplaced += 1;
             return size;
         };
+        // Until the next GC says otherwise, what is born in a young space passes.
+        if kind.is_young() && self.collecting.is_none() {
+            self.vacant.pass(number);
+        }
         if !self.place(Entry::new(number, cell, length), address) {
             self.oddities.misplaced += 1;
-            self.release(number);
+            self.vacant.add(number);
             return size;
         }
         self.cells.add(cell, size);
@@ -619,11 +687,20 @@ impl<O: Observer> EventSink for Replay<O> {
         }
         // Where one object was, another may have been moved to already: the heap before comes first. What is only in the
         // heap after is moved a second time.
-        let found = self.map.mark(&mut self.now, from).or_else(|| self.map.take(&self.next, from));
-        let Some(mut entry) = found else {
-            self.oddities.unknown_objects += 1;
-            return None;
+        let mut entry = match self.map.mark(&mut self.now, from) {
+            Some(entry) => entry,
+            None => match self.map.take(&self.next, from) {
+                Some(entry) => {
+                    self.leave_next(entry);
+                    entry
+                }
+                None => {
+                    self.oddities.unknown_objects += 1;
+                    return None;
+                }
+            },
         };
+        self.vacant.keep(entry.number());
         let cell = self.cells.in_space(entry.cell(), kind);
         let size = self.cells.size(cell, || entry.length());
         if cell != entry.cell() {
@@ -659,7 +736,7 @@ impl<O: Observer> EventSink for Replay<O> {
         self.events += 1;
         let Some(collecting) = &self.collecting else { return };
         let found = match collecting.gc.targets_after {
-            true => self.map.slot(&mut self.next, target).map(|s| s.0),
+            true => self.map.slot(&mut self.next, target, map::NONE).map(|s| s.0),
             false => self.object_before(target),
         };
         match found {
@@ -679,7 +756,9 @@ impl<O: Observer> EventSink for Replay<O> {
         self.relabel();
         self.reached(Moment { gc: self.interval, end: false });
         self.roots.clear();
-        self.collecting = Some(Collecting { gc, named: Vec::new(), unnamed: self.collected_by_default(gc.kind) });
+        let unnamed = self.collected_by_default(gc.kind);
+        let young = self.collected_by_default(GcKind::Minor);
+        self.collecting = Some(Collecting { gc, named: Vec::new(), unnamed, young });
         Ok(())
     }
 
@@ -702,8 +781,8 @@ impl<O: Observer> EventSink for Replay<O> {
         // Objects of the heap before can still be found by address until the sweep.
         self.take_early(&collecting);
         let freed = match &collecting.named[..] {
-            [] => self.sweep(&collecting.unnamed),
-            named => self.sweep(named),
+            [] => self.sweep(&collecting.unnamed, &collecting.young),
+            named => self.sweep(named, &collecting.young),
         };
         let joined = self.join();
         self.take_later();

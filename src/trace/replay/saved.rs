@@ -162,7 +162,8 @@ impl<O: Observer> Replay<O> {
             at = end;
             let reported = saved.interval.checked_sub(saved.reported[i])?;
             let record = replay.arena.add(reported, references.iter().copied())?;
-            let slot = replay.map.slot(&mut replay.now, address).filter(|_| address & 7 == 0)?;
+            let slot = replay.map.slot(&mut replay.now, address, map::NONE).filter(|_| address & 7 == 0)?;
+            // Every number is taken once.
             *replay.births.get_mut(number as usize).filter(|birth| **birth == map::NONE)? = birth;
             let mut entry = Entry::new(number, cell, length);
             entry.set_record(record);

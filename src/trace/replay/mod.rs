@@ -360,7 +360,8 @@ impl<O: Observer> Replay<O> {
         let before = self.live;
         // If all young spaces are collected, what was born in them and not reported is dead: its number and its place
         // in the counts are taken back with those of all others, and its leaf without a look at what is in it.
-        let passing = covers(ranges, young);
+        let inhabited: Vec<_> = young.iter().copied().filter(|&(a, b)| self.now.has_between(a, b)).collect();
+        let passing = covers(ranges, &inhabited);
         let mut dead = Vec::new();
         for &(start, end) in ranges {
             for page in self.now.pages_between(start, end) {

@@ -111,7 +111,9 @@ impl TimelineBuilder {
         self.root(&heap, &heap);
         let n = self.parent.len();
         let mut children_of: Vec<Vec<u32>> = vec![Vec::new(); n];
-        for i in 1..n {
+        // A tree that follows changes also knows groups that came and went between two points in time.
+        let fleeting = |i: usize| !self.known.is_empty() && self.changes[i].is_empty();
+        for i in (1..n).filter(|&i| !fleeting(i)) {
             children_of[self.parent[i] as usize].push(i as u32);
         }
         self.join_chains(&mut children_of);

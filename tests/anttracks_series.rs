@@ -8,9 +8,9 @@ use memory_city::group::{self, GroupOptions};
 use memory_city::heap::{HeapState, Identity};
 use memory_city::progress::Progress;
 use memory_city::timeline::{History, NodeId, Timeline, TimelineBuilder};
+use memory_city::trace::HeapSeries;
 use memory_city::trace::anttracks::{Source, find_run};
 use memory_city::trace::recorded::{Place, RecordedSeries, open_with_cache};
-use memory_city::trace::{self, HeapSeries};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -60,9 +60,7 @@ impl Run {
     }
 
     fn open(&self, cache: Option<&Path>) -> RecordedSeries<Source> {
-        let run = find_run(&[self.path()]).expect("readable").expect("a run");
-        let source = Source::open(run, &Progress::new()).expect("files");
-        open_with_cache(source, cache, &Progress::new(), &mut |_| {}).expect("a series")
+        open(&self.path(), cache)
     }
 
     /// The files in the cache.
@@ -70,6 +68,12 @@ impl Run {
         let entries = std::fs::read_dir(self.cache()).expect("a cache");
         entries.map(|e| e.expect("an entry").path()).collect()
     }
+}
+
+fn open(path: &Path, cache: Option<&Path>) -> RecordedSeries<Source> {
+    let run = find_run(&[path.to_owned()]).expect("readable").expect("a run");
+    let source = Source::open(run, &Progress::new()).expect("files");
+    open_with_cache(source, cache, &Progress::new(), &mut |_| {}).expect("a series")
 }
 
 /// All that a heap state says, in a form that can be compared.
@@ -259,8 +263,7 @@ fn trees_that_follow_changes_equal_trees_from_scratch() {
         runs.push((format!("{collector:?}"), series, Some(run)));
     }
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/anttracks/churn-g1");
-    let recorded = trace::open(&[data], &Progress::new()).expect("a series");
-    runs.push(("churn-g1".into(), Arc::from(recorded), None));
+    runs.push(("churn-g1".into(), Arc::new(open(&data, None)), None));
     for (name, series, _run) in runs {
         for grouping in group::groupings() {
             for gc_starts in [false, true] {

@@ -74,6 +74,9 @@ fn key_of(first: u32) -> u32 {
     if first & 0x80_0000 == 0 && first & 0xff != 0xff { first & !0xff } else { first }
 }
 
+/// Words that are decoded in one go, about: between two the work can be stopped. The VM's buffers are shorter.
+const PIECE: usize = 1 << 16;
+
 /// Decodes buffers.
 pub struct Events {
     /// Cursors.
@@ -154,8 +157,7 @@ impl Events {
         &mut self.infos[index]
     }
 
-    /// Decodes a buffer of the thread at `address` from word `from` on. Where it stopped, if that was because the sink
-    /// has seen enough.
+    /// Decodes a buffer of the thread at `address` from word `from` on. Where it stopped, if that was before the end.
     pub fn decode<S: EventSink>(
         &mut self,
         symbols: &Symbols,
@@ -193,7 +195,8 @@ impl Events {
         words: &mut Words<'_>,
         sink: &mut S,
     ) -> std::result::Result<(), Fault> {
-        while words.at < words.bytes.len() {
+        let end = words.at + PIECE;
+        while words.at < words.bytes.len() && words.at < end {
             let first = words.next()?;
             match first >> 26 {
                 0 => {}

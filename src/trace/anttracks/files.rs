@@ -3,7 +3,7 @@
 use super::header::{self, FileKind, Header};
 use super::symbols::Symbols;
 use super::{AntTracks, TraceFile, TraceFiles};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Warning};
 use crate::progress::Progress;
 use crate::trace::event::Program;
 use crate::trace::input::Input;
@@ -18,6 +18,8 @@ pub struct Run {
     pub symbols: PathBuf,
     /// Trace files, by their place in the rotation.
     pub traces: Vec<PathBuf>,
+    /// Places in the rotation of which there is no file, from and up to.
+    pub missing: Vec<(u32, u32)>,
 }
 
 /// A file of a run.
@@ -92,7 +94,15 @@ pub fn find_run(paths: &[PathBuf]) -> Result<Option<Run>> {
             remedy: "Keep one of them".into(),
         });
     }
-    Ok(Some(Run { symbols, traces: traces.into_iter().map(|m| m.path.clone()).collect() }))
+    let mut missing = Vec::new();
+    let mut next = 0;
+    for part in &traces {
+        if part.index > next {
+            missing.push((next, part.index - 1));
+        }
+        next = part.index.saturating_add(1);
+    }
+    Ok(Some(Run { symbols, traces: traces.into_iter().map(|m| m.path.clone()).collect(), missing }))
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {
@@ -117,24 +127,46 @@ impl Run {
     /// # Errors
     /// When one cannot be read, or the symbols are damaged.
     pub fn open(&self, progress: &Progress) -> Result<Arc<TraceFiles>> {
-        let input = Input::open(&self.symbols, progress)?;
-        let header = known(&self.symbols, input.bytes())?;
-        let symbols = Symbols::read(&self.symbols, input.bytes(), &header)?;
-        let mut files = Vec::new();
-        for path in &self.traces {
-            let input = Input::open(path, progress)?;
-            let header = known(path, input.bytes())?;
-            files.push(TraceFile { start: header.end + 4, input });
-        }
-        Ok(Arc::new(TraceFiles { files, symbols }))
+        let symbols = Input::open(&self.symbols, progress)?;
+        let traces = self.traces.iter().map(|path| Input::open(path, progress)).collect::<Result<Vec<_>>>()?;
+        let warnings = self.missing.iter().map(|&(from, to)| self.lacks(from, to)).collect();
+        Ok(Arc::new(TraceFiles { warnings, ..TraceFiles::new(symbols, traces)? }))
+    }
+
+    fn lacks(&self, from: u32, to: u32) -> Warning {
+        let parts = if from == to { format!("part {from}") } else { format!("parts {from} to {to}") };
+        let message = if from == 0 {
+            format!(
+                "{parts} of this trace, which was rotated, are not here: what is older than the first garbage collection of the rest is known by type and allocation site alone"
+            )
+        } else {
+            format!(
+                "{parts} in the middle of this trace are not here: objects made or moved there are missing or misplaced until the next full collection"
+            )
+        };
+        Warning { path: self.traces[0].clone(), offset: None, message }
     }
 }
 
-fn known(path: &Path, bytes: &[u8]) -> Result<Header> {
-    Header::read(path, bytes)?.ok_or_else(|| Error::Unusable {
-        what: format!("{} has changed while it was being opened", path.display()),
-        remedy: "Open it again".into(),
-    })
+impl TraceFiles {
+    /// The files of a run, its traces in the order of their rotation.
+    ///
+    /// # Errors
+    /// When one is no such file, or the symbols are damaged.
+    pub fn new(symbols: Input, traces: Vec<Input>) -> Result<TraceFiles> {
+        let of = |input: &Input, kind: FileKind| match Header::read(&input.path, input.bytes())? {
+            Some(header) if header.kind == kind => Ok(header),
+            _ => Err(Error::Unusable {
+                what: format!("{} is no {} file of an AntTracks run", input.path.display(), kind.title()),
+                remedy: "Open it again if it has changed meanwhile".into(),
+            }),
+        };
+        let header = of(&symbols, FileKind::Symbols)?;
+        let symbols = Symbols::read(&symbols.path, symbols.bytes(), &header)?;
+        let file = |input: Input| Ok(TraceFile { start: of(&input, FileKind::Trace)?.end + 4, input });
+        let files = traces.into_iter().map(file).collect::<Result<Vec<_>>>()?;
+        Ok(TraceFiles { files, symbols, warnings: Vec::new() })
+    }
 }
 
 /// A run as a source of events.

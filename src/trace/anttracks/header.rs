@@ -14,6 +14,17 @@ pub enum FileKind {
     ClassDefinitions,
 }
 
+impl FileKind {
+    /// Its name, for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            FileKind::Symbols => "symbols",
+            FileKind::Trace => "trace",
+            FileKind::ClassDefinitions => "class definitions",
+        }
+    }
+}
+
 /// What the header says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {

@@ -39,6 +39,8 @@ pub struct TraceFiles {
     pub files: Vec<TraceFile>,
     /// Types, sites, causes.
     pub symbols: Symbols,
+    /// What a person must know about the files.
+    pub warnings: Vec<Warning>,
 }
 
 /// Decodes a trace, buffer by buffer.
@@ -80,7 +82,7 @@ struct Buffer<'a> {
 /// Bytes before the content of a buffer.
 const BUFFER_HEADER: usize = 12;
 /// A buffer is never larger than this when unpacked: the VM's are some kilobytes.
-const MOST_UNPACKED: usize = 64 << 20;
+const MOST_UNPACKED: usize = 8 << 20;
 /// Compressed bytes that are unpacked together, on all cores.
 const AHEAD: usize = 256 << 10;
 
@@ -165,7 +167,7 @@ impl AntTracks {
         let found = match damage {
             Damage::UnknownCode => "a code that is not in its dictionary",
             Damage::Cut => "no end mark in a compressed buffer",
-            Damage::TooLarge => "a buffer that unpacks to more than 64 MB",
+            Damage::TooLarge => "a buffer that unpacks to more than 8 MB",
         };
         let remedy = if damage == Damage::UnknownCode && !first {
             "If the trace was recorded with -XX:+TraceObjectsCompressTraceUseLZW it cannot be read: that mode shares a dictionary between buffers, some of which were never written. Record it again without that flag"
@@ -262,6 +264,7 @@ impl Decoder for AntTracks {
 
     fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.trace.symbols.warnings.clone();
+        warnings.extend(self.trace.warnings.clone());
         warnings.extend(self.trace.files.iter().flat_map(|f| f.input.warnings.clone()));
         warnings.extend(self.warnings.clone());
         if self.events.threads.background_cycles > 0 {

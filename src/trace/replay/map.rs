@@ -125,15 +125,22 @@ pub struct Directory {
     chunks: Vec<(u64, Vec<u32>)>,
     /// The chunk used last.
     chunk: usize,
-    /// Pages that have a leaf, in no order; may name pages that have lost it.
+    /// Pages that have a leaf, in no order; may name pages twice, and pages that have lost it.
     pages: Vec<u64>,
+    /// How many have a leaf.
+    count: usize,
     last: (u64, u32),
 }
 
 impl Default for Directory {
     fn default() -> Self {
-        Directory { chunks: Vec::new(), chunk: 0, pages: Vec::new(), last: (u64::MAX, NONE) }
+        Directory { chunks: Vec::new(), chunk: 0, pages: Vec::new(), count: 0, last: (u64::MAX, NONE) }
     }
+}
+
+/// The first and the last page of an address range.
+fn pages_of(start: u64, end: u64) -> Option<(u64, u64)> {
+    (start < end).then(|| (start >> LEAF_SHIFT, (end - 1) >> LEAF_SHIFT))
 }
 
 const CHUNK_MASK: u64 = (1 << CHUNK_SHIFT) - 1;
@@ -179,42 +186,57 @@ impl Directory {
             };
         }
         let entry = &mut self.chunks[self.chunk].1[(page & CHUNK_MASK) as usize];
-        if leaf != NONE && *entry == 0 {
-            self.pages.push(page);
-        }
-        *entry = leaf.wrapping_add(1);
+        let before = std::mem::replace(entry, leaf.wrapping_add(1));
         self.last = (page, leaf);
+        match (before, leaf) {
+            (0, NONE) => {}
+            (_, NONE) => self.count -= 1,
+            (0, _) => {
+                self.count += 1;
+                self.pages.push(page);
+                if self.pages.len() > 2 * self.count + (1 << 12) {
+                    self.pages();
+                }
+            }
+            _ => {}
+        }
         true
     }
 
     /// The pages that have a leaf, in address order.
-    pub fn pages(&mut self) -> Vec<u64> {
+    pub fn pages(&mut self) -> &[u64] {
         let mut pages = std::mem::take(&mut self.pages);
         pages.retain(|&p| self.get(p) != NONE);
         pages.sort_unstable();
         pages.dedup();
-        self.pages.clone_from(&pages);
-        pages
+        self.pages = pages;
+        &self.pages
     }
 
-    /// The pages that have a leaf between two addresses, in address order.
+    /// The pages that have a leaf between two addresses, in address order. Costs as many steps as there are pages
+    /// between them, or in all, whichever is less.
     pub fn pages_between(&self, start: u64, end: u64) -> Vec<u64> {
-        self.between(start, end).collect()
+        let Some((first, last)) = pages_of(start, end) else { return Vec::new() };
+        if last - first < self.pages.len() as u64 {
+            return (first..=last).filter(|&page| self.get(page) != NONE).collect();
+        }
+        let mut pages: Vec<u64> = self.named(first, last).collect();
+        pages.sort_unstable();
+        pages.dedup();
+        pages
     }
 
     /// Whether there is one.
     pub fn has_between(&self, start: u64, end: u64) -> bool {
-        self.between(start, end).next().is_some()
+        let Some((first, last)) = pages_of(start, end) else { return false };
+        match last - first < self.pages.len() as u64 {
+            true => (first..=last).any(|page| self.get(page) != NONE),
+            false => self.named(first, last).next().is_some(),
+        }
     }
 
-    fn between(&self, start: u64, end: u64) -> impl Iterator<Item = u64> + '_ {
-        let (first, last) = (start >> LEAF_SHIFT, end.saturating_sub(1) >> LEAF_SHIFT);
-        self.chunks.iter().filter(move |_| start < end).flat_map(move |(key, leaves)| {
-            let base = key << CHUNK_SHIFT;
-            let (from, to) = (first.max(base), (last + 1).min(base + CHUNK_MASK + 1).max(first.max(base)));
-            let part = leaves.get((from - base) as usize..(to - base) as usize).unwrap_or(&[]);
-            (from..).zip(part).filter(|(_, leaf)| **leaf != 0).map(|(page, _)| page)
-        })
+    fn named(&self, first: u64, last: u64) -> impl Iterator<Item = u64> + '_ {
+        self.pages.iter().copied().filter(move |&page| (first..=last).contains(&page) && self.get(page) != NONE)
     }
 
     /// Takes all pages with their leaves, and leaves the directory empty.
@@ -598,7 +620,7 @@ mod tests {
                 prop_assert_eq!(map.find(&directory, address + 1).map(Entry::number), None);
             }
             let mut found = Vec::new();
-            for page in directory.pages() {
+            for page in directory.pages().to_vec() {
                 found.extend(map.objects(directory.get(page)).map(|(a, e)| (a, e.number())));
             }
             prop_assert!(found.into_iter().eq(expected));

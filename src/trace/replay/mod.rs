@@ -76,6 +76,9 @@ impl Observer for () {
 /// Numbers there can be: they have 31 bits.
 const MOST_NUMBERS: usize = 1 << 31;
 
+/// So many changes of spaces are looked at when they come; more of them together.
+const MOST_CHECKED: usize = 64;
+
 /// A root: kind, thread, detail, and target (a number, or a slot until the end of the GC).
 #[derive(Clone, Copy, Debug)]
 struct ReplayRoot {
@@ -245,7 +248,7 @@ impl<O: Observer> Replay<O> {
         if *self.births.get(identity.number as usize)? != identity.birth || !self.is_live(identity.number) {
             return None;
         }
-        let pages = self.now.pages();
+        let pages = self.now.pages().to_vec();
         let mut all = pages.iter().flat_map(|&page| self.map.objects(self.now.get(page)));
         let (address, entry) = all.find(|(_, entry)| entry.number() == identity.number)?;
         Some((address, self.cells.key(entry.cell()).space))
@@ -476,7 +479,7 @@ impl<O: Observer> Replay<O> {
     /// Objects where the kind of space changed are counted under the new one.
     fn relabel(&mut self) {
         let mut kinds = Vec::new();
-        for (start, end) in std::mem::take(&mut self.changed_ranges) {
+        for (start, end) in merged(std::mem::take(&mut self.changed_ranges)) {
             for page in self.now.pages_between(start, end) {
                 let leaf = self.now.get(page);
                 kinds.clear();
@@ -567,20 +570,25 @@ impl<O: Observer> Replay<O> {
     }
 }
 
-/// Whether some ranges hold all of others.
-fn covers(ranges: &[(u64, u64)], others: &[(u64, u64)]) -> bool {
-    let mut merged: Vec<(u64, u64)> = ranges.to_vec();
-    merged.sort_unstable();
-    merged.dedup_by(|next, last| {
+/// Ranges without overlaps, in order.
+fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    ranges.sort_unstable();
+    ranges.dedup_by(|next, last| {
         let touches = next.0 <= last.1;
         if touches {
             last.1 = last.1.max(next.1);
         }
         touches
     });
+    ranges
+}
+
+/// Whether some ranges hold all of others.
+fn covers(ranges: &[(u64, u64)], others: &[(u64, u64)]) -> bool {
+    let ranges = merged(ranges.to_vec());
     others.iter().all(|&(start, end)| {
-        let at = merged.partition_point(|range| range.0 <= start);
-        start >= end || at > 0 && merged[at - 1].1 >= end
+        let at = ranges.partition_point(|range| range.0 <= start);
+        start >= end || at > 0 && ranges[at - 1].1 >= end
     })
 }
 
@@ -614,16 +622,20 @@ impl<O: Observer> EventSink for Replay<O> {
         }
         let after = self.spaces.get(index).copied().unwrap_or_default();
         let ((old_start, old_end), (start, end)) = (before.range(), after.range());
-        if before.kind != after.kind || old_end <= start || end <= old_start {
-            self.changed_ranges.extend([(old_start, old_end), (start, end)]);
-        } else {
-            // What it covers as before is of its kind already.
-            let changed = |a: u64, b: u64| (a.min(b), a.max(b));
-            self.changed_ranges.extend([changed(start, old_start), changed(old_end, end)]);
+        let same = before.kind == after.kind && start < old_end && old_start < end;
+        // What it covers as before is of its kind already.
+        let between = |a: u64, b: u64| (a.min(b), a.max(b));
+        let changed = match same {
+            true => [between(start, old_start), between(old_end, end)],
+            false => [(old_start, old_end), (start, end)],
+        };
+        for (start, end) in changed {
+            // Where nothing is yet, nothing changes: regions get their kind before their objects.
+            let unknown = self.collecting.is_some() || self.changed_ranges.len() > MOST_CHECKED;
+            if start < end && (unknown || self.now.has_between(start, end)) {
+                self.changed_ranges.push((start, end));
+            }
         }
-        // Where nothing is yet, nothing changes: regions get their kind before their objects.
-        let (now, collecting) = (&self.now, self.collecting.is_some());
-        self.changed_ranges.retain(|&(start, end)| start < end && (collecting || now.has_between(start, end)));
         true
     }
 

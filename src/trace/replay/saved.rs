@@ -90,7 +90,7 @@ impl<O: Observer> Replay<O> {
             events: self.events,
         };
         let (mut address, mut number) = (0u64, 0u32);
-        for page in self.now.pages() {
+        for page in self.now.pages().to_vec() {
             for (at, entry) in self.map.objects(self.now.get(page)) {
                 saved.addresses.push(at - address);
                 saved.number_of.push(entry.number().wrapping_sub(number) as i32);

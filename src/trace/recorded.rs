@@ -210,9 +210,9 @@ fn read<S: Source>(
         replay.live(),
         replay.memory()
     );
-    if recording.log.is_empty() {
+    if recording.log.is_empty() || replay.events() == 0 {
         return Err(Error::Unusable {
-            what: format!("{name} holds no complete garbage collection"),
+            what: format!("{name} holds no events of a program"),
             remedy: "Record a longer run, or copy the trace again if it was larger".into(),
         });
     }

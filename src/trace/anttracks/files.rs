@@ -47,10 +47,11 @@ pub fn find_run(paths: &[PathBuf]) -> Result<Option<Run>> {
     let mut members: Vec<Member> = Vec::new();
     let mut folders: Vec<PathBuf> = Vec::new();
     let mut strangers: Vec<PathBuf> = Vec::new();
+    let mut damaged = None;
     for path in paths {
         let meta = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
         if meta.is_dir() {
-            members.extend(in_folder(path)?);
+            members.extend(in_folder(path, &mut damaged)?);
         } else if let Some(found) = member(path)? {
             let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
             folders.push(folder.to_owned());
@@ -74,16 +75,18 @@ pub fn find_run(paths: &[PathBuf]) -> Result<Option<Run>> {
     }
     // Files were named: those of the same run beside them belong to it, others do not matter.
     for folder in folders {
-        members.extend(in_folder(&folder)?.into_iter().filter(|m| m.header.run == first.header.run));
+        members.extend(in_folder(&folder, &mut damaged)?.into_iter().filter(|m| m.header.run == first.header.run));
     }
     members.sort_by(|a, b| (a.header.kind, a.index, &a.path).cmp(&(b.header.kind, b.index, &b.path)));
     members.dedup_by(|a, b| a.path == b.path || same_file(&a.path, &b.path));
     let of = |kind| members.iter().filter(move |m| m.header.kind == kind);
-    let lacks = |what: &str| Error::Unusable {
-        what: format!("There is no {what} file beside {}", first.path.display()),
-        remedy: format!("Put the {what} file that the same run wrote into the same folder"),
+    let mut lacks = |what: &str| {
+        damaged.take().unwrap_or_else(|| Error::Unusable {
+            what: format!("There is no {what} file beside {}", first.path.display()),
+            remedy: format!("Put the {what} file that the same run wrote into the same folder"),
+        })
     };
-    let symbols = of(FileKind::Symbols).next().ok_or_else(|| lacks("symbols"))?.path.clone();
+    let Some(symbols) = of(FileKind::Symbols).next().map(|m| m.path.clone()) else { return Err(lacks("symbols")) };
     let traces: Vec<&Member> = of(FileKind::Trace).collect();
     if traces.is_empty() {
         return Err(lacks("trace"));
@@ -109,14 +112,19 @@ fn same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
-fn in_folder(folder: &Path) -> Result<Vec<Member>> {
+/// The members among the files of a folder; the first file that begins like one and cannot be read goes to `damaged`.
+fn in_folder(folder: &Path, damaged: &mut Option<Error>) -> Result<Vec<Member>> {
     let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?;
     let mut files: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).filter(|p| p.is_file()).collect();
     files.sort();
     let mut found = Vec::new();
     for file in files {
-        // What cannot be read is no member; whoever opens the folder as dumps will say so.
-        found.extend(member(&file).ok().flatten());
+        match member(&file) {
+            Ok(member) => found.extend(member),
+            Err(error @ Error::Format { .. }) => *damaged = damaged.take().or(Some(error)),
+            // What cannot be opened is no member; whoever opens the folder as dumps will say so.
+            Err(_) => {}
+        }
     }
     Ok(found)
 }
@@ -163,7 +171,19 @@ impl TraceFiles {
         };
         let header = of(&symbols, FileKind::Symbols)?;
         let symbols = Symbols::read(&symbols.path, symbols.bytes(), &header)?;
-        let file = |input: Input| Ok(TraceFile { start: of(&input, FileKind::Trace)?.end + 4, input });
+        let file = |input: Input| {
+            let start = of(&input, FileKind::Trace)?.end + 4;
+            if input.bytes().len() < start {
+                return Err(Error::Format {
+                    path: input.path.clone(),
+                    offset: Some(input.bytes().len() as u64),
+                    found: "the end of the file".into(),
+                    expected: "the rest of the header".into(),
+                    remedy: "Copy the file again, or record the trace again".into(),
+                });
+            }
+            Ok(TraceFile { start, input })
+        };
         let files = traces.into_iter().map(file).collect::<Result<Vec<_>>>()?;
         Ok(TraceFiles { files, symbols, warnings: Vec::new() })
     }

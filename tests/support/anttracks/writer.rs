@@ -459,4 +459,9 @@ impl<W: Write> TraceFile<W> {
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+
+    /// What was written to.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
 }

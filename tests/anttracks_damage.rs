@@ -319,3 +319,46 @@ proptest! {
         survives(symbols(&run, 2), file.into_inner())?;
     }
 }
+
+/// The seeds of the fuzz target are small runs of each kind. `UPDATE_CORPUS=1` writes them.
+#[test]
+fn the_fuzz_corpus_opens() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/anttracks");
+    if std::env::var_os("UPDATE_CORPUS").is_some() {
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for (name, collector, pointers, compressed) in [
+            ("parallel", Collector::Parallel, false, false),
+            ("parallel-pointers", Collector::Parallel, true, false),
+            ("parallel-compressed", Collector::Parallel, true, true),
+            ("g1", Collector::G1, true, false),
+        ] {
+            let spec = Spec {
+                collector,
+                pointers,
+                compressed,
+                gcs: 3,
+                live_objects: 20,
+                allocations_per_gc: 30,
+                full_gc_every: 2,
+                types: 16,
+                sites: 32,
+                answers: false,
+                ..Spec::default()
+            };
+            let mut trace = Vec::new();
+            let symbols = generate(&spec, &mut trace).expect("written to memory").symbols;
+            let bytes = [&(symbols.len() as u32).to_le_bytes()[..], &symbols, &trace].concat();
+            std::fs::write(folder.join(name), bytes).expect("written");
+        }
+    }
+    let seeds: Vec<_> = std::fs::read_dir(&folder).expect("the corpus").flatten().collect();
+    assert!(seeds.len() >= 4);
+    for seed in seeds {
+        let bytes = std::fs::read(seed.path()).expect("a seed");
+        let (length, rest) = bytes.split_first_chunk::<4>().expect("a length");
+        let (symbols, trace) = rest.split_at(u32::from_le_bytes(*length) as usize);
+        let outcome = replay(symbols.to_vec(), trace.to_vec());
+        let (_, gcs, _) = outcome.unwrap_or_else(|e| panic!("{}: {e}", seed.path().display()));
+        assert_eq!(gcs, 3, "{}", seed.path().display());
+    }
+}

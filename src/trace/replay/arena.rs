@@ -1,12 +1,17 @@
-//! The references of all objects, one record an object, in one array: length, when it was written, targets.
+//! The references of all objects, one record an object, in one array: a word with their number and when it was written,
+//! then the targets. Records with many have a word more for the number.
 //!
-//! What is replaced or dead stays behind as waste until it is more than half; then the records are copied together.
+//! What is replaced or dead stays behind as waste until it is more than a fifth; then the records are copied together.
 
 /// Records of up to so many references are written anew in their place: a GC reports most objects as they were.
 const SHORT: usize = 12;
 
-/// Words before the targets of a record.
-const HEAD: usize = 2;
+/// Bits of a head that hold the number of references.
+const COUNT_BITS: u32 = 8;
+/// In a head: the number is in the next word.
+const MANY: u32 = (1 << COUNT_BITS) - 1;
+/// Times fit into the rest of a head.
+pub const MOST_TIMES: u32 = 1 << (32 - COUNT_BITS);
 
 /// Records of references.
 #[derive(Default)]
@@ -19,122 +24,120 @@ impl Arena {
     /// No record.
     pub const NONE: u32 = 0;
 
-    /// Adds a record written at `time`; its place. `None` when there are too many references (more than 4 billion).
-    pub fn add(&mut self, time: u32, targets: impl IntoIterator<Item = u32>) -> Option<u32> {
+    /// Adds a record written at `time`, which is below [`MOST_TIMES`]; its place. `None` when there are too many
+    /// references (more than 4 billion).
+    pub fn add(&mut self, time: u32, targets: &[u32]) -> Option<u32> {
+        if targets.is_empty() {
+            return Some(Arena::NONE);
+        }
         if self.words.is_empty() {
             // Place 0 is no record.
             self.words.push(0);
         }
         let at = self.words.len();
-        grow(&mut self.words);
-        self.words.push(0);
-        grow(&mut self.words);
-        self.words.push(time);
-        for target in targets {
-            grow(&mut self.words);
-            self.words.push(target);
-        }
-        let count = self.words.len() - at - HEAD;
-        if count == 0 {
-            self.words.truncate(at);
-            return Some(Arena::NONE);
-        }
-        if self.words.len() > u32::MAX as usize {
-            self.words.truncate(at);
+        if at + targets.len() + 2 > u32::MAX as usize {
             return None;
         }
-        self.words[at] = count as u32;
+        match targets.len() < MANY as usize {
+            true => self.push(time << COUNT_BITS | targets.len() as u32),
+            false => {
+                self.push(time << COUNT_BITS | MANY);
+                self.push(targets.len() as u32);
+            }
+        }
+        targets.iter().for_each(|&target| self.push(target));
         Some(at as u32)
+    }
+
+    #[inline]
+    fn push(&mut self, word: u32) {
+        grow(&mut self.words);
+        self.words.push(word);
+    }
+
+    /// Where the targets of a record are.
+    #[inline]
+    fn range(&self, record: u32) -> std::ops::Range<usize> {
+        let at = record as usize;
+        match self.words.get(at).map_or(0, |head| head & MANY) {
+            _ if record == Arena::NONE => 0..0,
+            MANY => at + 2..at + 2 + self.words[at + 1] as usize,
+            count => at + 1..at + 1 + count as usize,
+        }
     }
 
     /// Adds to the record added last; `false` when another has been added since, or there are too many references.
     pub fn extend_last(&mut self, record: u32, targets: &[u32]) -> bool {
-        let (at, count) = (record as usize, self.words.get(record as usize).map_or(0, |n| *n as usize));
-        if record == Arena::NONE || at + HEAD + count != self.words.len() {
+        let range = self.range(record);
+        let count = range.len() + targets.len();
+        if record == Arena::NONE || range.end != self.words.len() || self.words.len() + count > u32::MAX as usize {
             return false;
         }
-        if self.words.len() + targets.len() > u32::MAX as usize {
-            return false;
+        let at = record as usize;
+        if count < MANY as usize {
+            self.words[at] += targets.len() as u32;
+        } else {
+            if self.words[at] & MANY != MANY {
+                self.words[at] |= MANY;
+                self.words.insert(at + 1, 0);
+            }
+            self.words[at + 1] = count as u32;
         }
-        for &target in targets {
-            grow(&mut self.words);
-            self.words.push(target);
-        }
-        self.words[at] += targets.len() as u32;
+        targets.iter().for_each(|&target| self.push(target));
         true
     }
 
-    /// Writes a short record anew in its own place; `false` when it does not fit or may still be added to.
+    /// Writes a short record anew in its own place; `false` when it does not fit.
     pub fn overwrite(&mut self, record: u32, time: u32, targets: &[u32]) -> bool {
-        let (at, count) = (record as usize, self.words.get(record as usize).map_or(0, |n| *n as usize));
-        if record == Arena::NONE || targets.is_empty() || targets.len() > count || count > SHORT {
+        let range = self.range(record);
+        if targets.is_empty() || targets.len() > range.len() || range.len() > SHORT {
             return false;
         }
-        self.words[at] = targets.len() as u32;
-        self.words[at + 1] = time;
-        self.words[at + HEAD..at + HEAD + targets.len()].copy_from_slice(targets);
-        self.waste += count - targets.len();
+        self.words[record as usize] = time << COUNT_BITS | targets.len() as u32;
+        self.words[range.start..range.start + targets.len()].copy_from_slice(targets);
+        self.waste += range.len() - targets.len();
         true
     }
 
     /// When a record was written.
     pub fn time_of(&self, record: u32) -> u32 {
-        self.words.get(record as usize + 1).copied().unwrap_or(0)
+        self.words.get(record as usize).map_or(0, |head| head >> COUNT_BITS)
     }
 
     /// The targets of a record.
     pub fn of(&self, record: u32) -> &[u32] {
-        match record {
-            Arena::NONE => &[],
-            at => {
-                let at = at as usize;
-                &self.words[at + HEAD..at + HEAD + self.words[at] as usize]
-            }
-        }
+        &self.words[self.range(record)]
     }
 
     /// The targets of a record, to change them.
     pub fn of_mut(&mut self, record: u32) -> &mut [u32] {
-        match record {
-            Arena::NONE => &mut [],
-            at => {
-                let at = at as usize;
-                let count = self.words[at] as usize;
-                &mut self.words[at + HEAD..at + HEAD + count]
-            }
-        }
+        let range = self.range(record);
+        &mut self.words[range]
     }
 
     /// Says that a record is not needed any more.
+    #[inline]
     pub fn drop_record(&mut self, record: u32) {
         if record != Arena::NONE {
-            self.waste += HEAD + self.words[record as usize] as usize;
+            self.waste += self.range(record).end - record as usize;
         }
     }
 
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        self.words.clear();
-        self.waste = 0;
-    }
-
-    /// Whether more than half is waste, and worth the copying.
+    /// Whether more than a fifth is waste, and worth the copying.
     pub fn is_wasteful(&self) -> bool {
-        self.waste > (self.words.len() / 2).max(1 << 16)
+        self.waste > (self.words.len() / 5).max(1 << 16)
     }
 
     /// Copies the records in use together. `records` calls what it is given for each, and notes the new place.
     pub fn compact(&mut self, records: impl FnOnce(&mut dyn FnMut(u32) -> u32)) {
-        let mut words = Vec::with_capacity(self.words.len() - self.waste + 1);
+        let mut words = Vec::with_capacity(self.words.len() - self.waste.min(self.words.len()) + 1);
         words.push(0);
         records(&mut |record| {
             if record == Arena::NONE {
                 return record;
             }
-            let at = record as usize;
-            let end = at + HEAD + self.words[at] as usize;
             let place = words.len() as u32;
-            words.extend_from_slice(&self.words[at..end]);
+            words.extend_from_slice(&self.words[record as usize..self.range(record).end]);
             place
         });
         self.words = words;
@@ -163,7 +166,7 @@ mod tests {
     proptest! {
         #[test]
         fn records_are_what_was_put_into_them(
-            steps in prop::collection::vec((0usize..20, prop::collection::vec(any::<u32>(), 0..9), 0u8..5), 0..200),
+            steps in prop::collection::vec((0usize..20, prop::collection::vec(any::<u32>(), 0..9), 0u8..6), 0..200),
         ) {
             let mut arena = Arena::default();
             let mut places = [Arena::NONE; 20];
@@ -172,8 +175,15 @@ mod tests {
                 match what {
                     0 => {
                         arena.drop_record(places[i]);
-                        places[i] = arena.add(i as u32, targets.iter().copied()).expect("room");
+                        places[i] = arena.add(i as u32, &targets).expect("room");
                         expected[i] = targets;
+                    }
+                    // Many at once.
+                    5 => {
+                        let many: Vec<u32> = targets.iter().copied().cycle().take(60 * targets.len()).collect();
+                        if arena.extend_last(places[i], &many) {
+                            expected[i].extend(many);
+                        }
                     }
                     1 | 2 => {
                         if arena.extend_last(places[i], &targets) {

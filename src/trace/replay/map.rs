@@ -454,9 +454,6 @@ impl Map {
         let leaf = &mut self.leaves[index as usize];
         leaf.page = page;
         leaf.born = born;
-        if leaf.entries.capacity() > 2 * self.room {
-            leaf.entries = Vec::new();
-        }
         leaf.entries.reserve_exact(self.room);
         Some(index)
     }
@@ -505,15 +502,11 @@ impl Map {
 
     /// The same, whatever is in it. Returns how many objects were not marked.
     pub fn discard(&mut self, index: u32) -> usize {
-        let leaf = &mut self.leaves[index as usize];
-        let mut entries = std::mem::take(&mut leaf.entries);
-        let unmarked = entries.len() - (leaf.marks as usize).min(entries.len());
+        let leaf = std::mem::take(&mut self.leaves[index as usize]);
         self.released.0 += 1;
-        self.released.1 += entries.len();
-        entries.clear();
-        *leaf = Leaf { entries, ..Leaf::default() };
+        self.released.1 += leaf.entries.len();
         self.vacant.add(index);
-        unmarked
+        leaf.entries.len() - (leaf.marks as usize).min(leaf.entries.len())
     }
 
     /// The GC interval in which all objects of a leaf were born, if they were born in one and are as they were.
@@ -527,14 +520,10 @@ impl Map {
     }
 
     /// A GC has ended: leaves that are free are used again, in order, so that those of a thread lie side by side.
-    /// `major`: many are free that will not be needed soon, and keep nothing.
-    pub fn settle(&mut self, major: bool) {
+    pub fn settle(&mut self) {
         let (leaves, objects) = std::mem::take(&mut self.released);
         if leaves > 0 {
             self.room = (objects / leaves * 5 / 4).clamp(4, 1 << PLACES);
-        }
-        if major {
-            self.leaves.iter_mut().filter(|leaf| leaf.entries.is_empty()).for_each(|leaf| leaf.entries = Vec::new());
         }
         self.vacant.rewind();
     }

@@ -594,7 +594,7 @@ fn covers(ranges: &[(u64, u64)], others: &[(u64, u64)]) -> bool {
 
 /// Gives an object its references. Returns how many could not be kept: those beyond four billion.
 fn set_references(arena: &mut Arena, now: u32, entry: &mut Entry, targets: &[u32]) -> u64 {
-    let record = arena.add(now, targets.iter().copied());
+    let record = arena.add(now, targets);
     entry.set_record(record.unwrap_or(Arena::NONE));
     if record.is_some() { 0 } else { targets.len() as u64 }
 }
@@ -766,6 +766,12 @@ impl<O: Observer> EventSink for Replay<O> {
                 remedy: "Record the trace again: its garbage collections overlap".into(),
             });
         }
+        if self.interval >= arena::MOST_TIMES - 1 {
+            return Err(Error::Unusable {
+                what: format!("The trace has more than {} garbage collections", arena::MOST_TIMES - 1),
+                remedy: "Record a shorter run".into(),
+            });
+        }
         self.relabel();
         self.reached(Moment { gc: self.interval, end: false });
         self.roots.clear();
@@ -817,7 +823,7 @@ impl<O: Observer> EventSink for Replay<O> {
             freed,
         });
         self.vacant.rewind();
-        self.map.settle(collecting.gc.kind == GcKind::Major);
+        self.map.settle();
         let moment = Moment { gc: self.interval, end: true };
         self.interval += 1;
         self.reached(moment);

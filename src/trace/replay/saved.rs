@@ -123,6 +123,9 @@ impl<O: Observer> Replay<O> {
         saved: SavedReplay,
         observer: O,
     ) -> Option<Self> {
+        if saved.interval >= super::arena::MOST_TIMES {
+            return None;
+        }
         let mut replay = Replay::new(program, observer);
         replay.interval = saved.interval;
         replay.threads = threads.get(..saved.threads as usize).filter(|t| !t.is_empty())?.to_vec();
@@ -161,7 +164,7 @@ impl<O: Observer> Replay<O> {
             let references = saved.references.get(at..end)?;
             at = end;
             let reported = saved.interval.checked_sub(saved.reported[i])?;
-            let record = replay.arena.add(reported, references.iter().copied())?;
+            let record = replay.arena.add(reported, references)?;
             let slot = replay.map.slot(&mut replay.now, address, map::NONE).filter(|_| address & 7 == 0)?;
             // Every number is taken once.
             *replay.births.get_mut(number as usize).filter(|birth| **birth == map::NONE)? = birth;

@@ -7,7 +7,7 @@ use crate::trace::event::Shape;
 use std::sync::Arc;
 
 impl<O: Observer> Replay<O> {
-    /// The heap now, or in the middle of a GC the heap before it. Costs what there is.
+    /// The heap between two GCs, or at the start of one before anything of it is known. Costs what there is.
     pub fn state(&mut self) -> HeapState {
         let n = self.live as usize;
         let set = AddressSet::new(3);
@@ -61,7 +61,8 @@ impl<O: Observer> Replay<O> {
                 },
                 entry.number(),
             );
-            targets.extend(self.references_of(entry.record()).map(|t| ObjectId(number[t as usize])));
+            let found = self.references_of(entry.record()).map(|t| number[t as usize]);
+            targets.extend(found.filter(|&t| t != map::NONE).map(ObjectId));
             offsets.push(targets.len() as u32);
         }
         let roots = self.roots.iter().filter_map(|root| {

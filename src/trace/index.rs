@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::hash::Hasher;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -240,7 +240,7 @@ impl Index {
             let _ = std::fs::remove_file(&from);
             return;
         }
-        tidy(path);
+        tidy(path, MOST_IN_CACHE);
     }
 }
 
@@ -286,8 +286,10 @@ fn read_at(file: &mut File, offset: u64, bytes: u64) -> Option<Vec<u8>> {
 fn pack(value: &impl Serialize) -> Option<Vec<u8>> {
     let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).ok()?;
     encoder.include_checksum(true).ok()?;
-    postcard::to_io(value, &mut encoder).ok()?;
-    encoder.finish().ok()
+    // Numbers are written one by one.
+    let mut writer = BufWriter::with_capacity(1 << 16, encoder);
+    postcard::to_io(value, &mut writer).ok()?;
+    writer.into_inner().ok()?.finish().ok()
 }
 
 fn unpack<T: DeserializeOwned>(packed: &[u8]) -> Option<T> {
@@ -296,8 +298,8 @@ fn unpack<T: DeserializeOwned>(packed: &[u8]) -> Option<T> {
     postcard::from_bytes(&bytes).ok()
 }
 
-/// Removes the oldest indexes beyond what the cache may take, but not the one just written.
-fn tidy(newest: &Path) {
+/// Removes the oldest indexes beyond the `most` bytes that the cache may take, but not the one just written.
+fn tidy(newest: &Path, most: u64) {
     let Some(entries) = newest.parent().and_then(|folder| std::fs::read_dir(folder).ok()) else { return };
     let mut files: Vec<(std::time::SystemTime, u64, PathBuf)> = entries
         .filter_map(|e| {
@@ -310,7 +312,7 @@ fn tidy(newest: &Path) {
     files.sort();
     let mut total: u64 = files.iter().map(|f| f.1).sum();
     for (_, bytes, path) in files {
-        if total <= MOST_IN_CACHE {
+        if total <= most {
             break;
         }
         if path != newest && std::fs::remove_file(&path).is_ok() {
@@ -325,5 +327,60 @@ pub fn cache_folder() -> Option<PathBuf> {
         Some(folder) if folder.is_empty() => None,
         Some(folder) => Some(PathBuf::from(folder)),
         None => dirs::cache_dir().map(|d| d.join("memory-city")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::recording::Recording;
+    use super::*;
+    use std::time::{Duration, SystemTime};
+
+    fn body(recording: &Recording) -> Body {
+        Body::new(recording, Oddities::default(), Vec::new())
+    }
+
+    #[test]
+    fn the_oldest_indexes_make_room_and_other_files_stay() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = |name: &str, age: u64| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, vec![0; 1000]).expect("written");
+            let time = SystemTime::now() - Duration::from_secs(age);
+            File::options().append(true).open(&path).and_then(|f| f.set_modified(time)).expect("a time");
+            path
+        };
+        let newest = file("a.index", 90);
+        let [young, older, oldest, other] =
+            [("b.index", 10), ("c.index", 50), ("d-1-1.tmp", 70), ("notes.txt", 99)].map(|(name, age)| file(name, age));
+        tidy(&newest, 2500);
+        let there = [&newest, &young, &older, &oldest, &other].map(|path| path.exists());
+        assert_eq!(there, [true, true, false, false, true]);
+    }
+
+    #[test]
+    fn an_index_of_another_version_is_no_index() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let trace = folder.path().join("trace");
+        std::fs::write(&trace, "a trace").expect("written");
+        let stamp = Stamp::of([trace.as_path()].into_iter()).expect("a stamp");
+        let cache = folder.path().join("cache");
+        let mut recording = Recording::default();
+        recording.threads.push("main".into());
+        let mut index = Index::begin(Some(&cache), Some(&stamp));
+        assert!(index.add(3, &vec![1u32, 2, 3]) > 0);
+        index.finish(Some(&stamp), || body(&recording));
+        let (mut index, found) = Index::open(Some(&cache), Some(&stamp)).expect("an index");
+        assert_eq!(found.threads, ["main"]);
+        let checkpoint = index.before(7).expect("a checkpoint");
+        assert_eq!(index.read::<Vec<u32>>(checkpoint), Some(vec![1, 2, 3]));
+        assert_eq!(index.before(2), None);
+
+        // The same, written by another version.
+        let path = cache.join(stamp.file_name());
+        let packed = pack(&Body { version: VERSION + 1, stamp: stamp.clone(), ..body(&recording) }).expect("packed");
+        let place = [8u64, packed.len() as u64].map(u64::to_le_bytes).concat();
+        std::fs::write(&path, [&MAGIC[..], &packed, &place].concat()).expect("written");
+        assert!(Index::open(Some(&cache), Some(&stamp)).is_none());
     }
 }

@@ -1,0 +1,146 @@
+//! Which leaf belongs to which page of the address range.
+
+use super::{LEAF_SHIFT, NONE};
+
+/// Leaves of a chunk of the directory: 4 GB of heap.
+const CHUNK_SHIFT: u32 = 20;
+/// No heap is spread over more chunks of the address range: a damaged file says so.
+const MOST_CHUNKS: usize = 4096;
+
+/// Leaves by address.
+pub struct Directory {
+    chunks: Vec<(u64, Vec<u32>)>,
+    /// The chunk used last.
+    chunk: usize,
+    /// Pages that have a leaf, in no order; may name pages twice, and pages that have lost it.
+    pages: Vec<u64>,
+    /// How many have a leaf.
+    count: usize,
+    last: (u64, u32),
+}
+
+impl Default for Directory {
+    fn default() -> Self {
+        Directory { chunks: Vec::new(), chunk: 0, pages: Vec::new(), count: 0, last: (u64::MAX, NONE) }
+    }
+}
+
+/// The first and the last page of an address range.
+fn pages_of(start: u64, end: u64) -> Option<(u64, u64)> {
+    (start < end).then(|| (start >> LEAF_SHIFT, (end - 1) >> LEAF_SHIFT))
+}
+
+const CHUNK_MASK: u64 = (1 << CHUNK_SHIFT) - 1;
+
+impl Directory {
+    /// The leaf of a page.
+    #[inline]
+    pub fn get(&self, page: u64) -> u32 {
+        if self.last.0 == page {
+            return self.last.1;
+        }
+        let key = page >> CHUNK_SHIFT;
+        match self.chunks.get(self.chunk) {
+            Some((k, leaves)) if *k == key => leaves[(page & CHUNK_MASK) as usize].wrapping_sub(1),
+            _ => match self.chunks.binary_search_by_key(&key, |c| c.0) {
+                Ok(at) => self.chunks[at].1[(page & CHUNK_MASK) as usize].wrapping_sub(1),
+                Err(_) => NONE,
+            },
+        }
+    }
+
+    /// The same, remembered for the next question.
+    #[inline]
+    pub(super) fn look(&mut self, page: u64) -> u32 {
+        if self.last.0 != page {
+            self.last = (page, self.get(page));
+        }
+        self.last.1
+    }
+
+    /// Sets the leaf of a page. `false` when the address range is spread too far.
+    pub fn set(&mut self, page: u64, leaf: u32) -> bool {
+        let key = page >> CHUNK_SHIFT;
+        if self.chunks.get(self.chunk).is_none_or(|c| c.0 != key) {
+            self.chunk = match self.chunks.binary_search_by_key(&key, |c| c.0) {
+                Ok(at) => at,
+                Err(_) if self.chunks.len() >= MOST_CHUNKS => return false,
+                Err(at) => {
+                    // Zeroed memory costs nothing until it is touched: most of a chunk never is.
+                    self.chunks.insert(at, (key, vec![0; 1 << CHUNK_SHIFT]));
+                    at
+                }
+            };
+        }
+        let entry = &mut self.chunks[self.chunk].1[(page & CHUNK_MASK) as usize];
+        let before = std::mem::replace(entry, leaf.wrapping_add(1));
+        self.last = (page, leaf);
+        match (before, leaf) {
+            (0, NONE) => {}
+            (_, NONE) => self.count -= 1,
+            (0, _) => {
+                self.count += 1;
+                self.pages.push(page);
+                if self.pages.len() > 2 * self.count + (1 << 12) {
+                    self.pages();
+                }
+            }
+            _ => {}
+        }
+        true
+    }
+
+    /// The pages that have a leaf, in address order.
+    pub fn pages(&mut self) -> &[u64] {
+        let mut pages = std::mem::take(&mut self.pages);
+        pages.retain(|&p| self.get(p) != NONE);
+        pages.sort_unstable();
+        pages.dedup();
+        self.pages = pages;
+        &self.pages
+    }
+
+    /// The pages that have a leaf between two addresses, in address order. Costs as many steps as there are pages
+    /// between them, or in all, whichever is less.
+    pub fn pages_between(&self, start: u64, end: u64) -> Vec<u64> {
+        let Some((first, last)) = pages_of(start, end) else { return Vec::new() };
+        if last - first < self.pages.len() as u64 {
+            return (first..=last).filter(|&page| self.get(page) != NONE).collect();
+        }
+        let mut pages: Vec<u64> = self.named(first, last).collect();
+        pages.sort_unstable();
+        pages.dedup();
+        pages
+    }
+
+    /// Whether there is one.
+    pub fn has_between(&self, start: u64, end: u64) -> bool {
+        let Some((first, last)) = pages_of(start, end) else { return false };
+        match last - first < self.pages.len() as u64 {
+            true => (first..=last).any(|page| self.get(page) != NONE),
+            false => self.named(first, last).next().is_some(),
+        }
+    }
+
+    fn named(&self, first: u64, last: u64) -> impl Iterator<Item = u64> + '_ {
+        self.pages.iter().copied().filter(move |&page| (first..=last).contains(&page) && self.get(page) != NONE)
+    }
+
+    /// Takes all pages with their leaves, and leaves the directory empty.
+    pub fn drain(&mut self) -> Vec<(u64, u32)> {
+        let mut taken = Vec::with_capacity(self.pages.len());
+        for page in std::mem::take(&mut self.pages) {
+            let leaf = self.get(page);
+            if leaf != NONE {
+                taken.push((page, leaf));
+                self.set(page, NONE);
+            }
+        }
+        taken
+    }
+
+    /// Bytes of memory that were touched, about.
+    pub fn memory(&self) -> usize {
+        8 * self.pages.capacity() + 4 * self.pages.len() + 4096 * self.chunks.len()
+    }
+}

@@ -174,6 +174,17 @@ fn the_sample_city_looks_as_it_should() {
         golden(grouping, &picture);
     }
 
+    // A trace: types and where their objects were allocated, and what keeps those of one site alive.
+    let trace = [Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/anttracks/person-leak-parallel")];
+    let traced = Settings::default();
+    studio.show(open_city(&trace, &traced, &Progress::new()).expect("the trace"));
+    let site = "Heap#PersonLeak8$Person#PersonLeak8.main(String[]):33";
+    let wish = Shot { select: Some(site.into()), panels: true, size: (1280, 720), ..shot(&traced) };
+    let picture = studio.shoot(&wish).expect("a picture");
+    golden("trace", &picture);
+    assert!(share(&picture, is_red) > 0.005 && share(&picture, is_purple) > 0.002 && share(&picture, is_green) > 0.005);
+    studio.show(open(&settings));
+
     // Wrong wishes are errors with a remedy.
     let error = studio.shoot(&Shot { time: Some(99), ..shot(&settings) }).expect_err("no such time").to_string();
     assert!(error.contains("no point in time 100") && error.contains("from 1 to 16"), "{error}");

@@ -21,7 +21,7 @@ impl Default for Site {
             description: "The method and bytecode index that allocated the object, then their callers",
             example: "java.util.LinkedList.linkLast(Object):7",
             cardinality: Cardinality::Hierarchy,
-            separator: Some(" ← "),
+            separator: Some(" ‹ "),
         };
         Site { meta }
     }

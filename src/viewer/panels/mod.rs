@@ -264,7 +264,7 @@ fn caption(ctx: &egui::Context, city: &City, clock: &Clock, settings: &Settings,
                 let amount = city.timeline.amount(clock.time, NodeId::ROOT);
                 ui.label(format!("{}/{}  {}", clock.time + 1, city.times(), point.label));
                 ui.label(egui::RichText::new(amounts(amount)).color(theme::QUIET));
-                let grouping = crate::group::grouping(&settings.grouping).map(|g| g.title.clone()).unwrap_or_default();
+                let grouping = &city.history.grouping().title;
                 ui.label(
                     egui::RichText::new(format!("{grouping}  ·  {}", metric_name(settings.metric))).color(theme::QUIET),
                 );

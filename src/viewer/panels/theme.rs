@@ -114,7 +114,7 @@ pub fn brief(name: &str) -> String {
         format!("{}{rest}", &path[start..])
     };
     name.split(" › ")
-        .map(|names| names.split(" ← ").map(part).collect::<Vec<_>>().join(" ← "))
+        .map(|names| names.split(" ‹ ").map(part).collect::<Vec<_>>().join(" ‹ "))
         .collect::<Vec<_>>()
         .join(" › ")
 }
@@ -127,7 +127,7 @@ mod tests {
     fn brief_names_keep_what_tells() {
         for (name, expected) in [
             ("java.lang.String › java.util.Arrays.copyOf(char[], int):1", "String › Arrays.copyOf:1"),
-            ("char[] › a.B.<init>(int):2 ← c.D.run():7", "char[] › B.<init>:2 ← D.run:7"),
+            ("char[] › a.B.<init>(int):2 ‹ c.D.run():7", "char[] › B.<init>:2 ‹ D.run:7"),
             ("java.util.HashMap$Node[]", "HashMap$Node[]"),
             ("Main", "Main"),
             ("main", "main"),

@@ -2,7 +2,7 @@
 //! and the first city of a large trace.
 //!
 //! `cargo bench --bench trace --no-default-features`. The traces are generated into `target/bench` (1.7 GB). With a folder
-//! as argument, only that run is replayed.
+//! as argument, only that run is replayed; with `--profile` too, once and without the baselines.
 
 #[path = "../tests/support/anttracks/mod.rs"]
 mod anttracks;
@@ -36,7 +36,13 @@ fn main() {
     println!("| what | events or objects | ours | baseline | ratio |");
     println!("|---|---|---|---|---|");
     if let Some(folder) = arguments.iter().find(|a| !a.starts_with('-')) {
-        return replay(folder, &files(Path::new(folder)));
+        let files = files(Path::new(folder));
+        if arguments.iter().any(|a| a == "--profile") {
+            let mut sink = Replay::new(Arc::clone(files.program()), Changes::default());
+            let time = play(&files, &mut sink, |_| ());
+            return println!("{:.1} M/s", sink.events() as f64 / time.as_secs_f64() / 1e6);
+        }
+        return replay(folder, &files);
     }
     let base = Spec {
         threads: 8,
@@ -66,6 +72,7 @@ fn main() {
         ..plain.clone()
     };
     let large = Spec { stop_at_bytes: Some(1_000_000_000), ..plain.clone() };
+    recorded();
     replay("without references, 2 million live", &files(&run("plain", &plain)));
     replay("with references, 1 million live", &files(&run("pointers", &pointers)));
     trees(&run("slow", &slow));
@@ -153,6 +160,32 @@ fn replay(name: &str, files: &Arc<TraceFiles>) {
         floor.as_secs_f64()
     );
     memory(name, files);
+}
+
+/// Runs that the VM itself recorded: small, and unlike made-up ones in what they do most.
+fn recorded() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/anttracks");
+    for name in ["churn-par-noptr", "churn-par-comp", "churn-parallel", "churn-g1", "person-leak-parallel"] {
+        let files = files(&data.join(name));
+        let mut events = 0;
+        let mut ours = || {
+            let mut sink = Replay::new(Arc::clone(files.program()), Changes::default());
+            let time = play(&files, &mut sink, |_| ());
+            events = sink.events();
+            time
+        };
+        let ours = median((0..51).map(|_| ours()).collect());
+        let naive =
+            median((0..11).map(|_| play(&files, &mut Naive::new(Arc::clone(files.program())), |_| ())).collect());
+        let rate = |t: Duration| events as f64 / t.as_secs_f64() / 1e6;
+        println!(
+            "| replay recorded {name} | {:.2} M events | {:.1} M/s | hash map of objects {:.1} M/s | {:.1}x |",
+            events as f64 / 1e6,
+            rate(ours),
+            rate(naive),
+            naive.as_secs_f64() / ours.as_secs_f64()
+        );
+    }
 }
 
 /// Memory at every moment between GCs, where it is largest against the objects there are.

@@ -71,6 +71,8 @@ const FIRST_PICTURE: Duration = Duration::from_millis(600);
 const PIECE: u64 = 1 << 20;
 /// Checkpoints are not worth it for less.
 const LEAST_DISTANCE: u64 = 4 << 20;
+/// Nor for less than so many times their size: writing a byte of them takes as long as replaying two dozen of the trace.
+const LEAST_SIZES: u64 = 6;
 
 fn moment(index: usize) -> Moment {
     Moment { gc: index as u32 / 2, end: index % 2 == 1 }
@@ -266,7 +268,7 @@ impl Spacing {
         // The size of the next one: as the last, or as a guess by the number of objects.
         let bytes = self.bytes.max(6 * replay.live());
         let Some(distance) = index.distance(total, total - at, bytes) else { return };
-        if at - self.last < distance.max(LEAST_DISTANCE).max(bytes) {
+        if at - self.last < distance.max(LEAST_DISTANCE).max(LEAST_SIZES * bytes) {
             return;
         }
         let saved = SavedPlayer { decoder: decoder.save(), replay: replay.save() };

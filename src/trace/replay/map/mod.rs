@@ -219,8 +219,8 @@ impl Map {
     /// A GC has ended: leaves that are free are used again, in order, so that those of a thread lie side by side.
     pub fn settle(&mut self) {
         let (leaves, objects) = std::mem::take(&mut self.released);
-        if leaves > 0 {
-            self.room = (objects / leaves * 5 / 4).clamp(4, 1 << PLACES);
+        if let Some(mean) = objects.checked_div(leaves) {
+            self.room = (mean * 5 / 4).clamp(4, 1 << PLACES);
         }
         self.vacant.rewind();
     }

@@ -1,23 +1,120 @@
-//! Joins trees one at a time, so that a long series never holds them all.
+//! Joins trees one at a time, so that a long series never holds them all: of each it keeps what changed.
+//!
+//! Trees of a series resemble each other, so a node is first looked for right behind the one before it, in the order
+//! in which nodes first came: that costs two comparisons. Only where the guess fails is a node hashed.
 
-use super::{Amount, TimePoint, Timeline};
+use super::{Amount, NodeId, TimePoint, Timeline};
 use crate::group::MemoryTree;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A timeline under construction. Nodes are matched by role and name below the same parent.
+/// A timeline under construction. Nodes are matched by role and name (or by key, where they have one) below the same
+/// parent. It is fed tree by tree ([`TimelineBuilder::add`]) or change by change ([`TimelineBuilder::step`]), not both.
 #[derive(Clone, Default)]
 pub struct TimelineBuilder {
-    points: Vec<TimePoint>,
-    parent: Vec<u32>,
-    name: Vec<Arc<str>>,
-    role: Vec<Arc<str>>,
-    find: HashMap<(u32, Arc<str>, Arc<str>), u32>,
-    /// By node: when its amount became another. It is 0 before the first.
-    changes: Vec<Vec<(u32, Amount)>>,
-    separators: Vec<(Arc<str>, &'static str)>,
-    /// Nodes of the tree that [`TimelineBuilder::step`] knows.
+    pub(super) points: Vec<TimePoint>,
+    pub(super) symbols: Symbols,
+    pub(super) parent: Vec<u32>,
+    /// Names, roles and keys are symbols.
+    pub(super) name: Vec<u32>,
+    pub(super) role: Vec<u32>,
+    pub(super) key: Vec<u32>,
+    /// One more than the last time a node was in.
+    seen: Vec<u32>,
+    /// The amount of each node at the last time.
+    last: Vec<Amount>,
+    find: HashMap<Identity, u32>,
+    /// By time: the nodes whose amount became another. It is 0 before the first.
+    pub(super) log: Vec<Vec<Change>>,
+    /// Changes in the log.
+    changes: u64,
+    pub(super) separators: Vec<(Arc<str>, &'static str)>,
+    /// Nodes of the tree that [`TimelineBuilder::step`] knows; of [`TimelineBuilder::add`], those of the last tree.
     known: Vec<u32>,
+}
+
+/// A node, and the amount that it has from now on.
+pub(super) type Change = (u32, Amount);
+
+/// A node of a tree to be added. Parents come before their children, the root comes first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<'a> {
+    /// Number of the parent among the rows; of no meaning for the root.
+    pub parent: usize,
+    /// What made the node.
+    pub role: &'a str,
+    /// The name for people.
+    pub name: &'a str,
+    /// What the node is matched by instead of its name.
+    pub key: Option<&'a str>,
+    /// Objects and bytes.
+    pub amount: Amount,
+}
+
+/// Rows that were added to a node of the same tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Duplicates {
+    /// How many.
+    pub count: usize,
+    /// Number of the first.
+    pub first: usize,
+}
+
+/// Where the nodes with keys of their own are in the finished timeline.
+#[derive(Debug, Default)]
+pub(crate) struct Keys {
+    /// The first node, in the order of the timeline, that has the key.
+    pub find: HashMap<Arc<str>, NodeId>,
+    /// Keys that several nodes have.
+    pub ambiguous: Vec<Arc<str>>,
+}
+
+/// What makes a node the same at another time. Hashed with a random seed: names come from files, and nobody shall be
+/// able to choose names that all fall into one bucket.
+#[derive(PartialEq, Eq, Hash, Clone, Copy)]
+struct Identity {
+    parent: u32,
+    role: u32,
+    /// The key where there is one, else the name.
+    text: u32,
+    keyed: bool,
+}
+
+/// No key.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Each text once.
+#[derive(Clone, Default)]
+pub(super) struct Symbols {
+    find: HashMap<Arc<str>, u32>,
+    text: Vec<Arc<str>>,
+    bytes: u64,
+}
+
+impl Symbols {
+    fn of(&mut self, text: &str) -> u32 {
+        if let Some(&symbol) = self.find.get(text) {
+            return symbol;
+        }
+        let shared: Arc<str> = Arc::from(text);
+        let symbol = self.push(Arc::clone(&shared));
+        self.find.insert(shared, symbol);
+        symbol
+    }
+
+    pub(super) fn push(&mut self, text: Arc<str>) -> u32 {
+        self.bytes += text.len() as u64;
+        self.text.push(text);
+        self.text.len() as u32 - 1
+    }
+
+    pub(super) fn text(&self, symbol: u32) -> &Arc<str> {
+        &self.text[symbol as usize]
+    }
+
+    pub(super) fn forget_how_to_find(&mut self) {
+        self.find = HashMap::new();
+    }
 }
 
 /// The name of a node that shares its name, but not its role, with a sibling: a package `a.b` beside a class `a.b`.
@@ -28,177 +125,233 @@ pub(super) fn told_apart(name: &str, role: &str) -> String {
 impl TimelineBuilder {
     /// Adds the tree of the next point in time.
     pub fn add(&mut self, point: TimePoint, tree: &MemoryTree) {
-        let ids = self.nodes_of(tree, Vec::with_capacity(tree.len()));
-        // Nodes that share their place in the timeline add up.
-        let mut column = vec![Amount::default(); self.parent.len()];
-        for (n, &id) in ids.iter().enumerate() {
-            column[id as usize] += tree.amount(n);
+        self.add_rows(point, (0..tree.len()).map(|n| row(tree, n)));
+        self.note_separators(tree);
+    }
+
+    /// Adds the tree of the next point in time, node by node.
+    pub(crate) fn add_rows<'a>(
+        &mut self,
+        point: TimePoint,
+        rows: impl ExactSizeIterator<Item = Row<'a>>,
+    ) -> Duplicates {
+        let time = self.points.len() as u32 + 1;
+        let mut ids: Vec<u32> = Vec::with_capacity(rows.len());
+        // What the nodes had is compared with what they have when all of it is known: nodes that share their place in
+        // the timeline add up.
+        let mut here: Vec<Change> = Vec::with_capacity(rows.len());
+        let mut duplicates = Duplicates::default();
+        let mut guess = 0;
+        for (n, row) in rows.enumerate() {
+            let before = self.parent.len();
+            let id = match n {
+                0 => self.root(row.name, row.role),
+                _ => self.child(ids[row.parent], &row, guess),
+            };
+            if (id as usize) < before {
+                guess = id + 1;
+            }
+            ids.push(id);
+            if self.seen[id as usize] == time {
+                duplicates.first = if duplicates.count == 0 { n } else { duplicates.first };
+                duplicates.count += 1;
+            } else {
+                self.seen[id as usize] = time;
+                here.push((id, std::mem::take(&mut self.last[id as usize])));
+            }
+            let sum = &mut self.last[id as usize];
+            sum.objects = sum.objects.saturating_add(row.amount.objects);
+            sum.bytes = sum.bytes.saturating_add(row.amount.bytes);
         }
-        for (id, amount) in column.into_iter().enumerate() {
-            self.note(id as u32, amount);
+        let now: Vec<u32> = here.iter().map(|c| c.0).collect();
+        here.retain_mut(|(id, amount)| std::mem::replace(amount, self.last[*id as usize]) != self.last[*id as usize]);
+        for gone in std::mem::replace(&mut self.known, now) {
+            if self.seen[gone as usize] != time && std::mem::take(&mut self.last[gone as usize]) != Amount::default() {
+                here.push((gone, Amount::default()));
+            }
         }
-        self.end_point(point, tree);
+        here.shrink_to_fit();
+        self.end_time(point, here);
+        duplicates
     }
 
     /// Adds the next point in time from what changed since the last call. The tree is always the same one, which only
     /// grows, without nodes that share their place; `changed` are the nodes whose amounts may be others now. Costs what
     /// changed.
     pub fn step(&mut self, point: TimePoint, tree: &MemoryTree, changed: &[u32]) {
-        let known = std::mem::take(&mut self.known);
-        self.known = self.nodes_of(tree, known);
+        for n in self.known.len()..tree.len() {
+            let row = row(tree, n);
+            let id = match n {
+                0 => self.root(row.name, row.role),
+                _ => self.child(self.known[row.parent], &row, NONE),
+            };
+            self.known.push(id);
+        }
+        let mut log = Vec::new();
         for &node in changed {
-            self.note(self.known[node as usize], tree.amount(node as usize));
+            let id = self.known[node as usize];
+            let amount = tree.amount(node as usize);
+            if std::mem::replace(&mut self.last[id as usize], amount) != amount {
+                log.push((id, amount));
+            }
         }
-        self.end_point(point, tree);
+        self.end_time(point, log);
+        self.note_separators(tree);
     }
 
-    /// The nodes of a tree here; `ids` are those of its first nodes.
-    fn nodes_of(&mut self, tree: &MemoryTree, mut ids: Vec<u32>) -> Vec<u32> {
-        for n in ids.len()..tree.len() {
-            ids.push(match tree.parent(n) {
-                None => self.root(tree.name(n), tree.role(n)),
-                Some(parent) => self.child(ids[parent], tree.role(n), tree.name(n)),
-            });
-        }
-        ids
+    fn end_time(&mut self, point: TimePoint, log: Vec<Change>) {
+        self.changes += log.len() as u64;
+        self.log.push(log);
+        self.points.push(point);
     }
 
-    fn note(&mut self, id: u32, amount: Amount) {
-        let t = self.points.len() as u32;
-        let changes = &mut self.changes[id as usize];
-        let before = changes.iter().rev().find(|c| c.0 < t).map(|c| c.1).unwrap_or_default();
-        changes.pop_if(|last| last.0 == t);
-        if amount != before {
-            changes.push((t, amount));
-        }
-    }
-
-    fn end_point(&mut self, point: TimePoint, tree: &MemoryTree) {
+    fn note_separators(&mut self, tree: &MemoryTree) {
         for separator in tree.separators() {
             if !self.separators.contains(separator) {
                 self.separators.push(separator.clone());
             }
         }
-        self.points.push(point);
     }
 
-    fn root(&mut self, name: &Arc<str>, role: &Arc<str>) -> u32 {
+    /// Points in time so far.
+    pub fn times(&self) -> usize {
+        self.points.len()
+    }
+
+    /// Nodes so far.
+    pub(crate) fn nodes(&self) -> usize {
+        self.parent.len()
+    }
+
+    /// How often a node's amount became another so far.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// About how much memory all of it takes, and will take as a timeline.
+    pub(crate) fn bytes(&self) -> u64 {
+        const NODE: u64 = 128;
+        const TEXT: u64 = 64;
+        2 * self.changes * size_of::<Change>() as u64
+            + NODE * self.parent.len() as u64
+            + TEXT * self.symbols.text.len() as u64
+            + self.symbols.bytes
+    }
+
+    /// Puts the times into another order: `order` has, for each of them, the number it was added as and what is said
+    /// of it. Times that are not in it are dropped. Nothing can be added after that.
+    pub(crate) fn arrange(&mut self, order: Vec<(usize, TimePoint)>) {
+        let times = self.points.len();
+        let (places, points): (Vec<usize>, Vec<TimePoint>) = order.into_iter().unzip();
+        self.points = points;
+        if places.len() == times && places.is_sorted() {
+            return;
+        }
+        let mut place_of: Vec<Option<u32>> = vec![None; times];
+        places.iter().enumerate().for_each(|(new, &old)| place_of[old] = Some(new as u32));
+        let mut of_node: Vec<Vec<Change>> = vec![Vec::new(); self.parent.len()];
+        for (t, changes) in std::mem::take(&mut self.log).into_iter().enumerate() {
+            changes.into_iter().for_each(|(node, amount)| of_node[node as usize].push((t as u32, amount)));
+        }
+        self.log = vec![Vec::new(); places.len()];
+        for (node, changes) in of_node.into_iter().enumerate() {
+            // Only the times at which the node has something: each was a row of a tree once.
+            let mut lit: Vec<Change> = Vec::new();
+            for (i, &(from, amount)) in changes.iter().enumerate().filter(|(_, c)| c.1 != Amount::default()) {
+                let end = changes.get(i + 1).map_or(times, |next| next.0 as usize);
+                lit.extend(place_of[from as usize..end].iter().flatten().map(|&new| (new, amount)));
+            }
+            lit.sort_unstable_by_key(|c| c.0);
+            let mut before: Option<Change> = None;
+            for &(t, amount) in &lit {
+                match before {
+                    Some((last, same)) if last + 1 == t && same == amount => {}
+                    Some((last, _)) if last + 1 < t => {
+                        self.log[last as usize + 1].push((node as u32, Amount::default()));
+                        self.log[t as usize].push((node as u32, amount));
+                    }
+                    _ => self.log[t as usize].push((node as u32, amount)),
+                }
+                before = Some((t, amount));
+            }
+            if let Some((last, _)) = before
+                && let Some(log) = self.log.get_mut(last as usize + 1)
+            {
+                log.push((node as u32, Amount::default()));
+            }
+        }
+    }
+
+    fn push(&mut self, parent: u32, name: u32, role: u32, key: u32) {
+        self.parent.push(parent);
+        self.name.push(name);
+        self.role.push(role);
+        self.key.push(key);
+        self.seen.push(0);
+        self.last.push(Amount::default());
+    }
+
+    fn root(&mut self, name: &str, role: &str) -> u32 {
         if self.parent.is_empty() {
-            self.parent.push(0);
-            self.name.push(Arc::clone(name));
-            self.role.push(Arc::clone(role));
-            self.changes.push(Vec::new());
+            let (name, role) = (self.symbols.of(name), self.symbols.of(role));
+            self.push(0, name, role, NONE);
         }
         0
     }
 
-    fn child(&mut self, parent: u32, role: &Arc<str>, name: &Arc<str>) -> u32 {
+    fn child(&mut self, parent: u32, row: &Row<'_>, guess: u32) -> u32 {
+        let g = guess as usize;
+        if g < self.parent.len() && self.parent[g] == parent && g > 0 {
+            let is = |symbol: u32, text: &str| **self.symbols.text(symbol) == *text;
+            let same = match (row.key, self.key[g]) {
+                (None, NONE) => is(self.name[g], row.name),
+                (Some(key), symbol) if symbol != NONE => is(symbol, key),
+                _ => false,
+            };
+            if same && is(self.role[g], row.role) {
+                return guess;
+            }
+        }
+        let role = self.symbols.of(row.role);
+        let (name, key) = match row.key {
+            None => (self.symbols.of(row.name), NONE),
+            Some(key) => (NONE, self.symbols.of(key)),
+        };
+        let text = if key == NONE { name } else { key };
         let next = self.parent.len() as u32;
-        let id = *self.find.entry((parent, Arc::clone(role), Arc::clone(name))).or_insert(next);
+        let id = *self.find.entry(Identity { parent, role, text, keyed: key != NONE }).or_insert(next);
         if id == next {
-            self.parent.push(parent);
-            self.name.push(Arc::clone(name));
-            self.role.push(Arc::clone(role));
-            self.changes.push(Vec::new());
+            let name = if key == NONE { name } else { self.symbols.of(row.name) };
+            self.push(parent, name, role, key);
         }
         id
     }
 
     /// The timeline. Nodes are numbered level by level, by name within a parent: the same data gives the same numbers,
     /// whatever the order in which the trees listed them.
-    pub fn finish(mut self) -> Timeline {
-        let heap: Arc<str> = Arc::from("Heap");
-        self.root(&heap, &heap);
-        let n = self.parent.len();
-        let mut children_of: Vec<Vec<u32>> = vec![Vec::new(); n];
-        // A tree that follows changes also knows groups that came and went between two points in time.
-        let fleeting = |i: usize| !self.known.is_empty() && self.changes[i].is_empty();
-        for i in (1..n).filter(|&i| !fleeting(i)) {
-            children_of[self.parent[i] as usize].push(i as u32);
-        }
-        self.join_chains(&mut children_of);
-        self.tell_apart(&children_of);
-
-        let mut order: Vec<u32> = vec![0];
-        let mut parent = vec![0u32];
-        let mut level = vec![0u32];
-        let mut first_child = Vec::with_capacity(n + 1);
-        let mut at = 0;
-        while at < order.len() {
-            first_child.push(order.len() as u32 - 1);
-            let mut children = std::mem::take(&mut children_of[order[at] as usize]);
-            children.sort_unstable_by(|&a, &b| self.name[a as usize].cmp(&self.name[b as usize]));
-            for child in children {
-                order.push(child);
-                parent.push(at as u32);
-                level.push(level[at] + 1);
-            }
-            at += 1;
-        }
-        first_child.push(order.len() as u32 - 1);
-        let pick = |column: &[Arc<str>]| order.iter().map(|&i| Arc::clone(&column[i as usize])).collect();
-        let mut first_change = Vec::with_capacity(order.len() + 1);
-        let mut changes = Vec::with_capacity(self.changes.iter().map(Vec::len).sum());
-        let mut max = vec![Amount::default(); order.len()];
-        for (&i, m) in order.iter().zip(&mut max) {
-            first_change.push(changes.len() as u32);
-            for (t, amount) in std::mem::take(&mut self.changes[i as usize]) {
-                m.objects = m.objects.max(amount.objects);
-                m.bytes = m.bytes.max(amount.bytes);
-                changes.push((t, amount));
-            }
-        }
-        first_change.push(changes.len() as u32);
-        let name: Vec<Arc<str>> = pick(&self.name);
-        let mut seen: HashSet<Arc<str>> = HashSet::new();
-        let leaves = (0..order.len()).filter(|&i| first_child[i] == first_child[i + 1]).map(|i| &name[i]);
-        let shared_names = leaves.filter(|n| !seen.insert(Arc::clone(n))).cloned().collect();
-        Timeline {
-            points: self.points,
-            // Breadth first, every node but the root is a child in numbering order.
-            children: (1..order.len() as u32).map(super::NodeId).collect(),
-            parent,
-            level,
-            name,
-            role: pick(&self.role),
-            first_child,
-            first_change,
-            changes,
-            max,
-            separators: self.separators,
-            shared_names,
-        }
+    pub fn finish(self) -> Timeline {
+        self.finish_with_keys().0
     }
 
-    /// Makes one node of a node with a single child of the same role, where that role is joined: `org`, `org.h2`.
-    /// Decided on the nodes of all times together, so a name never changes over time.
-    fn join_chains(&mut self, children_of: &mut [Vec<u32>]) {
-        // Children come after their parents: backwards, a chain is joined from its end.
-        for i in (1..self.parent.len()).rev() {
-            let Some((_, separator)) = self.separators.iter().find(|(role, _)| *role == self.role[i]) else { continue };
-            if let [only] = children_of[i][..]
-                && self.role[only as usize] == self.role[i]
-            {
-                self.name[i] = Arc::from(format!("{}{separator}{}", self.name[i], self.name[only as usize]));
-                children_of[i] = std::mem::take(&mut children_of[only as usize]);
-            }
-        }
+    /// The timeline, and where the nodes with keys of their own are in it.
+    pub(crate) fn finish_with_keys(mut self) -> (Timeline, Keys) {
+        self.root("Heap", "Heap");
+        // What matching needed makes room for what the timeline needs.
+        self.find = HashMap::new();
+        self.seen = Vec::new();
+        self.last = Vec::new();
+        self.known = Vec::new();
+        self.symbols.forget_how_to_find();
+        super::numbering::finish(self)
     }
+}
 
-    fn tell_apart(&mut self, children_of: &[Vec<u32>]) {
-        for children in children_of {
-            let mut seen: HashSet<Arc<str>> = HashSet::with_capacity(children.len());
-            let twice: HashSet<Arc<str>> = children
-                .iter()
-                .map(|&c| Arc::clone(&self.name[c as usize]))
-                .filter(|name| !seen.insert(Arc::clone(name)))
-                .collect();
-            for &child in children.iter().filter(|_| !twice.is_empty()) {
-                let i = child as usize;
-                if twice.contains(&self.name[i]) {
-                    self.name[i] = Arc::from(told_apart(&self.name[i], &self.role[i]));
-                }
-            }
-        }
+fn row(tree: &MemoryTree, n: usize) -> Row<'_> {
+    Row {
+        parent: tree.parent(n).unwrap_or_default(),
+        role: tree.role(n),
+        name: tree.name(n),
+        key: None,
+        amount: tree.amount(n),
     }
 }

@@ -6,6 +6,8 @@
 mod builder;
 mod growing;
 mod history;
+pub mod json;
+mod numbering;
 pub mod references;
 
 pub use crate::heap::{Amount, Metric};
@@ -63,6 +65,8 @@ pub struct Timeline {
     max: Vec<Amount>,
     /// Roles whose chains of single children are one node, and what joins their names.
     separators: Vec<(Arc<str>, &'static str)>,
+    /// Roles of which nodes lie below nodes of the same role: packages in packages, callers of callers.
+    nested_roles: std::collections::HashSet<Arc<str>>,
     /// Names that several leaves have.
     shared_names: std::collections::HashSet<Arc<str>>,
 }
@@ -206,7 +210,7 @@ impl Timeline {
     /// The name, with that of the nearest node above that another classifier made where it does not tell enough alone:
     /// where leaves share it, and where it is a part of a hierarchy (`String › Main.main():7`).
     pub fn telling_name(&self, node: NodeId) -> String {
-        let hierarchy = self.separators.iter().any(|(role, _)| **role == *self.role(node));
+        let hierarchy = self.nested_roles.contains(self.role(node));
         if !(hierarchy || self.shared_names.contains(&self.name[node.index()])) {
             return self.name(node).to_owned();
         }

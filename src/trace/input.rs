@@ -136,7 +136,7 @@ fn too_large(path: &Path, limit: u64) -> Error {
 }
 
 /// How much an unpacked input may take: what the system says is available, less a quarter for the heap state itself.
-fn memory_limit() -> u64 {
+pub(crate) fn memory_limit() -> u64 {
     let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
         line.split_whitespace().nth(1)?.parse::<u64>().ok()

@@ -1,0 +1,268 @@
+//! Errors of the parser as errors for people, and warnings that are counted instead of repeated.
+
+use super::document::Context;
+use super::fields::{Unknown, shortened};
+use super::maps::{Groups, RawMaps};
+use super::tree::Columns;
+use super::{FORMAT, VERSION};
+use crate::error::{Error, Result, Warning};
+use crate::heap::Amount;
+use crate::timeline::builder::{Duplicates, Row};
+use crate::timeline::{TimePoint, TimelineBuilder};
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+/// What is put right, and told once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Note {
+    Raised,
+    OneCount,
+    Duplicate,
+    NoTimestamp,
+    OutOfOrder,
+    SameKey,
+    UnknownGroup,
+    OneNumber,
+    Contradiction,
+    LooseMap,
+}
+
+impl Note {
+    const ALL: [Note; 10] = [
+        Note::Raised,
+        Note::OneCount,
+        Note::Duplicate,
+        Note::NoTimestamp,
+        Note::OutOfOrder,
+        Note::SameKey,
+        Note::UnknownGroup,
+        Note::OneNumber,
+        Note::Contradiction,
+        Note::LooseMap,
+    ];
+
+    /// What it means; `n` of what.
+    fn message(self, n: u64) -> String {
+        let (what, meaning) = match self {
+            Note::Raised => (
+                "nodes count less than their children together",
+                "They were raised to what the children have. If groups overlap, write \"overlaps\": true in the time",
+            ),
+            Note::OneCount => (
+                "nodes give objects or bytes but not both",
+                "What is missing counts 0. Write both, and the city can show both",
+            ),
+            Note::Duplicate => (
+                "nodes have the name and role (or the key) of a sibling",
+                "They were added up. Give siblings different names, or each a \"key\", to keep them apart",
+            ),
+            Note::NoTimestamp => (
+                "times have no timestamp, though others have",
+                "Each stays behind the time before it. Give all of them a \"timestamp\", or none",
+            ),
+            Note::OutOfOrder => ("times are earlier than the time before them", "All times were sorted by timestamp"),
+            Note::SameKey => (
+                "keys belong to several groups",
+                "References that name such a key are those of the first group. Give each group a key of its own",
+            ),
+            Note::UnknownGroup => (
+                "entries of reference maps name a group that no tree has",
+                "They were left out. Use the \"key\" of a node, or its path of names such as Heap#java.util#HashMap",
+            ),
+            Note::OneNumber => (
+                "pairs of groups have the number of objects at one end only",
+                "The other end is taken to have as many, or all there are. Give \"referencing\" and \"referenced\"",
+            ),
+            Note::Contradiction => (
+                "pairs of groups are given several times with different numbers",
+                "The largest of them counts. Let \"pointed-from\" and \"points-to\" agree",
+            ),
+            Note::LooseMap => (
+                "files with reference maps belong to no file with one time",
+                "They were left out. Name them like the file with the tree",
+            ),
+        };
+        format!("{n} {what}. {meaning}")
+    }
+}
+
+/// A time that has been read.
+pub(super) struct Read {
+    pub label: Option<String>,
+    pub millis: Option<u64>,
+    pub unreachable: Amount,
+    /// Number of the file.
+    pub file: usize,
+    /// Number within the file.
+    pub position: usize,
+    pub maps: RawMaps,
+}
+
+/// What all files share.
+#[derive(Default)]
+pub(super) struct Totals {
+    pub builder: TimelineBuilder,
+    pub groups: Groups,
+    pub unknown: Unknown,
+    pub times: Vec<Read>,
+    pub files: Vec<PathBuf>,
+    /// Count, and where first.
+    notes: [Option<(u64, String)>; Note::ALL.len()],
+    noted_in: [usize; Note::ALL.len()],
+    /// What the timeline may take, bytes.
+    pub memory: u64,
+}
+
+impl Totals {
+    /// Adds a time of the current file.
+    pub fn add_time(
+        &mut self,
+        label: Option<Cow<'_, str>>,
+        millis: Option<u64>,
+        unreachable: Amount,
+        maps: RawMaps,
+        tree: &Columns<'_>,
+    ) -> Result<Duplicates> {
+        let file = self.files.len() - 1;
+        let position = self.times.iter().rev().take_while(|t| t.file == file).count();
+        let rows = (0..tree.len()).map(|n| Row {
+            parent: tree.parent[n] as usize,
+            role: tree.role(n).unwrap_or(if n == 0 { "Heap" } else { "Group" }),
+            name: &tree.name[n],
+            key: tree.key.get(n).and_then(|k| k.as_deref()),
+            amount: Amount { objects: tree.objects[n], bytes: tree.bytes[n] },
+        });
+        // What is said of the time follows when all are known.
+        let point = TimePoint { label: String::new(), millis: 0, unreachable };
+        let duplicates = self.builder.add_rows(point, rows);
+        self.times.push(Read { label: label.map(Cow::into_owned), millis, unreachable, file, position, maps });
+        // Each time has a count for each node of all times: many small times with different nodes are large together.
+        let (nodes, times) = (self.builder.nodes() as u64, self.times.len() as u64);
+        let bytes = nodes.saturating_mul(times).saturating_mul(size_of::<Amount>() as u64);
+        if bytes > self.memory {
+            return Err(Error::Unusable {
+                what: format!(
+                    "{times} times with {nodes} different nodes in all need {} MB, and {} MB are free",
+                    bytes >> 20,
+                    self.memory >> 20
+                ),
+                remedy: "Open fewer times, or give nodes the same names at all times: they are matched by name".into(),
+            });
+        }
+        Ok(duplicates)
+    }
+
+    /// Whether nothing of the kind was noted yet.
+    pub fn is_new(&self, note: Note) -> bool {
+        self.notes[note as usize].is_none()
+    }
+
+    /// Counts; `place` is where, for the first.
+    pub fn note(&mut self, note: Note, count: u64, place: Option<String>) {
+        let entry = &mut self.notes[note as usize];
+        match entry {
+            Some((total, _)) => *total += count,
+            None => {
+                *entry = Some((count, place.unwrap_or_default()));
+                self.noted_in[note as usize] = self.files.len().saturating_sub(1);
+            }
+        }
+    }
+
+    /// The same for what shows only later, in a file that is known.
+    pub fn note_in(&mut self, file: usize, note: Note, place: impl FnOnce() -> String) {
+        let place = self.is_new(note).then(place);
+        if place.is_some() {
+            self.note(note, 1, place);
+            self.noted_in[note as usize] = file;
+        } else {
+            self.note(note, 1, None);
+        }
+    }
+
+    /// All that was counted, as warnings.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let path = |file: usize| self.files.get(file).cloned().unwrap_or_default();
+        let mut warnings = Vec::new();
+        for note in Note::ALL {
+            if let Some((count, place)) = &self.notes[note as usize] {
+                let first = if place.is_empty() { String::new() } else { format!(" (first: {place})") };
+                let message = format!("{}{first}", note.message(*count));
+                warnings.push(Warning { path: path(self.noted_in[note as usize]), offset: None, message });
+            }
+        }
+        warnings.extend(self.unknown.message().map(|message| Warning { path: path(0), offset: None, message }));
+        warnings
+    }
+}
+
+/// The byte of a line and column as the parser counts them, both from 1.
+pub(super) fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
+    let start = match line {
+        0 | 1 => 0,
+        _ => memchr::memchr_iter(b'\n', bytes).nth(line - 2).map_or(bytes.len(), |at| at + 1),
+    };
+    (start + column.saturating_sub(1)).min(bytes.len())
+}
+
+/// What the parser says, in terms of the file. `base` is where its bytes begin, `lines` how many lines are before.
+pub(super) fn complain(
+    error: &serde_json::Error,
+    context: &mut Context<'_, '_>,
+    path: &Path,
+    bytes: &[u8],
+    (base, lines): (usize, usize),
+) -> Error {
+    if let Some(stop) = context.stop.take() {
+        return stop;
+    }
+    let at = offset(&bytes[base..], error.line(), error.column()) + base;
+    let text = error.to_string();
+    let text = text.strip_suffix(&format!(" at line {} column {}", error.line(), error.column())).unwrap_or(&text);
+    let inside = context.path.text(|symbol| context.totals.groups.text(symbol));
+    let place = context.place.take().unwrap_or(inside);
+    let place = if place.is_empty() { "the document itself".to_owned() } else { place };
+    let line = lines + error.line();
+    let (found, expected, remedy) = match text.rsplit_once(", expected ") {
+        Some((found, expected)) if error.is_data() => {
+            let found = found.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ");
+            (shortened(found, 120), expected.to_owned(), remedy(context.path.innermost(), context.place.is_some()))
+        }
+        _ if error.is_eof() => (
+            "the end of the file".to_owned(),
+            "the rest of the JSON".to_owned(),
+            "The file is incomplete: write or copy it again".to_owned(),
+        ),
+        _ => {
+            let shown = &bytes[at..bytes.len().min(at + 16)];
+            (
+                format!("{:?}", String::from_utf8_lossy(shown)),
+                format!("JSON ({})", shortened(text, 120)),
+                "Check what writes the file; a JSON library gets commas, quotes and escapes right".to_owned(),
+            )
+        }
+    };
+    Error::Format {
+        path: path.to_owned(),
+        offset: Some(at as u64),
+        found: format!("{found} in {place} (line {line})"),
+        expected,
+        remedy,
+    }
+}
+
+/// What to do about a field.
+fn remedy(field: &str, _settled: bool) -> String {
+    match field {
+        "objects" | "bytes" | "referencing" | "referenced" | "references" => {
+            "Write counts as whole numbers without sign, and leave out what is not known".into()
+        }
+        "timestamp" => "Write milliseconds since 1970 as a number, or a text with a time zone (RFC 3339)".into(),
+        "version" => "Update Memory City, or have the file written in the version it reads".into(),
+        "format" => format!("Begin the document with \"format\": \"{FORMAT}\", \"version\": {VERSION}"),
+        "pointed-from" | "points-to" | "roots" => {
+            "Write reference maps as {\"key of a group\": {\"key of another\": 5}}".into()
+        }
+        _ => "docs/memory-tree-json.md describes the format and has an example".into(),
+    }
+}

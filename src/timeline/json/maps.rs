@@ -1,0 +1,228 @@
+//! Reference maps of one time, as pairs of keys.
+
+use super::document::Context;
+use super::fields::{Field, FieldSeed, PAIR, PairField, Step};
+use super::scalars::{ABSENT, Count};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// Each key of a reference map once, over all times.
+#[derive(Default)]
+pub(super) struct Groups {
+    find: HashMap<Arc<str>, u32>,
+    pub text: Vec<Arc<str>>,
+}
+
+impl Groups {
+    fn symbol(&mut self, text: &str) -> u32 {
+        if let Some(&symbol) = self.find.get(text) {
+            return symbol;
+        }
+        let shared: Arc<str> = Arc::from(text);
+        self.text.push(Arc::clone(&shared));
+        let symbol = self.text.len() as u32 - 1;
+        self.find.insert(shared, symbol);
+        symbol
+    }
+
+    pub fn text(&self, symbol: u32) -> &str {
+        &self.text[symbol as usize]
+    }
+}
+
+/// What one map says of a pair. [`ABSENT`] where it does not.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RawPair {
+    /// The group that refers, a symbol.
+    pub from: u32,
+    /// The group that is referred to.
+    pub to: u32,
+    pub referencing: u64,
+    pub referenced: u64,
+    pub references: u64,
+}
+
+/// What one time says of references.
+#[derive(Default, Debug)]
+pub(super) struct RawMaps {
+    /// Whether there was a map at all, even an empty one.
+    pub given: bool,
+    pub pairs: Vec<RawPair>,
+    /// Group, text and objects.
+    pub roots: Vec<(u32, u32, u64)>,
+}
+
+/// Which of the maps is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MapKind {
+    /// The outer group is referred to by the inner one.
+    PointedFrom,
+    /// The outer group refers to the inner one.
+    PointsTo,
+    /// The outer group is held by GC roots, whose texts stand inside.
+    Roots,
+}
+
+impl MapKind {
+    fn name(self) -> &'static str {
+        match self {
+            MapKind::PointedFrom => "pointed-from",
+            MapKind::PointsTo => "points-to",
+            MapKind::Roots => "roots",
+        }
+    }
+}
+
+/// Reads a map; with `outer` its rows.
+pub(super) struct Map<'a, 'c, 'de> {
+    pub context: &'a mut Context<'c, 'de>,
+    pub kind: MapKind,
+    pub outer: Option<u32>,
+}
+
+impl<'de> DeserializeSeed<'de> for Map<'_, '_, 'de> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<(), D::Error> {
+        d.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Map<'_, '_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.kind, self.outer) {
+            (MapKind::Roots, None) => f.write_str("groups by key, each with GC roots and how many objects they hold"),
+            (MapKind::Roots, Some(_)) => f.write_str("GC roots, each with the number of objects it holds"),
+            (_, None) => f.write_str("groups by key, each with other groups by key"),
+            (_, Some(_)) => f.write_str("groups by key, each with numbers of objects"),
+        }
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Map { context, kind, outer } = self;
+        context.maps.given = true;
+        while let Some(symbol) = map.next_key_seed(Symbol(&mut context.totals.groups))? {
+            context.watch().map_err(A::Error::custom)?;
+            context.path.enter(Step::Group(symbol));
+            match (outer, kind) {
+                (None, _) => map.next_value_seed(Map { context: &mut *context, kind, outer: Some(symbol) })?,
+                (Some(group), MapKind::Roots) => match map.next_value_seed(Count)? {
+                    0 | ABSENT => {}
+                    objects => context.maps.roots.push((group, symbol, objects)),
+                },
+                (Some(group), _) => {
+                    let pair = map.next_value_seed(Pair { context: &mut *context, kind })?;
+                    let (from, to) = if kind == MapKind::PointsTo { (group, symbol) } else { (symbol, group) };
+                    // A pair without an object is none.
+                    if [pair.referencing, pair.referenced].iter().any(|&n| n != 0 && n != ABSENT) {
+                        context.maps.pairs.push(RawPair { from, to, ..pair });
+                    }
+                }
+            }
+            context.path.leave();
+        }
+        Ok(())
+    }
+}
+
+struct Symbol<'a>(&'a mut Groups);
+
+impl<'de> DeserializeSeed<'de> for Symbol<'_> {
+    type Value = u32;
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<u32, D::Error> {
+        d.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Symbol<'_> {
+    type Value = u32;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the key of a group")
+    }
+    fn visit_str<E>(self, text: &str) -> Result<u32, E> {
+        Ok(self.0.symbol(text))
+    }
+}
+
+/// Reads the numbers of a pair. A plain number counts objects of the inner group.
+struct Pair<'a, 'c, 'de> {
+    context: &'a mut Context<'c, 'de>,
+    kind: MapKind,
+}
+
+const UNKNOWN: RawPair = RawPair { from: 0, to: 0, referencing: ABSENT, referenced: ABSENT, references: ABSENT };
+
+impl<'de> DeserializeSeed<'de> for Pair<'_, '_, 'de> {
+    type Value = RawPair;
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<RawPair, D::Error> {
+        d.deserialize_any(self)
+    }
+}
+
+impl Pair<'_, '_, '_> {
+    fn plain(&self, count: u64) -> RawPair {
+        match self.kind {
+            MapKind::PointsTo => RawPair { referenced: count, ..UNKNOWN },
+            _ => RawPair { referencing: count, ..UNKNOWN },
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Pair<'_, '_, 'de> {
+    type Value = RawPair;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a whole number of objects, or {\"referencing\": 2, \"referenced\": 5}")
+    }
+    fn visit_unit<E: Error>(self) -> Result<RawPair, E> {
+        Ok(UNKNOWN)
+    }
+    fn visit_u64<E: Error>(self, count: u64) -> Result<RawPair, E> {
+        Ok(self.plain(Count.visit_u64(count)?))
+    }
+    fn visit_i64<E: Error>(self, count: i64) -> Result<RawPair, E> {
+        Ok(self.plain(Count.visit_i64(count)?))
+    }
+    fn visit_f64<E: Error>(self, count: f64) -> Result<RawPair, E> {
+        Ok(self.plain(Count.visit_f64(count)?))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawPair, A::Error> {
+        let context = self.context;
+        let mut pair = UNKNOWN;
+        while let Some(field) = map.next_key_seed(FieldSeed(PAIR))? {
+            match field {
+                Field::Unknown(name) => {
+                    context.totals.unknown.note("pair of groups", &name);
+                    map.next_value::<IgnoredAny>()?;
+                }
+                Field::Known(name, field) => {
+                    context.path.field = name;
+                    let place = match field {
+                        PairField::Referencing => &mut pair.referencing,
+                        PairField::Referenced => &mut pair.referenced,
+                        PairField::References => &mut pair.references,
+                    };
+                    if *place != ABSENT {
+                        return Err(A::Error::custom(format!("{name:?} a second time, expected it once for a pair")));
+                    }
+                    *place = map.next_value_seed(Count)?;
+                    context.path.field = "";
+                }
+            }
+        }
+        if pair.referencing == ABSENT && pair.referenced == ABSENT {
+            return Err(A::Error::custom(format!(
+                "a pair of {} without a number of objects, expected \"referencing\", \"referenced\" or both",
+                self.kind.name()
+            )));
+        }
+        Ok(pair)
+    }
+}

@@ -1,0 +1,139 @@
+//! Mistakes: each with a message that names the file, the place and what to do; and what is put right with a warning.
+
+use super::super::LEVELS;
+use super::{document, read_text, shown, warned};
+
+/// The error, as people see it.
+fn refused(text: impl Into<Vec<u8>>) -> String {
+    match read_text(text) {
+        Err(error) => error.to_string(),
+        Ok(source) => panic!("read as {}", shown(&source.timeline)),
+    }
+}
+
+#[test]
+fn refused_with_place_and_remedy() {
+    let tree = |inside: &str| document(&format!("\n\"tree\": {{\"children\": [{inside}]}}"));
+    let table: Vec<(&str, Vec<u8>)> = vec![
+        ("negative", tree(r#"{"name": "a", "objects": -3, "bytes": 1}"#).into()),
+        ("fractional", tree(r#"{"name": "a", "objects": 1, "bytes": 1.5}"#).into()),
+        ("too large", tree(r#"{"name": "a", "objects": 1, "bytes": 9007199254740992}"#).into()),
+        ("a text for a number", tree(r#"{"name": "a", "objects": "12", "bytes": 1}"#).into()),
+        (
+            "sums too large",
+            tree(&vec![r#"{"name": "a", "objects": 9007199254740991, "bytes": 1}"#; 2].join(",")).into(),
+        ),
+        ("no counts", tree(r#"{"name": "b", "objects": 1, "bytes": 2}, {"name": "a"}"#).into()),
+        ("no name", tree(r#"{"objects": 1, "bytes": 1}"#).into()),
+        ("a number for a node", tree("7").into()),
+        ("a field twice", tree(r#"{"name": "a", "objects": 1, "objects": 2}"#).into()),
+        ("children no list", tree(r#"{"name": "a", "children": {}}"#).into()),
+        ("not UTF-8", [document("\"label\": \"").as_bytes(), b"\xe9\"}"].concat()),
+        ("UTF-16", b"\xff\xfe{\0\"\0".to_vec()),
+        ("half a surrogate", tree(r#"{"name": "\ud800", "objects": 1}"#).into()),
+        ("a comma too many", tree(r#"{"name": "a", "objects": 1,}"#).into()),
+        ("cut off", tree("").trim_end_matches("]}}").into()),
+        ("more behind it", format!("{} , 1", document("\"tree\": {\"objects\": 1}")).into()),
+        ("no format", r#"{"tree": {"objects": 1}}"#.into()),
+        ("no version", r#"{"format": "memory-city", "tree": {"objects": 1}}"#.into()),
+        ("another format", r#"{"format": "trees", "version": 1}"#.into()),
+        ("a later version", r#"{"format": "memory-city", "version": 2}"#.into()),
+        ("no time", document("\"times\": []").into()),
+        ("nothing at all", Vec::new()),
+        ("a time without tree", document("\"times\": [{\"label\": \"a\"}]").into()),
+        ("tree and times", document(r#""tree": {"objects": 1}, "times": []"#).into()),
+        ("timestamp in text", document(r#""times": [{"timestamp": "noon"}]"#).into()),
+        ("timestamp in nanoseconds", document(r#""timestamp": 1700000000000000000"#).into()),
+        ("negative in a map", document(r#""points-to": {"Heap#A": {"Heap#B": {"referenced": -1}}}"#).into()),
+        ("a list for a map", document(r#""points-to": {"Heap#A": [1]}"#).into()),
+        ("a pair without a number", document(r#""points-to": {"Heap#A": {"Heap#B": {}}}"#).into()),
+        (
+            "the third line of lines",
+            format!(
+                "{}\n{{\"tree\": {{\"objects\": 1, \"bytes\": 1}}}}\n{{\"tree\": {{\"objects\": true}}}}",
+                document("\"tree\": {\"objects\": 1, \"bytes\": 1}")
+            )
+            .into(),
+        ),
+    ];
+    let all: Vec<String> = table.into_iter().map(|(what, text)| format!("{what}:\n  {}", refused(text))).collect();
+    insta::assert_snapshot!(all.join("\n"));
+}
+
+#[test]
+fn deeper_than_the_limit() {
+    let deep = document(&format!("\"tree\": {}", r#"{"name":"f","children":["#.repeat(LEVELS + 2)));
+    insta::assert_snapshot!(refused(deep));
+    // What is left out may nest as it likes.
+    let other = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+    let source = read_text(document(&format!(r#""other": {other}, "tree": {{"objects": 1, "bytes": 1}}"#))).unwrap();
+    assert_eq!(source.timeline.len(), 1);
+}
+
+#[test]
+fn put_right_with_a_warning() {
+    let tree = |inside: &str| document(&format!("\"tree\": {{\"children\": [{inside}]}}"));
+    let a = r#"{"name": "a", "objects": 1, "bytes": 2}"#;
+    let parent = r#"{"name": "p", "objects": 1, "bytes": 9, "children": [
+        {"name": "a", "objects": 2, "bytes": 3}, {"name": "b", "objects": 3, "bytes": 4}]}"#;
+    let times = |list: &[&str]| {
+        let times: Vec<String> = list.iter().map(|t| format!("{{{t} \"tree\": {a}}}")).collect();
+        document(&format!("\"times\": [{}]", times.join(",")))
+    };
+    let table: Vec<(&str, String)> = vec![
+        ("a parent with less than its children", tree(parent)),
+        ("the same where groups overlap", tree(parent).replace("\"tree\"", "\"overlaps\": true, \"tree\"")),
+        ("the same name and role twice", tree(&format!("{a}, {a}"))),
+        ("the same name in two roles", tree(&format!("{a}, {}", a.replace("{", "{\"role\": \"Type\", ")))),
+        ("one count only", tree(r#"{"name": "a", "objects": 3}, {"name": "b", "bytes": 4}"#)),
+        ("out of order", times(&["\"label\": \"x\", \"timestamp\": 7,", "\"label\": \"y\", \"timestamp\": 5,"])),
+        ("without timestamps", times(&["\"label\": \"x\",", "\"label\": \"y\","])),
+        (
+            "one without a timestamp",
+            times(&["\"label\": \"x\", \"timestamp\": 7,", "\"label\": \"y\",", "\"label\": \"z\", \"timestamp\": 5,"]),
+        ),
+        (
+            "unknown fields",
+            tree(&a.replace("{", "{\"color\": [{}], ")).replace("\"tree\"", "\"tool\": \"t\", \"tree\""),
+        ),
+        ("cut off after a time", format!("{}\n{{\"tree\": {{\"na", tree(a))),
+        (
+            "maps that name nothing",
+            document(&format!(r#""points-to": {{"Heap#no": {{"Heap#a": 1}}}}, "tree": {{"children": [{a}]}}"#)),
+        ),
+        (
+            "the same key in two places",
+            tree(
+                r#"{"name": "a", "key": "k", "objects": 1, "bytes": 1}, {"name": "p", "children": [{"name": "b", "key": "k", "objects": 2, "bytes": 2}]}"#,
+            ),
+        ),
+        (
+            "maps that contradict each other",
+            document(&format!(
+                r#""points-to": {{"Heap": {{"Heap#a": {{"referencing": 1, "referenced": 2}}}}}},
+                "pointed-from": {{"Heap#a": {{"Heap": {{"referencing": 3, "referenced": 2}}}}}}, "tree": {{"children": [{a}]}}"#
+            )),
+        ),
+    ];
+    let shown = |(what, text): (&str, String)| {
+        let source = read_text(text).unwrap_or_else(|e| panic!("{what}: {e}"));
+        format!("{what}:\n{}{}\n", shown(&source.timeline), warned(&source).join("\n"))
+    };
+    let all: Vec<String> = table.into_iter().map(shown).collect();
+    insta::assert_snapshot!(all.join("\n"));
+}
+
+#[test]
+fn many_small_times_with_different_nodes_are_refused_before_memory_ends() {
+    let mut text = document("\"tree\": {\"objects\": 1, \"bytes\": 1}");
+    for i in 0..300 {
+        text.push_str(&format!(
+            "\n{{\"tree\": {{\"children\": [{{\"name\": \"{i}\", \"objects\": 1, \"bytes\": 1}}]}}}}"
+        ));
+    }
+    let mut collector = super::super::Collector::default();
+    collector.limit_memory(100_000);
+    let input = crate::trace::input::Input::from_bytes(std::path::Path::new("test.json"), text.into_bytes());
+    let error = collector.add_input(&input, &crate::progress::Progress::new()).unwrap_err().to_string();
+    assert!(error.contains("different nodes") && error.contains("Open fewer times"), "{error}");
+}

@@ -1,0 +1,228 @@
+//! A timeline as JSON, one line per time.
+
+use super::{FORMAT, VERSION};
+use crate::error::{Error, Result};
+use crate::heap::Amount;
+use crate::progress::Progress;
+use crate::timeline::references::ReferenceMap;
+use crate::timeline::{NodeId, Timeline};
+use std::io::Write;
+use std::path::Path;
+
+/// How the times stand in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Form {
+    /// One document with `times`.
+    #[default]
+    Document,
+    /// JSON Lines: a document per time, so that programs can read them one by one.
+    Lines,
+}
+
+/// Gives the references of a group at a time; `None` when none are known.
+pub type ReferencesOf<'a> = dyn Fn(usize, NodeId) -> Result<Option<ReferenceMap>> + 'a;
+
+/// Writes a timeline. With `references`, each time has the references of its leaves, told from the end that refers, and
+/// what GC roots hold. `name` is what messages call the output.
+///
+/// # Errors
+/// When the output refuses, a reference map fails, or the work was cancelled.
+pub fn write(
+    timeline: &Timeline,
+    references: Option<&ReferencesOf<'_>>,
+    form: Form,
+    out: &mut dyn Write,
+    name: &Path,
+    progress: &Progress,
+) -> Result<()> {
+    progress.begin("Writing JSON", timeline.times() as u64);
+    let mut out = Output { out, name };
+    let head = format!("{{\"format\":\"{FORMAT}\",\"version\":{VERSION}");
+    if form == Form::Document {
+        out.text(&format!("{head},\"times\":["))?;
+    }
+    for t in 0..timeline.times() {
+        progress.check()?;
+        match form {
+            Form::Document => out.text(if t == 0 { "\n{" } else { ",\n{" })?,
+            Form::Lines => out.text(&format!("{head},"))?,
+        }
+        time(timeline, t, references, &mut out, progress)?;
+        out.text(if form == Form::Lines { "}\n" } else { "}" })?;
+        progress.advance(1);
+    }
+    if form == Form::Document {
+        out.text("\n]}\n")?;
+    }
+    out.out.flush().map_err(|e| Error::io(name, e))
+}
+
+struct Output<'a> {
+    out: &'a mut dyn Write,
+    name: &'a Path,
+}
+
+impl Output<'_> {
+    fn text(&mut self, text: &str) -> Result<()> {
+        self.out.write_all(text.as_bytes()).map_err(|e| Error::io(self.name, e))
+    }
+
+    /// A text in quotes, escaped.
+    fn quoted(&mut self, text: &str) -> Result<()> {
+        serde_json::to_writer(&mut *self.out, text).map_err(|e| Error::io(self.name, e.into()))
+    }
+
+    fn amount(&mut self, amount: Amount) -> Result<()> {
+        self.text(&format!("\"objects\":{},\"bytes\":{}", amount.objects, amount.bytes))
+    }
+}
+
+fn time(
+    timeline: &Timeline,
+    t: usize,
+    references: Option<&ReferencesOf<'_>>,
+    out: &mut Output<'_>,
+    progress: &Progress,
+) -> Result<()> {
+    let point = &timeline.points()[t];
+    out.text("\"label\":")?;
+    out.quoted(&point.label)?;
+    // 0 stands for a time that is not known.
+    if point.millis != 0 {
+        out.text(&format!(",\"timestamp\":{}", point.millis))?;
+    }
+    if point.unreachable != Amount::default() {
+        out.text(",\"unreachable\":{")?;
+        out.amount(point.unreachable)?;
+        out.text("}")?;
+    }
+    let present = present(timeline, t);
+    if overlaps(timeline, t) {
+        out.text(",\"overlaps\":true")?;
+    }
+    out.text(",\"tree\":")?;
+    tree(timeline, t, &present, out)?;
+    if let Some(references) = references {
+        maps(timeline, t, references, &present, out, progress)?;
+    }
+    Ok(())
+}
+
+/// Which nodes are written at a time: those that have something, and what lies above them. Nodes that never have
+/// anything are written at the first time, so that none is lost.
+fn present(timeline: &Timeline, t: usize) -> Vec<bool> {
+    let nothing = Amount::default();
+    let is_here = |n| timeline.amount(t, n) != nothing || (t == 0 && timeline.max(n) == nothing);
+    let mut present: Vec<bool> = timeline.nodes().map(is_here).collect();
+    present[0] = true;
+    for node in timeline.nodes().rev() {
+        if let Some(parent) = timeline.parent(node) {
+            present[parent.index()] |= present[node.index()];
+        }
+    }
+    present
+}
+
+/// Whether groups overlap: somewhere, children together have more than their parent.
+fn overlaps(timeline: &Timeline, t: usize) -> bool {
+    timeline.nodes().filter(|&n| !timeline.is_leaf(n)).any(|node| {
+        let own = timeline.amount(t, node);
+        let of = |of: fn(Amount) -> u64| {
+            let children = timeline.children(node).iter().map(|&c| of(timeline.amount(t, c)));
+            children.fold(0u64, u64::saturating_add)
+        };
+        of(|a| a.objects) > own.objects || of(|a| a.bytes) > own.bytes
+    })
+}
+
+fn tree(timeline: &Timeline, t: usize, present: &[bool], out: &mut Output<'_>) -> Result<()> {
+    // Nodes that are open, with the children that are still to come. No recursion: trees may be deep.
+    let mut open: Vec<std::slice::Iter<'_, NodeId>> = Vec::new();
+    let begin = |node: NodeId, out: &mut Output<'_>| -> Result<_> {
+        out.text("{\"name\":")?;
+        out.quoted(timeline.name(node))?;
+        out.text(",\"role\":")?;
+        out.quoted(timeline.role(node))?;
+        out.text(",")?;
+        out.amount(timeline.amount(t, node))?;
+        Ok(timeline.children(node).iter())
+    };
+    open.push(begin(NodeId::ROOT, out)?);
+    let mut first = true;
+    while let Some(children) = open.last_mut() {
+        match children.find(|c| present[c.index()]) {
+            Some(&child) => {
+                out.text(if first { ",\"children\":[" } else { "," })?;
+                open.push(begin(child, out)?);
+                first = true;
+            }
+            None => {
+                out.text(if first { "}" } else { "]}" })?;
+                open.pop();
+                first = false;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn maps(
+    timeline: &Timeline,
+    t: usize,
+    references: &ReferencesOf<'_>,
+    present: &[bool],
+    out: &mut Output<'_>,
+    progress: &Progress,
+) -> Result<()> {
+    let mut roots: Vec<(NodeId, Vec<(String, u64)>)> = Vec::new();
+    let mut rows = 0;
+    for node in timeline.nodes().filter(|&n| timeline.is_leaf(n) && present[n.index()]) {
+        progress.check()?;
+        let Some(map) = references(t, node)? else { continue };
+        out.text(if rows == 0 { ",\n \"points-to\":{" } else { ",\n  " })?;
+        rows += 1;
+        out.quoted(&timeline.key(node))?;
+        out.text(":{")?;
+        let mut separator = "";
+        for edge in &map.outgoing {
+            out.text(separator)?;
+            out.quoted(&timeline.key(edge.other))?;
+            out.text(&format!(
+                ":{{\"referencing\":{},\"referenced\":{},\"references\":{}}}",
+                edge.referencing, edge.referenced, edge.references
+            ))?;
+            separator = ",";
+        }
+        if map.internal > 0 {
+            out.text(separator)?;
+            out.quoted(&timeline.key(node))?;
+            // Inside a group only the references are known, not how many objects take part.
+            let objects = map.internal.min(timeline.amount(t, node).objects.max(1));
+            out.text(&format!(
+                ":{{\"referencing\":{objects},\"referenced\":{objects},\"references\":{}}}",
+                map.internal
+            ))?;
+        }
+        out.text("}")?;
+        if !map.roots.is_empty() {
+            roots.push((node, map.roots));
+        }
+    }
+    if rows > 0 {
+        out.text("}")?;
+    }
+    for (i, (node, roots)) in roots.iter().enumerate() {
+        out.text(if i == 0 { ",\n \"roots\":{" } else { ",\n  " })?;
+        out.quoted(&timeline.key(*node))?;
+        for (j, (text, objects)) in roots.iter().enumerate() {
+            out.text(if j == 0 { ":{" } else { "," })?;
+            out.quoted(text)?;
+            out.text(&format!(":{objects}"))?;
+        }
+        out.text("}")?;
+    }
+    if !roots.is_empty() {
+        out.text("}")?;
+    }
+    Ok(())
+}

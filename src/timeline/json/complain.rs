@@ -4,12 +4,10 @@ use super::document::Context;
 use super::fields::{Unknown, shortened};
 use super::maps::{Groups, RawMaps};
 use super::tree::Columns;
-use super::{FORMAT, VERSION};
 use crate::error::{Error, Result, Warning};
 use crate::heap::Amount;
 use crate::timeline::builder::{Duplicates, Row};
 use crate::timeline::{TimePoint, TimelineBuilder};
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// What is put right, and told once.
@@ -41,53 +39,56 @@ impl Note {
         Note::LooseMap,
     ];
 
-    /// What it means; `n` of what.
-    fn message(self, n: u64) -> String {
-        let (what, meaning) = match self {
+    /// What it is, and what it means.
+    fn text(self) -> (&'static str, &'static str) {
+        match self {
             Note::Raised => (
-                "nodes count less than their children together",
+                "nodes that count less than their children together",
                 "They were raised to what the children have. If groups overlap, write \"overlaps\": true in the time",
             ),
             Note::OneCount => (
-                "nodes give objects or bytes but not both",
+                "nodes with objects or bytes, but not both",
                 "What is missing counts 0. Write both, and the city can show both",
             ),
             Note::Duplicate => (
-                "nodes have the name and role (or the key) of a sibling",
+                "nodes with the name and role (or the key) of a sibling",
                 "They were added up. Give siblings different names, or each a \"key\", to keep them apart",
             ),
             Note::NoTimestamp => (
-                "times have no timestamp, though others have",
+                "times without a timestamp, though others have one",
                 "Each stays behind the time before it. Give all of them a \"timestamp\", or none",
             ),
-            Note::OutOfOrder => ("times are earlier than the time before them", "All times were sorted by timestamp"),
+            Note::OutOfOrder => (
+                "times that are earlier than the time before them",
+                "All times were sorted by timestamp. Write them in order, or check the clock",
+            ),
             Note::SameKey => (
-                "keys belong to several groups",
+                "keys that belong to several groups",
                 "References that name such a key are those of the first group. Give each group a key of its own",
             ),
             Note::UnknownGroup => (
-                "entries of reference maps name a group that no tree has",
-                "They were left out. Use the \"key\" of a node, or its path of names such as Heap#java.util#HashMap",
+                "names in reference maps that no group has",
+                "These entries were left out. Use the \"key\" of a node, or its path of names: Heap#java.util#HashMap",
             ),
             Note::OneNumber => (
-                "pairs of groups have the number of objects at one end only",
+                "pairs of groups with the number of objects at one end only",
                 "The other end is taken to have as many, or all there are. Give \"referencing\" and \"referenced\"",
             ),
             Note::Contradiction => (
-                "pairs of groups are given several times with different numbers",
+                "pairs of groups that are given several times with different numbers",
                 "The largest of them counts. Let \"pointed-from\" and \"points-to\" agree",
             ),
             Note::LooseMap => (
-                "files with reference maps belong to no file with one time",
+                "files with reference maps that belong to no file with one time",
                 "They were left out. Name them like the file with the tree",
             ),
-        };
-        format!("{n} {what}. {meaning}")
+        }
     }
 }
 
 /// A time that has been read.
-pub(super) struct Read {
+#[derive(Default)]
+pub(super) struct Time {
     pub label: Option<String>,
     pub millis: Option<u64>,
     pub unreachable: Amount,
@@ -95,6 +96,8 @@ pub(super) struct Read {
     pub file: usize,
     /// Number within the file.
     pub position: usize,
+    /// Where it stands in its document; empty when it is all of it.
+    pub place: String,
     pub maps: RawMaps,
 }
 
@@ -104,7 +107,7 @@ pub(super) struct Totals {
     pub builder: TimelineBuilder,
     pub groups: Groups,
     pub unknown: Unknown,
-    pub times: Vec<Read>,
+    pub times: Vec<Time>,
     pub files: Vec<PathBuf>,
     /// Count, and where first.
     notes: [Option<(u64, String)>; Note::ALL.len()],
@@ -115,16 +118,10 @@ pub(super) struct Totals {
 
 impl Totals {
     /// Adds a time of the current file.
-    pub fn add_time(
-        &mut self,
-        label: Option<Cow<'_, str>>,
-        millis: Option<u64>,
-        unreachable: Amount,
-        maps: RawMaps,
-        tree: &Columns<'_>,
-    ) -> Result<Duplicates> {
-        let file = self.files.len() - 1;
-        let position = self.times.iter().rev().take_while(|t| t.file == file).count();
+    pub fn add_time(&mut self, mut time: Time, tree: &Columns<'_>) -> Result<Duplicates> {
+        time.file = self.files.len() - 1;
+        let last = self.times.last().filter(|t| t.file == time.file);
+        time.position = last.map_or(0, |t| t.position + 1);
         let rows = (0..tree.len()).map(|n| Row {
             parent: tree.parent[n] as usize,
             role: tree.role(n).unwrap_or(if n == 0 { "Heap" } else { "Group" }),
@@ -133,9 +130,9 @@ impl Totals {
             amount: Amount { objects: tree.objects[n], bytes: tree.bytes[n] },
         });
         // What is said of the time follows when all are known.
-        let point = TimePoint { label: String::new(), millis: 0, unreachable };
+        let point = TimePoint { label: String::new(), millis: 0, unreachable: time.unreachable };
         let duplicates = self.builder.add_rows(point, rows);
-        self.times.push(Read { label: label.map(Cow::into_owned), millis, unreachable, file, position, maps });
+        self.times.push(time);
         // Each time has a count for each node of all times: many small times with different nodes are large together.
         let (nodes, times) = (self.builder.nodes() as u64, self.times.len() as u64);
         let bytes = nodes.saturating_mul(times).saturating_mul(size_of::<Amount>() as u64);
@@ -186,8 +183,13 @@ impl Totals {
         let mut warnings = Vec::new();
         for note in Note::ALL {
             if let Some((count, place)) = &self.notes[note as usize] {
-                let first = if place.is_empty() { String::new() } else { format!(" (first: {place})") };
-                let message = format!("{}{first}", note.message(*count));
+                let first = match (place.is_empty(), count) {
+                    (true, _) => String::new(),
+                    (false, 1) => format!(", {place}"),
+                    (false, _) => format!(", first {place}"),
+                };
+                let (what, meaning) = note.text();
+                let message = format!("{what}: {count}{first}. {meaning}");
                 warnings.push(Warning { path: path(self.noted_in[note as usize]), offset: None, message });
             }
         }
@@ -226,7 +228,14 @@ pub(super) fn complain(
     let (found, expected, remedy) = match text.rsplit_once(", expected ") {
         Some((found, expected)) if error.is_data() => {
             let found = found.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ");
-            (shortened(found, 120), expected.to_owned(), remedy(context.path.innermost(), context.place.is_some()))
+            // The words of JSON instead of those of the parser.
+            let found = match found {
+                "map" => "an object".to_owned(),
+                "sequence" => "a list".to_owned(),
+                other => shortened(other, 120),
+            };
+            let remedy = context.remedy.map_or_else(|| remedy(context.path.innermost()), str::to_owned);
+            (found, expected.to_owned(), remedy)
         }
         _ if error.is_eof() => (
             "the end of the file".to_owned(),
@@ -251,15 +260,21 @@ pub(super) fn complain(
     }
 }
 
+/// What to do about a field that stands twice.
+pub(super) const ONCE: &str = "A field stands once in an object; which of the two is meant, only the writer knows";
+
+/// What to do about a document that does not say what it is.
+pub(super) const HEAD: &str = "Begin the document with {\"format\": \"memory-city\", \"version\": 1, ...}";
+
 /// What to do about a field.
-fn remedy(field: &str, _settled: bool) -> String {
+fn remedy(field: &str) -> String {
     match field {
         "objects" | "bytes" | "referencing" | "referenced" | "references" => {
             "Write counts as whole numbers without sign, and leave out what is not known".into()
         }
         "timestamp" => "Write milliseconds since 1970 as a number, or a text with a time zone (RFC 3339)".into(),
         "version" => "Update Memory City, or have the file written in the version it reads".into(),
-        "format" => format!("Begin the document with \"format\": \"{FORMAT}\", \"version\": {VERSION}"),
+        "format" => HEAD.into(),
         "pointed-from" | "points-to" | "roots" => {
             "Write reference maps as {\"key of a group\": {\"key of another\": 5}}".into()
         }

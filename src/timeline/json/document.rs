@@ -1,6 +1,6 @@
 //! Documents and the times in them.
 
-use super::complain::{Note, Totals};
+use super::complain::{HEAD, Note, ONCE, Time, Totals};
 use super::fields::{AMOUNT, DOCUMENT, DocumentField, Field, FieldSeed, NodeField, Path, Step};
 use super::maps::{Map, MapKind, RawMaps};
 use super::scalars::{ABSENT, Count, Switch, Text, Timestamp};
@@ -20,6 +20,8 @@ pub(super) struct Context<'c, 'de> {
     pub path: Path,
     /// Where the mistake is when it is not where the parser is.
     pub place: Option<String>,
+    /// What to do about the mistake, when the field does not tell.
+    pub remedy: Option<&'static str>,
     /// The tree of the time that is read.
     pub tree: Columns<'de>,
     /// The references of the time that is read.
@@ -48,6 +50,7 @@ impl<'c, 'de> Context<'c, 'de> {
         Context {
             path: Path::default(),
             place: None,
+            remedy: None,
             tree: Columns::default(),
             maps: RawMaps::default(),
             totals,
@@ -107,6 +110,7 @@ impl<'c, 'de> Context<'c, 'de> {
     fn commit(&mut self, said: Said<'de>) -> std::result::Result<(), String> {
         let settled = settle::settle(&mut self.tree, said.overlaps, &mut self.scratch).map_err(|fault| {
             self.place = Some(self.path_of(fault.node, fault.field));
+            self.remedy = Some(fault.remedy);
             fault.message
         })?;
         for (note, (count, first)) in [(Note::Raised, settled.raised), (Note::OneCount, settled.lone)] {
@@ -116,7 +120,10 @@ impl<'c, 'de> Context<'c, 'de> {
             }
         }
         let maps = std::mem::take(&mut self.maps);
-        let duplicates = self.totals.add_time(said.label, said.millis, said.unreachable, maps, &self.tree);
+        let place = self.path.text(|symbol| self.totals.groups.text(symbol));
+        let label = said.label.map(Cow::into_owned);
+        let time = Time { label, millis: said.millis, unreachable: said.unreachable, place, maps, ..Time::default() };
+        let duplicates = self.totals.add_time(time, &self.tree);
         let duplicates = self.keep(duplicates)?;
         if duplicates.count > 0 {
             let place = self.totals.is_new(Note::Duplicate).then(|| self.path_of(duplicates.first, ""));
@@ -181,6 +188,7 @@ impl<'de> Visitor<'de> for Document<'_, '_, 'de> {
             };
             context.path.enter(Step::Field(name));
             if seen.iter().any(|(_, f)| *f == field) {
+                context.remedy = Some(ONCE);
                 return Err(A::Error::custom(format!("{name:?} a second time, expected it once")));
             }
             seen.push((name, field));
@@ -228,6 +236,7 @@ impl<'de> Visitor<'de> for Document<'_, '_, 'de> {
         let head = (has(DocumentField::Format), has(DocumentField::Version));
         if top && !context.headed && head != (true, true) {
             let missing = if head.0 { "version" } else { "format" };
+            context.remedy = Some(HEAD);
             return Err(A::Error::custom(format!(
                 "no {missing:?}, expected \"format\": \"{FORMAT}\", \"version\": {VERSION} in the first document"
             )));
@@ -312,6 +321,7 @@ impl<'de> Visitor<'de> for Unreachable<'_, '_, 'de> {
                     context.path.field = name;
                     let place = if field == NodeField::Objects { &mut amount.objects } else { &mut amount.bytes };
                     if *place != ABSENT {
+                        context.remedy = Some(ONCE);
                         return Err(A::Error::custom(format!("{name:?} a second time, expected it once")));
                     }
                     *place = map.next_value_seed(Count)?;

@@ -1,5 +1,6 @@
 //! Reference maps of one time, as pairs of keys.
 
+use super::complain::ONCE;
 use super::document::Context;
 use super::fields::{Field, FieldSeed, PAIR, PairField, Step};
 use super::scalars::{ABSENT, Count};
@@ -210,6 +211,7 @@ impl<'de> Visitor<'de> for Pair<'_, '_, 'de> {
                         PairField::References => &mut pair.references,
                     };
                     if *place != ABSENT {
+                        context.remedy = Some(ONCE);
                         return Err(A::Error::custom(format!("{name:?} a second time, expected it once for a pair")));
                     }
                     *place = map.next_value_seed(Count)?;

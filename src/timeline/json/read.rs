@@ -385,7 +385,10 @@ fn order(totals: &mut Totals) -> Vec<usize> {
     let mut at = Vec::with_capacity(times.len());
     let mut last = 0;
     for (i, time) in times.iter().enumerate() {
-        let place = || format!("time {} of the file", time.position + 1);
+        let place = || match time.place.as_str() {
+            "" => format!("document {} of the file", time.position + 1),
+            place => place.to_owned(),
+        };
         if time.millis.is_none() && known > 0 {
             totals.note_in(time.file, Note::NoTimestamp, place);
         }
@@ -406,7 +409,7 @@ fn order(totals: &mut Totals) -> Vec<usize> {
 fn labels(totals: &Totals) -> Vec<String> {
     let mut in_file = vec![0; totals.files.len()];
     totals.times.iter().for_each(|t| in_file[t.file] += 1);
-    let label = |time: &super::complain::Read| match &time.label {
+    let label = |time: &super::complain::Time| match &time.label {
         Some(label) => label.clone(),
         None if in_file[time.file] == 1 => stem(&totals.files[time.file]),
         None => format!("{} #{}", stem(&totals.files[time.file]), time.position + 1),

@@ -24,6 +24,7 @@ pub(super) struct Fault {
     pub field: &'static str,
     /// What was found, and what was expected.
     pub message: String,
+    pub remedy: &'static str,
 }
 
 /// Room that is used again for the next tree.
@@ -51,7 +52,9 @@ pub(super) fn settle(tree: &mut Columns<'_>, overlaps: bool, scratch: &mut Scrat
             (false, false) => {}
             (true, true) => {
                 let message = "neither objects nor bytes, expected at least one of them in a node without children";
-                return Err(Fault { node: i, field: "", message: message.into() });
+                let remedy =
+                    "Write \"objects\" and \"bytes\" into every leaf; other nodes may leave them to be added up";
+                return Err(Fault { node: i, field: "", message: message.into(), remedy });
             }
             (false, true) => {
                 tree.bytes[i] = 0;
@@ -79,7 +82,8 @@ pub(super) fn settle(tree: &mut Columns<'_>, overlaps: bool, scratch: &mut Scrat
             // Numbers are added up later in many ways: here it is made sure that none of them can overflow.
             if column[i] > LARGEST || (overlaps && total > LARGEST) {
                 let message = format!("groups that add up to more than {LARGEST} {field}, expected at most that");
-                return Err(Fault { node: i, field, message });
+                let remedy = "Check the counts: no heap is as large as that";
+                return Err(Fault { node: i, field, message, remedy });
             }
             if i > 0 {
                 let above = &mut sum[tree.parent[i] as usize];

@@ -1,6 +1,7 @@
 //! Nodes of a tree into columns, parents before children, as they come.
 
 use super::LEVELS;
+use super::complain::ONCE;
 use super::document::Context;
 use super::fields::{Field, FieldSeed, NODE, NodeField, Step};
 use super::scalars::{ABSENT, Count, Text};
@@ -136,6 +137,7 @@ impl<'de> Visitor<'de> for Node<'_, '_, 'de> {
             };
             context.path.field = name;
             if seen & (1 << field as u8) != 0 {
+                context.remedy = Some(ONCE);
                 return Err(A::Error::custom(format!("{name:?} a second time, expected it once in a node")));
             }
             seen |= 1 << field as u8;
@@ -168,6 +170,7 @@ impl<'de> Visitor<'de> for Node<'_, '_, 'de> {
         }
         if !named {
             if me != 0 {
+                context.remedy = Some("Give each node a name; the root alone may do without");
                 return Err(A::Error::custom("a node without a name, expected a text in \"name\""));
             }
             context.tree.name[me] = Cow::Borrowed("Heap");
@@ -191,6 +194,8 @@ impl<'de> DeserializeSeed<'de> for Children<'_, '_, 'de> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<(), D::Error> {
         if self.level > LEVELS {
+            self.context.remedy =
+                Some("Cut the tree where it goes on and on: join what repeats, such as recursive calls");
             let expected = format!("at most {LEVELS} levels of nodes");
             return Err(D::Error::custom(format!("a node that lies deeper, expected {expected}")));
         }

@@ -122,7 +122,7 @@ fn naive(file: &Path, walk: bool) -> usize {
             let point = TimePoint {
                 label: value["label"].as_str().unwrap_or_default().to_owned(),
                 millis: value["timestamp"].as_u64().unwrap_or_default(),
-                unreachable: Amount::default(),
+                ..TimePoint::default()
             };
             builder.add(point, &tree);
         }

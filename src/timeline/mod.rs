@@ -11,7 +11,7 @@ mod numbering;
 pub mod references;
 
 pub use crate::heap::{Amount, Metric};
-pub use crate::trace::GcPoint;
+pub use crate::trace::{GcKind, GcPoint};
 pub use builder::TimelineBuilder;
 pub use growing::GrowingTree;
 pub use history::{AUTO, History};

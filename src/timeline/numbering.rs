@@ -65,11 +65,7 @@ pub(super) fn finish(mut built: TimelineBuilder) -> (Timeline, Keys) {
 
 /// Changes by node instead of by time, and the maximum of each node.
 #[allow(clippy::type_complexity)] // three columns that are made together
-fn changes(
-    log: Vec<Vec<(u32, Amount)>>,
-    order: &[u32],
-    nodes: usize,
-) -> (Vec<u32>, Vec<(u32, Amount)>, Vec<Amount>) {
+fn changes(log: Vec<Vec<(u32, Amount)>>, order: &[u32], nodes: usize) -> (Vec<u32>, Vec<(u32, Amount)>, Vec<Amount>) {
     // Nodes inside joined chains have no number of their own, and no changes.
     let mut number = vec![NONE; nodes];
     order.iter().enumerate().for_each(|(new, &old)| number[old as usize] = new as u32);

@@ -16,5 +16,6 @@ pub mod replay;
 mod series;
 pub mod spaces;
 
+pub use event::GcKind;
 pub use recording::Recording;
 pub use series::{GcPoint, HeapSeries, SnapshotInfo, open, open_gradually};

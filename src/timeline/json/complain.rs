@@ -7,7 +7,7 @@ use super::tree::Columns;
 use crate::error::{Error, Result, Warning};
 use crate::heap::Amount;
 use crate::timeline::builder::{Duplicates, Row};
-use crate::timeline::{TimePoint, TimelineBuilder};
+use crate::timeline::{GcPoint, TimePoint, TimelineBuilder};
 use std::path::{Path, PathBuf};
 
 /// What is put right, and told once.
@@ -91,6 +91,7 @@ impl Note {
 pub(super) struct Time {
     pub label: Option<String>,
     pub millis: Option<u64>,
+    pub gc: Option<GcPoint>,
     pub unreachable: Amount,
     /// Number of the file.
     pub file: usize,
@@ -130,13 +131,11 @@ impl Totals {
             amount: Amount { objects: tree.objects[n], bytes: tree.bytes[n] },
         });
         // What is said of the time follows when all are known.
-        let point = TimePoint { label: String::new(), millis: 0, unreachable: time.unreachable };
-        let duplicates = self.builder.add_rows(point, rows);
+        let duplicates = self.builder.add_rows(TimePoint::default(), rows);
         self.times.push(time);
-        // Each time has a count for each node of all times: many small times with different nodes are large together.
         let (nodes, times) = (self.builder.nodes() as u64, self.times.len() as u64);
-        let bytes = nodes.saturating_mul(times).saturating_mul(size_of::<Amount>() as u64);
-        if bytes > self.memory {
+        let bytes = self.builder.bytes();
+        if bytes > self.memory || self.builder.changes() >= u64::from(u32::MAX) {
             return Err(Error::Unusable {
                 what: format!(
                     "{times} times with {nodes} different nodes in all need {} MB, and {} MB are free",

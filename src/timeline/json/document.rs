@@ -1,8 +1,9 @@
 //! Documents and the times in them.
 
 use super::complain::{HEAD, Note, ONCE, Time, Totals};
-use super::fields::{AMOUNT, DOCUMENT, DocumentField, Field, FieldSeed, NodeField, Path, Step};
+use super::fields::{DOCUMENT, DocumentField, Field, FieldSeed, Path, Step};
 use super::maps::{Map, MapKind, RawMaps};
+use super::point::{Gc, Unreachable};
 use super::scalars::{ABSENT, Count, Switch, Text, Timestamp};
 use super::settle;
 use super::tree::{Columns, Node};
@@ -10,6 +11,7 @@ use super::{FORMAT, VERSION};
 use crate::error::{Error, Result};
 use crate::heap::Amount;
 use crate::progress::Progress;
+use crate::timeline::GcPoint;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
@@ -122,7 +124,8 @@ impl<'c, 'de> Context<'c, 'de> {
         let maps = std::mem::take(&mut self.maps);
         let place = self.path.text(|symbol| self.totals.groups.text(symbol));
         let label = said.label.map(Cow::into_owned);
-        let time = Time { label, millis: said.millis, unreachable: said.unreachable, place, maps, ..Time::default() };
+        let Said { millis, gc, unreachable, .. } = said;
+        let time = Time { label, millis, gc, unreachable, place, maps, ..Time::default() };
         let duplicates = self.totals.add_time(time, &self.tree);
         let duplicates = self.keep(duplicates)?;
         if duplicates.count > 0 {
@@ -139,6 +142,7 @@ impl<'c, 'de> Context<'c, 'de> {
 struct Said<'de> {
     label: Option<Cow<'de, str>>,
     millis: Option<u64>,
+    gc: Option<GcPoint>,
     unreachable: Amount,
     overlaps: bool,
 }
@@ -208,6 +212,7 @@ impl<'de> Visitor<'de> for Document<'_, '_, 'de> {
                 },
                 DocumentField::Label => said.label = map.next_value_seed(Text)?,
                 DocumentField::Timestamp => said.millis = map.next_value_seed(Timestamp)?,
+                DocumentField::Gc => said.gc = map.next_value_seed(Gc(&mut *context))?,
                 DocumentField::Unreachable => said.unreachable = map.next_value_seed(Unreachable(&mut *context))?,
                 DocumentField::Overlaps => said.overlaps = map.next_value_seed(Switch)?.unwrap_or(false),
                 DocumentField::Tree | DocumentField::Times if tree || times => {
@@ -284,52 +289,5 @@ impl<'de> Visitor<'de> for Times<'_, '_, 'de> {
         }
         context.path.leave();
         Ok(())
-    }
-}
-
-/// Reads objects and bytes that no root reaches.
-struct Unreachable<'a, 'c, 'de>(&'a mut Context<'c, 'de>);
-
-impl<'de> DeserializeSeed<'de> for Unreachable<'_, '_, 'de> {
-    type Value = Amount;
-    fn deserialize<D: Deserializer<'de>>(self, d: D) -> std::result::Result<Amount, D::Error> {
-        d.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Unreachable<'_, '_, 'de> {
-    type Value = Amount;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("{\"objects\": 3, \"bytes\": 72}")
-    }
-
-    fn visit_unit<E>(self) -> std::result::Result<Amount, E> {
-        Ok(Amount::default())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Amount, A::Error> {
-        let context = self.0;
-        let mut amount = Amount { objects: ABSENT, bytes: ABSENT };
-        while let Some(field) = map.next_key_seed(FieldSeed(AMOUNT))? {
-            match field {
-                Field::Unknown(name) => {
-                    context.totals.unknown.note("count of the unreachable", &name);
-                    map.next_value::<IgnoredAny>()?;
-                }
-                Field::Known(name, field) => {
-                    context.path.field = name;
-                    let place = if field == NodeField::Objects { &mut amount.objects } else { &mut amount.bytes };
-                    if *place != ABSENT {
-                        context.remedy = Some(ONCE);
-                        return Err(A::Error::custom(format!("{name:?} a second time, expected it once")));
-                    }
-                    *place = map.next_value_seed(Count)?;
-                    context.path.field = "";
-                }
-            }
-        }
-        let given = |count: u64| if count == ABSENT { 0 } else { count };
-        Ok(Amount { objects: given(amount.objects), bytes: given(amount.bytes) })
     }
 }

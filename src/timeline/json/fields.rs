@@ -22,6 +22,7 @@ pub(super) enum DocumentField {
     Version,
     Label,
     Timestamp,
+    Gc,
     Unreachable,
     Overlaps,
     Tree,
@@ -29,6 +30,17 @@ pub(super) enum DocumentField {
     PointedFrom,
     PointsTo,
     Roots,
+}
+
+/// A field of a garbage collection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum GcField {
+    Number,
+    Kind,
+    Cause,
+    Duration,
+    End,
+    Freed,
 }
 
 /// A number of a pair of groups.
@@ -57,11 +69,22 @@ pub(super) const DOCUMENT: &[(&str, DocumentField)] = &[
     ("points-to", DocumentField::PointsTo),
     ("pointed-from", DocumentField::PointedFrom),
     ("roots", DocumentField::Roots),
+    ("gc", DocumentField::Gc),
     ("unreachable", DocumentField::Unreachable),
     ("overlaps", DocumentField::Overlaps),
     ("times", DocumentField::Times),
     ("format", DocumentField::Format),
     ("version", DocumentField::Version),
+];
+
+/// The fields of garbage collections.
+pub(super) const GC: &[(&str, GcField)] = &[
+    ("number", GcField::Number),
+    ("kind", GcField::Kind),
+    ("cause", GcField::Cause),
+    ("duration", GcField::Duration),
+    ("end", GcField::End),
+    ("freed", GcField::Freed),
 ];
 
 /// The fields of pairs.

@@ -20,6 +20,7 @@
 //! | `scalars` | counts, texts, timestamps |
 //! | `tree` | nodes into columns |
 //! | `maps` | reference maps into pairs |
+//! | `point` | what is said of a time beside its tree |
 //! | `document` | times and documents |
 //! | `settle` | what missing and contradictory counts mean |
 //! | `complain` | errors of the parser as errors for people; warnings counted once |
@@ -33,6 +34,7 @@ mod complain;
 mod document;
 mod fields;
 mod maps;
+mod point;
 mod read;
 mod references;
 mod scalars;

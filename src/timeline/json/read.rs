@@ -278,10 +278,9 @@ impl Collector {
         let labels = labels(&self.totals);
         let times = &mut self.totals.times;
         let mut maps: Vec<Option<RawMaps>> = times.iter_mut().map(|t| Some(std::mem::take(&mut t.maps))).collect();
-        let unreachable: Vec<_> = times.iter().map(|t| t.unreachable).collect();
         let points = order.iter().map(|&i| {
-            let millis = times[i].millis.unwrap_or(0);
-            (i, TimePoint { label: labels[i].clone(), millis, unreachable: unreachable[i] })
+            let (millis, gc) = (times[i].millis.unwrap_or(0), times[i].gc.take());
+            (i, TimePoint { label: labels[i].clone(), millis, gc, unreachable: times[i].unreachable })
         });
         self.totals.builder.arrange(points.collect());
         let (timeline, keys) = std::mem::take(&mut self.totals.builder).finish_with_keys();

@@ -91,6 +91,10 @@ fn time(
     if point.millis != 0 {
         out.text(&format!(",\"timestamp\":{}", point.millis))?;
     }
+    if let Some(gc) = &point.gc {
+        out.text(",\"gc\":")?;
+        serde_json::to_writer(&mut *out.out, gc).map_err(|e| Error::io(out.name, e.into()))?;
+    }
     if point.unreachable != Amount::default() {
         out.text(",\"unreachable\":{")?;
         out.amount(point.unreachable)?;

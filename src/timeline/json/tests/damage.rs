@@ -19,10 +19,7 @@ fn refused_with_place_and_remedy() {
         ("fractional", tree(r#"{"name": "a", "objects": 1, "bytes": 1.5}"#).into()),
         ("too large", tree(r#"{"name": "a", "objects": 1, "bytes": 9007199254740992}"#).into()),
         ("a text for a number", tree(r#"{"name": "a", "objects": "12", "bytes": 1}"#).into()),
-        (
-            "sums too large",
-            tree(&vec![r#"{"name": "a", "objects": 9007199254740991, "bytes": 1}"#; 2].join(",")).into(),
-        ),
+        ("sums too large", tree(&[r#"{"name": "a", "objects": 9007199254740991, "bytes": 1}"#; 2].join(",")).into()),
         ("no counts", tree(r#"{"name": "b", "objects": 1, "bytes": 2}, {"name": "a"}"#).into()),
         ("no name", tree(r#"{"objects": 1, "bytes": 1}"#).into()),
         ("a number for a node", tree("7").into()),
@@ -132,7 +129,7 @@ fn many_small_times_with_different_nodes_are_refused_before_memory_ends() {
         ));
     }
     let mut collector = super::super::Collector::default();
-    collector.limit_memory(100_000);
+    collector.limit_memory(50_000);
     let input = crate::trace::input::Input::from_bytes(std::path::Path::new("test.json"), text.into_bytes());
     let error = collector.add_input(&input, &crate::progress::Progress::new()).unwrap_err().to_string();
     assert!(error.contains("different nodes") && error.contains("Open fewer times"), "{error}");

@@ -88,8 +88,11 @@ fn a_folder_with_maps_and_packed_files() {
     let warnings = warned(&source);
     assert_eq!(warnings.len(), 3, "{warnings:#?}");
     assert!(warnings[0].starts_with("skipped: no memory tree"), "{warnings:#?}");
-    assert!(warnings[1].starts_with("1 pairs of groups have the number"), "{warnings:#?}");
-    assert!(warnings[2].starts_with("1 files with reference maps belong to no"), "{warnings:#?}");
+    assert!(warnings[1].starts_with("pairs of groups with the number of objects at one end only: 1,"), "{warnings:#?}");
+    assert!(
+        warnings[2].starts_with("files with reference maps that belong to no file with one time: 1."),
+        "{warnings:#?}"
+    );
 }
 
 #[test]

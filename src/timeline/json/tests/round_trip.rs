@@ -6,7 +6,7 @@ use crate::group::MemoryTree;
 use crate::heap::Amount;
 use crate::progress::Progress;
 use crate::timeline::references::{Edge, ReferenceMap};
-use crate::timeline::{NodeId, TimePoint, Timeline};
+use crate::timeline::{GcKind, GcPoint, NodeId, TimePoint, Timeline};
 use proptest::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,28 +29,34 @@ fn tree(shape: &Shape, counts: &[(u32, u32)], overlapping: bool) -> MemoryTree {
         let amount = Amount { objects: u64::from(objects), bytes: u64::from(bytes) };
         let other = ids[(i * 7) % ids.len()];
         if overlapping {
-            tree.add_up(&[id, other], amount)
+            tree.add_up(&[id as u32, other as u32], amount)
         } else {
-            tree.add_up(&[id], amount)
+            tree.add_up(&[id as u32], amount)
         }
         ids.push(id);
     }
     tree
 }
 
+fn collections() -> impl Strategy<Value = GcPoint> {
+    let kind = prop_oneof![Just(GcKind::Minor), Just(GcKind::Major)];
+    (any::<u32>(), kind, any::<String>(), 0..9u64, any::<bool>(), 0..9u64)
+        .prop_map(|(number, kind, cause, duration, end, freed)| GcPoint { number, kind, cause, duration, end, freed })
+}
+
 fn timelines() -> impl Strategy<Value = Timeline> {
     let shape = prop::collection::vec((any::<prop::sample::Index>(), "[ab]?", name()), 0..40);
     let counts = prop::collection::vec((0..5u32, 0..900u32), 1..9);
-    let time = (any::<String>(), 0..4u64, 0..2u64, shape, counts);
+    let time = (any::<String>(), 0..4u64, 0..2u64, shape, counts, prop::option::of(collections()));
     (prop::collection::vec(time, 1..5), any::<bool>()).prop_map(|(times, overlapping)| {
         let mut millis = 0;
         let mut points = Vec::new();
         let mut trees = Vec::new();
         let known = times.first().is_some_and(|t| t.1 > 0);
-        for (label, later, unreachable, shape, counts) in times {
+        for (label, later, unreachable, shape, counts, gc) in times {
             millis += later;
             let unreachable = Amount { objects: unreachable, bytes: unreachable * 16 };
-            points.push(TimePoint { label, millis: if known { millis } else { 0 }, unreachable });
+            points.push(TimePoint { label, millis: if known { millis } else { 0 }, gc, unreachable });
             trees.push(tree(&shape, &counts, overlapping));
         }
         Timeline::from_trees(points, &trees)
@@ -73,6 +79,38 @@ proptest! {
         prop_assert_eq!(shown(&again.timeline), shown(&timeline), "{}", String::from_utf8_lossy(&text));
         prop_assert!(again.warnings.is_empty(), "{:?}", again.warnings);
         prop_assert_eq!(written(&again.timeline, form), text);
+    }
+
+    /// Timestamps tell the order, whatever the order of the lines.
+    #[test]
+    fn the_same_timeline_from_lines_in_any_order(
+        timeline in timelines(),
+        keys in prop::collection::vec(any::<u32>(), 5),
+    ) {
+        let text = String::from_utf8(written(&timeline, Form::Lines)).unwrap();
+        let mut lines: Vec<(u32, usize, String)> = text.split_inclusive('\n').zip(&keys).enumerate()
+            .map(|(t, (line, &key))| {
+                let value = format!("\"version\":1,\"timestamp\":{},", t + 1);
+                let known = line.find(",\"timestamp\":").map(|at| {
+                    let end = at + 1 + line[at + 1..].find(",\"").unwrap();
+                    format!("{}{}", &line[..at], &line[end..])
+                });
+                (key, t, known.unwrap_or(line.to_owned()).replacen("\"version\":1,", &value, 1))
+            })
+            .collect();
+        let read = |lines: &[(u32, usize, String)]| {
+            let text: String = lines.iter().map(|l| l.2.as_str()).collect();
+            read_text(text).unwrap()
+        };
+        let straight = read(&lines);
+        lines.sort();
+        let shuffled = read(&lines);
+        prop_assert_eq!(shown(&straight.timeline), shown(&shuffled.timeline));
+        for node in straight.timeline.nodes() {
+            prop_assert_eq!(straight.timeline.max(node), shuffled.timeline.max(node));
+        }
+        let sorted = lines.is_sorted_by_key(|l| l.1);
+        prop_assert_eq!(shuffled.warnings.is_empty(), sorted, "{:?}", shuffled.warnings);
     }
 
     /// A naive reader agrees: serde_json's values, walked.

@@ -1,12 +1,11 @@
-//! What the command line offers: `open`, `render`, `report`.
+//! What the command line offers: `open`, `render`, `report`, `convert`.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use memory_city::analysis::report::{self, ReportOptions};
 use memory_city::error::{Error, Result};
 use memory_city::group::{self, GroupOptions};
 use memory_city::progress::Progress;
-use memory_city::timeline::{AUTO, History, Metric};
-use memory_city::trace;
+use memory_city::timeline::{AUTO, Metric, Source, json};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,12 +18,12 @@ use std::time::Duration;
     name = "memory-city",
     version,
     about = "The heap of your program as a city: what leaks grows tall and red",
-    long_about = "Memory City opens heap dumps (HPROF: what every JVM and Android writes) or a memory trace (AntTracks) and shows how \
-        the heap evolves as a 3D city: groups of objects are buildings, packages or types are districts, and from state to state the \
+    long_about = "Memory City opens heap dumps (HPROF: what every JVM and Android writes), a memory trace (AntTracks), or memory \
+        trees that any other program wrote as JSON (docs/memory-tree-json.md), and shows how the heap evolves as a 3D city: groups of objects are buildings, packages or types are districts, and from state to state the \
         leak grows and turns red.\n\n\
         Without a command it opens a window with the bundled sample city.",
     after_help = "Take dumps of a running JVM, a while apart:\n  jcmd PID GC.heap_dump -gz=1 /tmp/dumps/1.hprof.gz\n\n\
-        Then look at them, or let a script do it:\n  memory-city open /tmp/dumps\n  memory-city report /tmp/dumps\n  memory-city render /tmp/dumps -o city.png --select 'char[]'\n\n\
+        Then look at them, or let a script do it:\n  memory-city open /tmp/dumps\n  memory-city report /tmp/dumps\n  memory-city render /tmp/dumps -o city.png --select 'char[]'\n  memory-city convert /tmp/dumps -o city.json.zst\n\n\
         Exit codes: 0 done, 1 the input or this machine could not be used, 2 wrong arguments, 130 cancelled.\n\
         Log lines go to stderr; RUST_LOG=info shows more of them.",
     subcommand_required = false,
@@ -45,6 +44,8 @@ enum Command {
     Render(RenderArgs),
     /// Print how the heap grew, which groups grew most, and what refers to them
     Report(ReportArgs),
+    /// Write the trees over time, and what refers to what, as JSON: for other tools, or to open without the dumps
+    Convert(ConvertArgs),
 }
 
 #[derive(Args)]
@@ -76,7 +77,7 @@ fn grouping_names() -> clap::builder::PossibleValuesParser {
 
 #[derive(Args)]
 struct ReportArgs {
-    /// Dumps (plain, .gz, .zst) or folders of dumps; ordered by the time they were taken
+    /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Text for people, JSON for programs
@@ -88,6 +89,21 @@ struct ReportArgs {
     /// What growth is measured in
     #[arg(long, value_enum, default_value = "bytes")]
     metric: MetricArg,
+    #[command(flatten)]
+    grouped: Grouped,
+}
+
+#[derive(Args)]
+struct ConvertArgs {
+    /// Dumps, a trace, or memory trees in JSON (all plain, .gz or .zst), or folders of them
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// The file to write: .json for one document, .jsonl for a line per time; .gz or .zst behind that packs it
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Leave out what refers to what: much faster for traces, but the city has no cones
+    #[arg(long)]
+    no_references: bool,
     #[command(flatten)]
     grouped: Grouped,
 }
@@ -125,7 +141,7 @@ mod picture {
 
     #[derive(Args)]
     pub struct OpenArgs {
-        /// Dumps (plain, .gz, .zst) or folders of dumps
+        /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them
         #[arg(value_name = "PATH")]
         pub paths: Vec<PathBuf>,
         #[command(flatten)]
@@ -134,7 +150,7 @@ mod picture {
 
     #[derive(Args)]
     pub struct RenderArgs {
-        /// Dumps (plain, .gz, .zst) or folders of dumps; ordered by the time they were taken
+        /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
         #[arg(required = true, value_name = "PATH")]
         pub paths: Vec<PathBuf>,
         /// The PNG to write
@@ -271,6 +287,7 @@ pub fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Some(Command::Report(args)) => report(args),
+        Some(Command::Convert(args)) => convert(args),
         #[cfg(feature = "viewer")]
         Some(Command::Render(args)) => render(args),
         #[cfg(feature = "viewer")]
@@ -288,9 +305,8 @@ fn run(cli: Cli) -> Result<ExitCode> {
 fn report(args: ReportArgs) -> Result<ExitCode> {
     let options = ReportOptions { top: args.top, metric: args.metric.into() };
     let report = with_progress(|progress| {
-        let series = trace::open(&args.paths, progress)?;
-        let history = History::build(Arc::from(series), &args.grouped.grouping, args.grouped.options(), progress)?;
-        report::report(&history, &options, progress)
+        let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+        report::report(&source, &options, progress)
     })?;
     let text = match args.format {
         Format::Text => report.to_string(),
@@ -298,6 +314,21 @@ fn report(args: ReportArgs) -> Result<ExitCode> {
     };
     // A closed pipe (`| head`) is no error of ours.
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn convert(args: ConvertArgs) -> Result<ExitCode> {
+    let source = with_progress(|progress| {
+        let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+        let references = |time: usize| source.time_references(time, &Progress::new());
+        let references: Option<&json::ReferencesOf<'_>> = if args.no_references { None } else { Some(&references) };
+        json::save(source.timeline(), references, &args.output, progress)?;
+        Ok(source)
+    })?;
+    for warning in source.warnings() {
+        eprintln!("memory-city: warning: {warning}");
+    }
+    println!("{}", args.output.display());
     Ok(ExitCode::SUCCESS)
 }
 

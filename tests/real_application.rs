@@ -10,7 +10,7 @@ use memory_city::analysis::report::{ReportOptions, report};
 use memory_city::analysis::top_growing;
 use memory_city::group::GroupOptions;
 use memory_city::progress::Progress;
-use memory_city::timeline::{History, Metric, NodeId, Timeline};
+use memory_city::timeline::{History, Metric, NodeId, Source, Timeline};
 use memory_city::trace;
 use std::path::Path;
 use std::sync::Arc;
@@ -82,9 +82,10 @@ fn the_leaks_of_a_database_application_are_named_and_counted() {
     let series = trace::open(&[dumps], &progress).expect("the series");
     let history =
         History::build(Arc::from(series), "package-type", GroupOptions::default(), &progress).expect("a history");
-    let timeline = history.timeline();
+    let source = Source::Heaps(history);
+    let timeline = source.timeline();
     assert_eq!(timeline.times(), STEPS.len());
-    assert_eq!(history.warnings(), [], "sound dumps of one program");
+    assert_eq!(source.warnings(), [], "sound dumps of one program");
 
     // What the program did is what the city shows, at every point in time.
     for (package, class) in PER_STATEMENT {
@@ -102,14 +103,14 @@ fn the_leaks_of_a_database_application_are_named_and_counted() {
 
     // What keeps it alive: each result set refers to its statement, and so does a node of the application's map.
     let statement = leaf(timeline, "org.h2.jdbc", "JdbcPreparedStatement");
-    let map = history.references(STEPS.len() - 1, statement, &progress).expect("a reference map");
+    let map = source.references(STEPS.len() - 1, statement, &progress).expect("a reference map").expect("known");
     for (package, class) in [("org.h2.jdbc", "JdbcResultSet"), ("java.util", "HashMap$Node")] {
         let edge = map.incoming.iter().find(|edge| edge.other == leaf(timeline, package, class));
         let edge = edge.unwrap_or_else(|| panic!("{package}.{class} refers to no statement"));
         assert_eq!((edge.referencing, edge.referenced), (statements, statements), "{package}.{class}");
     }
 
-    let report = report(&history, &ReportOptions { top: 40, metric: Metric::Objects }, &progress).expect("a report");
+    let report = report(&source, &ReportOptions { top: 40, metric: Metric::Objects }, &progress).expect("a report");
     let row = report.growing.iter().find(|row| row.key == timeline.key(statement)).expect("a row for the statements");
     assert_eq!(row.growth_objects, *more_statements.last().expect("a last time"));
     assert_eq!(row.last.objects, statements);

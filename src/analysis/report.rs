@@ -3,7 +3,7 @@
 use super::{bytes_text, count_text, gc_text, time_text, top_growing, uptime_text};
 use crate::error::{Result, Warning};
 use crate::progress::Progress;
-use crate::timeline::{Amount, GcPoint, History, Metric, NodeId};
+use crate::timeline::{Amount, GcPoint, Metric, NodeId, Source};
 use serde::Serialize;
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub struct ReportOptions {
 pub struct Report {
     /// Version of the JSON form: raised when a field changes its meaning or goes.
     pub version: u32,
-    /// Id of the grouping.
+    /// Id of the grouping; of trees that came grouped, their roles.
     pub grouping: String,
     /// What growth is measured in.
     pub metric: Metric,
@@ -103,12 +103,12 @@ const MOST_ROOTS: usize = 3;
 /// A chain longer than this tells no more.
 const LONGEST_CHAIN: usize = 12;
 
-/// Makes the report of a history.
+/// Makes the report of a source.
 ///
 /// # Errors
 /// When a state cannot be loaded again, or the work was cancelled.
-pub fn report(history: &History, options: &ReportOptions, progress: &Progress) -> Result<Report> {
-    let timeline = history.timeline();
+pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> Result<Report> {
+    let timeline = source.timeline();
     let times = timeline.points().iter().enumerate().map(|(t, point)| HeapSize {
         label: point.label.clone(),
         millis: point.millis,
@@ -119,8 +119,8 @@ pub fn report(history: &History, options: &ReportOptions, progress: &Progress) -
     let last = timeline.times().saturating_sub(1);
     let mut growing = Vec::new();
     for node in top_growing(timeline, options.metric, options.top) {
-        let map = history.references(last, node, progress)?;
-        let (chain, chain_end) = chain(history, last, node, progress)?;
+        let map = source.references(last, node, progress)?.unwrap_or_default();
+        let (chain, chain_end) = chain(source, last, node, progress)?;
         growing.push(Growing {
             key: timeline.key(node),
             path: timeline.path_label(node),
@@ -147,23 +147,25 @@ pub fn report(history: &History, options: &ReportOptions, progress: &Progress) -
     }
     Ok(Report {
         version: 1,
-        grouping: history.grouping().id.clone(),
+        grouping: source.grouping_id(),
         metric: options.metric,
         times: times.collect(),
         growing,
-        warnings: history.warnings(),
+        warnings: source.warnings(),
     })
 }
 
 /// Follows the referrer of most of the group's objects, upwards, until a root holds most of a group, nothing refers to
 /// it, or the way returns to where it was.
-fn chain(history: &History, time: usize, start: NodeId, progress: &Progress) -> Result<(Vec<String>, String)> {
-    let timeline = history.timeline();
+fn chain(source: &Source, time: usize, start: NodeId, progress: &Progress) -> Result<(Vec<String>, String)> {
+    let timeline = source.timeline();
     let mut seen = vec![start];
     let mut names = vec![timeline.telling_name(start)];
     let mut at = start;
     loop {
-        let map = history.references(time, at, progress)?;
+        let Some(map) = source.references(time, at, progress)? else {
+            return Ok((names, "the input does not say what refers to it".into()));
+        };
         let strongest =
             map.incoming.iter().filter(|e| !seen.contains(&e.other)).max_by_key(|e| (e.referenced, e.referencing));
         let objects = timeline.amount(time, at).objects;
@@ -213,7 +215,7 @@ impl fmt::Display for Report {
         let trace = self.times.iter().any(|t| t.gc.is_some());
         let (what, taken, last) = match trace {
             true => ("GC", "at", "collection"),
-            false => ("dump", "taken", "unreachable"),
+            false => ("state", "taken", "unreachable"),
         };
         writeln!(f, "  {:>4}  {what:<width$}  {taken:<23}  {:>13}  {:>9}  {last:>11}", "#", "objects", "bytes")?;
         for (i, t) in self.times.iter().enumerate() {

@@ -81,6 +81,13 @@ pub struct Root {
     pub detail: String,
 }
 
+impl Root {
+    /// Kind and detail, for people.
+    pub fn text(&self) -> String {
+        format!("{}: {}", self.kind.title(), self.detail)
+    }
+}
+
 mod addresses;
 mod bits;
 mod build;

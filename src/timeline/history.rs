@@ -1,5 +1,6 @@
 //! A series of heap states under one grouping: its timeline, and reference maps on demand.
 
+use super::all_references::{TimeReferences, time_references};
 use super::references::{ReferenceMap, reference_map};
 use super::{GrowingTree, NodeId, TimePoint, Timeline, TimelineBuilder};
 use crate::error::{Error, Result, Warning};
@@ -149,6 +150,15 @@ impl History {
         }
         maps.push_back((key, Arc::clone(&map)));
         Ok(map)
+    }
+
+    /// All references at a point in time.
+    ///
+    /// # Errors
+    /// As [`History::references`].
+    pub fn time_references(&self, time: usize, progress: &Progress) -> Result<TimeReferences> {
+        let (heap, grouped) = self.grouped(time, progress)?;
+        time_references(&heap, &grouped, &self.timeline, progress)
     }
 
     fn grouped(&self, time: usize, progress: &Progress) -> Result<(Arc<HeapState>, Arc<Grouped>)> {

@@ -3,18 +3,21 @@
 //! A [`Timeline`] is everything the city needs to know. It knows no object: what refers to what is asked of
 //! [`references`], which goes back to the heap states.
 
+pub mod all_references;
 mod builder;
 mod growing;
 mod history;
 pub mod json;
 mod numbering;
 pub mod references;
+mod source;
 
 pub use crate::heap::{Amount, Metric};
 pub use crate::trace::{GcKind, GcPoint};
 pub use builder::TimelineBuilder;
 pub use growing::GrowingTree;
 pub use history::{AUTO, History};
+pub use source::Source;
 
 use crate::group::MemoryTree;
 use std::sync::Arc;

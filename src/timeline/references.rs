@@ -191,7 +191,7 @@ fn edges<'h>(
 fn roots(heap: &HeapState, members: &Members) -> Vec<(String, u64)> {
     let mut counts: FxHashMap<String, u64> = FxHashMap::default();
     for root in heap.roots().iter().filter(|r| members.set.contains(r.object.0)) {
-        *counts.entry(format!("{}: {}", root.kind.title(), root.detail)).or_default() += 1;
+        *counts.entry(root.text()).or_default() += 1;
     }
     let mut roots: Vec<(String, u64)> = counts.into_iter().collect();
     roots.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));

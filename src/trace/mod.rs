@@ -18,4 +18,4 @@ pub mod spaces;
 
 pub use event::GcKind;
 pub use recording::Recording;
-pub use series::{GcPoint, HeapSeries, SnapshotInfo, open, open_gradually};
+pub use series::{GcPoint, HeapSeries, SnapshotInfo, holds_heaps, open, open_gradually};

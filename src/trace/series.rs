@@ -100,9 +100,12 @@ pub fn open_gradually(
             return Err(Error::Unusable {
                 what: match skipped.len() {
                     0 => format!("The folder {} is empty", path.display()),
-                    n => format!("None of the {n} files in {} is a heap dump", path.display()),
+                    n => format!("None of the {n} files in {} is a heap dump or memory tree", path.display()),
                 },
-                remedy: "Put HPROF dumps into it (jcmd PID GC.heap_dump FILE), or give the files themselves".into(),
+                remedy:
+                    "Put HPROF dumps (jcmd PID GC.heap_dump FILE) or memory trees in JSON into it, or give the files \
+                         themselves"
+                        .into(),
             });
         }
         points.extend(found);
@@ -117,6 +120,16 @@ pub fn open_gradually(
     points.sort_by(|a, b| (a.millis, &a.label, &a.path).cmp(&(b.millis, &b.label, &b.path)));
     points.dedup_by(|a, b| a.path == b.path);
     Ok(Box::new(DumpSeries { points, warnings: Mutex::new(warnings), kept: Mutex::default() }))
+}
+
+/// Whether a folder has a heap dump or a trace.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn holds_heaps(folder: &Path) -> Result<bool> {
+    let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?;
+    let mut files = entries.filter_map(|e| Some(e.ok()?.path())).filter(|p| p.is_file());
+    Ok(files.any(|file| identify(&file).is_ok()) || anttracks::find_run(&[folder.to_owned()])?.is_some())
 }
 
 fn folder(path: &Path, progress: &Progress) -> Result<(Vec<SnapshotInfo>, Vec<Warning>)> {

@@ -26,7 +26,7 @@
 //! | `complain` | errors of the parser as errors for people; warnings counted once |
 //! | `read` | files and folders, the order of times |
 //! | `references` | answers about references |
-//! | `write` | a timeline as JSON |
+//! | `write`, `save` | a timeline as JSON, and that as a file |
 //!
 //! Nothing here knows where the bytes come from beyond files, nor who looks at the result.
 
@@ -37,6 +37,7 @@ mod maps;
 mod point;
 mod read;
 mod references;
+mod save;
 mod scalars;
 mod settle;
 #[cfg(test)]
@@ -44,8 +45,9 @@ mod tests;
 mod tree;
 mod write;
 
-pub use read::{Collector, JsonSource, read};
+pub use read::{Collector, JsonSource, holds_trees, read};
 pub use references::References;
+pub use save::save;
 pub use write::{Form, ReferencesOf, write};
 
 /// What `"format"` says.

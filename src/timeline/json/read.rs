@@ -7,6 +7,7 @@ use super::references::References;
 use super::{FORMAT, POINTED_FROM_FOLDER, POINTS_TO_FOLDER, VERSION, identify, trimmed};
 use crate::error::{Error, Result, Warning};
 use crate::progress::Progress;
+use crate::timeline::all_references::TimeReferences;
 use crate::timeline::references::ReferenceMap;
 use crate::timeline::{NodeId, TimePoint, Timeline};
 use crate::trace::input::{Input, memory_limit};
@@ -31,9 +32,14 @@ impl JsonSource {
         self.references.of(&self.timeline, time, node)
     }
 
-    /// The references of all times.
-    pub fn reference_maps(&self) -> &References {
-        &self.references
+    /// All references of a time; `None` when nothing is known of them.
+    pub fn time_references(&self, time: usize) -> Option<TimeReferences> {
+        self.references.time(time)
+    }
+
+    /// Whether references of any time are known.
+    pub fn has_references(&self) -> bool {
+        !self.references.is_empty()
     }
 }
 
@@ -48,6 +54,21 @@ pub fn read(paths: &[PathBuf], progress: &Progress) -> Result<JsonSource> {
         collector.add_path(path, progress)?;
     }
     collector.finish(progress)
+}
+
+/// Whether a file, or any file of a folder, holds memory trees. Other JSON that was named as an input is taken for trees
+/// too: then the error says what a memory tree needs.
+///
+/// # Errors
+/// When the path cannot be read.
+pub fn holds_trees(path: &Path) -> Result<bool> {
+    let meta = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
+    if !meta.is_dir() {
+        let start = Input::peek(path, PEEK)?;
+        return Ok(identify(&start) || trimmed(&start).first().is_some_and(|b| b"{[".contains(b)));
+    }
+    // A file that cannot be read here is told of when the folder is read.
+    Ok(files_of(path)?.iter().any(|file| Input::peek(file, PEEK).is_ok_and(|start| identify(&start))))
 }
 
 /// Reads one input after the other.

@@ -6,6 +6,7 @@ use super::scalars::ABSENT;
 use crate::error::Result;
 use crate::heap::Metric;
 use crate::progress::Progress;
+use crate::timeline::all_references::{Held, Pair, TimeReferences};
 use crate::timeline::builder::Keys;
 use crate::timeline::references::{Edge, ReferenceMap};
 use crate::timeline::{NodeId, Timeline};
@@ -28,15 +29,6 @@ struct TimeMaps {
     by_target: Vec<u32>,
     /// Group, text and objects, by group.
     roots: Vec<(u32, u32, u64)>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Pair {
-    from: u32,
-    to: u32,
-    referencing: u64,
-    referenced: u64,
-    references: u64,
 }
 
 impl References {
@@ -79,7 +71,7 @@ impl References {
             roots.sort_unstable_by_key(|&(node, text, objects)| (node, text, std::cmp::Reverse(objects)));
             roots.dedup_by_key(|&mut (node, text, _)| (node, text));
             let pairs = merged(pairs, timeline, time, |note, pair| {
-                let key = |n: u32| timeline.key(NodeId(n));
+                let key = |n: NodeId| timeline.key(n);
                 totals.note_in(file, note, || format!("from {:?} to {:?}", key(pair.from), key(pair.to)));
             });
             let mut by_target: Vec<u32> = (0..pairs.len() as u32).collect();
@@ -99,8 +91,8 @@ impl References {
     pub fn of(&self, timeline: &Timeline, time: usize, node: NodeId) -> Option<ReferenceMap> {
         let maps = self.times.get(time)?.as_ref()?;
         let mut map = ReferenceMap::default();
-        let mut incoming: FxHashMap<u32, Edge> = FxHashMap::default();
-        let mut outgoing: FxHashMap<u32, Edge> = FxHashMap::default();
+        let mut incoming: FxHashMap<NodeId, Edge> = FxHashMap::default();
+        let mut outgoing: FxHashMap<NodeId, Edge> = FxHashMap::default();
         let mut take = |pair: &Pair, from_here: bool, to_here: bool| {
             let (sums, other) = match (from_here, to_here) {
                 (true, true) => {
@@ -111,7 +103,7 @@ impl References {
                 (false, true) => (&mut incoming, pair.from),
                 (false, false) => return,
             };
-            let none = Edge { other: NodeId(other), referencing: 0, referenced: 0, references: 0 };
+            let none = Edge { other, referencing: 0, referenced: 0, references: 0 };
             let sum = sums.entry(other).or_insert(none);
             sum.referencing = sum.referencing.saturating_add(pair.referencing);
             sum.referenced = sum.referenced.saturating_add(pair.referenced);
@@ -119,22 +111,22 @@ impl References {
         };
         let leaf = timeline.is_leaf(node);
         if leaf {
-            let start = maps.pairs.partition_point(|p| p.from < node.0);
-            let from = maps.pairs[start..].iter().take_while(|p| p.from == node.0);
-            from.for_each(|pair| take(pair, true, pair.to == node.0));
+            let start = maps.pairs.partition_point(|p| p.from < node);
+            let from = maps.pairs[start..].iter().take_while(|p| p.from == node);
+            from.for_each(|pair| take(pair, true, pair.to == node));
             let target = |i: &u32| &maps.pairs[*i as usize];
-            let start = maps.by_target.partition_point(|i| target(i).to < node.0);
-            let to = maps.by_target[start..].iter().map(target).take_while(|p| p.to == node.0);
-            to.filter(|p| p.from != node.0).for_each(|pair| take(pair, false, true));
+            let start = maps.by_target.partition_point(|i| target(i).to < node);
+            let to = maps.by_target[start..].iter().map(target).take_while(|p| p.to == node);
+            to.filter(|p| p.from != node).for_each(|pair| take(pair, false, true));
         } else {
             let inside = inside(timeline, node);
             for pair in &maps.pairs {
-                take(pair, inside[pair.from as usize], inside[pair.to as usize]);
+                take(pair, inside[pair.from.index()], inside[pair.to.index()]);
             }
         }
         let objects = |n: NodeId| timeline.amount(time, n).get(Metric::Objects);
         let here = objects(node);
-        let list = |sums: FxHashMap<u32, Edge>, to_here: bool| {
+        let list = |sums: FxHashMap<NodeId, Edge>, to_here: bool| {
             let mut edges: Vec<Edge> = sums.into_values().collect();
             for edge in edges.iter_mut().filter(|_| !leaf) {
                 let there = objects(edge.other);
@@ -150,6 +142,19 @@ impl References {
         let (incoming, outgoing) = (list(incoming, true), list(outgoing, false));
         let roots = self.roots(maps, timeline, node);
         Some(ReferenceMap { incoming, outgoing, internal: map.internal, roots })
+    }
+
+    /// All that is known of a time.
+    pub fn time(&self, time: usize) -> Option<TimeReferences> {
+        let maps = self.times.get(time)?.as_ref()?;
+        let held = |&(node, text, objects): &(u32, u32, u64)| Held {
+            node: NodeId(node),
+            root: self.texts[text as usize].to_string(),
+            objects,
+        };
+        let mut roots: Vec<Held> = maps.roots.iter().map(held).collect();
+        roots.sort_unstable_by(|a, b| (a.node, &a.root).cmp(&(b.node, &b.root)));
+        Some(TimeReferences { pairs: maps.pairs.clone(), roots })
     }
 
     fn roots(&self, maps: &TimeMaps, timeline: &Timeline, node: NodeId) -> Vec<(String, u64)> {
@@ -204,6 +209,7 @@ fn merged(mut raw: Vec<RawPair>, timeline: &Timeline, time: usize, mut note: imp
             (None, None) => continue,
         };
         let references = references.unwrap_or(ends.0.max(ends.1));
+        let (from, to) = (NodeId(from), NodeId(to));
         let pair = Pair { from, to, referencing: ends.0, referenced: ends.1, references };
         if contradiction {
             note(Note::Contradiction, &pair);

@@ -4,7 +4,7 @@ use super::{FORMAT, VERSION};
 use crate::error::{Error, Result};
 use crate::heap::Amount;
 use crate::progress::Progress;
-use crate::timeline::references::ReferenceMap;
+use crate::timeline::all_references::TimeReferences;
 use crate::timeline::{NodeId, Timeline};
 use std::io::Write;
 use std::path::Path;
@@ -19,11 +19,11 @@ pub enum Form {
     Lines,
 }
 
-/// Gives the references of a group at a time; `None` when none are known.
-pub type ReferencesOf<'a> = dyn Fn(usize, NodeId) -> Result<Option<ReferenceMap>> + 'a;
+/// Gives the references of a time; `None` when none are known.
+pub type ReferencesOf<'a> = dyn Fn(usize) -> Result<Option<TimeReferences>> + 'a;
 
-/// Writes a timeline. With `references`, each time has the references of its leaves, told from the end that refers, and
-/// what GC roots hold. `name` is what messages call the output.
+/// Writes a timeline. With `references`, each time has its references, told from the end that refers, and what GC roots
+/// hold. `name` is what messages call the output.
 ///
 /// # Errors
 /// When the output refuses, a reference map fails, or the work was cancelled.
@@ -47,7 +47,7 @@ pub fn write(
             Form::Document => out.text(if t == 0 { "\n{" } else { ",\n{" })?,
             Form::Lines => out.text(&format!("{head},"))?,
         }
-        time(timeline, t, references, &mut out, progress)?;
+        time(timeline, t, references, &mut out)?;
         out.text(if form == Form::Lines { "}\n" } else { "}" })?;
         progress.advance(1);
     }
@@ -77,13 +77,7 @@ impl Output<'_> {
     }
 }
 
-fn time(
-    timeline: &Timeline,
-    t: usize,
-    references: Option<&ReferencesOf<'_>>,
-    out: &mut Output<'_>,
-    progress: &Progress,
-) -> Result<()> {
+fn time(timeline: &Timeline, t: usize, references: Option<&ReferencesOf<'_>>, out: &mut Output<'_>) -> Result<()> {
     let point = &timeline.points()[t];
     out.text("\"label\":")?;
     out.quoted(&point.label)?;
@@ -106,8 +100,8 @@ fn time(
     }
     out.text(",\"tree\":")?;
     tree(timeline, t, &present, out)?;
-    if let Some(references) = references {
-        maps(timeline, t, references, &present, out, progress)?;
+    if let Some(references) = references.map(|of| of(t)).transpose()?.flatten() {
+        maps(timeline, &references, out)?;
     }
     Ok(())
 }
@@ -170,62 +164,36 @@ fn tree(timeline: &Timeline, t: usize, present: &[bool], out: &mut Output<'_>) -
     Ok(())
 }
 
-fn maps(
-    timeline: &Timeline,
-    t: usize,
-    references: &ReferencesOf<'_>,
-    present: &[bool],
-    out: &mut Output<'_>,
-    progress: &Progress,
-) -> Result<()> {
-    let mut roots: Vec<(NodeId, Vec<(String, u64)>)> = Vec::new();
-    let mut rows = 0;
-    for node in timeline.nodes().filter(|&n| timeline.is_leaf(n) && present[n.index()]) {
-        progress.check()?;
-        let Some(map) = references(t, node)? else { continue };
-        out.text(if rows == 0 { ",\n \"points-to\":{" } else { ",\n  " })?;
-        rows += 1;
-        out.quoted(&timeline.key(node))?;
-        out.text(":{")?;
-        let mut separator = "";
-        for edge in &map.outgoing {
-            out.text(separator)?;
-            out.quoted(&timeline.key(edge.other))?;
+fn maps(timeline: &Timeline, references: &TimeReferences, out: &mut Output<'_>) -> Result<()> {
+    // Also where there are none: that is known, then.
+    out.text(",\n \"points-to\":{")?;
+    let mut separator = "";
+    for of_one in references.pairs.chunk_by(|a, b| a.from == b.from) {
+        out.text(separator)?;
+        separator = ",\n  ";
+        out.quoted(&timeline.key(of_one[0].from))?;
+        for (i, pair) in of_one.iter().enumerate() {
+            out.text(if i == 0 { ":{" } else { "," })?;
+            out.quoted(&timeline.key(pair.to))?;
             out.text(&format!(
                 ":{{\"referencing\":{},\"referenced\":{},\"references\":{}}}",
-                edge.referencing, edge.referenced, edge.references
-            ))?;
-            separator = ",";
-        }
-        if map.internal > 0 {
-            out.text(separator)?;
-            out.quoted(&timeline.key(node))?;
-            // Inside a group only the references are known, not how many objects take part.
-            let objects = map.internal.min(timeline.amount(t, node).objects.max(1));
-            out.text(&format!(
-                ":{{\"referencing\":{objects},\"referenced\":{objects},\"references\":{}}}",
-                map.internal
+                pair.referencing, pair.referenced, pair.references
             ))?;
         }
         out.text("}")?;
-        if !map.roots.is_empty() {
-            roots.push((node, map.roots));
-        }
     }
-    if rows > 0 {
-        out.text("}")?;
-    }
-    for (i, (node, roots)) in roots.iter().enumerate() {
+    out.text("}")?;
+    for (i, of_one) in references.roots.chunk_by(|a, b| a.node == b.node).enumerate() {
         out.text(if i == 0 { ",\n \"roots\":{" } else { ",\n  " })?;
-        out.quoted(&timeline.key(*node))?;
-        for (j, (text, objects)) in roots.iter().enumerate() {
+        out.quoted(&timeline.key(of_one[0].node))?;
+        for (j, held) in of_one.iter().enumerate() {
             out.text(if j == 0 { ":{" } else { "," })?;
-            out.quoted(text)?;
-            out.text(&format!(":{objects}"))?;
+            out.quoted(&held.root)?;
+            out.text(&format!(":{}", held.objects))?;
         }
         out.text("}")?;
     }
-    if !roots.is_empty() {
+    if !references.roots.is_empty() {
         out.text("}")?;
     }
     Ok(())

@@ -5,6 +5,7 @@ use super::{read_text, shown};
 use crate::group::MemoryTree;
 use crate::heap::Amount;
 use crate::progress::Progress;
+use crate::timeline::all_references::{Held, Pair, TimeReferences};
 use crate::timeline::references::{Edge, ReferenceMap};
 use crate::timeline::{GcKind, GcPoint, NodeId, TimePoint, Timeline};
 use proptest::prelude::*;
@@ -152,23 +153,28 @@ proptest! {
                 edges.insert((from, to), edge);
             }
         }
-        let map = |t: usize, node: NodeId| {
-            let all = || edges.iter().filter(move |_| t == 0);
-            let mut outgoing: Vec<Edge> = all().filter(|((f, _), _)| *f == node).map(|(_, e)| *e).collect();
+        let roots = leaves.iter().map(|&node| Held { node, root: timeline.name(node).to_owned(), objects: 3 });
+        let pairs = edges.iter().map(|(&(from, to), e)| {
+            Pair { from, to, referencing: e.referencing, referenced: e.referenced, references: e.references }
+        });
+        let all = TimeReferences { pairs: pairs.collect(), roots: roots.collect() };
+        let map = |node: NodeId| {
+            let mut outgoing: Vec<Edge> = edges.iter().filter(|((f, _), _)| *f == node).map(|(_, e)| *e).collect();
             let mut incoming: Vec<Edge> =
-                all().filter(|((_, to), _)| *to == node).map(|((f, _), e)| Edge { other: *f, ..*e }).collect();
+                edges.iter().filter(|((_, to), _)| *to == node).map(|((f, _), e)| Edge { other: *f, ..*e }).collect();
             for list in [&mut outgoing, &mut incoming] {
                 list.sort_by(|a, b| (b.referencing, b.referenced).cmp(&(a.referencing, a.referenced)).then(a.other.cmp(&b.other)));
             }
             ReferenceMap { incoming, outgoing, internal: 0, roots: vec![(timeline.name(node).to_owned(), 3)] }
         };
         let mut out = Vec::new();
-        let ask = |t: usize, node: NodeId| Ok((t == 0).then(|| map(t, node)));
+        let ask = |t: usize| Ok((t == 0).then(|| all.clone()));
         write(&timeline, Some(&ask), Form::Lines, &mut out, Path::new("out"), &Progress::new()).unwrap();
         let again = read_text(out).unwrap();
         for &leaf in leaves.iter().filter(|l| timeline.amount(0, **l) != Amount::default()) {
-            prop_assert_eq!(again.references(0, leaf), Some(map(0, leaf)));
+            prop_assert_eq!(again.references(0, leaf), Some(map(leaf)));
         }
         prop_assert!(again.references(1, NodeId::ROOT).is_none());
+        prop_assert_eq!(again.time_references(0), Some(all.clone()));
     }
 }

@@ -49,6 +49,7 @@ tour: build
 test: export MEMORY_CITY_REQUIRE_JVM := 1
 # Indexes of traces that tests open are not kept among those of the user.
 test: export MEMORY_CITY_CACHE := $(CURDIR)/target/test-cache
+test: export MEMORY_CITY_REQUIRE_PYTHON := 1
 # Fast checks first: the engine without the viewer, then the viewer on a software GPU, then a real window.
 test: setup setup-test lint-engine engine-test lint viewer-test window-test
 
@@ -70,7 +71,7 @@ window-test:
 	$(CARGO) test --locked --release --test window
 
 bench:
-	$(CARGO) bench --bench layout --bench hprof --bench trace --no-default-features
+	$(CARGO) bench --bench layout --bench hprof --bench trace --bench json --no-default-features
 	$(CARGO) bench --bench frame
 
 fmt:

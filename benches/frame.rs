@@ -8,7 +8,7 @@ use memory_city::error::Result;
 use memory_city::group::GroupOptions;
 use memory_city::heap::{HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, TypeKind};
 use memory_city::progress::Progress;
-use memory_city::timeline::History;
+use memory_city::timeline::{History, Source};
 use memory_city::trace::{HeapSeries, SnapshotInfo};
 use memory_city::viewer::capture::{Shot, Studio, View};
 use memory_city::viewer::fly::CameraRig;
@@ -107,7 +107,7 @@ fn city(buildings: usize, settings: &Settings) -> City {
         (0..2).map(|i| SnapshotInfo { label: format!("{i}"), millis: i, path: "many".into(), gc: None }).collect();
     let series = Arc::new(ManyTypes(points, buildings));
     let history = History::build(series, &settings.grouping, GroupOptions::default(), &Progress::new());
-    City::new("bench".into(), Arc::new(history.expect("a history")), settings)
+    City::new("bench".into(), Arc::new(Source::Heaps(history.expect("a history"))), settings)
 }
 
 /// Corner, size and colour of every building at the second time.

@@ -121,7 +121,10 @@ fn inputs_are_told_apart_by_content() {
     let dump = dump.flatten().map(|e| e.path()).find(|p| p.to_string_lossy().contains("hprof")).expect("a dump");
     let open_all = |paths: &[PathBuf]| Source::open(paths, "auto", GroupOptions::default(), &Progress::new());
     let mixed = open_all(&[trees.clone(), dump.clone()]).err().expect("refused").to_string();
-    assert!(mixed.contains("heap.hprof holds memory trees in JSON") && mixed.contains("one after the other"), "{mixed}");
+    assert!(
+        mixed.contains("heap.hprof holds memory trees in JSON") && mixed.contains("one after the other"),
+        "{mixed}"
+    );
     // An export beside dumps does not hide them.
     std::fs::copy(&dump, folder.path().join("1.json")).expect("a copy");
     assert!(open(folder.path(), "auto").heaps().is_some());

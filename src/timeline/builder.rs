@@ -5,6 +5,7 @@
 
 use super::{Amount, NodeId, TimePoint, Timeline};
 use crate::group::MemoryTree;
+use ahash::AHashMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ pub struct TimelineBuilder {
     seen: Vec<u32>,
     /// The amount of each node at the last time.
     last: Vec<Amount>,
-    find: HashMap<Identity, u32>,
+    find: AHashMap<Identity, u32>,
     /// By time: the nodes whose amount became another. It is 0 before the first.
     pub(super) log: Vec<Vec<Change>>,
     /// Changes in the log.
@@ -86,7 +87,7 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Each text once.
 #[derive(Clone, Default)]
 pub(super) struct Symbols {
-    find: HashMap<Arc<str>, u32>,
+    find: AHashMap<Arc<str>, u32>,
     text: Vec<Arc<str>>,
     bytes: u64,
 }
@@ -113,7 +114,7 @@ impl Symbols {
     }
 
     pub(super) fn forget_how_to_find(&mut self) {
-        self.find = HashMap::new();
+        self.find = AHashMap::new();
     }
 }
 
@@ -137,6 +138,8 @@ impl TimelineBuilder {
     ) -> Duplicates {
         let time = self.points.len() as u32 + 1;
         let mut ids: Vec<u32> = Vec::with_capacity(rows.len());
+        // The first tree is all new, later ones hardly.
+        self.find.reserve(rows.len().saturating_sub(self.parent.len()));
         // What the nodes had is compared with what they have when all of it is known: nodes that share their place in
         // the timeline add up.
         let mut here: Vec<Change> = Vec::with_capacity(rows.len());
@@ -337,7 +340,7 @@ impl TimelineBuilder {
     pub(crate) fn finish_with_keys(mut self) -> (Timeline, Keys) {
         self.root("Heap", "Heap");
         // What matching needed makes room for what the timeline needs.
-        self.find = HashMap::new();
+        self.find = AHashMap::new();
         self.seen = Vec::new();
         self.last = Vec::new();
         self.known = Vec::new();

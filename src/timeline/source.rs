@@ -102,7 +102,7 @@ impl Source {
     pub fn grouping_title(&self) -> String {
         match self {
             Source::Heaps(history) => history.grouping().title.clone(),
-            Source::Trees(trees) => roles(&trees.timeline),
+            Source::Trees(trees) => trees.roles.clone(),
         }
     }
 
@@ -110,7 +110,7 @@ impl Source {
     pub fn grouping_id(&self) -> String {
         match self {
             Source::Heaps(history) => history.grouping().id.clone(),
-            Source::Trees(trees) => roles(&trees.timeline),
+            Source::Trees(trees) => trees.roles.clone(),
         }
     }
 
@@ -179,17 +179,4 @@ fn are_trees(paths: &[PathBuf]) -> Result<bool> {
         }),
         (trees, _) => Ok(trees.is_some()),
     }
-}
-
-/// The roles of a tree, from the top: `Package › Type`.
-fn roles(timeline: &Timeline) -> String {
-    let mut roles: Vec<&str> = Vec::new();
-    for node in timeline.nodes().skip(1) {
-        let role = timeline.role(node);
-        // Ten kinds tell enough; a tree may have as many as nodes.
-        if roles.len() < 10 && !roles.contains(&role) {
-            roles.push(role);
-        }
-    }
-    roles.join(" › ")
 }

@@ -99,7 +99,7 @@ pub fn open_gradually(
         if found.is_empty() {
             return Err(Error::Unusable {
                 what: match skipped.len() {
-                    0 => format!("The folder {} is empty", path.display()),
+                    0 => format!("There is no heap dump or memory tree in the folder {}", path.display()),
                     n => format!("None of the {n} files in {} is a heap dump or memory tree", path.display()),
                 },
                 remedy:

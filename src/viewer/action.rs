@@ -39,9 +39,9 @@ pub enum Action {
     AreaMode,
     /// Panels shown or hidden.
     Panels,
-    /// Opens dumps through the file dialog.
+    /// Opens inputs through the file dialog.
     OpenFiles,
-    /// Opens a folder of dumps through the file dialog.
+    /// Opens a folder of inputs through the file dialog.
     OpenFolder,
     /// Saves the picture as a PNG.
     Screenshot,
@@ -109,8 +109,8 @@ pub const BINDINGS: &[Binding] = &[
     bind(Action::Metric, &[KeyCode::KeyM], "M", "Measure objects or bytes"),
     bind(Action::AreaMode, &[KeyCode::KeyT], "T", "Areas linear or square root"),
     bind(Action::Panels, &[KeyCode::Tab], "Tab", "Show or hide the panels"),
-    control(bind(Action::OpenFiles, &[KeyCode::KeyO], "Ctrl+O", "Open heap dumps")),
-    shift(control(bind(Action::OpenFolder, &[KeyCode::KeyO], "Ctrl+Shift+O", "Open a folder of heap dumps"))),
+    control(bind(Action::OpenFiles, &[KeyCode::KeyO], "Ctrl+O", "Open heap dumps, a trace, or memory trees (JSON)")),
+    shift(control(bind(Action::OpenFolder, &[KeyCode::KeyO], "Ctrl+Shift+O", "Open a folder of dumps or trees"))),
     bind(Action::Screenshot, &[KeyCode::F12], "F12", "Save the picture as a PNG"),
     shift(bind(Action::Help, &[KeyCode::Slash], "?", "This cheat sheet (also F1)")),
     bind(Action::Help, &[KeyCode::F1], "F1", ""),

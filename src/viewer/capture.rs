@@ -56,7 +56,7 @@ pub struct Shot {
 /// An RGB picture.
 pub type Picture = image::RgbImage;
 
-/// A running headless viewer: opens one history, renders any number of pictures of it.
+/// A running headless viewer: opens one source, renders any number of pictures of it.
 pub struct Studio {
     app: App,
     target: Handle<Image>,
@@ -219,7 +219,7 @@ fn stage(world: &mut World, city: &mut City, shot: &Shot) -> Result<()> {
             });
         };
         selection.select(&city.timeline, node);
-        references.preset(time, node, city.history.references(time, node, &Progress::new())?);
+        references.preset(time, node, city.source.references(time, node, &Progress::new())?);
     }
     world.insert_resource(selection);
     world.insert_resource(references);

@@ -10,8 +10,7 @@ use super::settings::Settings;
 use super::shown::{City, Shown};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Snapshot};
-use crate::timeline::History;
-use crate::trace::{self, HeapSeries};
+use crate::timeline::Source;
 use bevy::prelude::*;
 use bevy::window::FileDragAndDrop;
 use std::path::{Path, PathBuf};
@@ -25,7 +24,7 @@ pub struct OpenRequest(pub Vec<PathBuf>);
 #[derive(Resource, Default)]
 pub struct Loading {
     opening: Option<Opening>,
-    /// A new grouping or layout of the shown history, and the settings it is made for.
+    /// A new grouping or layout of the shown source, and the settings it is made for.
     remaking: Option<(Settings, Job<Result<City>>)>,
     dialog: Option<Job<Option<Vec<PathBuf>>>>,
     failed: Option<(String, String)>,
@@ -150,18 +149,11 @@ fn open_gradually(
     progress: &Progress,
     partial: &mut dyn FnMut(City),
 ) -> Result<City> {
-    let city = |series: Box<dyn HeapSeries>, progress: &Progress| {
-        let history = History::build(Arc::from(series), &settings.grouping, settings.group_options(), progress)?;
-        progress.begin("Laying out the city", 0);
-        Ok(City::new(title_of(paths), Arc::new(history), settings))
-    };
-    let series = trace::open_gradually(paths, progress, &mut |series| {
-        // What cannot be grouped yet may be later; the progress shown is that of the reading.
-        if let Ok(first) = city(series, &Progress::new()) {
-            partial(first);
-        }
-    })?;
-    city(series, progress)
+    let city = |source| City::new(title_of(paths), Arc::new(source), settings);
+    let mut partial = |source| partial(city(source));
+    let source = Source::open_gradually(paths, &settings.grouping, settings.group_options(), progress, &mut partial)?;
+    progress.begin("Laying out the city", 0);
+    Ok(city(source))
 }
 
 /// Starts opening what was asked for through the command line, the dialog, or by dropping files.
@@ -187,7 +179,7 @@ pub fn start_opening(
         };
         if loading.dialog.is_none() {
             // The dialog is made on this thread (some platforms insist) and awaited on another.
-            let dialog = rfd::AsyncFileDialog::new().set_title("Open heap dumps");
+            let dialog = rfd::AsyncFileDialog::new().set_title("Open heap dumps, a trace, or memory trees");
             loading.dialog = Some(if folder {
                 let picked = dialog.pick_folder();
                 Job::start(move |_| bevy::tasks::block_on(picked).map(|f| vec![f.path().to_path_buf()]))
@@ -309,19 +301,22 @@ fn follow_settings(loading: &mut Loading, shown: &mut ResMut<Shown>, clock: &mut
     }
     let made_with = &city.made_with;
     let aim = loading.remaking.as_ref().map(|(s, _)| s).unwrap_or(made_with);
-    let regroup = aim.grouping != settings.grouping || aim.group_options() != settings.group_options();
+    // Trees cannot be grouped anew: what was chosen waits for the next input.
+    let heaps = city.source.heaps().is_some();
+    let changed =
+        |made: &Settings| made.grouping != settings.grouping || made.group_options() != settings.group_options();
+    let regroup = heaps && changed(aim);
     let layout = aim.city_config() != settings.city_config();
     if regroup || layout {
-        let (history, title, wanted) = (Arc::clone(&city.history), city.title.clone(), settings.clone());
-        let again =
-            regroup || made_with.grouping != settings.grouping || made_with.group_options() != settings.group_options();
+        let (source, title, wanted) = (Arc::clone(&city.source), city.title.clone(), settings.clone());
+        let again = heaps && (regroup || changed(made_with));
         let job = Job::start(move |progress| {
-            let history = if again {
-                Arc::new(history.regroup(&wanted.grouping, wanted.group_options(), progress)?)
+            let source = if again {
+                Arc::new(source.regroup(&wanted.grouping, wanted.group_options(), progress)?)
             } else {
-                history
+                source
             };
-            Ok(City::new(title, history, &wanted))
+            Ok(City::new(title, source, &wanted))
         });
         loading.remaking = Some((settings.clone(), job));
     } else if loading.remaking.is_none() && made_with.solid_count != settings.solid_count {

@@ -87,15 +87,20 @@ impl Selection {
     }
 }
 
+/// Why a city of trees may have no cones.
+pub const NOT_TOLD: &str = "The input does not say what refers to what at this time: memory trees may leave it out";
+
 /// The references of the selected node at the shown time.
 #[derive(Resource, Default)]
 pub struct References {
     wanted: Option<(usize, NodeId)>,
-    job: Option<Job<crate::error::Result<Arc<ReferenceMap>>>>,
+    job: Option<Job<crate::error::Result<Option<Arc<ReferenceMap>>>>>,
     /// The map, once it is there, and what it is for.
     pub map: Option<(usize, NodeId, Arc<ReferenceMap>)>,
     /// Why there is none.
     pub error: Option<String>,
+    /// Whether the input says nothing about the references of that time.
+    pub unknown: bool,
 }
 
 impl References {
@@ -114,13 +119,14 @@ impl References {
         self.job.as_ref().map(|j| j.snapshot())
     }
 
-    /// Takes a map computed elsewhere (headless).
-    pub fn preset(&mut self, time: usize, node: NodeId, map: Arc<ReferenceMap>) {
+    /// Takes a map; `None` when the input does not say.
+    pub fn preset(&mut self, time: usize, node: NodeId, map: Option<Arc<ReferenceMap>>) {
         self.wanted = Some((time, node));
-        self.map = Some((time, node, map));
+        self.unknown = map.is_none();
+        self.map = map.map(|map| (time, node, map));
     }
 
-    /// Forgets all: another history is shown.
+    /// Forgets all: another city is shown.
     pub fn reset(&mut self) {
         *self = References::default();
     }
@@ -138,12 +144,13 @@ pub fn update_references(
     if wanted != references.wanted {
         references.wanted = wanted;
         references.error = None;
+        references.unknown = false;
         references.job = None;
         match wanted {
             None => references.map = None,
             Some((time, node)) => {
-                let history = Arc::clone(&city.history);
-                references.job = Some(Job::start(move |progress| history.references(time, node, progress)));
+                let source = Arc::clone(&city.source);
+                references.job = Some(Job::start(move |progress| source.references(time, node, progress)));
             }
         }
     }
@@ -151,7 +158,7 @@ pub fn update_references(
     if let (Some(outcome), Some((time, node))) = (outcome, references.wanted) {
         references.job = None;
         match outcome {
-            Ok(Ok(map)) => references.map = Some((time, node, map)),
+            Ok(Ok(map)) => references.preset(time, node, map),
             Ok(Err(Error::Cancelled)) => {}
             Ok(Err(error)) => {
                 references.map = None;
@@ -185,6 +192,10 @@ pub fn selection_actions(
                     notices.tell("Select a building first, then Enter follows what keeps it alive");
                     continue;
                 };
+                if references.unknown {
+                    notices.tell(NOT_TOLD);
+                    continue;
+                }
                 let Some(map) = references.of(node) else { continue };
                 match map.incoming.first() {
                     Some(edge) => {

@@ -1,4 +1,4 @@
-//! The city on screen: history, layout, drawing order, and the states per point in time.
+//! The city on screen: source, layout, drawing order, and the states per point in time.
 //!
 //! Instances are what the GPU numbers; plots and districts are what the layout numbers. This module alone
 //! knows how they map.
@@ -9,7 +9,7 @@ use super::settings::Settings;
 use crate::analysis;
 use crate::city::camera::{CameraPose, Lens};
 use crate::city::{self, CityPlan, HitTarget, PlotKind, PlotState};
-use crate::timeline::{History, NodeId, Timeline};
+use crate::timeline::{NodeId, Source, Timeline};
 use bevy::prelude::Resource;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,12 +30,12 @@ pub enum Target {
 #[derive(Resource, Default)]
 pub struct Shown(pub Option<City>);
 
-/// One city: a history laid out under some settings.
+/// One city: a source laid out under some settings.
 pub struct City {
     /// Where it comes from, for the window title.
     pub title: String,
-    /// Heap states and trees.
-    pub history: Arc<History>,
+    /// Trees, and what else the input offers.
+    pub source: Arc<Source>,
     /// The trees over time.
     pub timeline: Arc<Timeline>,
     /// The layout.
@@ -68,16 +68,16 @@ pub struct TimeState {
 }
 
 impl City {
-    /// Lays out `history` under `settings`.
-    pub fn new(title: String, history: Arc<History>, settings: &Settings) -> Self {
-        let timeline = Arc::clone(history.timeline());
+    /// Lays out `source` under `settings`.
+    pub fn new(title: String, source: Arc<Source>, settings: &Settings) -> Self {
+        let timeline = Arc::clone(source.timeline());
         let plan = Arc::new(CityPlan::new(&timeline, &settings.city_config()));
-        Self::with_plan(title, history, timeline, plan, settings)
+        Self::with_plan(title, source, timeline, plan, settings)
     }
 
     fn with_plan(
         title: String,
-        history: Arc<History>,
+        source: Arc<Source>,
         timeline: Arc<Timeline>,
         plan: Arc<CityPlan>,
         settings: &Settings,
@@ -116,7 +116,7 @@ impl City {
         City {
             title,
             growing,
-            history,
+            source,
             timeline,
             solid: (districts + opaque) as u32,
             boxes: Versioned::new(boxes),
@@ -134,7 +134,7 @@ impl City {
     pub fn with_solid_count(&self, settings: &Settings) -> Self {
         Self::with_plan(
             self.title.clone(),
-            Arc::clone(&self.history),
+            Arc::clone(&self.source),
             Arc::clone(&self.timeline),
             Arc::clone(&self.plan),
             settings,

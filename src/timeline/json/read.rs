@@ -21,6 +21,8 @@ use std::sync::Arc;
 pub struct JsonSource {
     /// The trees over time.
     pub timeline: Arc<Timeline>,
+    /// What they are grouped by, from the top: `Package › Type`.
+    pub roles: String,
     /// What a person must know about them.
     pub warnings: Vec<Warning>,
     references: References,
@@ -65,7 +67,8 @@ pub fn holds_trees(path: &Path) -> Result<bool> {
     let meta = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
     if !meta.is_dir() {
         let start = Input::peek(path, PEEK)?;
-        return Ok(identify(&start) || trimmed(&start).first().is_some_and(|b| b"{[".contains(b)));
+        let list = trimmed(&start).strip_prefix(b"[").is_some_and(|inside| trimmed(inside).starts_with(b"{"));
+        return Ok(identify(&start) || trimmed(&start).starts_with(b"{") || list);
     }
     // A file that cannot be read here is told of when the folder is read.
     Ok(files_of(path)?.iter().any(|file| Input::peek(file, PEEK).is_ok_and(|start| identify(&start))))
@@ -132,7 +135,7 @@ impl Collector {
     /// Reads all documents of a file; those of maps without a tree are returned.
     fn documents(&mut self, input: &Input, maps_alone: bool, progress: &Progress) -> Result<RawMaps> {
         let bytes = input.bytes();
-        let text = utf8(&input.path, bytes, progress)?;
+        let text = utf8(&input.path, bytes)?;
         self.totals.files.push(input.path.clone());
         let before = self.totals.times.len();
         let bare = maps_alone && !has_head(bytes);
@@ -313,18 +316,33 @@ impl Collector {
         let references = References::resolve(maps, &timeline, &keys, &mut self.totals, progress)?;
         let mut warnings = self.warnings;
         warnings.extend(self.totals.warnings());
-        Ok(JsonSource { timeline: Arc::new(timeline), warnings, references })
+        Ok(JsonSource { roles: roles(&timeline), timeline: Arc::new(timeline), warnings, references })
     }
 }
 
+/// The roles of a tree, from the top: `Package › Type`.
+fn roles(timeline: &Timeline) -> String {
+    let mut roles: Vec<&str> = Vec::new();
+    for node in timeline.nodes().skip(1) {
+        let role = timeline.role(node);
+        // Ten kinds tell enough; a tree may have as many as nodes.
+        if roles.len() < 10 && !roles.contains(&role) {
+            roles.push(role);
+        }
+    }
+    roles.join(" › ")
+}
+
 /// The text, if it is text.
-fn utf8<'a>(path: &Path, bytes: &'a [u8], progress: &Progress) -> Result<&'a str> {
+fn utf8<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str> {
     let wide = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
-    let valid = if wide { 0 } else { valid_up_to(bytes, progress)? };
-    // Checked twice, in a millisecond for each ten megabytes: no unsafe shortcut.
-    match std::str::from_utf8(&bytes[..valid]) {
-        Ok(text) if valid == bytes.len() => Ok(text),
-        _ => Err(Error::Format {
+    let (text, valid) = match std::str::from_utf8(bytes) {
+        Ok(text) => (Some(text), bytes.len()),
+        Err(error) => (None, if wide { 0 } else { error.valid_up_to() }),
+    };
+    match text {
+        Some(text) => Ok(text),
+        None => Err(Error::Format {
             path: path.to_owned(),
             offset: Some(valid as u64),
             found: match wide {
@@ -338,13 +356,6 @@ fn utf8<'a>(path: &Path, bytes: &'a [u8], progress: &Progress) -> Result<&'a str
             remedy: "Have the file written in UTF-8, or convert it (iconv -f LATIN1 -t UTF-8)".into(),
         }),
     }
-}
-
-fn valid_up_to(bytes: &[u8], _progress: &Progress) -> Result<usize> {
-    Ok(match std::str::from_utf8(bytes) {
-        Ok(_) => bytes.len(),
-        Err(error) => error.valid_up_to(),
-    })
 }
 
 fn has_head(bytes: &[u8]) -> bool {

@@ -81,8 +81,10 @@ fn time(timeline: &Timeline, t: usize, references: Option<&ReferencesOf<'_>>, ou
     let point = &timeline.points()[t];
     out.text("\"label\":")?;
     out.quoted(&point.label)?;
-    // 0 stands for a time that is not known.
-    if point.millis != 0 {
+    // 0 stands for a time that is not known. In front of others it may be meant, and keeps the order.
+    let (before, after) = timeline.points().split_at(t);
+    let first = || before.iter().all(|p| p.millis == 0) && after.iter().any(|p| p.millis != 0);
+    if point.millis != 0 || first() {
         out.text(&format!(",\"timestamp\":{}", point.millis))?;
     }
     if let Some(gc) = &point.gc {

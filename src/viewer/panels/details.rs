@@ -73,6 +73,10 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         ui.label(RichText::new(format!("References cannot be shown: {error}")).color(theme::ERROR));
         return;
     }
+    if tools.references.unknown {
+        ui.label(RichText::new(crate::viewer::selection::NOT_TOLD).color(theme::QUIET));
+        return;
+    }
     match tools.references.of(node).cloned() {
         Some(map) => references(ui, tools, &map),
         None => {

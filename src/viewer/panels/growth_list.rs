@@ -42,9 +42,13 @@ fn header(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         });
     });
     let amount = tools.city.timeline.amount(tools.clock.time, crate::timeline::NodeId::ROOT);
-    ui.label(RichText::new(super::amounts(amount)).size(12.0).color(theme::QUIET))
-        .on_hover_text("The heap at the shown time: what is reachable from the GC roots");
-    let warnings = tools.city.history.warnings();
+    ui.label(RichText::new(super::amounts(amount)).size(12.0).color(theme::QUIET)).on_hover_text(
+        match tools.city.source.heaps() {
+            Some(_) => "The heap at the shown time: what is reachable from the GC roots",
+            None => "The heap at the shown time, as the input counts it",
+        },
+    );
+    let warnings = tools.city.source.warnings();
     if !warnings.is_empty() {
         let text = match warnings.len() {
             1 => "1 warning".to_owned(),
@@ -70,10 +74,8 @@ fn list(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     let most = top.first().map(|&n| timeline.growth(n, metric)).unwrap_or(0).max(1);
     if timeline.times() < 2 {
         ui.label(
-            RichText::new(
-                "Only one state is open. Open a second dump of the same program, taken later, to see growth.",
-            )
-            .color(theme::QUIET),
+            RichText::new("Only one state is open. Open a second one of the same program, taken later, to see growth.")
+                .color(theme::QUIET),
         );
         return;
     }

@@ -264,7 +264,7 @@ fn caption(ctx: &egui::Context, city: &City, clock: &Clock, settings: &Settings,
                 let amount = city.timeline.amount(clock.time, NodeId::ROOT);
                 ui.label(format!("{}/{}  {}", clock.time + 1, city.times(), point.label));
                 ui.label(egui::RichText::new(amounts(amount)).color(theme::QUIET));
-                let grouping = &city.history.grouping().title;
+                let grouping = city.source.grouping_title();
                 ui.label(
                     egui::RichText::new(format!("{grouping}  ·  {}", metric_name(settings.metric))).color(theme::QUIET),
                 );
@@ -275,7 +275,7 @@ fn caption(ctx: &egui::Context, city: &City, clock: &Clock, settings: &Settings,
                     );
                     ui.label(egui::RichText::new(amounts(city.timeline.amount(clock.time, node))).color(theme::QUIET));
                 }
-                for warning in city.history.warnings().iter().take(3) {
+                for warning in city.source.warnings().iter().take(3) {
                     ui.label(
                         egui::RichText::new(format!("⚠ {}", theme::shortened(&warning.to_string(), 110)))
                             .color(theme::WARNING)

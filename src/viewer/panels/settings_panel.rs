@@ -4,7 +4,7 @@ use super::Tools;
 use super::theme;
 use crate::city::AreaMode;
 use crate::group;
-use crate::timeline::Metric;
+use crate::timeline::{GROUPED_BY_THE_WRITER, Metric};
 use crate::viewer::action::Action;
 use bevy_egui::egui::{self, RichText};
 
@@ -15,21 +15,26 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     egui::Grid::new("settings").num_columns(2).spacing([10.0, 6.0]).show(ui, |ui| {
         label(ui, "Group by");
         // What is chosen, or what the input chose for itself.
-        let mut current = match group::grouping(&settings.grouping) {
+        let source = &tools.city.source;
+        let mut current = match group::grouping(&settings.grouping).filter(|_| source.heaps().is_some()) {
             Some(chosen) => chosen.id.clone(),
-            None => tools.city.history.grouping().id.clone(),
+            None => source.grouping_id(),
         };
-        let title = group::grouping(&current).map(|g| g.title.as_str()).unwrap_or_default();
-        egui::ComboBox::from_id_salt("grouping").width(170.0).selected_text(title).show_ui(ui, |ui| {
-            for grouping in group::groupings() {
-                let offered = tools.city.history.offers(grouping);
-                let choice = egui::Button::selectable(current == grouping.id, &grouping.title);
-                let choice = ui.add_enabled(offered, choice).on_hover_text(&grouping.description);
-                if choice.on_disabled_hover_text("Needs a memory trace: heap dumps do not know this").clicked() {
-                    current.clone_from(&grouping.id);
-                    settings.grouping.clone_from(&grouping.id);
+        let title = group::grouping(&current).map_or_else(|| source.grouping_title(), |g| g.title.clone());
+        ui.add_enabled_ui(source.heaps().is_some(), |ui| {
+            let choices = egui::ComboBox::from_id_salt("grouping").width(170.0).selected_text(title);
+            let choices = choices.show_ui(ui, |ui| {
+                for grouping in group::groupings() {
+                    let offered = source.offers(grouping);
+                    let choice = egui::Button::selectable(current == grouping.id, &grouping.title);
+                    let choice = ui.add_enabled(offered.is_ok(), choice).on_hover_text(&grouping.description);
+                    if choice.on_disabled_hover_text(offered.err().unwrap_or_default()).clicked() {
+                        current.clone_from(&grouping.id);
+                        settings.grouping.clone_from(&grouping.id);
+                    }
                 }
-            }
+            });
+            choices.response.on_disabled_hover_text(GROUPED_BY_THE_WRITER);
         });
         ui.end_row();
 
@@ -100,15 +105,20 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         });
         ui.end_row();
 
-        if tools.city.history.is_recorded() {
+        if tools.city.source.is_recorded() {
             label(ui, "Times");
             ui.checkbox(&mut settings.gc_starts, "GC starts too")
                 .on_hover_text("Also show the heap at the start of every GC, before garbage was collected");
         } else {
             label(ui, "Garbage");
-            ui.checkbox(&mut settings.include_unreachable, "show unreachable").on_hover_text(
-                "Also show objects in the dumps that no GC root reaches. They are counted apart otherwise",
-            );
+            let choice = egui::Checkbox::new(&mut settings.include_unreachable, "show unreachable");
+            ui.add_enabled(tools.city.source.heaps().is_some(), choice)
+                .on_hover_text(
+                    "Also show objects in the dumps that no GC root reaches. They are counted apart otherwise",
+                )
+                .on_disabled_hover_text(
+                    "The input has trees, not objects: garbage is counted as its writer counted it",
+                );
         }
         ui.end_row();
 

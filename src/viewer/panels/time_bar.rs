@@ -132,8 +132,9 @@ fn chart(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     painter.circle_filled(Pos2::new(now, y(heap(tools.clock.time))), 4.5, Color32::WHITE);
 
     let small = FontId::proportional(11.0);
-    // A trace knows what the collector kept, whether or not something reaches it.
-    let which = if tools.city.history.is_recorded() { "" } else { "reachable " };
+    // A trace knows what the collector kept, whether or not something reaches it; trees are what others counted.
+    let dumps = tools.city.source.heaps().is_some() && !tools.city.source.is_recorded();
+    let which = if dumps { "reachable " } else { "" };
     let title = format!("Heap, {which}{}", super::metric_name(metric));
     painter.text(rect.min + egui::vec2(10.0, 3.0), Align2::LEFT_TOP, title, small.clone(), theme::QUIET);
     let mut right = format!("now {}", number(heap(tools.clock.time), metric));

@@ -134,3 +134,70 @@ fn many_small_times_with_different_nodes_are_refused_before_memory_ends() {
     let error = collector.add_input(&input, &crate::progress::Progress::new()).unwrap_err().to_string();
     assert!(error.contains("different nodes") && error.contains("Open fewer times"), "{error}");
 }
+
+/// Documents to be damaged: every field of the format is in one of them.
+const SOUND: [&str; 4] = [
+    include_str!("../../../../sample-data/json/one-time.json"),
+    include_str!("../../../../sample-data/json/all-times.json"),
+    include_str!("../../../../sample-data/json/lines.jsonl"),
+    r#"{"format": "memory-city", "version": 1, "label": "a", "overlaps": true, "unreachable": {"objects": 1, "bytes": 16},
+       "gc": {"number": 1, "kind": "major", "cause": "", "duration": 1, "end": false, "freed": 2},
+       "tree": {"key": "r", "children": [{"name": "\\u00e9#", "role": "T", "key": "k", "objects": 2, "bytes": 9}]},
+       "points-to": {"r": {"k": 1}}, "pointed-from": {"k": {"r": {"referencing": 1, "referenced": 2, "references": 3}}},
+       "roots": {"k": {"x": 1}}}"#,
+];
+
+/// What stands in the way of parsers.
+const BITS: [&[u8]; 12] = [
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b"\"",
+    b",",
+    b"-1",
+    b"1e400",
+    b"null",
+    b"\\ud800",
+    b"\xff",
+    b"\"children\":[{\"name\":\"a\",",
+];
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(1500))]
+
+    /// Cut, overwritten, doubled: an error that names the file, or trees that come back the same.
+    #[test]
+    fn damage_is_told_or_harmless(
+        which in 0..SOUND.len(),
+        edits in proptest::collection::vec((proptest::prelude::any::<proptest::sample::Index>(), 0..9usize, 0..BITS.len()), 1..4),
+    ) {
+        let mut bytes = SOUND[which].as_bytes().to_vec();
+        for (place, kind, bit) in edits {
+            let at = place.index(bytes.len());
+            match kind {
+                0 => bytes.truncate(at.max(1)),
+                1 => drop(bytes.drain(at..(at + 7).min(bytes.len()))),
+                2 => bytes.extend_from_within(at..),
+                3 => bytes[at] = bytes[at].wrapping_add(1),
+                _ => drop(bytes.splice(at..at, BITS[bit].iter().copied())),
+            }
+        }
+        match read_text(bytes) {
+            Err(error) => proptest::prop_assert!(error.to_string().contains("test.json")),
+            Ok(source) => {
+                let mut text = Vec::new();
+                let references = |t: usize| Ok(source.time_references(t));
+                let progress = crate::progress::Progress::new();
+                let (form, name) = (super::super::Form::Lines, std::path::Path::new("out"));
+                super::super::write(&source.timeline, Some(&references), form, &mut text, name, &progress).unwrap();
+                let again = read_text(text.clone()).unwrap();
+                let text = String::from_utf8_lossy(&text);
+                proptest::prop_assert_eq!(shown(&again.timeline), shown(&source.timeline), "{}", text);
+                // A time that is not known cannot be written.
+                let other = |w: &crate::error::Warning| !w.message.starts_with("times without a timestamp");
+                proptest::prop_assert!(!again.warnings.iter().any(other), "{:?} {}", again.warnings, text);
+            }
+        }
+    }
+}

@@ -11,6 +11,7 @@
 //! | [`timeline`] | memory trees over time | one tree with a value per node and time; max and growth trees; reference maps |
 //! | [`analysis`] | a timeline | what grows most, and what keeps it alive |
 //! | [`city`] | a timeline | plots, districts, heights, colours, cones: pure geometry |
+//! | [`live`] | a WebSocket | timelines that grow while a program runs; what is selected and shown |
 //! | `viewer` | a city | a picture, a window (feature `viewer`) |
 //!
 //! [`error`] and [`progress`] are shared by all of them. Nothing above `viewer` knows Bevy: the crate builds
@@ -21,6 +22,7 @@ pub mod city;
 pub mod error;
 pub mod group;
 pub mod heap;
+pub mod live;
 pub mod progress;
 pub mod timeline;
 pub mod trace;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A timeline under construction. Nodes are matched by role and name (or by key, where they have one) below the same
 /// parent. It is fed tree by tree ([`TimelineBuilder::add`]) or change by change ([`TimelineBuilder::step`]), not both.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct TimelineBuilder {
     pub(super) points: Vec<TimePoint>,
     pub(super) symbols: Symbols,
@@ -25,8 +25,9 @@ pub struct TimelineBuilder {
     /// The amount of each node at the last time.
     last: Vec<Amount>,
     find: AHashMap<Identity, u32>,
-    /// By time: the nodes whose amount became another. It is 0 before the first.
-    pub(super) log: Vec<Vec<Change>>,
+    /// By time: the nodes whose amount became another. It is 0 before the first. Shared with copies, which are made
+    /// to finish a timeline that goes on growing.
+    pub(super) log: Vec<Arc<Vec<Change>>>,
     /// Changes in the log.
     changes: u64,
     pub(super) separators: Vec<(Arc<str>, &'static str)>,
@@ -85,7 +86,7 @@ struct Identity {
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Each text once.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(super) struct Symbols {
     find: AHashMap<Arc<str>, u32>,
     text: Vec<Arc<str>>,
@@ -204,7 +205,7 @@ impl TimelineBuilder {
 
     fn end_time(&mut self, point: TimePoint, log: Vec<Change>) {
         self.changes += log.len() as u64;
-        self.log.push(log);
+        self.log.push(Arc::new(log));
         self.points.push(point);
     }
 
@@ -241,6 +242,21 @@ impl TimelineBuilder {
             + self.symbols.bytes
     }
 
+    /// A copy to be finished. Nothing can be added to it.
+    pub(crate) fn copy(&self) -> TimelineBuilder {
+        TimelineBuilder {
+            points: self.points.clone(),
+            symbols: Symbols { text: self.symbols.text.clone(), ..Symbols::default() },
+            parent: self.parent.clone(),
+            name: self.name.clone(),
+            role: self.role.clone(),
+            key: self.key.clone(),
+            log: self.log.clone(),
+            separators: self.separators.clone(),
+            ..TimelineBuilder::default()
+        }
+    }
+
     /// Puts the times into another order: `order` has, for each of them, the number it was added as and what is said
     /// of it. Times that are not in it are dropped. Nothing can be added after that.
     pub(crate) fn arrange(&mut self, order: Vec<(usize, TimePoint)>) {
@@ -254,9 +270,9 @@ impl TimelineBuilder {
         places.iter().enumerate().for_each(|(new, &old)| place_of[old] = Some(new as u32));
         let mut of_node: Vec<Vec<Change>> = vec![Vec::new(); self.parent.len()];
         for (t, changes) in std::mem::take(&mut self.log).into_iter().enumerate() {
-            changes.into_iter().for_each(|(node, amount)| of_node[node as usize].push((t as u32, amount)));
+            changes.iter().for_each(|&(node, amount)| of_node[node as usize].push((t as u32, amount)));
         }
-        self.log = vec![Vec::new(); places.len()];
+        let mut log: Vec<Vec<Change>> = vec![Vec::new(); places.len()];
         for (node, changes) in of_node.into_iter().enumerate() {
             // Only the times at which the node has something: each was a row of a tree once.
             let mut lit: Vec<Change> = Vec::new();
@@ -270,19 +286,20 @@ impl TimelineBuilder {
                 match before {
                     Some((last, same)) if last + 1 == t && same == amount => {}
                     Some((last, _)) if last + 1 < t => {
-                        self.log[last as usize + 1].push((node as u32, Amount::default()));
-                        self.log[t as usize].push((node as u32, amount));
+                        log[last as usize + 1].push((node as u32, Amount::default()));
+                        log[t as usize].push((node as u32, amount));
                     }
-                    _ => self.log[t as usize].push((node as u32, amount)),
+                    _ => log[t as usize].push((node as u32, amount)),
                 }
                 before = Some((t, amount));
             }
             if let Some((last, _)) = before
-                && let Some(log) = self.log.get_mut(last as usize + 1)
+                && let Some(log) = log.get_mut(last as usize + 1)
             {
                 log.push((node as u32, Amount::default()));
             }
         }
+        self.log = log.into_iter().map(Arc::new).collect();
     }
 
     fn push(&mut self, parent: u32, name: u32, role: u32, key: u32) {

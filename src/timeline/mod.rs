@@ -17,7 +17,7 @@ pub use crate::trace::{GcKind, GcPoint};
 pub use builder::TimelineBuilder;
 pub use growing::GrowingTree;
 pub use history::{AUTO, History};
-pub use source::{GROUPED_BY_THE_WRITER, Source};
+pub use source::{GROUPED_BY_THE_WRITER, Source, title_of};
 
 use crate::group::MemoryTree;
 use std::sync::Arc;

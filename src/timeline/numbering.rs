@@ -65,12 +65,16 @@ pub(super) fn finish(mut built: TimelineBuilder) -> (Timeline, Keys) {
 
 /// Changes by node instead of by time, and the maximum of each node.
 #[allow(clippy::type_complexity)] // three columns that are made together
-fn changes(log: Vec<Vec<(u32, Amount)>>, order: &[u32], nodes: usize) -> (Vec<u32>, Vec<(u32, Amount)>, Vec<Amount>) {
+fn changes(
+    log: Vec<Arc<Vec<(u32, Amount)>>>,
+    order: &[u32],
+    nodes: usize,
+) -> (Vec<u32>, Vec<(u32, Amount)>, Vec<Amount>) {
     // Nodes inside joined chains have no number of their own, and no changes.
     let mut number = vec![NONE; nodes];
     order.iter().enumerate().for_each(|(new, &old)| number[old as usize] = new as u32);
     let mut first_change = vec![0u32; order.len() + 1];
-    for (old, _) in log.iter().flatten() {
+    for (old, _) in log.iter().flat_map(|changes| changes.iter()) {
         if let Some(count) = first_change.get_mut((number[*old as usize] as usize).saturating_add(1)) {
             *count += 1;
         }
@@ -83,7 +87,7 @@ fn changes(log: Vec<Vec<(u32, Amount)>>, order: &[u32], nodes: usize) -> (Vec<u3
     let mut max = vec![Amount::default(); order.len()];
     // Each time goes away as soon as it is sorted in: never all of them twice.
     for (t, of_time) in log.into_iter().enumerate() {
-        for (old, amount) in of_time {
+        for &(old, amount) in of_time.iter() {
             let node = number[old as usize];
             if node == NONE {
                 continue;

@@ -12,7 +12,7 @@ use crate::error::{Error, Result, Warning};
 use crate::group::{GroupOptions, Grouping};
 use crate::progress::Progress;
 use crate::trace::{self, HeapSeries};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What a city is made of.
@@ -74,6 +74,14 @@ impl Source {
         match self {
             Source::Heaps(history) => history.timeline(),
             Source::Trees(trees) => &trees.timeline,
+        }
+    }
+
+    /// The node of a key, of its path of names or of its own where the input gave it one.
+    pub fn find(&self, key: &str) -> Option<NodeId> {
+        match self {
+            Source::Heaps(history) => history.timeline().find(key),
+            Source::Trees(trees) => trees.find(key),
         }
     }
 
@@ -178,5 +186,35 @@ fn are_trees(paths: &[PathBuf]) -> Result<bool> {
             remedy: "Open them one after the other, or `memory-city convert` the others to JSON first".into(),
         }),
         (trees, _) => Ok(trees.is_some()),
+    }
+}
+
+/// A name for inputs: that of the only one, or of the folder they share.
+pub fn title_of(paths: &[PathBuf]) -> String {
+    let name = |path: &Path| {
+        let full = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        full.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_else(|| path.display().to_string())
+    };
+    match paths {
+        [] => "nothing".to_owned(),
+        [one] => name(one),
+        [first, ..] => match first.parent().filter(|p| !p.as_os_str().is_empty()) {
+            Some(parent) => format!("{} ({} files)", name(parent), paths.len()),
+            None => format!("{} and {} more", name(first), paths.len() - 1),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::title_of;
+    use std::path::PathBuf;
+
+    #[test]
+    fn inputs_have_short_titles() {
+        assert_eq!(title_of(&[PathBuf::from("/tmp/dumps/a.hprof")]), "a.hprof");
+        let two = [PathBuf::from("/x/dumps/a.hprof"), PathBuf::from("/x/dumps/b.hprof")];
+        assert_eq!(title_of(&two), "dumps (2 files)");
+        assert_eq!(title_of(&[]), "nothing");
     }
 }

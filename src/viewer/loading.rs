@@ -10,7 +10,7 @@ use super::settings::Settings;
 use super::shown::{City, Shown};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Snapshot};
-use crate::timeline::Source;
+use crate::timeline::{Source, title_of};
 use bevy::prelude::*;
 use bevy::window::FileDragAndDrop;
 use std::path::{Path, PathBuf};
@@ -119,22 +119,6 @@ pub fn sample_path() -> Option<PathBuf> {
         Some(Path::new(env!("CARGO_MANIFEST_DIR")).join(SAMPLE)),
     ];
     candidates.into_iter().flatten().find(|path| path.is_dir())
-}
-
-/// A name for inputs: that of the only one, or of the folder they share.
-pub fn title_of(paths: &[PathBuf]) -> String {
-    let name = |path: &Path| {
-        let full = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        full.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_else(|| path.display().to_string())
-    };
-    match paths {
-        [] => "nothing".to_owned(),
-        [one] => name(one),
-        [first, ..] => match first.parent().filter(|p| !p.as_os_str().is_empty()) {
-            Some(parent) => format!("{} ({} files)", name(parent), paths.len()),
-            None => format!("{} and {} more", name(first), paths.len() - 1),
-        },
-    }
 }
 
 /// Reads, groups and lays out: the whole way from files to a city.
@@ -339,19 +323,5 @@ pub fn title_window(shown: Res<Shown>, mut windows: Query<&mut Window>) {
         if window.title != title {
             window.title.clone_from(&title);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::title_of;
-    use std::path::PathBuf;
-
-    #[test]
-    fn inputs_have_short_titles() {
-        assert_eq!(title_of(&[PathBuf::from("/tmp/dumps/a.hprof")]), "a.hprof");
-        let two = [PathBuf::from("/x/dumps/a.hprof"), PathBuf::from("/x/dumps/b.hprof")];
-        assert_eq!(title_of(&two), "dumps (2 files)");
-        assert_eq!(title_of(&[]), "nothing");
     }
 }

@@ -9,6 +9,7 @@ use crate::heap::Amount;
 use crate::timeline::builder::{Duplicates, Row};
 use crate::timeline::{GcPoint, TimePoint, TimelineBuilder};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What is put right, and told once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,7 +88,7 @@ impl Note {
 }
 
 /// A time that has been read.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Time {
     pub label: Option<String>,
     pub millis: Option<u64>,
@@ -99,7 +100,17 @@ pub(super) struct Time {
     pub position: usize,
     /// Where it stands in its document; empty when it is all of it.
     pub place: String,
-    pub maps: RawMaps,
+    pub maps: Arc<RawMaps>,
+}
+
+impl Time {
+    /// More references of the same time.
+    pub fn add_maps(&mut self, maps: RawMaps) {
+        let known = Arc::make_mut(&mut self.maps);
+        known.given |= maps.given;
+        known.pairs.extend(maps.pairs);
+        known.roots.extend(maps.roots);
+    }
 }
 
 /// What all files share.
@@ -113,13 +124,27 @@ pub(super) struct Totals {
     /// Count, and where first.
     notes: [Option<(u64, String)>; Note::ALL.len()],
     noted_in: [usize; Note::ALL.len()],
+    /// What the reference maps take, bytes.
+    pub map_bytes: u64,
     /// What the timeline may take, bytes.
     pub memory: u64,
+    /// Whether times come live: in order, each taken as a whole or not at all.
+    pub live: bool,
 }
 
 impl Totals {
     /// Adds a time of the current file.
     pub fn add_time(&mut self, mut time: Time, tree: &Columns<'_>) -> Result<Duplicates> {
+        if self.live
+            && let Some(last) = self.times.last().and_then(|t| t.millis)
+            && let Some(now) = time.millis.filter(|&now| now < last)
+        {
+            return Err(Error::Unusable {
+                what: format!("The timestamp {now} is before that of the last time, {last}"),
+                remedy: "Append times in order, or send the whole list with \"replace\"".into(),
+            });
+        }
+        self.check_memory(tree.len() as u64)?;
         time.file = self.files.len() - 1;
         let last = self.times.last().filter(|t| t.file == time.file);
         time.position = last.map_or(0, |t| t.position + 1);
@@ -132,9 +157,23 @@ impl Totals {
         });
         // What is said of the time follows when all are known.
         let duplicates = self.builder.add_rows(TimePoint::default(), rows);
+        self.map_bytes += time.maps.bytes();
         self.times.push(time);
+        if !self.live {
+            self.check_memory(0)?;
+        }
+        Ok(duplicates)
+    }
+
+    /// About what all of it takes.
+    pub fn bytes(&self) -> u64 {
+        self.builder.bytes() + self.map_bytes
+    }
+
+    /// Whether so many nodes more can be taken.
+    fn check_memory(&self, more: u64) -> Result<()> {
         let (nodes, times) = (self.builder.nodes() as u64, self.times.len() as u64);
-        let bytes = self.builder.bytes();
+        let bytes = self.bytes() + 48 * more;
         if bytes > self.memory || self.builder.changes() >= u64::from(u32::MAX) {
             return Err(Error::Unusable {
                 what: format!(
@@ -145,7 +184,25 @@ impl Totals {
                 remedy: "Open fewer times, or give nodes the same names at all times: they are matched by name".into(),
             });
         }
-        Ok(duplicates)
+        Ok(())
+    }
+
+    /// For times that come live from a source of that name.
+    pub fn live(name: PathBuf) -> Totals {
+        Totals { memory: u64::MAX, live: true, files: vec![name], ..Totals::default() }
+    }
+
+    /// A copy to be finished while more comes.
+    pub fn copy(&self) -> Totals {
+        Totals {
+            builder: self.builder.copy(),
+            groups: self.groups.clone(),
+            unknown: self.unknown.clone(),
+            times: self.times.clone(),
+            files: self.files.clone(),
+            notes: self.notes.clone(),
+            ..*self
+        }
     }
 
     /// Whether nothing of the kind was noted yet.

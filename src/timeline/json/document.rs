@@ -15,6 +15,7 @@ use crate::timeline::GcPoint;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 /// What all visitors of a file share.
 pub(super) struct Context<'c, 'de> {
@@ -36,6 +37,8 @@ pub(super) struct Context<'c, 'de> {
     pub headed: bool,
     /// Whether documents without a tree may have reference maps: those for a time of another file.
     pub maps_alone: bool,
+    /// Whether there may be no tree, because the time is there already.
+    pub no_tree: bool,
     bytes: &'de [u8],
     progress: &'c Progress,
     /// Bytes that the progress knows of.
@@ -59,6 +62,7 @@ impl<'c, 'de> Context<'c, 'de> {
             stop: None,
             headed: false,
             maps_alone: false,
+            no_tree: false,
             bytes,
             progress,
             reported: 0,
@@ -121,7 +125,7 @@ impl<'c, 'de> Context<'c, 'de> {
                 self.totals.note(note, count as u64, place);
             }
         }
-        let maps = std::mem::take(&mut self.maps);
+        let maps = Arc::new(std::mem::take(&mut self.maps));
         let place = self.path.text(|symbol| self.totals.groups.text(symbol));
         let label = said.label.map(Cow::into_owned);
         let Said { millis, gc, unreachable, .. } = said;
@@ -217,6 +221,9 @@ impl<'de> Visitor<'de> for Document<'_, '_, 'de> {
                 DocumentField::Overlaps => said.overlaps = map.next_value_seed(Switch)?.unwrap_or(false),
                 DocumentField::Tree | DocumentField::Times if tree || times => {
                     return Err(A::Error::custom("both \"tree\" and \"times\", expected one of them"));
+                }
+                DocumentField::Tree | DocumentField::Times if context.no_tree => {
+                    return Err(A::Error::custom("a tree, expected reference maps alone"));
                 }
                 DocumentField::Tree => {
                     map.next_value_seed(Node { context: &mut *context, parent: 0, level: 0 })?;

@@ -234,7 +234,7 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
 }
 
 /// Fields the format does not have, counted. What tools add for themselves is kept out of the way, and listed once.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Unknown {
     list: Vec<Left>,
     /// How often others came when the list was full.
@@ -242,6 +242,7 @@ pub(super) struct Unknown {
 }
 
 /// A field that was left out.
+#[derive(Clone)]
 struct Left {
     /// What it is a field of.
     of: &'static str,

@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Each key of a reference map once, over all times.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Groups {
     find: HashMap<Arc<str>, u32>,
     pub text: Vec<Arc<str>>,
@@ -46,13 +46,20 @@ pub(super) struct RawPair {
 }
 
 /// What one time says of references.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(super) struct RawMaps {
     /// Whether there was a map at all, even an empty one.
     pub given: bool,
     pub pairs: Vec<RawPair>,
     /// Group, text and objects.
     pub roots: Vec<(u32, u32, u64)>,
+}
+
+impl RawMaps {
+    /// About what they take.
+    pub fn bytes(&self) -> u64 {
+        (self.pairs.len() * size_of::<RawPair>() + self.roots.len() * size_of::<(u32, u32, u64)>()) as u64
+    }
 }
 
 /// Which of the maps is read.

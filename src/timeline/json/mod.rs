@@ -25,6 +25,7 @@
 //! | `settle` | what missing and contradictory counts mean |
 //! | `complain` | errors of the parser as errors for people; warnings counted once |
 //! | `read` | files and folders, the order of times |
+//! | `live` | times that come one by one |
 //! | `references` | answers about references |
 //! | `write`, `save` | a timeline as JSON, and that as a file |
 //!
@@ -33,6 +34,7 @@
 mod complain;
 mod document;
 mod fields;
+mod live;
 mod maps;
 mod point;
 mod read;
@@ -45,10 +47,11 @@ mod tests;
 mod tree;
 mod write;
 
+pub use live::{GrowingTrees, SoFar};
 pub use read::{Collector, JsonSource, holds_trees, read};
 pub use references::References;
 pub use save::save;
-pub use write::{Form, ReferencesOf, write};
+pub use write::{Form, ReferencesOf, write, write_time};
 
 /// What `"format"` says.
 pub const FORMAT: &str = "memory-city";

@@ -26,9 +26,16 @@ pub struct JsonSource {
     /// What a person must know about them.
     pub warnings: Vec<Warning>,
     references: References,
+    /// Nodes by keys of their own.
+    keys: HashMap<Arc<str>, NodeId>,
 }
 
 impl JsonSource {
+    /// The node of a key: one of its own, or its path of names.
+    pub fn find(&self, key: &str) -> Option<NodeId> {
+        self.keys.get(key).copied().or_else(|| self.timeline.find(key))
+    }
+
     /// What refers to a node and to what it refers at a time; `None` when nothing is known of that time's references.
     pub fn references(&self, time: usize, node: NodeId) -> Option<ReferenceMap> {
         self.references.of(&self.timeline, time, node)
@@ -92,6 +99,10 @@ impl Default for Collector {
 const PEEK: usize = 4096;
 
 impl Collector {
+    pub(super) fn of(totals: Totals) -> Self {
+        Collector { totals, warnings: Vec::new() }
+    }
+
     /// How many bytes the counts of all times may take; what is free otherwise.
     pub fn limit_memory(&mut self, bytes: u64) {
         self.totals.memory = bytes;
@@ -268,10 +279,7 @@ impl Collector {
             self.warnings.extend(input.warnings.iter().cloned());
             match self.documents(&input, true, progress) {
                 Ok(maps) => {
-                    let known = &mut self.totals.times[time].maps;
-                    known.given |= maps.given;
-                    known.pairs.extend(maps.pairs);
-                    known.roots.extend(maps.roots);
+                    self.totals.times[time].add_maps(maps);
                 }
                 Err(error @ (Error::Format { .. } | Error::Io { .. })) => self.skip(&file, &error),
                 Err(error) => return Err(error),
@@ -301,7 +309,7 @@ impl Collector {
         let order = order(&mut self.totals);
         let labels = labels(&self.totals);
         let times = &mut self.totals.times;
-        let mut maps: Vec<Option<RawMaps>> = times.iter_mut().map(|t| Some(std::mem::take(&mut t.maps))).collect();
+        let maps: Vec<Arc<RawMaps>> = times.iter_mut().map(|t| std::mem::take(&mut t.maps)).collect();
         let points = order.iter().map(|&i| {
             let (millis, gc) = (times[i].millis.unwrap_or(0), times[i].gc.take());
             (i, TimePoint { label: labels[i].clone(), millis, gc, unreachable: times[i].unreachable })
@@ -311,12 +319,11 @@ impl Collector {
         if let Some(first) = keys.ambiguous.first() {
             self.totals.note(Note::SameKey, keys.ambiguous.len() as u64, Some(format!("{first:?}")));
         }
-        let maps = order.iter().map(|&i| (self.totals.times[i].file, maps[i].take().unwrap_or_default()));
-        let maps: Vec<(usize, RawMaps)> = maps.collect();
+        let maps = order.iter().map(|&i| (self.totals.times[i].file, Arc::clone(&maps[i]))).collect();
         let references = References::resolve(maps, &timeline, &keys, &mut self.totals, progress)?;
         let mut warnings = self.warnings;
         warnings.extend(self.totals.warnings());
-        Ok(JsonSource { roles: roles(&timeline), timeline: Arc::new(timeline), warnings, references })
+        Ok(JsonSource { roles: roles(&timeline), timeline: Arc::new(timeline), warnings, references, keys: keys.find })
     }
 }
 

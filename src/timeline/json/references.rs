@@ -34,7 +34,7 @@ struct TimeMaps {
 impl References {
     /// Finds the groups that pairs name. What names none is left out and counted.
     pub(super) fn resolve(
-        maps: Vec<(usize, RawMaps)>,
+        maps: Vec<(usize, Arc<RawMaps>)>,
         timeline: &Timeline,
         keys: &Keys,
         totals: &mut Totals,
@@ -58,7 +58,7 @@ impl References {
                 }
                 found
             };
-            let mut pairs: Vec<RawPair> = raw.pairs;
+            let mut pairs: Vec<RawPair> = raw.pairs.clone();
             pairs.retain_mut(|pair| match (node(pair.from, totals), node(pair.to, totals)) {
                 (Some(from), Some(to)) => {
                     (pair.from, pair.to) = (from, to);
@@ -66,7 +66,7 @@ impl References {
                 }
                 _ => false,
             });
-            let mut roots = raw.roots;
+            let mut roots = raw.roots.clone();
             roots.retain_mut(|root| node(root.0, totals).map(|n| root.0 = n).is_some());
             roots.sort_unstable_by_key(|&(node, text, objects)| (node, text, std::cmp::Reverse(objects)));
             roots.dedup_by_key(|&mut (node, text, _)| (node, text));
@@ -78,7 +78,7 @@ impl References {
             by_target.sort_unstable_by_key(|&i| (pairs[i as usize].to, i));
             times.push(Some(TimeMaps { pairs, by_target, roots }));
         }
-        Ok(References { times, texts: std::mem::take(&mut totals.groups.text) })
+        Ok(References { times, texts: totals.groups.text.clone() })
     }
 
     /// Whether any time has references.

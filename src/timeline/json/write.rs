@@ -47,7 +47,8 @@ pub fn write(
             Form::Document => out.text(if t == 0 { "\n{" } else { ",\n{" })?,
             Form::Lines => out.text(&format!("{head},"))?,
         }
-        time(timeline, t, references, &mut out)?;
+        let references = references.map(|of| of(t)).transpose()?.flatten();
+        time(timeline, t, references.as_ref(), &mut out)?;
         out.text(if form == Form::Lines { "}\n" } else { "}" })?;
         progress.advance(1);
     }
@@ -55,6 +56,22 @@ pub fn write(
         out.text("\n]}\n")?;
     }
     out.out.flush().map_err(|e| Error::io(name, e))
+}
+
+/// One time of a timeline as JSON, without the head of a document: what is appended to a live city.
+///
+/// # Errors
+/// When the output refuses.
+pub fn write_time(
+    timeline: &Timeline,
+    t: usize,
+    references: Option<&TimeReferences>,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mut out = Output { out, name: Path::new("the message") };
+    out.text("{")?;
+    time(timeline, t, references, &mut out)?;
+    out.text("}")
 }
 
 struct Output<'a> {
@@ -77,7 +94,7 @@ impl Output<'_> {
     }
 }
 
-fn time(timeline: &Timeline, t: usize, references: Option<&ReferencesOf<'_>>, out: &mut Output<'_>) -> Result<()> {
+fn time(timeline: &Timeline, t: usize, references: Option<&TimeReferences>, out: &mut Output<'_>) -> Result<()> {
     let point = &timeline.points()[t];
     out.text("\"label\":")?;
     out.quoted(&point.label)?;
@@ -102,8 +119,8 @@ fn time(timeline: &Timeline, t: usize, references: Option<&ReferencesOf<'_>>, ou
     }
     out.text(",\"tree\":")?;
     tree(timeline, t, &present, out)?;
-    if let Some(references) = references.map(|of| of(t)).transpose()?.flatten() {
-        maps(timeline, &references, out)?;
+    if let Some(references) = references {
+        maps(timeline, references, out)?;
     }
     Ok(())
 }

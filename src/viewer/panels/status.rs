@@ -44,7 +44,12 @@ pub fn welcome(ctx: &egui::Context, sample: bool) -> Option<Answer> {
         ui.add_space(10.0);
         ui.label(RichText::new("1.  Take heap dumps of the running program, a while apart").color(theme::QUIET));
         ui.label(RichText::new("      jcmd PID GC.heap_dump -gz=1 /tmp/dumps/1.hprof.gz").monospace());
-        ui.label(RichText::new("2.  Open them here, or drop the folder onto this window. Memory trees in JSON (.json) open too").color(theme::QUIET));
+        ui.label(
+            RichText::new(
+                "2.  Open them here, or drop the folder onto this window. Memory trees in JSON (.json) open too",
+            )
+            .color(theme::QUIET),
+        );
         ui.add_space(12.0);
         open_buttons(ui, sample)
     })

@@ -1,0 +1,133 @@
+//! Messages of clients. Their trees stay text until the source takes them: here is only the frame around.
+
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+
+/// What a client says. Which fields are needed depends on what it wants done.
+#[derive(Debug, Default)]
+pub(super) struct Request<'a> {
+    /// What to do.
+    pub what: Cow<'a, str>,
+    /// Comes back with the answer.
+    pub id: Option<&'a RawValue>,
+    pub protocol: Option<u64>,
+    pub source: Option<Cow<'a, str>>,
+    pub token: Option<Cow<'a, str>>,
+    /// A time: an object with a tree.
+    pub time: Option<&'a RawValue>,
+    /// Several of them.
+    pub times: Option<Vec<&'a RawValue>>,
+    /// Reference maps.
+    pub maps: Option<&'a RawValue>,
+    /// A point in time, from 1.
+    pub at: Option<u64>,
+    /// The key of a group; `Some(None)` for none.
+    pub group: Option<Option<Cow<'a, str>>>,
+    /// Fields that mean nothing.
+    pub ignored: Vec<String>,
+}
+
+/// The fields, for messages to people.
+const FIELDS: &str = "do, id, protocol, source, token, time, times, maps, at, group";
+
+impl<'de: 'a, 'a> Deserialize<'de> for Request<'a> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_map(Fields(std::marker::PhantomData))
+    }
+}
+
+struct Fields<'a>(std::marker::PhantomData<&'a ()>);
+
+/// A text that is borrowed where it has no escapes.
+struct Text<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        struct Borrowed<'b>(#[serde(borrow)] Cow<'b, str>);
+        Borrowed::deserialize(d).map(|text| Text(text.0))
+    }
+}
+
+impl<'de: 'a, 'a> Visitor<'de> for Fields<'a> {
+    type Value = Request<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with \"do\"")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Request<'a>, A::Error> {
+        let mut request = Request::default();
+        let mut seen: Vec<String> = Vec::new();
+        while let Some(Text(name)) = map.next_key()? {
+            if seen.iter().any(|s| *s == name) {
+                return Err(A::Error::custom(format!("{:?} a second time, expected it once", shortened(&name))));
+            }
+            let text = |value: Option<Text<'a>>| value.map(|t| t.0);
+            match &*name {
+                "do" => request.what = map.next_value::<Text<'a>>()?.0,
+                "id" => request.id = Some(map.next_value()?),
+                "protocol" => request.protocol = map.next_value()?,
+                "source" => request.source = text(map.next_value()?),
+                "token" => request.token = text(map.next_value()?),
+                "time" => request.time = map.next_value()?,
+                "times" => request.times = map.next_value()?,
+                "maps" => request.maps = map.next_value()?,
+                "at" => request.at = map.next_value()?,
+                "group" => request.group = Some(text(map.next_value()?)),
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                    if request.ignored.len() < 20 {
+                        request.ignored.push(shortened(&name));
+                    }
+                    continue;
+                }
+            }
+            seen.push(name.into_owned());
+        }
+        if request.what.is_empty() {
+            return Err(A::Error::custom(format!("no \"do\", expected one. The fields are {FIELDS}")));
+        }
+        if request.id.is_some_and(|id| id.get().len() > 200) {
+            return Err(A::Error::custom("an \"id\" of more than 200 bytes, expected a short one"));
+        }
+        Ok(request)
+    }
+}
+
+fn shortened(name: &str) -> String {
+    name.chars().take(40).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Request;
+
+    #[test]
+    fn messages_in_any_order_with_fields_of_others() {
+        let text = r#"{"time": {"tree": {}}, "color": [1], "id": "a-1", "do": "append"}"#;
+        let request: Request<'_> = serde_json::from_str(text).expect("a request");
+        assert_eq!((&*request.what, request.id.expect("an id").get()), ("append", "\"a-1\""));
+        assert_eq!(request.time.expect("a time").get(), r#"{"tree": {}}"#);
+        assert_eq!(request.ignored, ["color"]);
+        let request: Request<'_> = serde_json::from_str(r#"{"do": "select", "group": null}"#).expect("a request");
+        assert_eq!(request.group, Some(None));
+    }
+
+    #[test]
+    fn broken_messages_say_why() {
+        for (text, part) in [
+            ("[]", "expected an object with \"do\""),
+            ("{}", "no \"do\""),
+            (r#"{"do": 3}"#, "expected a string"),
+            (r#"{"do": "go", "at": -1}"#, "invalid value"),
+            (r#"{"do": "a", "do": "b"}"#, "a second time"),
+            (r#"{"do": "append", "time": {"tree": }"#, "expected value"),
+        ] {
+            let message = serde_json::from_str::<Request<'_>>(text).expect_err("refused").to_string();
+            assert!(message.contains(part), "{text}: {message}");
+        }
+    }
+}

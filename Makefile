@@ -12,7 +12,7 @@ RUN_PACKAGES := build-essential pkg-config curl ca-certificates libvulkan1 mesa-
 # What the tests need besides: a virtual display, real mouse and keyboard events, and a JVM to take real dumps from.
 # The oldest JDK that will do, of those the distribution has: Ubuntu 22.04's default is too old.
 TEST_PACKAGES := xvfb xdotool imagemagick x11-utils \
-	'openjdk-17-jdk-headless|openjdk-21-jdk-headless|default-jdk-headless' libh2-java
+	'openjdk-17-jdk-headless|openjdk-21-jdk-headless|default-jdk-headless' libh2-java python3 python3-venv
 
 # Setting up comes before building, also under `make -j`.
 .NOTPARALLEL:
@@ -80,5 +80,8 @@ fmt:
 setup:
 	@scripts/install.sh $(RUN_PACKAGES)
 
+# Python's WebSocket client goes into an environment of its own: nothing of the system is changed.
 setup-test:
 	@scripts/install.sh $(TEST_PACKAGES)
+	@test -x target/python/bin/python || python3 -m venv target/python
+	@target/python/bin/python -c 'import websockets' 2>/dev/null || target/python/bin/pip install --quiet 'websockets>=13'

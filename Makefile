@@ -80,8 +80,9 @@ fmt:
 setup:
 	@scripts/install.sh $(RUN_PACKAGES)
 
-# Python's WebSocket client goes into an environment of its own: nothing of the system is changed.
+# Python's WebSocket client and JSON Schema validator go into an environment of its own: nothing of the system is changed.
 setup-test:
 	@scripts/install.sh $(TEST_PACKAGES)
 	@test -x target/python/bin/python || python3 -m venv target/python
-	@target/python/bin/python -c 'import websockets' 2>/dev/null || target/python/bin/pip install --quiet 'websockets>=13'
+	@target/python/bin/python -c 'import websockets, jsonschema' 2>/dev/null || \
+		target/python/bin/pip install --quiet 'websockets>=13' 'jsonschema>=4'

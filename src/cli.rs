@@ -220,7 +220,7 @@ impl From<MetricArg> for Metric {
 
 #[cfg(feature = "viewer")]
 mod picture {
-    use super::{Grouped, MetricArg};
+    use super::{Grouped, ListenRules, MetricArg};
     use clap::{Args, ValueEnum};
     use memory_city::city::AreaMode;
     use memory_city::city::camera::CameraPose;
@@ -233,6 +233,11 @@ mod picture {
         /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them
         #[arg(value_name = "PATH")]
         pub paths: Vec<PathBuf>,
+        /// Listen for programs that send their trees, at HOST:PORT (default: this machine only)
+        #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = memory_city::live::DEFAULT_ADDRESS)]
+        pub listen: Option<String>,
+        #[command(flatten)]
+        pub rules: ListenRules,
         #[command(flatten)]
         pub look: Look,
     }
@@ -351,6 +356,8 @@ mod picture {
     }
 }
 #[cfg(feature = "viewer")]
+use memory_city::viewer::live::ListenOptions;
+#[cfg(feature = "viewer")]
 use picture::{OpenArgs, RenderArgs};
 
 /// Runs the program.
@@ -382,9 +389,14 @@ fn run(cli: Cli) -> Result<ExitCode> {
         #[cfg(feature = "viewer")]
         Some(Command::Render(args)) => render(args),
         #[cfg(feature = "viewer")]
-        Some(Command::Open(args)) => open(args.paths, args.look.settings()),
+        Some(Command::Open(args)) => {
+            let listen = args.listen.as_deref().map(|address| -> Result<_> {
+                Ok(ListenOptions { limits: args.rules.limits(), server: args.rules.options(address)? })
+            });
+            open(args.paths, args.look.settings(), listen.transpose()?)
+        }
         #[cfg(feature = "viewer")]
-        None => open(Vec::new(), memory_city::viewer::settings::Settings::default()),
+        None => open(Vec::new(), memory_city::viewer::settings::Settings::default(), None),
         #[cfg(not(feature = "viewer"))]
         None => Err(Error::Unusable {
             what: "This build has no viewer".into(),
@@ -478,7 +490,11 @@ fn render(args: RenderArgs) -> Result<ExitCode> {
 }
 
 #[cfg(feature = "viewer")]
-fn open(paths: Vec<PathBuf>, settings: memory_city::viewer::settings::Settings) -> Result<ExitCode> {
+fn open(
+    paths: Vec<PathBuf>,
+    settings: memory_city::viewer::settings::Settings,
+    listen: Option<ListenOptions>,
+) -> Result<ExitCode> {
     // A wrong path is told in the terminal it was typed into, before a window opens.
     for path in &paths {
         std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
@@ -490,7 +506,7 @@ fn open(paths: Vec<PathBuf>, settings: memory_city::viewer::settings::Settings) 
             remedy: "Render pictures with `memory-city render PATH -o city.png`, or run under xvfb-run".into(),
         });
     }
-    let exit = memory_city::viewer::app::run(paths, settings);
+    let exit = memory_city::viewer::app::run(paths, settings, listen);
     Ok(match exit {
         bevy_exit if bevy_exit.is_success() => ExitCode::SUCCESS,
         _ => ExitCode::from(1),

@@ -1,36 +1,60 @@
 //! The JSON Schema, the examples, the page that teaches the format and the reader agree with each other.
 
+#[path = "support/python.rs"]
+mod python;
+
 use memory_city::group::GroupOptions;
 use memory_city::progress::Progress;
 use memory_city::timeline::{Source, json};
 use memory_city::trace::input::Input;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn schema() -> jsonschema::Validator {
-    let text = std::fs::read_to_string(root().join("assets/memory-tree.schema.json")).expect("the schema");
-    let schema: Value = serde_json::from_str(&text).expect("JSON");
-    jsonschema::meta::validate(&schema).expect("a schema");
-    jsonschema::validator_for(&schema).expect("a schema that can be used")
+/// What the schema has against each text; `None` where there is no validator. In JSON Lines, the first line says what all of
+/// them are.
+fn complaints(texts: &[String]) -> Option<Vec<Vec<String>>> {
+    let python = python::with_package("jsonschema")?;
+    let mut documents: Vec<Value> = Vec::new();
+    let mut of_text: Vec<usize> = Vec::new();
+    for (n, text) in texts.iter().enumerate() {
+        for (i, document) in serde_json::Deserializer::from_str(text).into_iter::<Value>().enumerate() {
+            let mut document = document.expect("JSON");
+            if i > 0 {
+                let fields = document.as_object_mut().expect("an object");
+                fields.entry("format").or_insert("memory-city".into());
+                fields.entry("version").or_insert(1.into());
+            }
+            documents.push(document);
+            of_text.push(n);
+        }
+    }
+    let mut run = Command::new(python)
+        .arg(root().join("tests/python/validate.py"))
+        .arg(root().join("assets/memory-tree.schema.json"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("Python");
+    serde_json::to_writer(run.stdin.take().expect("its input"), &documents).expect("sent");
+    let output = run.wait_with_output().expect("an answer");
+    assert!(output.status.success());
+    let found: Vec<Vec<String>> = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(found.len(), documents.len());
+    let mut all = vec![Vec::new(); texts.len()];
+    of_text.iter().zip(found).for_each(|(&n, complaints)| all[n].extend(complaints));
+    Some(all)
 }
 
-/// What the schema has against each document of a text. In JSON Lines, the first line says what all of them are.
-fn complaints(schema: &jsonschema::Validator, text: &str) -> Vec<String> {
-    let mut all = Vec::new();
-    for (i, document) in serde_json::Deserializer::from_str(text).into_iter::<Value>().enumerate() {
-        let mut document = document.expect("JSON");
-        if i > 0 {
-            let fields = document.as_object_mut().expect("an object");
-            fields.entry("format").or_insert("memory-city".into());
-            fields.entry("version").or_insert(1.into());
-        }
-        all.extend(schema.iter_errors(&document).map(|e| format!("{} at {}", e, e.instance_path())));
+/// Nothing against any of them.
+fn assert_valid(texts: &[String]) {
+    for (complaints, text) in complaints(texts).unwrap_or_default().iter().zip(texts) {
+        assert!(complaints.is_empty(), "{complaints:?}: {}", &text[..text.len().min(300)]);
     }
-    all
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -42,18 +66,16 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn examples_are_what_the_schema_says_and_can_be_read_without_a_warning() {
-    let schema = schema();
     let folder = root().join("sample-data/json");
     let examples = files(&folder).into_iter().chain(files(&folder.join("folder")));
-    let mut seen = 0;
+    let mut texts = Vec::new();
     for file in examples.filter(|f| f.extension().is_some_and(|e| e != "md")) {
-        let text = std::fs::read_to_string(&file).expect("text");
-        assert_eq!(complaints(&schema, &text), [""; 0], "{}", file.display());
+        texts.push(std::fs::read_to_string(&file).expect("text"));
         let source = json::read(std::slice::from_ref(&file), &Progress::new()).expect("trees");
         assert_eq!(source.warnings, [], "{}", file.display());
-        seen += 1;
     }
-    assert!(seen >= 5, "{seen} examples");
+    assert!(texts.len() >= 5, "{} examples", texts.len());
+    assert_valid(&texts);
     let together = json::read(&[folder.join("folder")], &Progress::new()).expect("the folder");
     assert_eq!(together.warnings, []);
     assert_eq!(together.timeline.times(), 2);
@@ -62,7 +84,7 @@ fn examples_are_what_the_schema_says_and_can_be_read_without_a_warning() {
 
 #[test]
 fn what_is_written_is_what_the_schema_says() {
-    let schema = schema();
+    let mut texts = Vec::new();
     let folder = tempfile::tempdir().expect("a folder");
     for (input, name) in [
         ("sample-data/person-leak", "dumps.json"),
@@ -74,15 +96,14 @@ fn what_is_written_is_what_the_schema_says() {
         let references = |time: usize| source.time_references(time, &Progress::new());
         let path = folder.path().join(name);
         json::save(source.timeline(), Some(&references), &path, &Progress::new()).expect("a file");
-        let text = std::fs::read_to_string(&path).expect("text");
-        assert_eq!(complaints(&schema, &text), [""; 0], "{input}");
+        texts.push(std::fs::read_to_string(&path).expect("text"));
     }
+    assert_valid(&texts);
 }
 
 /// What the reader refuses the schema refuses, as far as a schema can know.
 #[test]
 fn schema_and_reader_draw_the_same_line() {
-    let schema = schema();
     let node = r#"{"name": "a", "objects": 1, "bytes": 2}"#;
     let table = [
         (true, format!(r#""tree": {{"children": [{node}]}}"#)),
@@ -105,9 +126,12 @@ fn schema_and_reader_draw_the_same_line() {
         (false, format!(r#""tree": {node}, "points-to": {{"Heap": {{"Heap": {{}}}}}}"#)),
         (false, format!(r#""tree": {node}, "points-to": {{"Heap": [1]}}"#)),
     ];
-    for (good, inside) in table {
-        let text = format!("{{\"format\": \"memory-city\", \"version\": 1, {inside}}}");
-        assert_eq!(complaints(&schema, &text).is_empty(), good, "the schema on {text}");
+    let texts: Vec<String> =
+        table.iter().map(|(_, t)| format!("{{\"format\": \"memory-city\", \"version\": 1, {t}}}")).collect();
+    for (complaints, (good, text)) in complaints(&texts).unwrap_or_default().iter().zip(&table) {
+        assert_eq!(complaints.is_empty(), *good, "the schema on {text}: {complaints:?}");
+    }
+    for ((good, _), text) in table.into_iter().zip(texts) {
         let mut collector = json::Collector::default();
         let input = Input::from_bytes(Path::new("table.json"), text.clone().into_bytes());
         let read = collector.add_input(&input, &Progress::new()).and_then(|()| collector.finish(&Progress::new()));
@@ -125,8 +149,8 @@ fn blocks(language: &str) -> Vec<String> {
 
 #[test]
 fn the_page_teaches_what_is_so() {
-    let schema = schema();
     let blocks = blocks("json");
+    let mut texts = Vec::new();
     assert!(blocks.len() >= 3);
     for block in blocks {
         // Parts of a document are put into one.
@@ -138,11 +162,12 @@ fn the_page_teaches_what_is_so() {
                     {{"name": "Person", "objects": 500, "bytes": 1}}]}}}}"#
             ),
         };
-        assert_eq!(complaints(&schema, &text), [""; 0], "{text}");
+        texts.push(text.clone());
         let mut collector = json::Collector::default();
         collector.add_input(&Input::from_bytes(Path::new("page"), text.into_bytes()), &Progress::new()).expect("trees");
         assert_eq!(collector.finish(&Progress::new()).expect("trees").warnings, []);
     }
+    assert_valid(&texts);
 }
 
 /// The exporter of the page runs as it stands there, and its own leak is what grows.
@@ -150,14 +175,8 @@ fn the_page_teaches_what_is_so() {
 fn the_exporter_of_the_page_works() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = blocks("python").into_iter().next().expect("the exporter");
-    let run = std::process::Command::new("python3").args(["-c", &program]).current_dir(folder.path()).output();
-    let run = match run {
-        Ok(run) => run,
-        Err(_) if std::env::var_os("MEMORY_CITY_REQUIRE_PYTHON").is_none() => {
-            return eprintln!("skipped: there is no python3");
-        }
-        Err(error) => panic!("python3 is required: {error}"),
-    };
+    let Some(python) = python::with_package("json") else { return };
+    let run = Command::new(python).args(["-c", &program]).current_dir(folder.path()).output().expect("Python");
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let source = json::read(&[folder.path().join("heap.jsonl")], &Progress::new()).expect("trees");
     assert_eq!(source.warnings, []);

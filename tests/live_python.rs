@@ -1,31 +1,17 @@
 //! The live protocol spoken by a client that is not ours: Python's `websockets`, which replays the transcript of
 //! docs/live-protocol.md word for word.
 
+#[path = "support/python.rs"]
+mod python;
+
 use memory_city::live::{Hub, Limits, Server, ServerOptions};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A Python that has `websockets`: the one of `make setup-test`, or the system's.
-fn python() -> Option<String> {
-    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/python/bin/python");
-    let candidates =
-        [std::env::var("MEMORY_CITY_PYTHON").ok(), Some(ours.display().to_string()), Some("python3".into())];
-    candidates.into_iter().flatten().find(|python| {
-        let import = Command::new(python).args(["-c", "import websockets.sync.client"]).output();
-        import.is_ok_and(|output| output.status.success())
-    })
-}
-
 #[test]
 fn the_transcript_and_many_messages_at_once() {
-    let Some(python) = python() else {
-        assert!(
-            std::env::var_os("MEMORY_CITY_REQUIRE_PYTHON").is_none(),
-            "a Python with the package websockets is required: make setup-test"
-        );
-        return eprintln!("skipped: there is no Python with the package websockets (make setup-test installs one)");
-    };
+    let Some(python) = python::with_package("websockets.sync.client") else { return };
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(root.join("docs/live-protocol.md")).expect("the page");
     let transcript = page.split("```transcript\n").nth(1).and_then(|t| t.split("```").next()).expect("a transcript");

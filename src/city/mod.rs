@@ -24,6 +24,7 @@
 
 pub mod camera;
 mod cones;
+mod grow;
 mod layout;
 mod mapping;
 mod pick;

@@ -34,7 +34,8 @@ pub struct Plot {
     pub level: u32,
     /// Height of the district slab it stands on.
     pub ground: f64,
-    /// The largest value over time, in units of the metric (not mapped); that of a More plot is its largest sum.
+    /// The largest value over time when the ground was divided, in units of the metric (not mapped); that of a More
+    /// plot is its largest sum.
     pub max_value: u64,
 }
 
@@ -79,9 +80,13 @@ pub struct CityPlan {
     pub(super) pick: PickIndex,
     /// Largest growth of any building, first to last point in time; the top of the colour scale.
     pub(super) max_growth: u64,
-    pruned: Vec<NodeId>,
-    plot_of: Vec<u32>,
-    district_of: Vec<u32>,
+    pub(super) pruned: Vec<NodeId>,
+    pub(super) plot_of: Vec<u32>,
+    pub(super) district_of: Vec<u32>,
+    /// Groups that came after the ground was divided.
+    pub(super) unplaced: Vec<NodeId>,
+    /// How much smaller areas are than they were when the ground was divided.
+    pub(super) outgrowth: f64,
     area_per_unit: f64,
     tallest: f64,
 }
@@ -102,7 +107,7 @@ pub(super) struct MorePlot {
     pub totals: Vec<Amount>,
 }
 
-const NOWHERE: u32 = u32::MAX;
+pub(super) const NOWHERE: u32 = u32::MAX;
 
 impl CityPlan {
     /// Lays out the whole timeline. Nodes that never have a value in the chosen metric get no space; for them
@@ -123,6 +128,8 @@ impl CityPlan {
             pruned: Vec::new(),
             plot_of: vec![NOWHERE; timeline.len()],
             district_of: vec![NOWHERE; timeline.len()],
+            unplaced: Vec::new(),
+            outgrowth: 1.0,
             area_per_unit: 0.0,
             tallest: 0.0,
         };
@@ -285,7 +292,7 @@ impl CityPlan {
 
     /// Base area of a building with this value (objects or bytes, as the city's metric says), in square units.
     pub fn base_area(&self, value: f64) -> f64 {
-        self.config.area_mode.of(value) * self.area_per_unit * self.config.gap * self.config.gap
+        self.config.area_mode.of(value) * self.area_per_unit / self.outgrowth * self.config.gap * self.config.gap
     }
 
     /// The rectangle a plot's base covers at a scale (see [`super::PlotState`]).
@@ -319,7 +326,7 @@ impl CityPlan {
 }
 
 /// Sums of nodes per point in time.
-fn totals(timeline: &Timeline, nodes: &[NodeId]) -> Vec<Amount> {
+pub(super) fn totals(timeline: &Timeline, nodes: &[NodeId]) -> Vec<Amount> {
     let add = |a: Amount, b: Amount| Amount {
         objects: a.objects.saturating_add(b.objects),
         bytes: a.bytes.saturating_add(b.bytes),

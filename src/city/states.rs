@@ -9,7 +9,8 @@ use std::cmp::Reverse;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct PlotState {
-    /// Side of the current base as a fraction of the cell's side: `gap * sqrt(f(value) / f(maximum))`, 0 when absent.
+    /// Side of the current base as a fraction of the cell's side: `gap * sqrt(f(value) / f(maximum))`, 0 when absent;
+    /// smaller by the same factor everywhere once a building has outgrown its plot ([`CityPlan::outgrowth`]).
     pub scale: f32,
     /// Position on the growth colour scale, 0 to 1: growth since the first point in time over the largest growth of
     /// any building in the whole window.
@@ -39,7 +40,10 @@ impl CityPlan {
             }
         };
         let f = |v: f64| self.config.area_mode.of(v);
-        let scale = if now == 0 { 0.0 } else { self.config.gap * (f(now as f64) / f(p.max_value as f64)).sqrt() };
+        let room = f(p.max_value as f64) * self.outgrowth;
+        // Only a More plot can hold more than it has room for.
+        let share = if now == 0 { 0.0 } else { (f(now as f64) / room).min(1.0) };
+        let scale = self.config.gap * share.sqrt();
         PlotState { scale: scale as f32, growth: self.growth_position(growth) as f32 }
     }
 

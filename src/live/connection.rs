@@ -307,6 +307,10 @@ impl Connection {
                 });
                 Ok(More::default())
             }
+            "plan" => {
+                self.hub.wish(live, |state| state.wishes.plan += 1);
+                Ok(More::default())
+            }
             "show" => {
                 self.hub.wish_shown(&live.name);
                 Ok(More::default())
@@ -373,7 +377,7 @@ impl Connection {
     }
 }
 
-const HELP: &str = "Known are append, replace, references, clear, select, go and show: see docs/live-protocol.md";
+const HELP: &str = "Known are append, replace, references, clear, select, go, show and plan: see docs/live-protocol.md";
 
 fn needed<T>(value: Option<T>, field: &str, what: &str) -> Result<T, Error> {
     value.ok_or_else(|| Error::Unusable {

@@ -57,6 +57,8 @@ pub struct Wishes {
     pub select: (u64, Option<String>),
     /// A point in time, from 0.
     pub go: (u64, usize),
+    /// The ground divided anew.
+    pub plan: u64,
 }
 
 /// The latest complete city of a source.

@@ -76,6 +76,8 @@ pub fn push(source: &Source, options: &PushOptions, progress: &Progress) -> Resu
         pushed.times += 1;
         progress.advance(1);
     }
+    // The first times divided the ground: now all are there.
+    client.ask(r#"{"do":"plan"}"#.into(), progress)?;
     client.bye();
     Ok(pushed)
 }

@@ -177,7 +177,7 @@ impl Timeline {
     }
 
     /// The child with a role and name.
-    fn child(&self, parent: NodeId, role: &str, name: &str) -> Option<NodeId> {
+    pub(crate) fn child(&self, parent: NodeId, role: &str, name: &str) -> Option<NodeId> {
         let find = |name: &str| {
             let children = self.children(parent);
             let at = children.binary_search_by(|c| self.name(*c).cmp(name)).ok()?;

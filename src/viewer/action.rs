@@ -43,6 +43,10 @@ pub enum Action {
     OpenFiles,
     /// Opens a folder of inputs through the file dialog.
     OpenFolder,
+    /// Starts or stops to listen for programs.
+    Listen,
+    /// Divides the ground of a live city anew.
+    PlanAnew,
     /// Saves the picture as a PNG.
     Screenshot,
     /// The cheat sheet.
@@ -111,6 +115,8 @@ pub const BINDINGS: &[Binding] = &[
     bind(Action::Panels, &[KeyCode::Tab], "Tab", "Show or hide the panels"),
     control(bind(Action::OpenFiles, &[KeyCode::KeyO], "Ctrl+O", "Open heap dumps, a trace, or memory trees (JSON)")),
     shift(control(bind(Action::OpenFolder, &[KeyCode::KeyO], "Ctrl+Shift+O", "Open a folder of dumps or trees"))),
+    control(bind(Action::Listen, &[KeyCode::KeyL], "Ctrl+L", "Listen for programs that send their trees, or stop")),
+    bind(Action::PlanAnew, &[KeyCode::KeyG], "G", "Live: divide the ground anew for all that has come"),
     bind(Action::Screenshot, &[KeyCode::F12], "F12", "Save the picture as a PNG"),
     shift(bind(Action::Help, &[KeyCode::Slash], "?", "This cheat sheet (also F1)")),
     bind(Action::Help, &[KeyCode::F1], "F1", ""),
@@ -166,6 +172,8 @@ mod tests {
             Action::Panels,
             Action::OpenFiles,
             Action::OpenFolder,
+            Action::Listen,
+            Action::PlanAnew,
             Action::Screenshot,
             Action::Help,
         ] {

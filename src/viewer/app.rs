@@ -4,6 +4,7 @@ use super::action::Action;
 use super::clock::{Clock, run_clock};
 use super::fly::{self, CameraRig};
 use super::input::keys_to_actions;
+use super::live::{self, Listening};
 use super::loading::{self, Loading, OpenRequest};
 use super::notices::{Notices, fade_notices};
 use super::panels::PanelsPlugin;
@@ -52,6 +53,7 @@ impl Plugin for CityPlugin {
             .init_resource::<Selection>()
             .init_resource::<References>()
             .init_resource::<Loading>()
+            .init_resource::<Listening>()
             .init_resource::<Notices>()
             .init_resource::<Pointer>()
             .init_resource::<CameraRig>()
@@ -63,8 +65,10 @@ impl Plugin for CityPlugin {
                 Update,
                 (
                     keys_to_actions.in_set(Stage::Input),
-                    (loading::start_opening, loading::take_cities).chain().in_set(Stage::Load),
-                    (fly::follow_size, fly::view_actions, fly::fly, run_clock, selection_actions)
+                    (loading::start_opening, loading::take_cities, live::switch_listening, live::follow_live)
+                        .chain()
+                        .in_set(Stage::Load),
+                    (fly::follow_size, fly::view_actions, fly::fly, run_clock, selection_actions, live::move_buildings)
                         .chain()
                         .in_set(Stage::Act),
                     (pick, update_references, fade_notices).chain().in_set(Stage::Derive),
@@ -74,8 +78,9 @@ impl Plugin for CityPlugin {
     }
 }
 
-/// Opens the window on `paths`, or on the bundled sample when there are none. Returns when the window is closed.
-pub fn run(paths: Vec<PathBuf>, settings: Settings) -> AppExit {
+/// Opens the window on `paths`, or on the bundled sample when there are none, and listens if asked to. Returns when the
+/// window is closed.
+pub fn run(paths: Vec<PathBuf>, settings: Settings, listen: Option<live::ListenOptions>) -> AppExit {
     let mut app = App::new();
     app.add_plugins(DefaultPlugins.build().disable::<LogPlugin>().set(render_plugin()).set(WindowPlugin {
         primary_window: Some(Window {
@@ -95,7 +100,13 @@ pub fn run(paths: Vec<PathBuf>, settings: Settings) -> AppExit {
         Update,
         (loading::title_window, screenshot::save_on_request, rest_when_nothing_moves).in_set(Stage::Derive),
     );
-    let first = if paths.is_empty() { loading::sample_path().map(|p| vec![p]) } else { Some(paths) };
+    let listens = listen.is_some();
+    app.insert_resource(Listening::at_once(listen));
+    let first = if paths.is_empty() && !listens {
+        loading::sample_path().map(|p| vec![p])
+    } else {
+        Some(paths).filter(|paths| !paths.is_empty())
+    };
     if let Some(paths) = first {
         app.world_mut().write_message(OpenRequest(paths));
     }
@@ -150,7 +161,7 @@ fn rest_when_nothing_moves(
     rig: Res<CameraRig>,
     loading: Res<Loading>,
     references: Res<References>,
-    notices: Res<Notices>,
+    (notices, listening): (Res<Notices>, Res<Listening>),
     keys: Res<ButtonInput<KeyCode>>,
     buttons: Res<ButtonInput<MouseButton>>,
     time: Res<Time>,
@@ -159,7 +170,12 @@ fn rest_when_nothing_moves(
     mut winit: ResMut<WinitSettings>,
 ) {
     let input = events.read().count() > 0 || keys.get_pressed().len() > 0 || buttons.get_pressed().len() > 0;
-    let busy = clock.moving() || rig.moving() || loading.active() || references.pending() || !notices.is_empty();
+    let busy = clock.moving()
+        || rig.moving()
+        || loading.active()
+        || listening.active()
+        || references.pending()
+        || !notices.is_empty();
     if input || busy {
         // Panels fade and scroll on for a moment after the last event.
         *settle = 0.6;

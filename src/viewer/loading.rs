@@ -293,6 +293,7 @@ fn follow_settings(loading: &mut Loading, shown: &mut ResMut<Shown>, clock: &mut
     let layout = aim.city_config() != settings.city_config();
     if regroup || layout {
         let (source, title, wanted) = (Arc::clone(&city.source), city.title.clone(), settings.clone());
+        let live = city.live.clone();
         let again = heaps && (regroup || changed(made_with));
         let job = Job::start(move |progress| {
             let source = if again {
@@ -300,7 +301,9 @@ fn follow_settings(loading: &mut Loading, shown: &mut ResMut<Shown>, clock: &mut
             } else {
                 source
             };
-            Ok(City::new(title, source, &wanted))
+            let mut city = City::new(title, source, &wanted);
+            city.live = live;
+            Ok(city)
         });
         loading.remaking = Some((settings.clone(), job));
     } else if loading.remaking.is_none() && made_with.solid_count != settings.solid_count {

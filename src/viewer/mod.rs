@@ -21,6 +21,7 @@ pub mod clock;
 pub mod fly;
 pub mod input;
 pub mod job;
+pub mod live;
 pub mod loading;
 pub mod notices;
 pub mod panels;

@@ -56,6 +56,17 @@ pub struct City {
     pub growing: Vec<NodeId>,
     /// The settings it was made with.
     pub made_with: Settings,
+    /// What it shows of a program that runs.
+    pub live: Option<LiveOf>,
+}
+
+/// A live source, and how much of it had come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveOf {
+    /// The name of the source.
+    pub name: String,
+    /// Counts what has come.
+    pub revision: u64,
 }
 
 /// The states of one point in time, for the GPU and for picking.
@@ -70,8 +81,13 @@ pub struct TimeState {
 impl City {
     /// Lays out `source` under `settings`.
     pub fn new(title: String, source: Arc<Source>, settings: &Settings) -> Self {
+        let plan = Arc::new(CityPlan::new(source.timeline(), &settings.city_config()));
+        Self::on(title, source, plan, settings)
+    }
+
+    /// Builds `source` on ground that is divided already.
+    pub fn on(title: String, source: Arc<Source>, plan: Arc<CityPlan>, settings: &Settings) -> Self {
         let timeline = Arc::clone(source.timeline());
-        let plan = Arc::new(CityPlan::new(&timeline, &settings.city_config()));
         Self::with_plan(title, source, timeline, plan, settings)
     }
 
@@ -127,18 +143,14 @@ impl City {
             states: HashMap::new(),
             tallest,
             made_with: settings.clone(),
+            live: None,
         }
     }
 
     /// The same layout with another set of opaque buildings.
     pub fn with_solid_count(&self, settings: &Settings) -> Self {
-        Self::with_plan(
-            self.title.clone(),
-            Arc::clone(&self.source),
-            Arc::clone(&self.timeline),
-            Arc::clone(&self.plan),
-            settings,
-        )
+        let (source, timeline, plan) = (Arc::clone(&self.source), Arc::clone(&self.timeline), Arc::clone(&self.plan));
+        City { live: self.live.clone(), ..Self::with_plan(self.title.clone(), source, timeline, plan, settings) }
     }
 
     /// Draws the see-through boxes in the opposite order. The picture must not change: a test holds it to that.
@@ -192,6 +204,23 @@ impl City {
     pub fn focus(&mut self, target: HitTarget, t: usize, from: &CameraPose, lens: &Lens) -> CameraPose {
         let states = self.states(t).plots;
         self.plan.focus(target, |plot| states[plot].scale, from, lens)
+    }
+
+    /// What a box shows.
+    pub fn target_of_box(&self, index: usize) -> Target {
+        match index.checked_sub(self.districts) {
+            None => Target::Node(self.plan.districts[index].node),
+            Some(plot) => self.target_of_plot(self.plot_of_box[plot] as usize),
+        }
+    }
+
+    /// The same target in another city of the same program.
+    pub fn same_in(&self, target: Target, other: &City) -> Option<Target> {
+        let same = |node| other.timeline.find(&self.timeline.key(node));
+        Some(match target {
+            Target::Node(node) => Target::Node(same(node)?),
+            Target::More(parent) => Target::More(same(parent)?),
+        })
     }
 
     /// The target of a plot.

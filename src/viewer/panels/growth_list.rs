@@ -19,6 +19,7 @@ pub fn show(ctx: &egui::Context, tools: &mut Tools<'_>) {
                 header(ui, tools);
                 ui.add_space(4.0);
                 list(ui, tools);
+                super::live_panel::show(ui, tools);
             });
         },
     );
@@ -35,6 +36,10 @@ fn header(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
             use crate::viewer::action::Action;
             if ui.button("?").on_hover_text(Action::Help.tooltip()).clicked() {
                 tools.actions.push(Action::Help);
+            }
+            let listens = tools.listening.address().is_some();
+            if ui.selectable_label(listens, "Live").on_hover_text(Action::Listen.tooltip()).clicked() {
+                tools.actions.push(Action::Listen);
             }
             if ui.button("Open…").on_hover_text(Action::OpenFiles.tooltip()).clicked() {
                 tools.actions.push(Action::OpenFiles);

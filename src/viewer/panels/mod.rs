@@ -6,6 +6,7 @@ pub mod growth_list;
 pub mod help;
 pub mod labels;
 pub mod legend;
+pub mod live_panel;
 pub mod settings_panel;
 pub mod status;
 pub mod theme;
@@ -15,6 +16,7 @@ pub mod tooltip;
 use super::action::Action;
 use super::clock::Clock;
 use super::fly::CameraRig;
+use super::live::Listening;
 use super::loading::{Loading, OpenRequest};
 use super::notices::Notices;
 use super::picking::Pointer;
@@ -65,6 +67,8 @@ pub struct Tools<'a> {
     pub selection: &'a mut Selection,
     /// Wishes.
     pub actions: &'a mut Vec<Action>,
+    /// What listens.
+    pub listening: &'a mut Listening,
     /// A time to go to.
     pub go_to: &'a mut Option<usize>,
 }
@@ -150,6 +154,7 @@ struct World<'w, 's> {
     references: Res<'w, References>,
     cones: Res<'w, ConeCount>,
     loading: ResMut<'w, Loading>,
+    listening: ResMut<'w, Listening>,
     panels: ResMut<'w, PanelState>,
     notices: Res<'w, Notices>,
     pointer: Res<'w, Pointer>,
@@ -169,7 +174,7 @@ fn show_panels(mut contexts: EguiContexts, mut world: World) {
     if world.panels.nothing {
         return;
     }
-    let World { shown, clock, settings, selection, references, cones, panels, .. } = &mut world;
+    let World { shown, clock, settings, selection, references, cones, panels, listening, .. } = &mut world;
     selection.bypass_change_detection().pointed = None;
     let mut go_to = None;
     let still = panels.still;
@@ -187,6 +192,7 @@ fn show_panels(mut contexts: EguiContexts, mut world: World) {
                 settings: &mut wanted,
                 selection: selection.bypass_change_detection(),
                 actions: &mut actions,
+                listening: listening.bypass_change_detection(),
                 go_to: &mut go_to,
             };
             growth_list::show(&ctx, &mut tools);
@@ -323,7 +329,7 @@ fn draw_labels(ctx: &egui::Context, world: &mut World, free: egui::Rect) {
 }
 
 fn overlays(ctx: &egui::Context, world: &mut World) {
-    let World { shown, clock, selection, loading, panels, notices, pointer, actions, requests, .. } = world;
+    let World { shown, clock, selection, loading, listening, panels, notices, pointer, actions, requests, .. } = world;
     if let (Some(city), Some(target), Some(at)) = (&shown.0, selection.hovered, pointer.over_city) {
         tooltip::show(ctx, city, clock.time, target, egui::pos2(at.x, at.y));
     }
@@ -337,7 +343,9 @@ fn overlays(ctx: &egui::Context, world: &mut World) {
             status::busy(ctx, &what, &snapshot);
             None
         }
-        super::loading::State::Idle if shown.0.is_none() => status::welcome(ctx, sample),
+        super::loading::State::Idle if shown.0.is_none() => {
+            status::welcome(ctx, sample, listening.address().map(|(address, _)| address))
+        }
         super::loading::State::Idle => None,
     };
     match answer {
@@ -346,6 +354,9 @@ fn overlays(ctx: &egui::Context, world: &mut World) {
         }
         Some(status::Answer::OpenFolder) => {
             actions.write(Action::OpenFolder);
+        }
+        Some(status::Answer::Listen) => {
+            actions.write(Action::Listen);
         }
         Some(status::Answer::OpenSample) => {
             if let Some(path) = loading.sample() {

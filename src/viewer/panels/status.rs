@@ -14,6 +14,8 @@ pub enum Answer {
     OpenFolder,
     /// Open the bundled sample.
     OpenSample,
+    /// Listen for programs.
+    Listen,
     /// Stop loading.
     Cancel,
     /// Close the error.
@@ -37,7 +39,7 @@ fn card<R>(ctx: &egui::Context, id: &str, add: impl FnOnce(&mut egui::Ui) -> R) 
 }
 
 /// Nothing is open.
-pub fn welcome(ctx: &egui::Context, sample: bool) -> Option<Answer> {
+pub fn welcome(ctx: &egui::Context, sample: bool, listening: Option<String>) -> Option<Answer> {
     card(ctx, "welcome", |ui| {
         ui.label(RichText::new("Memory City").size(26.0).strong());
         ui.label("The heap of your program as a city: what leaks grows tall and red.");
@@ -51,7 +53,22 @@ pub fn welcome(ctx: &egui::Context, sample: bool) -> Option<Answer> {
             .color(theme::QUIET),
         );
         ui.add_space(12.0);
-        open_buttons(ui, sample)
+        let answer = open_buttons(ui, sample);
+        ui.add_space(6.0);
+        match listening {
+            Some(address) => {
+                ui.label(
+                    RichText::new(format!("Listening on {address}: the city begins with the first tree"))
+                        .color(theme::ACCENT),
+                );
+                answer
+            }
+            None => {
+                let tip = Action::Listen.tooltip();
+                let listen = ui.small_button("Listen for a running program").on_hover_text(tip).clicked();
+                answer.or(listen.then_some(Answer::Listen))
+            }
+        }
     })
 }
 

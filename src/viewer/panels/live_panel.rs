@@ -1,0 +1,88 @@
+//! The programs that send their trees, and what of them has no place in the city.
+
+use super::Tools;
+use super::theme;
+use crate::viewer::action::Action;
+use bevy_egui::egui::{self, RichText};
+
+/// From where on the scale of the city is told.
+const MUCH_SMALLER: f64 = 1.5;
+
+/// The panel's contents; nothing when nothing listens.
+pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
+    let Some((address, token)) = tools.listening.address() else { return };
+    ui.separator();
+    theme::heading(ui, "LIVE");
+    ui.add(egui::Label::new(RichText::new(&address).size(12.0)).selectable(true)).on_hover_text(match token {
+        Some(_) => "Programs connect here, with a token. docs/live-protocol.md says what to send",
+        None => "Programs on this machine connect here. docs/live-protocol.md says what to send",
+    });
+    if let Some(token) = token
+        && ui.small_button("Copy the token").on_hover_text("Clients must send it with their hello").clicked()
+    {
+        ui.ctx().copy_text(token.to_owned());
+    }
+    let sources = tools.listening.sources();
+    if sources.is_empty() {
+        ui.label(RichText::new("No program has connected yet").size(12.0).color(theme::QUIET));
+    }
+    let mut chosen = None;
+    egui::ScrollArea::vertical().id_salt("sources").max_height(96.0).show(ui, |ui| {
+        for source in &sources {
+            let here = tools.listening.showing() == Some(&source.name);
+            let dot = if source.clients > 0 { "●" } else { "○" };
+            let text = format!("{dot} {}  ·  {} times", theme::shortened(&source.name, 22), source.times);
+            let row = ui.selectable_label(here, RichText::new(text).size(12.0)).on_hover_text(format!(
+                "{}: {} groups, {} clients connected. Click to show it",
+                source.name, source.groups, source.clients
+            ));
+            if row.clicked() {
+                chosen = Some(source.name.clone());
+            }
+        }
+    });
+    if chosen.is_some() {
+        tools.listening.choose = chosen;
+    }
+    if tools.city.live.is_some() {
+        ground(ui, tools);
+    }
+}
+
+/// What the ground has no room for.
+fn ground(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
+    let (plan, timeline) = (&tools.city.plan, &tools.city.timeline);
+    let metric = tools.city.made_with.metric;
+    let unplaced = plan.unplaced();
+    let outgrowth = plan.outgrowth();
+    if unplaced.is_empty() && outgrowth < MUCH_SMALLER {
+        return;
+    }
+    if !unplaced.is_empty() {
+        let of = |node| timeline.amount(tools.clock.time, node).get(metric);
+        let heap = of(crate::timeline::NodeId::ROOT).max(1);
+        let share = 100.0 * unplaced.iter().map(|&n| of(n)).sum::<u64>() as f64 / heap as f64;
+        let text = match unplaced.len() {
+            1 => format!("1 new group has no place yet ({share:.1} %)"),
+            n => format!("{n} new groups have no place yet ({share:.1} %)"),
+        };
+        ui.label(RichText::new(text).size(12.0).color(theme::WARNING)).on_hover_ui(|ui| {
+            for &node in unplaced.iter().take(12) {
+                ui.label(timeline.path_label(node));
+            }
+            if unplaced.len() > 12 {
+                ui.label(format!("and {} more", unplaced.len() - 12));
+            }
+        });
+    }
+    if outgrowth >= MUCH_SMALLER {
+        ui.label(
+            RichText::new(format!("Buildings outgrew their plots: areas are drawn at 1/{outgrowth:.1}"))
+                .size(12.0)
+                .color(theme::WARNING),
+        );
+    }
+    if ui.button("Plan anew").on_hover_text(Action::PlanAnew.tooltip()).clicked() {
+        tools.actions.push(Action::PlanAnew);
+    }
+}

@@ -1,0 +1,188 @@
+//! A city that grows while a program runs, in the viewer itself (without a window): what is on screen stays in place, both
+//! sides hear of each other, and no frame waits for what comes.
+#![cfg(feature = "viewer")]
+
+use bevy::prelude::*;
+use memory_city::city::PlotKind;
+use memory_city::live::{Limits, ServerOptions};
+use memory_city::viewer::action::Action;
+use memory_city::viewer::capture::Studio;
+use memory_city::viewer::clock::Clock;
+use memory_city::viewer::live::{ListenOptions, Listening};
+use memory_city::viewer::selection::Selection;
+use memory_city::viewer::shown::{City, Shown};
+use serde_json::{Value, json};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+use tungstenite::{Message, WebSocket};
+
+type Client = WebSocket<TcpStream>;
+
+fn studio() -> Studio {
+    let mut studio = Studio::new((320, 200), 1).expect("a renderer");
+    let server = ServerOptions { address: "127.0.0.1:0".into(), ..ServerOptions::default() };
+    let listening = Listening::at_once(Some(ListenOptions { limits: Limits::default(), server }));
+    studio.app().world_mut().insert_resource(listening);
+    studio.frame();
+    studio
+}
+
+fn connect(studio: &mut Studio, source: &str) -> Client {
+    let (address, _) = studio.app().world().resource::<Listening>().address().expect("it listens");
+    let stream = TcpStream::connect(address.trim_start_matches("ws://")).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
+    let mut client = tungstenite::client(format!("{address}/"), stream).expect("a handshake").0;
+    say(&mut client, json!({"do": "hello", "protocol": 1, "source": source}));
+    client
+}
+
+fn hear(client: &mut Client) -> Value {
+    loop {
+        if let Message::Text(text) = client.read().expect("an answer") {
+            return serde_json::from_str(text.as_str()).expect("JSON");
+        }
+    }
+}
+
+fn say(client: &mut Client, message: Value) {
+    client.send(Message::text(message.to_string())).expect("sent");
+    while hear(client)["event"] != "ack" {}
+}
+
+/// Draws until the city is as it should be.
+fn until(studio: &mut Studio, what: &str, is_so: impl Fn(&World) -> bool) {
+    let begin = Instant::now();
+    while !is_so(studio.app().world()) {
+        studio.frame();
+        assert!(begin.elapsed() < Duration::from_secs(60), "never {what}");
+    }
+}
+
+fn city(world: &World) -> Option<&City> {
+    world.resource::<Shown>().0.as_ref()
+}
+
+fn times(world: &World) -> usize {
+    city(world).map_or(0, City::times)
+}
+
+/// Sessions grow, and from the third time on there are Orders.
+fn time(n: u64) -> Value {
+    let mut children = vec![
+        json!({"name": "Session", "role": "Type", "objects": 10 * n, "bytes": 400 * n}),
+        json!({"name": "String", "role": "Type", "objects": 30, "bytes": 720}),
+    ];
+    if n >= 3 {
+        children.push(json!({"name": "Order", "role": "Type", "objects": 5, "bytes": 200}));
+    }
+    json!({"do": "append", "time": {"tree": {"children": children}}})
+}
+
+fn place(world: &World, name: &str) -> Option<[f64; 4]> {
+    let city = city(world)?;
+    let node = city.timeline.find(&format!("Heap#{name}"))?;
+    let cell = city.plan.plots[city.plan.plot_of(node)?].cell;
+    Some([cell.x, cell.y, cell.w, cell.h])
+}
+
+#[test]
+fn a_city_grows_in_place_and_both_sides_hear_of_each_other() {
+    let mut studio = studio();
+    let mut client = connect(&mut studio, "shop");
+    say(&mut client, time(1));
+    until(&mut studio, "shown", |w| times(w) == 1);
+    let before = ["Session", "String"].map(|name| place(studio.app().world(), name).expect("a place"));
+    for n in 2..=4 {
+        say(&mut client, time(n));
+    }
+    until(&mut studio, "complete", |w| times(w) == 4);
+    let world = studio.app().world();
+    assert_eq!(["Session", "String"].map(|name| place(world, name).expect("a place")), before);
+    assert_eq!(world.resource::<Clock>().time, 3, "who looks at the last time goes on with it");
+    let plan = &city(world).expect("a city").plan;
+    assert_eq!((plan.unplaced().len(), place(world, "Order")), (1, None));
+    // Four times the sessions on the plot of one, in areas of square roots.
+    assert!((plan.outgrowth() - 2.0).abs() < 1e-9, "{}", plan.outgrowth());
+
+    say(&mut client, json!({"do": "select", "group": "Heap#Session"}));
+    until(&mut studio, "selected", |w| w.resource::<Selection>().node().is_some());
+    say(&mut client, json!({"do": "go", "at": 2}));
+    until(&mut studio, "at that time", |w| w.resource::<Clock>().time == 1);
+    say(&mut client, time(5));
+    until(&mut studio, "complete", |w| times(w) == 5);
+    let world = studio.app().world_mut();
+    assert_eq!(world.resource::<Clock>().time, 1, "who looks back stays there");
+    assert!(world.resource::<Selection>().node().is_some(), "the selection survives");
+    world.write_message(Action::Last);
+    world.resource_mut::<Selection>().clear();
+    studio.frame();
+    studio.frame();
+    let mut heard = vec![hear(&mut client), hear(&mut client)];
+    while !heard.iter().any(|e| e["event"] == "time" && e["at"] == 5) {
+        heard.push(hear(&mut client));
+    }
+    assert!(heard.iter().any(|e| *e == json!({"event": "selected", "group": null})), "{heard:?}");
+
+    studio.app().world_mut().write_message(Action::PlanAnew);
+    until(&mut studio, "planned anew", |w| place(w, "Order").is_some());
+    let world = studio.app().world();
+    assert_ne!(place(world, "Session").expect("a place"), before[0]);
+    assert_eq!(city(world).expect("a city").plan.outgrowth(), 1.0);
+    assert!(world.resource::<Listening>().active(), "buildings are on their way");
+    let of_session = |world: &World| {
+        let city = city(world).expect("a city");
+        let is_it =
+            |p: &memory_city::city::Plot| matches!(p.kind, PlotKind::Building(n) if city.timeline.name(n) == "Session");
+        let plot = city.plan.plots.iter().position(is_it).expect("a plot");
+        let target = city.target_of_plot(plot);
+        city.boxes.records[city.box_of(target).expect("a box") as usize].cell
+    };
+    let on_the_way = of_session(studio.app().world());
+    until(&mut studio, "at rest", |w| !w.resource::<Listening>().active());
+    assert_ne!(of_session(studio.app().world()), on_the_way);
+}
+
+#[test]
+fn sources_are_cities_of_their_own_and_clients_ask_for_theirs() {
+    let mut studio = studio();
+    let (mut a, mut b) = (connect(&mut studio, "a"), connect(&mut studio, "b"));
+    say(&mut a, time(1));
+    until(&mut studio, "a", |w| city(w).is_some_and(|c| c.title == "a (live)"));
+    say(&mut b, time(2));
+    for _ in 0..20 {
+        studio.frame();
+    }
+    assert_eq!(city(studio.app().world()).expect("a city").title, "a (live)");
+    say(&mut b, json!({"do": "show"}));
+    until(&mut studio, "b", |w| city(w).is_some_and(|c| c.title == "b (live)"));
+    studio.app().world_mut().resource_mut::<Listening>().choose = Some("a".into());
+    until(&mut studio, "a again", |w| city(w).is_some_and(|c| c.title == "a (live)"));
+}
+
+/// As fast as they come, while frames are drawn: none of them waits for a parser, a builder or a layout.
+#[test]
+fn no_frame_waits_for_what_comes() {
+    let mut studio = studio();
+    let mut client = connect(&mut studio, "load");
+    let sender = std::thread::spawn(move || {
+        for n in 0..150u64 {
+            let children: Vec<Value> = (0..2000u64)
+                .map(|i| json!({"name": format!("T{i}"), "objects": i + n, "bytes": 16 * (i + n)}))
+                .collect();
+            say(&mut client, json!({"do": "append", "time": {"tree": {"children": children}}}));
+        }
+    });
+    let begin = Instant::now();
+    let mut frames: Vec<Duration> = Vec::new();
+    while times(studio.app().world()) < 150 {
+        let frame = Instant::now();
+        studio.frame();
+        frames.push(frame.elapsed());
+        assert!(begin.elapsed() < Duration::from_secs(120), "{} times", times(studio.app().world()));
+    }
+    sender.join().expect("all were taken");
+    frames.sort();
+    let longest = frames[frames.len() - 1 - frames.len() / 100];
+    // On a processor that draws and lays out at the same time; a frame that waited would take seconds.
+    assert!(longest < Duration::from_millis(700), "99 % of {} frames within {longest:?}", frames.len());
+}

@@ -71,7 +71,7 @@ window-test:
 	$(CARGO) test --locked --release --test window
 
 bench:
-	$(CARGO) bench --bench layout --bench hprof --bench trace --bench json --no-default-features
+	$(CARGO) bench --bench layout --bench hprof --bench trace --bench json --bench live --no-default-features
 	$(CARGO) bench --bench frame
 
 fmt:

@@ -33,6 +33,8 @@ pub struct TimelineBuilder {
     pub(super) separators: Vec<(Arc<str>, &'static str)>,
     /// Nodes of the tree that [`TimelineBuilder::step`] knows; of [`TimelineBuilder::add`], those of the last tree.
     known: Vec<u32>,
+    /// Whether it was fed change by change.
+    pub(super) stepped: bool,
 }
 
 /// A node, and the amount that it has from now on.
@@ -183,6 +185,7 @@ impl TimelineBuilder {
     /// grows, without nodes that share their place; `changed` are the nodes whose amounts may be others now. Costs what
     /// changed.
     pub fn step(&mut self, point: TimePoint, tree: &MemoryTree, changed: &[u32]) {
+        self.stepped = true;
         for n in self.known.len()..tree.len() {
             let row = row(tree, n);
             let id = match n {

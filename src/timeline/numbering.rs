@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The timeline of what was built, and where the nodes with keys of their own are in it. There is a root.
 pub(super) fn finish(mut built: TimelineBuilder) -> (Timeline, Keys) {
     let n = built.parent.len();
-    let (mut spans, mut below) = spans(&built.parent);
+    let (mut spans, mut below) = spans(&built);
     join_chains(&mut built, &mut spans, &below);
     let mut order: Vec<u32> = vec![0];
     let mut parent = vec![0u32];
@@ -103,11 +103,16 @@ fn changes(
 }
 
 /// For each node, which part of the second list has its children.
-fn spans(parent: &[u32]) -> (Vec<(u32, u32)>, Vec<u32>) {
+fn spans(built: &TimelineBuilder) -> (Vec<(u32, u32)>, Vec<u32>) {
+    let parent = &built.parent;
     let n = parent.len();
+    // A tree that follows changes also knows groups that came and went between two points in time.
+    let mut stays = vec![!built.stepped; n];
+    built.log.iter().filter(|_| built.stepped).flat_map(|log| log.iter()).for_each(|c| stays[c.0 as usize] = true);
+    let nodes = || (1..n).filter(|&i| stays[i]);
     let mut spans = vec![(0u32, 0u32); n];
-    for &p in &parent[1..] {
-        spans[p as usize].1 += 1;
+    for i in nodes() {
+        spans[parent[i] as usize].1 += 1;
     }
     let mut start = 0;
     for span in &mut spans {
@@ -115,8 +120,8 @@ fn spans(parent: &[u32]) -> (Vec<(u32, u32)>, Vec<u32>) {
         *span = (start, start);
         start += count;
     }
-    let mut below = vec![0; n - 1];
-    for i in 1..n {
+    let mut below = vec![0; start as usize];
+    for i in nodes() {
         let end = &mut spans[parent[i] as usize].1;
         below[*end as usize] = i as u32;
         *end += 1;

@@ -6,7 +6,7 @@
 use super::{Amount, NodeId, TimePoint, Timeline};
 use crate::group::MemoryTree;
 use ahash::AHashMap;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A timeline under construction. Nodes are matched by role and name (or by key, where they have one) below the same
@@ -31,6 +31,8 @@ pub struct TimelineBuilder {
     /// Changes in the log.
     changes: u64,
     pub(super) separators: Vec<(Arc<str>, &'static str)>,
+    /// Roles that nest, as far as the input says so.
+    pub(super) nested: HashSet<Arc<str>>,
     /// Nodes of the tree that [`TimelineBuilder::step`] knows; of [`TimelineBuilder::add`], those of the last tree.
     known: Vec<u32>,
     /// Whether it was fed change by change.
@@ -220,6 +222,13 @@ impl TimelineBuilder {
         }
     }
 
+    /// Says that nodes of a role may lie below nodes of the same role.
+    pub(crate) fn note_nested(&mut self, role: &str) {
+        if !self.nested.contains(role) {
+            self.nested.insert(Arc::from(role));
+        }
+    }
+
     /// Points in time so far.
     pub fn times(&self) -> usize {
         self.points.len()
@@ -256,6 +265,7 @@ impl TimelineBuilder {
             key: self.key.clone(),
             log: self.log.clone(),
             separators: self.separators.clone(),
+            nested: self.nested.clone(),
             ..TimelineBuilder::default()
         }
     }

@@ -210,6 +210,11 @@ impl Timeline {
         found.into_iter().map(|(node, ..)| node).collect()
     }
 
+    /// Roles of which nodes may lie below nodes of the same role.
+    pub fn nested_roles(&self) -> impl Iterator<Item = &str> {
+        self.nested_roles.iter().map(|role| &**role)
+    }
+
     /// The name, with that of the nearest node above that another classifier made where it does not tell enough alone:
     /// where leaves share it, and where it is a part of a hierarchy (`String › Main.main():7`).
     pub fn telling_name(&self, node: NodeId) -> String {

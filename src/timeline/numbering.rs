@@ -37,7 +37,8 @@ pub(super) fn finish(mut built: TimelineBuilder) -> (Timeline, Keys) {
     let mut seen: HashSet<&Arc<str>> = HashSet::new();
     let leaves = (0..order.len()).filter(|&i| first_child[i] == first_child[i + 1]).map(|i| &name[i]);
     let shared_names = leaves.filter(|n| !seen.insert(n)).cloned().collect();
-    let mut nested_roles: HashSet<Arc<str>> = built.separators.iter().map(|(role, _)| Arc::clone(role)).collect();
+    let mut nested_roles = std::mem::take(&mut built.nested);
+    nested_roles.extend(built.separators.iter().map(|(role, _)| Arc::clone(role)));
     for i in (1..order.len()).filter(|&i| parent[i] != 0 && role[i] == role[parent[i] as usize]) {
         if !nested_roles.contains(&role[i]) {
             nested_roles.insert(Arc::clone(&role[i]));

@@ -3,7 +3,7 @@
 use super::complain::{HEAD, Note, ONCE, Time, Totals};
 use super::fields::{DOCUMENT, DocumentField, Field, FieldSeed, Path, Step};
 use super::maps::{Map, MapKind, RawMaps};
-use super::point::{Gc, Unreachable};
+use super::point::{Gc, Roles, Unreachable};
 use super::scalars::{ABSENT, Count, Switch, Text, Timestamp};
 use super::settle;
 use super::tree::{Columns, Node};
@@ -128,6 +128,7 @@ impl<'c, 'de> Context<'c, 'de> {
         let maps = Arc::new(std::mem::take(&mut self.maps));
         let place = self.path.text(|symbol| self.totals.groups.text(symbol));
         let label = said.label.map(Cow::into_owned);
+        said.nested_roles.iter().for_each(|role| self.totals.builder.note_nested(role));
         let Said { millis, gc, unreachable, .. } = said;
         let time = Time { label, millis, gc, unreachable, place, maps, ..Time::default() };
         let duplicates = self.totals.add_time(time, &self.tree);
@@ -149,6 +150,7 @@ struct Said<'de> {
     gc: Option<GcPoint>,
     unreachable: Amount,
     overlaps: bool,
+    nested_roles: Vec<Cow<'de, str>>,
 }
 
 /// Reads a document, or a time of one.
@@ -218,6 +220,7 @@ impl<'de> Visitor<'de> for Document<'_, '_, 'de> {
                 DocumentField::Timestamp => said.millis = map.next_value_seed(Timestamp)?,
                 DocumentField::Gc => said.gc = map.next_value_seed(Gc(&mut *context))?,
                 DocumentField::Unreachable => said.unreachable = map.next_value_seed(Unreachable(&mut *context))?,
+                DocumentField::NestedRoles => said.nested_roles = map.next_value_seed(Roles)?,
                 DocumentField::Overlaps => said.overlaps = map.next_value_seed(Switch)?.unwrap_or(false),
                 DocumentField::Tree | DocumentField::Times if tree || times => {
                     return Err(A::Error::custom("both \"tree\" and \"times\", expected one of them"));

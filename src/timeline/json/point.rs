@@ -1,4 +1,4 @@
-//! What is said of a time beside its tree: the garbage collection it belongs to, and what no root reaches.
+//! What is said of a time beside its tree: the garbage collection it belongs to, what no root reaches, which roles nest.
 
 use super::complain::ONCE;
 use super::document::Context;
@@ -6,7 +6,8 @@ use super::fields::{AMOUNT, Field, FieldSeed, GC, GcField, NodeField};
 use super::scalars::{ABSENT, Count, Switch, Text};
 use crate::heap::Amount;
 use crate::timeline::{GcKind, GcPoint};
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
 use std::fmt;
 
 /// Reads a garbage collection.
@@ -74,6 +75,36 @@ impl<'de> Visitor<'de> for Gc<'_, '_, 'de> {
         };
         let cause = cause.map(|c| c.into_owned()).unwrap_or_default();
         Ok(Some(GcPoint { number, kind, cause, duration, end, freed }))
+    }
+}
+
+/// Reads a list of roles.
+pub(super) struct Roles;
+
+impl<'de> DeserializeSeed<'de> for Roles {
+    type Value = Vec<Cow<'de, str>>;
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> std::result::Result<Self::Value, D::Error> {
+        d.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Roles {
+    type Value = Vec<Cow<'de, str>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of roles, such as [\"Package\"]")
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Self::Value, A::Error> {
+        let mut roles = Vec::new();
+        while let Some(role) = seq.next_element_seed(Text)? {
+            roles.extend(role);
+        }
+        Ok(roles)
     }
 }
 

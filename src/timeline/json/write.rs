@@ -114,6 +114,15 @@ fn time(timeline: &Timeline, t: usize, references: Option<&TimeReferences>, out:
         out.text("}")?;
     }
     let present = present(timeline, t);
+    let mut nested: Vec<&str> = timeline.nested_roles().collect();
+    nested.sort_unstable();
+    for (i, role) in nested.iter().enumerate() {
+        out.text(if i == 0 { ",\"nested-roles\":[" } else { "," })?;
+        out.quoted(role)?;
+    }
+    if !nested.is_empty() {
+        out.text("]")?;
+    }
     if overlaps(timeline, t) {
         out.text(",\"overlaps\":true")?;
     }

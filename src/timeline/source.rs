@@ -162,7 +162,11 @@ impl Source {
     /// As [`Source::references`].
     pub fn time_references(&self, time: usize, progress: &Progress) -> Result<Option<TimeReferences>> {
         match self {
-            Source::Heaps(history) => history.time_references(time, progress).map(Some),
+            // A heap without a single reference or root is one whose trace did not record them.
+            Source::Heaps(history) => {
+                let known = |all: &TimeReferences| !(all.pairs.is_empty() && all.roots.is_empty());
+                history.time_references(time, progress).map(|all| Some(all).filter(known))
+            }
             Source::Trees(trees) => Ok(trees.time_references(time)),
         }
     }

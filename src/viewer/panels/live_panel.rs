@@ -30,9 +30,9 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     egui::ScrollArea::vertical().id_salt("sources").max_height(96.0).show(ui, |ui| {
         for source in &sources {
             let here = tools.listening.showing() == Some(&source.name);
-            let dot = if source.clients > 0 { "●" } else { "○" };
-            let text = format!("{dot} {}  ·  {} times", theme::shortened(&source.name, 22), source.times);
-            let row = ui.selectable_label(here, RichText::new(text).size(12.0)).on_hover_text(format!(
+            let text = format!("{}  ·  {} times", theme::shortened(&source.name, 24), source.times);
+            let colour = if source.clients > 0 { theme::TEXT } else { theme::QUIET };
+            let row = ui.selectable_label(here, RichText::new(text).size(12.0).color(colour)).on_hover_text(format!(
                 "{}: {} groups, {} clients connected. Click to show it",
                 source.name, source.groups, source.clients
             ));

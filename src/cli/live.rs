@@ -1,0 +1,134 @@
+//! Commands that listen and send: `serve`, `push`, and how `open` listens.
+
+use super::{Grouped, with_progress};
+use clap::Args;
+use memory_city::error::{Error, Result};
+use memory_city::live;
+use memory_city::timeline::{Source, title_of};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+#[derive(Args)]
+pub struct ServeArgs {
+    #[command(flatten)]
+    listen: Listen,
+}
+
+/// How to listen for programs that send their trees.
+#[derive(Args, Clone)]
+pub struct Listen {
+    /// Where to listen, HOST:PORT. Beyond this machine clients need a token
+    #[arg(long = "listen", value_name = "ADDR", default_value = live::DEFAULT_ADDRESS)]
+    address: String,
+    #[command(flatten)]
+    rules: ListenRules,
+}
+
+#[derive(Args, Clone)]
+pub struct ListenRules {
+    /// A file with the token that clients must know (default: made up and printed, when needed)
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// A web page that may connect, as browsers name it: https://example.org
+    #[arg(long, value_name = "ORIGIN")]
+    allow_origin: Vec<String>,
+    /// The largest message, MB
+    #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    max_message: u16,
+    /// What all sources together may take, MB (default: half of what is free)
+    #[arg(long, value_name = "MB")]
+    max_memory: Option<u64>,
+}
+
+impl ListenRules {
+    pub fn limits(&self) -> live::Limits {
+        let default = live::Limits::default();
+        live::Limits {
+            message: usize::from(self.max_message) << 20,
+            memory: self.max_memory.map_or(default.memory, |mb| mb.saturating_mul(1 << 20)),
+            ..default
+        }
+    }
+
+    pub fn options(&self, address: &str) -> Result<live::ServerOptions> {
+        let token = self.token_file.as_deref().map(token).transpose()?;
+        Ok(live::ServerOptions { address: address.to_owned(), token, origins: self.allow_origin.clone() })
+    }
+}
+
+/// The token in a file.
+fn token(file: &std::path::Path) -> Result<String> {
+    let text = std::fs::read_to_string(file).map_err(|e| Error::io(file, e))?;
+    match text.trim() {
+        "" => Err(Error::Unusable {
+            what: format!("{} has no token", file.display()),
+            remedy: "Write a long random text into it, such as `openssl rand -hex 16` gives".into(),
+        }),
+        token => Ok(token.to_owned()),
+    }
+}
+
+#[derive(Args)]
+pub struct PushArgs {
+    /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Where a city listens, HOST:PORT
+    #[arg(long, value_name = "ADDR", default_value = live::DEFAULT_ADDRESS)]
+    to: String,
+    /// What the source is called there (default: the name of the input)
+    #[arg(long, value_name = "NAME")]
+    source: Option<String>,
+    /// A file with the token the server wants
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Append to what the source has there, instead of beginning anew
+    #[arg(long)]
+    append: bool,
+    /// Leave out what refers to what
+    #[arg(long)]
+    no_references: bool,
+    #[command(flatten)]
+    grouped: Grouped,
+}
+
+/// Listens until the program is ended.
+pub fn serve(args: &ServeArgs) -> Result<ExitCode> {
+    let listen = &args.listen;
+    let hub = live::Hub::new(listen.rules.limits(), || ());
+    let server = live::Server::start(hub, &listen.rules.options(&listen.address)?)?;
+    println!("Listening on ws://{}", server.address());
+    if let Some(token) = server.token().filter(|_| listen.rules.token_file.is_none()) {
+        println!("Token: {token}");
+    }
+    let mut before = Vec::new();
+    loop {
+        std::thread::sleep(Duration::from_millis(500));
+        let now = server.hub().status();
+        for source in now.iter().filter(|s| !before.contains(*s)) {
+            eprintln!("{}: {} times, {} groups, {} clients", source.name, source.times, source.groups, source.clients);
+        }
+        before = now;
+    }
+}
+
+/// Sends what can be opened.
+pub fn push(args: PushArgs) -> Result<ExitCode> {
+    let options = live::PushOptions {
+        address: args.to,
+        source: args.source.unwrap_or_else(|| title_of(&args.paths)),
+        token: args.token_file.as_deref().map(token).transpose()?,
+        references: !args.no_references,
+        append: args.append,
+    };
+    let pushed = with_progress(|progress| {
+        let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+        live::push(&source, &options, progress)
+    })?;
+    for warning in &pushed.warnings {
+        eprintln!("memory-city: warning: {warning}");
+    }
+    println!("{} times sent to {} as {}", pushed.times, options.address, options.source);
+    Ok(ExitCode::SUCCESS)
+}

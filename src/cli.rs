@@ -38,7 +38,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Open heap dumps in a window (the sample city without PATH)
+    /// Open heap dumps, a trace or memory trees in a window (the sample city without PATH)
     #[cfg(feature = "viewer")]
     Open(OpenArgs),
     /// Render a picture of the city as PNG, without window or display
@@ -152,7 +152,7 @@ mod picture {
         #[arg(value_name = "PATH")]
         pub paths: Vec<PathBuf>,
         /// Listen for programs that send their trees, at HOST:PORT (default: this machine only)
-        #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = memory_city::live::DEFAULT_ADDRESS)]
+        #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = memory_city::live::DEFAULT_ADDRESS)]
         pub listen: Option<String>,
         #[command(flatten)]
         pub rules: ListenRules,

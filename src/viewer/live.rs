@@ -164,8 +164,8 @@ pub fn follow_live(
     {
         match outcome {
             // Another source may have been chosen in the meantime.
-            Ok(city) if made_for == name => {
-                listening.moving = moving(&shown, &city).filter(|_| anew);
+            Ok(mut city) if made_for == name => {
+                listening.moving = if anew { moving(&mut shown, &mut city, clock.time) } else { None };
                 put(city, &mut shown, &mut clock, &mut selection, &mut references, &mut rig, &mut notices);
             }
             Ok(_) => {}
@@ -289,17 +289,31 @@ fn put(
     shown.0 = Some(city);
 }
 
-/// From where each box of the new city comes.
-fn moving(shown: &Shown, city: &City) -> Option<Moving> {
-    let before = shown.0.as_ref()?;
+/// From where each box of the new city comes, as large as it is drawn at the shown time.
+fn moving(shown: &mut Shown, city: &mut City, time: usize) -> Option<Moving> {
+    let before = shown.0.as_mut()?;
     let to = city.boxes.clone();
     if to.records.len() > MOST_MOVING || before.live.as_ref().map(|l| &l.name) != city.live.as_ref().map(|l| &l.name) {
         return None;
     }
+    let at = |city: &mut City| city.states(time.min(city.times().saturating_sub(1))).plots;
+    let (was, is) = (at(before), at(city));
+    let (before, city) = (&*before, &*city);
     let from = to.records.iter().enumerate().map(|(i, record)| {
         let target = city.target_of_box(i);
-        match city.same_in(target, before).and_then(|target| before.box_of(target)) {
-            Some(old) => BoxRecord { cell: before.boxes.records[old as usize].cell, ..*record },
+        let same = city.same_in(target, before);
+        match same.and_then(|target| before.box_of(target)) {
+            Some(old) => {
+                let [x, z, half_x, half_z] = before.boxes.records[old as usize].cell;
+                let was = same.and_then(|target| before.plot_of(target)).and_then(|plot| was.get(plot));
+                let is = city.plot_of(target).and_then(|plot| is.get(plot));
+                // The same value is another share of another plot.
+                let factor = match (was, is) {
+                    (Some(was), Some(is)) if is.scale > 0.0 => was.scale / is.scale,
+                    _ => 1.0,
+                };
+                BoxRecord { cell: [x, z, half_x * factor, half_z * factor], ..*record }
+            }
             // What is new grows out of its place.
             None => BoxRecord { cell: [record.cell[0], record.cell[1], 0.0, 0.0], ..*record },
         }

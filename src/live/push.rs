@@ -7,6 +7,7 @@ use crate::progress::Progress;
 use crate::timeline::{Source, json};
 use serde_json::Value;
 use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::handshake::client::Request;
@@ -58,28 +59,68 @@ pub fn push(source: &Source, options: &PushOptions, progress: &Progress) -> Resu
     client.ask(r#"{"do":"show"}"#.into(), progress)?;
     let timeline = source.timeline();
     progress.begin(format!("Sending to {}", options.address), timeline.times() as u64);
-    for t in 0..timeline.times() {
-        let references = match options.references {
-            true => source.time_references(t, &Progress::new())?,
-            false => None,
-        };
-        let mut message = br#"{"do":"append","time":"#.to_vec();
-        json::write_time(timeline, t, references.as_ref(), &mut message)?;
-        message.push(b'}');
-        // What is written is made of texts.
-        let message = String::from_utf8(message).unwrap_or_default();
-        pushed.bytes += message.len() as u64;
-        let answer = client.ask(message, progress)?;
-        for warning in answer["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-            pushed.warnings.push(format!("time {}: {warning}", t + 1));
-        }
-        pushed.times += 1;
-        progress.advance(1);
-    }
+    // A state may take minutes to load: meanwhile somebody must answer the server's pings.
+    let making = Progress::new();
+    std::thread::scope(|scope| -> Result<()> {
+        let (made, messages) = sync_channel(1);
+        let worker = &making;
+        scope.spawn(move || {
+            for t in 0..timeline.times() {
+                let message = message(source, t, options.references, worker);
+                let failed = message.is_err();
+                // Nobody listens any more when the server has refused something.
+                if made.send(message).is_err() || failed {
+                    break;
+                }
+            }
+        });
+        let sent = send_all(&mut client, &messages, &mut pushed, progress);
+        making.cancel();
+        sent
+    })?;
     // The first times divided the ground: now all are there.
     client.ask(r#"{"do":"plan"}"#.into(), progress)?;
     client.bye();
     Ok(pushed)
+}
+
+/// The message that appends a time.
+fn message(source: &Source, t: usize, references: bool, progress: &Progress) -> Result<String> {
+    let references = match references {
+        true => source.time_references(t, progress)?,
+        false => None,
+    };
+    let mut message = br#"{"do":"append","time":"#.to_vec();
+    json::write_time(source.timeline(), t, references.as_ref(), &mut message)?;
+    message.push(b'}');
+    // What is written is made of texts.
+    Ok(String::from_utf8(message).unwrap_or_default())
+}
+
+fn send_all(
+    client: &mut Client,
+    messages: &Receiver<Result<String>>,
+    pushed: &mut Pushed,
+    progress: &Progress,
+) -> Result<()> {
+    loop {
+        let message = match messages.recv_timeout(Duration::from_millis(200)) {
+            Ok(message) => message?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            Err(RecvTimeoutError::Timeout) => {
+                progress.check()?;
+                client.idle()?;
+                continue;
+            }
+        };
+        pushed.bytes += message.len() as u64;
+        let answer = client.ask(message, progress)?;
+        pushed.times += 1;
+        for warning in answer["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            pushed.warnings.push(format!("time {}: {warning}", pushed.times));
+        }
+        progress.advance(1);
+    }
 }
 
 struct Client {
@@ -135,6 +176,16 @@ impl Client {
                 Some("refused") => return Err(self.failed(answer["why"].as_str().unwrap_or("refused"))),
                 _ => {}
             }
+        }
+    }
+
+    /// Answers pings while there is nothing to send.
+    fn idle(&mut self) -> Result<()> {
+        match self.socket.read() {
+            Ok(Message::Close(frame)) => Err(self.failed(closed(frame.as_ref()))),
+            Ok(_) => Ok(()),
+            Err(tungstenite::Error::Io(e)) if is_pause(&e) => Ok(()),
+            Err(e) => Err(self.failed(e)),
         }
     }
 

@@ -49,9 +49,7 @@ impl<O: Observer> Replay<O> {
         self.map.drop_marked();
         self.cells.settle(passing);
         if passing {
-            self.vacant.free_passing()
-        } else {
-            self.vacant.keep_all()
+            self.vacant.free_passing(self.births.len());
         }
         before - self.live
     }

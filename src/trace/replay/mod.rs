@@ -310,8 +310,7 @@ impl<O: Observer> Replay<O> {
             Some(_) => (&mut self.next, map::NONE),
             None => (&mut self.now, self.interval),
         };
-        let Some(slot) = self.map.slot(directory, address, born) else { return false };
-        let other = self.map.put(slot, entry);
+        let Some(other) = self.map.insert(directory, address, born, entry) else { return false };
         if born == map::NONE {
             self.cells.stay(entry.cell(), || entry.length());
         }

@@ -178,6 +178,7 @@ impl<O: Observer> Replay<O> {
         for (number, _) in replay.births.iter().enumerate().filter(|(_, birth)| **birth == map::NONE) {
             replay.vacant.add(number as u32);
         }
+        replay.vacant.rewind(numbers);
         replay.live = live as u64;
         for (kind, thread, detail, target) in saved.roots {
             replay.roots.push(ReplayRoot {

@@ -87,8 +87,8 @@ impl<O: Observer> EventSink for Replay<O> {
             return size;
         };
         // Until the next GC says otherwise, what is born in a young space passes.
-        if kind.is_young() && self.collecting.is_none() {
-            self.vacant.pass(number);
+        if !kind.is_young() || self.collecting.is_some() {
+            self.vacant.keep(number);
         }
         if !self.place(Entry::new(number, cell, length), address) {
             self.oddities.misplaced += 1;
@@ -235,7 +235,7 @@ impl<O: Observer> EventSink for Replay<O> {
             failed: collecting.gc.failed || gc.failed,
             freed,
         });
-        self.vacant.rewind();
+        self.vacant.rewind(self.births.len());
         self.map.settle();
         let moment = Moment { gc: self.interval, end: true };
         self.interval += 1;

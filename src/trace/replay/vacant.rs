@@ -6,8 +6,11 @@
 pub struct Vacant {
     bits: Vec<u64>,
     word: usize,
-    /// Numbers that will be free at the end, unless somebody keeps them.
-    passing: Vec<u64>,
+    /// What was free at the last [`Vacant::rewind`], and how many numbers there were.
+    before: Vec<u64>,
+    count_before: usize,
+    /// Numbers taken since then that do not pass.
+    kept: Vec<u64>,
 }
 
 impl Vacant {
@@ -26,10 +29,16 @@ impl Vacant {
     }
 
     /// A number is free from now on.
-    #[inline]
     pub fn add(&mut self, number: u32) {
-        self.keep(number);
-        *word(&mut self.bits, number) |= 1 << (number & 63);
+        let (at, bit) = ((number >> 6) as usize, 1 << (number & 63));
+        *word(&mut self.bits, number) |= bit;
+        // Whoever takes it next passes or not by itself.
+        if let Some(before) = self.before.get_mut(at) {
+            *before |= bit;
+        }
+        if let Some(kept) = self.kept.get_mut(at) {
+            *kept &= !bit;
+        }
     }
 
     /// Whether a number is free.
@@ -38,40 +47,41 @@ impl Vacant {
         self.bits.get((number >> 6) as usize).is_some_and(|bits| bits >> (number & 63) & 1 == 1)
     }
 
-    /// A number will be free, see [`Vacant::free_passing`].
-    #[inline]
-    pub fn pass(&mut self, number: u32) {
-        *word(&mut self.passing, number) |= 1 << (number & 63);
-    }
-
-    /// No, it will not.
+    /// A number taken since the last [`Vacant::rewind`] does not pass.
     #[inline]
     pub fn keep(&mut self, number: u32) {
-        if let Some(bits) = self.passing.get_mut((number >> 6) as usize) {
-            *bits &= !(1 << (number & 63));
+        *word(&mut self.kept, number) |= 1 << (number & 63);
+    }
+
+    /// Frees what was taken since the last [`Vacant::rewind`] and not kept; there are `count` numbers now.
+    pub fn free_passing(&mut self, count: usize) {
+        let kept = |at: usize| self.kept.get(at).copied().unwrap_or(0);
+        for (at, (free, before)) in self.bits.iter_mut().zip(&self.before).enumerate() {
+            *free |= before & !kept(at);
+        }
+        // Those that were new.
+        self.bits.resize(count.div_ceil(64), 0);
+        let mut number = self.count_before;
+        while number < count {
+            let (at, bit) = (number / 64, number % 64);
+            let end = 64.min(bit + count - number);
+            let new = (u64::MAX >> (64 - (end - bit))) << bit;
+            self.bits[at] |= new & !self.kept.get(at).copied().unwrap_or(0);
+            number += end - bit;
         }
     }
 
-    /// Frees the numbers that were said to pass and not kept.
-    pub fn free_passing(&mut self) {
-        let length = self.bits.len().max(self.passing.len());
-        self.bits.resize(length, 0);
-        self.bits.iter_mut().zip(&mut self.passing).for_each(|(free, passing)| *free |= std::mem::take(passing));
-    }
-
-    /// Frees none of them.
-    pub fn keep_all(&mut self) {
-        self.passing.fill(0);
-    }
-
-    /// Begins again with the first free number.
-    pub fn rewind(&mut self) {
+    /// Begins again with the first free number; there are `count` numbers.
+    pub fn rewind(&mut self, count: usize) {
         self.word = 0;
+        self.before.clone_from(&self.bits);
+        self.count_before = count;
+        self.kept.fill(0);
     }
 
     /// Bytes of memory.
     pub fn memory(&self) -> usize {
-        8 * (self.bits.capacity() + self.passing.capacity())
+        8 * (self.bits.capacity() + self.before.capacity() + self.kept.capacity())
     }
 }
 
@@ -87,31 +97,46 @@ fn word(bits: &mut Vec<u64>, number: u32) -> &mut u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn free_numbers_are_taken_in_order() {
         let mut vacant = Vacant::default();
         assert_eq!(vacant.next(), None);
         [200, 3, 64, 63].into_iter().for_each(|n| vacant.add(n));
-        vacant.rewind();
+        vacant.rewind(201);
         assert_eq!(std::iter::from_fn(|| vacant.next()).collect::<Vec<_>>(), [3, 63, 64, 200]);
         vacant.add(5);
-        vacant.rewind();
+        vacant.rewind(201);
         assert_eq!(vacant.next(), Some(5));
     }
 
-    #[test]
-    fn passing_numbers_are_freed_together() {
-        let mut vacant = Vacant::default();
-        (0..130).for_each(|n| vacant.pass(n));
-        [1, 64, 129].into_iter().for_each(|n| vacant.keep(n));
-        assert!(!vacant.is_free(0));
-        vacant.free_passing();
-        assert_eq!((0..200).filter(|&n| vacant.is_free(n)).count(), 127);
-        assert!(vacant.is_free(0) && !vacant.is_free(64));
-        vacant.pass(64);
-        vacant.keep_all();
-        vacant.free_passing();
-        assert!(!vacant.is_free(64));
+    proptest! {
+        #[test]
+        fn what_was_taken_and_not_kept_passes(
+            rounds in prop::collection::vec((0usize..200, prop::collection::vec(any::<prop::sample::Index>(), 0..40)), 1..8),
+        ) {
+            let (mut vacant, mut count, mut live) = (Vacant::default(), 0u32, BTreeSet::new());
+            for (taken, kept) in rounds {
+                vacant.rewind(count as usize);
+                let mut new = Vec::new();
+                for _ in 0..taken {
+                    let number = vacant.next().unwrap_or_else(|| {
+                        count += 1;
+                        count - 1
+                    });
+                    prop_assert!(!live.contains(&number));
+                    new.push(number);
+                }
+                for index in kept.iter().filter(|_| !new.is_empty()) {
+                    let number = new[index.index(new.len())];
+                    vacant.keep(number);
+                    live.insert(number);
+                }
+                vacant.free_passing(count as usize);
+                prop_assert!((0..count).all(|n| vacant.is_free(n) != live.contains(&n)));
+            }
+        }
     }
 }

@@ -155,6 +155,23 @@ impl Map {
         Some(index)
     }
 
+    /// Puts an object at an address, see [`Map::slot`]. `Some` of the one that was there; `None` when the address cannot be.
+    #[inline(always)]
+    pub fn insert(
+        &mut self,
+        directory: &mut Directory,
+        address: u64,
+        born: u32,
+        entry: Entry,
+    ) -> Option<Option<Entry>> {
+        let page = address >> LEAF_SHIFT;
+        let mut leaf = directory.look(page);
+        if leaf == NONE {
+            leaf = self.grow(directory, page, born)?;
+        }
+        Some(self.leaves[leaf as usize].put(place_of(address), entry))
+    }
+
     /// Puts an object at a slot; returns the one that was there.
     #[inline(always)]
     pub fn put(&mut self, slot: Slot, entry: Entry) -> Option<Entry> {
@@ -222,7 +239,7 @@ impl Map {
         if let Some(mean) = objects.checked_div(leaves) {
             self.room = (mean * 5 / 4).clamp(4, 1 << PLACES);
         }
-        self.vacant.rewind();
+        self.vacant.rewind(self.leaves.len());
     }
 
     /// Takes the objects between two addresses out of a leaf.

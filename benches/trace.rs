@@ -73,8 +73,18 @@ fn main() {
     };
     let large = Spec { stop_at_bytes: Some(1_000_000_000), ..plain.clone() };
     recorded();
-    replay("without references, 2 million live", &files(&run("plain", &plain)));
-    replay("with references, 1 million live", &files(&run("pointers", &pointers)));
+    let busy = Spec {
+        threads: 2,
+        types: 60,
+        sites: 64,
+        live_objects: 100_000,
+        allocations_per_gc: 100_000,
+        survivors_percent: 10,
+        ..plain.clone()
+    };
+    replay("without references, 0.1 million live, 64 sites, 2 threads", &files(&run("busy", &busy)));
+    replay("without references, 2 million live, 2,000 sites, 8 threads", &files(&run("plain", &plain)));
+    replay("with references, 1 million live, 2,000 sites, 8 threads", &files(&run("pointers", &pointers)));
     trees(&run("slow", &slow));
     any_gc(&run("plain", &plain));
     first_city(&run("large", &large));

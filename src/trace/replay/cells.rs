@@ -6,7 +6,6 @@ use super::vacant::Vacant;
 use crate::heap::SpaceKind;
 use crate::trace::event::{InfoId, PackedShape};
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::{Deserialize, Serialize};
 use std::hash::BuildHasher;
@@ -104,7 +103,9 @@ impl Cells {
 
     #[cold]
     fn born_anew(&mut self, key: CellKey, shape: PackedShape) -> u32 {
-        let cell = self.cell(key, shape);
+        // Most newborn pass, and are found here while they do: they need not be found by their key. If there come to be
+        // two cells of one key, their changes add up.
+        let cell = if key.space.is_young() { self.new_cell(key, shape) } else { self.cell(key, shape) };
         let info = key.info as usize;
         while self.newborn.len() <= info {
             grow(&mut self.newborn);
@@ -154,21 +155,25 @@ impl Cells {
 
     /// The cell of a key; made when it is not there.
     pub fn cell(&mut self, key: CellKey, shape: PackedShape) -> u32 {
-        let (entries, vacant) = (&mut self.entries, &mut self.vacant);
-        let hash = |cell: &u32| FxBuildHasher.hash_one(entries[*cell as usize].key());
-        let entry = match self.by_key.entry(FxBuildHasher.hash_one(key), |&c| entries[c as usize].key() == key, hash) {
-            Entry::Occupied(entry) => return *entry.get(),
-            Entry::Vacant(entry) => entry,
-        };
+        let (hash, entries) = (FxBuildHasher.hash_one(key), &self.entries);
+        if let Some(&cell) = self.by_key.find(hash, |&c| entries[c as usize].key() == key) {
+            return cell;
+        }
+        let cell = self.new_cell(key, shape);
+        let entries = &self.entries;
+        self.by_key.insert_unique(hash, cell, |&c| FxBuildHasher.hash_one(entries[c as usize].key()));
+        cell
+    }
+
+    fn new_cell(&mut self, key: CellKey, shape: PackedShape) -> u32 {
         let CellKey { info, birth, space } = key;
         let new = Cell { bytes: 0, info, birth, count: 0, shape, moved: NONE, space, listed: false, passing: false };
-        let cell = vacant.next().unwrap_or(entries.len() as u32);
-        entry.insert(cell);
-        match entries.get_mut(cell as usize) {
+        let cell = self.vacant.next().unwrap_or(self.entries.len() as u32);
+        match self.entries.get_mut(cell as usize) {
             Some(entry) => *entry = new,
             None => {
-                grow(entries);
-                entries.push(new);
+                grow(&mut self.entries);
+                self.entries.push(new);
             }
         }
         cell

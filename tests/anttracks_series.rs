@@ -4,10 +4,11 @@
 mod anttracks;
 
 use anttracks::{Collector, Generated, Spec, generate};
+use memory_city::analysis::report::{ReportOptions, report};
 use memory_city::group::{self, GroupOptions};
 use memory_city::heap::{HeapState, Identity};
 use memory_city::progress::Progress;
-use memory_city::timeline::{History, NodeId, Timeline, TimelineBuilder};
+use memory_city::timeline::{self, AUTO, History, Metric, NodeId, Timeline, TimelineBuilder};
 use memory_city::trace::HeapSeries;
 use memory_city::trace::anttracks::{Source, find_run};
 use memory_city::trace::recorded::{Place, RecordedSeries, open_with_cache};
@@ -292,4 +293,15 @@ fn trees_that_follow_changes_equal_trees_from_scratch() {
             }
         }
     }
+}
+
+/// What somebody with a leak reads: every GC, and for what grows where it was allocated and what holds it.
+#[test]
+fn the_report_of_a_recorded_leak_names_the_line_that_allocates_it() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/anttracks/person-leak-parallel");
+    let series: Arc<dyn HeapSeries> = Arc::new(open(&data, None));
+    let history = History::build(series, AUTO, GroupOptions::default(), &Progress::new()).expect("a history");
+    let options = ReportOptions { top: 4, metric: Metric::Bytes };
+    let report = report(&timeline::Source::Heaps(history), &options, &Progress::new()).expect("a report");
+    insta::assert_snapshot!(report.to_string());
 }

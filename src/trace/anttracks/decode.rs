@@ -74,6 +74,10 @@ fn key_of(first: u32) -> u32 {
     if first & 0x80_0000 == 0 && first & 0xff != 0xff { first & !0xff } else { first }
 }
 
+const NO_RECENT: (u32, u32, InfoId) = (0, u32::MAX, InfoId(0));
+/// Bits of a hash that are not looked at.
+const RECENT_SHIFT: u32 = 22;
+
 /// Words that are decoded in one go, about: between two the work can be stopped. The VM's buffers are shorter.
 const PIECE: usize = 1 << 16;
 
@@ -85,6 +89,8 @@ pub struct Events {
     small_sites: Vec<(u32, u32)>,
     /// By thread: which info an allocation has, by [`key_of`] its first word. Most repeat.
     infos: Vec<FxHashMap<u32, InfoId>>,
+    /// The same for those asked for last, with the thread: small enough to stay near.
+    recent: Vec<(u32, u32, InfoId)>,
     targets: Vec<u64>,
 }
 
@@ -140,12 +146,14 @@ impl Events {
         for (&id, site) in symbols.sites.iter().filter(|(id, _)| **id < 1 << 16) {
             small_sites[id as usize] = (site.index + 1, site.type_id);
         }
-        Events { threads: Threads::default(), small_sites, infos: Vec::new(), targets: Vec::new() }
+        let recent = vec![NO_RECENT; 1 << (32 - RECENT_SHIFT)];
+        Events { threads: Threads::default(), small_sites, infos: Vec::new(), recent, targets: Vec::new() }
     }
 
     /// The sink's ids mean nothing any more: it is another one.
     pub fn forget(&mut self) {
         self.infos.clear();
+        self.recent.fill(NO_RECENT);
     }
 
     /// What is known of a thread's allocations, to be put back.
@@ -366,8 +374,18 @@ impl Events {
         let address = if AT { words.address()? } else { owner.state.tlab.top };
         let key = key_of(first);
         let mut length = if first & 0x80_0000 == 0 { first & 0xff } else { 0 };
-        let info = match owner.infos.get(&key) {
-            Some(&info) if length != 255 && !other => info,
+        let recent = &mut self.recent[key.wrapping_mul(0x9e37_79b1) as usize >> RECENT_SHIFT];
+        let known = if (recent.0, recent.1) == (key, owner.id.0) {
+            Some(recent.2)
+        } else {
+            let known = owner.infos.get(&key).copied();
+            if let Some(info) = known {
+                *recent = (key, owner.id.0, info);
+            }
+            known
+        };
+        let info = match known {
+            Some(info) if length != 255 && !other => info,
             _ => {
                 if length == 255 {
                     length = words.next()?;

@@ -72,7 +72,7 @@ window-test:
 
 bench:
 	$(CARGO) bench --bench layout --bench hprof --bench trace --bench json --bench live --no-default-features
-	$(CARGO) bench --bench frame
+	$(CARGO) bench --bench frame --bench live_frames
 
 fmt:
 	$(CARGO) fmt

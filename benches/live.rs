@@ -10,7 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tungstenite::Message;
 
-const GROUPS: u64 = 10_000;
+#[path = "live/message.rs"]
+mod message;
+
+use message::{GROUPS, message};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -82,21 +85,6 @@ fn main() {
         memory >> 20,
         times as f64 * GROUPS as f64 / 1e6
     );
-}
-
-/// A time of which every count differs from those of its neighbours.
-fn message(t: usize) -> String {
-    let mut text = r#"{"do":"append","time":{"tree":{"children":["#.to_owned();
-    for i in 0..GROUPS {
-        let objects = (i * 7919 + t as u64 * 104_729) % 100_000;
-        let comma = if i == 0 { "" } else { "," };
-        text.push_str(&format!(
-            "{comma}{{\"name\":\"org.example.Type{i}\",\"role\":\"Type\",\"objects\":{objects},\"bytes\":{}}}",
-            objects * 24
-        ));
-    }
-    text.push_str("]}}}");
-    text
 }
 
 /// Resident memory, bytes.

@@ -95,7 +95,7 @@ impl Connection {
         }
         if code != 0 {
             // Codes are for programs, reasons for people; a reason has room for 123 bytes.
-            let short: String = reason.chars().take(100).collect();
+            let short = &reason[..reason.floor_char_boundary(123)];
             let _ = self.socket.close(Some(CloseFrame { code: code.into(), reason: short.into() }));
             let _ = self.socket.flush();
             self.socket.get_mut().linger(Duration::from_secs(2));

@@ -4,75 +4,20 @@
 //! and the destination of one moved to the top of a GC thread's buffer (PLAB). [`Threads`] keeps those cursors; the
 //! sizes they advance by come from the symbols for allocations, and from the sink for moves.
 
+mod allocation;
+mod references;
+mod threads;
+mod words;
+
+pub use threads::{ThreadState, Threads};
+pub use words::Fault;
+
 use super::symbols::{Symbols, UNKNOWN};
-use crate::heap::{Allocator, RootKind, SpaceKind, ThreadId};
+use crate::heap::{Allocator, SpaceKind, ThreadId};
 use crate::trace::event::{BIG_ARRAY, EventSink, Gc, GcKind, InfoId, ObjectInfo, Shape};
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
-
-/// What is wrong in a buffer.
-#[derive(Debug)]
-pub enum Fault {
-    /// It says something it cannot mean.
-    Wrong {
-        /// Where, in words of the buffer.
-        word: usize,
-        /// What stands there.
-        found: String,
-        /// What should.
-        expected: String,
-    },
-    /// The sink refused.
-    Refused(crate::error::Error),
-}
-
-impl From<crate::error::Error> for Fault {
-    fn from(error: crate::error::Error) -> Self {
-        Fault::Refused(error)
-    }
-}
-
-/// A region threads allocate in from bottom to top.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Buffer {
-    start: u64,
-    end: u64,
-    top: u64,
-}
-
-/// What the format leaves out, by thread.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ThreadState {
-    id: u32,
-    /// Whether the thread has announced itself.
-    named: bool,
-    tlab: Buffer,
-    /// Buffers of the running GC, newest last.
-    plabs: Vec<Buffer>,
-    /// The object outside the collected spaces whose pointers may go on in the next event of their kind; 0 for none.
-    unfinished: u64,
-}
-
-/// Buffers of one GC a thread may have open: more belong to a damaged file.
-const MOST_PLABS: usize = 1 << 16;
-
-/// All that must be kept between two buffers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Threads {
-    by_address: FxHashMap<u64, ThreadState>,
-    /// Base of relative addresses.
-    base: u64,
-    collecting: bool,
-    minor: bool,
-    /// Background cycles of CMS seen.
-    pub background_cycles: u64,
-}
-
-/// The first word of an allocation without the array length: 255, which says that the length follows, is kept.
-#[inline]
-fn key_of(first: u32) -> u32 {
-    if first & 0x80_0000 == 0 && first & 0xff != 0xff { first & !0xff } else { first }
-}
+use threads::{Buffer, MOST_PLABS, advance};
+use words::{Words, thread_name};
 
 const NO_RECENT: (u32, u32, InfoId) = (0, u32::MAX, InfoId(0));
 /// Bits of a hash that are not looked at.
@@ -94,49 +39,12 @@ pub struct Events {
     targets: Vec<u64>,
 }
 
-struct Words<'a> {
-    bytes: &'a [[u8; 4]],
-    at: usize,
-}
-
-impl Words<'_> {
-    #[inline]
-    fn next(&mut self) -> std::result::Result<u32, Fault> {
-        match self.bytes.get(self.at) {
-            Some(bytes) => {
-                self.at += 1;
-                Ok(u32::from_le_bytes(*bytes))
-            }
-            None => Err(self.wrong("the end of the buffer", "the rest of the event")),
-        }
-    }
-
-    #[inline]
-    fn address(&mut self) -> std::result::Result<u64, Fault> {
-        Ok(u64::from(self.next()?) | u64::from(self.next()?) << 32)
-    }
-
-    #[cold]
-    fn wrong(&self, found: impl Into<String>, expected: impl Into<String>) -> Fault {
-        Fault::Wrong { word: self.at, found: found.into(), expected: expected.into() }
-    }
-}
-
 /// The thread a buffer belongs to. Taken out of the tables for the time of the buffer: events of a thread change that
 /// thread, seldom another.
 struct Owner {
     id: ThreadId,
     state: ThreadState,
     infos: FxHashMap<u32, InfoId>,
-}
-
-/// What an allocation is of.
-struct Described {
-    info: InfoId,
-    /// A class mirror.
-    mirror: bool,
-    /// Its type had to be read.
-    typed: bool,
 }
 
 impl Events {
@@ -360,109 +268,6 @@ impl Events {
         Ok(())
     }
 
-    /// `AT`: the address is given; otherwise it is the top of the thread's TLAB. `other`: not of its site's type.
-    #[inline]
-    fn allocate<S: EventSink, const AT: bool>(
-        &mut self,
-        symbols: &Symbols,
-        first: u32,
-        other: bool,
-        owner: &mut Owner,
-        words: &mut Words<'_>,
-        sink: &mut S,
-    ) -> std::result::Result<(), Fault> {
-        let address = if AT { words.address()? } else { owner.state.tlab.top };
-        let key = key_of(first);
-        let mut length = if first & 0x80_0000 == 0 { first & 0xff } else { 0 };
-        let recent = &mut self.recent[key.wrapping_mul(0x9e37_79b1) as usize >> RECENT_SHIFT];
-        let known = if (recent.0, recent.1) == (key, owner.id.0) {
-            Some(recent.2)
-        } else {
-            let known = owner.infos.get(&key).copied();
-            if let Some(info) = known {
-                *recent = (key, owner.id.0, info);
-            }
-            known
-        };
-        let info = match known {
-            Some(info) if length != 255 && !other => info,
-            _ => {
-                if length == 255 {
-                    length = words.next()?;
-                }
-                let described = self.describe::<S, AT>(symbols, first, length, other, owner.id, words, sink)?;
-                if described.mirror {
-                    let own = AT && matches!(first >> 26, 15 | 16 | 17 | 20 | 21 | 25 | 26);
-                    length = if own { words.next()? } else { symbols.mirror_size };
-                } else if !other && !described.typed && length < BIG_ARRAY {
-                    // What the first word alone says is the same next time.
-                    owner.infos.insert(key, described.info);
-                }
-                described.info
-            }
-        };
-        let size = sink.allocate(info, length, address);
-        // What was allocated at the top moves the top, however it was reported.
-        if address == owner.state.tlab.top {
-            owner.state.tlab.top = address.wrapping_add(size);
-        } else if self.threads.collecting {
-            advance(&mut owner.state.plabs, address, size);
-        }
-        Ok(())
-    }
-
-    /// What an allocation says that the words before did not.
-    #[allow(clippy::too_many_arguments)] // the slow half of `allocate`
-    #[inline(never)]
-    fn describe<S: EventSink, const AT: bool>(
-        &mut self,
-        symbols: &Symbols,
-        first: u32,
-        length: u32,
-        other: bool,
-        thread: ThreadId,
-        words: &mut Words<'_>,
-        sink: &mut S,
-    ) -> std::result::Result<Described, Fault> {
-        let kind = first >> 26;
-        let id = if first & 0x80_0000 == 0 { first >> 8 & 0xffff } else { first & 0xff_ffff };
-        let (site, mut type_id) = self.site(symbols, id);
-        // Only sites of the VM, below the first real one, leave their type open.
-        let special = AT && matches!(kind, 15 | 16 | 20 | 25) && id <= 12;
-        if other || special {
-            let raw = words.next()?;
-            type_id = symbols.type_of_id.get(raw as usize).copied().unwrap_or(UNKNOWN);
-            if type_id == UNKNOWN {
-                return Err(words.wrong(format!("type {raw}, which the symbols do not have"), "a known type"));
-            }
-        }
-        if type_id == UNKNOWN {
-            return Err(words.wrong(format!("allocation site {id}, which the symbols do not have"), "a known site"));
-        }
-        let shape = symbols.program.shapes[type_id as usize];
-        let info = sink.info(ObjectInfo {
-            type_id,
-            site,
-            thread,
-            allocator: match kind {
-                15 => Allocator::Vm,
-                16..=19 => Allocator::Interpreter,
-                20..=24 => Allocator::C1,
-                25..=29 => Allocator::C2,
-                _ => Allocator::Unknown,
-            },
-            big: matches!(shape, Shape::Array { .. }) && length >= BIG_ARRAY,
-        });
-        Ok(Described { info, mirror: shape == Shape::Mirror, typed: special })
-    }
-
-    fn site(&self, symbols: &Symbols, id: u32) -> (u32, u32) {
-        match self.small_sites.get(id as usize) {
-            Some(&(index @ 1.., type_id)) => (index - 1, type_id),
-            _ => symbols.sites.get(&id).map(|s| (s.index, s.type_id)).unwrap_or((0, UNKNOWN)),
-        }
-    }
-
     fn fast_move<S: EventSink>(
         &mut self,
         from: u64,
@@ -489,73 +294,6 @@ impl Events {
             owner.state.plabs[newest].top = to.wrapping_add(size);
         }
         Ok(to)
-    }
-
-    fn pointers<S: EventSink>(
-        &mut self,
-        first: u32,
-        object: u64,
-        more: bool,
-        words: &mut Words<'_>,
-        sink: &mut S,
-    ) -> std::result::Result<(), Fault> {
-        self.read_targets(first, object, words)?;
-        sink.references(object, &self.targets, more);
-        Ok(())
-    }
-
-    fn roots<S: EventSink>(
-        &mut self,
-        first: u32,
-        words: &mut Words<'_>,
-        sink: &mut S,
-    ) -> std::result::Result<(), Fault> {
-        let of = words.address()?;
-        let (kind, thread, detail) = match (of, self.threads.minor) {
-            (1, _) => (RootKind::Other, ThreadId::UNKNOWN, "universe"),
-            (2, _) => (RootKind::Jni, ThreadId::UNKNOWN, "JNI handle"),
-            (3, _) => (RootKind::Thread, ThreadId::UNKNOWN, "thread"),
-            (4, _) => (RootKind::Monitor, ThreadId::UNKNOWN, "monitor in use"),
-            (5, _) => (RootKind::Other, ThreadId::UNKNOWN, "flat profiler"),
-            (6, true) | (8, false) => (RootKind::ClassLoader, ThreadId::UNKNOWN, "system dictionary"),
-            (7, true) | (9, false) => (RootKind::ClassLoader, ThreadId::UNKNOWN, "class loader data"),
-            (8, true) | (6, false) => (RootKind::Management, ThreadId::UNKNOWN, "management"),
-            (9, true) | (7, false) => (RootKind::Jvmti, ThreadId::UNKNOWN, "JVMTI"),
-            (10, _) => (RootKind::CodeBlob, ThreadId::UNKNOWN, "code cache"),
-            (11, _) => (RootKind::Other, ThreadId::UNKNOWN, "weak root"),
-            (0..=13, _) => (RootKind::Other, ThreadId::UNKNOWN, "other"),
-            (address, _) => {
-                let id = self.threads.by_address.get(&address).map(|t| ThreadId(t.id)).unwrap_or(ThreadId::UNKNOWN);
-                (RootKind::LocalVariable, id, "stack")
-            }
-        };
-        self.read_targets(first, of, words)?;
-        for &target in &self.targets {
-            sink.root(kind, thread, detail, target);
-        }
-        Ok(())
-    }
-
-    /// Reads pointers into `targets`, without nulls. Relative ones count from `object`, each from the one before.
-    fn read_targets(&mut self, first: u32, object: u64, words: &mut Words<'_>) -> std::result::Result<(), Fault> {
-        self.targets.clear();
-        let mut offset = 0u64;
-        for i in 0..12 {
-            match first >> (22 - 2 * i) & 3 {
-                0 => break,
-                1 => {
-                    offset = offset.wrapping_add(words.next()? as i32 as u64);
-                    self.targets.push(object.wrapping_sub(offset << 3));
-                }
-                2 => {
-                    let target = words.address()?;
-                    offset = object.wrapping_sub(target) >> 3;
-                    self.targets.push(target);
-                }
-                _ => {}
-            }
-        }
-        Ok(())
     }
 
     /// After a rotation the first GC names everything anew: objects that are known are moved or kept, others made.
@@ -632,14 +370,6 @@ impl Events {
     }
 }
 
-/// What lands exactly on the top of a buffer moves the top.
-#[inline]
-fn advance(plabs: &mut [Buffer], to: u64, size: u64) {
-    if let Some(plab) = plabs.iter_mut().rev().find(|p| p.top == to && to < p.end) {
-        plab.top = to.wrapping_add(size);
-    }
-}
-
 fn change_space<S: EventSink>(
     sink: &mut S,
     words: &Words<'_>,
@@ -650,18 +380,4 @@ fn change_space<S: EventSink>(
         return Ok(());
     }
     Err(words.wrong(format!("space {index}"), format!("fewer than {} spaces", crate::trace::spaces::MOST_SPACES)))
-}
-
-/// Four characters a word, the first in the top byte, up to 48, zero-terminated.
-fn thread_name(words: &mut Words<'_>) -> std::result::Result<String, Fault> {
-    let mut name = Vec::new();
-    while name.len() < 48 {
-        let four = words.next()?.to_be_bytes();
-        let end = four.iter().position(|&b| b == 0);
-        name.extend_from_slice(&four[..end.unwrap_or(4)]);
-        if end.is_some() {
-            break;
-        }
-    }
-    Ok(String::from_utf8_lossy(&name).into_owned())
 }

@@ -3,18 +3,24 @@
 //! The first reading writes the recording (from which all trees follow) and the index with its checkpoints. A state is
 //! reconstructed from the nearest checkpoint before it, or from where the last one was reconstructed, if that is nearer.
 
+mod life;
+mod warnings;
+
+pub use life::{Lifetime, Place};
+
 use super::event::{Decoder, Program, Step};
 use super::index::{Body, Checkpoint, Index, Stamp, cache_folder};
 use super::kept::KeptStates;
 use super::recording::{Recorder, Recording};
-use super::replay::{Collection, Moment, Oddities, Replay, SavedReplay};
+use super::replay::{Collection, Moment, Replay, SavedReplay};
 use super::series::{GcPoint, HeapSeries, SnapshotInfo};
 use crate::error::{Error, Result, Warning};
-use crate::heap::{HeapState, Identity, SpaceKind};
+use crate::heap::HeapState;
 use crate::progress::Progress;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use warnings::warnings;
 
 /// The files of a trace, of whatever format.
 pub trait Source: Send + Sync + 'static {
@@ -171,39 +177,7 @@ fn read<S: Source>(
         }
     }
     replay.finish();
-    let mut warnings = decoder.warnings();
-    let path = shared.source.files()[0].to_owned();
-    if let Some(error) = failed {
-        let message = format!("the trace cannot be read to its end; what came before is shown. {error}");
-        warnings.push(Warning { path: path.clone(), offset: None, message });
-    }
-    warnings.extend(oddities(&path, replay.oddities()));
-    if replay.is_collecting() {
-        warnings.push(Warning {
-            path: path.clone(),
-            offset: None,
-            message: "the trace ends during a garbage collection: the end of that one is not shown".into(),
-        });
-    } else if replay.interval() == 0 {
-        warnings.push(Warning {
-            path: path.clone(),
-            offset: None,
-            message:
-                "the program ended without a garbage collection: the only state is that of its end, garbage included"
-                    .into(),
-        });
-    }
-    if !shared.source.has_references() || replay.reference_words() == 0 {
-        let why = match shared.source.has_references() {
-            true => "the collector did not report any",
-            false => "it was recorded without them (-XX:+TraceObjectsPointers records them)",
-        };
-        warnings.push(Warning {
-            path,
-            offset: None,
-            message: format!("the trace holds no references, {why}: what keeps objects alive cannot be shown"),
-        });
-    }
+    let warnings = warnings(&shared.source, &decoder, &replay, failed);
     let recording = recording_of(&replay);
     tracing::debug!(
         "read {} events, {} GCs, {} objects alive at the end in {} bytes",
@@ -230,21 +204,6 @@ fn recording_of(replay: &Replay<Recorder>) -> Recording {
         collections: replay.observer.collections.clone(),
         log: replay.observer.log.clone(),
     }
-}
-
-fn oddities(path: &Path, found: Oddities) -> Vec<Warning> {
-    let cases = [
-        (found.unknown_objects, "moves or references of objects that are not there were left out"),
-        (found.unknown_targets, "references to places without an object were left out"),
-        (found.overwritten, "objects were overwritten by others without having been reported dead; they count as dead"),
-        (found.misplaced, "objects outside every space of the heap were left out"),
-    ];
-    let warning = |(count, what): (u64, &str)| Warning {
-        path: path.to_owned(),
-        offset: None,
-        message: format!("the trace does not fit together: {count} {what}"),
-    };
-    cases.into_iter().filter(|c| c.0 > 0).map(warning).collect()
 }
 
 /// How far checkpoints are apart.
@@ -391,55 +350,6 @@ impl<S: Source> RecordedSeries<S> {
     pub fn checkpoints(&self) -> usize {
         lock(&self.shared.index).checkpoints.len()
     }
-
-    /// The life of an object that is alive at a point: its place at the end of every GC, and the GC that freed it.
-    /// Replays the trace from its birth to its death.
-    ///
-    /// # Errors
-    /// When the trace has become unreadable, or the work was cancelled.
-    pub fn life(&self, of: Identity, progress: &Progress) -> Result<Lifetime> {
-        let mut life = Lifetime { birth: of.birth, places: Vec::new(), death: None };
-        let mut player: Option<Player<S::Decoder>> = None;
-        for gc in of.birth..self.recording.collections.len() as u32 {
-            progress.check()?;
-            let until = Moment { gc, end: true };
-            let player = player.get_or_insert_with(|| self.shared.player(until, &self.recording));
-            if !player.play(until, progress)? {
-                break;
-            }
-            match player.replay.place_of(of) {
-                Some((address, space)) => life.places.push(Place { gc, address, space }),
-                None => {
-                    life.death = Some(gc);
-                    break;
-                }
-            }
-        }
-        *lock(&self.shared.player) = player;
-        Ok(life)
-    }
-}
-
-/// An object over time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lifetime {
-    /// The first GC after its allocation, counted from 0.
-    pub birth: u32,
-    /// Where it was at the end of every GC it survived.
-    pub places: Vec<Place>,
-    /// The GC that freed it, counted from 0; `None` when it outlived the trace.
-    pub death: Option<u32>,
-}
-
-/// Where an object was at the end of a GC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The GC, counted from 0.
-    pub gc: u32,
-    /// Its address.
-    pub address: u64,
-    /// The kind of space.
-    pub space: SpaceKind,
 }
 
 impl<S: Source> HeapSeries for RecordedSeries<S> {

@@ -270,14 +270,9 @@ impl Cells {
             }
         }
         // Cells that are made next lie side by side, those of the most frequent objects first.
-        self.vacant.rewind(self.entries.len());
+        self.vacant.rewind();
         changes.sort_unstable_by_key(|c| c.key.packed());
         changes
-    }
-
-    /// Forgets that anything changed: what is there now was noted before.
-    pub fn note_all(&mut self) {
-        self.take_changes();
     }
 
     /// Bytes of memory.

@@ -2,26 +2,28 @@
 //! counted there.
 
 use super::map::{self, Entry};
-use super::{Observer, Replay};
+use super::{Collecting, Observer, Replay};
 use crate::trace::event::GcKind;
 use crate::trace::spaces::Space;
 use rustc_hash::FxHashMap;
 
 impl<O: Observer> Replay<O> {
-    /// The address ranges a GC collects, where it does not name them.
-    pub(super) fn collected_by_default(&self, kind: GcKind) -> Vec<(u64, u64)> {
-        match kind {
-            GcKind::Major => vec![(0, u64::MAX)],
-            GcKind::Minor => self.spaces.all().iter().filter(|s| s.kind.is_young()).map(Space::range).collect(),
-        }
+    /// Where young objects are.
+    pub(super) fn young(&self) -> Vec<(u64, u64)> {
+        self.spaces.all().iter().filter(|s| s.kind.is_young()).map(Space::range).collect()
     }
 
     /// Buries what the collected ranges still hold of the heap before. Returns how many objects.
-    pub(super) fn sweep(&mut self, ranges: &[(u64, u64)], young: &[(u64, u64)]) -> u64 {
+    pub(super) fn sweep(&mut self, collecting: &Collecting) -> u64 {
         let before = self.live;
+        let ranges = match (&collecting.named[..], collecting.gc.kind) {
+            ([], GcKind::Major) => &[(0, u64::MAX)],
+            ([], GcKind::Minor) => &collecting.young[..],
+            (named, _) => named,
+        };
         // If all young spaces are collected, what was born in them and not reported is dead: its number and its place
         // in the counts are taken back with those of all others, and its leaf without a look at what is in it.
-        let inhabited: Vec<_> = young.iter().copied().filter(|&(a, b)| self.now.has_between(a, b)).collect();
+        let inhabited: Vec<_> = collecting.young.iter().copied().filter(|&(a, b)| self.now.has_between(a, b)).collect();
         let passing = covers(ranges, &inhabited);
         let mut dead = Vec::new();
         for &(start, end) in ranges {
@@ -49,7 +51,7 @@ impl<O: Observer> Replay<O> {
         self.map.drop_marked();
         self.cells.settle(passing);
         if passing {
-            self.vacant.free_passing(self.births.len());
+            self.numbers.free_passing();
         }
         before - self.live
     }
@@ -73,8 +75,7 @@ impl<O: Observer> Replay<O> {
                     Some(slot) => {
                         self.map.set_mixed(slot.leaf());
                         if let Some(other) = self.map.put(slot, entry) {
-                            self.oddities.overwritten += 1;
-                            self.bury(other);
+                            self.overwrite(other);
                         }
                     }
                     None => {
@@ -100,7 +101,7 @@ impl<O: Observer> Replay<O> {
                     let target = self.cells.in_space(entry.cell(), kind);
                     if target != entry.cell() {
                         mixed = true;
-                        self.vacant.keep(entry.number());
+                        self.numbers.keep(entry.number());
                         let size = self.cells.size(target, || entry.length());
                         self.cells.remove(entry.cell(), size);
                         self.cells.add(target, size);

@@ -12,6 +12,7 @@ pub mod arena;
 pub mod cells;
 mod collect;
 pub mod map;
+mod numbers;
 mod references;
 mod saved;
 mod sink;
@@ -24,13 +25,13 @@ pub use saved::SavedReplay;
 use super::event::{Gc, GcKind, ObjectInfo, Program};
 use super::spaces::Spaces;
 use crate::heap::{Identity, RootKind, SpaceKind, ThreadId};
-use arena::{Arena, grow};
+use arena::Arena;
 use cells::Cells;
 use hashbrown::HashTable;
 use map::{Directory, Entry, Map};
+use numbers::Numbers;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use vacant::Vacant;
 
 /// A moment of a trace: before or after a GC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,9 +75,6 @@ impl Observer for () {
     fn collected(&mut self, _: Collection) {}
 }
 
-/// Numbers there can be: they have 31 bits.
-const MOST_NUMBERS: usize = 1 << 31;
-
 /// So many changes of spaces are looked at when they come; more of them together.
 const MOST_CHECKED: usize = 64;
 
@@ -107,9 +105,7 @@ struct Collecting {
     gc: Gc,
     /// Address ranges it said it collects, as the spaces were then: they may be gone at its end.
     named: Vec<(u64, u64)>,
-    /// What it collects if it names nothing.
-    unnamed: Vec<(u64, u64)>,
-    /// Where young objects were when it began.
+    /// Where young objects were when it began: what a minor one collects if it names nothing.
     young: Vec<(u64, u64)>,
 }
 
@@ -123,9 +119,7 @@ pub struct Replay<O> {
     infos: Vec<ObjectInfo>,
     info_ids: HashTable<u32>,
     cells: Cells,
-    /// By number of an object: the GC interval it was born in.
-    births: Vec<u32>,
-    vacant: Vacant,
+    numbers: Numbers,
     map: Map,
     now: Directory,
     next: Directory,
@@ -161,8 +155,7 @@ impl<O: Observer> Replay<O> {
             infos: Vec::new(),
             info_ids: HashTable::new(),
             cells: Cells::default(),
-            births: Vec::new(),
-            vacant: Vacant::default(),
+            numbers: Numbers::default(),
             map: Map::default(),
             now: Directory::default(),
             next: Directory::default(),
@@ -213,9 +206,9 @@ impl<O: Observer> Replay<O> {
         self.events
     }
 
-    /// Words that references take, waste included: none when none was ever reported.
-    pub fn reference_words(&self) -> usize {
-        self.arena.memory() / 4
+    /// Whether any reference was ever reported.
+    pub fn has_references(&self) -> bool {
+        self.arena.memory() > 0
     }
 
     /// What did not fit together so far.
@@ -238,15 +231,9 @@ impl<O: Observer> Replay<O> {
         &self.infos
     }
 
-    /// The identity of the object at an address.
-    pub fn identity_at(&self, address: u64) -> Option<Identity> {
-        let number = self.map.find(&self.now, address)?.number();
-        Some(Identity { number, birth: self.births[number as usize] })
-    }
-
     /// Where the object of an identity is, and in which kind of space; `None` when it is not alive. Looks at all objects.
     pub fn place_of(&mut self, identity: Identity) -> Option<(u64, SpaceKind)> {
-        if *self.births.get(identity.number as usize)? != identity.birth || !self.is_live(identity.number) {
+        if !self.numbers.has(identity) {
             return None;
         }
         let pages = self.now.pages().to_vec();
@@ -263,7 +250,7 @@ impl<O: Observer> Replay<O> {
     /// The same by part: numbers, objects, references, cells, creation data.
     pub fn memory_parts(&self) -> [(&'static str, usize); 5] {
         [
-            ("numbers", 4 * self.births.capacity() + self.vacant.memory()),
+            ("numbers", self.numbers.memory()),
             ("objects", self.map.memory() + self.now.memory() + self.next.memory()),
             ("references", self.arena.memory() + self.roots.capacity() * size_of::<ReplayRoot>()),
             ("cells", self.cells.memory()),
@@ -271,31 +258,10 @@ impl<O: Observer> Replay<O> {
         ]
     }
 
-    /// Takes a number for an object, the next one that was free at the end of the last GC. `None` when there are two
-    /// billion.
-    #[inline]
-    fn number(&mut self) -> Option<u32> {
-        if let Some(number) = self.vacant.next() {
-            self.births[number as usize] = self.interval;
-            return Some(number);
-        }
-        if self.births.len() >= MOST_NUMBERS - 1 {
-            return None;
-        }
-        grow(&mut self.births);
-        self.births.push(self.interval);
-        Some(self.births.len() as u32 - 1)
-    }
-
-    /// Whether a number is that of a live object.
-    fn is_live(&self, number: u32) -> bool {
-        (number as usize) < self.births.len() && !self.vacant.is_free(number)
-    }
-
     /// An object is dead; it is out of the map.
     #[inline]
     fn bury(&mut self, entry: Entry) {
-        self.vacant.add(entry.number());
+        self.numbers.release(entry.number());
         self.arena.drop_record(entry.record());
         let size = self.cells.size(entry.cell(), || entry.length());
         self.cells.remove(entry.cell(), size);
@@ -303,8 +269,7 @@ impl<O: Observer> Replay<O> {
     }
 
     /// Puts an object at an address of the heap now, or of the heap after the running GC.
-    // Not through memory: an entry is four words, which a call would write one by one and read back together.
-    #[inline(always)]
+    #[inline(always)] // once for every event: an entry stays in registers on its way into the leaf
     fn place(&mut self, entry: Entry, address: u64) -> bool {
         let (directory, born) = match self.collecting {
             Some(_) => (&mut self.next, map::NONE),

@@ -3,6 +3,7 @@
 use super::arena::Arena;
 use super::map::{self, Entry, Slot};
 use super::{Collecting, Observer, Replay};
+use crate::trace::event::Gc;
 use rustc_hash::FxHashMap;
 
 impl<O: Observer> Replay<O> {
@@ -39,7 +40,7 @@ impl<O: Observer> Replay<O> {
     /// target is dead, or its number belongs to an object born later.
     pub(super) fn references_of(&self, record: u32) -> impl Iterator<Item = u32> + '_ {
         let reported = self.arena.time_of(record);
-        let meant = move |&target: &u32| self.is_live(target) && self.births[target as usize] <= reported;
+        let meant = move |&target: &u32| self.numbers.is_live(target) && self.numbers.birth(target) <= reported;
         self.arena.of(record).iter().copied().filter(meant)
     }
 
@@ -80,11 +81,7 @@ impl<O: Observer> Replay<O> {
         }
         self.targets.clear();
         for &target in targets {
-            let found = match collecting.gc.targets_after {
-                true => self.map.slot(&mut self.next, target, map::NONE).map(|s| s.0),
-                false => self.object_before(target),
-            };
-            match found {
+            match self.target(collecting.gc, target) {
                 Some(found) => self.targets.push(found),
                 None => self.oddities.unknown_targets += 1,
             }
@@ -109,6 +106,15 @@ impl<O: Observer> Replay<O> {
             self.oddities.unknown_targets += set_references(&mut self.arena, now, entry, &self.targets);
         }
         true
+    }
+
+    /// What a reference leads to: a number, or a slot of the heap after a GC whose references mean that.
+    #[inline]
+    pub(super) fn target(&mut self, gc: Gc, address: u64) -> Option<u32> {
+        match gc.targets_after {
+            true => self.map.slot(&mut self.next, address, map::NONE).map(|slot| slot.0),
+            false => self.object_before(address),
+        }
     }
 
     /// The object that a reference reported in a minor GC leads to: addresses are from before it.

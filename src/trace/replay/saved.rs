@@ -5,6 +5,7 @@
 
 use super::cells::CellKey;
 use super::map::{self, Entry};
+use super::numbers::Numbers;
 use super::{Observer, Oddities, Replay, ReplayRoot};
 use crate::heap::{RootKind, ThreadId};
 use crate::trace::event::{ObjectInfo, Program};
@@ -77,7 +78,7 @@ impl<O: Observer> Replay<O> {
             infos: self.infos.len() as u32,
             spaces: self.spaces.clone(),
             cells: Vec::new(),
-            numbers: self.births.len() as u32,
+            numbers: self.numbers.len() as u32,
             addresses: Vec::with_capacity(self.live as usize),
             number_of: Vec::with_capacity(self.live as usize),
             cell_of: Vec::with_capacity(self.live as usize),
@@ -153,7 +154,7 @@ impl<O: Observer> Replay<O> {
         if columns.iter().any(|&n| n != live) {
             return None;
         }
-        replay.births = vec![map::NONE; numbers];
+        let mut births = vec![map::NONE; numbers];
         let (mut address, mut number, mut at) = (0u64, 0u32, 0usize);
         for i in 0..live {
             let (cell, birth, shape) = *cells.get(saved.cell_of[i] as usize)?;
@@ -167,7 +168,7 @@ impl<O: Observer> Replay<O> {
             let record = replay.arena.add(reported, references)?;
             let slot = replay.map.slot(&mut replay.now, address, map::NONE).filter(|_| address & 7 == 0)?;
             // Every number is taken once.
-            *replay.births.get_mut(number as usize).filter(|birth| **birth == map::NONE)? = birth;
+            *births.get_mut(number as usize).filter(|birth| **birth == map::NONE)? = birth;
             let mut entry = Entry::new(number, cell, length);
             entry.set_record(record);
             if replay.map.put(slot, entry).is_some() {
@@ -175,10 +176,7 @@ impl<O: Observer> Replay<O> {
             }
             replay.cells.add(cell, shape.size(length));
         }
-        for (number, _) in replay.births.iter().enumerate().filter(|(_, birth)| **birth == map::NONE) {
-            replay.vacant.add(number as u32);
-        }
-        replay.vacant.rewind(numbers);
+        replay.numbers = Numbers::restored(births);
         replay.live = live as u64;
         for (kind, thread, detail, target) in saved.roots {
             replay.roots.push(ReplayRoot {
@@ -188,7 +186,8 @@ impl<O: Observer> Replay<O> {
                 target: Some(target).filter(|t| (*t as usize) < numbers)?,
             });
         }
-        replay.cells.note_all();
+        // What is there now was noted before.
+        replay.cells.take_changes();
         replay.oddities = saved.oddities;
         replay.events = saved.events;
         Some(replay)

@@ -1,7 +1,7 @@
 //! What each event does to the heap.
 
 use super::arena::grow;
-use super::map::{self, Entry};
+use super::map::Entry;
 use super::{Collecting, Collection, MOST_CHECKED, Moment, Observer, Replay, ReplayRoot, arena};
 use crate::error::{Error, Result};
 use crate::heap::{RootKind, ThreadId};
@@ -82,17 +82,17 @@ impl<O: Observer> EventSink for Replay<O> {
         };
         let cell = self.cells.born(info, self.interval, kind, shape);
         let size = self.cells.size(cell, || length);
-        let Some(number) = self.number() else {
+        let Some(number) = self.numbers.take(self.interval) else {
             self.oddities.misplaced += 1;
             return size;
         };
         // Until the next GC says otherwise, what is born in a young space passes.
         if !kind.is_young() || self.collecting.is_some() {
-            self.vacant.keep(number);
+            self.numbers.keep(number);
         }
         if !self.place(Entry::new(number, cell, length), address) {
             self.oddities.misplaced += 1;
-            self.vacant.add(number);
+            self.numbers.release(number);
             return size;
         }
         self.cells.add(cell, size);
@@ -126,7 +126,7 @@ impl<O: Observer> EventSink for Replay<O> {
                 }
             },
         };
-        self.vacant.keep(entry.number());
+        self.numbers.keep(entry.number());
         let cell = self.cells.in_space(entry.cell(), kind);
         let size = self.cells.size(cell, || entry.length());
         if cell != entry.cell() {
@@ -161,11 +161,7 @@ impl<O: Observer> EventSink for Replay<O> {
     fn root(&mut self, kind: RootKind, thread: ThreadId, detail: &'static str, target: u64) {
         self.events += 1;
         let Some(collecting) = &self.collecting else { return };
-        let found = match collecting.gc.targets_after {
-            true => self.map.slot(&mut self.next, target, map::NONE).map(|s| s.0),
-            false => self.object_before(target),
-        };
-        match found {
+        match self.target(collecting.gc, target) {
             Some(target) => self.roots.push(ReplayRoot { kind, thread, detail, target }),
             None => self.oddities.unknown_targets += 1,
         }
@@ -188,9 +184,7 @@ impl<O: Observer> EventSink for Replay<O> {
         self.relabel();
         self.reached(Moment { gc: self.interval, end: false });
         self.roots.clear();
-        let unnamed = self.collected_by_default(gc.kind);
-        let young = self.collected_by_default(GcKind::Minor);
-        self.collecting = Some(Collecting { gc, named: Vec::new(), unnamed, young });
+        self.collecting = Some(Collecting { gc, named: Vec::new(), young: self.young() });
         Ok(())
     }
 
@@ -212,10 +206,7 @@ impl<O: Observer> EventSink for Replay<O> {
         };
         // Objects of the heap before can still be found by address until the sweep.
         self.take_early(&collecting);
-        let freed = match &collecting.named[..] {
-            [] => self.sweep(&collecting.unnamed, &collecting.young),
-            named => self.sweep(named, &collecting.young),
-        };
+        let freed = self.sweep(&collecting);
         let joined = self.join();
         self.take_later();
         if collecting.gc.targets_after {
@@ -235,7 +226,7 @@ impl<O: Observer> EventSink for Replay<O> {
             failed: collecting.gc.failed || gc.failed,
             freed,
         });
-        self.vacant.rewind(self.births.len());
+        self.numbers.rewind();
         self.map.settle();
         let moment = Moment { gc: self.interval, end: true };
         self.interval += 1;

@@ -13,7 +13,7 @@ impl<O: Observer> Replay<O> {
         let set = AddressSet::new(3);
         let mut writer = set.writer();
         let mut entries: Vec<Entry> = Vec::with_capacity(n);
-        let mut number = vec![map::NONE; self.births.len()];
+        let mut number = vec![map::NONE; self.numbers.len()];
         for page in self.now.pages().to_vec() {
             for (address, entry) in self.map.objects(self.now.get(page)) {
                 number[entry.number() as usize] = entries.len() as u32;

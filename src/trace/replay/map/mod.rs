@@ -71,25 +71,26 @@ pub struct Map {
 }
 
 impl Map {
-    /// The object that starts at an address.
-    #[inline]
-    pub fn find(&self, directory: &Directory, address: u64) -> Option<Entry> {
+    /// Leaf and position of the object that starts at an address.
+    #[inline(always)]
+    fn position(&self, directory: &Directory, address: u64) -> Option<(usize, usize)> {
         let leaf = directory.get(address >> LEAF_SHIFT);
         if leaf == NONE || address & 7 != 0 {
             return None;
         }
-        let leaf = &self.leaves[leaf as usize];
-        leaf.find(place_of(address)).map(|at| leaf.entries[at])
+        let at = self.leaves[leaf as usize].find(place_of(address))?;
+        Some((leaf as usize, at))
+    }
+
+    /// The object that starts at an address.
+    #[inline]
+    pub fn find(&self, directory: &Directory, address: u64) -> Option<Entry> {
+        self.position(directory, address).map(|(leaf, at)| self.leaves[leaf].entries[at])
     }
 
     /// The same, to change it.
     pub fn find_mut(&mut self, directory: &Directory, address: u64) -> Option<&mut Entry> {
-        let leaf = directory.get(address >> LEAF_SHIFT);
-        if leaf == NONE || address & 7 != 0 {
-            return None;
-        }
-        let leaf = &mut self.leaves[leaf as usize];
-        leaf.find(place_of(address)).map(|at| &mut leaf.entries[at])
+        self.position(directory, address).map(|(leaf, at)| &mut self.leaves[leaf].entries[at])
     }
 
     /// Marks the object at an address, and returns it as it was; `None` when there is none that is not marked.
@@ -115,9 +116,9 @@ impl Map {
 
     /// Takes an object out; `None` when there is none.
     pub fn take(&mut self, directory: &Directory, address: u64) -> Option<Entry> {
-        let entry = self.find(directory, address)?;
-        let leaf = directory.get(address >> LEAF_SHIFT);
-        self.leaves[leaf as usize].remove(place_of(address));
+        let (leaf, at) = self.position(directory, address)?;
+        let entry = self.leaves[leaf].entries[at];
+        self.leaves[leaf].remove(place_of(address));
         Some(entry)
     }
 
@@ -125,12 +126,17 @@ impl Map {
     /// belong that will be put there, [`NONE`] for objects that are older or will be.
     #[inline]
     pub fn slot(&mut self, directory: &mut Directory, address: u64, born: u32) -> Option<Slot> {
+        Some(Slot::new(self.leaf(directory, address, born)?, address))
+    }
+
+    /// The leaf of an address; makes it.
+    #[inline(always)]
+    fn leaf(&mut self, directory: &mut Directory, address: u64, born: u32) -> Option<u32> {
         let page = address >> LEAF_SHIFT;
-        let mut leaf = directory.look(page);
-        if leaf == NONE {
-            leaf = self.grow(directory, page, born)?;
+        match directory.look(page) {
+            NONE => self.grow(directory, page, born),
+            leaf => Some(leaf),
         }
-        Some(Slot::new(leaf, address))
     }
 
     #[cold]
@@ -164,11 +170,7 @@ impl Map {
         born: u32,
         entry: Entry,
     ) -> Option<Option<Entry>> {
-        let page = address >> LEAF_SHIFT;
-        let mut leaf = directory.look(page);
-        if leaf == NONE {
-            leaf = self.grow(directory, page, born)?;
-        }
+        let leaf = self.leaf(directory, address, born)?;
         Some(self.leaves[leaf as usize].put(place_of(address), entry))
     }
 
@@ -239,7 +241,7 @@ impl Map {
         if let Some(mean) = objects.checked_div(leaves) {
             self.room = (mean * 5 / 4).clamp(4, 1 << PLACES);
         }
-        self.vacant.rewind(self.leaves.len());
+        self.vacant.rewind();
     }
 
     /// Takes the objects between two addresses out of a leaf.

@@ -6,6 +6,10 @@
 //! `cargo bench --bench hprof --no-default-features`. The baselines are looked for on the PATH and in `target/tools/bin`:
 //! `cargo install --root target/tools --locked hprof-slurp@0.10.0 hprof-analyzer@0.3.2`.
 
+#[path = "support/memory.rs"]
+mod memory;
+
+use memory::{Watcher, field};
 use memory_city::progress::Progress;
 use memory_city::trace::{hprof, input::Input};
 use std::path::{Path, PathBuf};
@@ -122,26 +126,9 @@ fn time(command: &[String]) -> Run {
     Run { seconds, peak, anonymous: own("anonymous ") }
 }
 
-fn field(status: &str, name: &str) -> Option<u64> {
-    status.lines().find(|l| l.starts_with(name))?.split_whitespace().nth(1)?.parse().ok()
-}
-
 /// Reads the dump in this process and says what it took.
 fn measure(what: &str, dump: &Path) {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-    let anonymous = Arc::new(AtomicU64::new(0));
-    let done = Arc::new(AtomicBool::new(false));
-    let watcher = {
-        let (anonymous, done) = (Arc::clone(&anonymous), Arc::clone(&done));
-        std::thread::spawn(move || {
-            while !done.load(Relaxed) {
-                let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-                anonymous.fetch_max(field(&text, "RssAnon:").unwrap_or(0), Relaxed);
-                std::thread::sleep(std::time::Duration::from_millis(5));
-            }
-        })
-    };
+    let watcher = Watcher::start();
     let progress = Progress::new();
     let start = Instant::now();
     let input = Input::open(dump, &progress).expect("the dump opens");
@@ -157,11 +144,8 @@ fn measure(what: &str, dump: &Path) {
         }
     }
     println!("inside {:.3}", start.elapsed().as_secs_f64());
-    done.store(true, Relaxed);
-    let _ = watcher.join();
-    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    println!("peak {}", field(&text, "VmHWM:").unwrap_or(0));
-    println!("anonymous {}", anonymous.load(Relaxed));
+    println!("peak {}", memory::own("VmHWM:"));
+    println!("anonymous {}", watcher.peak());
 }
 
 fn tool(name: &str) -> Option<String> {

@@ -5,6 +5,10 @@
 //! not the mapped file (anonymous), at its peak. `cargo bench --bench json --no-default-features`; with `-- small` a
 //! tenth of it.
 
+#[path = "support/memory.rs"]
+mod memory;
+
+use memory::Watcher;
 use memory_city::group::MemoryTree;
 use memory_city::heap::Amount;
 use memory_city::progress::Progress;
@@ -14,7 +18,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 const ROUNDS: usize = 3;
@@ -79,20 +82,7 @@ fn compare(set: &str, file: &Path) {
 
 /// Does it once, and says what it took.
 fn measure(way: &str, file: &Path) {
-    let peak = Arc::new(AtomicU64::new(0));
-    let done = Arc::new(AtomicBool::new(false));
-    let watcher = {
-        let (peak, done) = (Arc::clone(&peak), Arc::clone(&done));
-        std::thread::spawn(move || {
-            while !done.load(Relaxed) {
-                let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-                let line = text.lines().find(|l| l.starts_with("RssAnon:"));
-                let now = line.and_then(|l| l.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0);
-                peak.fetch_max(now, Relaxed);
-                std::thread::sleep(std::time::Duration::from_millis(5));
-            }
-        })
-    };
+    let watcher = Watcher::start();
     let start = Instant::now();
     let nodes = match way {
         "ours" => {
@@ -104,9 +94,7 @@ fn measure(way: &str, file: &Path) {
     };
     println!("seconds {:.4}", start.elapsed().as_secs_f64());
     println!("nodes {nodes}");
-    done.store(true, Relaxed);
-    let _ = watcher.join();
-    println!("anonymous {}", peak.load(Relaxed));
+    println!("anonymous {}", watcher.peak());
 }
 
 /// Line by line into values; with `walk` from there into a timeline.

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tungstenite::Message;
 
+#[path = "support/memory.rs"]
+mod memory;
 #[path = "live/message.rs"]
 mod message;
 
@@ -51,7 +53,7 @@ fn main() {
     client.read().expect("an answer");
     let messages: Vec<String> = (0..8).map(message).collect();
     let bytes: usize = (0..times).map(|t| messages[t % 8].len()).sum();
-    let before = resident();
+    let before = memory::own("VmRSS:");
     let begin = Instant::now();
     for t in 0..times {
         client.send(Message::text(messages[t % 8].as_str())).expect("sent");
@@ -63,7 +65,7 @@ fn main() {
         std::thread::sleep(Duration::from_millis(1));
     }
     let lag = begin.elapsed() - taken;
-    let memory = resident().saturating_sub(before);
+    let memory = memory::own("VmRSS:").saturating_sub(before);
     stop.store(true, Ordering::Relaxed);
     let (longest, behind, cities) = looking.join().expect("who draws");
     println!("| what | |");
@@ -82,14 +84,7 @@ fn main() {
     println!("| longest wait of who draws | {:.2} ms |", longest.as_secs_f64() * 1e3);
     println!(
         "| memory at the end | {} MB for {:.1} million counts |",
-        memory >> 20,
+        memory >> 10,
         times as f64 * GROUPS as f64 / 1e6
     );
-}
-
-/// Resident memory, bytes.
-fn resident() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = text.lines().find_map(|l| l.strip_prefix("VmRSS:")).unwrap_or_default();
-    line.split_whitespace().next().and_then(|n| n.parse::<u64>().ok()).unwrap_or(0) << 10
 }

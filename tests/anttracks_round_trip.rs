@@ -2,28 +2,21 @@
 
 #[path = "support/anttracks/mod.rs"]
 mod anttracks;
+#[path = "support/collections.rs"]
+mod collections;
 #[path = "support/naive_anttracks/mod.rs"]
 mod naive_anttracks;
 
 use anttracks::{Collector, GcAnswer, Generated, ObjectAnswer, Spec, generate};
+use collections::Collections;
 use memory_city::heap::{Allocator, HeapState, Identity, ObjectId, SpaceKind};
 use memory_city::progress::Progress;
 use memory_city::trace::anttracks::{AntTracks, find_run};
-use memory_city::trace::event::{Decoder, GcKind, ObjectInfo, Step};
-use memory_city::trace::replay::{Change, Collection, Moment, Observer, Oddities, Replay};
+use memory_city::trace::event::{Decoder, GcKind, Step};
+use memory_city::trace::replay::{Collection, Moment, Oddities, Replay};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-#[derive(Default)]
-struct Collections(Vec<Collection>);
-
-impl Observer for Collections {
-    fn moment(&mut self, _: Moment, _: Vec<Change>, _: &[ObjectInfo]) {}
-    fn collected(&mut self, collection: Collection) {
-        self.0.push(collection);
-    }
-}
 
 /// What a heap state says of an object, in the words of the generator. Frames and bytecode indices are one text here.
 fn answer(heap: &HeapState, o: ObjectId, numbers: &[u32]) -> ObjectAnswer {

@@ -1,10 +1,17 @@
 //! Real traces of the AntTracks VM against the class histograms that VM wrote at the end of every full GC.
 
+#[path = "support/class_names.rs"]
+mod class_names;
+#[path = "support/collections.rs"]
+mod collections;
+
+use class_names::source_name;
+use collections::Collections;
 use memory_city::heap::{Allocator, HeapState, ObjectId, RootKind, SpaceKind};
 use memory_city::progress::Progress;
 use memory_city::trace::anttracks::{AntTracks, find_run};
 use memory_city::trace::event::{Decoder, GcKind, Step};
-use memory_city::trace::replay::{Change, Collection, Moment, Observer, Oddities, Replay};
+use memory_city::trace::replay::{Collection, Moment, Oddities, Replay};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -41,33 +48,6 @@ fn histograms(set: &str) -> Vec<Histogram> {
     }
     all.extend(current);
     all
-}
-
-fn source_name(name: &str) -> String {
-    let dimensions = name.chars().take_while(|&c| c == '[').count();
-    let element = match &name[dimensions..] {
-        _ if dimensions == 0 => name,
-        "B" => "byte",
-        "C" => "char",
-        "D" => "double",
-        "F" => "float",
-        "I" => "int",
-        "J" => "long",
-        "S" => "short",
-        "Z" => "boolean",
-        class => class.trim_start_matches('L').trim_end_matches(';'),
-    };
-    format!("{element}{}", "[]".repeat(dimensions))
-}
-
-#[derive(Default)]
-struct Collections(Vec<Collection>);
-
-impl Observer for Collections {
-    fn moment(&mut self, _: Moment, _: Vec<Change>, _: &[memory_city::trace::event::ObjectInfo]) {}
-    fn collected(&mut self, collection: Collection) {
-        self.0.push(collection);
-    }
 }
 
 /// Where the data sets are, and what is known of each: GCs, full GCs.

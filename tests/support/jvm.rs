@@ -3,6 +3,10 @@
 //! Everything is bounded: what takes longer than [`PATIENCE`] fails the test instead of hanging it.
 #![allow(dead_code)] // each test file uses its part
 
+#[path = "class_names.rs"]
+mod class_names;
+
+use class_names::source_name;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -176,28 +180,4 @@ impl Drop for Program {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// `[Ljava.lang.String;` as `java.lang.String[]`.
-fn source_name(name: &str) -> String {
-    let dimensions = name.bytes().take_while(|&b| b == b'[').count();
-    if dimensions == 0 {
-        return name.replace('/', ".");
-    }
-    // Recent VMs name the arrays they fill gaps with; a dump shows them as what they are made of.
-    if name == "[Ljdk.internal.vm.FillerElement;" {
-        return "int[]".to_owned();
-    }
-    let element = match &name[dimensions..] {
-        "Z" => "boolean",
-        "B" => "byte",
-        "C" => "char",
-        "D" => "double",
-        "F" => "float",
-        "I" => "int",
-        "J" => "long",
-        "S" => "short",
-        class => class.trim_start_matches('L').trim_end_matches(';'),
-    };
-    element.replace('/', ".") + &"[]".repeat(dimensions)
 }

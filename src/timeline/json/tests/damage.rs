@@ -174,6 +174,10 @@ proptest::proptest! {
     ) {
         let mut bytes = SOUND[which].as_bytes().to_vec();
         for (place, kind, bit) in edits {
+            // A cut and a gap can leave nothing to damage: an empty file is a case of its own.
+            if bytes.is_empty() {
+                break;
+            }
             let at = place.index(bytes.len());
             match kind {
                 0 => bytes.truncate(at.max(1)),

@@ -4,17 +4,17 @@
 //! Both run in this process, in turn, on the same kind of adapter, without anti-aliasing, and each frame is waited for.
 //! `cargo bench --bench frame`.
 
-use memory_city::error::Result;
-use memory_city::group::GroupOptions;
-use memory_city::heap::{HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, TypeKind};
-use memory_city::progress::Progress;
-use memory_city::timeline::{History, Source};
-use memory_city::trace::{HeapSeries, SnapshotInfo};
 use memory_city::viewer::capture::{Shot, Studio, View};
 use memory_city::viewer::fly::CameraRig;
 use memory_city::viewer::panels::PanelState;
 use memory_city::viewer::settings::Settings;
 use memory_city::viewer::shown::City;
+use memory_city_analysis::group::GroupOptions;
+use memory_city_analysis::timeline::{History, Source};
+use memory_city_formats::{HeapSeries, SnapshotInfo};
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, TypeKind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -97,7 +97,7 @@ impl HeapSeries for ManyTypes {
         }
         Ok(Arc::new(heap.finish()))
     }
-    fn warnings(&self) -> Vec<memory_city::error::Warning> {
+    fn warnings(&self) -> Vec<memory_city_heap::error::Warning> {
         Vec::new()
     }
 }
@@ -113,7 +113,7 @@ fn city(buildings: usize, settings: &Settings) -> City {
 /// Corner, size and colour of every building at the second time.
 fn boxes(city: &City) -> Vec<[f32; 8]> {
     let states = city.plan.states(&city.timeline, 1);
-    let box_of = |(p, plot): (usize, &memory_city::city::Plot)| {
+    let box_of = |(p, plot): (usize, &memory_city_views::city::Plot)| {
         let scale = f64::from(states[p].scale);
         let base = plot.cell.scaled(scale);
         let height = city.plan.height(p, scale);

@@ -6,12 +6,11 @@
 //! `cargo bench --bench hprof --no-default-features`. The baselines are looked for on the PATH and in `target/tools/bin`:
 //! `cargo install --root target/tools --locked hprof-slurp@0.10.0 hprof-analyzer@0.3.2`.
 
-#[path = "support/memory.rs"]
-mod memory;
-
-use memory::{Watcher, field};
-use memory_city::progress::Progress;
-use memory_city::trace::{hprof, input::Input};
+use memory_city_formats::hprof;
+use memory_city_heap::input::Input;
+use memory_city_heap::progress::Progress;
+use memory_city_testing::memory;
+use memory_city_testing::memory::{Watcher, field};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;

@@ -5,15 +5,12 @@
 //! not the mapped file (anonymous), at its peak. `cargo bench --bench json --no-default-features`; with `-- small` a
 //! tenth of it.
 
-#[path = "support/memory.rs"]
-mod memory;
-
-use memory::Watcher;
-use memory_city::group::MemoryTree;
-use memory_city::heap::Amount;
-use memory_city::progress::Progress;
-use memory_city::timeline::json;
-use memory_city::timeline::{TimePoint, Timeline, TimelineBuilder};
+use memory_city_analysis::group::MemoryTree;
+use memory_city_analysis::timeline::json;
+use memory_city_analysis::timeline::{TimePoint, Timeline, TimelineBuilder};
+use memory_city_heap::Amount;
+use memory_city_heap::progress::Progress;
+use memory_city_testing::memory::Watcher;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -2,9 +2,9 @@
 //!
 //! `cargo bench --no-default-features --bench layout`; a number after `--` sets how many groups.
 
-use memory_city::city::{AreaMode, CityConfig, CityPlan, Rect, squarify_sorted, suffix_sums};
-use memory_city::group::MemoryTree;
-use memory_city::timeline::{Amount, TimePoint, Timeline};
+use memory_city_analysis::group::MemoryTree;
+use memory_city_analysis::timeline::{Amount, TimePoint, Timeline};
+use memory_city_views::city::{AreaMode, CityConfig, CityPlan, Rect, squarify_sorted, suffix_sums};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -94,7 +94,8 @@ fn one_level(n: usize) {
 /// The worst deviation of a building's base from the area its value deserves.
 fn plan_error(plan: &CityPlan) -> f64 {
     let gap = plan.full_scale() * plan.full_scale();
-    let error = |p: &memory_city::city::Plot| (p.cell.area() * gap / plan.base_area(p.max_value as f64) - 1.0).abs();
+    let error =
+        |p: &memory_city_views::city::Plot| (p.cell.area() * gap / plan.base_area(p.max_value as f64) - 1.0).abs();
     plan.plots.iter().map(error).fold(0.0, f64::max)
 }
 

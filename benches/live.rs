@@ -3,15 +3,14 @@
 //!
 //! `cargo bench --bench live --no-default-features`; with `-- small` a tenth of the times.
 
-use memory_city::live::{Hub, Limits, Server, ServerOptions};
+use memory_city_live::{Hub, Limits, Server, ServerOptions};
+use memory_city_testing::memory;
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tungstenite::Message;
 
-#[path = "support/memory.rs"]
-mod memory;
 #[path = "live/message.rs"]
 mod message;
 

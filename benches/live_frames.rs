@@ -3,10 +3,10 @@
 //!
 //! `cargo bench --bench live_frames`; with `-- small` a tenth of the times.
 
-use memory_city::live::{Limits, ServerOptions};
 use memory_city::viewer::capture::Studio;
 use memory_city::viewer::live::{ListenOptions, Listening};
 use memory_city::viewer::shown::Shown;
+use memory_city_live::{Limits, ServerOptions};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 use tungstenite::{Message, WebSocket};

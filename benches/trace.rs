@@ -4,21 +4,19 @@
 //! `cargo bench --bench trace --no-default-features`. The traces are generated into `target/bench` (1.7 GB). With a folder
 //! as argument, only that run is replayed; with `--profile` too, once and without the baselines.
 
-#[path = "../tests/support/anttracks/mod.rs"]
-mod anttracks;
 #[path = "trace/naive.rs"]
 mod naive;
 
-use anttracks::{Spec, generate};
-use memory_city::city::{CityConfig, CityPlan};
-use memory_city::group::{self, GroupOptions};
-use memory_city::progress::Progress;
-use memory_city::timeline::{AUTO, GrowingTree, History};
-use memory_city::trace::HeapSeries;
-use memory_city::trace::anttracks::{AntTracks, Source, TraceFiles, find_run};
-use memory_city::trace::event::{Decoder, EventSink, ObjectInfo, Step};
-use memory_city::trace::recorded::{RecordedSeries, open_with_cache};
-use memory_city::trace::replay::{Change, Collection, Moment, Observer, Replay};
+use memory_city_analysis::group::{self, GroupOptions};
+use memory_city_analysis::timeline::{AUTO, GrowingTree, History};
+use memory_city_formats::HeapSeries;
+use memory_city_formats::anttracks::{AntTracks, Source, TraceFiles, find_run};
+use memory_city_formats::event::{Decoder, EventSink, ObjectInfo, Step};
+use memory_city_formats::recorded::{RecordedSeries, open_with_cache};
+use memory_city_formats::replay::{Change, Collection, Moment, Observer, Replay};
+use memory_city_heap::progress::Progress;
+use memory_city_testing::anttracks::{Spec, generate};
+use memory_city_views::city::{CityConfig, CityPlan};
 use naive::Naive;
 use std::fs::File;
 use std::io::BufWriter;

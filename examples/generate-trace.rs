@@ -2,11 +2,8 @@
 //!
 //! `cargo run --release --no-default-features --example generate-trace -- --out DIR --live 1000000 --bytes 1000000000`
 
-#[path = "../tests/support/anttracks/mod.rs"]
-mod anttracks;
-
-use anttracks::{Collector, Spec, generate};
 use clap::Parser;
+use memory_city_testing::anttracks::{Collector, Spec, generate};
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::PathBuf;

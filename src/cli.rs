@@ -3,11 +3,11 @@
 mod live;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use memory_city::analysis::report::{self, ReportOptions};
-use memory_city::error::{Error, Result};
-use memory_city::group::{self, GroupOptions};
-use memory_city::progress::Progress;
-use memory_city::timeline::{AUTO, Metric, Source, json};
+use memory_city_analysis::analyses::report::{self, ReportOptions};
+use memory_city_analysis::group::{self, GroupOptions};
+use memory_city_analysis::timeline::{AUTO, Metric, Source, json};
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::Progress;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -140,10 +140,10 @@ mod picture {
     use super::live::ListenRules;
     use super::{Grouped, MetricArg};
     use clap::{Args, ValueEnum};
-    use memory_city::city::AreaMode;
-    use memory_city::city::camera::CameraPose;
     use memory_city::viewer::capture::View;
     use memory_city::viewer::settings::Settings;
+    use memory_city_views::city::AreaMode;
+    use memory_city_views::city::camera::CameraPose;
     use std::path::PathBuf;
 
     #[derive(Args)]
@@ -152,7 +152,7 @@ mod picture {
         #[arg(value_name = "PATH")]
         pub paths: Vec<PathBuf>,
         /// Listen for programs that send their trees, at HOST:PORT (default: this machine only)
-        #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = memory_city::live::DEFAULT_ADDRESS)]
+        #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = memory_city_live::DEFAULT_ADDRESS)]
         pub listen: Option<String>,
         #[command(flatten)]
         pub rules: ListenRules,

@@ -3,14 +3,14 @@
 #![cfg(feature = "viewer")]
 
 use bevy::prelude::*;
-use memory_city::city::PlotKind;
-use memory_city::live::{Limits, ServerOptions};
 use memory_city::viewer::action::Action;
 use memory_city::viewer::capture::Studio;
 use memory_city::viewer::clock::Clock;
 use memory_city::viewer::live::{ListenOptions, Listening};
 use memory_city::viewer::selection::Selection;
 use memory_city::viewer::shown::{City, Shown};
+use memory_city_live::{Limits, ServerOptions};
+use memory_city_views::city::PlotKind;
 use serde_json::{Value, json};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -131,8 +131,7 @@ fn a_city_grows_in_place_and_both_sides_hear_of_each_other() {
     assert!(world.resource::<Listening>().active(), "buildings are on their way");
     let of_session = |world: &World| {
         let city = city(world).expect("a city");
-        let is_it =
-            |p: &memory_city::city::Plot| matches!(p.kind, PlotKind::Building(n) if city.timeline.name(n) == "Session");
+        let is_it = |p: &memory_city_views::city::Plot| matches!(p.kind, PlotKind::Building(n) if city.timeline.name(n) == "Session");
         let plot = city.plan.plots.iter().position(is_it).expect("a plot");
         let target = city.target_of_plot(plot);
         city.boxes.records[city.box_of(target).expect("a box") as usize].cell

@@ -4,15 +4,15 @@
 
 use bevy::prelude::App;
 use image::RgbImage;
-use memory_city::city::AreaMode;
-use memory_city::progress::Progress;
-use memory_city::timeline::Metric;
 use memory_city::viewer::action::Action;
 use memory_city::viewer::capture::{self, Shot, Studio, View};
 use memory_city::viewer::loading::open_city;
 use memory_city::viewer::selection::Selection;
 use memory_city::viewer::settings::Settings;
 use memory_city::viewer::shown::Shown;
+use memory_city_analysis::timeline::Metric;
+use memory_city_heap::progress::Progress;
+use memory_city_views::city::AreaMode;
 use std::path::{Path, PathBuf};
 
 const SIZE: (u32, u32) = (640, 400);

@@ -1,8 +1,8 @@
 //! The baseline: squarified treemaps as they are usually written down. A row is a list, `worst` walks over it, the
 //! remaining area is what is left after subtraction, every district allocates, and a tree is laid out recursively.
 
-use memory_city::city::{AreaMode, CityConfig, Rect};
-use memory_city::timeline::{NodeId, Timeline};
+use memory_city_analysis::timeline::{NodeId, Timeline};
+use memory_city_views::city::{AreaMode, CityConfig, Rect};
 
 /// The paper's procedure for descending values.
 pub fn squarify(values: &[f64], area: Rect) -> Vec<Rect> {

@@ -1,10 +1,10 @@
 //! The naive way: a hash map from addresses to objects, another one for the heap after the running GC, and a look at all
 //! objects at the end of every GC.
 
-use memory_city::error::Result;
-use memory_city::heap::{RootKind, ThreadId};
-use memory_city::trace::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo, Program};
-use memory_city::trace::spaces::{Space, Spaces};
+use memory_city_formats::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo, Program};
+use memory_city_formats::spaces::{Space, Spaces};
+use memory_city_heap::error::Result;
+use memory_city_heap::{RootKind, ThreadId};
 use std::collections::HashMap;
 use std::sync::Arc;
 

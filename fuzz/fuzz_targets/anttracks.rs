@@ -3,10 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memory_city::trace::anttracks::{AntTracks, TraceFiles};
-use memory_city::trace::event::{Decoder, Step};
-use memory_city::trace::input::Input;
-use memory_city::trace::replay::Replay;
+use memory_city_formats::anttracks::{AntTracks, TraceFiles};
+use memory_city_formats::event::{Decoder, Step};
+use memory_city_heap::input::Input;
+use memory_city_formats::replay::Replay;
 use std::path::Path;
 use std::sync::Arc;
 

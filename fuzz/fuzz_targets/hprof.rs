@@ -2,9 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memory_city::group::{self, GroupOptions};
-use memory_city::progress::Progress;
-use memory_city::trace::{hprof, input::Input};
+use memory_city_analysis::group::{self, GroupOptions};
+use memory_city_heap::progress::Progress;
+use memory_city_formats::hprof;
+use memory_city_heap::input::Input;
 use std::path::Path;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -2,9 +2,8 @@
 
 use super::{Grouped, with_progress};
 use clap::Args;
-use memory_city::error::{Error, Result};
-use memory_city::live;
-use memory_city::timeline::{Source, title_of};
+use memory_city_analysis::timeline::{Source, title_of};
+use memory_city_heap::error::{Error, Result};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -19,7 +18,7 @@ pub struct ServeArgs {
 #[derive(Args, Clone)]
 pub struct Listen {
     /// Where to listen, HOST:PORT. Beyond this machine clients need a token
-    #[arg(long = "listen", value_name = "ADDR", default_value = live::DEFAULT_ADDRESS)]
+    #[arg(long = "listen", value_name = "ADDR", default_value = memory_city_live::DEFAULT_ADDRESS)]
     address: String,
     #[command(flatten)]
     rules: ListenRules,
@@ -42,18 +41,18 @@ pub struct ListenRules {
 }
 
 impl ListenRules {
-    pub fn limits(&self) -> live::Limits {
-        let default = live::Limits::default();
-        live::Limits {
+    pub fn limits(&self) -> memory_city_live::Limits {
+        let default = memory_city_live::Limits::default();
+        memory_city_live::Limits {
             message: usize::from(self.max_message) << 20,
             memory: self.max_memory.map_or(default.memory, |mb| mb.saturating_mul(1 << 20)),
             ..default
         }
     }
 
-    pub fn options(&self, address: &str) -> Result<live::ServerOptions> {
+    pub fn options(&self, address: &str) -> Result<memory_city_live::ServerOptions> {
         let token = self.token_file.as_deref().map(token).transpose()?;
-        Ok(live::ServerOptions { address: address.to_owned(), token, origins: self.allow_origin.clone() })
+        Ok(memory_city_live::ServerOptions { address: address.to_owned(), token, origins: self.allow_origin.clone() })
     }
 }
 
@@ -75,7 +74,7 @@ pub struct PushArgs {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Where a city listens, HOST:PORT
-    #[arg(long, value_name = "ADDR", default_value = live::DEFAULT_ADDRESS)]
+    #[arg(long, value_name = "ADDR", default_value = memory_city_live::DEFAULT_ADDRESS)]
     to: String,
     /// What the source is called there (default: the name of the input)
     #[arg(long, value_name = "NAME")]
@@ -96,8 +95,8 @@ pub struct PushArgs {
 /// Listens until the program is ended.
 pub fn serve(args: &ServeArgs) -> Result<ExitCode> {
     let listen = &args.listen;
-    let hub = live::Hub::new(listen.rules.limits(), || ());
-    let server = live::Server::start(hub, &listen.rules.options(&listen.address)?)?;
+    let hub = memory_city_live::Hub::new(listen.rules.limits(), || ());
+    let server = memory_city_live::Server::start(hub, &listen.rules.options(&listen.address)?)?;
     println!("Listening on ws://{}", server.address());
     if let Some(token) = server.token().filter(|_| listen.rules.token_file.is_none()) {
         println!("Token: {token}");
@@ -115,7 +114,7 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode> {
 
 /// Sends what can be opened.
 pub fn push(args: PushArgs) -> Result<ExitCode> {
-    let options = live::PushOptions {
+    let options = memory_city_live::PushOptions {
         address: args.to,
         source: args.source.unwrap_or_else(|| title_of(&args.paths)),
         token: args.token_file.as_deref().map(token).transpose()?,
@@ -124,7 +123,7 @@ pub fn push(args: PushArgs) -> Result<ExitCode> {
     };
     let pushed = with_progress(|progress| {
         let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
-        live::push(&source, &options, progress)
+        memory_city_live::push(&source, &options, progress)
     })?;
     for warning in &pushed.warnings {
         eprintln!("memory-city: warning: {warning}");

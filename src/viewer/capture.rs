@@ -9,10 +9,6 @@ use super::scene::city_camera;
 use super::selection::{References, Selection};
 use super::settings::Settings;
 use super::shown::{City, Shown, Target};
-use crate::city::HitTarget;
-use crate::city::camera::{self, CameraPose};
-use crate::error::{Error, Result};
-use crate::progress::Progress;
 use bevy::asset::RenderAssetUsages;
 use bevy::camera::RenderTarget;
 use bevy::prelude::*;
@@ -20,6 +16,10 @@ use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat, T
 use bevy::render::renderer::{RenderAdapterInfo, RenderDevice};
 use bevy::render::view::Msaa;
 use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::Progress;
+use memory_city_views::city::HitTarget;
+use memory_city_views::city::camera::{self, CameraPose};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -227,18 +227,18 @@ fn stage(world: &mut World, city: &mut City, shot: &Shot) -> Result<()> {
 }
 
 /// A group by key, or by name where only one (or one that clearly grows most) has it.
-fn find(city: &City, key: &str) -> Option<crate::timeline::NodeId> {
+fn find(city: &City, key: &str) -> Option<memory_city_analysis::timeline::NodeId> {
     let timeline = &city.timeline;
     timeline.find(key).or_else(|| {
         (0..timeline.len() as u32)
-            .map(crate::timeline::NodeId)
+            .map(memory_city_analysis::timeline::NodeId)
             .filter(|&n| timeline.name(n) == key)
             .max_by_key(|&n| timeline.growth(n, city.made_with.metric))
     })
 }
 
 fn example_key(city: &City) -> String {
-    crate::analysis::top_growing(&city.timeline, city.made_with.metric, 1)
+    memory_city_analysis::analyses::top_growing(&city.timeline, city.made_with.metric, 1)
         .first()
         .map(|&n| city.timeline.key(n))
         .unwrap_or_else(|| "Heap".to_owned())

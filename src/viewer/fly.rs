@@ -1,19 +1,19 @@
 //! The camera: keys and mouse move it, views fly it, and it never ends below ground or lost. The arithmetic is
-//! [`crate::city::camera`]'s; this module feeds it input and time.
+//! [`memory_city_views::city::camera`]'s; this module feeds it input and time.
 
 use super::action::Action;
 use super::clock::Clock;
 use super::notices::Notices;
 use super::selection::Selection;
 use super::shown::{Shown, Target};
-use crate::city::HitTarget;
-use crate::city::camera::{self, CameraPose, Lens};
 use bevy::input::mouse::{AccumulatedMouseMotion, AccumulatedMouseScroll, MouseScrollUnit};
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 use bevy_egui::egui;
 use bevy_egui::input::EguiWantsInput;
 use glam::{Mat4, Vec2, Vec3};
+use memory_city_views::city::HitTarget;
+use memory_city_views::city::camera::{self, CameraPose, Lens};
 
 /// Vertical field of view, radians.
 pub const FIELD_OF_VIEW: f32 = 0.55;

@@ -2,7 +2,7 @@
 //!
 //! A job that panics ends in `Err`, never in a frozen window.
 
-use crate::progress::{Progress, Snapshot};
+use memory_city_heap::progress::{Progress, Snapshot};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 

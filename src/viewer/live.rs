@@ -2,7 +2,7 @@
 //! selected.
 //!
 //! The frame only looks at what is complete ([`Hub::latest`]); laying it out is a job. What has grown is put on the ground
-//! there is ([`crate::city::CityPlan::grown`]); dividing the ground anew is done on demand, and every building moves from
+//! there is ([`memory_city_views::city::CityPlan::grown`]); dividing the ground anew is done on demand, and every building moves from
 //! its old place to its new one.
 
 use super::action::Action;
@@ -15,10 +15,10 @@ use super::scene::records::BoxRecord;
 use super::selection::{References, Selection};
 use super::settings::Settings;
 use super::shown::{City, LiveOf, Shown};
-use crate::live::{DEFAULT_ADDRESS, Hub, Limits, Server, ServerOptions, Status, Wishes};
-use crate::timeline::Source;
 use bevy::prelude::*;
 use bevy::winit::{EventLoopProxyWrapper, WinitUserEvent};
+use memory_city_analysis::timeline::Source;
+use memory_city_live::{DEFAULT_ADDRESS, Hub, Limits, Server, ServerOptions, Status, Wishes};
 use std::sync::Arc;
 
 /// Whether and how to listen.
@@ -351,7 +351,7 @@ impl City {
     pub fn live(
         of: LiveOf,
         source: Arc<Source>,
-        ground: Option<(Arc<crate::city::CityPlan>, Arc<crate::timeline::Timeline>)>,
+        ground: Option<(Arc<memory_city_views::city::CityPlan>, Arc<memory_city_analysis::timeline::Timeline>)>,
         settings: &Settings,
     ) -> City {
         let title = format!("{} (live)", of.name);

@@ -8,11 +8,11 @@ use super::notices::Notices;
 use super::selection::{References, Selection};
 use super::settings::Settings;
 use super::shown::{City, Shown};
-use crate::error::{Error, Result};
-use crate::progress::{Progress, Snapshot};
-use crate::timeline::{Source, title_of};
 use bevy::prelude::*;
 use bevy::window::FileDragAndDrop;
+use memory_city_analysis::timeline::{Source, title_of};
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::{Progress, Snapshot};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 

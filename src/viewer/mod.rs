@@ -1,6 +1,6 @@
 //! The 3D viewer: windows, input, drawing. The only part that knows Bevy.
 //!
-//! It shows a [`crate::city::CityPlan`] and asks a [`crate::timeline::Source`]; it decides nothing about heaps
+//! It shows a [`memory_city_views::city::CityPlan`] and asks a [`memory_city_analysis::timeline::Source`]; it decides nothing about heaps
 //! or geometry. One plugin or module per concern:
 //!
 //! | module | concern |

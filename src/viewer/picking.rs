@@ -1,13 +1,13 @@
-//! What the mouse points at in the city, and what a click selects. The ray is cast by [`crate::city`]; a drag is no click.
+//! What the mouse points at in the city, and what a click selects. The ray is cast by [`memory_city_views::city`]; a drag is no click.
 
 use super::clock::Clock;
 use super::fly::CameraRig;
 use super::selection::Selection;
 use super::shown::{Shown, Target};
-use crate::city::HitTarget;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 use bevy_egui::input::EguiWantsInput;
+use memory_city_views::city::HitTarget;
 
 /// The mouse over the city.
 #[derive(Resource, Default)]

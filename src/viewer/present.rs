@@ -8,10 +8,10 @@ use super::scene::{SceneInput, Versioned};
 use super::selection::{References, Selection};
 use super::settings::Settings;
 use super::shown::{Shown, Target, pack};
-use crate::city;
-use crate::timeline::NodeId;
 use bevy::prelude::*;
 use glam::Vec3;
+use memory_city_analysis::timeline::NodeId;
+use memory_city_views::city;
 
 /// What the cones on screen were made for.
 #[derive(PartialEq, Clone)]

@@ -8,10 +8,10 @@ use super::clock::Clock;
 use super::job::Job;
 use super::notices::Notices;
 use super::shown::{Shown, Target};
-use crate::error::Error;
-use crate::timeline::references::ReferenceMap;
-use crate::timeline::{NodeId, Timeline};
 use bevy::prelude::*;
+use memory_city_analysis::timeline::references::ReferenceMap;
+use memory_city_analysis::timeline::{NodeId, Timeline};
+use memory_city_heap::error::Error;
 use std::sync::Arc;
 
 /// The selected and the hovered target.
@@ -94,7 +94,7 @@ pub const NOT_TOLD: &str = "The input does not say what refers to what at this t
 #[derive(Resource, Default)]
 pub struct References {
     wanted: Option<(usize, NodeId)>,
-    job: Option<Job<crate::error::Result<Option<Arc<ReferenceMap>>>>>,
+    job: Option<Job<memory_city_heap::error::Result<Option<Arc<ReferenceMap>>>>>,
     /// The map, once it is there, and what it is for.
     pub map: Option<(usize, NodeId, Arc<ReferenceMap>)>,
     /// Why there is none.
@@ -115,7 +115,7 @@ impl References {
     }
 
     /// How far the computation is.
-    pub fn snapshot(&self) -> Option<crate::progress::Snapshot> {
+    pub fn snapshot(&self) -> Option<memory_city_heap::progress::Snapshot> {
         self.job.as_ref().map(|j| j.snapshot())
     }
 

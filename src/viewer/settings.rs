@@ -1,9 +1,9 @@
 //! What the user can set about the picture, with the defaults of a first start. Shared by the window and `render`.
 
-use crate::city::{AreaMode, CityConfig};
-use crate::group::GroupOptions;
-use crate::timeline::{AUTO, Metric};
 use bevy::prelude::Resource;
+use memory_city_analysis::group::GroupOptions;
+use memory_city_analysis::timeline::{AUTO, Metric};
+use memory_city_views::city::{AreaMode, CityConfig};
 
 /// Settings of the view.
 #[derive(Resource, Clone, Debug, PartialEq)]

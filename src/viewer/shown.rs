@@ -6,11 +6,11 @@
 use super::scene::Versioned;
 use super::scene::records::{BoxRecord, StateRecord, kind};
 use super::settings::Settings;
-use crate::analysis;
-use crate::city::camera::{CameraPose, Lens};
-use crate::city::{self, CityPlan, HitTarget, PlotKind, PlotState};
-use crate::timeline::{NodeId, Source, Timeline};
 use bevy::prelude::Resource;
+use memory_city_analysis::analyses;
+use memory_city_analysis::timeline::{NodeId, Source, Timeline};
+use memory_city_views::city::camera::{CameraPose, Lens};
+use memory_city_views::city::{self, CityPlan, HitTarget, PlotKind, PlotState};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -128,7 +128,7 @@ impl City {
         let tallest = (0..plan.plots.len())
             .map(|p| plan.plots[p].ground + plan.height(p, plan.full_scale()))
             .fold(0.0, f64::max) as f32;
-        let growing = analysis::top_growing(&timeline, settings.metric, MOST_RANKED);
+        let growing = analyses::top_growing(&timeline, settings.metric, MOST_RANKED);
         City {
             title,
             growing,

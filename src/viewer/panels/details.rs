@@ -2,11 +2,11 @@
 
 use super::theme;
 use super::{Tools, amounts, signed};
-use crate::city;
-use crate::timeline::Metric;
-use crate::timeline::references::{Edge, ReferenceMap};
 use crate::viewer::action::Action;
 use bevy_egui::egui::{self, Color32, RichText, Sense};
+use memory_city_analysis::timeline::Metric;
+use memory_city_analysis::timeline::references::{Edge, ReferenceMap};
+use memory_city_views::city;
 use std::sync::Arc;
 
 /// The panel's contents.
@@ -137,9 +137,12 @@ fn references(ui: &mut egui::Ui, tools: &mut Tools<'_>, map: &ReferenceMap) {
     }
     if map.internal > 0 {
         ui.label(
-            RichText::new(format!("{} references inside the group itself", crate::analysis::count_text(map.internal)))
-                .size(11.0)
-                .color(theme::QUIET),
+            RichText::new(format!(
+                "{} references inside the group itself",
+                memory_city_analysis::analyses::count_text(map.internal)
+            ))
+            .size(11.0)
+            .color(theme::QUIET),
         );
     }
 }
@@ -174,7 +177,7 @@ fn table(
 fn row(
     ui: &mut egui::Ui,
     tools: &mut Tools<'_>,
-    timeline: &crate::timeline::Timeline,
+    timeline: &memory_city_analysis::timeline::Timeline,
     edge: &Edge,
     colour: Color32,
     incoming: bool,
@@ -187,8 +190,11 @@ fn row(
         tools.selection.pointed = Some(edge.other);
     }
     let font = egui::FontId::proportional(12.0);
-    let counts =
-        format!("{} › {}", crate::analysis::count_text(edge.referencing), crate::analysis::count_text(edge.referenced));
+    let counts = format!(
+        "{} › {}",
+        memory_city_analysis::analyses::count_text(edge.referencing),
+        memory_city_analysis::analyses::count_text(edge.referenced)
+    );
     let right = painter.text(rect.right_top(), egui::Align2::RIGHT_TOP, counts, font.clone(), theme::QUIET);
     let room = ((right.left() - rect.left() - 16.0) / 6.4) as usize;
     painter.circle_filled(rect.left_center() + egui::vec2(5.0, 0.0), 3.5, colour);
@@ -208,9 +214,9 @@ fn row(
             if incoming { ("its objects", "selected objects") } else { ("selected objects", "its objects") };
         ui.label(format!(
             "{} of {from} refer to {} of {to} through {} references",
-            crate::analysis::count_text(edge.referencing),
-            crate::analysis::count_text(edge.referenced),
-            crate::analysis::count_text(edge.references)
+            memory_city_analysis::analyses::count_text(edge.referencing),
+            memory_city_analysis::analyses::count_text(edge.referenced),
+            memory_city_analysis::analyses::count_text(edge.references)
         ));
         ui.label(amounts(timeline.amount(tools.clock.time, edge.other)));
         ui.label(RichText::new("Click to select it").size(11.0).color(theme::QUIET));

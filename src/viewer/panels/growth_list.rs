@@ -3,8 +3,8 @@
 use super::Tools;
 use super::theme;
 use super::{metric_name, signed};
-use crate::city;
 use bevy_egui::egui::{self, Align2, Color32, CornerRadius, Rect, RichText, Sense, Stroke, StrokeKind};
+use memory_city_views::city;
 
 /// Rows that are shown.
 const ROWS: usize = 12;
@@ -46,7 +46,7 @@ fn header(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
             }
         });
     });
-    let amount = tools.city.timeline.amount(tools.clock.time, crate::timeline::NodeId::ROOT);
+    let amount = tools.city.timeline.amount(tools.clock.time, memory_city_analysis::timeline::NodeId::ROOT);
     ui.label(RichText::new(super::amounts(amount)).size(12.0).color(theme::QUIET)).on_hover_text(
         match tools.city.source.heaps() {
             Some(_) => "The heap at the shown time: what is reachable from the GC roots",

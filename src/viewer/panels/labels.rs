@@ -3,11 +3,11 @@
 //! Names never cover each other: the most important come first, a name without room is left out.
 
 use super::theme;
-use crate::city::{Plot, PlotKind};
-use crate::timeline::NodeId;
 use crate::viewer::shown::{City, Target};
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Rect, Stroke, StrokeKind};
 use glam::{Mat4, Vec3};
+use memory_city_analysis::timeline::NodeId;
+use memory_city_views::city::{Plot, PlotKind};
 
 /// A name and where it wants to stand.
 pub struct Label {

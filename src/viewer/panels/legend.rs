@@ -2,10 +2,10 @@
 
 use super::theme;
 use super::{metric_name, number};
-use crate::city;
-use crate::timeline::Timeline;
 use crate::viewer::settings::Settings;
 use bevy_egui::egui::{self, Align2, Color32, Pos2, Rect, RichText, Sense, Stroke};
+use memory_city_analysis::timeline::Timeline;
+use memory_city_views::city;
 
 /// Shows the legend at the left edge, `above` points over the bottom.
 pub fn show(ctx: &egui::Context, timeline: &Timeline, settings: &Settings, selected: bool, above: f32) {

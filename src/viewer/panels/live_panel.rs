@@ -60,7 +60,7 @@ fn ground(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     }
     if !unplaced.is_empty() {
         let of = |node| timeline.amount(tools.clock.time, node).get(metric);
-        let heap = of(crate::timeline::NodeId::ROOT).max(1);
+        let heap = of(memory_city_analysis::timeline::NodeId::ROOT).max(1);
         let share = 100.0 * unplaced.iter().map(|&n| of(n)).sum::<u64>() as f64 / heap as f64;
         let text = match unplaced.len() {
             1 => format!("1 new group has no place yet ({share:.1} %)"),

@@ -24,11 +24,11 @@ use super::present::ConeCount;
 use super::selection::{References, Selection};
 use super::settings::Settings;
 use super::shown::{City, Shown};
-use crate::analysis;
-use crate::city::{HitTarget, PlotState};
-use crate::timeline::{Amount, Metric, NodeId, TimePoint};
 use bevy::prelude::*;
 use bevy_egui::{EguiContexts, EguiPlugin, EguiPrimaryContextPass, egui};
+use memory_city_analysis::analyses;
+use memory_city_analysis::timeline::{Amount, Metric, NodeId, TimePoint};
+use memory_city_views::city::{HitTarget, PlotState};
 
 /// Which panels are on.
 #[derive(Resource, Clone, Copy, Debug)]
@@ -126,7 +126,7 @@ fn panel_actions(
                 }
             }
             Action::AreaMode => {
-                use crate::city::AreaMode::{Linear, Sqrt};
+                use memory_city_views::city::AreaMode::{Linear, Sqrt};
                 settings.area_mode = match settings.area_mode {
                     Linear => Sqrt,
                     Sqrt => Linear,
@@ -387,8 +387,8 @@ pub fn metric_name(metric: Metric) -> &'static str {
 /// A number in the units of a metric: `12,345 objects`, `1.2 MB`.
 pub fn number(value: u64, metric: Metric) -> String {
     match metric {
-        Metric::Objects => format!("{} objects", analysis::count_text(value)),
-        Metric::Bytes => analysis::bytes_text(value),
+        Metric::Objects => format!("{} objects", analyses::count_text(value)),
+        Metric::Bytes => analyses::bytes_text(value),
     }
 }
 
@@ -404,16 +404,16 @@ pub fn signed(value: i64, metric: Metric) -> String {
 
 /// Objects and bytes together.
 pub fn amounts(amount: Amount) -> String {
-    format!("{} objects, {}", analysis::count_text(amount.objects), analysis::bytes_text(amount.bytes))
+    format!("{} objects, {}", analyses::count_text(amount.objects), analyses::bytes_text(amount.bytes))
 }
 
 /// When a state was taken.
 pub fn when(point: &TimePoint) -> String {
     if let Some(gc) = &point.gc {
-        return format!("{} at {}: {}", point.label, analysis::uptime_text(point.millis), analysis::gc_text(gc));
+        return format!("{} at {}: {}", point.label, analyses::uptime_text(point.millis), analyses::gc_text(gc));
     }
     match point.millis {
         0 => format!("{} (the file does not say when)", point.label),
-        millis => format!("{}, taken {}", point.label, analysis::time_text(millis)),
+        millis => format!("{}, taken {}", point.label, analyses::time_text(millis)),
     }
 }

@@ -2,11 +2,11 @@
 
 use super::Tools;
 use super::theme;
-use crate::city::AreaMode;
-use crate::group;
-use crate::timeline::{GROUPED_BY_THE_WRITER, Metric};
 use crate::viewer::action::Action;
 use bevy_egui::egui::{self, RichText};
+use memory_city_analysis::group;
+use memory_city_analysis::timeline::{GROUPED_BY_THE_WRITER, Metric};
+use memory_city_views::city::AreaMode;
 
 /// The panel's contents.
 pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {

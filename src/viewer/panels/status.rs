@@ -1,9 +1,9 @@
 //! What is shown when there is no city: welcome, loading with progress, and errors one can act on. And notices.
 
 use super::theme;
-use crate::progress::Snapshot;
 use crate::viewer::action::Action;
 use bevy_egui::egui::{self, Align2, RichText};
+use memory_city_heap::progress::Snapshot;
 
 /// What the user asked for in a card.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,10 +2,10 @@
 
 use super::theme;
 use super::{Tools, number};
-use crate::timeline::{NodeId, TimePoint};
-use crate::trace::event::GcKind;
 use crate::viewer::action::Action;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Rect, Sense, Shape, Stroke};
+use memory_city_analysis::timeline::{NodeId, TimePoint};
+use memory_city_formats::event::GcKind;
 
 /// Height of the bar with its frame.
 pub const HEIGHT: f32 = 96.0;

@@ -2,9 +2,9 @@
 
 use super::theme;
 use super::{amounts, signed};
-use crate::timeline::{Metric, NodeId, Timeline};
 use crate::viewer::shown::{City, Target};
 use bevy_egui::egui::{self, RichText};
+use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 
 /// Shows the tooltip of a target beside the mouse pointer.
 pub fn show(ctx: &egui::Context, city: &City, time: usize, target: Target, pointer: egui::Pos2) {

@@ -1,0 +1,113 @@
+//! Numbers and times as people read them.
+
+use crate::timeline::GcPoint;
+use memory_city_formats::event::GcKind;
+
+/// `1,234,567`.
+pub fn count_text(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `999 B`, `12.3 kB`, `4.56 MB`: decimal units, three digits.
+pub fn bytes_text(n: u64) -> String {
+    const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
+    if n < 1000 {
+        return format!("{n} B");
+    }
+    let mut value = n as f64 / 1000.0;
+    let mut unit = 0;
+    while value >= 999.5 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.decimals$} {}", UNITS[unit])
+}
+
+/// A time since the program started as `1.234 s`, `2:03:04.567`.
+pub fn uptime_text(millis: u64) -> String {
+    let (seconds, rest) = (millis / 1000, millis % 1000);
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, s) => format!("{s}.{rest:03} s"),
+        (0, m, s) => format!("{m}:{s:02}.{rest:03} min"),
+        (h, m, s) => format!("{h}:{m:02}:{s:02}.{rest:03} h"),
+    }
+}
+
+/// A garbage collection as `full, System.gc(), 12 ms, freed 1,234`.
+pub fn gc_text(gc: &GcPoint) -> String {
+    let kind = match gc.kind {
+        GcKind::Minor => "minor",
+        GcKind::Major => "full",
+    };
+    let freed = match gc.end {
+        true => format!("freed {}", count_text(gc.freed)),
+        false => format!("will free {}", count_text(gc.freed)),
+    };
+    format!("{kind}, {}, {} ms, {freed} objects", gc.cause, gc.duration)
+}
+
+/// A time in milliseconds since the Unix epoch as `2026-11-21 14:03:22 UTC`.
+pub fn time_text(millis: u64) -> String {
+    let seconds = millis / 1000;
+    let (days, of_day) = (seconds / 86_400, seconds % 86_400);
+    // Civil date from days since 1970-01-01: years begin in March, so that leap days come last.
+    let z = days as i64 + 719_468;
+    let era = z.div_euclid(146_097);
+    let day_of_era = z.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", of_day / 3600, of_day / 60 % 60, of_day % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uptimes_are_short() {
+        for (millis, text) in
+            [(0, "0.000 s"), (59_999, "59.999 s"), (61_005, "1:01.005 min"), (3_600_000, "1:00:00.000 h")]
+        {
+            assert_eq!(uptime_text(millis), text);
+        }
+    }
+
+    #[test]
+    fn numbers_read_well() {
+        for (n, counted, bytes) in [
+            (0, "0", "0 B"),
+            (999, "999", "999 B"),
+            (1000, "1,000", "1.00 kB"),
+            (12_345, "12,345", "12.3 kB"),
+            (999_999, "999,999", "1.00 MB"),
+            (1_234_567, "1,234,567", "1.23 MB"),
+            (u64::MAX, "18,446,744,073,709,551,615", "18.4 EB"),
+        ] {
+            assert_eq!((count_text(n).as_str(), bytes_text(n).as_str()), (counted, bytes));
+        }
+    }
+
+    #[test]
+    fn times_are_civil() {
+        for (millis, text) in [
+            (0, "1970-01-01 00:00:00 UTC"),
+            (951_782_400_000, "2000-02-29 00:00:00 UTC"),
+            (1_795_269_802_123, "2026-11-21 14:03:22 UTC"),
+        ] {
+            assert_eq!(time_text(millis), text);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! From heap states to groups, from groups to trees over time, and what can be read off them.
+//!
+//! | module | from | to |
+//! |---|---|---|
+//! | [`group`] | a heap state and a list of classifiers | a memory tree: groups of objects, nested |
+//! | [`timeline`] | memory trees over time | one tree with a value per node and time; reference maps; JSON |
+//! | [`analyses`] | a timeline | what grows most, and what keeps it alive |
+//!
+//! Nothing here knows geometry or pictures.
+//!
+//! # Example
+//! ```
+//! use memory_city_analysis::group::MemoryTree;
+//! use memory_city_analysis::timeline::{Amount, NodeId, TimePoint, Timeline};
+//!
+//! let tree = |objects| {
+//!     let mut tree = MemoryTree::new();
+//!     let node = tree.child(0, &"Type".into(), &"java.util.HashMap$Node".into());
+//!     tree.add_up(&[node as u32], Amount { objects, bytes: 32 * objects });
+//!     tree
+//! };
+//! let point = |label: &str| TimePoint { label: label.into(), ..TimePoint::default() };
+//! let timeline = Timeline::from_trees(vec![point("before"), point("after")], &[tree(10), tree(25)]);
+//! let node = timeline.find("Heap#java.util.HashMap$Node").expect("it is there");
+//! assert_eq!(timeline.amount(1, node).objects, 25);
+//! assert_eq!(memory_city_analysis::analyses::top_growing(&timeline, Default::default(), 5), [node]);
+//! ```
+
+pub mod analyses;
+pub mod group;
+pub mod timeline;

@@ -1,0 +1,165 @@
+//! All references between groups at one point in time, in one pass over the heap: what is exported, and what an input of
+//! trees brings along instead of objects.
+//!
+//! [`references`](super::references) answers for one group, which is what a click asks for. Asking it for each group in
+//! turn would look at the heap once for each of them.
+
+use super::{NodeId, Timeline};
+use crate::group::Grouped;
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{HeapState, ObjectId};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// References from the objects of one group to those of another, or among those of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The group that refers.
+    pub from: NodeId,
+    /// The group that is referred to.
+    pub to: NodeId,
+    /// How many objects refer.
+    pub referencing: u64,
+    /// How many objects are referred to.
+    pub referenced: u64,
+    /// How many references there are.
+    pub references: u64,
+}
+
+/// A GC root, or several of the same kind and place, and the group of what they hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The group.
+    pub node: NodeId,
+    /// Kind and place, for people.
+    pub root: String,
+    /// How many objects of the group are held.
+    pub objects: u64,
+}
+
+/// What is known of the references of one point in time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimeReferences {
+    /// By the group that refers, then by the other.
+    pub pairs: Vec<Pair>,
+    /// By group, then by root.
+    pub roots: Vec<Held>,
+}
+
+/// Objects a task looks at between two looks at the clock.
+const RUN: usize = 1 << 14;
+
+/// Collects all of them.
+///
+/// # Errors
+/// When cancelled.
+pub fn time_references(
+    heap: &HeapState,
+    grouped: &Grouped,
+    timeline: &Timeline,
+    progress: &Progress,
+) -> Result<TimeReferences> {
+    let place = timeline.locate(&grouped.tree);
+    let n = heap.object_count();
+    progress.begin("Collecting references", n as u64);
+    // Some parts for each core: a part keeps a mark for each group.
+    let part = n.div_ceil(4 * rayon::current_num_threads()).max(RUN);
+    let sums = (0..n.div_ceil(part))
+        .into_par_iter()
+        .map(|i| {
+            let mut sums = Sums { pairs: FxHashMap::default(), mark: vec![0; grouped.tree.len()], turn: 0 };
+            let objects = i * part..((i + 1) * part).min(n);
+            for run in objects.step_by(RUN) {
+                progress.check()?;
+                let run = run..((i + 1) * part).min(n).min(run + RUN);
+                progress.advance(run.len() as u64);
+                run.for_each(|o| sums.add(heap, grouped, ObjectId(o as u32)));
+            }
+            Ok(sums.pairs)
+        })
+        .try_reduce(FxHashMap::default, |a, b| {
+            let (mut more, less) = if a.len() < b.len() { (b, a) } else { (a, b) };
+            for (pair, [referencing, referenced, references]) in less {
+                let sum = more.entry(pair).or_default();
+                sum[0] += referencing;
+                sum[1] += referenced;
+                sum[2] += references;
+            }
+            Ok(more)
+        })?;
+    let mut pairs: Vec<Pair> = sums
+        .into_iter()
+        .filter_map(|((from, to), [referencing, referenced, references])| {
+            let (from, to) = (place[from as usize]?, place[to as usize]?);
+            Some(Pair { from, to, referencing, referenced, references })
+        })
+        .collect();
+    pairs.sort_unstable_by_key(|p| (p.from, p.to));
+    Ok(TimeReferences { pairs, roots: roots(heap, grouped, &place) })
+}
+
+/// By pair of leaves: objects that refer, objects that are referred to, references.
+type PairSums = FxHashMap<(u32, u32), [u64; 3]>;
+
+struct Sums {
+    pairs: PairSums,
+    /// By leaf: the turn in which it was last met. An object counts once for each other group.
+    mark: Vec<u32>,
+    turn: u32,
+}
+
+impl Sums {
+    /// Adds what an object refers to, and that it is referred to. A reference between objects of one group is inside
+    /// that group, whatever other groups they are in.
+    fn add(&mut self, heap: &HeapState, grouped: &Grouped, o: ObjectId) {
+        let leaves = grouped.leaves_of(heap, o);
+        for &from in leaves {
+            self.next_turn();
+            for &target in heap.references(o) {
+                let theirs = grouped.leaves_of(heap, target);
+                match theirs.contains(&from) {
+                    true => self.count(from, from, from, 0, true),
+                    false => theirs.iter().for_each(|&to| self.count(from, to, to, 0, true)),
+                }
+            }
+        }
+        for &to in leaves {
+            self.next_turn();
+            for &referrer in heap.referrers(o) {
+                for &from in grouped.leaves_of(heap, referrer) {
+                    if from == to || !leaves.contains(&from) {
+                        self.count(from, to, from, 1, false);
+                    }
+                }
+            }
+        }
+    }
+
+    fn next_turn(&mut self) {
+        self.turn = self.turn.checked_add(1).unwrap_or_else(|| {
+            self.mark.fill(0);
+            1
+        });
+    }
+
+    fn count(&mut self, from: u32, to: u32, other: u32, end: usize, reference: bool) {
+        let sum = self.pairs.entry((from, to)).or_default();
+        sum[2] += u64::from(reference);
+        if std::mem::replace(&mut self.mark[other as usize], self.turn) != self.turn {
+            sum[end] += 1;
+        }
+    }
+}
+
+fn roots(heap: &HeapState, grouped: &Grouped, place: &[Option<NodeId>]) -> Vec<Held> {
+    let mut counts: FxHashMap<(NodeId, String), u64> = FxHashMap::default();
+    for root in heap.roots() {
+        for node in grouped.leaves_of(heap, root.object).iter().filter_map(|&leaf| place[leaf as usize]) {
+            *counts.entry((node, root.text())).or_default() += 1;
+        }
+    }
+    let mut roots: Vec<Held> = counts.into_iter().map(|((node, root), objects)| Held { node, root, objects }).collect();
+    roots.sort_unstable_by(|a, b| (a.node, &a.root).cmp(&(b.node, &b.root)));
+    roots
+}

@@ -1,0 +1,77 @@
+//! The tree of a recorded heap, kept up to date from change to change.
+//!
+//! The tree after GC k+1 is that after GC k with what was born, died or moved put in and taken out: a step costs what
+//! changed, whatever the size of the heap.
+
+use crate::group::{Grouping, MemoryTree, Placement};
+use memory_city_formats::Recording;
+use memory_city_formats::replay::{CellKey, Change};
+use rustc_hash::FxHashMap;
+
+/// A tree that follows the changes of a recording.
+pub struct GrowingTree<'a> {
+    recording: &'a Recording,
+    placement: Placement<'a>,
+    /// Leaves of the objects of a cell. Their birth matters only to groupings that change with time.
+    leaves: FxHashMap<CellKey, Box<[u32]>>,
+    /// What there is, where the tree must be made anew at every step.
+    cells: Option<FxHashMap<CellKey, (i64, i64)>>,
+    changed: Vec<u32>,
+    marked: Vec<bool>,
+}
+
+impl<'a> GrowingTree<'a> {
+    /// The empty tree before the first change.
+    pub fn new(recording: &'a Recording, grouping: &'a Grouping) -> Self {
+        GrowingTree {
+            recording,
+            placement: Placement::new(grouping),
+            leaves: FxHashMap::default(),
+            cells: grouping.changes_with_time().then(FxHashMap::default),
+            changed: Vec::new(),
+            marked: Vec::new(),
+        }
+    }
+
+    /// The tree.
+    pub fn tree(&self) -> &MemoryTree {
+        &self.placement.tree
+    }
+
+    /// Goes on to the next moment, `gcs` GCs after the start. Returns the nodes that changed.
+    pub fn step(&mut self, changes: impl Iterator<Item = Change>, gcs: u32) -> &[u32] {
+        self.changed.clear();
+        match self.cells.take() {
+            None => changes.for_each(|c| self.apply(CellKey { birth: 0, ..c.key }, c, gcs)),
+            Some(mut cells) => {
+                for change in changes {
+                    let (objects, bytes) = cells.entry(change.key).or_default();
+                    *objects += change.objects;
+                    *bytes += change.bytes;
+                }
+                cells.retain(|_, amount| *amount != (0, 0));
+                // Everything has grown older: cells are few beside objects.
+                self.placement.tree.clear_amounts();
+                self.leaves.clear();
+                for (&key, &(objects, bytes)) in &cells {
+                    self.apply(key, Change { key, objects, bytes }, gcs);
+                }
+                self.cells = Some(cells);
+                self.changed = (0..self.placement.tree.len() as u32).collect();
+                return &self.changed;
+            }
+        }
+        // A node is listed for every cell below it.
+        self.marked.resize(self.placement.tree.len(), false);
+        let marked = &mut self.marked;
+        self.changed.retain(|&n| !std::mem::replace(&mut marked[n as usize], true));
+        self.changed.iter().for_each(|&n| marked[n as usize] = false);
+        &self.changed
+    }
+
+    fn apply(&mut self, class: CellKey, change: Change, gcs: u32) {
+        let (recording, placement) = (self.recording, &mut self.placement);
+        let leaves = self.leaves.entry(class).or_insert_with(|| placement.place(&recording.facts(change.key, gcs)));
+        placement.tree.change_up(leaves, change.objects, change.bytes, &mut self.changed);
+    }
+}

@@ -1,0 +1,156 @@
+//! What is said of a time beside its tree: the garbage collection it belongs to, what no root reaches, which roles nest.
+
+use super::complain::ONCE;
+use super::document::Context;
+use super::fields::{AMOUNT, Field, FieldSeed, GC, GcField, NodeField};
+use super::scalars::{ABSENT, Count, Switch, Text};
+use crate::timeline::{GcKind, GcPoint};
+use memory_city_heap::Amount;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+
+/// Reads a garbage collection.
+pub(super) struct Gc<'a, 'c, 'de>(pub &'a mut Context<'c, 'de>);
+
+impl<'de> DeserializeSeed<'de> for Gc<'_, '_, 'de> {
+    type Value = Option<GcPoint>;
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> std::result::Result<Self::Value, D::Error> {
+        d.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Gc<'_, '_, 'de> {
+    type Value = Option<GcPoint>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{\"number\": 7, \"kind\": \"minor\"}")
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Self::Value, A::Error> {
+        let context = self.0;
+        let (mut cause, mut kind, mut end) = (None, GcKind::Minor, true);
+        let mut counts = [ABSENT; 3];
+        let mut seen = 0u8;
+        while let Some(field) = map.next_key_seed(FieldSeed(GC))? {
+            let (name, field) = match field {
+                Field::Known(name, field) => (name, field),
+                Field::Unknown(name) => {
+                    context.totals.unknown.note("garbage collection", &name);
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            context.path.field = name;
+            if seen & (1 << field as u8) != 0 {
+                context.remedy = Some(ONCE);
+                return Err(A::Error::custom(format!("{name:?} a second time, expected it once")));
+            }
+            seen |= 1 << field as u8;
+            match field {
+                GcField::Number => counts[0] = map.next_value_seed(Count)?,
+                GcField::Duration => counts[1] = map.next_value_seed(Count)?,
+                GcField::Freed => counts[2] = map.next_value_seed(Count)?,
+                GcField::Cause => cause = map.next_value_seed(Text)?,
+                GcField::End => end = map.next_value_seed(Switch)?.unwrap_or(true),
+                GcField::Kind => match map.next_value_seed(Text)?.as_deref() {
+                    None | Some("minor") => {}
+                    Some("major") => kind = GcKind::Major,
+                    Some(other) => {
+                        let other = super::fields::shortened(other, 60);
+                        return Err(A::Error::custom(format!("{other:?}, expected \"minor\" or \"major\"")));
+                    }
+                },
+            }
+            context.path.field = "";
+        }
+        let [number, duration, freed] = counts.map(|count| if count == ABSENT { 0 } else { count });
+        let Ok(number) = u32::try_from(number) else {
+            context.path.field = "number";
+            return Err(A::Error::custom(format!("{number}, expected a number up to {}", u32::MAX)));
+        };
+        let cause = cause.map(|c| c.into_owned()).unwrap_or_default();
+        Ok(Some(GcPoint { number, kind, cause, duration, end, freed }))
+    }
+}
+
+/// Reads a list of roles.
+pub(super) struct Roles;
+
+impl<'de> DeserializeSeed<'de> for Roles {
+    type Value = Vec<Cow<'de, str>>;
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> std::result::Result<Self::Value, D::Error> {
+        d.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Roles {
+    type Value = Vec<Cow<'de, str>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of roles, such as [\"Package\"]")
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Self::Value, A::Error> {
+        let mut roles = Vec::new();
+        while let Some(role) = seq.next_element_seed(Text)? {
+            roles.extend(role);
+        }
+        Ok(roles)
+    }
+}
+
+/// Reads objects and bytes that no root reaches.
+pub(super) struct Unreachable<'a, 'c, 'de>(pub &'a mut Context<'c, 'de>);
+
+impl<'de> DeserializeSeed<'de> for Unreachable<'_, '_, 'de> {
+    type Value = Amount;
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> std::result::Result<Amount, D::Error> {
+        d.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Unreachable<'_, '_, 'de> {
+    type Value = Amount;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{\"objects\": 3, \"bytes\": 72}")
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<Amount, E> {
+        Ok(Amount::default())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Amount, A::Error> {
+        let context = self.0;
+        let mut amount = Amount { objects: ABSENT, bytes: ABSENT };
+        while let Some(field) = map.next_key_seed(FieldSeed(AMOUNT))? {
+            match field {
+                Field::Unknown(name) => {
+                    context.totals.unknown.note("count of the unreachable", &name);
+                    map.next_value::<IgnoredAny>()?;
+                }
+                Field::Known(name, field) => {
+                    context.path.field = name;
+                    let place = if field == NodeField::Objects { &mut amount.objects } else { &mut amount.bytes };
+                    if *place != ABSENT {
+                        context.remedy = Some(ONCE);
+                        return Err(A::Error::custom(format!("{name:?} a second time, expected it once")));
+                    }
+                    *place = map.next_value_seed(Count)?;
+                    context.path.field = "";
+                }
+            }
+        }
+        let given = |count: u64| if count == ABSENT { 0 } else { count };
+        Ok(Amount { objects: given(amount.objects), bytes: given(amount.bytes) })
+    }
+}

@@ -1,0 +1,285 @@
+//! Memory trees over time: one tree of nodes matched by key, with objects and bytes per node and point in time.
+//!
+//! A [`Timeline`] is everything the city needs to know. It knows no object: what refers to what is asked of
+//! [`references`], which goes back to the heap states.
+
+pub mod all_references;
+mod builder;
+mod growing;
+mod history;
+pub mod json;
+mod numbering;
+pub mod references;
+mod source;
+
+pub use builder::TimelineBuilder;
+pub use growing::GrowingTree;
+pub use history::{AUTO, History};
+pub use memory_city_formats::{GcKind, GcPoint};
+pub use memory_city_heap::{Amount, Metric};
+pub use source::{GROUPED_BY_THE_WRITER, Source, title_of};
+
+use crate::group::MemoryTree;
+use std::sync::Arc;
+
+/// A node of a timeline. Node 0 is the root, the whole heap. Parents come before their children.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// The whole heap.
+    pub const ROOT: NodeId = NodeId(0);
+    /// As an index into columns.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A point in time of a timeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct TimePoint {
+    /// Short label for people, such as the file name.
+    pub label: String,
+    /// Milliseconds since the Unix epoch, or since the program started where there is a `gc`; 0 when the source does
+    /// not say.
+    pub millis: u64,
+    /// The garbage collection this is the start or end of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gc: Option<GcPoint>,
+    /// Objects and bytes that are not reachable from any root (garbage in the dump), counted apart.
+    pub unreachable: Amount,
+}
+
+/// Trees over time, matched by key. Columns by node and by time.
+#[derive(Clone, Debug, Default)]
+pub struct Timeline {
+    points: Vec<TimePoint>,
+    parent: Vec<u32>,
+    level: Vec<u32>,
+    name: Vec<Arc<str>>,
+    role: Vec<Arc<str>>,
+    /// Children of node n are `children[first_child[n]..first_child[n + 1]]`, sorted by name.
+    first_child: Vec<u32>,
+    children: Vec<NodeId>,
+    /// The amount of node n is that of the last of `changes[first_change[n]..first_change[n + 1]]` not after the time;
+    /// 0 before the first. So a timeline of many times costs what changes.
+    first_change: Vec<u32>,
+    changes: Vec<(u32, Amount)>,
+    max: Vec<Amount>,
+    /// Roles whose chains of single children are one node, and what joins their names.
+    separators: Vec<(Arc<str>, &'static str)>,
+    /// Roles of which nodes lie below nodes of the same role: packages in packages, callers of callers.
+    nested_roles: std::collections::HashSet<Arc<str>>,
+    /// Names that several leaves have.
+    shared_names: std::collections::HashSet<Arc<str>>,
+}
+
+impl Timeline {
+    /// Joins the trees of several points in time; `trees[i]` is the heap at `points[i]`.
+    pub fn from_trees(points: Vec<TimePoint>, trees: &[MemoryTree]) -> Self {
+        let mut builder = TimelineBuilder::default();
+        for (point, tree) in points.into_iter().zip(trees) {
+            builder.add(point, tree);
+        }
+        builder.finish()
+    }
+
+    /// The points in time.
+    pub fn points(&self) -> &[TimePoint] {
+        &self.points
+    }
+
+    /// How many points in time there are.
+    pub fn times(&self) -> usize {
+        self.points.len()
+    }
+
+    /// How many nodes there are; at least the root.
+    #[allow(clippy::len_without_is_empty)] // never empty: the root is always there
+    pub fn len(&self) -> usize {
+        self.parent.len()
+    }
+
+    /// All nodes, parents before children.
+    pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
+        (0..self.parent.len() as u32).map(NodeId)
+    }
+
+    /// The parent; `None` for the root.
+    pub fn parent(&self, node: NodeId) -> Option<NodeId> {
+        (node != NodeId::ROOT).then(|| NodeId(self.parent[node.index()]))
+    }
+
+    /// The children, sorted by name.
+    pub fn children(&self, node: NodeId) -> &[NodeId] {
+        let i = node.index();
+        &self.children[self.first_child[i] as usize..self.first_child[i + 1] as usize]
+    }
+
+    /// Whether the node has no children: a building.
+    pub fn is_leaf(&self, node: NodeId) -> bool {
+        self.children(node).is_empty()
+    }
+
+    /// Distance from the root.
+    pub fn level(&self, node: NodeId) -> u32 {
+        self.level[node.index()]
+    }
+
+    /// The name for people.
+    pub fn name(&self, node: NodeId) -> &str {
+        &self.name[node.index()]
+    }
+
+    /// What made the node: the name of the classifier.
+    pub fn role(&self, node: NodeId) -> &str {
+        &self.role[node.index()]
+    }
+
+    /// The nodes from the root's child down to `node`.
+    pub fn path(&self, node: NodeId) -> Vec<NodeId> {
+        let mut path: Vec<NodeId> =
+            std::iter::successors(Some(node), |&n| self.parent(n)).filter(|&n| n != NodeId::ROOT).collect();
+        path.reverse();
+        path
+    }
+
+    /// Whether `node` is `top` or lies below it.
+    pub fn is_within(&self, node: NodeId, top: NodeId) -> bool {
+        let mut at = node;
+        while self.level(at) > self.level(top) {
+            at = NodeId(self.parent[at.index()]);
+        }
+        at == top
+    }
+
+    /// The unique key: `Heap#java.util#HashMap$Node`. `#` and `\` in names are written `\#` and `\\`.
+    pub fn key(&self, node: NodeId) -> String {
+        let mut key = escape(self.name(NodeId::ROOT));
+        for n in self.path(node) {
+            key.push('#');
+            key.push_str(&escape(self.name(n)));
+        }
+        key
+    }
+
+    /// The node of a key.
+    pub fn find(&self, key: &str) -> Option<NodeId> {
+        let mut names = unescape(key).into_iter();
+        if names.next()? != self.name(NodeId::ROOT) {
+            return None;
+        }
+        names.try_fold(NodeId::ROOT, |node, name| {
+            let children = self.children(node);
+            let at = children.binary_search_by(|c| self.name(*c).cmp(&name)).ok()?;
+            Some(children[at])
+        })
+    }
+
+    /// The child with a role and name.
+    pub fn child(&self, parent: NodeId, role: &str, name: &str) -> Option<NodeId> {
+        let find = |name: &str| {
+            let children = self.children(parent);
+            let at = children.binary_search_by(|c| self.name(*c).cmp(name)).ok()?;
+            Some(children[at]).filter(|c| self.role(*c) == role)
+        };
+        find(name).or_else(|| find(&builder::told_apart(name, role)))
+    }
+
+    /// The node of each node of a tree that is part of this timeline; inner nodes of joined chains have none.
+    pub fn locate(&self, tree: &MemoryTree) -> Vec<Option<NodeId>> {
+        // For each node: where it hangs, and the joined name so far when it is inside a chain.
+        let mut found: Vec<(Option<NodeId>, NodeId, String)> = Vec::with_capacity(tree.len());
+        for n in 0..tree.len() {
+            let Some(parent) = tree.parent(n) else {
+                found.push((Some(NodeId::ROOT), NodeId::ROOT, String::new()));
+                continue;
+            };
+            let (_, above, prefix) = &found[parent];
+            let role = tree.role(n);
+            let name = match self.separators.iter().find(|(r, _)| r == role) {
+                Some((_, separator)) if !prefix.is_empty() => format!("{prefix}{separator}{}", tree.name(n)),
+                _ => tree.name(n).to_string(),
+            };
+            let above = *above;
+            found.push(match self.child(above, role, &name) {
+                Some(node) => (Some(node), node, String::new()),
+                None => (None, above, name),
+            });
+        }
+        found.into_iter().map(|(node, ..)| node).collect()
+    }
+
+    /// Roles of which nodes may lie below nodes of the same role.
+    pub fn nested_roles(&self) -> impl Iterator<Item = &str> {
+        self.nested_roles.iter().map(|role| &**role)
+    }
+
+    /// The name, with that of the nearest node above that another classifier made where it does not tell enough alone:
+    /// where leaves share it, and where it is a part of a hierarchy (`String › Main.main():7`).
+    pub fn telling_name(&self, node: NodeId) -> String {
+        let hierarchy = self.nested_roles.contains(self.role(node));
+        if !(hierarchy || self.shared_names.contains(&self.name[node.index()])) {
+            return self.name(node).to_owned();
+        }
+        let above = std::iter::successors(self.parent(node), |&n| self.parent(n));
+        match above.take_while(|&n| n != NodeId::ROOT).find(|&n| self.role(n) != self.role(node)) {
+            Some(other) => format!("{} › {}", self.name(other), self.name(node)),
+            None => self.name(node).to_owned(),
+        }
+    }
+
+    /// The path for people: `Heap › Package: java.util › Type: HashMap$Node`.
+    pub fn path_label(&self, node: NodeId) -> String {
+        let mut label = self.name(NodeId::ROOT).to_owned();
+        for n in self.path(node) {
+            label.push_str(&format!(" › {}: {}", self.role(n), self.name(n)));
+        }
+        label
+    }
+
+    /// Objects and bytes of a node at time `t`; 0 where it is absent.
+    pub fn amount(&self, t: usize, node: NodeId) -> Amount {
+        let i = node.index();
+        let changes = &self.changes[self.first_change[i] as usize..self.first_change[i + 1] as usize];
+        let after = changes.partition_point(|c| c.0 as usize <= t);
+        after.checked_sub(1).map(|last| changes[last].1).unwrap_or_default()
+    }
+
+    /// Max tree: the largest objects and the largest bytes over all times, each on its own.
+    pub fn max(&self, node: NodeId) -> Amount {
+        self.max[node.index()]
+    }
+
+    /// Growth tree: last minus first.
+    pub fn growth(&self, node: NodeId, metric: Metric) -> i64 {
+        self.growth_until(self.times().saturating_sub(1), node, metric)
+    }
+
+    /// Amount at `t` minus amount at the first time.
+    pub fn growth_until(&self, t: usize, node: NodeId, metric: Metric) -> i64 {
+        if self.times() == 0 {
+            return 0;
+        }
+        let of = |t: usize| i64::try_from(self.amount(t, node).get(metric)).unwrap_or(i64::MAX);
+        of(t) - of(0)
+    }
+}
+
+fn escape(name: &str) -> String {
+    name.replace('\\', "\\\\").replace('#', "\\#")
+}
+
+/// The names of a key.
+fn unescape(key: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut chars = key.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '#' => names.push(String::new()),
+            '\\' => names.last_mut().into_iter().for_each(|n| n.extend(chars.next())),
+            c => names.last_mut().into_iter().for_each(|n| n.push(c)),
+        }
+    }
+    names
+}

@@ -1,0 +1,199 @@
+//! Reference maps: which groups refer to a group, and to which it refers, with the objects involved at both ends.
+//!
+//! For one pair both numbers are known, so few-to-many and many-to-few can be told apart (spec: city, "Data").
+
+use super::{NodeId, Timeline};
+use crate::group::Grouped;
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{BitSet, HeapState, ObjectId};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// References between the group and one other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The other group: a leaf.
+    pub other: NodeId,
+    /// How many objects refer.
+    pub referencing: u64,
+    /// How many objects are referred to.
+    pub referenced: u64,
+    /// How many references there are.
+    pub references: u64,
+}
+
+/// What a group has to do with others at one point in time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReferenceMap {
+    /// Groups that refer to it: what keeps it alive. Most referring objects first.
+    pub incoming: Vec<Edge>,
+    /// Groups it refers to: what it keeps alive. Most referring objects first.
+    pub outgoing: Vec<Edge>,
+    /// References between objects of the group.
+    pub internal: u64,
+    /// GC roots that hold objects of the group directly, with the number of objects, most first.
+    pub roots: Vec<(String, u64)>,
+}
+
+/// Objects of the group, each with where its group's members are.
+struct Members {
+    objects: Vec<ObjectId>,
+    set: BitSet,
+}
+
+/// Objects a task looks at between two looks at the clock.
+const RUN: usize = 1 << 14;
+
+/// The reference map of `node`, which may be a district: then its whole content is the group.
+///
+/// # Errors
+/// When cancelled.
+pub fn reference_map(
+    heap: &HeapState,
+    grouped: &Grouped,
+    timeline: &Timeline,
+    node: NodeId,
+    progress: &Progress,
+) -> Result<ReferenceMap> {
+    let place = timeline.locate(&grouped.tree);
+    let inside: Vec<bool> = place.iter().map(|n| n.is_some_and(|n| timeline.is_within(n, node))).collect();
+    progress.begin("Collecting the group", 0);
+    let members = members(heap, grouped, &inside, progress)?;
+    progress.begin("Collecting references", 2 * members.objects.len() as u64);
+    let incoming = edges(heap, grouped, &members, &inside, progress, |o| heap.referrers(o))?;
+    let outgoing = edges(heap, grouped, &members, &inside, progress, |o| heap.references(o))?;
+    let list = |found: Found, swap: bool| {
+        let mut edges: Vec<Edge> = found
+            .pairs
+            .into_iter()
+            .filter_map(|(leaf, pair)| {
+                let other = place[leaf as usize]?;
+                let (mine, theirs) = (pair.mine, pair.theirs);
+                let (referencing, referenced) = if swap { (theirs, mine) } else { (mine, theirs) };
+                Some(Edge { other, referencing, referenced, references: pair.references })
+            })
+            .collect();
+        edges.sort_unstable_by(|a, b| {
+            (b.referencing, b.referenced).cmp(&(a.referencing, a.referenced)).then(a.other.cmp(&b.other))
+        });
+        edges
+    };
+    let internal = outgoing.internal;
+    Ok(ReferenceMap {
+        incoming: list(incoming, true),
+        outgoing: list(outgoing, false),
+        internal,
+        roots: roots(heap, &members),
+    })
+}
+
+fn members(heap: &HeapState, grouped: &Grouped, inside: &[bool], progress: &Progress) -> Result<Members> {
+    let n = heap.object_count();
+    let runs: Vec<Vec<ObjectId>> = (0..n.div_ceil(RUN))
+        .into_par_iter()
+        .map(|run| {
+            progress.check()?;
+            let all = (run * RUN..((run + 1) * RUN).min(n)).map(|i| ObjectId(i as u32));
+            Ok(all.filter(|&o| grouped.leaves_of(heap, o).iter().any(|&l| inside[l as usize])).collect())
+        })
+        .collect::<Result<_>>()?;
+    let objects = runs.concat();
+    let mut set = BitSet::new(n);
+    objects.iter().for_each(|o| {
+        set.insert(o.0);
+    });
+    Ok(Members { objects, set })
+}
+
+#[derive(Default, Clone, Copy)]
+struct Pair {
+    mine: u64,
+    theirs: u64,
+    references: u64,
+}
+
+#[derive(Default)]
+struct Found {
+    /// By leaf of the tree.
+    pairs: FxHashMap<u32, Pair>,
+    /// Objects outside that take part.
+    others: Vec<ObjectId>,
+    internal: u64,
+}
+
+fn edges<'h>(
+    heap: &'h HeapState,
+    grouped: &Grouped,
+    members: &Members,
+    inside: &[bool],
+    progress: &Progress,
+    row: impl Fn(ObjectId) -> &'h [ObjectId] + Sync,
+) -> Result<Found> {
+    let mut found = members
+        .objects
+        .par_chunks(RUN)
+        .map(|run| {
+            progress.check()?;
+            let mut found = Found::default();
+            let mut leaves_here: Vec<u32> = Vec::new();
+            for &o in run {
+                leaves_here.clear();
+                for &other in row(o) {
+                    if members.set.contains(other.0) {
+                        found.internal += 1;
+                        continue;
+                    }
+                    for &leaf in grouped.leaves_of(heap, other).iter().filter(|&&l| !inside[l as usize]) {
+                        let pair = found.pairs.entry(leaf).or_default();
+                        pair.references += 1;
+                        // An object of the group counts once for each other group.
+                        if !leaves_here.contains(&leaf) {
+                            leaves_here.push(leaf);
+                            pair.mine += 1;
+                        }
+                    }
+                    found.others.push(other);
+                }
+            }
+            found.others.sort_unstable();
+            found.others.dedup();
+            progress.advance(run.len() as u64);
+            Ok(found)
+        })
+        .try_reduce(Found::default, |mut a, b| {
+            for (leaf, pair) in b.pairs {
+                let sum = a.pairs.entry(leaf).or_default();
+                sum.mine += pair.mine;
+                sum.references += pair.references;
+            }
+            a.internal += b.internal;
+            if a.others.is_empty() {
+                a.others = b.others;
+            } else {
+                a.others.extend(b.others);
+                // Kept short while it is merged: an object that many refer to is there many times.
+                a.others.sort_unstable();
+                a.others.dedup();
+            }
+            Ok(a)
+        })?;
+    for &other in &found.others {
+        for &leaf in grouped.leaves_of(heap, other) {
+            if let Some(pair) = found.pairs.get_mut(&leaf) {
+                pair.theirs += 1;
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn roots(heap: &HeapState, members: &Members) -> Vec<(String, u64)> {
+    let mut counts: FxHashMap<String, u64> = FxHashMap::default();
+    for root in heap.roots().iter().filter(|r| members.set.contains(r.object.0)) {
+        *counts.entry(root.text()).or_default() += 1;
+    }
+    let mut roots: Vec<(String, u64)> = counts.into_iter().collect();
+    roots.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    roots
+}

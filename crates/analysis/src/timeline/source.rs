@@ -1,0 +1,224 @@
+//! What a city is made of: trees over time, and whatever the input offers beyond them.
+//!
+//! Every source has a [`Timeline`]. Sources with heap states ([`History`]) can be grouped anew and asked for the
+//! references of any group. Sources of trees that others counted ([`JsonSource`]) know what their writer told: one
+//! grouping, and references where it gave them. Who looks at a source asks what it offers, not what it is.
+
+use super::all_references::TimeReferences;
+use super::json::{self, JsonSource};
+use super::references::ReferenceMap;
+use super::{AUTO, History, NodeId, Timeline};
+use crate::group::{GroupOptions, Grouping};
+use memory_city_formats::HeapSeries;
+use memory_city_heap::error::{Error, Result, Warning};
+use memory_city_heap::progress::Progress;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a city is made of.
+pub enum Source {
+    /// Heap states: dumps, traces.
+    Heaps(History),
+    /// Trees that another program counted.
+    Trees(JsonSource),
+}
+
+/// Why sources of trees offer no grouping, for people.
+pub const GROUPED_BY_THE_WRITER: &str =
+    "The input has trees, not objects: they are grouped as the program that wrote them grouped them";
+
+impl Source {
+    /// Opens files and folders: memory trees in JSON, heap dumps or a trace, told apart by content. `grouping` may be
+    /// [`AUTO`](super::AUTO).
+    ///
+    /// # Errors
+    /// When an input is none of these or cannot be read, or the work was cancelled.
+    pub fn open(paths: &[PathBuf], grouping: &str, options: GroupOptions, progress: &Progress) -> Result<Source> {
+        Self::open_gradually(paths, grouping, options, progress, &mut |_| ())
+    }
+
+    /// As [`Source::open`]; while a long trace is being read, `partial` is given what has been read of it so far, now
+    /// and then.
+    ///
+    /// # Errors
+    /// As [`Source::open`].
+    pub fn open_gradually(
+        paths: &[PathBuf],
+        grouping: &str,
+        options: GroupOptions,
+        progress: &Progress,
+        partial: &mut dyn FnMut(Source),
+    ) -> Result<Source> {
+        if are_trees(paths)? {
+            let mut trees = json::read(paths, progress)?;
+            if grouping != AUTO {
+                let message = format!("the grouping {grouping} was not applied. {GROUPED_BY_THE_WRITER}");
+                trees.warnings.push(Warning { path: paths[0].clone(), offset: None, message });
+            }
+            return Ok(Source::Trees(trees));
+        }
+        let history = |series: Box<dyn HeapSeries>, progress: &Progress| {
+            History::build(Arc::from(series), grouping, options, progress).map(Source::Heaps)
+        };
+        let series = memory_city_formats::open_gradually(paths, progress, &mut |series| {
+            // What cannot be grouped yet may be later; the progress shown is that of the reading.
+            if let Ok(first) = history(series, &Progress::new()) {
+                partial(first);
+            }
+        })?;
+        history(series, progress)
+    }
+
+    /// The trees over time.
+    pub fn timeline(&self) -> &Arc<Timeline> {
+        match self {
+            Source::Heaps(history) => history.timeline(),
+            Source::Trees(trees) => &trees.timeline,
+        }
+    }
+
+    /// The node of a key, of its path of names or of its own where the input gave it one.
+    pub fn find(&self, key: &str) -> Option<NodeId> {
+        match self {
+            Source::Heaps(history) => history.timeline().find(key),
+            Source::Trees(trees) => trees.find(key),
+        }
+    }
+
+    /// What a person must know about what is shown.
+    pub fn warnings(&self) -> Vec<Warning> {
+        match self {
+            Source::Heaps(history) => history.warnings(),
+            Source::Trees(trees) => trees.warnings.clone(),
+        }
+    }
+
+    /// The heap states, where there are any.
+    pub fn heaps(&self) -> Option<&History> {
+        match self {
+            Source::Heaps(history) => Some(history),
+            Source::Trees(_) => None,
+        }
+    }
+
+    /// Whether the source is a trace: it knows what came and went, and where it came from.
+    pub fn is_recorded(&self) -> bool {
+        self.heaps().is_some_and(History::is_recorded)
+    }
+
+    /// How the trees are grouped, for people.
+    pub fn grouping_title(&self) -> String {
+        match self {
+            Source::Heaps(history) => history.grouping().title.clone(),
+            Source::Trees(trees) => trees.roles.clone(),
+        }
+    }
+
+    /// The grouping for programs: its id, or the roles of the trees.
+    pub fn grouping_id(&self) -> String {
+        match self {
+            Source::Heaps(history) => history.grouping().id.clone(),
+            Source::Trees(trees) => trees.roles.clone(),
+        }
+    }
+
+    /// Whether the source can be grouped so; otherwise why not.
+    pub fn offers(&self, grouping: &Grouping) -> std::result::Result<(), &'static str> {
+        match self {
+            Source::Heaps(history) if history.offers(grouping) => Ok(()),
+            Source::Heaps(_) => Err("Needs a memory trace: heap dumps do not know this"),
+            Source::Trees(_) => Err(GROUPED_BY_THE_WRITER),
+        }
+    }
+
+    /// The same source under another grouping.
+    ///
+    /// # Errors
+    /// When the source does not offer it, a state cannot be loaded again, or the work was cancelled.
+    pub fn regroup(&self, grouping: &str, options: GroupOptions, progress: &Progress) -> Result<Source> {
+        match self {
+            Source::Heaps(history) => history.regroup(grouping, options, progress).map(Source::Heaps),
+            Source::Trees(_) => Err(Error::Unusable {
+                what: format!("The grouping {grouping} cannot be applied. {GROUPED_BY_THE_WRITER}"),
+                remedy: "Open heap dumps or a memory trace to choose a grouping".into(),
+            }),
+        }
+    }
+
+    /// The reference map of a node at a point in time; `None` where the input tells nothing of that time's references.
+    ///
+    /// # Errors
+    /// When a state cannot be loaded again, or the work was cancelled.
+    pub fn references(&self, time: usize, node: NodeId, progress: &Progress) -> Result<Option<Arc<ReferenceMap>>> {
+        match self {
+            Source::Heaps(history) => history.references(time, node, progress).map(Some),
+            Source::Trees(trees) => Ok(trees.references(time, node).map(Arc::new)),
+        }
+    }
+
+    /// All references at a point in time; `None` where the input tells nothing of them.
+    ///
+    /// # Errors
+    /// As [`Source::references`].
+    pub fn time_references(&self, time: usize, progress: &Progress) -> Result<Option<TimeReferences>> {
+        match self {
+            // A heap without a single reference or root is one whose trace did not record them.
+            Source::Heaps(history) => {
+                let known = |all: &TimeReferences| !(all.pairs.is_empty() && all.roots.is_empty());
+                history.time_references(time, progress).map(|all| Some(all).filter(known))
+            }
+            Source::Trees(trees) => Ok(trees.time_references(time)),
+        }
+    }
+}
+
+/// Whether the inputs are memory trees in JSON.
+fn are_trees(paths: &[PathBuf]) -> Result<bool> {
+    let (mut trees, mut others) = (None, None);
+    for path in paths {
+        // A folder with a dump or a trace is a folder of dumps, whatever was exported into it.
+        let here = json::holds_trees(path)? && !(path.is_dir() && memory_city_formats::holds_heaps(path)?);
+        if here {
+            trees.get_or_insert(path)
+        } else {
+            others.get_or_insert(path)
+        };
+    }
+    match (trees, others) {
+        (Some(tree), Some(other)) => Err(Error::Unusable {
+            what: format!("{} holds memory trees in JSON, {} does not", tree.display(), other.display()),
+            remedy: "Open them one after the other, or `memory-city convert` the others to JSON first".into(),
+        }),
+        (trees, _) => Ok(trees.is_some()),
+    }
+}
+
+/// A name for inputs: that of the only one, or of the folder they share.
+pub fn title_of(paths: &[PathBuf]) -> String {
+    let name = |path: &Path| {
+        let full = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        full.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_else(|| path.display().to_string())
+    };
+    match paths {
+        [] => "nothing".to_owned(),
+        [one] => name(one),
+        [first, ..] => match first.parent().filter(|p| !p.as_os_str().is_empty()) {
+            Some(parent) => format!("{} ({} files)", name(parent), paths.len()),
+            None => format!("{} and {} more", name(first), paths.len() - 1),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::title_of;
+    use std::path::PathBuf;
+
+    #[test]
+    fn inputs_have_short_titles() {
+        assert_eq!(title_of(&[PathBuf::from("/tmp/dumps/a.hprof")]), "a.hprof");
+        let two = [PathBuf::from("/x/dumps/a.hprof"), PathBuf::from("/x/dumps/b.hprof")];
+        assert_eq!(title_of(&two), "dumps (2 files)");
+        assert_eq!(title_of(&[]), "nothing");
+    }
+}

@@ -1,0 +1,228 @@
+//! The one event model of all trace formats: what a decoder reports and a reconstructor takes.
+//!
+//! A trace is a sequence of allocations, moves, references, roots, and garbage collections. A [`Decoder`] knows a
+//! format and turns bytes into calls of an [`EventSink`]; it asks back only what the format leaves out (the size of an
+//! object it moves). What a sink makes of the events is its own affair: the reconstructor ([`super::replay`]) keeps the
+//! heap, a test keeps a plain list. Nothing here knows a file format.
+//!
+//! Calls are resolved at compile time: a trace has hundreds of millions of events.
+
+use super::spaces::{Space, Spaces};
+pub use memory_city_heap::BIG_ARRAY;
+use memory_city_heap::error::{Result, Warning};
+use memory_city_heap::{AllocationSite, Allocator, HeapType, RootKind, ThreadId};
+use std::sync::Arc;
+
+/// Size of the objects of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// All have so many bytes.
+    Instance(u32),
+    /// Arrays.
+    Array {
+        /// Bytes of the header.
+        base: u32,
+        /// Bytes of an element.
+        element: u32,
+    },
+    /// Class mirrors: each has bytes of its own, which stand in for its length.
+    Mirror,
+}
+
+impl Shape {
+    /// Shallow bytes of an object of some length.
+    pub fn size(self, length: u32) -> u64 {
+        self.packed().size(|| length)
+    }
+
+    /// The same in a word.
+    #[inline]
+    pub fn packed(self) -> PackedShape {
+        PackedShape(match self {
+            Shape::Instance(bytes) => bytes.min(ARRAY - 1),
+            Shape::Array { base, element } => ARRAY | base.min(MOST_BASE) << 8 | element.min(0xff),
+            Shape::Mirror => ARRAY | 1,
+        })
+    }
+}
+
+/// A [`Shape`] in a word: bytes, or [`ARRAY`] with the bytes of the header and of an element. A mirror is an array of
+/// bytes without a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PackedShape(u32);
+
+/// Set in the shape of what has a length. Instances are smaller than 2 GB.
+const ARRAY: u32 = 1 << 31;
+/// The largest header of an array.
+pub const MOST_BASE: u32 = (1 << 23) - 1;
+
+impl PackedShape {
+    /// Shallow bytes of an object, whose length is asked for only where it matters.
+    #[inline]
+    pub fn size(self, length: impl FnOnce() -> u32) -> u64 {
+        if self.0 & ARRAY == 0 {
+            return u64::from(self.0);
+        }
+        let (base, element) = (self.0 >> 8 & MOST_BASE, self.0 & 0xff);
+        (u64::from(base) + u64::from(element) * u64::from(length()) + 7) & !7
+    }
+}
+
+/// What a trace says about the traced program, known before its events. Indices are those of [`ObjectInfo`].
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// The types.
+    pub types: Vec<HeapType>,
+    /// How large their objects are, by type.
+    pub shapes: Vec<Shape>,
+    /// The allocation sites.
+    pub sites: Arc<Vec<AllocationSite>>,
+    /// Names of GC causes.
+    pub causes: Vec<Arc<str>>,
+}
+
+/// What all objects created alike have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ObjectInfo {
+    /// The type, an index into [`Program::types`].
+    pub type_id: u32,
+    /// The allocation site, an index into [`Program::sites`].
+    pub site: u32,
+    /// The allocating thread.
+    pub thread: ThreadId,
+    /// The allocating subsystem.
+    pub allocator: Allocator,
+    /// Whether it is an array of [`BIG_ARRAY`] elements or more.
+    pub big: bool,
+}
+
+impl std::hash::Hash for ObjectInfo {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from(self.type_id) << 32 | u64::from(self.site));
+        state.write_u64(u64::from(self.thread.0) << 4 | (self.allocator as u64) << 1 | u64::from(self.big));
+    }
+}
+
+/// An [`ObjectInfo`] a sink has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct InfoId(pub u32);
+
+/// What collected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GcKind {
+    /// A part of the heap, usually the young objects.
+    Minor,
+    /// The whole heap.
+    Major,
+}
+
+/// A garbage collection begins or ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gc {
+    /// The trace's own number.
+    pub number: u32,
+    /// Its kind.
+    pub kind: GcKind,
+    /// Index into [`Program::causes`].
+    pub cause: u32,
+    /// Milliseconds since the program started.
+    pub millis: u64,
+    /// The collector said that it failed.
+    pub failed: bool,
+    /// Where the references of this GC point: to addresses from before it (`false`) or after it.
+    pub targets_after: bool,
+}
+
+/// Takes events. Addresses are those of the traced program.
+pub trait EventSink {
+    /// A thread started; `name` is for people.
+    fn thread(&mut self, name: &str) -> ThreadId;
+
+    /// The name of a thread became known.
+    fn name_thread(&mut self, thread: ThreadId, name: &str);
+
+    /// The spaces of the heap; decoders keep them up to date.
+    fn spaces(&self) -> &Spaces;
+
+    /// Defines, moves or changes a space. `false` when the index is more than a heap can have.
+    fn change_space(&mut self, index: u32, change: impl FnOnce(&mut Space)) -> bool;
+
+    /// Forgets spaces.
+    fn remove_spaces(&mut self, first: u32, count: u64);
+
+    /// Objects like this one will be allocated.
+    fn info(&mut self, info: ObjectInfo) -> InfoId;
+
+    /// An object was allocated. `length` is that of an array, the size of a class mirror, and of no meaning otherwise.
+    /// Returns the object's size.
+    fn allocate(&mut self, info: InfoId, length: u32, address: u64) -> u64;
+
+    /// The running GC moved an object. Returns its size, `None` when there is no object at `from`.
+    fn moved(&mut self, from: u64, to: u64) -> Option<u64>;
+
+    /// The running GC found an object alive and left it where it is. `false` when there is none.
+    fn kept(&mut self, at: u64) -> bool {
+        self.moved(at, at).is_some()
+    }
+
+    /// Whether there is an object at an address.
+    fn known(&self, at: u64) -> bool;
+
+    /// The references of the object at `object`, its address after the running GC, without nulls; `more` of them when
+    /// some were reported before. The targets are addresses as [`Gc::targets_after`] says.
+    fn references(&mut self, object: u64, targets: &[u64], more: bool);
+
+    /// A GC root refers to an object.
+    fn root(&mut self, kind: RootKind, thread: ThreadId, detail: &'static str, target: u64);
+
+    /// A GC begins.
+    fn gc_start(&mut self, gc: Gc) -> Result<()>;
+
+    /// The running GC collects a space: what it does not report there is dead.
+    fn collects(&mut self, space: u32);
+
+    /// The running GC has ended.
+    fn gc_end(&mut self, gc: Gc) -> Result<()>;
+
+    /// Whether the sink has seen what it wanted: decoders return before they decode the next piece.
+    fn satisfied(&self) -> bool {
+        false
+    }
+}
+
+/// How a decoder stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A piece was decoded, or the sink is satisfied; there may be more.
+    More,
+    /// The end of the trace.
+    End,
+}
+
+/// Turns the bytes of one format into events.
+pub trait Decoder: Send {
+    /// What must be kept, besides the position, to go on from the middle of a trace.
+    type Saved: serde::Serialize + serde::de::DeserializeOwned;
+
+    /// Decodes the next piece (a buffer of a thread).
+    ///
+    /// # Errors
+    /// When the bytes are no events of this format. What was reported before stands.
+    fn step<S: EventSink>(&mut self, sink: &mut S) -> Result<Step>;
+
+    /// Bytes decoded so far, and in all.
+    fn position(&self) -> (u64, u64);
+
+    /// What a person must know about what was decoded so far.
+    fn warnings(&self) -> Vec<Warning>;
+
+    /// The state after the last step.
+    fn save(&self) -> Self::Saved;
+
+    /// Goes on where `saved` was taken.
+    ///
+    /// # Errors
+    /// When it was not taken of this trace.
+    fn restore(&mut self, saved: Self::Saved) -> Result<()>;
+}

@@ -1,0 +1,233 @@
+//! The classes of a dump as types: names, inheritance, where references lie in the records of instances.
+
+use super::census::{Census, Gaps};
+use super::segment::{self, ClassRecord};
+use super::sizes::{self, ObjectLayout, Shape};
+use super::{Header, Index};
+use memory_city_heap::{HeapType, TypeId, TypeKind, TypeSizes};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The class table of a dump.
+pub struct Classes {
+    /// All types.
+    pub types: Vec<HeapType>,
+    /// Class object id to type; primitive arrays under their kind (4..=11).
+    pub by_id: FxHashMap<u64, u32>,
+    /// Class object id of each type; 0 where the dump has none.
+    pub object_of: Vec<u64>,
+    /// Loader object id of each type.
+    pub loader_of: Vec<u64>,
+    /// Offsets of references in the field values of an instance, by type.
+    pub references: Vec<Vec<u32>>,
+    /// Sizes.
+    pub sizes: TypeSizes,
+    /// The layout they follow from.
+    pub layout: ObjectLayout,
+    /// The type of class objects.
+    pub class_type: u32,
+}
+
+const PRIMITIVES: [(u64, &str); 8] = [
+    (4, "boolean[]"),
+    (5, "char[]"),
+    (6, "float[]"),
+    (7, "double[]"),
+    (8, "byte[]"),
+    (9, "short[]"),
+    (10, "int[]"),
+    (11, "long[]"),
+];
+
+/// Primitive arrays are known under their kind (4..=11) in place of a class object's id.
+const HIGHEST_KIND: u64 = 11;
+
+/// Deeper inheritance than this is damage (or a cycle), not a program.
+const DEEPEST: usize = 1000;
+
+impl Classes {
+    /// Builds the table.
+    pub fn new(bytes: &[u8], header: &Header, index: &Index, census: &Census) -> Classes {
+        let mut classes = Classes {
+            types: Vec::new(),
+            by_id: FxHashMap::default(),
+            object_of: Vec::new(),
+            loader_of: Vec::new(),
+            references: Vec::new(),
+            sizes: TypeSizes::default(),
+            layout: ObjectLayout::USUAL,
+            class_type: 0,
+        };
+        let name_of = |id: u64| index.class_name(bytes, id).unwrap_or_else(|| format!("(unknown class 0x{id:x})"));
+        let mut records: FxHashMap<u64, &ClassRecord> = FxHashMap::default();
+        // No object lies at the lowest addresses: such ids are damage, and would be taken for kinds of primitives.
+        for record in census.records.iter().filter(|r| r.id > HIGHEST_KIND) {
+            if records.insert(record.id, record).is_none() {
+                classes.add(record.id, name_of(record.id), record.loader);
+            }
+        }
+        // Objects whose class record is missing (cut off): their class has a name all the same.
+        let mut orphans: Vec<u64> = census.classes.keys().copied().filter(|id| *id > HIGHEST_KIND).collect();
+        orphans.sort_unstable();
+        for id in orphans {
+            if !classes.by_id.contains_key(&id) {
+                let array = census.classes[&id].arrays.is_some();
+                let mut name = name_of(id);
+                if array && !name.ends_with("[]") {
+                    name.push_str("[]");
+                }
+                classes.add(id, name, 0);
+            }
+        }
+        for (kind, name) in PRIMITIVES {
+            let known = classes.types.iter().position(|t| t.name == name);
+            let number = known.map(|n| n as u32).unwrap_or_else(|| classes.add(0, name.to_owned(), 0));
+            classes.types[number as usize].kind = TypeKind::PrimitiveArray;
+            classes.by_id.insert(kind, number);
+        }
+        classes.class_type = match classes.types.iter().position(|t| t.name == "java.lang.Class") {
+            Some(at) => at as u32,
+            None => classes.add(0, "java.lang.Class".to_owned(), 0),
+        };
+        for record in &census.records {
+            let Some(&number) = classes.by_id.get(&record.id).filter(|_| record.id > HIGHEST_KIND) else { continue };
+            let number = number as usize;
+            classes.types[number].superclass = classes.by_id.get(&record.superclass).map(|&t| TypeId(t));
+            classes.references[number] = reference_offsets(record, &records, header.id_size);
+        }
+        classes.measure(header, census, &records);
+        classes
+    }
+
+    fn add(&mut self, id: u64, name: String, loader: u64) -> u32 {
+        let number = self.types.len() as u32;
+        let kind = if name.ends_with("[]") { TypeKind::ObjectArray } else { TypeKind::Instance };
+        self.types.push(HeapType { name, kind, superclass: None, loader: Arc::from("bootstrap") });
+        if id != 0 {
+            self.by_id.insert(id, number);
+        }
+        self.object_of.push(id);
+        self.loader_of.push(loader);
+        self.references.push(Vec::new());
+        number
+    }
+
+    fn measure(&mut self, header: &Header, census: &Census, records: &FxHashMap<u64, &ClassRecord>) {
+        let none = Gaps::default();
+        let shapes: Vec<Option<(Shape<'_>, &Gaps)>> = self
+            .types
+            .iter()
+            .enumerate()
+            .map(|(t, heap_type)| {
+                if heap_type.kind != TypeKind::Instance {
+                    return None;
+                }
+                let gaps = census.classes.get(&self.object_of[t]).map(|c| &c.gaps).unwrap_or(&none);
+                Some((self.shape(self.object_of[t], records), gaps))
+            })
+            .collect();
+        let known: Vec<(Shape<'_>, &Gaps)> = shapes.iter().flatten().cloned().collect();
+        let layout = sizes::infer(census, header.id_size, header.android, &known);
+        let mut base = Vec::with_capacity(shapes.len());
+        let mut element = Vec::with_capacity(shapes.len());
+        for (t, shape) in shapes.iter().enumerate() {
+            let (b, e) = match (shape, self.types[t].kind) {
+                (Some((shape, gaps)), _) => (sizes::instance_size(&layout, shape, gaps), 0),
+                (None, TypeKind::PrimitiveArray) => {
+                    let width = primitive_width(&self.types[t].name);
+                    (layout.array_base[width.trailing_zeros() as usize], width)
+                }
+                (None, _) => (layout.reference_base, layout.reference),
+            };
+            base.push(b);
+            element.push(e);
+        }
+        // Threads are padded; of most of their subclasses there is one, and something dead may lie behind it. Their own
+        // fields come behind the padding of `Thread`, of which there are several.
+        let thread = self.types.iter().position(|t| t.name == "java.lang.Thread");
+        if let Some((of_thread, Some((above, _)))) = thread.map(|t| (base[t], &shapes[t])) {
+            for (t, shape) in shapes.iter().enumerate() {
+                let Some((shape, gaps)) = shape else { continue };
+                let below = shape.fields.get(above.fields.len()..).filter(|f| !f.is_empty());
+                let (true, Some(below)) = (shape.padded && (1..8).contains(&gaps.seen), below) else { continue };
+                let width = |&kind: &u8| match kind {
+                    2 => layout.reference,
+                    kind => segment::width(kind, 8).unwrap_or(1) as u32,
+                };
+                let own: u32 = below.iter().flat_map(|f| f.iter()).map(width).sum();
+                let derives = self.superclasses(t).any(|c| Some(c) == thread);
+                if derives {
+                    base[t] = gaps.least.min(layout.align(of_thread.saturating_add(own)));
+                }
+            }
+        }
+        self.sizes = TypeSizes { base, element, alignment: layout.alignment };
+        self.layout = layout;
+    }
+
+    /// The superclasses of a type, nearest first.
+    fn superclasses(&self, t: usize) -> impl Iterator<Item = usize> {
+        let above = |t: &usize| self.types[*t].superclass.map(|s| s.0 as usize);
+        std::iter::successors(above(&t), above).take(DEEPEST)
+    }
+
+    fn shape<'r>(&self, class: u64, records: &FxHashMap<u64, &'r ClassRecord>) -> Shape<'r> {
+        let mut shape = Shape { fields: Vec::new(), hidden: Vec::new(), padded: false };
+        let mut at = class;
+        while let Some(record) = records.get(&at) {
+            shape.fields.push(&record.fields[..]);
+            let name = self.by_id.get(&at).map(|&t| self.types[t as usize].name.as_str()).unwrap_or("");
+            shape.hidden.push(sizes::hidden_fields(name));
+            shape.padded |= sizes::is_padded(name);
+            at = record.superclass;
+            if shape.fields.len() > DEEPEST {
+                break;
+            }
+        }
+        shape.fields.reverse();
+        shape.hidden.reverse();
+        shape
+    }
+
+    /// Size of the class object of a class: what [`ObjectLayout`] gives for `java.lang.Class` and the static fields.
+    pub fn mirror_size(&self, record: &ClassRecord) -> u32 {
+        let own = self.sizes.base[self.class_type as usize];
+        let statics: u32 = record
+            .statics
+            .iter()
+            .map(|(_, kind, _)| match kind {
+                2 => self.layout.reference,
+                kind => segment::width(*kind, 8).unwrap_or(1) as u32,
+            })
+            .sum();
+        self.layout.align(own + statics)
+    }
+}
+
+fn primitive_width(name: &str) -> u32 {
+    match name {
+        "boolean[]" | "byte[]" => 1,
+        "char[]" | "short[]" => 2,
+        "int[]" | "float[]" => 4,
+        _ => 8,
+    }
+}
+
+/// Field values stand in the record own class first, then superclass by superclass.
+fn reference_offsets(record: &ClassRecord, records: &FxHashMap<u64, &ClassRecord>, id_size: usize) -> Vec<u32> {
+    let mut offsets = Vec::new();
+    let mut at = 0u32;
+    let mut class = Some(record);
+    let mut depth = 0;
+    while let Some(record) = class {
+        for &kind in &record.fields {
+            if kind == 2 {
+                offsets.push(at);
+            }
+            at = at.saturating_add(segment::width(kind, id_size).unwrap_or(0) as u32);
+        }
+        depth += 1;
+        class = records.get(&record.superclass).copied().filter(|_| depth < DEEPEST);
+    }
+    offsets
+}

@@ -1,0 +1,317 @@
+//! The second and third pass over the heap segments: types and lengths of all objects, then their references.
+//!
+//! The second pass counts references, the third fills them in where the counts say they go: no list an object, no
+//! second copy. Each pass runs over all pieces in parallel; objects are written by whoever meets them.
+
+use super::census::Census;
+use super::classes::Classes;
+use super::cursor::{Cursor, id_at};
+use super::segment::{self, ClassRecord, Visitor};
+use super::{Header, Index};
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::input::Input;
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{AddressMap, Csr, ObjectId};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// The columns.
+pub struct Graph {
+    /// Type of each object.
+    pub type_of: Vec<u32>,
+    /// Length of each array; `u32::MAX` for instances.
+    pub length: Vec<u32>,
+    /// References.
+    pub outgoing: Csr,
+    /// Allocation trace serial of each object, when the dump has traces.
+    pub site: Vec<u32>,
+    /// References to objects that are not in the dump.
+    pub dangling: u64,
+}
+
+/// What the passes share.
+struct Shared<'a> {
+    id_size: usize,
+    addresses: &'a AddressMap,
+    classes: &'a Classes,
+}
+
+/// Reads types, lengths and references.
+///
+/// # Errors
+/// When cancelled, or when there are more references than 32 bits count.
+pub fn graph(
+    input: &Input,
+    header: &Header,
+    index: &Index,
+    census: &Census,
+    addresses: &AddressMap,
+    classes: &Classes,
+    progress: &Progress,
+) -> Result<Graph> {
+    let n = addresses.len();
+    let shared = Shared { id_size: header.id_size, addresses, classes };
+    let mut type_of = vec![0u32; n];
+    let mut length = vec![0u32; n];
+    let mut offsets = vec![0u32; n + 1];
+    let mut site = vec![0u32; if census.traced { n } else { 0 }];
+    {
+        let columns = Columns {
+            type_of: atomics(&mut type_of),
+            length: atomics(&mut length),
+            degree: atomics(&mut offsets),
+            site: atomics(&mut site),
+        };
+        over_pieces(input, header, index, progress, || Describe { shared: &shared, columns: &columns, last: (0, 0) })?;
+    }
+    let mut sum = 0u64;
+    for slot in &mut offsets {
+        let degree = *slot;
+        *slot = sum as u32;
+        sum += u64::from(degree);
+        if sum > u64::from(u32::MAX) {
+            return Err(Error::Unusable {
+                what: format!("{} has more than {} references", input.path.display(), u32::MAX),
+                remedy: "Use `report` on class histograms, or take a smaller dump: this size is not supported".into(),
+            });
+        }
+    }
+    // A reference is kept as target + 1 until all are there: 0 is a slot nobody filled.
+    let mut targets = vec![0u32; sum as usize];
+    let dangling = AtomicU64::new(0);
+    {
+        let slots = atomics(&mut targets);
+        over_pieces(input, header, index, progress, || Connect {
+            shared: &shared,
+            offsets: &offsets,
+            slots,
+            dangling: &dangling,
+            last: (0, 0),
+        })?;
+    }
+    let empty: u64 = targets.par_iter().map(|&t| u64::from(t == 0)).sum();
+    if empty > 0 {
+        drop_empty(&mut offsets, &mut targets);
+    }
+    targets.par_iter_mut().for_each(|t| *t -= 1);
+    let targets: Vec<ObjectId> = targets.into_iter().map(ObjectId).collect();
+    let outgoing = Csr::new(offsets, targets);
+    Ok(Graph { type_of, length, outgoing, site, dangling: dangling.into_inner() })
+}
+
+/// Removes slots that were not filled.
+fn drop_empty(offsets: &mut [u32], targets: &mut Vec<u32>) {
+    let mut to = 0;
+    let mut start = offsets.first().copied().unwrap_or(0) as usize;
+    for i in 0..offsets.len().saturating_sub(1) {
+        let end = offsets[i + 1] as usize;
+        offsets[i] = to as u32;
+        for at in start..end {
+            if targets[at] != 0 {
+                targets[to] = targets[at];
+                to += 1;
+            }
+        }
+        start = end;
+    }
+    if let Some(last) = offsets.last_mut() {
+        *last = to as u32;
+    }
+    targets.truncate(to);
+}
+
+/// A column that several threads write.
+fn atomics(column: &mut [u32]) -> &[AtomicU32] {
+    // SAFETY: AtomicU32 has the size, alignment and bit validity of u32, and the exclusive borrow lasts as long as the
+    // shared one that is returned, so nobody reads or writes the memory other than through the atomics.
+    unsafe { &*(std::ptr::from_mut(column) as *const [AtomicU32]) }
+}
+
+fn over_pieces<V: Visitor>(
+    input: &Input,
+    header: &Header,
+    index: &Index,
+    progress: &Progress,
+    visitor: impl Fn() -> V + Sync,
+) -> Result<()> {
+    index.pieces.par_iter().try_for_each(|piece| {
+        progress.check()?;
+        // Where it stops the census has already said so.
+        let _ = segment::walk(input.bytes(), piece.clone(), header.id_size, &mut visitor());
+        input.release(piece.clone());
+        progress.advance(piece.len() as u64);
+        Ok(())
+    })
+}
+
+struct Columns<'a> {
+    type_of: &'a [AtomicU32],
+    length: &'a [AtomicU32],
+    degree: &'a [AtomicU32],
+    site: &'a [AtomicU32],
+}
+
+impl Shared<'_> {
+    #[inline(always)]
+    fn type_number(&self, class: u64, last: &mut (u64, u32)) -> u32 {
+        if last.0 != class {
+            *last = (class, self.classes.by_id.get(&class).copied().unwrap_or(self.classes.class_type));
+        }
+        last.1
+    }
+
+    /// The references among the field values of an instance.
+    #[inline(always)]
+    fn fields(&self, t: u32, values: &[u8], mut each: impl FnMut(u64)) {
+        for &at in &self.classes.references[t as usize] {
+            if let Some(value) = values.get(at as usize..).and_then(|v| id_at(v, self.id_size))
+                && value != 0
+            {
+                each(value);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn elements(&self, elements: &[u8], mut each: impl FnMut(u64)) {
+        if self.id_size == 8 {
+            for id in elements.as_chunks::<8>().0 {
+                let id = u64::from_be_bytes(*id);
+                if id != 0 {
+                    each(id);
+                }
+            }
+        } else {
+            for id in elements.as_chunks::<4>().0 {
+                let id = u32::from_be_bytes(*id);
+                if id != 0 {
+                    each(u64::from(id));
+                }
+            }
+        }
+    }
+}
+
+/// The references of a class object.
+fn class_references(record: &ClassRecord, mut each: impl FnMut(u64)) {
+    for id in [record.superclass, record.loader, record.signers, record.domain] {
+        if id != 0 {
+            each(id);
+        }
+    }
+    for (_, kind, value) in &record.statics {
+        if *kind == 2 && *value != 0 {
+            each(*value);
+        }
+    }
+}
+
+struct Describe<'a> {
+    shared: &'a Shared<'a>,
+    columns: &'a Columns<'a>,
+    last: (u64, u32),
+}
+
+impl Describe<'_> {
+    #[inline(always)]
+    fn set(&self, id: u64, trace: u32, t: u32, length: u32, degree: u32) {
+        let Some(o) = self.shared.addresses.find(id) else { return };
+        let i = o.0 as usize;
+        self.columns.type_of[i].store(t, Relaxed);
+        self.columns.length[i].store(length, Relaxed);
+        self.columns.degree[i].store(degree, Relaxed);
+        if let Some(site) = self.columns.site.get(i) {
+            site.store(trace, Relaxed);
+        }
+    }
+}
+
+impl Visitor for Describe<'_> {
+    fn class(&mut self, cursor: &mut Cursor<'_>, id_size: usize) -> Option<()> {
+        let record = segment::read_class(cursor, id_size)?;
+        let mut degree = 0;
+        class_references(&record, |_| degree += 1);
+        self.set(record.id, 0, self.shared.classes.class_type, u32::MAX, degree);
+        Some(())
+    }
+
+    #[inline(always)]
+    fn instance(&mut self, id: u64, trace: u32, class: u64, values: &[u8]) {
+        let t = self.shared.type_number(class, &mut self.last);
+        let mut degree = 0;
+        self.shared.fields(t, values, |_| degree += 1);
+        self.set(id, trace, t, u32::MAX, degree);
+    }
+
+    #[inline(always)]
+    fn object_array(&mut self, id: u64, trace: u32, class: u64, elements: &[u8]) {
+        let t = self.shared.type_number(class, &mut self.last);
+        let mut degree = 0;
+        self.shared.elements(elements, |_| degree += 1);
+        self.set(id, trace, t, (elements.len() / self.shared.id_size) as u32, degree);
+    }
+
+    #[inline(always)]
+    fn primitive_array(&mut self, id: u64, trace: u32, kind: u8, length: u32, _: &[u8]) {
+        let t = self.shared.type_number(u64::from(kind), &mut self.last);
+        self.set(id, trace, t, length.min(u32::MAX - 1), 0);
+    }
+}
+
+struct Connect<'a> {
+    shared: &'a Shared<'a>,
+    offsets: &'a [u32],
+    slots: &'a [AtomicU32],
+    dangling: &'a AtomicU64,
+    last: (u64, u32),
+}
+
+impl Connect<'_> {
+    /// Where the references of the object at `id` go.
+    #[inline(always)]
+    fn slots(&self, id: u64) -> &[AtomicU32] {
+        match self.shared.addresses.find(id) {
+            Some(o) => {
+                let i = o.0 as usize;
+                &self.slots[self.offsets[i] as usize..self.offsets[i + 1] as usize]
+            }
+            None => &[],
+        }
+    }
+
+    #[inline(always)]
+    fn connect(&self, slot: Option<&AtomicU32>, target: u64) {
+        match (slot, self.shared.addresses.find(target)) {
+            (Some(slot), Some(o)) => slot.store(o.0 + 1, Relaxed),
+            (None, _) => {}
+            (_, None) => {
+                self.dangling.fetch_add(1, Relaxed);
+            }
+        }
+    }
+}
+
+impl Visitor for Connect<'_> {
+    fn class(&mut self, cursor: &mut Cursor<'_>, id_size: usize) -> Option<()> {
+        let record = segment::read_class(cursor, id_size)?;
+        let mut slots = self.slots(record.id).iter();
+        class_references(&record, |target| self.connect(slots.next(), target));
+        Some(())
+    }
+
+    #[inline(always)]
+    fn instance(&mut self, id: u64, _: u32, class: u64, values: &[u8]) {
+        let t = self.shared.type_number(class, &mut self.last);
+        if self.shared.classes.references[t as usize].is_empty() {
+            return;
+        }
+        let mut slots = self.slots(id).iter();
+        self.shared.fields(t, values, |target| self.connect(slots.next(), target));
+    }
+
+    #[inline(always)]
+    fn object_array(&mut self, id: u64, _: u32, _: u64, elements: &[u8]) {
+        let mut slots = self.slots(id).iter();
+        self.shared.elements(elements, |target| self.connect(slots.next(), target));
+    }
+}

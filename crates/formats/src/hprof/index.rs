@@ -1,0 +1,241 @@
+//! The top level of a dump: names, loaded classes, stack traces, threads, and where the heap segments lie.
+
+use super::cursor::Cursor;
+use super::header::Header;
+use super::segment;
+use memory_city_heap::error::Warning;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::path::Path;
+
+/// Everything outside the heap segments.
+#[derive(Default)]
+pub struct Index {
+    strings: FxHashMap<u64, (usize, u32)>,
+    /// Class object id to the id of its name.
+    pub class_names: FxHashMap<u64, u64>,
+    /// Class serial to class object id.
+    class_serials: FxHashMap<u32, u64>,
+    frames: FxHashMap<u64, Frame>,
+    traces: FxHashMap<u32, Trace>,
+    /// Thread serial to the id of its name, from thread start records (old JVMs).
+    thread_names: FxHashMap<u32, u64>,
+    /// The heap records in pieces of some megabytes, each beginning with a record.
+    pub pieces: Vec<Range<usize>>,
+    /// What went wrong.
+    pub warnings: Vec<Warning>,
+}
+
+#[derive(Clone, Copy)]
+struct Frame {
+    method: u64,
+    class_serial: u32,
+    line: i32,
+}
+
+#[derive(Clone)]
+struct Trace {
+    frames: Vec<u64>,
+}
+
+/// Pieces are at least this long, so that each is worth a task.
+const PIECE: usize = 4 << 20;
+
+impl Index {
+    /// Reads the top level of `bytes`.
+    pub fn read(path: &Path, bytes: &[u8], header: &Header) -> Index {
+        let mut index = Index::default();
+        let mut unknown: FxHashMap<u8, (u64, u64)> = FxHashMap::default();
+        let mut segments: Vec<Range<usize>> = Vec::new();
+        let mut cursor = Cursor::new(bytes, header.end);
+        loop {
+            let start = cursor.at;
+            if start == bytes.len() {
+                break;
+            }
+            let head = (|| Some((cursor.u8()?, cursor.u32()?, cursor.u32()?)))();
+            let Some((tag, _, length)) = head else {
+                index.warn(
+                    path,
+                    start,
+                    "the file ends inside a record header: it was cut off. All complete records are shown",
+                );
+                break;
+            };
+            let end = cursor.at.saturating_add(length as usize);
+            let body = cursor.at..end.min(bytes.len());
+            if end > bytes.len() {
+                let message = format!(
+                    "the file ends {} bytes before this record does: it was cut off. All complete records are shown, the rest is missing",
+                    end - bytes.len()
+                );
+                index.warn(path, start, &message);
+            }
+            match tag {
+                0x0c | 0x1c => segments.push(body),
+                _ if end > bytes.len() => {}
+                0x01..=0x07 | 0x0a | 0x0b | 0x0d | 0x0e | 0x2c => {
+                    if index.record(tag, &bytes[body], header.id_size, cursor.at).is_none() {
+                        index.warn(
+                            path,
+                            start,
+                            &format!("record {tag:#04x} is shorter than it should be and was skipped"),
+                        );
+                    }
+                }
+                other => {
+                    let count = unknown.entry(other).or_insert((0, start as u64));
+                    count.0 += 1;
+                }
+            }
+            cursor.at = end.min(bytes.len());
+        }
+        let mut unknown: Vec<_> = unknown.into_iter().collect();
+        unknown.sort_unstable_by_key(|(_, (_, at))| *at);
+        for (tag, (count, at)) in unknown.into_iter().take(8) {
+            index.warn(path, at as usize, &format!("{count} records of the unknown kind {tag:#04x} were skipped"));
+        }
+        index.pieces = pieces(bytes, segments, header.id_size);
+        index
+    }
+
+    fn warn(&mut self, path: &Path, offset: usize, message: &str) {
+        self.warnings.push(Warning { path: path.to_owned(), offset: Some(offset as u64), message: message.to_owned() });
+    }
+
+    fn record(&mut self, tag: u8, body: &[u8], id: usize, offset: usize) -> Option<()> {
+        let mut c = Cursor::new(body, 0);
+        match tag {
+            0x01 => {
+                let name = c.id(id)?;
+                self.strings.insert(name, (offset + c.at, (body.len() - c.at) as u32));
+            }
+            0x02 => {
+                let (serial, class) = (c.u32()?, c.id(id)?);
+                c.u32()?;
+                self.class_names.insert(class, c.id(id)?);
+                self.class_serials.insert(serial, class);
+            }
+            0x04 => {
+                let frame = c.id(id)?;
+                let method = c.id(id)?;
+                c.id(id)?;
+                c.id(id)?;
+                let (class_serial, line) = (c.u32()?, c.u32()? as i32);
+                self.frames.insert(frame, Frame { method, class_serial, line });
+            }
+            0x05 => {
+                let (serial, _thread, count) = (c.u32()?, c.u32()?, c.u32()?);
+                // The count may lie; the body does not.
+                let frames: Vec<u64> = std::iter::from_fn(|| c.id(id)).take(count as usize).collect();
+                self.traces.insert(serial, Trace { frames });
+            }
+            0x0a => {
+                let serial = c.u32()?;
+                c.id(id)?;
+                c.u32()?;
+                self.thread_names.insert(serial, c.id(id)?);
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// A string by id; damaged characters are replaced.
+    pub fn string(&self, bytes: &[u8], id: u64) -> Option<String> {
+        let &(at, length) = self.strings.get(&id)?;
+        let raw = bytes.get(at..at + length as usize)?;
+        Some(String::from_utf8_lossy(raw).into_owned())
+    }
+
+    /// The name of a class in source form.
+    pub fn class_name(&self, bytes: &[u8], class: u64) -> Option<String> {
+        self.string(bytes, *self.class_names.get(&class)?).map(|n| source_name(&n))
+    }
+
+    /// The name of a thread from its start record.
+    pub fn thread_name(&self, bytes: &[u8], serial: u32) -> Option<String> {
+        self.string(bytes, *self.thread_names.get(&serial)?)
+    }
+
+    /// Frame `number` of a stack trace, for people: `com.acme.Main.run() line 12`.
+    pub fn frame(&self, bytes: &[u8], trace: u32, number: u32) -> Option<String> {
+        let frames = &self.traces.get(&trace)?.frames;
+        self.frame_text(bytes, *frames.get(number as usize)?)
+    }
+
+    /// All frames of a trace, innermost first.
+    pub fn trace(&self, bytes: &[u8], serial: u32) -> Vec<String> {
+        let Some(trace) = self.traces.get(&serial) else { return Vec::new() };
+        trace.frames.iter().map(|&f| self.frame_text(bytes, f).unwrap_or_else(|| "unknown frame".into())).collect()
+    }
+
+    /// Whether a trace has frames. Dumps of recent JVMs give every object the same empty trace.
+    pub fn trace_has_frames(&self, serial: u32) -> bool {
+        self.traces.get(&serial).is_some_and(|t| !t.frames.is_empty())
+    }
+
+    fn frame_text(&self, bytes: &[u8], frame: u64) -> Option<String> {
+        let frame = self.frames.get(&frame)?;
+        let method = self.string(bytes, frame.method)?;
+        let class = self.class_serials.get(&frame.class_serial).and_then(|c| self.class_name(bytes, *c));
+        let class = class.unwrap_or_else(|| "?".into());
+        Some(match frame.line {
+            line if line > 0 => format!("{class}.{method}() line {line}"),
+            -3 => format!("{class}.{method}() native"),
+            _ => format!("{class}.{method}()"),
+        })
+    }
+}
+
+/// Joins short segments and cuts long ones at records.
+fn pieces(bytes: &[u8], segments: Vec<Range<usize>>, id_size: usize) -> Vec<Range<usize>> {
+    segments
+        .into_iter()
+        .flat_map(
+            |segment| {
+                if segment.len() > 2 * PIECE { segment::cut(bytes, segment, id_size, PIECE) } else { vec![segment] }
+            },
+        )
+        .collect()
+}
+
+/// `[Ljava.lang.String;` or `java/util/HashMap` as people write it.
+pub fn source_name(name: &str) -> String {
+    let dimensions = name.bytes().take_while(|&b| b == b'[').count();
+    if dimensions == 0 {
+        return name.replace('/', ".");
+    }
+    let element = match &name[dimensions..] {
+        "Z" => "boolean".to_owned(),
+        "B" => "byte".to_owned(),
+        "C" => "char".to_owned(),
+        "D" => "double".to_owned(),
+        "F" => "float".to_owned(),
+        "I" => "int".to_owned(),
+        "J" => "long".to_owned(),
+        "S" => "short".to_owned(),
+        class => class.strip_prefix('L').unwrap_or(class).trim_end_matches(';').replace('/', "."),
+    };
+    element + &"[]".repeat(dimensions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::source_name;
+
+    #[test]
+    fn class_names_are_written_as_in_source() {
+        for (raw, expected) in [
+            ("java/util/HashMap$Node", "java.util.HashMap$Node"),
+            ("[C", "char[]"),
+            ("[[I", "int[][]"),
+            ("[Ljava/lang/String;", "java.lang.String[]"),
+            ("[Ljava.lang.String;", "java.lang.String[]"),
+            ("int[]", "int[]"),
+            ("[", "[]"),
+        ] {
+            assert_eq!(source_name(raw), expected);
+        }
+    }
+}

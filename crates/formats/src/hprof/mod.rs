@@ -1,0 +1,258 @@
+//! HPROF heap dumps: what every JVM and Android writes.
+//!
+//! A dump is read in passes over its memory-mapped bytes, each on all cores: the top level ([`index`]), a census of
+//! classes and addresses ([`census`]), from which classes and exact sizes follow ([`classes`], [`sizes`]), then types
+//! and references ([`graph`]), roots ([`roots`]) and thread names ([`names`]).
+//!
+//! Counted are instances, arrays, and one object for each loaded class (its `java.lang.Class` mirror). The VM's own
+//! histogram agrees in counts and bytes for every class but `java.lang.Class`: dumps hold the mirrors as class records
+//! without size, so theirs is estimated from the class's static fields and the distance to the next object.
+
+pub mod census;
+mod classes;
+mod cursor;
+mod graph;
+mod header;
+mod index;
+mod names;
+mod roots;
+pub mod segment;
+pub mod sizes;
+
+pub use header::Header;
+pub use index::Index;
+
+use census::Census;
+use classes::Classes;
+use memory_city_heap::error::{Result, Warning};
+use memory_city_heap::input::Input;
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{AddressMap, AddressSet, AllocationSite, HeapColumns, HeapState, ObjectId, RootKind, TypeKind};
+use rustc_hash::FxHashMap;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Reads a dump.
+///
+/// # Errors
+/// When it is no dump at all, or the work was cancelled. A damaged or cut dump gives what is readable, with warnings.
+pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
+    let bytes = input.bytes();
+    let header = Header::read(&input.path, bytes)?;
+    let mut index = Index::read(&input.path, bytes, &header);
+    let heap_bytes: usize = index.pieces.iter().map(|p| p.len()).sum();
+    progress.begin(progress.snapshot().stage, 3 * heap_bytes as u64);
+    // Objects lie at multiples of eight. Should a dump disagree, every address gets a slot.
+    let (census, addresses) = match take_census(input, &header, &index, 3, progress)? {
+        (census, _) if census.misaligned => take_census(input, &header, &index, 0, progress)?,
+        done => done,
+    };
+    let mut classes = Classes::new(bytes, &header, &index, &census);
+    let graph = graph::graph(input, &header, &index, &census, &addresses, &classes, progress)?;
+    let names = names::Names::read(input, &header, &index, &census);
+    let roots = roots::roots(bytes, &index, &census, &classes, &addresses, &names);
+    progress.check()?;
+    name_loaders(&mut classes, &addresses, &graph.type_of);
+
+    let mut warnings = input.warnings.clone();
+    warnings.append(&mut index.warnings);
+    warnings.extend(census.warnings.iter().cloned());
+    // HotSpot leaves out archived objects of classes that were never loaded, but not every reference to them: some are
+    // usual. Many mean that something is missing.
+    let many = graph.outgoing.len() as u64 / 100;
+    if graph.dangling > 0 && (graph.dangling <= many && warnings.is_empty()) {
+        tracing::info!("{}: {} references to objects that are not in the dump", input.path.display(), graph.dangling);
+    } else if graph.dangling > 0 {
+        warnings.push(Warning {
+            path: input.path.clone(),
+            offset: None,
+            message: format!(
+                "{} references lead to objects that are not in the dump; they were left out",
+                graph.dangling
+            ),
+        });
+    }
+    if census.objects > 0 && !roots.iter().any(|r| r.kind != RootKind::StaticField) {
+        warnings.push(Warning {
+            path: input.path.clone(),
+            offset: None,
+            message: "the dump names no GC roots: static fields are taken as roots, or all objects as reachable where there are none".into(),
+        });
+    }
+    let incoming = graph.outgoing.transpose();
+    let mirror_of =
+        classes.object_of.iter().map(|&id| if id == 0 { None } else { addresses.find(id) }).collect::<Vec<_>>();
+    let odd_sizes = mirror_sizes(&classes, &census, &addresses);
+    let traces = allocation_sites(bytes, &index, &graph.site);
+    Ok(HeapState::new(HeapColumns {
+        types: classes.types,
+        sizes: classes.sizes,
+        type_of: graph.type_of,
+        length: graph.length,
+        odd_sizes,
+        addresses,
+        outgoing: graph.outgoing,
+        incoming,
+        roots,
+        mirror_of,
+        sites: graph.site,
+        traces,
+        origins: None,
+        warnings: condense(warnings),
+    }))
+}
+
+/// Reads a dump that is in memory, under a name for messages.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_bytes(name: &Path, bytes: Vec<u8>) -> Result<HeapState> {
+    load(&Input::from_bytes(name, bytes), &Progress::new())
+}
+
+fn take_census(
+    input: &Input,
+    header: &Header,
+    index: &Index,
+    shift: u32,
+    progress: &Progress,
+) -> Result<(Census, AddressMap)> {
+    let set = AddressSet::new(shift);
+    let census = census::census(input, header, index, Some(&set), progress)?;
+    Ok((census, set.finish()))
+}
+
+/// Warnings beyond these are counted, not listed: a damaged file may give one for each segment.
+const MOST_WARNINGS: usize = 20;
+
+fn condense(mut warnings: Vec<Warning>) -> Vec<Warning> {
+    if warnings.len() > MOST_WARNINGS {
+        let more = warnings.len() - MOST_WARNINGS;
+        warnings.truncate(MOST_WARNINGS);
+        let path = warnings[0].path.clone();
+        warnings.push(Warning { path, offset: None, message: format!("and {more} more problems of this kind") });
+    }
+    warnings
+}
+
+/// Names loaders by their class; where a program has several of one class, by the first class each loaded too. Names,
+/// not addresses: those change from dump to dump.
+fn name_loaders(classes: &mut Classes, addresses: &AddressMap, type_of: &[u32]) {
+    let mut first_class: HashMap<u64, &str> = HashMap::new();
+    for (t, &loader) in classes.loader_of.iter().enumerate().filter(|(_, l)| **l != 0) {
+        let name = classes.types[t].name.as_str();
+        let first = first_class.entry(loader).or_insert(name);
+        *first = (*first).min(name);
+    }
+    let class_of = |loader: u64| {
+        let object = addresses.find(loader)?;
+        classes.types.get(*type_of.get(object.0 as usize)? as usize).map(|t| t.name.clone())
+    };
+    let mut of_class: HashMap<String, Vec<u64>> = HashMap::new();
+    for &loader in first_class.keys() {
+        of_class.entry(class_of(loader).unwrap_or_else(|| "(unknown loader)".into())).or_default().push(loader);
+    }
+    let mut names: FxHashMap<u64, Arc<str>> = FxHashMap::default();
+    for (class, loaders) in of_class {
+        for &loader in &loaders {
+            let name = match loaders.len() {
+                1 => class.clone(),
+                _ => format!("{class} of {}", first_class[&loader]),
+            };
+            names.insert(loader, Arc::from(name));
+        }
+    }
+    for (heap_type, loader) in classes.types.iter_mut().zip(&classes.loader_of) {
+        if let Some(name) = names.get(loader) {
+            heap_type.loader = Arc::clone(name);
+        }
+    }
+}
+
+fn mirror_sizes(classes: &Classes, census: &Census, addresses: &AddressMap) -> FxHashMap<u32, u64> {
+    let mut sizes = FxHashMap::default();
+    for record in &census.records {
+        let Some(o) = addresses.find(record.id) else { continue };
+        let planned = u64::from(classes.mirror_size(record));
+        let next = (o.0 as usize + 1 < addresses.len()).then(|| addresses.address(ObjectId(o.0 + 1)));
+        // The distance to the next object is exact unless something dead lies between.
+        let size = match next.map(|n| n - record.id) {
+            Some(gap) if gap >= 16 && gap <= planned + 64 => gap,
+            _ => planned,
+        };
+        sizes.insert(o.0, size);
+    }
+    sizes
+}
+
+fn allocation_sites(bytes: &[u8], index: &Index, site: &[u32]) -> FxHashMap<u32, AllocationSite> {
+    let mut traces = FxHashMap::default();
+    for &serial in site {
+        if serial != 0 && !traces.contains_key(&serial) {
+            let frames = index.trace(bytes, serial).into_iter().map(Arc::from).collect();
+            traces.insert(serial, AllocationSite { frames });
+        }
+    }
+    traces
+}
+
+/// Objects and bytes of a class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistogramRow {
+    /// Class name.
+    pub class: String,
+    /// Objects.
+    pub objects: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// Objects and bytes of every class, largest first, without building the graph: one pass.
+#[derive(Clone, Debug, Default)]
+pub struct Histogram {
+    /// The classes.
+    pub rows: Vec<HistogramRow>,
+    /// What a person must know about it.
+    pub warnings: Vec<Warning>,
+}
+
+/// Counts a dump. Class objects are counted as `java.lang.Class`, their bytes estimated.
+///
+/// # Errors
+/// As [`load`].
+pub fn histogram(input: &Input, progress: &Progress) -> Result<Histogram> {
+    let bytes = input.bytes();
+    let header = Header::read(&input.path, bytes)?;
+    let index = Index::read(&input.path, bytes, &header);
+    let heap_bytes: usize = index.pieces.iter().map(|p| p.len()).sum();
+    progress.begin(format!("Counting {}", input.path.display()), heap_bytes as u64);
+    let census = census::census(input, &header, &index, None, progress)?;
+    let classes = Classes::new(bytes, &header, &index, &census);
+    let mut rows: HashMap<u32, (u64, u64)> = HashMap::new();
+    for (id, tally) in &census.classes {
+        let Some(&t) = classes.by_id.get(id) else { continue };
+        let base = u64::from(classes.sizes.base[t as usize]);
+        let element = u64::from(classes.sizes.element[t as usize]);
+        let bytes = match (&tally.arrays, classes.types[t as usize].kind) {
+            (Some(arrays), TypeKind::ObjectArray | TypeKind::PrimitiveArray) => {
+                arrays.bytes(base, element, u64::from(classes.sizes.alignment))
+            }
+            _ => base * tally.count,
+        };
+        let row = rows.entry(t).or_default();
+        row.0 += tally.count;
+        row.1 += bytes;
+    }
+    let mirrors = rows.entry(classes.class_type).or_default();
+    mirrors.0 += census.records.len() as u64;
+    mirrors.1 += census.records.iter().map(|r| u64::from(classes.mirror_size(r))).sum::<u64>();
+    let mut rows: Vec<HistogramRow> = rows
+        .into_iter()
+        .filter(|(_, (objects, _))| *objects > 0)
+        .map(|(t, (objects, bytes))| HistogramRow { class: classes.types[t as usize].name.clone(), objects, bytes })
+        .collect();
+    rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.class.cmp(&b.class)));
+    let warnings = [index.warnings, census.warnings].concat();
+    Ok(Histogram { rows, warnings: condense(warnings) })
+}

@@ -1,0 +1,77 @@
+//! GC roots in the field's ten kinds, with what a person wants to know: which thread, which method and line, which
+//! static field.
+
+use super::Index;
+use super::census::Census;
+use super::classes::Classes;
+use super::names::Names;
+use super::segment::RootRecord;
+use memory_city_heap::{AddressMap, Root, RootKind};
+use rustc_hash::FxHashMap;
+
+/// The roots of a dump. Static fields of loaded classes are listed too, as the spec wants them, though what keeps the
+/// class alive is what makes them roots.
+pub fn roots(
+    bytes: &[u8],
+    index: &Index,
+    census: &Census,
+    classes: &Classes,
+    addresses: &AddressMap,
+    names: &Names,
+) -> Vec<Root> {
+    // Thread serial to the trace of its stack and its object.
+    let threads: FxHashMap<u32, RootRecord> =
+        census.roots.iter().filter(|r| r.tag == 0x08).map(|r| (r.thread, *r)).collect();
+    let thread_name = |serial: u32| {
+        let of_object = threads.get(&serial).and_then(|t| names.thread(t.object));
+        of_object.or_else(|| index.thread_name(bytes, serial)).unwrap_or_else(|| format!("#{serial}"))
+    };
+    let mut roots: Vec<Root> = census
+        .roots
+        .iter()
+        .filter_map(|record| {
+            let object = addresses.find(record.object)?;
+            let (kind, detail) = match record.tag {
+                0x01 => (RootKind::Jni, "JNI global".to_owned()),
+                0x02 => (RootKind::Jni, format!("JNI local of thread \"{}\"", thread_name(record.thread))),
+                0x03 => {
+                    let trace = threads.get(&record.thread).map(|t| t.frame).unwrap_or(0);
+                    let place = index.frame(bytes, trace, record.frame).unwrap_or_else(|| "unknown method".into());
+                    (RootKind::LocalVariable, format!("thread \"{}\", {place}", thread_name(record.thread)))
+                }
+                0x04 => (RootKind::Other, format!("native stack of thread \"{}\"", thread_name(record.thread))),
+                0x05 => (RootKind::ClassLoader, "system class".to_owned()),
+                0x06 => (RootKind::Thread, format!("thread block of \"{}\"", thread_name(record.thread))),
+                0x07 | 0x8e => (RootKind::Monitor, "monitor in use".to_owned()),
+                0x08 => (RootKind::Thread, format!("thread \"{}\"", thread_name(record.thread))),
+                0x8b => (RootKind::Jvmti, "debugger".to_owned()),
+                0x89 => (RootKind::Other, "interned string".to_owned()),
+                0x8a => (RootKind::Other, "waiting for finalization".to_owned()),
+                0x8c => (RootKind::Other, "reference cleanup".to_owned()),
+                0x8d => (RootKind::Other, "inside the VM".to_owned()),
+                // Android lists what it knows to be garbage: no root.
+                0x90 => return None,
+                _ => (RootKind::Other, "of unknown kind".to_owned()),
+            };
+            Some(Root { object, kind, detail })
+        })
+        .collect();
+    for record in &census.records {
+        let Some(&t) = classes.by_id.get(&record.id) else { continue };
+        let class = &classes.types[t as usize].name;
+        for (name, kind, value) in &record.statics {
+            if *kind == 2
+                && *value != 0
+                && let Some(object) = addresses.find(*value)
+            {
+                let field = index.string(bytes, *name).unwrap_or_else(|| "?".into());
+                // What the VM hangs on a class without a field of that name in the source.
+                if field.starts_with('<') {
+                    continue;
+                }
+                roots.push(Root { object, kind: RootKind::StaticField, detail: format!("{class}.{field}") });
+            }
+        }
+    }
+    roots
+}

@@ -1,0 +1,386 @@
+//! A trace as a series of heap states: read once from beginning to end, then any GC at once.
+//!
+//! The first reading writes the recording (from which all trees follow) and the index with its checkpoints. A state is
+//! reconstructed from the nearest checkpoint before it, or from where the last one was reconstructed, if that is nearer.
+
+mod life;
+mod warnings;
+
+pub use life::{Lifetime, Place};
+
+use super::event::{Decoder, Program, Step};
+use super::index::{Body, Checkpoint, Index, Stamp, cache_folder};
+use super::kept::KeptStates;
+use super::recording::{Recorder, Recording};
+use super::replay::{Collection, Moment, Replay, SavedReplay};
+use super::series::{GcPoint, HeapSeries, SnapshotInfo};
+use memory_city_heap::HeapState;
+use memory_city_heap::error::{Error, Result, Warning};
+use memory_city_heap::progress::Progress;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use warnings::warnings;
+
+/// The files of a trace, of whatever format.
+pub trait Source: Send + Sync + 'static {
+    /// Turns them into events.
+    type Decoder: Decoder;
+
+    /// A decoder at the beginning.
+    fn decoder(&self) -> Self::Decoder;
+
+    /// What the trace says about the program.
+    fn program(&self) -> &Arc<Program>;
+
+    /// The files, the trace itself first.
+    fn files(&self) -> Vec<&Path>;
+
+    /// Whether references were recorded.
+    fn has_references(&self) -> bool;
+}
+
+/// A trace as a series.
+pub struct RecordedSeries<S: Source> {
+    shared: Arc<Shared<S>>,
+    recording: Recording,
+    points: Vec<SnapshotInfo>,
+    warnings: Vec<Warning>,
+}
+
+/// What all series of one trace share: a partial one, while the trace is being read, and the whole one.
+struct Shared<S: Source> {
+    source: S,
+    index: Mutex<Index>,
+    player: Mutex<Option<Player<S::Decoder>>>,
+    states: Mutex<KeptStates>,
+}
+
+/// A replay somewhere in the trace.
+struct Player<D> {
+    decoder: D,
+    replay: Replay<()>,
+    /// The moment it was stopped at.
+    at: Option<Moment>,
+}
+
+/// A place to go on from.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct SavedPlayer<T> {
+    decoder: T,
+    replay: SavedReplay,
+}
+
+/// A first picture after this long, and then each time as much again has been read.
+const FIRST_PICTURE: Duration = Duration::from_millis(600);
+/// Bytes of a trace that are read between two looks at the clock or the wish to stop.
+const PIECE: u64 = 1 << 20;
+/// Checkpoints are not worth it for less.
+const LEAST_DISTANCE: u64 = 4 << 20;
+/// Nor for less than so many times their size: writing a byte of them takes as long as replaying two dozen of the trace.
+const LEAST_SIZES: u64 = 6;
+
+fn moment(index: usize) -> Moment {
+    Moment { gc: index as u32 / 2, end: index % 2 == 1 }
+}
+
+/// Reads a trace, or its index.
+///
+/// # Errors
+/// When nothing of it can be read, or the work was cancelled.
+pub fn open<S: Source>(
+    source: S,
+    progress: &Progress,
+    partial: &mut dyn FnMut(Box<dyn HeapSeries>),
+) -> Result<RecordedSeries<S>> {
+    open_with_cache(source, cache_folder().as_deref(), progress, partial)
+}
+
+/// As [`open`], with the folder for indexes; without one, checkpoints stay in memory.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_with_cache<S: Source>(
+    source: S,
+    cache: Option<&Path>,
+    progress: &Progress,
+    partial: &mut dyn FnMut(Box<dyn HeapSeries>),
+) -> Result<RecordedSeries<S>> {
+    let stamp = Stamp::of(source.files().into_iter());
+    if let Some((index, body)) = Index::open(cache, stamp.as_ref()) {
+        let program = source.program();
+        if body.infos.iter().all(|i| (i.type_id as usize) < program.types.len()) {
+            let recording = Recording {
+                program: Arc::clone(program),
+                threads: body.threads.into_iter().map(Arc::from).collect(),
+                infos: body.infos,
+                collections: body.collections,
+                log: body.log,
+            };
+            return Ok(RecordedSeries::new(Shared::new(source, index), recording, body.warnings));
+        }
+    }
+    let index = Index::begin(cache, stamp.as_ref());
+    read(Shared::new(source, index), stamp.as_ref(), progress, partial)
+}
+
+/// The first reading.
+fn read<S: Source>(
+    shared: Arc<Shared<S>>,
+    stamp: Option<&Stamp>,
+    progress: &Progress,
+    partial: &mut dyn FnMut(Box<dyn HeapSeries>),
+) -> Result<RecordedSeries<S>> {
+    let mut decoder = shared.source.decoder();
+    let mut replay = Replay::new(Arc::clone(shared.source.program()), Recorder::default());
+    let (mut done, total) = decoder.position();
+    let name = shared.source.files()[0].display().to_string();
+    progress.begin(format!("Reading {name}"), total);
+    progress.advance(done);
+    let mut spacing = Spacing { last: done, bytes: 0 };
+    let begun = Instant::now();
+    let mut next_picture = FIRST_PICTURE;
+    let mut looked = done;
+    let mut failed = None;
+    loop {
+        if replay.stopped() || replay.interval() == 0 {
+            replay.stop_at(Moment { gc: replay.interval(), end: true });
+        }
+        let step = match decoder.step(&mut replay) {
+            Ok(step) => step,
+            // What was read up to the last complete GC is shown.
+            Err(error) if replay.interval() > 0 => {
+                failed = Some(error);
+                Step::End
+            }
+            Err(error) => return Err(error),
+        };
+        let at = decoder.position().0;
+        let ended = replay.stopped() && step != Step::End;
+        if at - looked >= PIECE || step == Step::End || ended {
+            progress.advance(at - done);
+            (done, looked) = (at, at);
+            progress.check()?;
+        }
+        if ended {
+            spacing.checkpoint(&shared, &decoder, &mut replay, at, total);
+            if begun.elapsed() >= next_picture {
+                let series = RecordedSeries::new(Arc::clone(&shared), recording_of(&replay), decoder.warnings());
+                partial(Box::new(series));
+                next_picture = 2 * begun.elapsed();
+                progress.begin(format!("Reading {name}"), total);
+                progress.advance(at);
+            }
+        }
+        if step == Step::End {
+            break;
+        }
+    }
+    replay.finish();
+    let warnings = warnings(&shared.source, &decoder, &replay, failed);
+    let recording = recording_of(&replay);
+    tracing::debug!(
+        "read {} events, {} GCs, {} objects alive at the end in {} bytes",
+        replay.events(),
+        replay.interval(),
+        replay.live(),
+        replay.memory()
+    );
+    if recording.log.is_empty() || replay.events() == 0 {
+        return Err(Error::Unusable {
+            what: format!("{name} holds no events of a program"),
+            remedy: "Record a longer run, or copy the trace again if it was larger".into(),
+        });
+    }
+    lock(&shared.index).finish(stamp, || Body::new(&recording, replay.oddities(), warnings.clone()));
+    Ok(RecordedSeries::new(shared, recording, warnings))
+}
+
+fn recording_of(replay: &Replay<Recorder>) -> Recording {
+    Recording {
+        program: Arc::clone(replay.program()),
+        threads: replay.threads().to_vec(),
+        infos: replay.infos().to_vec(),
+        collections: replay.observer.collections.clone(),
+        log: replay.observer.log.clone(),
+    }
+}
+
+/// How far checkpoints are apart.
+struct Spacing {
+    /// Where the last one was.
+    last: u64,
+    /// How large it was.
+    bytes: u64,
+}
+
+impl Spacing {
+    fn checkpoint<S: Source>(
+        &mut self,
+        shared: &Shared<S>,
+        decoder: &S::Decoder,
+        replay: &mut Replay<Recorder>,
+        at: u64,
+        total: u64,
+    ) {
+        let mut index = lock(&shared.index);
+        // The size of the next one: as the last, or as a guess by the number of objects.
+        let bytes = self.bytes.max(6 * replay.live());
+        let Some(distance) = index.distance(total, total - at, bytes) else { return };
+        if at - self.last < distance.max(LEAST_DISTANCE).max(LEAST_SIZES * bytes) {
+            return;
+        }
+        let saved = SavedPlayer { decoder: decoder.save(), replay: replay.save() };
+        self.bytes = index.add(replay.interval() - 1, &saved);
+        self.last = at;
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+impl<S: Source> Shared<S> {
+    fn new(source: S, index: Index) -> Arc<Self> {
+        Arc::new(Shared { source, index: Mutex::new(index), player: Mutex::default(), states: Mutex::default() })
+    }
+
+    /// A player that has not passed `moment`, as near to it as there is.
+    fn player(&self, wanted: Moment, recording: &Recording) -> Player<S::Decoder> {
+        let here = lock(&self.player).take().filter(|p| p.at.is_none_or(|at| at <= wanted));
+        let checkpoint = match (wanted.end, wanted.gc) {
+            (true, gc) => lock(&self.index).before(gc),
+            (false, 0) => None,
+            (false, gc) => lock(&self.index).before(gc - 1),
+        };
+        let at = |c: Checkpoint| Moment { gc: c.gc, end: true };
+        if let Some(checkpoint) = checkpoint
+            && here.as_ref().and_then(|p| p.at).is_none_or(|p| p < at(checkpoint))
+            && let Some(player) = self.restore(checkpoint, recording)
+        {
+            return player;
+        }
+        here.unwrap_or_else(|| Player {
+            decoder: self.source.decoder(),
+            replay: Replay::new(Arc::clone(self.source.program()), ()),
+            at: None,
+        })
+    }
+
+    fn restore(&self, checkpoint: Checkpoint, recording: &Recording) -> Option<Player<S::Decoder>> {
+        let saved: SavedPlayer<<S::Decoder as Decoder>::Saved> = lock(&self.index).read(checkpoint)?;
+        let program = Arc::clone(self.source.program());
+        let replay = Replay::restore(program, &recording.threads, &recording.infos, saved.replay, ())?;
+        let mut decoder = self.source.decoder();
+        decoder.restore(saved.decoder).ok()?;
+        Some(Player { decoder, replay, at: Some(Moment { gc: checkpoint.gc, end: true }) })
+    }
+}
+
+impl<D: Decoder> Player<D> {
+    /// Goes on to a moment. `false` when the trace ends before.
+    fn play(&mut self, until: Moment, progress: &Progress) -> Result<bool> {
+        if self.at == Some(until) {
+            return Ok(true);
+        }
+        self.replay.stop_at(until);
+        let (mut done, total) = self.decoder.position();
+        progress.begin(progress.snapshot().stage, total);
+        progress.advance(done);
+        while !self.replay.stopped() {
+            if self.decoder.step(&mut self.replay)? == Step::End && !self.replay.stopped() {
+                self.replay.finish();
+                if !self.replay.stopped() {
+                    return Ok(false);
+                }
+            }
+            let at = self.decoder.position().0;
+            if at - done >= PIECE {
+                progress.advance(at - done);
+                done = at;
+                progress.check()?;
+            }
+        }
+        self.at = Some(until);
+        Ok(true)
+    }
+}
+
+impl<S: Source> RecordedSeries<S> {
+    fn new(shared: Arc<Shared<S>>, recording: Recording, warnings: Vec<Warning>) -> Self {
+        let path = shared.source.files()[0].to_owned();
+        let points = (0..recording.log.len())
+            .map(|i| {
+                let Moment { gc, end } = moment(i);
+                let collection = recording.collections.get(gc as usize);
+                let point = |c: &Collection| GcPoint {
+                    number: c.number,
+                    kind: c.kind,
+                    cause: recording
+                        .program
+                        .causes
+                        .get(c.cause as usize)
+                        .map_or_else(|| "unknown cause".to_owned(), |c| c.to_string()),
+                    duration: c.end - c.start,
+                    end,
+                    freed: c.freed,
+                };
+                SnapshotInfo {
+                    label: match (collection, end) {
+                        (Some(c), true) => format!("GC {}", c.number),
+                        (Some(c), false) => format!("Before GC {}", c.number),
+                        (None, _) if recording.collections.is_empty() => "End of the program".to_owned(),
+                        (None, _) => "Before the unfinished GC".to_owned(),
+                    },
+                    millis: collection.map_or(0, |c| if end { c.end } else { c.start }),
+                    path: path.clone(),
+                    gc: collection.map(point),
+                }
+            })
+            .collect();
+        RecordedSeries { shared, recording, points, warnings }
+    }
+
+    /// Where the trace's references, roots and identities come from: for tests and tools.
+    pub fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// How many checkpoints there are.
+    pub fn checkpoints(&self) -> usize {
+        lock(&self.shared.index).checkpoints.len()
+    }
+}
+
+impl<S: Source> HeapSeries for RecordedSeries<S> {
+    fn points(&self) -> &[SnapshotInfo] {
+        &self.points
+    }
+
+    fn load(&self, index: usize, progress: &Progress) -> Result<Arc<HeapState>> {
+        if let Some(state) = lock(&self.shared.states).get(index) {
+            return Ok(state);
+        }
+        progress.begin(format!("Reconstructing the heap: {}", self.points[index].label), 0);
+        let wanted = moment(index);
+        let mut player = self.shared.player(wanted, &self.recording);
+        if !player.play(wanted, progress)? {
+            return Err(Error::Unusable {
+                what: format!("{} has become shorter while it was open", self.points[index].path.display()),
+                remedy: "Open it again".into(),
+            });
+        }
+        let state = Arc::new(player.replay.state());
+        *lock(&self.shared.player) = Some(player);
+        lock(&self.shared.states).keep(index, Arc::clone(&state));
+        Ok(state)
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        self.warnings.clone()
+    }
+
+    fn recording(&self) -> Option<&Recording> {
+        Some(&self.recording)
+    }
+}

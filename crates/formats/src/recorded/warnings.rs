@@ -1,0 +1,65 @@
+//! What a person must know about a trace that has been read.
+
+use super::Source;
+use crate::event::Decoder;
+use crate::replay::{Observer, Oddities, Replay};
+use memory_city_heap::error::{Error, Warning};
+use std::path::Path;
+
+/// What the decoder says, why reading `failed` if it did, and what of the heap could not be made out.
+pub(super) fn warnings<S: Source, O: Observer>(
+    source: &S,
+    decoder: &S::Decoder,
+    replay: &Replay<O>,
+    failed: Option<Error>,
+) -> Vec<Warning> {
+    let mut warnings = decoder.warnings();
+    let path = source.files()[0].to_owned();
+    if let Some(error) = failed {
+        let message = format!("the trace cannot be read to its end; what came before is shown. {error}");
+        warnings.push(Warning { path: path.clone(), offset: None, message });
+    }
+    warnings.extend(oddities(&path, replay.oddities()));
+    if replay.is_collecting() {
+        warnings.push(Warning {
+            path: path.clone(),
+            offset: None,
+            message: "the trace ends during a garbage collection: the end of that one is not shown".into(),
+        });
+    } else if replay.interval() == 0 {
+        warnings.push(Warning {
+            path: path.clone(),
+            offset: None,
+            message:
+                "the program ended without a garbage collection: the only state is that of its end, garbage included"
+                    .into(),
+        });
+    }
+    if !source.has_references() || !replay.has_references() {
+        let why = match source.has_references() {
+            true => "the collector did not report any",
+            false => "it was recorded without them (-XX:+TraceObjectsPointers records them)",
+        };
+        warnings.push(Warning {
+            path,
+            offset: None,
+            message: format!("the trace holds no references, {why}: what keeps objects alive cannot be shown"),
+        });
+    }
+    warnings
+}
+
+fn oddities(path: &Path, found: Oddities) -> Vec<Warning> {
+    let cases = [
+        (found.unknown_objects, "moves or references of objects that are not there were left out"),
+        (found.unknown_targets, "references to places without an object were left out"),
+        (found.overwritten, "objects were overwritten by others without having been reported dead; they count as dead"),
+        (found.misplaced, "objects outside every space of the heap were left out"),
+    ];
+    let warning = |(count, what): (u64, &str)| Warning {
+        path: path.to_owned(),
+        offset: None,
+        message: format!("the trace does not fit together: {count} {what}"),
+    };
+    cases.into_iter().filter(|c| c.0 > 0).map(warning).collect()
+}

@@ -1,0 +1,139 @@
+//! The end of a collection: what is dead goes, what was reported becomes part of the heap, what is elsewhere now is
+//! counted there.
+
+use super::map::{self, Entry};
+use super::{Collecting, Observer, Replay};
+use crate::event::GcKind;
+use crate::spaces::Space;
+use rustc_hash::FxHashMap;
+
+impl<O: Observer> Replay<O> {
+    /// Where young objects are.
+    pub(super) fn young(&self) -> Vec<(u64, u64)> {
+        self.spaces.all().iter().filter(|s| s.kind.is_young()).map(Space::range).collect()
+    }
+
+    /// Buries what the collected ranges still hold of the heap before. Returns how many objects.
+    pub(super) fn sweep(&mut self, collecting: &Collecting) -> u64 {
+        let before = self.live;
+        let ranges = match (&collecting.named[..], collecting.gc.kind) {
+            ([], GcKind::Major) => &[(0, u64::MAX)],
+            ([], GcKind::Minor) => &collecting.young[..],
+            (named, _) => named,
+        };
+        // If all young spaces are collected, what was born in them and not reported is dead: its number and its place
+        // in the counts are taken back with those of all others, and its leaf without a look at what is in it.
+        let inhabited: Vec<_> = collecting.young.iter().copied().filter(|&(a, b)| self.now.has_between(a, b)).collect();
+        let passing = covers(ranges, &inhabited);
+        let mut dead = Vec::new();
+        for &(start, end) in ranges {
+            for page in self.now.pages_between(start, end) {
+                let leaf = self.now.get(page);
+                let first = page << map::LEAF_SHIFT;
+                // What was reported is in the heap after.
+                let keep_dead = |entry: Entry| {
+                    if !entry.is_marked() {
+                        dead.push(entry);
+                    }
+                };
+                if start > first || end - first < 1 << map::LEAF_SHIFT {
+                    self.map.cut(leaf, start..end, keep_dead);
+                } else if passing && self.map.born(leaf) == self.interval {
+                    self.now.set(page, map::NONE);
+                    self.live -= self.map.discard(leaf) as u64;
+                } else {
+                    self.now.set(page, map::NONE);
+                    self.map.release(leaf, keep_dead);
+                }
+                dead.drain(..).for_each(|entry| self.bury(entry));
+            }
+        }
+        self.map.drop_marked();
+        self.cells.settle(passing);
+        if passing {
+            self.numbers.free_passing();
+        }
+        before - self.live
+    }
+
+    /// Makes the heap after the GC part of the heap now. Returns where leaves went that met another.
+    pub(super) fn join(&mut self) -> FxHashMap<u32, u32> {
+        let mut joined = FxHashMap::default();
+        let mut objects = Vec::new();
+        for (page, leaf) in self.next.drain() {
+            let here = self.now.get(page);
+            if here == map::NONE && self.now.set(page, leaf) {
+                self.map.trim(leaf);
+                continue;
+            }
+            joined.insert(leaf, here);
+            objects.clear();
+            objects.extend(self.map.objects(leaf));
+            self.map.release(leaf, |_| ());
+            for &(address, entry) in &objects {
+                match self.map.slot(&mut self.now, address, map::NONE) {
+                    Some(slot) => {
+                        self.map.set_mixed(slot.leaf());
+                        if let Some(other) = self.map.put(slot, entry) {
+                            self.overwrite(other);
+                        }
+                    }
+                    None => {
+                        self.oddities.misplaced += 1;
+                        self.bury(entry);
+                    }
+                }
+            }
+        }
+        joined
+    }
+
+    /// Objects where the kind of space changed are counted under the new one.
+    pub(super) fn relabel(&mut self) {
+        let mut kinds = Vec::new();
+        for (start, end) in merged(std::mem::take(&mut self.changed_ranges)) {
+            for page in self.now.pages_between(start, end) {
+                let leaf = self.now.get(page);
+                kinds.clear();
+                kinds.extend(self.map.objects(leaf).map(|(address, _)| self.spaces.kind_at(address)));
+                let mut mixed = false;
+                for (entry, &kind) in self.map.entries_mut(leaf).iter_mut().zip(&kinds) {
+                    let target = self.cells.in_space(entry.cell(), kind);
+                    if target != entry.cell() {
+                        mixed = true;
+                        self.numbers.keep(entry.number());
+                        let size = self.cells.size(target, || entry.length());
+                        self.cells.remove(entry.cell(), size);
+                        self.cells.add(target, size);
+                        entry.set_cell(target);
+                    }
+                }
+                if mixed {
+                    self.map.set_mixed(leaf);
+                }
+            }
+        }
+    }
+}
+
+/// Ranges without overlaps, in order.
+fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    ranges.sort_unstable();
+    ranges.dedup_by(|next, last| {
+        let touches = next.0 <= last.1;
+        if touches {
+            last.1 = last.1.max(next.1);
+        }
+        touches
+    });
+    ranges
+}
+
+/// Whether some ranges hold all of others.
+fn covers(ranges: &[(u64, u64)], others: &[(u64, u64)]) -> bool {
+    let ranges = merged(ranges.to_vec());
+    others.iter().all(|&(start, end)| {
+        let at = ranges.partition_point(|range| range.0 <= start);
+        start >= end || at > 0 && ranges[at - 1].1 >= end
+    })
+}

@@ -1,0 +1,153 @@
+//! The numbers of objects: with its birth, a number is the identity of an object.
+//!
+//! Most objects pass: they are born in a young space and dead at the next GC. Their numbers are taken back together, all
+//! that were taken since the last GC and not kept, so that neither birth nor death marks them one by one.
+
+use super::arena::grow;
+use super::map;
+use super::vacant::{Vacant, word};
+use memory_city_heap::Identity;
+
+/// Numbers there can be: they have 31 bits.
+const MOST_NUMBERS: usize = 1 << 31;
+
+/// Numbers, free or of live objects.
+#[derive(Default)]
+pub struct Numbers {
+    /// By number: the GC interval its last object was born in.
+    births: Vec<u32>,
+    vacant: Vacant,
+    /// What was free when the last GC had ended, and how many numbers there were.
+    before: Vec<u64>,
+    count_before: usize,
+    /// Numbers taken since then that do not pass.
+    kept: Vec<u64>,
+}
+
+impl Numbers {
+    /// The numbers of a heap that was saved: `birth` of each live one, [`map::NONE`] where there is none.
+    pub fn restored(births: Vec<u32>) -> Numbers {
+        let mut numbers = Numbers { births, ..Numbers::default() };
+        let free = numbers.births.iter().enumerate().filter(|(_, birth)| **birth == map::NONE);
+        free.for_each(|(number, _)| numbers.vacant.add(number as u32));
+        numbers.rewind();
+        numbers
+    }
+
+    /// Takes a number for an object born in an interval, the next one that was free at the end of the last GC. `None`
+    /// when there are two billion.
+    #[inline]
+    pub fn take(&mut self, birth: u32) -> Option<u32> {
+        if let Some(number) = self.vacant.next() {
+            self.births[number as usize] = birth;
+            return Some(number);
+        }
+        if self.births.len() >= MOST_NUMBERS - 1 {
+            return None;
+        }
+        grow(&mut self.births);
+        self.births.push(birth);
+        Some(self.births.len() as u32 - 1)
+    }
+
+    /// A number is free from now on.
+    pub fn release(&mut self, number: u32) {
+        let (at, bit) = ((number >> 6) as usize, 1 << (number & 63));
+        self.vacant.add(number);
+        // Whoever takes it next passes or not by itself.
+        if let Some(before) = self.before.get_mut(at) {
+            *before |= bit;
+        }
+        if let Some(kept) = self.kept.get_mut(at) {
+            *kept &= !bit;
+        }
+    }
+
+    /// How many numbers there are, free or not.
+    pub fn len(&self) -> usize {
+        self.births.len()
+    }
+
+    /// When the last object of a number was born.
+    #[inline]
+    pub fn birth(&self, number: u32) -> u32 {
+        self.births[number as usize]
+    }
+
+    /// Whether a number is that of a live object.
+    #[inline]
+    pub fn is_live(&self, number: u32) -> bool {
+        (number as usize) < self.births.len() && !self.vacant.is_free(number)
+    }
+
+    /// Whether the object of an identity is alive.
+    pub fn has(&self, identity: Identity) -> bool {
+        self.is_live(identity.number) && self.birth(identity.number) == identity.birth
+    }
+
+    /// A number taken since the last GC does not pass.
+    #[inline]
+    pub fn keep(&mut self, number: u32) {
+        *word(&mut self.kept, number) |= 1 << (number & 63);
+    }
+
+    /// Frees what was taken since the last GC and not kept.
+    pub fn free_passing(&mut self) {
+        let (bits, kept, count) = (&mut self.vacant.bits, &self.kept, self.births.len());
+        let kept = |at: usize| kept.get(at).copied().unwrap_or(0);
+        for (at, (free, before)) in bits.iter_mut().zip(&self.before).enumerate() {
+            *free |= before & !kept(at);
+        }
+        // Those that were new.
+        bits.resize(count.div_ceil(64), 0);
+        let mut number = self.count_before;
+        while number < count {
+            let (at, bit) = (number / 64, number % 64);
+            let end = 64.min(bit + count - number);
+            let new = (u64::MAX >> (64 - (end - bit))) << bit;
+            bits[at] |= new & !kept(at);
+            number += end - bit;
+        }
+    }
+
+    /// A GC has ended: begins again with the first free number.
+    pub fn rewind(&mut self) {
+        self.vacant.rewind();
+        self.before.clone_from(&self.vacant.bits);
+        self.count_before = self.births.len();
+        self.kept.fill(0);
+    }
+
+    /// Bytes of memory.
+    pub fn memory(&self) -> usize {
+        4 * self.births.capacity() + self.vacant.memory() + 8 * (self.before.capacity() + self.kept.capacity())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn what_was_taken_and_not_kept_passes(
+            rounds in prop::collection::vec((0usize..200, prop::collection::vec(any::<prop::sample::Index>(), 0..40)), 1..8),
+        ) {
+            let (mut numbers, mut live) = (Numbers::default(), BTreeSet::new());
+            for (taken, kept) in rounds {
+                numbers.rewind();
+                let new: Vec<u32> = (0..taken).map(|_| numbers.take(0).expect("a number")).collect();
+                prop_assert!(new.iter().all(|n| !live.contains(n)));
+                for index in kept.iter().filter(|_| !new.is_empty()) {
+                    let number = new[index.index(new.len())];
+                    numbers.keep(number);
+                    live.insert(number);
+                }
+                numbers.free_passing();
+                prop_assert!((0..numbers.len() as u32).all(|n| numbers.is_live(n) == live.contains(&n)));
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! A replay on disk: what is needed to go on from the middle of a trace.
+//!
+//! What is read back is checked against itself and the program before it is used: a damaged index must not lead to a
+//! panic or to a wrong picture.
+
+use super::cells::CellKey;
+use super::map::{self, Entry};
+use super::numbers::Numbers;
+use super::{Observer, Oddities, Replay, ReplayRoot};
+use crate::event::{ObjectInfo, Program};
+use crate::spaces::Spaces;
+use memory_city_heap::{RootKind, ThreadId};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A heap between two GCs, as columns.
+#[derive(Serialize, Deserialize)]
+pub struct SavedReplay {
+    interval: u32,
+    threads: u32,
+    infos: u32,
+    spaces: Spaces,
+    cells: Vec<CellKey>,
+    numbers: u32,
+    /// By object, in address order: distance to the address of the one before.
+    addresses: Vec<u64>,
+    /// Their numbers, as distance to the number of the one before.
+    number_of: Vec<i32>,
+    cell_of: Vec<u32>,
+    lengths: Vec<u32>,
+    /// GCs since their references were reported.
+    reported: Vec<u32>,
+    reference_counts: Vec<u32>,
+    references: Vec<u32>,
+    roots: Vec<(u8, u32, u8, u32)>,
+    oddities: Oddities,
+    events: u64,
+}
+
+/// Details of roots that can be.
+const DETAILS: [&str; 13] = [
+    "universe",
+    "JNI handle",
+    "thread",
+    "monitor in use",
+    "flat profiler",
+    "system dictionary",
+    "class loader data",
+    "management",
+    "JVMTI",
+    "code cache",
+    "weak root",
+    "other",
+    "stack",
+];
+
+const KINDS: [RootKind; 10] = [
+    RootKind::ClassLoader,
+    RootKind::StaticField,
+    RootKind::Thread,
+    RootKind::LocalVariable,
+    RootKind::CodeBlob,
+    RootKind::Jni,
+    RootKind::Jvmti,
+    RootKind::Monitor,
+    RootKind::Management,
+    RootKind::Other,
+];
+
+impl<O: Observer> Replay<O> {
+    /// Saves the heap; only right after a GC.
+    pub fn save(&mut self) -> SavedReplay {
+        debug_assert!(!self.is_collecting());
+        let mut number_of_cell = vec![map::NONE; self.cells.count()];
+        let mut saved = SavedReplay {
+            interval: self.interval,
+            threads: self.threads.len() as u32,
+            infos: self.infos.len() as u32,
+            spaces: self.spaces.clone(),
+            cells: Vec::new(),
+            numbers: self.numbers.len() as u32,
+            addresses: Vec::with_capacity(self.live as usize),
+            number_of: Vec::with_capacity(self.live as usize),
+            cell_of: Vec::with_capacity(self.live as usize),
+            lengths: Vec::with_capacity(self.live as usize),
+            reported: Vec::with_capacity(self.live as usize),
+            reference_counts: Vec::with_capacity(self.live as usize),
+            references: Vec::new(),
+            roots: Vec::with_capacity(self.roots.len()),
+            oddities: self.oddities,
+            events: self.events,
+        };
+        let (mut address, mut number) = (0u64, 0u32);
+        for page in self.now.pages().to_vec() {
+            for (at, entry) in self.map.objects(self.now.get(page)) {
+                saved.addresses.push(at - address);
+                saved.number_of.push(entry.number().wrapping_sub(number) as i32);
+                (address, number) = (at, entry.number());
+                let cell = &mut number_of_cell[entry.cell() as usize];
+                if *cell == map::NONE {
+                    *cell = saved.cells.len() as u32;
+                    saved.cells.push(self.cells.key(entry.cell()));
+                }
+                saved.cell_of.push(*cell);
+                saved.lengths.push(entry.length());
+                saved.reported.push(self.interval - self.arena.time_of(entry.record()).min(self.interval));
+                let references = self.arena.of(entry.record());
+                saved.reference_counts.push(references.len() as u32);
+                saved.references.extend_from_slice(references);
+            }
+        }
+        for root in &self.roots {
+            let detail = DETAILS.iter().position(|d| *d == root.detail).unwrap_or(11);
+            saved.roots.push((root.kind as u8, root.thread.0, detail as u8, root.target));
+        }
+        saved
+    }
+
+    /// Goes on from a saved heap. `None` when it does not fit together.
+    pub fn restore(
+        program: Arc<Program>,
+        threads: &[Arc<str>],
+        infos: &[ObjectInfo],
+        saved: SavedReplay,
+        observer: O,
+    ) -> Option<Self> {
+        if saved.interval >= super::arena::MOST_TIMES {
+            return None;
+        }
+        let mut replay = Replay::new(program, observer);
+        replay.interval = saved.interval;
+        replay.threads = threads.get(..saved.threads as usize).filter(|t| !t.is_empty())?.to_vec();
+        for &info in infos.get(..saved.infos as usize)? {
+            if info.type_id as usize >= replay.program.types.len() || info.thread.0 as usize >= threads.len() {
+                return None;
+            }
+            crate::event::EventSink::info(&mut replay, info);
+        }
+        replay.spaces = saved.spaces.clone();
+        replay.spaces.sort();
+        let mut cells = Vec::with_capacity(saved.cells.len());
+        for &key in &saved.cells {
+            let info = replay.infos.get(key.info as usize)?;
+            if key.birth > saved.interval {
+                return None;
+            }
+            let shape = *replay.program.shapes.get(info.type_id as usize)?;
+            cells.push((replay.cells.cell(key, shape.packed()), key.birth, shape));
+        }
+        let numbers = saved.numbers as usize;
+        let live = saved.addresses.len();
+        let SavedReplay { number_of, cell_of, lengths, reported, reference_counts, .. } = &saved;
+        let columns = [number_of.len(), cell_of.len(), lengths.len(), reported.len(), reference_counts.len()];
+        if columns.iter().any(|&n| n != live) {
+            return None;
+        }
+        let mut births = vec![map::NONE; numbers];
+        let (mut address, mut number, mut at) = (0u64, 0u32, 0usize);
+        for i in 0..live {
+            let (cell, birth, shape) = *cells.get(saved.cell_of[i] as usize)?;
+            let length = saved.lengths[i];
+            address = address.checked_add(saved.addresses[i])?;
+            number = number.wrapping_add(saved.number_of[i] as u32);
+            let end = at.checked_add(saved.reference_counts[i] as usize)?;
+            let references = saved.references.get(at..end)?;
+            at = end;
+            let reported = saved.interval.checked_sub(saved.reported[i])?;
+            let record = replay.arena.add(reported, references)?;
+            let slot = replay.map.slot(&mut replay.now, address, map::NONE).filter(|_| address & 7 == 0)?;
+            // Every number is taken once.
+            *births.get_mut(number as usize).filter(|birth| **birth == map::NONE)? = birth;
+            let mut entry = Entry::new(number, cell, length);
+            entry.set_record(record);
+            if replay.map.put(slot, entry).is_some() {
+                return None;
+            }
+            replay.cells.add(cell, shape.size(length));
+        }
+        replay.numbers = Numbers::restored(births);
+        replay.live = live as u64;
+        for (kind, thread, detail, target) in saved.roots {
+            replay.roots.push(ReplayRoot {
+                kind: *KINDS.get((kind as usize).checked_sub(1)?)?,
+                thread: ThreadId(Some(thread).filter(|t| (*t as usize) < replay.threads.len())?),
+                detail: DETAILS.get(detail as usize)?,
+                target: Some(target).filter(|t| (*t as usize) < numbers)?,
+            });
+        }
+        // What is there now was noted before.
+        replay.cells.take_changes();
+        replay.oddities = saved.oddities;
+        replay.events = saved.events;
+        Some(replay)
+    }
+}

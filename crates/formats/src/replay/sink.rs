@@ -1,0 +1,240 @@
+//! What each event does to the heap.
+
+use super::arena::grow;
+use super::map::Entry;
+use super::{Collecting, Collection, MOST_CHECKED, Moment, Observer, Replay, ReplayRoot, arena};
+use crate::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo};
+use crate::spaces::{Space, Spaces};
+use hashbrown::hash_table;
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::{RootKind, ThreadId};
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+impl<O: Observer> EventSink for Replay<O> {
+    fn thread(&mut self, name: &str) -> ThreadId {
+        self.threads.push(Arc::from(name));
+        ThreadId(self.threads.len() as u32 - 1)
+    }
+
+    fn name_thread(&mut self, thread: ThreadId, name: &str) {
+        if let Some(known) = self.threads.get_mut(thread.0 as usize) {
+            *known = Arc::from(name);
+        }
+    }
+
+    fn spaces(&self) -> &Spaces {
+        &self.spaces
+    }
+
+    fn change_space(&mut self, index: u32, change: impl FnOnce(&mut Space)) -> bool {
+        let before = self.spaces.get(index).copied().unwrap_or_default();
+        if !self.spaces.set(index, change) {
+            return false;
+        }
+        let after = self.spaces.get(index).copied().unwrap_or_default();
+        let ((old_start, old_end), (start, end)) = (before.range(), after.range());
+        let same = before.kind == after.kind && start < old_end && old_start < end;
+        // What it covers as before is of its kind already.
+        let between = |a: u64, b: u64| (a.min(b), a.max(b));
+        let changed = match same {
+            true => [between(start, old_start), between(old_end, end)],
+            false => [(old_start, old_end), (start, end)],
+        };
+        for (start, end) in changed {
+            // Where nothing is yet, nothing changes: regions get their kind before their objects.
+            let unknown = self.collecting.is_some() || self.changed_ranges.len() > MOST_CHECKED;
+            if start < end && (unknown || self.now.has_between(start, end)) {
+                self.changed_ranges.push((start, end));
+            }
+        }
+        true
+    }
+
+    fn remove_spaces(&mut self, first: u32, count: u64) {
+        let removed = self.spaces.all().iter().skip(first as usize).take(count.min(1 << 32) as usize);
+        self.changed_ranges.extend(removed.filter(|s| s.bytes > 0).map(Space::range));
+        self.spaces.remove(first, count);
+    }
+
+    fn info(&mut self, info: ObjectInfo) -> InfoId {
+        let infos = &mut self.infos;
+        let hash = |&id: &u32| FxBuildHasher.hash_one(infos[id as usize]);
+        let entry = self.info_ids.entry(FxBuildHasher.hash_one(info), |&id| infos[id as usize] == info, hash);
+        if let hash_table::Entry::Occupied(entry) = entry {
+            return InfoId(*entry.get());
+        }
+        let id = infos.len() as u32;
+        entry.insert(id);
+        grow(infos);
+        infos.push(info);
+        InfoId(id)
+    }
+
+    #[inline]
+    fn allocate(&mut self, info: InfoId, length: u32, address: u64) -> u64 {
+        self.events += 1;
+        let shape = || self.program.shapes[self.infos[info.0 as usize].type_id as usize].packed();
+        let Some(kind) = self.spaces.at(address).filter(|_| address & 7 == 0).map(|s| s.kind) else {
+            self.oddities.misplaced += 1;
+            return shape().size(|| length);
+        };
+        let cell = self.cells.born(info, self.interval, kind, shape);
+        let size = self.cells.size(cell, || length);
+        let Some(number) = self.numbers.take(self.interval) else {
+            self.oddities.misplaced += 1;
+            return size;
+        };
+        // Until the next GC says otherwise, what is born in a young space passes.
+        if !kind.is_young() || self.collecting.is_some() {
+            self.numbers.keep(number);
+        }
+        if !self.place(Entry::new(number, cell, length), address) {
+            self.oddities.misplaced += 1;
+            self.numbers.release(number);
+            return size;
+        }
+        self.cells.add(cell, size);
+        self.live += 1;
+        size
+    }
+
+    #[inline]
+    fn moved(&mut self, from: u64, to: u64) -> Option<u64> {
+        self.events += 1;
+        let Some(kind) = self.spaces.at(to).filter(|_| to & 7 == 0).map(|s| s.kind) else {
+            self.oddities.misplaced += 1;
+            return None;
+        };
+        if self.collecting.is_none() {
+            self.oddities.unknown_objects += 1;
+            return None;
+        }
+        // Where one object was, another may have been moved to already: the heap before comes first. What is only in the
+        // heap after is moved a second time.
+        let mut entry = match self.map.mark(&mut self.now, from) {
+            Some(entry) => entry,
+            None => match self.map.take(&self.next, from) {
+                Some(entry) => {
+                    self.leave_next(entry);
+                    entry
+                }
+                None => {
+                    self.oddities.unknown_objects += 1;
+                    return None;
+                }
+            },
+        };
+        self.numbers.keep(entry.number());
+        let cell = self.cells.in_space(entry.cell(), kind);
+        let size = self.cells.size(cell, || entry.length());
+        if cell != entry.cell() {
+            self.cells.remove(entry.cell(), size);
+            self.cells.add(cell, size);
+            entry.set_cell(cell);
+        }
+        if !self.place(entry, to) {
+            self.oddities.misplaced += 1;
+            self.bury(entry);
+            return None;
+        }
+        Some(size)
+    }
+
+    fn known(&self, at: u64) -> bool {
+        self.object_before(at).is_some()
+    }
+
+    fn references(&mut self, object: u64, targets: &[u64], more: bool) {
+        self.events += 1;
+        let Some(collecting) = self.collecting.take() else {
+            self.oddities.unknown_objects += 1;
+            return;
+        };
+        if !self.refer(&collecting, object, targets, more) {
+            self.early.push((object, targets.to_vec(), more));
+        }
+        self.collecting = Some(collecting);
+    }
+
+    fn root(&mut self, kind: RootKind, thread: ThreadId, detail: &'static str, target: u64) {
+        self.events += 1;
+        let Some(collecting) = &self.collecting else { return };
+        match self.target(collecting.gc, target) {
+            Some(target) => self.roots.push(ReplayRoot { kind, thread, detail, target }),
+            None => self.oddities.unknown_targets += 1,
+        }
+    }
+
+    fn gc_start(&mut self, gc: Gc) -> Result<()> {
+        self.events += 1;
+        if let Some(running) = &self.collecting {
+            return Err(Error::Unusable {
+                what: format!("GC {} begins before GC {} has ended", gc.number, running.gc.number),
+                remedy: "Record the trace again: its garbage collections overlap".into(),
+            });
+        }
+        if self.interval >= arena::MOST_TIMES - 1 {
+            return Err(Error::Unusable {
+                what: format!("The trace has more than {} garbage collections", arena::MOST_TIMES - 1),
+                remedy: "Record a shorter run".into(),
+            });
+        }
+        self.relabel();
+        self.reached(Moment { gc: self.interval, end: false });
+        self.roots.clear();
+        self.collecting = Some(Collecting { gc, named: Vec::new(), young: self.young() });
+        Ok(())
+    }
+
+    fn collects(&mut self, space: u32) {
+        if let (Some(collecting), Some(space)) = (&mut self.collecting, self.spaces.get(space))
+            && collecting.gc.kind == GcKind::Minor
+        {
+            collecting.named.push(space.range());
+        }
+    }
+
+    fn gc_end(&mut self, gc: Gc) -> Result<()> {
+        self.events += 1;
+        let Some(collecting) = self.collecting.take() else {
+            return Err(Error::Unusable {
+                what: format!("GC {} ends without having begun", gc.number),
+                remedy: "Record the trace again: its garbage collections overlap".into(),
+            });
+        };
+        // Objects of the heap before can still be found by address until the sweep.
+        self.take_early(&collecting);
+        let freed = self.sweep(&collecting);
+        let joined = self.join();
+        self.take_later();
+        if collecting.gc.targets_after {
+            self.resolve(&joined);
+        }
+        if self.arena.is_wasteful() {
+            let map = &mut self.map;
+            self.arena.compact(|place| map.all_mut().for_each(|entry| entry.set_record(place(entry.record()))));
+        }
+        self.relabel();
+        self.observer.collected(Collection {
+            number: collecting.gc.number,
+            kind: collecting.gc.kind,
+            cause: collecting.gc.cause,
+            start: collecting.gc.millis,
+            end: gc.millis.max(collecting.gc.millis),
+            failed: collecting.gc.failed || gc.failed,
+            freed,
+        });
+        self.numbers.rewind();
+        self.map.settle();
+        let moment = Moment { gc: self.interval, end: true };
+        self.interval += 1;
+        self.reached(moment);
+        Ok(())
+    }
+
+    fn satisfied(&self) -> bool {
+        self.stopped
+    }
+}

@@ -1,0 +1,72 @@
+//! Builds a heap state object by object: for formats that list objects one at a time, and for tests.
+
+use super::{AddressSet, Csr, HeapColumns, HeapState, HeapType, NO_LENGTH, ObjectId, Root, TypeId, TypeSizes};
+
+/// A heap state under construction. Objects are numbered in the order they are added.
+#[derive(Default)]
+pub struct HeapBuilder {
+    types: Vec<HeapType>,
+    type_of: Vec<u32>,
+    length: Vec<u32>,
+    sizes: Vec<u64>,
+    references: Vec<Vec<ObjectId>>,
+    roots: Vec<Root>,
+}
+
+impl HeapBuilder {
+    /// An empty heap.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a type.
+    pub fn add_type(&mut self, heap_type: HeapType) -> TypeId {
+        self.types.push(heap_type);
+        TypeId(self.types.len() as u32 - 1)
+    }
+
+    /// Adds an object of `size` bytes; `length` for arrays.
+    pub fn add_object(&mut self, of: TypeId, size: u64, length: Option<u32>) -> ObjectId {
+        self.type_of.push(of.0);
+        self.length.push(length.unwrap_or(NO_LENGTH));
+        self.sizes.push(size);
+        self.references.push(Vec::new());
+        ObjectId(self.type_of.len() as u32 - 1)
+    }
+
+    /// Adds a reference.
+    pub fn add_reference(&mut self, from: ObjectId, to: ObjectId) {
+        self.references[from.0 as usize].push(to);
+    }
+
+    /// Adds a GC root.
+    pub fn add_root(&mut self, root: Root) {
+        self.roots.push(root);
+    }
+
+    /// The heap state.
+    pub fn finish(self) -> HeapState {
+        let addresses = AddressSet::new(3);
+        let mut writer = addresses.writer();
+        for i in 0..self.type_of.len() as u64 {
+            writer.insert(0x1000 + i * 8);
+        }
+        let outgoing = Csr::from_rows(&self.references);
+        HeapState::new(HeapColumns {
+            sizes: TypeSizes { base: vec![0; self.types.len()], element: vec![0; self.types.len()], alignment: 8 },
+            odd_sizes: self.sizes.iter().enumerate().map(|(i, &s)| (i as u32, s)).collect(),
+            mirror_of: vec![None; self.types.len()],
+            types: self.types,
+            type_of: self.type_of,
+            length: self.length,
+            addresses: addresses.finish(),
+            incoming: outgoing.transpose(),
+            outgoing,
+            roots: self.roots,
+            sites: Vec::new(),
+            traces: Default::default(),
+            origins: None,
+            warnings: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,215 @@
+//! Files as bytes: mapped into memory as they are, or unpacked when they are gzip or zstd. Decided by content.
+
+use crate::error::{Error, Result, Warning};
+use crate::progress::Progress;
+use memmap2::{Mmap, UncheckedAdvice};
+use rayon::prelude::*;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The bytes of an input.
+pub struct Input {
+    /// Where they come from.
+    pub path: PathBuf,
+    bytes: Bytes,
+    /// What went wrong while unpacking, after the bytes there are.
+    pub warnings: Vec<Warning>,
+}
+
+enum Bytes {
+    Mapped(Mmap),
+    Owned(Vec<u8>),
+}
+
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+
+impl Input {
+    /// Opens a file, unpacking it where needed.
+    ///
+    /// # Errors
+    /// When it cannot be read, or unpacks to more than memory holds.
+    pub fn open(path: &Path, progress: &Progress) -> Result<Input> {
+        let file = File::open(path).map_err(|e| Error::io(path, e))?;
+        let length = file.metadata().map_err(|e| Error::io(path, e))?.len();
+        let owned = |bytes| Input { path: path.to_owned(), bytes: Bytes::Owned(bytes), warnings: Vec::new() };
+        if length == 0 {
+            return Ok(owned(Vec::new()));
+        }
+        // SAFETY: the map is read only. The file could still change under it; a dump that is being written is cut
+        // off by the checks of the parser, which reads every length before it trusts it. Truncating a mapped file
+        // while it is read ends the process with a signal, as for every program that maps its input.
+        let map = unsafe { Mmap::map(&file) }.map_err(|e| Error::io(path, e))?;
+        if map.starts_with(GZIP) {
+            return unzip(path, &map, progress);
+        }
+        if map.starts_with(ZSTD) {
+            let mut input = owned(Vec::new());
+            let decoder = zstd::stream::read::Decoder::with_buffer(&map[..]).map_err(|e| Error::io(path, e))?;
+            input.unpack(decoder, "zstd", progress)?;
+            return Ok(input);
+        }
+        Ok(Input { path: path.to_owned(), bytes: Bytes::Mapped(map), warnings: Vec::new() })
+    }
+
+    /// Bytes that are there already, under a name for messages.
+    pub fn from_bytes(name: &Path, bytes: Vec<u8>) -> Input {
+        Input { path: name.to_owned(), bytes: Bytes::Owned(bytes), warnings: Vec::new() }
+    }
+
+    /// The first bytes of a file, unpacked, without reading the rest.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn peek(path: &Path, most: usize) -> Result<Vec<u8>> {
+        let mut file = File::open(path).map_err(|e| Error::io(path, e))?;
+        let mut start = Vec::new();
+        (&mut file).take(256 * 1024).read_to_end(&mut start).map_err(|e| Error::io(path, e))?;
+        let mut unpacked = Vec::new();
+        let most = most as u64;
+        // What is cut off or damaged shows when the file is opened; here the first bytes are enough.
+        let _ = if start.starts_with(GZIP) {
+            flate2::read::MultiGzDecoder::new(&start[..]).take(most).read_to_end(&mut unpacked)
+        } else if start.starts_with(ZSTD) {
+            match zstd::stream::read::Decoder::with_buffer(&start[..]) {
+                Ok(decoder) => decoder.take(most).read_to_end(&mut unpacked),
+                Err(e) => Err(e),
+            }
+        } else {
+            (&start[..]).take(most).read_to_end(&mut unpacked)
+        };
+        Ok(unpacked)
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Mapped(map) => map,
+            Bytes::Owned(bytes) => bytes,
+        }
+    }
+
+    /// Says that a range will not be read for a while: its pages leave this process (not the system's cache).
+    pub fn release(&self, range: std::ops::Range<usize>) {
+        if let Bytes::Mapped(map) = &self.bytes {
+            let start = range.start.min(map.len());
+            let end = range.end.min(map.len());
+            // SAFETY: the map is a read-only file map, so dropped pages come back with the same content.
+            let _ = unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, start, end.saturating_sub(start)) };
+        }
+    }
+
+    fn unpack(&mut self, mut from: impl Read, format: &str, progress: &Progress) -> Result<()> {
+        let limit = memory_limit();
+        let mut bytes = Vec::new();
+        let outcome = loop {
+            progress.check()?;
+            match (&mut from).take(8 << 20).read_to_end(&mut bytes) {
+                Ok(0) => break Ok(()),
+                Ok(n) => progress.advance(n as u64),
+                Err(e) => break Err(e),
+            }
+            if bytes.len() as u64 > limit {
+                return Err(too_large(&self.path, limit));
+            }
+        };
+        if let Err(error) = outcome {
+            self.warnings.push(Warning {
+                path: self.path.clone(),
+                offset: Some(bytes.len() as u64),
+                message: format!(
+                    "the {format} data ends or is damaged here ({error}); what came before is shown, the rest is missing"
+                ),
+            });
+        }
+        self.bytes = Bytes::Owned(bytes);
+        Ok(())
+    }
+}
+
+fn too_large(path: &Path, limit: u64) -> Error {
+    Error::Unusable {
+        what: format!("{} unpacks to more than {} MB, which memory does not hold", path.display(), limit >> 20),
+        remedy: "Unpack it to a file (gunzip, zstd -d) and open that: plain dumps are read from disk".into(),
+    }
+}
+
+/// How much an unpacked input may take: what the system says is available, less a quarter for the heap state itself.
+pub fn memory_limit() -> u64 {
+    let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok()
+    });
+    available.map(|kb| kb * 1024 / 4 * 3).unwrap_or(8 << 30)
+}
+
+/// The first bytes of every gzip member the JVM writes after the first: no flags, no time.
+const MEMBER: &[u8] = &[0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0];
+
+/// Unpacks gzip. The JVM writes independent members of a fixed unpacked size: those are unpacked in parallel.
+fn unzip(path: &Path, packed: &[u8], progress: &Progress) -> Result<Input> {
+    let mut input = Input { path: path.to_owned(), bytes: Bytes::Owned(Vec::new()), warnings: Vec::new() };
+    progress.begin(format!("Unpacking {}", path.display()), 0);
+    if let Some(starts) = member_starts(packed)
+        && let Some(bytes) = unzip_members(path, packed, &starts, progress)?
+    {
+        input.bytes = Bytes::Owned(bytes);
+        return Ok(input);
+    }
+    input.unpack(flate2::read::MultiGzDecoder::new(packed), "gzip", progress)?;
+    Ok(input)
+}
+
+/// Where members begin, if the file says that they are independent (`HPROF BLOCKSIZE=` in the first one's comment).
+fn member_starts(packed: &[u8]) -> Option<Vec<usize>> {
+    let head = &packed[..packed.len().min(64)];
+    head.windows(16).find(|w| *w == b"HPROF BLOCKSIZE=")?;
+    let mut starts = vec![0];
+    // Eight fixed bytes in packed data by chance are unlikely, and harmless: the lengths are checked below.
+    starts.extend(find_all(packed, MEMBER).filter(|&at| at > 0));
+    (starts.len() > 1).then_some(starts)
+}
+
+fn find_all<'a>(bytes: &'a [u8], pattern: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        while from + pattern.len() <= bytes.len() {
+            let at = from + bytes[from..].iter().position(|&b| b == pattern[0])?;
+            from = at + 1;
+            if bytes[at..].starts_with(pattern) {
+                return Some(at);
+            }
+        }
+        None
+    })
+}
+
+/// `None` when the members do not meet: then the plain way decides.
+fn unzip_members(path: &Path, packed: &[u8], starts: &[usize], progress: &Progress) -> Result<Option<Vec<u8>>> {
+    let limit = memory_limit();
+    let run = starts.len().div_ceil(rayon::current_num_threads() * 4).max(1);
+    let parts: Vec<Option<Vec<u8>>> = starts
+        .par_chunks(run)
+        .enumerate()
+        .map(|(i, members)| {
+            progress.check()?;
+            let end = starts.get((i + 1) * run).copied().unwrap_or(packed.len());
+            let part = &packed[members[0]..end];
+            let mut out = Vec::with_capacity((members.len() << 20) + (1 << 16));
+            let most = (members.len() as u64 + 1) << 20;
+            let read = flate2::read::MultiGzDecoder::new(part).take(most + 1).read_to_end(&mut out);
+            Ok(read.ok().filter(|&n| n as u64 <= most).map(|_| out))
+        })
+        .collect::<Result<_>>()?;
+    let Some(parts) = parts.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let total: usize = parts.iter().map(Vec::len).sum();
+    if total as u64 > limit {
+        return Err(too_large(path, limit));
+    }
+    let mut bytes = Vec::with_capacity(total);
+    for part in parts {
+        bytes.extend_from_slice(&part);
+    }
+    Ok(Some(bytes))
+}

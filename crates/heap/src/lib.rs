@@ -1,0 +1,50 @@
+//! One heap state: the objects alive at one point in time, as columns; and what every part of Memory City shares: errors
+//! and warnings, progress, inputs.
+//!
+//! Objects are numbered `0..n` in address order, so sets of objects are bit sets and every property is a column indexed by
+//! [`ObjectId`]. This crate knows no file format and no classifier.
+//!
+//! # Example
+//! ```
+//! use memory_city_heap::{HeapBuilder, HeapType, Root, RootKind, TypeKind};
+//!
+//! let mut heap = HeapBuilder::new();
+//! let node = heap.add_type(HeapType {
+//!     name: "Node".into(),
+//!     kind: TypeKind::Instance,
+//!     superclass: None,
+//!     loader: "bootstrap".into(),
+//! });
+//! let first = heap.add_object(node, 24, None);
+//! let second = heap.add_object(node, 24, None);
+//! let garbage = heap.add_object(node, 24, None);
+//! heap.add_reference(first, second);
+//! heap.add_root(Root { object: first, kind: RootKind::Thread, detail: "main".into() });
+//! let heap = heap.finish();
+//! assert_eq!(heap.referrers(second), [first]);
+//! assert!(heap.is_reachable(second) && !heap.is_reachable(garbage));
+//! ```
+
+mod addresses;
+mod amount;
+mod bits;
+mod build;
+mod csr;
+pub mod error;
+pub mod input;
+mod origin;
+pub mod progress;
+mod reach;
+mod roots;
+mod state;
+mod types;
+
+pub use addresses::{AddressMap, AddressSet, AddressWriter};
+pub use amount::{Amount, Metric};
+pub use bits::BitSet;
+pub use build::HeapBuilder;
+pub use csr::Csr;
+pub use origin::{AllocationSite, Allocator, Facts, Identity, Life, Origin, Origins, SpaceKind, ThreadId};
+pub use roots::{Root, RootKind};
+pub use state::{HeapColumns, HeapState};
+pub use types::{BIG_ARRAY, HeapType, NO_LENGTH, ObjectId, TypeId, TypeKind, TypeSizes};

@@ -1,0 +1,217 @@
+//! A heap state: what is alive at one point in time, as columns, and the questions one can ask of it.
+
+use crate::error::Warning;
+use crate::{
+    AddressMap, AllocationSite, Amount, BitSet, Csr, Facts, HeapType, Life, NO_LENGTH, ObjectId, Origins, Root, TypeId,
+    TypeSizes, reach,
+};
+use std::sync::OnceLock;
+
+/// The columns of a heap state, as whoever reads a format fills them in. Columns by object have one entry an object, in
+/// the order of addresses; columns by type one a type.
+pub struct HeapColumns {
+    /// The types.
+    pub types: Vec<HeapType>,
+    /// Size of the instances of each type; arrays have theirs by length.
+    pub sizes: TypeSizes,
+    /// By object: its type.
+    pub type_of: Vec<u32>,
+    /// By object: array length, [`NO_LENGTH`] for instances.
+    pub length: Vec<u32>,
+    /// Shallow bytes of objects whose size does not follow from type and length (class mirrors).
+    pub odd_sizes: rustc_hash::FxHashMap<u32, u64>,
+    /// Addresses of the objects.
+    pub addresses: AddressMap,
+    /// References by source.
+    pub outgoing: Csr,
+    /// The transpose of `outgoing`.
+    pub incoming: Csr,
+    /// The GC roots.
+    pub roots: Vec<Root>,
+    /// By type: the object that stands for it (its class mirror), alive as long as an instance is.
+    pub mirror_of: Vec<Option<ObjectId>>,
+    /// By object: key of its allocation trace; empty when the source has none.
+    pub sites: Vec<u32>,
+    /// Allocation traces by key.
+    pub traces: rustc_hash::FxHashMap<u32, AllocationSite>,
+    /// Origins of the objects, where the source is a trace.
+    pub origins: Option<Origins>,
+    /// What a person must know about this state.
+    pub warnings: Vec<Warning>,
+}
+
+/// The objects of one point in time. Immutable; shared between threads.
+pub struct HeapState {
+    columns: HeapColumns,
+    reachable: OnceLock<BitSet>,
+    totals: OnceLock<(Amount, Amount)>,
+}
+
+impl HeapState {
+    /// A heap state of these columns.
+    pub fn new(columns: HeapColumns) -> HeapState {
+        HeapState { columns, reachable: OnceLock::new(), totals: OnceLock::new() }
+    }
+
+    /// A heap state whose source says which objects are alive, whatever reaches them.
+    pub fn with_reachable(columns: HeapColumns, reachable: BitSet) -> HeapState {
+        HeapState { columns, reachable: OnceLock::from(reachable), totals: OnceLock::new() }
+    }
+
+    /// The object that stands for a type (its class mirror), where the source has one.
+    pub fn mirror_of(&self, t: TypeId) -> Option<ObjectId> {
+        self.columns.mirror_of.get(t.0 as usize).copied().flatten()
+    }
+
+    /// How many objects there are, reachable or not.
+    pub fn object_count(&self) -> usize {
+        self.columns.type_of.len()
+    }
+
+    /// All objects, by address.
+    pub fn objects(&self) -> impl ExactSizeIterator<Item = ObjectId> + use<> {
+        (0..self.columns.type_of.len() as u32).map(ObjectId)
+    }
+
+    /// The types; the index is [`TypeId`].
+    pub fn types(&self) -> &[HeapType] {
+        &self.columns.types
+    }
+
+    /// The type of an object.
+    pub fn type_of(&self, o: ObjectId) -> TypeId {
+        TypeId(self.columns.type_of[o.0 as usize])
+    }
+
+    /// Shallow size in bytes, as the runtime accounts for it.
+    pub fn size_of(&self, o: ObjectId) -> u64 {
+        let i = o.0 as usize;
+        if !self.columns.odd_sizes.is_empty()
+            && let Some(&size) = self.columns.odd_sizes.get(&o.0)
+        {
+            return size;
+        }
+        self.columns.sizes.size(self.columns.type_of[i] as usize, self.columns.length[i])
+    }
+
+    /// Number of elements of an array; `None` for instances.
+    pub fn array_length(&self, o: ObjectId) -> Option<u32> {
+        Some(self.columns.length[o.0 as usize]).filter(|&l| l != NO_LENGTH)
+    }
+
+    /// The address.
+    pub fn address(&self, o: ObjectId) -> u64 {
+        self.columns.addresses.address(o)
+    }
+
+    /// The object at an address.
+    pub fn object_at(&self, address: u64) -> Option<ObjectId> {
+        self.columns.addresses.find(address)
+    }
+
+    /// The objects it refers to: one entry a reference that is not null.
+    pub fn references(&self, o: ObjectId) -> &[ObjectId] {
+        self.columns.outgoing.of(o)
+    }
+
+    /// The objects that refer to it: one entry a reference.
+    pub fn referrers(&self, o: ObjectId) -> &[ObjectId] {
+        self.columns.incoming.of(o)
+    }
+
+    /// How many references there are.
+    pub fn reference_count(&self) -> usize {
+        self.columns.outgoing.len()
+    }
+
+    /// The GC roots. Those of kind [`RootKind::StaticField`] name the fields of loaded classes; what keeps the
+    /// class itself alive is another root.
+    pub fn roots(&self) -> &[Root] {
+        &self.columns.roots
+    }
+
+    /// Whether any root reaches the object. Computed for all objects at the first question. Weak, soft and phantom
+    /// references count as references: what they alone hold is still in memory.
+    pub fn is_reachable(&self, o: ObjectId) -> bool {
+        self.reachable().contains(o.0)
+    }
+
+    /// The reachable objects.
+    pub fn reachable(&self) -> &BitSet {
+        self.reachable.get_or_init(|| reach::reachable(self))
+    }
+
+    /// All objects, and those no root reaches.
+    pub fn totals(&self) -> (Amount, Amount) {
+        *self.totals.get_or_init(|| {
+            let (mut all, mut garbage) = (Amount::default(), Amount::default());
+            let reachable = self.reachable();
+            for o in self.objects() {
+                let size = self.size_of(o);
+                all.objects += 1;
+                all.bytes += size;
+                if !reachable.contains(o.0) {
+                    garbage.objects += 1;
+                    garbage.bytes += size;
+                }
+            }
+            (all, garbage)
+        })
+    }
+
+    /// Where the object was allocated, innermost frame first; empty when the source does not say.
+    pub fn allocation_site(&self, o: ObjectId) -> &[std::sync::Arc<str>] {
+        let i = o.0 as usize;
+        if let Some(origins) = &self.columns.origins {
+            return origins.frames(origins.of(i).site);
+        }
+        self.columns.sites.get(i).and_then(|s| self.columns.traces.get(s)).map(|t| &t.frames[..]).unwrap_or(&[])
+    }
+
+    /// Whether the source says where objects were allocated.
+    pub fn has_sites(&self) -> bool {
+        self.columns.origins.is_some() || self.columns.traces.values().any(|t| !t.frames.is_empty())
+    }
+
+    /// Where objects come from and how they live; `None` for dumps, which do not know.
+    pub fn origins(&self) -> Option<&Origins> {
+        self.columns.origins.as_ref()
+    }
+
+    /// What classifiers look at.
+    pub fn facts(&self, o: ObjectId) -> Facts<'_> {
+        let i = o.0 as usize;
+        let life = self.columns.origins.as_ref().map(|origins| {
+            let origin = origins.of(i);
+            Life {
+                thread: origins.thread(origin.thread),
+                allocator: origin.allocator,
+                space: origin.space,
+                age: origins.gcs - origin.birth.min(origins.gcs),
+            }
+        });
+        Facts {
+            of: &self.columns.types[self.columns.type_of[i] as usize],
+            length: self.array_length(o),
+            size: self.size_of(o),
+            site: self.allocation_site(o),
+            life,
+        }
+    }
+
+    /// What a person must know about this state.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.columns.warnings
+    }
+
+    /// Bytes of memory this state takes, within a few percent.
+    pub fn memory(&self) -> usize {
+        4 * (self.columns.type_of.len() + self.columns.length.len())
+            + self.columns.outgoing.memory()
+            + self.columns.incoming.memory()
+            + self.columns.addresses.memory()
+            + self.columns.origins.as_ref().map_or(0, Origins::memory)
+            + 80 * self.columns.roots.len()
+            + 120 * self.columns.types.len()
+    }
+}

@@ -1,0 +1,63 @@
+//! Types of objects, and how large their objects are.
+
+/// An object of one heap state: its rank by address. Means nothing in another heap state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectId(pub u32);
+
+/// A type of one heap state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeId(pub u32);
+
+/// What sort of object a type describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TypeKind {
+    /// Instances of a class.
+    Instance,
+    /// Arrays of references.
+    ObjectArray,
+    /// Arrays of primitive values.
+    PrimitiveArray,
+}
+
+/// A type (class or array class).
+#[derive(Clone, Debug)]
+pub struct HeapType {
+    /// Name in source form: `java.util.HashMap$Node`, `char[]`, `java.lang.String[][]`.
+    pub name: String,
+    /// Instance or array.
+    pub kind: TypeKind,
+    /// Superclass, where the source says.
+    pub superclass: Option<TypeId>,
+    /// Class loader for people: `bootstrap`, `jdk.internal.loader.ClassLoaders$AppClassLoader @ 0x…`.
+    pub loader: std::sync::Arc<str>,
+}
+
+/// Arrays of this many elements are big (spec: heap analysis, object kind).
+pub const BIG_ARRAY: u32 = 255;
+
+/// No array length: the object is an instance.
+pub const NO_LENGTH: u32 = u32::MAX;
+
+/// How shallow sizes follow from types and lengths.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TypeSizes {
+    /// Bytes of an instance, by type; of an array of length 0 before alignment (its base) for array types.
+    pub base: Vec<u32>,
+    /// Bytes of an element, by type; 0 for instances.
+    pub element: Vec<u32>,
+    /// Objects start at multiples of it; a power of two.
+    pub alignment: u32,
+}
+
+impl TypeSizes {
+    /// Shallow size of an object of type `t`.
+    pub fn size(&self, t: usize, length: u32) -> u64 {
+        let element = u64::from(self.element[t]);
+        let base = u64::from(self.base[t]);
+        if element == 0 {
+            return base;
+        }
+        let mask = u64::from(self.alignment.max(1)) - 1;
+        (base + element * u64::from(length) + mask) & !mask
+    }
+}

@@ -1,0 +1,90 @@
+//! Trees that come over a WebSocket while a program runs, and what clients and the city tell each other about it.
+//!
+//! The protocol, version 1, is described in `docs/live-protocol.md`. Several programs can send at once: each names its
+//! *source*, and each source is a city of its own. Clients of the same source see what the others select.
+//!
+//! | module | does |
+//! |---|---|
+//! | `hub` | the sources: what has come, what was made of it, what is selected and shown |
+//! | `request` | messages of clients, and what is answered |
+//! | `connection` | one client: hello, limits, acknowledgements, events |
+//! | `stream` | bytes with deadlines |
+//! | `server` | the socket, who may connect |
+//! | `push` | the client: sends any source to a server |
+//!
+//! Everything runs on threads of its own. Who draws asks the hub for what is complete ([`Hub::latest`]), which never
+//! waits for a client, a parser or a builder.
+
+mod connection;
+mod hub;
+mod push;
+mod request;
+mod server;
+mod stream;
+
+pub use hub::{Hub, Latest, Status, Wishes};
+pub use push::{PushOptions, Pushed, push};
+pub use server::{Server, ServerOptions};
+
+use std::time::Duration;
+
+/// The version of the protocol.
+pub const PROTOCOL: u64 = 1;
+
+/// Where a server listens, and a client connects to, unless told otherwise.
+pub const DEFAULT_ADDRESS: &str = "127.0.0.1:8127";
+
+/// What clients may ask of a server.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The largest message, bytes.
+    pub message: usize,
+    /// What all sources together may take, bytes.
+    pub memory: u64,
+    /// Messages per second, of one client.
+    pub per_second: u32,
+    /// Clients at the same time.
+    pub clients: usize,
+    /// Sources.
+    pub sources: usize,
+    /// How long the handshake may take.
+    pub handshake: Duration,
+    /// How long a client may be silent, pings included, and how long it may take to send one message.
+    pub patience: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            message: 64 << 20,
+            memory: memory_city_heap::input::memory_limit() / 2,
+            per_second: 2000,
+            clients: 32,
+            sources: 32,
+            handshake: Duration::from_secs(5),
+            patience: Duration::from_secs(60),
+        }
+    }
+}
+
+/// Why a connection is closed, as its close code says.
+pub mod close {
+    /// The server ends.
+    pub const ENDS: u16 = 1001;
+    /// A binary message.
+    pub const BINARY: u16 = 1003;
+    /// A message that is not UTF-8, or breaks the rules of WebSocket.
+    pub const BROKEN: u16 = 1007;
+    /// A message larger than the limit.
+    pub const TOO_LARGE: u16 = 1009;
+    /// The first message is no hello of a version that is known.
+    pub const NO_HELLO: u16 = 4000;
+    /// The token is wrong or missing.
+    pub const TOKEN: u16 = 4001;
+    /// Nothing was heard for too long, or a message took too long.
+    pub const SILENT: u16 = 4008;
+    /// The sources together take more memory than they may.
+    pub const MEMORY: u16 = 4013;
+    /// Too many messages.
+    pub const TOO_MANY: u16 = 4029;
+}

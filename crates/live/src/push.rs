@@ -1,0 +1,217 @@
+//! The client: sends any source to a server, time by time.
+
+use super::PROTOCOL;
+use super::stream::{Timed, is_pause};
+use memory_city_analysis::timeline::{Source, json};
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::Progress;
+use serde_json::Value;
+use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::{Duration, Instant};
+use tungstenite::client::IntoClientRequest;
+use tungstenite::handshake::client::Request;
+use tungstenite::{Message, WebSocket};
+
+/// What to send, and to whom.
+#[derive(Clone, Debug, Default)]
+pub struct PushOptions {
+    /// `HOST:PORT`, perhaps with `ws://` before it.
+    pub address: String,
+    /// What the source is called.
+    pub source: String,
+    /// What the server wants clients to know.
+    pub token: Option<String>,
+    /// Whether to send what refers to what.
+    pub references: bool,
+    /// Whether to keep what the source has already, and append to it.
+    pub append: bool,
+}
+
+/// What was sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pushed {
+    /// Points in time.
+    pub times: usize,
+    /// Bytes of messages.
+    pub bytes: u64,
+    /// What the server had to say about them.
+    pub warnings: Vec<String>,
+}
+
+/// How long a server may take for an answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Sends all times of a source, each when the one before has been taken.
+///
+/// # Errors
+/// When the server cannot be reached, refuses something, or a state cannot be loaded, or the work was cancelled.
+pub fn push(source: &Source, options: &PushOptions, progress: &Progress) -> Result<Pushed> {
+    let mut client = Client::connect(options)?;
+    let hello = serde_json::json!({
+        "do": "hello", "protocol": PROTOCOL, "source": options.source, "token": options.token,
+    });
+    let mut pushed = Pushed::default();
+    client.ask(hello.to_string(), progress)?;
+    if !options.append {
+        client.ask(r#"{"do":"clear"}"#.into(), progress)?;
+    }
+    client.ask(r#"{"do":"show"}"#.into(), progress)?;
+    let timeline = source.timeline();
+    progress.begin(format!("Sending to {}", options.address), timeline.times() as u64);
+    // A state may take minutes to load: meanwhile somebody must answer the server's pings.
+    let making = Progress::new();
+    std::thread::scope(|scope| -> Result<()> {
+        let (made, messages) = sync_channel(1);
+        let worker = &making;
+        scope.spawn(move || {
+            for t in 0..timeline.times() {
+                let message = message(source, t, options.references, worker);
+                let failed = message.is_err();
+                // Nobody listens any more when the server has refused something.
+                if made.send(message).is_err() || failed {
+                    break;
+                }
+            }
+        });
+        let sent = send_all(&mut client, &messages, &mut pushed, progress);
+        making.cancel();
+        sent
+    })?;
+    // The first times divided the ground: now all are there.
+    client.ask(r#"{"do":"plan"}"#.into(), progress)?;
+    client.bye();
+    Ok(pushed)
+}
+
+/// The message that appends a time.
+fn message(source: &Source, t: usize, references: bool, progress: &Progress) -> Result<String> {
+    let references = match references {
+        true => source.time_references(t, progress)?,
+        false => None,
+    };
+    let mut message = br#"{"do":"append","time":"#.to_vec();
+    json::write_time(source.timeline(), t, references.as_ref(), &mut message)?;
+    message.push(b'}');
+    // What is written is made of texts.
+    Ok(String::from_utf8(message).unwrap_or_default())
+}
+
+fn send_all(
+    client: &mut Client,
+    messages: &Receiver<Result<String>>,
+    pushed: &mut Pushed,
+    progress: &Progress,
+) -> Result<()> {
+    loop {
+        let message = match messages.recv_timeout(Duration::from_millis(200)) {
+            Ok(message) => message?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            Err(RecvTimeoutError::Timeout) => {
+                progress.check()?;
+                client.idle()?;
+                continue;
+            }
+        };
+        pushed.bytes += message.len() as u64;
+        let answer = client.ask(message, progress)?;
+        pushed.times += 1;
+        for warning in answer["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            pushed.warnings.push(format!("time {}: {warning}", pushed.times));
+        }
+        progress.advance(1);
+    }
+}
+
+struct Client {
+    socket: WebSocket<Timed>,
+    address: String,
+}
+
+impl Client {
+    fn connect(options: &PushOptions) -> Result<Client> {
+        let place = options.address.strip_prefix("ws://").unwrap_or(&options.address).trim_end_matches('/');
+        let unreachable = |why: String| Error::Unusable {
+            what: format!("{place} cannot be reached: {why}"),
+            remedy: "Start a server there with `memory-city serve`, or check --to".into(),
+        };
+        let addresses = place.to_socket_addrs().map_err(|e| unreachable(e.to_string()))?;
+        let mut error = "it names no address".to_owned();
+        let tcp = addresses.into_iter().find_map(|a| {
+            TcpStream::connect_timeout(&a, Duration::from_secs(5)).map_err(|e| error = e.to_string()).ok()
+        });
+        let tcp = tcp.ok_or_else(|| unreachable(error))?;
+        let broken = |e: std::io::Error| unreachable(e.to_string());
+        let stream = Timed::new(tcp, Duration::from_secs(5)).map_err(broken)?;
+        let request: Request =
+            format!("ws://{place}/").into_client_request().map_err(|e| unreachable(e.to_string()))?;
+        let (mut socket, _) = tungstenite::client(request, stream).map_err(|e| unreachable(e.to_string()))?;
+        socket.get_mut().take_turns().map_err(broken)?;
+        Ok(Client { socket, address: place.to_owned() })
+    }
+
+    fn failed(&self, why: impl std::fmt::Display) -> Error {
+        Error::Unusable {
+            what: format!("{} did not take it: {why}", self.address),
+            remedy: "docs/live-protocol.md says what a server takes, and what its close codes mean".into(),
+        }
+    }
+
+    /// Sends a message and waits for its answer. Events in between are not for us.
+    fn ask(&mut self, message: String, progress: &Progress) -> Result<Value> {
+        self.socket.send(Message::text(message)).or_else(|e| self.unless_told(e))?;
+        let until = Instant::now() + PATIENCE;
+        loop {
+            progress.check()?;
+            let text = match self.socket.read() {
+                Ok(Message::Text(text)) => text,
+                Ok(Message::Close(frame)) => return Err(self.failed(closed(frame.as_ref()))),
+                Ok(_) => continue,
+                Err(tungstenite::Error::Io(e)) if is_pause(&e) && Instant::now() < until => continue,
+                Err(e) => return Err(self.failed(e)),
+            };
+            let answer: Value = serde_json::from_str(text.as_str()).map_err(|e| self.failed(e))?;
+            match answer["event"].as_str() {
+                Some("ack") => return Ok(answer),
+                Some("refused") => return Err(self.failed(answer["why"].as_str().unwrap_or("refused"))),
+                _ => {}
+            }
+        }
+    }
+
+    /// Answers pings while there is nothing to send.
+    fn idle(&mut self) -> Result<()> {
+        match self.socket.read() {
+            Ok(Message::Close(frame)) => Err(self.failed(closed(frame.as_ref()))),
+            Ok(_) => Ok(()),
+            Err(tungstenite::Error::Io(e)) if is_pause(&e) => Ok(()),
+            Err(e) => Err(self.failed(e)),
+        }
+    }
+
+    /// A server that closes says why, though the message could not be sent any more.
+    fn unless_told(&mut self, error: tungstenite::Error) -> Result<()> {
+        for _ in 0..50 {
+            match self.socket.read() {
+                Ok(Message::Close(frame)) => return Err(self.failed(closed(frame.as_ref()))),
+                Ok(_) => {}
+                Err(tungstenite::Error::Io(e)) if is_pause(&e) => {}
+                Err(_) => break,
+            }
+        }
+        Err(self.failed(error))
+    }
+
+    fn bye(mut self) {
+        let _ = self.socket.close(None);
+        let _ = self.socket.flush();
+        self.socket.get_mut().linger(Duration::from_secs(1));
+    }
+}
+
+fn closed(frame: Option<&tungstenite::protocol::CloseFrame>) -> String {
+    match frame {
+        Some(frame) => format!("closed with {}: {}", u16::from(frame.code), frame.reason.as_str()),
+        None => "closed without a reason".to_owned(),
+    }
+}

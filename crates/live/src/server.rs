@@ -1,0 +1,172 @@
+//! The socket: where it listens, and who may connect.
+
+use super::connection::Connection;
+use super::hub::Hub;
+use super::stream::Timed;
+use memory_city_heap::error::{Error, Result};
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tungstenite::handshake::server::{ErrorResponse, Request, Response};
+use tungstenite::http::StatusCode;
+use tungstenite::protocol::WebSocketConfig;
+
+/// How to listen.
+#[derive(Clone, Debug, Default)]
+pub struct ServerOptions {
+    /// `HOST:PORT`; with port 0 the system chooses one.
+    pub address: String,
+    /// What clients must know. Beyond loopback there is always one: without, it is made up.
+    pub token: Option<String>,
+    /// Web pages that may connect, as browsers name them (`https://example.org`). No others may.
+    pub origins: Vec<String>,
+}
+
+/// A server that listens, until it is dropped.
+pub struct Server {
+    hub: Arc<Hub>,
+    address: SocketAddr,
+    token: Option<String>,
+}
+
+impl Server {
+    /// Starts to listen.
+    ///
+    /// # Errors
+    /// When the address is none, or cannot be listened on.
+    pub fn start(hub: Arc<Hub>, options: &ServerOptions) -> Result<Server> {
+        let unusable = |why: String| Error::Unusable {
+            what: format!("Cannot listen on {}: {why}", options.address),
+            remedy: "Give another address as HOST:PORT; port 0 lets the system choose a free one".into(),
+        };
+        let mut addresses = options.address.to_socket_addrs().map_err(|e| unusable(e.to_string()))?;
+        let address = addresses.next().ok_or_else(|| unusable("it names no address".into()))?;
+        let listener = TcpListener::bind(address).map_err(|e| unusable(e.to_string()))?;
+        let address = listener.local_addr().map_err(|e| unusable(e.to_string()))?;
+        listener.set_nonblocking(true).map_err(|e| unusable(e.to_string()))?;
+        let token = match (&options.token, address.ip().is_loopback()) {
+            (Some(token), _) => Some(token.clone()),
+            (None, true) => None,
+            (None, false) => Some(new_token()?),
+        };
+        let gate = Gate { hub: Arc::clone(&hub), token: token.clone(), origins: options.origins.clone() };
+        std::thread::spawn(move || accept(&listener, &Arc::new(gate)));
+        Ok(Server { hub, address, token })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What clients must know, if anything.
+    pub fn token(&self) -> Option<&str> {
+        self.token.as_deref()
+    }
+
+    /// The sources.
+    pub fn hub(&self) -> &Arc<Hub> {
+        &self.hub
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.hub.close();
+    }
+}
+
+/// Who may connect.
+struct Gate {
+    hub: Arc<Hub>,
+    token: Option<String>,
+    origins: Vec<String>,
+}
+
+/// 128 bits that nobody guesses.
+fn new_token() -> Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|e| Error::Unusable {
+        what: format!("The system gives no random numbers for a token: {e}"),
+        remedy: "Give one with --token-file".into(),
+    })?;
+    Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
+}
+
+fn accept(listener: &TcpListener, gate: &Arc<Gate>) {
+    let clients = Arc::new(AtomicUsize::new(0));
+    while !gate.hub.is_closing() {
+        let Ok((tcp, from)) = listener.accept() else {
+            // Nobody is waiting, or the system is out of sockets for a moment.
+            std::thread::sleep(Duration::from_millis(20));
+            continue;
+        };
+        if clients.load(Ordering::Relaxed) >= gate.hub.limits.clients {
+            turn_away(tcp);
+            continue;
+        }
+        clients.fetch_add(1, Ordering::Relaxed);
+        let (gate, place) = (Arc::clone(gate), Place(Arc::clone(&clients)));
+        let served = std::thread::Builder::new().name(format!("client {from}")).spawn(move || {
+            let _place = place;
+            let why = serve(tcp, &gate);
+            tracing::info!("{from}: {why}");
+        });
+        if let Err(error) = served {
+            tracing::warn!("no thread for {from}: {error}");
+        }
+    }
+}
+
+/// Counts a client until it is gone, however that happens.
+struct Place(Arc<AtomicUsize>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn turn_away(mut tcp: TcpStream) {
+    let _ = tcp.set_nonblocking(true);
+    let _ = tcp.write_all(b"HTTP/1.1 503 Too many clients\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+}
+
+fn serve(tcp: TcpStream, gate: &Gate) -> String {
+    let stream = tcp.set_nonblocking(false).and_then(|()| Timed::new(tcp, gate.hub.limits.handshake));
+    let stream = match stream {
+        Ok(stream) => stream,
+        Err(error) => return format!("the connection broke: {error}"),
+    };
+    let most = gate.hub.limits.message;
+    let config = WebSocketConfig::default().max_message_size(Some(most)).max_frame_size(Some(most));
+    let mut bearer = None;
+    #[allow(clippy::result_large_err)] // the library's own type
+    let admit = |request: &Request, response: Response| {
+        let header = |name: &str| request.headers().get(name).and_then(|v| v.to_str().ok());
+        if let Some(origin) = request.headers().get("origin") {
+            // Browsers name the page; a page of another machine must not reach what listens here.
+            if !gate.origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()) {
+                return Err(refusal("Web pages may not connect. Allow one with --allow-origin"));
+            }
+        }
+        bearer = header("authorization").and_then(|v| v.strip_prefix("Bearer ")).map(str::to_owned);
+        Ok(response)
+    };
+    let mut socket = match tungstenite::accept_hdr_with_config(stream, admit, Some(config)) {
+        Ok(socket) => socket,
+        Err(error) => return format!("no handshake: {error}"),
+    };
+    if let Err(error) = socket.get_mut().take_turns() {
+        return format!("the connection broke: {error}");
+    }
+    Connection::new(socket, Arc::clone(&gate.hub), gate.token.clone(), bearer).run()
+}
+
+fn refusal(why: &str) -> ErrorResponse {
+    let mut response = ErrorResponse::new(Some(why.to_owned()));
+    *response.status_mut() = StatusCode::FORBIDDEN;
+    response
+}

@@ -1,0 +1,409 @@
+//! Live trees over a WebSocket: what clients are promised, and what hostile ones cannot do. What others sent is never lost,
+//! and who draws never waits.
+
+use memory_city_analysis::group::GroupOptions;
+use memory_city_analysis::timeline::Source;
+use memory_city_heap::progress::Progress;
+use memory_city_live::{Hub, Latest, Limits, PushOptions, Server, ServerOptions, push};
+use memory_city_testing::root;
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use tungstenite::protocol::frame::coding::{Data, OpCode};
+use tungstenite::protocol::frame::{Frame, FrameHeader};
+use tungstenite::{Message, WebSocket};
+
+type Client = WebSocket<TcpStream>;
+
+fn limits() -> Limits {
+    Limits { memory: 1 << 30, ..Limits::default() }
+}
+
+fn start(limits: Limits, options: ServerOptions) -> Server {
+    let options = ServerOptions { address: "127.0.0.1:0".into(), ..options };
+    Server::start(Hub::new(limits, || ()), &options).expect("a server")
+}
+
+fn connect(server: &Server) -> Client {
+    let stream = TcpStream::connect(server.address()).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    tungstenite::client(format!("ws://{}/", server.address()), stream).expect("a handshake").0
+}
+
+/// Says something, and gives the answer to it; events are skipped.
+fn ask(client: &mut Client, message: Value) -> Value {
+    client.send(Message::text(message.to_string())).expect("sent");
+    loop {
+        let answer = event(client);
+        if ["ack", "refused"].contains(&answer["event"].as_str().expect("an event")) {
+            return answer;
+        }
+    }
+}
+
+fn event(client: &mut Client) -> Value {
+    loop {
+        if let Message::Text(text) = client.read().expect("an answer") {
+            return serde_json::from_str(text.as_str()).expect("JSON");
+        }
+    }
+}
+
+fn hello(client: &mut Client, source: &str) -> Value {
+    ask(client, json!({"do": "hello", "protocol": 1, "source": source}))
+}
+
+/// The code the server closes with.
+fn closed(client: &mut Client) -> u16 {
+    loop {
+        match client.read() {
+            Ok(Message::Close(frame)) => return frame.map_or(0, |f| f.code.into()),
+            Ok(_) => {}
+            Err(error) => panic!("the connection ended without a code: {error}"),
+        }
+    }
+}
+
+fn time(n: u64) -> Value {
+    json!({"timestamp": n, "tree": {"children": [
+        {"name": "Session", "role": "Type", "objects": n, "bytes": 40 * n},
+        {"name": "String", "role": "Type", "objects": 2 * n, "bytes": 48 * n}]}})
+}
+
+/// The city of all that has come, as soon as it is there.
+fn latest(server: &Server, source: &str, times: usize) -> Arc<Source> {
+    let until = Instant::now() + Duration::from_secs(20);
+    while Instant::now() < until {
+        if let Latest { source: Some(source), .. } = server.hub().latest(source)
+            && source.timeline().times() == times
+        {
+            return source;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("no city of {times} times of {source}: {:?}", server.hub().status());
+}
+
+#[test]
+fn a_session() {
+    let server = start(limits(), ServerOptions::default());
+    let (mut client, mut other) = (connect(&server), connect(&server));
+    let welcome = hello(&mut client, "shop");
+    assert_eq!((&welcome["event"], &welcome["protocol"], &welcome["times"]), (&json!("ack"), &json!(1), &json!(0)));
+    hello(&mut other, "shop");
+    let answer = ask(&mut client, json!({"do": "append", "id": 7, "time": time(1), "color": 1}));
+    assert_eq!(answer, json!({"event": "ack", "id": 7, "do": "append", "times": 1, "groups": 3, "ignored": ["color"]}));
+    ask(&mut client, json!({"do": "append", "time": time(2)}));
+    let maps = json!({"points-to": {"Heap#Session": {"Heap#String": {"referencing": 1, "referenced": 2}}}});
+    assert_eq!(ask(&mut client, json!({"do": "references", "at": 1, "maps": maps}))["event"], "ack");
+    let city = latest(&server, "shop", 2);
+    let session = city.find("Heap#Session").expect("a group");
+    assert_eq!(city.timeline().amount(1, session).objects, 2);
+    let until = Instant::now() + Duration::from_secs(10);
+    let known = || server.hub().latest("shop").source.and_then(|s| s.references(0, session, &Progress::new()).ok()?);
+    while known().is_none() && Instant::now() < until {}
+    assert_eq!(known().expect("references").outgoing[0].referenced, 2);
+
+    // What one selects the other hears of.
+    assert_eq!(ask(&mut client, json!({"do": "select", "group": "Heap#Session"}))["event"], "ack");
+    assert_eq!(event(&mut other), json!({"event": "selected", "group": "Heap#Session"}));
+    assert_eq!(ask(&mut client, json!({"do": "go", "at": 2}))["event"], "ack");
+    assert_eq!(event(&mut other), json!({"event": "time", "at": 2, "times": 2}));
+    assert_eq!(server.hub().wishes("shop").select, (1, Some("Heap#Session".into())));
+    assert_eq!(server.hub().wishes("shop").go, (1, 1));
+    server.hub().tell("shop", None, 0);
+    assert_eq!(event(&mut other), json!({"event": "selected", "group": null}));
+    assert_eq!(event(&mut other), json!({"event": "time", "at": 1, "times": 2}));
+    ask(&mut client, json!({"do": "show"}));
+    assert_eq!(server.hub().wanted(), (1, "shop".into()));
+
+    let list = json!({"do": "replace", "times": [time(5), time(6), time(7)]});
+    assert_eq!(ask(&mut client, list)["times"], 3);
+    latest(&server, "shop", 3);
+    assert_eq!(ask(&mut client, json!({"do": "clear"}))["times"], 0);
+    let until = Instant::now() + Duration::from_secs(10);
+    while server.hub().latest("shop").source.is_some() && Instant::now() < until {}
+    assert!(server.hub().latest("shop").source.is_none());
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_a_reason_and_nothing_is_lost() {
+    let server = start(limits(), ServerOptions::default());
+    let mut client = connect(&server);
+    hello(&mut client, "shop");
+    ask(&mut client, json!({"do": "replace", "times": [time(1), time(4)]}));
+    let table = [
+        (r#"{"do": "append", "time": {"tree": {"objects": -1}}}"#, "found integer `-1` in tree.objects"),
+        (r#"{"do": "append", "time": {"tree": }}"#, "not understood"),
+        (r#"{"do": "append"}"#, "has no \"time\""),
+        (
+            r#"{"do": "append", "time": {"timestamp": 3, "tree": {"objects": 1, "bytes": 1}}}"#,
+            "before that of the last time",
+        ),
+        (r#"{"do": "append", "time": {"label": "x"}}"#, "no tree"),
+        (r#"{"do": "append", "time": {"times": []}}"#, "\"times\" in a time"),
+        (
+            r#"{"do": "replace", "times": [{"tree": {"objects": 1}}, {"tree": {"objects": 1.5}}]}"#,
+            "in times[1]: floating point",
+        ),
+        (r#"{"do": "references", "maps": {"tree": {"objects": 1}}}"#, "expected reference maps alone"),
+        (r#"{"do": "references", "at": 9, "maps": {"points-to": {}}}"#, "There is no time 9"),
+        (r#"{"do": "references", "maps": {"points-to": {"Heap": 3}}}"#, "points-to"),
+        (r#"{"do": "go", "at": 3}"#, "There is no time 3"),
+        (r#"{"do": "select", "group": "Heap#none"}"#, "There is no group \"Heap#none\""),
+        (r#"{"do": "hello", "protocol": 1, "source": "a"}"#, "has been said"),
+        (r#"{"do": "dance"}"#, "\"dance\" is not known"),
+        ("{", "not understood"),
+        ("", "not understood"),
+    ];
+    for (message, part) in table {
+        client.send(Message::text(message)).expect("sent");
+        let answer = event(&mut client);
+        let why = answer["why"].as_str().unwrap_or_default();
+        assert!(answer["event"] == "refused" && why.contains(part), "{message}: {answer}");
+    }
+    assert_eq!(ask(&mut client, json!({"do": "append", "time": time(5)}))["times"], 3);
+    let city = latest(&server, "shop", 3);
+    let session = city.find("Heap#Session").expect("a group");
+    let counts: Vec<u64> = (0..3).map(|t| city.timeline().amount(t, session).objects).collect();
+    assert_eq!(counts, [1, 4, 5]);
+}
+
+#[test]
+fn several_sources_are_cities_of_their_own() {
+    let server = start(Limits { sources: 2, ..limits() }, ServerOptions::default());
+    let (mut a, mut b, mut c) = (connect(&server), connect(&server), connect(&server));
+    hello(&mut a, "a");
+    hello(&mut b, "b");
+    for n in 1..=3 {
+        ask(&mut a, json!({"do": "append", "time": time(n)}));
+    }
+    ask(&mut b, json!({"do": "append", "time": time(100)}));
+    assert_eq!(latest(&server, "a", 3).timeline().points()[0].label, "a #1");
+    latest(&server, "b", 1);
+    c.send(Message::text(json!({"do": "hello", "protocol": 1, "source": "c"}).to_string())).expect("sent");
+    assert_eq!(closed(&mut c), 4013);
+    // What nobody uses and has nothing makes room.
+    ask(&mut b, json!({"do": "clear"}));
+    drop(b);
+    let until = Instant::now() + Duration::from_secs(10);
+    while server.hub().status().iter().any(|s| s.name == "b" && s.clients > 0) && Instant::now() < until {}
+    assert_eq!(hello(&mut connect(&server), "c")["event"], "ack");
+}
+
+#[test]
+fn each_limit_has_a_close_code_and_a_steady_client_loses_nothing() {
+    let limits = Limits {
+        message: 1 << 16,
+        memory: 1 << 20,
+        per_second: 400,
+        patience: Duration::from_millis(900),
+        handshake: Duration::from_millis(500),
+        ..limits()
+    };
+    let server = start(limits, ServerOptions::default());
+    let stop = Arc::new(AtomicBool::new(false));
+    let steady = {
+        let (mut client, stop) = (connect(&server), Arc::clone(&stop));
+        std::thread::spawn(move || {
+            hello(&mut client, "steady");
+            let mut n = 0;
+            while !stop.load(Ordering::Relaxed) {
+                n += 1;
+                let answer = ask(&mut client, json!({"do": "append", "time": time(n)}));
+                assert_eq!((&answer["event"], &answer["times"]), (&json!("ack"), &json!(n)), "{answer}");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            n as usize
+        })
+    };
+    // Who draws looks at the hub all the time, and never waits.
+    let looked = {
+        let (hub, stop) = (Arc::clone(server.hub()), Arc::clone(&stop));
+        std::thread::spawn(move || {
+            let mut longest = Duration::ZERO;
+            while !stop.load(Ordering::Relaxed) {
+                let begin = Instant::now();
+                let _ = (hub.status(), hub.latest("steady"), hub.wishes("steady"), hub.wanted());
+                longest = longest.max(begin.elapsed());
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            longest
+        })
+    };
+
+    let mut client = connect(&server);
+    client.send(Message::text("{\"do\": \"append\"}")).expect("sent");
+    assert_eq!(closed(&mut client), 4000, "no hello");
+    let mut client = connect(&server);
+    client.send(Message::text("{\"do\": \"hello\", \"protocol\": 2, \"source\": \"x\"}")).expect("sent");
+    assert_eq!(closed(&mut client), 4000, "another version");
+    assert_eq!(closed(&mut connect(&server)), 4000, "says nothing");
+
+    let greeted = || {
+        let mut client = connect(&server);
+        hello(&mut client, "hostile");
+        client
+    };
+    let mut client = greeted();
+    client.send(Message::binary(vec![1, 2, 3])).expect("sent");
+    assert_eq!(closed(&mut client), 1003, "binary");
+    let mut client = greeted();
+    let _ = client.send(Message::text("x".repeat(1 << 17)));
+    assert_eq!(closed(&mut client), 1009, "too large");
+    let mut client = greeted();
+    let header = FrameHeader { opcode: OpCode::Data(Data::Text), mask: Some([1, 2, 3, 4]), ..FrameHeader::default() };
+    client.send(Message::Frame(Frame::from_payload(header, vec![b'"', 0xff, 0xfe].into()))).expect("sent");
+    assert_eq!(closed(&mut client), 1007, "not UTF-8");
+    let mut client = greeted();
+    for _ in 0..3000 {
+        if client.send(Message::text("{\"do\": \"show\"}")).is_err() {
+            break;
+        }
+    }
+    assert_eq!(closed(&mut client), 4029, "too many");
+    let mut client = greeted();
+    let wide = |n: u64| {
+        let children: Vec<Value> =
+            (0..400).map(|i| json!({"name": format!("{n}-{i}"), "objects": 1, "bytes": 16})).collect();
+        json!({"do": "append", "time": {"tree": {"children": children}}})
+    };
+    for n in 0..100 {
+        client.send(Message::text(wide(n).to_string())).expect("sent");
+        if event(&mut client)["event"] == "refused" {
+            break;
+        }
+    }
+    assert_eq!(closed(&mut client), 4013, "memory");
+    // The first thing a full source allows is to be emptied.
+    let mut client = greeted();
+    assert_eq!(ask(&mut client, json!({"do": "clear"}))["times"], 0);
+    // Silent: this client does not even answer pings, because it does not read.
+    std::thread::sleep(Duration::from_millis(1500));
+    assert_eq!(closed(&mut client), 4008, "silent");
+
+    // Half a handshake, and one that drips.
+    let mut half = TcpStream::connect(server.address()).expect("a connection");
+    half.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout");
+    let begin = Instant::now();
+    for byte in b"GET / HTTP/1.1\r\nHost: a\r\nX: aaaaaaaaaaaaaaaaaaaaaaaaaaaa" {
+        if half.write_all(&[*byte]).is_err() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(30));
+    }
+    let _ = half.read(&mut [0; 64]);
+    assert!(begin.elapsed() < Duration::from_secs(4), "the server waits for a handshake that drips");
+    // A message that drips: its connection ends, though a byte comes now and then.
+    let mut client = greeted();
+    client.get_mut().write_all(&[0x81, 0xfe, 0x40, 0, 1, 2, 3, 4]).expect("a header");
+    let begin = Instant::now();
+    while client.get_mut().write_all(b"x").is_ok() && begin.elapsed() < Duration::from_secs(8) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(begin.elapsed() < Duration::from_secs(7), "the server waits for a message that drips");
+
+    stop.store(true, Ordering::Relaxed);
+    let times = steady.join().expect("the steady client");
+    assert!(times > 50, "{times}");
+    assert_eq!(latest(&server, "steady", times).timeline().times(), times);
+    let longest = looked.join().expect("the one who draws");
+    assert!(longest < Duration::from_millis(200), "waited {longest:?}");
+}
+
+#[test]
+fn web_pages_and_strangers_stay_outside() {
+    let options = ServerOptions {
+        token: Some("secret".into()),
+        origins: vec!["https://city.example".into()],
+        ..ServerOptions::default()
+    };
+    let server = start(Limits { clients: 3, ..limits() }, options);
+    let shake = |headers: &str| {
+        let mut stream = TcpStream::connect(server.address()).expect("a connection");
+        let request = format!(
+            "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+             Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{headers}\r\n"
+        );
+        stream.write_all(request.as_bytes()).expect("sent");
+        let mut answer = [0; 400];
+        let n = stream.read(&mut answer).expect("an answer");
+        String::from_utf8_lossy(&answer[..n]).into_owned()
+    };
+    let refused = shake("Origin: https://evil.example\r\n");
+    assert!(refused.starts_with("HTTP/1.1 403"), "{refused}");
+    assert!(shake("Origin: null\r\n").starts_with("HTTP/1.1 403"));
+    assert!(shake("Origin: https://city.example\r\n").starts_with("HTTP/1.1 101"));
+    for (token, code) in [(json!(null), 4001), (json!("Secret"), 4001), (json!("secret2"), 4001)] {
+        let mut client = connect(&server);
+        let hello = json!({"do": "hello", "protocol": 1, "source": "a", "token": token});
+        client.send(Message::text(hello.to_string())).expect("sent");
+        assert_eq!(closed(&mut client), code);
+    }
+    let mut client = connect(&server);
+    let answer = ask(&mut client, json!({"do": "hello", "protocol": 1, "source": "a", "token": "secret"}));
+    assert_eq!(answer["event"], "ack");
+
+    let until = Instant::now() + Duration::from_secs(10);
+    let mut held = Vec::new();
+    while Instant::now() < until {
+        let mut stream = TcpStream::connect(server.address()).expect("a connection");
+        stream.set_read_timeout(Some(Duration::from_millis(300))).expect("a timeout");
+        let mut answer = [0; 64];
+        if let Ok(n) = stream.read(&mut answer)
+            && answer[..n].starts_with(b"HTTP/1.1 503")
+        {
+            return;
+        }
+        held.push(stream);
+    }
+    panic!("more clients than allowed");
+}
+
+#[test]
+fn beyond_loopback_there_is_always_a_token() {
+    let options = ServerOptions { address: "0.0.0.0:0".into(), ..ServerOptions::default() };
+    let server = Server::start(Hub::new(limits(), || ()), &options).expect("a server");
+    assert_eq!(server.token().expect("a token").len(), 32);
+    let error = Server::start(Hub::new(limits(), || ()), &ServerOptions { address: "nowhere".into(), ..options });
+    assert!(error.err().expect("refused").to_string().contains("HOST:PORT"));
+}
+
+#[test]
+fn what_is_pushed_arrives_the_same() {
+    let server = start(limits(), ServerOptions::default());
+    let root = root();
+    let progress = Progress::new();
+    for (path, name) in [("sample-data/person-leak", "dumps"), ("tests/data/anttracks/person-leak-parallel", "trace")] {
+        let source = Source::open(&[root.join(path)], "auto", GroupOptions::default(), &progress).expect("a source");
+        let options = PushOptions {
+            address: server.address().to_string(),
+            source: name.into(),
+            references: true,
+            ..PushOptions::default()
+        };
+        let pushed = push(&source, &options, &progress).expect("pushed");
+        assert_eq!((pushed.times, &pushed.warnings[..]), (source.timeline().times(), &[][..]));
+        let city = latest(&server, name, pushed.times);
+        let (a, b) = (source.timeline(), city.timeline());
+        assert_eq!(a.points(), b.points());
+        assert_eq!(a.len(), b.len());
+        for node in a.nodes() {
+            assert_eq!((a.key(node), a.max(node)), (b.key(node), b.max(node)));
+        }
+        let last = a.times() - 1;
+        let of = |s: &Source| s.time_references(last, &progress).expect("references").expect("known");
+        assert_eq!(of(&source), of(&city));
+        // Once more: instead of what is there, not behind it.
+        push(&source, &options, &progress).expect("pushed again");
+        latest(&server, name, pushed.times);
+    }
+    let nobody = PushOptions { address: "127.0.0.1:1".into(), source: "x".into(), ..PushOptions::default() };
+    let trees = root.join("sample-data/json/lines.jsonl");
+    let source = Source::open(&[trees], "auto", GroupOptions::default(), &progress).expect("a source");
+    let error = push(&source, &nobody, &progress).expect_err("nobody is there").to_string();
+    assert!(error.contains("memory-city serve"), "{error}");
+}

@@ -1,0 +1,29 @@
+//! What the tests and benchmarks of Memory City share: writers of dumps and traces whose contents are known, plain second
+//! readers to compare with, real JVMs, and where test data lies. Never part of what users run.
+//!
+//! # Example
+//! ```
+//! use memory_city_testing::anttracks::{Spec, generate};
+//!
+//! let spec = Spec { gcs: 2, live_objects: 50, allocations_per_gc: 50, ..Spec::default() };
+//! let mut trace = Vec::new();
+//! let generated = generate(&spec, &mut trace).expect("memory takes it");
+//! assert_eq!(generated.gc_ends.len(), 2);
+//! ```
+#![allow(missing_docs, reason = "test support explains itself by the tests that use it")]
+
+pub mod anttracks;
+pub mod class_names;
+pub mod collections;
+pub mod hprof_writer;
+pub mod jvm;
+pub mod memory;
+pub mod naive_anttracks;
+pub mod python;
+
+use std::path::Path;
+
+/// The folder of the whole project: `tests/data`, `sample-data` and `target` lie there.
+pub fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}

@@ -1,0 +1,207 @@
+//! Colours and the legend that explains them. Colours are linear-light RGB, 0 to 1, as shaders want them.
+//!
+//! The eight base colours were chosen together: under simulated protanopia, deuteranopia and tritanopia every two of
+//! them stay apart (tested below), and along the growth gradient lightness falls, so that the order shows in gray too.
+
+use super::CityPlan;
+use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
+use rayon::prelude::*;
+
+/// The selected building: blue (#2B71FA).
+pub const SELECTED_COLOUR: [f32; 3] = [0.024158, 0.165132, 0.955973];
+/// References to the selection, which keep it alive: purple (#7C1BB2).
+pub const INCOMING_COLOUR: [f32; 3] = [0.201556, 0.010960, 0.445201];
+/// References from the selection, which it keeps alive: green (#57D95E).
+pub const OUTGOING_COLOUR: [f32; 3] = [0.095307, 0.693872, 0.111932];
+/// More plots: a gray blue between the districts' (#5A6A86).
+pub const MORE_COLOUR: [f32; 3] = [0.102242, 0.144128, 0.238398];
+/// The growth gradient at 0, 1/2 and 1: gray (#D1D1D1), orange (#E66000), red (#B20617).
+pub const GROWTH: [[f32; 3]; 3] =
+    [[0.637597, 0.637597, 0.637597], [0.791298, 0.116971, 0.000000], [0.445201, 0.001821, 0.008568]];
+/// The district gradient: the whole heap (#1A2E47) and the deepest level (#84A2C9).
+pub const DISTRICT: [[f32; 3]; 2] = [[0.010330, 0.027321, 0.063010], [0.230740, 0.361307, 0.584078]];
+
+/// The colour of a position on the growth scale: gray, orange, red, linear in between. Outside 0 to 1 the ends.
+pub fn growth_colour(position: f32) -> [f32; 3] {
+    let p = if position.is_nan() { 0.0 } else { position.clamp(0.0, 1.0) * 2.0 };
+    if p < 1.0 { mix(GROWTH[0], GROWTH[1], p) } else { mix(GROWTH[1], GROWTH[2], p - 1.0) }
+}
+
+/// The colour of districts at a level of a city with `levels` district levels ([`CityPlan::levels`]): dark blue for
+/// the whole heap, light blue for the deepest.
+pub fn district_colour(level: u32, levels: u32) -> [f32; 3] {
+    let deepest = levels.saturating_sub(1).max(1);
+    mix(DISTRICT[0], DISTRICT[1], level.min(deepest) as f32 / deepest as f32)
+}
+
+/// Sky above, sky at the horizon, ground.
+pub fn palette() -> [[f32; 3]; 3] {
+    [[0.0044, 0.0080, 0.0252], [0.0685, 0.1022, 0.2016], [0.0103, 0.0152, 0.0296]]
+}
+
+/// The largest growth of any building over the whole window: what the red end of the gradient stands for. 0 if none
+/// grew.
+pub fn max_growth(timeline: &Timeline, metric: Metric) -> u64 {
+    let growth = |i: usize| {
+        let node = NodeId(i as u32);
+        if timeline.is_leaf(node) { timeline.growth(node, metric).max(0) as u64 } else { 0 }
+    };
+    (0..timeline.len()).into_par_iter().with_min_len(4096).map(growth).max().unwrap_or(0)
+}
+
+fn mix(a: [f32; 3], b: [f32; 3], t: f32) -> [f32; 3] {
+    std::array::from_fn(|i| a[i] * (1.0 - t) + b[i] * t)
+}
+
+/// One channel of sRGB (0 to 1) as linear light (IEC 61966-2-1).
+pub fn srgb_to_linear(v: f32) -> f32 {
+    if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
+}
+
+/// One channel of linear light (0 to 1) as sRGB (IEC 61966-2-1).
+pub fn linear_to_srgb(v: f32) -> f32 {
+    if v <= 0.0031308 { v * 12.92 } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 }
+}
+
+/// One stop of a legend.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ColourStop {
+    /// Place on the scale, 0 to 1.
+    pub position: f32,
+    /// What that place means: growth since the first point in time, in units of the metric.
+    pub value: f64,
+    /// Its colour, linear light.
+    pub colour: [f32; 3],
+}
+
+/// What the growth colours mean in this city.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GrowthLegend {
+    /// The unit of the values.
+    pub metric: Metric,
+    /// Ascending. One stop, gray for 0, when no building grew over the window.
+    pub stops: Vec<ColourStop>,
+}
+
+impl CityPlan {
+    /// The growth scale with `steps` equal parts (at least 1) and the values at their ends. Positions and colours come
+    /// from the functions that colour the buildings. Shrinking looks like no growth, and a building whose growth in
+    /// between exceeds the largest overall growth looks like the last stop.
+    pub fn growth_legend(&self, steps: usize) -> GrowthLegend {
+        let stop = |value: f64| {
+            let position = self.growth_position(value) as f32;
+            ColourStop { position, value, colour: growth_colour(position) }
+        };
+        let steps = steps.clamp(1, 64);
+        let stops = match self.max_growth() {
+            0 => vec![stop(0.0)],
+            max => (0..=steps).map(|i| stop(max as f64 * i as f64 / steps as f64)).collect(),
+        };
+        GrowthLegend { metric: self.config.metric, stops }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_are_the_named_srgb_colours() {
+        let named = [
+            (0x2B71FA, SELECTED_COLOUR),
+            (0x7C1BB2, INCOMING_COLOUR),
+            (0x57D95E, OUTGOING_COLOUR),
+            (0xD1D1D1, GROWTH[0]),
+            (0xE66000, GROWTH[1]),
+            (0xB20617, GROWTH[2]),
+            (0x5A6A86, MORE_COLOUR),
+            (0x1A2E47, DISTRICT[0]),
+            (0x84A2C9, DISTRICT[1]),
+        ];
+        for (hex, colour) in named {
+            for (i, channel) in colour.into_iter().enumerate() {
+                let srgb = (hex >> (16 - 8 * i) & 0xFF) as f32 / 255.0;
+                assert!((srgb_to_linear(srgb) - channel).abs() < 2e-5, "{hex:06X} {channel}");
+                assert!((linear_to_srgb(channel) - srgb).abs() < 1e-3);
+            }
+        }
+    }
+
+    #[test]
+    fn gradients_reach_their_ends_and_stay_there() {
+        for (position, colour) in [
+            (-1.0, GROWTH[0]),
+            (0.0, GROWTH[0]),
+            (0.5, GROWTH[1]),
+            (1.0, GROWTH[2]),
+            (7.0, GROWTH[2]),
+            (f32::NAN, GROWTH[0]),
+        ] {
+            assert_eq!(growth_colour(position), colour);
+        }
+        assert_eq!(district_colour(0, 1), DISTRICT[0]);
+        assert_eq!(district_colour(0, 0), DISTRICT[0]);
+        for levels in 2..30 {
+            assert_eq!(district_colour(0, levels), DISTRICT[0]);
+            assert_eq!(district_colour(levels - 1, levels), DISTRICT[1]);
+            assert_eq!(district_colour(levels + 5, levels), DISTRICT[1]);
+        }
+    }
+
+    /// Linear light as the eye distinguishes it: Oklab (Ottosson 2020).
+    fn oklab([r, g, b]: [f32; 3]) -> [f32; 3] {
+        let l = (0.412_221_46 * r + 0.536_332_55 * g + 0.051_445_995 * b).max(0.0).cbrt();
+        let m = (0.211_903_5 * r + 0.680_699_5 * g + 0.107_396_96 * b).max(0.0).cbrt();
+        let s = (0.088_302_46 * r + 0.281_718_85 * g + 0.629_978_7 * b).max(0.0).cbrt();
+        [
+            0.210_454_26 * l + 0.793_617_8 * m - 0.004_072_047 * s,
+            1.977_998_5 * l - 2.428_592_2 * m + 0.450_593_7 * s,
+            0.025_904_037 * l + 0.782_771_77 * m - 0.808_675_77 * s,
+        ]
+    }
+
+    /// Full colour vision and simulated protanopia, deuteranopia and tritanopia: Machado, Oliveira and Fernandes,
+    /// "A Physiologically-based Model for Simulation of Color Vision Deficiency" (TVCG 2009), severity 1.
+    const EYES: [[[f32; 3]; 3]; 4] = [
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+    ];
+
+    fn seen(eye: &[[f32; 3]; 3], c: [f32; 3]) -> [f32; 3] {
+        oklab(eye.map(|row| (row[0] * c[0] + row[1] * c[1] + row[2] * c[2]).clamp(0.0, 1.0)))
+    }
+
+    #[test]
+    fn every_two_colours_stay_apart_for_every_eye() {
+        let base = [
+            SELECTED_COLOUR,
+            INCOMING_COLOUR,
+            OUTGOING_COLOUR,
+            GROWTH[0],
+            GROWTH[1],
+            GROWTH[2],
+            DISTRICT[0],
+            DISTRICT[1],
+        ];
+        for (e, eye) in EYES.iter().enumerate() {
+            for (i, a) in base.iter().enumerate() {
+                for (j, b) in base.iter().enumerate().skip(i + 1) {
+                    let (a, b) = (seen(eye, *a), seen(eye, *b));
+                    let apart = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f32>().sqrt();
+                    assert!(apart > 0.1, "eye {e}: colours {i} and {j} are only {apart} apart");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn growth_gets_darker_step_by_step_for_every_eye() {
+        for eye in &EYES {
+            let lightness: Vec<f32> = (0..=10).map(|i| seen(eye, growth_colour(i as f32 / 10.0))[0]).collect();
+            assert!(lightness.is_sorted_by(|a, b| a > b), "{lightness:?}");
+            assert!(lightness[0] - lightness[10] > 0.3);
+        }
+    }
+}

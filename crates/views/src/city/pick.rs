@@ -1,0 +1,330 @@
+//! Which building or district a ray meets first, without looking at all of them.
+//!
+//! Plots and district slabs are put into implicit trees of bounding boxes, in the order of a walk through the district
+//! hierarchy, so that what is together in the city is together in a box. The boxes of plots reach as high as the
+//! plots ever get; where a building is low or absent now, its own test says so.
+
+use super::{CityPlan, MORE_HEIGHT};
+use glam::{DVec3, Vec3};
+
+/// What was hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HitTarget {
+    /// Index into [`CityPlan::plots`]: a building or a More plot.
+    Plot(usize),
+    /// Index into [`CityPlan::districts`]: the slab.
+    District(usize),
+}
+
+/// Where a ray ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit {
+    /// What stands there.
+    pub target: HitTarget,
+    /// Along the ray, in units of the length of `direction`.
+    pub distance: f32,
+    /// The point.
+    pub point: Vec3,
+}
+
+impl CityPlan {
+    /// The nearest building, More plot or district slab along a ray.
+    ///
+    /// `scale` gives the side of a plot's current base as a fraction of its cell, interpolated as it is drawn now:
+    /// 0 for a plot that is not there. Scales above the city's gap factor count as that factor, which no state exceeds.
+    pub fn pick(&self, scale: impl Fn(usize) -> f32, origin: Vec3, direction: Vec3) -> Option<Hit> {
+        let ray = Ray::new(origin, direction)?;
+        let mut nearest = f64::INFINITY;
+        let mut target = None;
+        self.pick.slabs.cast(&ray, &mut nearest, |district, limit| {
+            // Where an outer and an inner slab meet at a face, the one found first stays.
+            let entry = self.slab(district).entry(&ray).filter(|&entry| entry < limit)?;
+            target = Some(HitTarget::District(district));
+            Some(entry)
+        });
+        self.pick.plots.cast(&ray, &mut nearest, |plot, limit| {
+            let scale = f64::from(scale(plot)).clamp(0.0, self.config.gap);
+            // On a tie (a building's foot on its slab) the building is meant.
+            let entry = self.solid_box(plot, scale)?.entry(&ray).filter(|&entry| entry <= limit)?;
+            target = Some(HitTarget::Plot(plot));
+            Some(entry)
+        });
+        let target = target?;
+        Some(Hit { target, distance: nearest as f32, point: origin + direction * nearest as f32 })
+    }
+
+    /// The box of a district's slab.
+    fn slab(&self, district: usize) -> Bounds {
+        let d = &self.districts[district];
+        let c = d.cell;
+        Bounds { low: DVec3::new(c.x, d.base, c.y), high: DVec3::new(c.x + c.w, d.top, c.y + c.h) }
+    }
+
+    /// The box of what stands on a plot; `None` when nothing does.
+    fn solid_box(&self, plot: usize, scale: f64) -> Option<Bounds> {
+        // Also false for scales that are not numbers.
+        if scale > 0.0 {
+            let (c, ground) = (self.base(plot, scale), self.plots[plot].ground);
+            let top = ground + self.height(plot, scale);
+            Some(Bounds { low: DVec3::new(c.x, ground, c.y), high: DVec3::new(c.x + c.w, top, c.y + c.h) })
+        } else {
+            None
+        }
+    }
+}
+
+/// The two box trees of a city.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PickIndex {
+    plots: BoxTree,
+    slabs: BoxTree,
+}
+
+impl PickIndex {
+    pub(super) fn new(plan: &CityPlan) -> PickIndex {
+        // Depth first: a district, its plots, then the districts inside it.
+        let mut plots = Vec::with_capacity(plan.plots.len());
+        let mut slabs = Vec::with_capacity(plan.districts.len());
+        let mut open: Vec<usize> = if plan.districts.is_empty() { Vec::new() } else { vec![0] };
+        while let Some(district) = open.pop() {
+            slabs.push(district as u32);
+            let contents = &plan.contents[district];
+            plots.extend(contents.plots.clone().map(|p| p as u32));
+            open.extend(contents.districts.clone().rev());
+        }
+        let tallest_box = |plot: usize| {
+            let p = &plan.plots[plot];
+            let c = p.cell;
+            let top = p.ground + plan.max_height(plot).max(MORE_HEIGHT);
+            Bounds { low: DVec3::new(c.x, p.ground, c.y), high: DVec3::new(c.x + c.w, top, c.y + c.h) }
+        };
+        PickIndex { plots: BoxTree::new(plots, tallest_box), slabs: BoxTree::new(slabs, |d| plan.slab(d)) }
+    }
+}
+
+/// A ray with what the box test needs of it.
+struct Ray {
+    origin: DVec3,
+    inverse: DVec3,
+}
+
+impl Ray {
+    /// `None` for a ray without a direction.
+    fn new(origin: Vec3, direction: Vec3) -> Option<Ray> {
+        let usable = origin.is_finite() && direction.is_finite() && direction != Vec3::ZERO;
+        usable.then(|| Ray { origin: origin.as_dvec3(), inverse: direction.as_dvec3().recip() })
+    }
+}
+
+/// An axis-parallel box.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    low: DVec3,
+    high: DVec3,
+}
+
+impl Bounds {
+    fn union(self, other: Bounds) -> Bounds {
+        Bounds { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// Distance at which the ray enters (0 from inside), by the slab method.
+    fn entry(&self, ray: &Ray) -> Option<f64> {
+        let (mut near, mut far) = (0.0f64, f64::INFINITY);
+        for axis in 0..3 {
+            if ray.inverse[axis].is_infinite() {
+                // Parallel to these faces: between them all the way, or never. (0 times infinity is no distance.)
+                if ray.origin[axis] < self.low[axis] || ray.origin[axis] > self.high[axis] {
+                    return None;
+                }
+                continue;
+            }
+            let a = (self.low[axis] - ray.origin[axis]) * ray.inverse[axis];
+            let b = (self.high[axis] - ray.origin[axis]) * ray.inverse[axis];
+            near = near.max(a.min(b));
+            far = far.min(a.max(b));
+        }
+        (near <= far).then_some(near)
+    }
+}
+
+/// Children per box.
+const FAN: usize = 8;
+
+/// Boxes around runs of [`FAN`] items, boxes around runs of those, and so on to a single one. The tree is implied by
+/// the positions; nothing points anywhere.
+#[derive(Clone, Debug, Default)]
+struct BoxTree {
+    items: Vec<u32>,
+    /// From the boxes around items up to the one around everything.
+    layers: Vec<Vec<Bounds>>,
+}
+
+impl BoxTree {
+    fn new(items: Vec<u32>, bounds: impl Fn(usize) -> Bounds) -> BoxTree {
+        let around = |run: &[Bounds]| run.iter().copied().reduce(Bounds::union);
+        let mut layers: Vec<Vec<Bounds>> = Vec::new();
+        if !items.is_empty() {
+            let first =
+                items.chunks(FAN).filter_map(|run| run.iter().map(|&i| bounds(i as usize)).reduce(Bounds::union));
+            let mut layer: Vec<Bounds> = first.collect();
+            while layer.len() > 1 {
+                let above = layer.chunks(FAN).filter_map(around).collect();
+                layers.push(std::mem::replace(&mut layer, above));
+            }
+            layers.push(layer);
+        }
+        BoxTree { items, layers }
+    }
+
+    /// Calls `test` for items whose boxes the ray enters before `nearest`; `test` returns the distance of its own hit,
+    /// which becomes the new `nearest` if it is not farther. Nearer boxes first.
+    fn cast(&self, ray: &Ray, nearest: &mut f64, mut test: impl FnMut(usize, f64) -> Option<f64>) {
+        let mut open: Vec<(f64, usize, usize)> = Vec::new();
+        if let Some(top) = self.layers.len().checked_sub(1)
+            && let Some(entry) = self.layers[top][0].entry(ray)
+        {
+            open.push((entry, top, 0));
+        }
+        while let Some((entry, layer, index)) = open.pop() {
+            if entry > *nearest {
+                continue;
+            }
+            if layer == 0 {
+                for &item in self.items.iter().skip(index * FAN).take(FAN) {
+                    if let Some(hit) = test(item as usize, *nearest) {
+                        *nearest = nearest.min(hit);
+                    }
+                }
+                continue;
+            }
+            let below = &self.layers[layer - 1];
+            let mark = open.len();
+            for (child, bounds) in below.iter().enumerate().skip(index * FAN).take(FAN) {
+                if let Some(entry) = bounds.entry(ray)
+                    && entry <= *nearest
+                {
+                    open.push((entry, layer - 1, child));
+                }
+            }
+            // The nearest last, where it is taken next.
+            open[mark..].sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{configs, trees};
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Distance at which a ray enters a box, by its six faces: an independent way to the same answer.
+    fn by_faces(low: DVec3, high: DVec3, origin: DVec3, direction: DVec3) -> Option<f64> {
+        let inside = |p: DVec3, but: usize| (0..3).all(|i| i == but || (low[i] <= p[i] && p[i] <= high[i]));
+        if inside(origin, 3) {
+            return Some(0.0);
+        }
+        let faces = (0..3).flat_map(|axis| [(axis, low[axis]), (axis, high[axis])]);
+        let hits = faces.filter_map(|(axis, at)| {
+            let distance = (at - origin[axis]) / direction[axis];
+            (distance >= 0.0 && distance.is_finite() && inside(origin + direction * distance, axis)).then_some(distance)
+        });
+        hits.min_by(f64::total_cmp)
+    }
+
+    /// Every box of the city at these scales.
+    fn all_boxes(plan: &CityPlan, scales: &[f32]) -> Vec<(HitTarget, DVec3, DVec3)> {
+        let mut boxes = Vec::new();
+        for (i, d) in plan.districts.iter().enumerate() {
+            let c = d.cell;
+            boxes.push((HitTarget::District(i), DVec3::new(c.x, d.base, c.y), DVec3::new(c.x + c.w, d.top, c.y + c.h)));
+        }
+        for (i, p) in plan.plots.iter().enumerate() {
+            let scale = f64::from(scales[i]);
+            let (w, h) = (p.cell.w * scale, p.cell.h * scale);
+            let (cx, cz) = (p.cell.x + p.cell.w / 2.0, p.cell.y + p.cell.h / 2.0);
+            let top = p.ground + plan.height(i, scale);
+            if scale > 0.0 {
+                boxes.push((
+                    HitTarget::Plot(i),
+                    DVec3::new(cx - w / 2.0, p.ground, cz - h / 2.0),
+                    DVec3::new(cx + w / 2.0, top, cz + h / 2.0),
+                ));
+            }
+        }
+        boxes
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+        #[test]
+        fn the_nearest_of_all_is_found(
+            tree in trees(),
+            config in configs(),
+            mix in 0.0..1.0f32,
+            origin in prop::array::uniform3(-90.0..90.0f32),
+            goal in prop::array::uniform3(-50.0..50.0f32),
+        ) {
+            let timeline = tree.timeline();
+            let plan = CityPlan::new(&timeline, &config);
+            let (a, b) = (plan.states(&timeline, 0), plan.states(&timeline, 1));
+            let scales: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a.scale * (1.0 - mix) + b.scale * mix).collect();
+            let origin = Vec3::from_array(origin) + Vec3::Y * 60.0;
+            let goal = Vec3::new(goal[0], goal[1] * 0.1, goal[2]);
+            let direction = goal - origin;
+            let found = plan.pick(|p| scales[p], origin, direction);
+            let boxes = all_boxes(&plan, &scales);
+            let hit = |(target, low, high): &(HitTarget, DVec3, DVec3)| {
+                by_faces(*low, *high, origin.as_dvec3(), direction.as_dvec3()).map(|distance| (*target, distance))
+            };
+            let nearest = boxes.iter().filter_map(hit).min_by(|a, b| a.1.total_cmp(&b.1));
+            match (found, nearest) {
+                (None, None) => {}
+                (Some(found), Some((target, distance))) => {
+                    let error = (f64::from(found.distance) - distance).abs();
+                    prop_assert!(error < 1e-6, "{found:?}, but {target:?} at {distance}");
+                    prop_assert!((found.point - (origin + direction * found.distance)).length() < 1e-3);
+                }
+                // A ray along an edge may go either way.
+                (found, nearest) => {
+                    let grazes = |grow: f64| boxes.iter().any(|(_, low, high)| {
+                        by_faces(*low - grow, *high + grow, origin.as_dvec3(), direction.as_dvec3()).is_some()
+                    });
+                    prop_assert!(grazes(1e-6) != grazes(-1e-6), "{found:?} {nearest:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn straight_down_and_along_faces() {
+        use super::super::testing::{inner, leaf};
+        let timeline = inner("Heap", vec![leaf("a", &[10, 0]), leaf("b", &[10, 10])]).timeline();
+        let plan = CityPlan::new(&timeline, &super::super::CityConfig::default());
+        let states = [plan.states(&timeline, 0), plan.states(&timeline, 1)];
+        let above = |plot: usize| plan.plots[plot].cell.centre_at(200.0);
+        let at = |t: usize, origin, direction| plan.pick(|p| states[t][p].scale, origin, direction);
+        for (plot, state) in states[0].iter().enumerate() {
+            let hit = at(0, above(plot), Vec3::NEG_Y).unwrap();
+            assert_eq!(hit.target, HitTarget::Plot(plot));
+            let roof = plan.plots[plot].ground + plan.height(plot, f64::from(state.scale));
+            assert!((f64::from(hit.point.y) - roof).abs() < 1e-3);
+        }
+        // A building that is not there now lets the ray through to its district.
+        let a = plan.plot_of(memory_city_analysis::timeline::NodeId(1)).unwrap();
+        assert_eq!(at(1, above(a), Vec3::NEG_Y).unwrap().target, HitTarget::District(0));
+        // Beside the city, away from it, nowhere at all.
+        assert_eq!(at(0, Vec3::new(80.0, 50.0, 0.0), Vec3::NEG_Y), None);
+        assert_eq!(at(0, above(0), Vec3::Y), None);
+        for bad in [Vec3::ZERO, Vec3::NAN, Vec3::INFINITY] {
+            assert_eq!(at(0, above(0), bad), None);
+            assert_eq!(at(0, bad * f32::NAN, Vec3::NEG_Y), None);
+        }
+        // Exactly in the plane of the city's edge, and along its upper side.
+        assert_eq!(at(0, Vec3::new(-50.0, 9.0, 0.0), Vec3::NEG_Y).unwrap().target, HitTarget::District(0));
+        let top = plan.districts[0].top as f32;
+        assert!(at(0, Vec3::new(-90.0, top * 0.5, 0.0), Vec3::X).is_some());
+        assert_eq!(plan.pick(|_| f32::NAN, above(0), Vec3::NEG_Y).unwrap().target, HitTarget::District(0));
+    }
+}

@@ -1,0 +1,337 @@
+//! The plan of a city: plots and districts for good, computed once from the maxima over time.
+//!
+//! What changes with time is in [`super::PlotState`]; nothing here does.
+
+use super::layout::{self, Blocks, Occupant};
+use super::pick::PickIndex;
+use super::{BORDERED_LEVELS, CITY_SIZE, CityConfig, DISTRICT_HEIGHT, MORE_HEIGHT, Rect};
+use memory_city_analysis::timeline::{Amount, NodeId, Timeline};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// What stands on a plot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlotKind {
+    /// A leaf of the tree (or an inner node whose children never had a value).
+    Building(NodeId),
+    /// The children of one node that are too small for plots of their own; flat.
+    More {
+        /// The node whose children they are.
+        parent: NodeId,
+        /// How many children, not counting what is below them.
+        count: u32,
+    },
+}
+
+/// A place reserved for good.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plot {
+    /// What stands here.
+    pub kind: PlotKind,
+    /// The reserved rectangle.
+    pub cell: Rect,
+    /// Levels below the root.
+    pub level: u32,
+    /// Height of the district slab it stands on.
+    pub ground: f64,
+    /// The largest value over time when the ground was divided, in units of the metric (not mapped); that of a More
+    /// plot is its largest sum.
+    pub max_value: u64,
+}
+
+/// An inner node: a slab under everything that belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct District {
+    /// The node.
+    pub node: NodeId,
+    /// The slab's outline.
+    pub cell: Rect,
+    /// Levels below the root; the whole heap is 0.
+    pub level: u32,
+    /// Height of the slab's underside.
+    pub base: f64,
+    /// Height of its upper side, on which its buildings and inner districts stand.
+    pub top: f64,
+}
+
+/// What a More plot stands for at one point in time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MoreSummary {
+    /// Pruned children.
+    pub children: usize,
+    /// Leaves among and below them.
+    pub leaves: usize,
+    /// Their objects and bytes.
+    pub amount: Amount,
+    /// Their share of the whole heap in the city's metric, 0 to 1.
+    pub share: f64,
+}
+
+/// A laid out city. See the module documentation of [`crate::city`] for the vocabulary.
+#[derive(Clone, Debug)]
+pub struct CityPlan {
+    pub(super) config: CityConfig,
+    /// Buildings and More plots; those of one district are neighbours, in descending order of value.
+    pub plots: Vec<Plot>,
+    /// Districts, outer before inner; the first is the whole heap.
+    pub districts: Vec<District>,
+    pub(super) contents: Vec<Contents>,
+    pub(super) mores: Vec<MorePlot>,
+    pub(super) pick: PickIndex,
+    /// Largest growth of any building, first to last point in time; the top of the colour scale.
+    pub(super) max_growth: u64,
+    pub(super) pruned: Vec<NodeId>,
+    pub(super) plot_of: Vec<u32>,
+    pub(super) district_of: Vec<u32>,
+    /// Groups that came after the ground was divided.
+    pub(super) unplaced: Vec<NodeId>,
+    /// How much smaller areas are than they were when the ground was divided.
+    pub(super) outgrowth: f64,
+    area_per_unit: f64,
+    tallest: f64,
+}
+
+/// What belongs directly to a district.
+#[derive(Clone, Debug)]
+pub(super) struct Contents {
+    pub plots: Range<usize>,
+    pub districts: Range<usize>,
+}
+
+/// The pruned nodes of a More plot and their sums.
+#[derive(Clone, Debug)]
+pub(super) struct MorePlot {
+    pub plot: usize,
+    pub nodes: Range<usize>,
+    /// Per point in time.
+    pub totals: Vec<Amount>,
+}
+
+pub(super) const NOWHERE: u32 = u32::MAX;
+
+impl CityPlan {
+    /// Lays out the whole timeline. Nodes that never have a value in the chosen metric get no space; for them
+    /// [`CityPlan::plot_of`] is `None`. Factors outside the ranges of [`CityConfig`] are brought into them.
+    pub fn new(timeline: &Timeline, config: &CityConfig) -> CityPlan {
+        let within = |v: f64, low: f64, default: f64| if v.is_finite() { v.clamp(low, 1.0) } else { default };
+        let d = CityConfig::default();
+        let config =
+            CityConfig { border: within(config.border, 0.5, d.border), gap: within(config.gap, 0.1, d.gap), ..*config };
+        let mut plan = CityPlan {
+            config,
+            plots: Vec::new(),
+            districts: Vec::new(),
+            contents: Vec::new(),
+            mores: Vec::new(),
+            pick: PickIndex::default(),
+            max_growth: 0,
+            pruned: Vec::new(),
+            plot_of: vec![NOWHERE; timeline.len()],
+            district_of: vec![NOWHERE; timeline.len()],
+            unplaced: Vec::new(),
+            outgrowth: 1.0,
+            area_per_unit: 0.0,
+            tallest: 0.0,
+        };
+        if timeline.len() == 0 {
+            return plan;
+        }
+        let city = Rect::new(-CITY_SIZE / 2.0, -CITY_SIZE / 2.0, CITY_SIZE, CITY_SIZE);
+        let blocks = layout::lay_out(timeline, &config, city, |nodes| {
+            totals(timeline, nodes).iter().map(|a| a.get(config.metric)).max().unwrap_or(0)
+        });
+        plan.settle(timeline, blocks);
+        plan.place_below_plots(timeline);
+        plan.max_growth = super::max_growth(timeline, config.metric);
+        plan.tallest = (0..plan.plots.len())
+            .into_par_iter()
+            .with_min_len(1024)
+            .map(|p| plan.plots[p].ground + plan.max_height(p))
+            .reduce(|| plan.districts.iter().map(|d| d.top).fold(0.0, f64::max), f64::max);
+        plan.pick = PickIndex::new(&plan);
+        plan
+    }
+
+    /// Turns blocks and slots into districts and plots.
+    fn settle(&mut self, timeline: &Timeline, blocks: Blocks) {
+        let metric = self.config.metric;
+        let Blocks { blocks, mores, pruned, occupants, cells, area_per_unit } = blocks;
+        let mut plot_slots: Vec<u32> = Vec::with_capacity(occupants.len() + 1 - blocks.len());
+        self.plots.reserve_exact(plot_slots.capacity());
+        for level in blocks.chunk_by(|a, b| a.level == b.level) {
+            let top = f64::from(level[0].level.min(BORDERED_LEVELS) + 1) * DISTRICT_HEIGHT;
+            let level_start = plot_slots.len();
+            for block in level {
+                let base = top - DISTRICT_HEIGHT;
+                self.district_of[block.node.index()] = self.districts.len() as u32;
+                self.districts.push(District { node: block.node, cell: block.cell, level: block.level, base, top });
+                let start = plot_slots.len();
+                let is_plot = |slot: &usize| !matches!(occupants[*slot], Occupant::District(_));
+                plot_slots.extend(block.slots.clone().filter(is_plot).map(|slot| slot as u32));
+                self.contents.push(Contents { plots: start..plot_slots.len(), districts: block.blocks.clone() });
+            }
+            let plot = |&slot: &u32| {
+                let (kind, max) = match occupants[slot as usize] {
+                    Occupant::Building(node) => (PlotKind::Building(node), timeline.max(node).get(metric)),
+                    Occupant::More(more) => {
+                        let more = &mores[more as usize];
+                        (PlotKind::More { parent: more.parent, count: more.nodes.len() as u32 }, more.max)
+                    }
+                    Occupant::District(_) => unreachable!("plot slots hold no districts"),
+                };
+                let level = level[0].level + 1;
+                Plot { kind, cell: cells[slot as usize], level, ground: top, max_value: max }
+            };
+            self.plots.par_extend(plot_slots[level_start..].par_iter().with_min_len(2048).map(plot));
+        }
+        for (index, &slot) in plot_slots.iter().enumerate() {
+            match occupants[slot as usize] {
+                Occupant::Building(node) => self.plot_of[node.index()] = index as u32,
+                Occupant::More(more) => {
+                    let nodes = mores[more as usize].nodes.clone();
+                    pruned[nodes.clone()].iter().for_each(|n| self.plot_of[n.index()] = index as u32);
+                    let totals = totals(timeline, &pruned[nodes.clone()]);
+                    self.mores.push(MorePlot { plot: index, nodes, totals });
+                }
+                Occupant::District(_) => {}
+            }
+        }
+        self.pruned = pruned;
+        self.area_per_unit = area_per_unit;
+    }
+
+    /// Nodes below a pruned node (or below a building) are found at its plot.
+    fn place_below_plots(&mut self, timeline: &Timeline) {
+        if self.mores.is_empty() {
+            return;
+        }
+        for i in 1..timeline.len() {
+            if self.plot_of[i] == NOWHERE && self.district_of[i] == NOWHERE {
+                let node = NodeId(i as u32);
+                if timeline.max(node).get(self.config.metric) > 0
+                    && let Some(parent) = timeline.parent(node)
+                {
+                    self.plot_of[i] = self.plot_of[parent.index()];
+                }
+            }
+        }
+    }
+
+    /// What it was laid out with.
+    pub fn config(&self) -> &CityConfig {
+        &self.config
+    }
+
+    /// The side of a building at its maximum as a fraction of its cell: the largest scale of any state.
+    pub fn full_scale(&self) -> f64 {
+        self.config.gap
+    }
+
+    /// The plot of a leaf; of a pruned node, or one below it, the More plot that stands for it. `None` for districts
+    /// and for nodes that never had a value.
+    pub fn plot_of(&self, node: NodeId) -> Option<usize> {
+        self.plot_of.get(node.index()).filter(|&&p| p != NOWHERE).map(|&p| p as usize)
+    }
+
+    /// The district of an inner node that has space of its own.
+    pub fn district_of(&self, node: NodeId) -> Option<usize> {
+        self.district_of.get(node.index()).filter(|&&d| d != NOWHERE).map(|&d| d as usize)
+    }
+
+    /// The More plot of a district, where there is one.
+    pub fn more_of(&self, parent: NodeId) -> Option<usize> {
+        // Mores are in the order of their districts.
+        let district = self.district_of(parent)?;
+        let plots = &self.contents[district].plots;
+        let first = self.mores.partition_point(|m| m.plot < plots.start);
+        self.mores.get(first).filter(|m| plots.contains(&m.plot)).map(|m| m.plot)
+    }
+
+    /// The pruned children a More plot stands for, largest maximum first; empty for buildings.
+    pub fn pruned(&self, plot: usize) -> &[NodeId] {
+        self.more(plot).map_or(&[], |m| &self.pruned[m.nodes.clone()])
+    }
+
+    /// What a More plot stands for at time `t`; `None` for buildings.
+    pub fn more_summary(&self, timeline: &Timeline, plot: usize, t: usize) -> Option<MoreSummary> {
+        let more = self.more(plot)?;
+        let mut leaves = 0;
+        let mut open: Vec<NodeId> = self.pruned[more.nodes.clone()].to_vec();
+        while let Some(node) = open.pop() {
+            let children = timeline.children(node);
+            leaves += usize::from(children.is_empty());
+            open.extend_from_slice(children);
+        }
+        let amount = more.totals[t];
+        let heap = timeline.amount(t, NodeId::ROOT).get(self.config.metric);
+        let share = if heap > 0 { amount.get(self.config.metric) as f64 / heap as f64 } else { 0.0 };
+        Some(MoreSummary { children: more.nodes.len(), leaves, amount, share })
+    }
+
+    /// Objects and bytes of a plot at time `t`: those of its leaf, or the sum of what a More plot stands for.
+    pub fn amount(&self, timeline: &Timeline, plot: usize, t: usize) -> Amount {
+        match self.plots[plot].kind {
+            PlotKind::Building(node) => timeline.amount(t, node),
+            PlotKind::More { .. } => self.more(plot).map_or(Amount::default(), |m| m.totals[t]),
+        }
+    }
+
+    /// What stands on a plot at time `t`, in the metric of the layout.
+    pub fn value(&self, timeline: &Timeline, t: usize, plot: usize) -> u64 {
+        self.amount(timeline, plot, t).get(self.config.metric)
+    }
+
+    pub(super) fn more(&self, plot: usize) -> Option<&MorePlot> {
+        self.mores.binary_search_by_key(&plot, |m| m.plot).ok().map(|i| &self.mores[i])
+    }
+
+    /// Number of district levels, 0 for an empty city: the range of [`super::district_colour`].
+    pub fn levels(&self) -> u32 {
+        self.districts.iter().map(|d| d.level + 1).max().unwrap_or(0)
+    }
+
+    /// Base area of a building with this value (objects or bytes, as the city's metric says), in square units.
+    pub fn base_area(&self, value: f64) -> f64 {
+        self.config.area_mode.of(value) * self.area_per_unit / self.outgrowth * self.config.gap * self.config.gap
+    }
+
+    /// The rectangle a plot's base covers at a scale (see [`super::PlotState`]).
+    pub fn base(&self, plot: usize, scale: f64) -> Rect {
+        self.plots[plot].cell.scaled(scale)
+    }
+
+    /// Height of what stands on a plot at a scale: `2 * sqrt(base area)`; a More plot is flat.
+    pub fn height(&self, plot: usize, scale: f64) -> f64 {
+        match self.plots[plot].kind {
+            _ if scale <= 0.0 => 0.0,
+            PlotKind::Building(_) => 2.0 * scale * self.plots[plot].cell.area().sqrt(),
+            PlotKind::More { .. } => MORE_HEIGHT,
+        }
+    }
+
+    /// The height a plot reaches at its maximum.
+    pub fn max_height(&self, plot: usize) -> f64 {
+        self.height(plot, self.config.gap)
+    }
+
+    /// The highest point of the city over all time, above 0.
+    pub fn tallest(&self) -> f64 {
+        self.tallest
+    }
+
+    /// Largest growth of any building from the first to the last point in time, in units of the metric; 0 if none grew.
+    pub fn max_growth(&self) -> u64 {
+        self.max_growth
+    }
+}
+
+/// Sums of nodes per point in time.
+pub(super) fn totals(timeline: &Timeline, nodes: &[NodeId]) -> Vec<Amount> {
+    let add = |a: Amount, b: Amount| Amount {
+        objects: a.objects.saturating_add(b.objects),
+        bytes: a.bytes.saturating_add(b.bytes),
+    };
+    (0..timeline.times())
+        .map(|t| nodes.par_iter().with_min_len(4096).map(|&n| timeline.amount(t, n)).reduce(Amount::default, add))
+        .collect()
+}

@@ -1,0 +1,302 @@
+//! What must hold for every city, tested on random trees; and small cities written out.
+
+use super::testing::{Tree, at, configs, inner, leaf, trees};
+use super::{AreaMode, CITY_SIZE, CityConfig, CityPlan, PlotKind, Rect};
+use memory_city_analysis::group::MemoryTree;
+use memory_city_analysis::timeline::{Amount, Metric, NodeId, TimePoint, Timeline};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Cells of one district without their shared edges; none may touch another.
+fn overlapping(cells: &[Rect]) -> Option<(Rect, Rect)> {
+    let mut by_x: Vec<Rect> = cells.iter().map(|c| c.scaled(1.0 - 1e-9)).filter(|c| c.w.min(c.h) > 1e-4).collect();
+    by_x.sort_by(|a, b| a.x.total_cmp(&b.x));
+    for (i, a) in by_x.iter().enumerate() {
+        for b in by_x[i + 1..].iter().take_while(|b| b.x < a.x + a.w) {
+            if b.y < a.y + a.h && a.y < b.y + b.h {
+                return Some((*a, *b));
+            }
+        }
+    }
+    None
+}
+
+/// Cells by key of what they belong to; `+` marks a More plot.
+fn cells(plan: &CityPlan, timeline: &Timeline) -> BTreeMap<String, Rect> {
+    let plots = plan.plots.iter().map(|p| match p.kind {
+        PlotKind::Building(node) => (timeline.key(node), p.cell),
+        PlotKind::More { parent, .. } => (timeline.key(parent) + "+", p.cell),
+    });
+    let districts = plan.districts.iter().map(|d| (timeline.key(d.node) + "#", d.cell));
+    plots.chain(districts).collect()
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn area_per_value_is_one_constant_at_every_depth(tree in trees(), config in configs()) {
+        let timeline = tree.timeline();
+        let plan = CityPlan::new(&timeline, &config);
+        for (i, plot) in plan.plots.iter().enumerate() {
+            let base = plan.base(i, config.gap).area();
+            match plot.kind {
+                PlotKind::Building(node) => {
+                    prop_assert_eq!(timeline.max(node).get(config.metric) as f64, plot.max_value as f64);
+                    prop_assert!(close(base, plan.base_area(plot.max_value as f64)), "{} {}", base, plan.base_area(plot.max_value as f64));
+                }
+                // Never smaller than its share, possibly larger to be visible.
+                PlotKind::More { .. } => prop_assert!(base >= plan.base_area(plot.max_value as f64) * (1.0 - 1e-9)),
+            }
+        }
+        // At every time, not only at the maximum.
+        for t in 0..timeline.times() {
+            for (i, state) in plan.states(&timeline, t).iter().enumerate() {
+                if let PlotKind::Building(node) = plan.plots[i].kind {
+                    let area = plan.base(i, f64::from(state.scale)).area();
+                    let expected = plan.base_area(timeline.amount(t, node).get(config.metric) as f64);
+                    prop_assert!((area - expected).abs() <= 1e-6 * expected, "{area} {expected}"); // the state is f32
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn districts_are_filled_and_nothing_overlaps(tree in trees(), config in configs()) {
+        let timeline = tree.timeline();
+        let plan = CityPlan::new(&timeline, &config);
+        let city = Rect::new(-CITY_SIZE / 2.0, -CITY_SIZE / 2.0, CITY_SIZE, CITY_SIZE);
+        prop_assert_eq!(plan.districts[0].cell, city);
+        for (d, contents) in plan.districts.iter().zip(&plan.contents) {
+            let inside: Vec<Rect> = plan.plots[contents.plots.clone()].iter().map(|p| p.cell)
+                .chain(plan.districts[contents.districts.clone()].iter().map(|d| d.cell)).collect();
+            let block = d.cell.scaled(config.border);
+            for cell in &inside {
+                prop_assert!(block.contains(cell, 1e-9));
+            }
+            prop_assert_eq!(overlapping(&inside), None);
+            if !inside.is_empty() {
+                prop_assert!(close(inside.iter().map(Rect::area).sum(), block.area()));
+            }
+            for p in &plan.plots[contents.plots.clone()] {
+                prop_assert_eq!((p.ground, p.level), (d.top, d.level + 1));
+            }
+        }
+    }
+
+    #[test]
+    fn the_current_base_lies_centred_in_its_plot_with_its_shape(tree in trees(), config in configs()) {
+        let timeline = tree.timeline();
+        let plan = CityPlan::new(&timeline, &config);
+        for t in 0..timeline.times() {
+            for (i, state) in plan.states(&timeline, t).iter().enumerate() {
+                let (cell, scale) = (plan.plots[i].cell, f64::from(state.scale));
+                prop_assert!((0.0..=config.gap + 1e-7).contains(&scale));
+                prop_assert!((0.0..=1.0).contains(&state.growth));
+                prop_assert_eq!(scale == 0.0, plan.amount(&timeline, i, t).objects == 0);
+                let base = plan.base(i, scale);
+                prop_assert!(cell.contains(&base, 1e-12));
+                prop_assert!((base.centre().0 - cell.centre().0).abs() < 1e-9);
+                prop_assert!((base.w * cell.h - base.h * cell.w).abs() < 1e-9 * cell.w.max(cell.h).powi(2));
+                if let PlotKind::Building(_) = plan.plots[i].kind {
+                    prop_assert!(close(plan.height(i, scale), 2.0 * base.area().sqrt()));
+                }
+            }
+        }
+        // A plot that never reaches its gap would waste space reserved for it.
+        for i in 0..plan.plots.len() {
+            let most = (0..timeline.times()).map(|t| plan.state(&timeline, i, t).scale).fold(0.0, f32::max);
+            prop_assert!((f64::from(most) - config.gap).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn nothing_is_lost(tree in trees(), config in configs()) {
+        let timeline = tree.timeline();
+        let plan = CityPlan::new(&timeline, &config);
+        let nodes = (0..timeline.len()).map(|i| NodeId(i as u32));
+        for node in nodes.clone() {
+            let valued = timeline.max(node).get(config.metric) > 0;
+            let placed = plan.plot_of(node).is_some() || plan.district_of(node).is_some();
+            prop_assert!(placed == valued || node == NodeId::ROOT);
+        }
+        // What plots stand for adds up to the heap at every time.
+        for t in 0..timeline.times() {
+            let sum: u64 = (0..plan.plots.len()).map(|i| plan.amount(&timeline, i, t).objects).sum();
+            prop_assert_eq!(sum, timeline.amount(t, NodeId::ROOT).objects);
+        }
+        let limit = config.child_count.unwrap_or(usize::MAX);
+        for (i, plot) in plan.plots.iter().enumerate() {
+            let PlotKind::More { parent, count } = plot.kind else {
+                prop_assert!(plan.pruned(i).is_empty());
+                continue;
+            };
+            prop_assert_eq!(plan.pruned(i).len(), count as usize);
+            let own = |n: &&NodeId| plan.plot_of(**n) != Some(i) && timeline.max(**n).get(config.metric) > 0;
+            let kept: Vec<NodeId> = timeline.children(parent).iter().filter(own).copied().collect();
+            prop_assert_eq!(kept.len(), limit);
+            let value = |n: &NodeId| timeline.max(*n).get(config.metric);
+            let smallest = kept.iter().map(value).min().unwrap_or(u64::MAX);
+            prop_assert!(plan.pruned(i).iter().all(|n| value(n) <= smallest));
+            prop_assert!(plan.pruned(i).is_sorted_by_key(|n| std::cmp::Reverse(value(n))));
+        }
+    }
+
+    #[test]
+    fn neither_order_nor_unit_nor_zeros_change_the_city(tree in trees(), config in configs()) {
+        let timeline = tree.timeline();
+        let expected = cells(&CityPlan::new(&timeline, &config), &timeline);
+        for other in [tree.mirrored(), tree.with_zeros(), tree.times_factor(16)] {
+            let timeline = other.timeline();
+            prop_assert_eq!(&cells(&CityPlan::new(&timeline, &config), &timeline), &expected);
+        }
+    }
+
+    #[test]
+    fn solid_buildings_are_those_that_grow_most(tree in trees(), config in configs(), n in 0usize..12) {
+        let timeline = tree.timeline();
+        let plan = CityPlan::new(&timeline, &config);
+        let solid = plan.solid(&timeline, n);
+        let growth = |solid_wanted: bool| {
+            let of = |(p, s): (&super::Plot, &bool)| match p.kind {
+                PlotKind::Building(node) if *s == solid_wanted => Some(timeline.growth(node, config.metric)),
+                _ => None,
+            };
+            plan.plots.iter().zip(&solid).filter_map(of).collect::<Vec<_>>()
+        };
+        let (opaque, clear) = (growth(true), growth(false));
+        prop_assert_eq!(opaque.len(), n.min(opaque.len() + clear.len()));
+        prop_assert!(opaque.iter().all(|a| clear.iter().all(|b| a >= b)));
+    }
+}
+
+fn small() -> Tree {
+    inner(
+        "Heap",
+        vec![
+            inner("java.lang", vec![leaf("String", &[100, 400, 900]), leaf("char[]", &[100, 300, 400])]),
+            inner("app", vec![leaf("Cache", &[1, 1, 1]), leaf("Entry", &[0, 50, 25]), leaf("Late", &[9, 0, 0])]),
+        ],
+    )
+}
+
+#[test]
+fn a_district_reserves_the_maxima_of_its_buildings_even_where_its_own_maximum_is_smaller() {
+    // x and y are never there together: the district never has more than 100, its buildings reserve 200.
+    let tree =
+        inner("Heap", vec![inner("d", vec![leaf("x", &[100, 0]), leaf("y", &[0, 100])]), leaf("z", &[100, 100])]);
+    let timeline = tree.timeline();
+    let plan = CityPlan::new(&timeline, &CityConfig { area_mode: AreaMode::Linear, ..CityConfig::default() });
+    let area = |key| plan.plots[plan.plot_of(at(&timeline, key)).unwrap()].cell.area();
+    for key in ["Heap#d#x", "Heap#d#y"] {
+        assert!(close(area(key), area("Heap#z")));
+    }
+}
+
+#[test]
+fn states_follow_the_specification() {
+    let timeline = small().timeline();
+    let plan = CityPlan::new(&timeline, &CityConfig { gap: 1.0, ..CityConfig::default() });
+    let state = |key, t| plan.state(&timeline, plan.plot_of(at(&timeline, key)).unwrap(), t);
+    // sqrt mode: side = (v / max) ^ 1/4; colour = growth so far over the largest growth, String's 800.
+    for (key, t, scale, growth) in [
+        ("Heap#java.lang#String", 0, (100.0f64 / 900.0).powf(0.25), 0.0),
+        ("Heap#java.lang#String", 1, (400.0f64 / 900.0).powf(0.25), 300.0 / 800.0),
+        ("Heap#java.lang#String", 2, 1.0, 1.0),
+        ("Heap#java.lang#char[]", 2, 1.0, 300.0 / 800.0),
+        ("Heap#app#Cache", 2, 1.0, 0.0),
+        ("Heap#app#Entry", 0, 0.0, 0.0),
+        ("Heap#app#Entry", 1, 1.0, 50.0 / 800.0),
+        ("Heap#app#Late", 1, 0.0, 0.0), // shrinking is no growth
+    ] {
+        let s = state(key, t);
+        assert!(
+            (f64::from(s.scale) - scale).abs() < 1e-6 && (f64::from(s.growth) - growth).abs() < 1e-6,
+            "{key} {t} {s:?}"
+        );
+    }
+    assert_eq!(std::mem::size_of_val(&state("Heap#app#Cache", 0)), 8);
+}
+
+#[test]
+fn pruned_children_share_one_plot_that_tells_what_it_stands_for() {
+    let timeline = small().timeline();
+    let config = CityConfig { child_count: Some(1), ..CityConfig::default() };
+    let plan = CityPlan::new(&timeline, &config);
+    let (heap, lang) = (NodeId::ROOT, at(&timeline, "Heap#java.lang"));
+    let app = at(&timeline, "Heap#app");
+    let more = plan.plot_of(app).unwrap();
+    assert_eq!(plan.plots[more].kind, PlotKind::More { parent: heap, count: 1 });
+    assert_eq!(plan.plot_of(at(&timeline, "Heap#app#Entry")), Some(more), "what is below a pruned node is there too");
+    assert_eq!(plan.district_of(app), None);
+    assert_eq!((plan.more_of(heap), plan.more_of(app)), (Some(more), None));
+    let summary = plan.more_summary(&timeline, more, 1).unwrap();
+    assert_eq!((summary.children, summary.leaves, summary.amount.objects), (1, 3, 51));
+    assert!((summary.share - 51.0 / 751.0).abs() < 1e-12);
+    assert_eq!(plan.plots[more].max_value, 51, "the largest sum, not the sum of the largest");
+    assert!(matches!(plan.plots[plan.plot_of(at(&timeline, "Heap#java.lang#char[]")).unwrap()].kind,
+        PlotKind::More { parent, count: 1 } if parent == lang));
+    // Entry grows by 25: with two solid buildings asked for and one shown, its More plot stands out for it.
+    assert!(plan.solid(&timeline, 2)[more]);
+    assert!(!plan.solid(&timeline, 0)[more]);
+}
+
+#[test]
+fn cities_of_nothing_and_of_one_group() {
+    let nothing = leaf("Heap", &[0, 0]).timeline();
+    let plan = CityPlan::new(&nothing, &CityConfig::default());
+    assert_eq!((plan.plots.len(), plan.districts.len(), plan.levels()), (0, 1, 1));
+    assert!(plan.states(&nothing, 0).is_empty());
+    assert_eq!(plan.growth_legend(4).stops.len(), 1);
+    let one = leaf("Heap", &[5, 7]).timeline();
+    let plan = CityPlan::new(&one, &CityConfig::default());
+    assert_eq!((plan.plots.len(), plan.districts.len()), (1, 1));
+    assert_eq!((plan.plot_of(NodeId::ROOT), plan.district_of(NodeId::ROOT)), (Some(0), Some(0)));
+}
+
+#[test]
+fn a_chain_of_ten_thousand_districts_keeps_its_building() {
+    let n = 10_000;
+    let mut tree = MemoryTree::new();
+    let mut node = 0;
+    let amount = Amount { objects: 3, bytes: 48 };
+    tree.add(node, amount);
+    for i in 0..n {
+        node = tree.child(node, &Arc::from("Level"), &Arc::from(format!("{i}")));
+        tree.add(node, amount);
+    }
+    let point = TimePoint::default();
+    let timeline = Timeline::from_trees(vec![point], &[tree]);
+    let plan = CityPlan::new(&timeline, &CityConfig::default());
+    assert_eq!((plan.districts.len(), plan.plots.len()), (n as usize, 1));
+    assert!(plan.plots[0].cell.w > 20.0 && plan.plots[0].ground < 15.0);
+    assert_eq!(plan.levels(), n);
+}
+
+#[test]
+fn factors_out_of_range_are_brought_into_it() {
+    let timeline = small().timeline();
+    for bad in [f64::NAN, 0.0, -1.0, 7.0, f64::INFINITY] {
+        let plan = CityPlan::new(&timeline, &CityConfig { border: bad, gap: bad, ..CityConfig::default() });
+        assert!(plan.plots.iter().all(|p| p.cell.area() > 0.0));
+        assert!((0.5..=1.0).contains(&plan.config.border) && (0.1..=1.0).contains(&plan.config.gap));
+    }
+}
+
+#[test]
+fn the_legend_says_what_the_colours_are() {
+    let timeline = small().timeline();
+    let plan = CityPlan::new(&timeline, &CityConfig { metric: Metric::Bytes, ..CityConfig::default() });
+    let legend = plan.growth_legend(4);
+    let values: Vec<f64> = legend.stops.iter().map(|s| s.value).collect();
+    assert_eq!((legend.metric, values), (Metric::Bytes, vec![0.0, 3200.0, 6400.0, 9600.0, 12800.0]));
+    for stop in legend.stops {
+        assert_eq!(stop.position, plan.growth_position(stop.value) as f32);
+        assert_eq!(stop.colour, super::growth_colour(stop.position));
+    }
+}

@@ -6,7 +6,7 @@
 
 use super::event::ObjectInfo;
 use super::recording::ChangeLog;
-use super::replay::{Collection, Oddities};
+use super::replay::{Collection, Inconsistencies};
 use memory_city_heap::error::Warning;
 use rustc_hash::FxHasher;
 use serde::de::DeserializeOwned;
@@ -68,7 +68,7 @@ pub struct Body {
     /// Changes by moment.
     pub log: ChangeLog,
     /// What did not fit together.
-    pub oddities: Oddities,
+    pub inconsistencies: Inconsistencies,
     /// What a person must know.
     pub warnings: Vec<Warning>,
     checkpoints: Vec<Checkpoint>,
@@ -255,7 +255,11 @@ impl Drop for Index {
 
 impl Body {
     /// A body of a recording; version, stamp and checkpoints are filled in when it is written.
-    pub fn new(recording: &super::recording::Recording, oddities: Oddities, warnings: Vec<Warning>) -> Body {
+    pub fn new(
+        recording: &super::recording::Recording,
+        inconsistencies: Inconsistencies,
+        warnings: Vec<Warning>,
+    ) -> Body {
         Body {
             version: VERSION,
             stamp: Stamp(Vec::new()),
@@ -263,7 +267,7 @@ impl Body {
             infos: recording.infos.clone(),
             collections: recording.collections.clone(),
             log: recording.log.clone(),
-            oddities,
+            inconsistencies,
             warnings,
             checkpoints: Vec::new(),
         }
@@ -337,7 +341,7 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     fn body(recording: &Recording) -> Body {
-        Body::new(recording, Oddities::default(), Vec::new())
+        Body::new(recording, Inconsistencies::default(), Vec::new())
     }
 
     #[test]

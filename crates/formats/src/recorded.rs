@@ -192,7 +192,7 @@ fn read<S: Source>(
             remedy: "Record a longer run, or copy the trace again if it was larger".into(),
         });
     }
-    lock(&shared.index).finish(stamp, || Body::new(&recording, replay.oddities(), warnings.clone()));
+    lock(&shared.index).finish(stamp, || Body::new(&recording, replay.inconsistencies(), warnings.clone()));
     Ok(RecordedSeries::new(shared, recording, warnings))
 }
 

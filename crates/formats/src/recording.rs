@@ -4,7 +4,7 @@
 //! anything.
 
 use super::event::{BIG_ARRAY, ObjectInfo, Program, Shape};
-use super::replay::{CellKey, Change, Collection, Moment, Observer};
+use super::replay::{Change, CohortKey, Collection, Moment, Observer};
 use memory_city_heap::{Facts, Life, SpaceKind};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -25,9 +25,9 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// What classifiers look at, of the objects of a cell after `gcs` GCs have ended. Of length and size it holds only
+    /// What classifiers look at, of the objects of a cohort after `gcs` GCs have ended. Of length and size it holds only
     /// what they have in common: see [`Facts::length`].
-    pub fn facts(&self, key: CellKey, gcs: u32) -> Facts<'_> {
+    pub fn facts(&self, key: CohortKey, gcs: u32) -> Facts<'_> {
         let info = &self.infos[key.info as usize];
         let shape = self.program.shapes[info.type_id as usize];
         Facts {
@@ -105,7 +105,7 @@ impl ChangeLog {
             let (packed, rest) = postcard::take_from_bytes::<Packed>(bytes).ok()?;
             bytes = rest;
             info = info.wrapping_add(packed.info);
-            let key = CellKey { info, birth: gc.wrapping_sub(packed.age), space: packed.space };
+            let key = CohortKey { info, birth: gc.wrapping_sub(packed.age), space: packed.space };
             Some(Change { key, objects: packed.objects, bytes: packed.bytes })
         })
     }

@@ -1,8 +1,8 @@
 //! The trace generator against a reader written to be obviously right, and its words and compression one by one.
 
 use memory_city_testing::anttracks::{Allocation, Allocator, Buffer, Collector, Pointers, Spec, compress, generate};
-use memory_city_testing::naive_anttracks::decompress;
 use memory_city_testing::naive_anttracks;
+use memory_city_testing::naive_anttracks::decompress;
 use std::collections::HashSet;
 
 /// Generates and replays; the event types that came up.

@@ -2,7 +2,7 @@
 
 use memory_city_formats::anttracks::{AntTracks, find_run};
 use memory_city_formats::event::{Decoder, GcKind, Step};
-use memory_city_formats::replay::{Collection, Moment, Oddities, Replay};
+use memory_city_formats::replay::{Collection, Inconsistencies, Moment, Replay};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Allocator, HeapState, Identity, ObjectId, SpaceKind};
 use memory_city_testing::anttracks::{Collector, GcAnswer, Generated, ObjectAnswer, Spec, generate};
@@ -101,7 +101,7 @@ fn check(spec: &Spec) -> (Vec<u8>, Generated) {
         }
     }
     assert!(answers.next().is_none());
-    assert_eq!(replay.oddities(), Oddities::default());
+    assert_eq!(replay.inconsistencies(), Inconsistencies::default());
     assert_eq!(decoder.warnings(), []);
     (trace, generated)
 }

@@ -2,7 +2,7 @@
 
 use memory_city_formats::anttracks::{AntTracks, find_run};
 use memory_city_formats::event::{Decoder, GcKind, Step};
-use memory_city_formats::replay::{Collection, Moment, Oddities, Replay};
+use memory_city_formats::replay::{Collection, Inconsistencies, Moment, Replay};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Allocator, HeapState, ObjectId, RootKind, SpaceKind};
 use memory_city_testing::class_names::source_name;
@@ -75,7 +75,7 @@ fn at_every_gc(set: &str, mut look: impl FnMut(&Collection, HeapState)) {
             break;
         }
     }
-    assert_eq!(replay.oddities(), Oddities::default(), "{set}");
+    assert_eq!(replay.inconsistencies(), Inconsistencies::default(), "{set}");
     assert_eq!(decoder.warnings(), [], "{set}");
 }
 

@@ -1,8 +1,8 @@
 //! The format: every version, id size and record; and everything that can be wrong with a file.
 
 use memory_city_formats::hprof;
-use memory_city_heap::input::Input;
 use memory_city_heap::error::{Error, Result};
+use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId, RootKind};
 use memory_city_testing::hprof_writer::{Dump, NODE, small};
@@ -268,7 +268,10 @@ fn folders_are_series_in_time_order() {
     assert!(warnings[0].to_string().contains("core.123"), "{}", warnings[0]);
     // A file that is named must be a dump; one that is not there is an error with its name.
     for name in ["core.123", "missing"] {
-        let error = memory_city_formats::open(&[folder.path().join(name)], &Progress::new()).err().expect("an error").to_string();
+        let error = memory_city_formats::open(&[folder.path().join(name)], &Progress::new())
+            .err()
+            .expect("an error")
+            .to_string();
         assert!(error.contains(name), "{error}");
     }
 }

@@ -149,15 +149,15 @@ impl Connection {
 
     /// Events, pings, and whether anybody is still there.
     fn keep_up(&mut self) -> Result<(), Ends> {
-        let patience = self.hub.limits.patience;
+        let timeout = self.hub.limits.timeout;
         let stream = self.socket.get_ref();
-        if stream.heard.elapsed() > patience {
-            return Err(Ends(close::SILENT, format!("nothing was heard for {} s", patience.as_secs())));
+        if stream.heard.elapsed() > timeout {
+            return Err(Ends(close::SILENT, format!("nothing was heard for {} s", timeout.as_secs())));
         }
-        if stream.message_since.is_some_and(|since| since.elapsed() > patience) {
-            return Err(Ends(close::SILENT, format!("one message took more than {} s", patience.as_secs())));
+        if stream.message_since.is_some_and(|since| since.elapsed() > timeout) {
+            return Err(Ends(close::SILENT, format!("one message took more than {} s", timeout.as_secs())));
         }
-        if stream.heard.elapsed() > patience / 4 && self.pinged.elapsed() > patience / 4 {
+        if stream.heard.elapsed() > timeout / 4 && self.pinged.elapsed() > timeout / 4 {
             self.pinged = Instant::now();
             self.socket.send(Message::Ping(Default::default())).map_err(ended)?;
         }

@@ -221,9 +221,9 @@ impl Hub {
     }
 
     /// The city of all that has come by now, when it is ready in time.
-    pub(super) fn up_to_date(&self, live: &Live, patience: Duration) -> Option<Latest> {
+    pub(super) fn up_to_date(&self, live: &Live, timeout: Duration) -> Option<Latest> {
         let wanted = lock(&live.state).revision;
-        let until = Instant::now() + patience;
+        let until = Instant::now() + timeout;
         let mut held = lock(&self.work);
         loop {
             let latest = lock(&live.latest).clone();

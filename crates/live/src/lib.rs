@@ -50,7 +50,7 @@ pub struct Limits {
     /// How long the handshake may take.
     pub handshake: Duration,
     /// How long a client may be silent, pings included, and how long it may take to send one message.
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
 impl Default for Limits {
@@ -62,7 +62,7 @@ impl Default for Limits {
             clients: 32,
             sources: 32,
             handshake: Duration::from_secs(5),
-            patience: Duration::from_secs(60),
+            timeout: Duration::from_secs(60),
         }
     }
 }

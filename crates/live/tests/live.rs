@@ -200,7 +200,7 @@ fn each_limit_has_a_close_code_and_a_steady_client_loses_nothing() {
         message: 1 << 16,
         memory: 1 << 20,
         per_second: 400,
-        patience: Duration::from_millis(900),
+        timeout: Duration::from_millis(900),
         handshake: Duration::from_millis(500),
         ..limits()
     };

@@ -26,7 +26,7 @@ fn same_trees(a: &Timeline, b: &Timeline) {
     assert_eq!(a.len(), b.len());
     for (x, y) in a.nodes().zip(b.nodes()) {
         assert_eq!((a.name(x), a.role(x), a.parent(x)), (b.name(y), b.role(y), b.parent(y)));
-        assert_eq!(a.telling_name(x), b.telling_name(y));
+        assert_eq!(a.display_name(x), b.display_name(y));
         assert_eq!(a.max(x), b.max(y));
         for t in 0..a.times() {
             assert_eq!(a.amount(t, x), b.amount(t, y), "{} at {t}", a.key(x));

@@ -182,7 +182,7 @@ fn row(
     colour: Color32,
     incoming: bool,
 ) {
-    let name = &theme::brief(&timeline.telling_name(edge.other));
+    let name = &theme::brief(&timeline.display_name(edge.other));
     let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 17.0), Sense::click());
     let painter = ui.painter_at(rect);
     if response.hovered() {

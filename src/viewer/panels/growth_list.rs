@@ -109,7 +109,7 @@ fn list(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
             font.clone(),
             theme::TEXT,
         );
-        let name = &theme::brief(&timeline.telling_name(node));
+        let name = &theme::brief(&timeline.display_name(node));
         let room = ((amount_rect.left() - rect.left() - 26.0) / 6.6) as usize;
         painter.text(
             rect.left_top() + egui::vec2(4.0, 1.0),

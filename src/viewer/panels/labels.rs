@@ -69,7 +69,7 @@ pub fn collect(
             labels.push(Label {
                 at,
                 target: Target::Node(node),
-                text: theme::brief(&timeline.telling_name(node)),
+                text: theme::brief(&timeline.display_name(node)),
                 style,
             });
         }

@@ -141,7 +141,7 @@ fn chart(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     if let Some(node) = tools.selection.node() {
         right = format!(
             "— {} {}    {right}",
-            theme::shortened(&theme::brief(&timeline.telling_name(node)), 32),
+            theme::shortened(&theme::brief(&timeline.display_name(node)), 32),
             number(timeline.amount(tools.clock.time, node).get(metric), metric)
         );
     }

@@ -135,7 +135,7 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
                 .take(MOST_REFERRERS)
                 .map(|e| Referrer {
                     key: timeline.key(e.other),
-                    name: timeline.telling_name(e.other),
+                    name: timeline.display_name(e.other),
                     referencing: e.referencing,
                     referenced: e.referenced,
                 })
@@ -160,7 +160,7 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
 fn chain(source: &Source, time: usize, start: NodeId, progress: &Progress) -> Result<(Vec<String>, String)> {
     let timeline = source.timeline();
     let mut seen = vec![start];
-    let mut names = vec![timeline.telling_name(start)];
+    let mut names = vec![timeline.display_name(start)];
     let mut at = start;
     loop {
         let Some(map) = source.references(time, at, progress)? else {
@@ -190,7 +190,7 @@ fn chain(source: &Source, time: usize, start: NodeId, progress: &Progress) -> Re
         }
         at = edge.other;
         seen.push(at);
-        names.push(timeline.telling_name(at));
+        names.push(timeline.display_name(at));
     }
 }
 

@@ -5,17 +5,17 @@
 
 use crate::group::{Grouping, MemoryTree, Placement};
 use memory_city_formats::Recording;
-use memory_city_formats::replay::{CellKey, Change};
+use memory_city_formats::replay::{Change, CohortKey};
 use rustc_hash::FxHashMap;
 
 /// A tree that follows the changes of a recording.
 pub struct GrowingTree<'a> {
     recording: &'a Recording,
     placement: Placement<'a>,
-    /// Leaves of the objects of a cell. Their birth matters only to groupings that change with time.
-    leaves: FxHashMap<CellKey, Box<[u32]>>,
+    /// Leaves of the objects of a cohort. Their birth matters only to groupings that change with time.
+    leaves: FxHashMap<CohortKey, Box<[u32]>>,
     /// What there is, where the tree must be made anew at every step.
-    cells: Option<FxHashMap<CellKey, (i64, i64)>>,
+    cohorts: Option<FxHashMap<CohortKey, (i64, i64)>>,
     changed: Vec<u32>,
     marked: Vec<bool>,
 }
@@ -27,7 +27,7 @@ impl<'a> GrowingTree<'a> {
             recording,
             placement: Placement::new(grouping),
             leaves: FxHashMap::default(),
-            cells: grouping.changes_with_time().then(FxHashMap::default),
+            cohorts: grouping.changes_with_time().then(FxHashMap::default),
             changed: Vec::new(),
             marked: Vec::new(),
         }
@@ -41,27 +41,27 @@ impl<'a> GrowingTree<'a> {
     /// Goes on to the next moment, `gcs` GCs after the start. Returns the nodes that changed.
     pub fn step(&mut self, changes: impl Iterator<Item = Change>, gcs: u32) -> &[u32] {
         self.changed.clear();
-        match self.cells.take() {
-            None => changes.for_each(|c| self.apply(CellKey { birth: 0, ..c.key }, c, gcs)),
-            Some(mut cells) => {
+        match self.cohorts.take() {
+            None => changes.for_each(|c| self.apply(CohortKey { birth: 0, ..c.key }, c, gcs)),
+            Some(mut cohorts) => {
                 for change in changes {
-                    let (objects, bytes) = cells.entry(change.key).or_default();
+                    let (objects, bytes) = cohorts.entry(change.key).or_default();
                     *objects += change.objects;
                     *bytes += change.bytes;
                 }
-                cells.retain(|_, amount| *amount != (0, 0));
-                // Everything has grown older: cells are few beside objects.
+                cohorts.retain(|_, amount| *amount != (0, 0));
+                // Everything has grown older: cohorts are few beside objects.
                 self.placement.tree.clear_amounts();
                 self.leaves.clear();
-                for (&key, &(objects, bytes)) in &cells {
+                for (&key, &(objects, bytes)) in &cohorts {
                     self.apply(key, Change { key, objects, bytes }, gcs);
                 }
-                self.cells = Some(cells);
+                self.cohorts = Some(cohorts);
                 self.changed = (0..self.placement.tree.len() as u32).collect();
                 return &self.changed;
             }
         }
-        // A node is listed for every cell below it.
+        // A node is listed for every cohort below it.
         self.marked.resize(self.placement.tree.len(), false);
         let marked = &mut self.marked;
         self.changed.retain(|&n| !std::mem::replace(&mut marked[n as usize], true));
@@ -69,7 +69,7 @@ impl<'a> GrowingTree<'a> {
         &self.changed
     }
 
-    fn apply(&mut self, class: CellKey, change: Change, gcs: u32) {
+    fn apply(&mut self, class: CohortKey, change: Change, gcs: u32) {
         let (recording, placement) = (self.recording, &mut self.placement);
         let leaves = self.leaves.entry(class).or_insert_with(|| placement.place(&recording.facts(change.key, gcs)));
         placement.tree.change_up(leaves, change.objects, change.bytes, &mut self.changed);

@@ -217,7 +217,7 @@ impl Timeline {
 
     /// The name, with that of the nearest node above that another classifier made where it does not tell enough alone:
     /// where leaves share it, and where it is a part of a hierarchy (`String › Main.main():7`).
-    pub fn telling_name(&self, node: NodeId) -> String {
+    pub fn display_name(&self, node: NodeId) -> String {
         let hierarchy = self.nested_roles.contains(self.role(node));
         if !(hierarchy || self.shared_names.contains(&self.name[node.index()])) {
             return self.name(node).to_owned();

@@ -2,7 +2,7 @@
 
 use super::Source;
 use crate::event::Decoder;
-use crate::replay::{Observer, Oddities, Replay};
+use crate::replay::{Inconsistencies, Observer, Replay};
 use memory_city_heap::error::{Error, Warning};
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub(super) fn warnings<S: Source, O: Observer>(
         let message = format!("the trace cannot be read to its end; what came before is shown. {error}");
         warnings.push(Warning { path: path.clone(), offset: None, message });
     }
-    warnings.extend(oddities(&path, replay.oddities()));
+    warnings.extend(inconsistencies(&path, replay.inconsistencies()));
     if replay.is_collecting() {
         warnings.push(Warning {
             path: path.clone(),
@@ -49,7 +49,7 @@ pub(super) fn warnings<S: Source, O: Observer>(
     warnings
 }
 
-fn oddities(path: &Path, found: Oddities) -> Vec<Warning> {
+fn inconsistencies(path: &Path, found: Inconsistencies) -> Vec<Warning> {
     let cases = [
         (found.unknown_objects, "moves or references of objects that are not there were left out"),
         (found.unknown_targets, "references to places without an object were left out"),

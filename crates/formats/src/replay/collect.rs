@@ -24,7 +24,7 @@ impl<O: Observer> Replay<O> {
         // If all young spaces are collected, what was born in them and not reported is dead: its number and its place
         // in the counts are taken back with those of all others, and its leaf without a look at what is in it.
         let inhabited: Vec<_> = collecting.young.iter().copied().filter(|&(a, b)| self.now.has_between(a, b)).collect();
-        let passing = covers(ranges, &inhabited);
+        let short_lived = covers(ranges, &inhabited);
         let mut dead = Vec::new();
         for &(start, end) in ranges {
             for page in self.now.pages_between(start, end) {
@@ -38,7 +38,7 @@ impl<O: Observer> Replay<O> {
                 };
                 if start > first || end - first < 1 << map::LEAF_SHIFT {
                     self.map.cut(leaf, start..end, keep_dead);
-                } else if passing && self.map.born(leaf) == self.interval {
+                } else if short_lived && self.map.born(leaf) == self.interval {
                     self.now.set(page, map::NONE);
                     self.live -= self.map.discard(leaf) as u64;
                 } else {
@@ -49,8 +49,8 @@ impl<O: Observer> Replay<O> {
             }
         }
         self.map.drop_marked();
-        self.cells.settle(passing);
-        if passing {
+        self.cohorts.settle(short_lived);
+        if short_lived {
             self.numbers.free_passing();
         }
         before - self.live
@@ -79,7 +79,7 @@ impl<O: Observer> Replay<O> {
                         }
                     }
                     None => {
-                        self.oddities.misplaced += 1;
+                        self.inconsistencies.misplaced += 1;
                         self.bury(entry);
                     }
                 }
@@ -98,13 +98,13 @@ impl<O: Observer> Replay<O> {
                 kinds.extend(self.map.objects(leaf).map(|(address, _)| self.spaces.kind_at(address)));
                 let mut mixed = false;
                 for (entry, &kind) in self.map.entries_mut(leaf).iter_mut().zip(&kinds) {
-                    let target = self.cells.in_space(entry.cell(), kind);
-                    if target != entry.cell() {
+                    let target = self.cohorts.in_space(entry.cohort(), kind);
+                    if target != entry.cohort() {
                         mixed = true;
                         self.numbers.keep(entry.number());
-                        let size = self.cells.size(target, || entry.length());
-                        self.cells.remove(entry.cell(), size);
-                        self.cells.add(target, size);
+                        let size = self.cohorts.size(target, || entry.length());
+                        self.cohorts.remove(entry.cohort(), size);
+                        self.cohorts.add(target, size);
                         entry.set_cell(target);
                     }
                 }

@@ -5,11 +5,11 @@
 //! of the map; at its end, what is not marked in the collected spaces is dead, and the second directory becomes part of
 //! the first. So a collection costs what it collects, not what there is.
 //!
-//! [`cells`] counts the objects that nothing tells apart but their address. Their changes at each GC start and end are
+//! [`cohorts`] counts the objects that nothing tells apart but their address. Their changes at each GC start and end are
 //! the whole history as far as grouping is concerned. Nothing here knows a file format.
 
 pub mod arena;
-pub mod cells;
+pub mod cohorts;
 mod collect;
 pub mod map;
 mod numbers;
@@ -19,13 +19,13 @@ mod sink;
 mod state;
 mod vacant;
 
-pub use cells::{CellKey, Change};
+pub use cohorts::{Change, CohortKey};
 pub use saved::SavedReplay;
 
 use super::event::{Gc, GcKind, ObjectInfo, Program};
 use super::spaces::Spaces;
 use arena::Arena;
-use cells::Cells;
+use cohorts::Cohorts;
 use hashbrown::HashTable;
 use map::{Directory, Entry, Map};
 use memory_city_heap::{Identity, RootKind, SpaceKind, ThreadId};
@@ -89,7 +89,7 @@ struct ReplayRoot {
 
 /// What does not fit together in a trace. Counted, so that it can be shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Oddities {
+pub struct Inconsistencies {
     /// Moves and references of objects that are not there.
     pub unknown_objects: u64,
     /// References to places where no object is.
@@ -118,7 +118,7 @@ pub struct Replay<O> {
     spaces: Spaces,
     infos: Vec<ObjectInfo>,
     info_ids: HashTable<u32>,
-    cells: Cells,
+    cohorts: Cohorts,
     numbers: Numbers,
     map: Map,
     now: Directory,
@@ -136,7 +136,7 @@ pub struct Replay<O> {
     changed_ranges: Vec<(u64, u64)>,
     /// GCs that have ended.
     interval: u32,
-    oddities: Oddities,
+    inconsistencies: Inconsistencies,
     /// Live objects.
     live: u64,
     events: u64,
@@ -154,7 +154,7 @@ impl<O: Observer> Replay<O> {
             spaces: Spaces::default(),
             infos: Vec::new(),
             info_ids: HashTable::new(),
-            cells: Cells::default(),
+            cohorts: Cohorts::default(),
             numbers: Numbers::default(),
             map: Map::default(),
             now: Directory::default(),
@@ -167,7 +167,7 @@ impl<O: Observer> Replay<O> {
             collecting: None,
             changed_ranges: Vec::new(),
             interval: 0,
-            oddities: Oddities::default(),
+            inconsistencies: Inconsistencies::default(),
             live: 0,
             events: 0,
             stop: None,
@@ -212,8 +212,8 @@ impl<O: Observer> Replay<O> {
     }
 
     /// What did not fit together so far.
-    pub fn oddities(&self) -> Oddities {
-        self.oddities
+    pub fn inconsistencies(&self) -> Inconsistencies {
+        self.inconsistencies
     }
 
     /// The program.
@@ -239,7 +239,7 @@ impl<O: Observer> Replay<O> {
         let pages = self.now.pages().to_vec();
         let mut all = pages.iter().flat_map(|&page| self.map.objects(self.now.get(page)));
         let (address, entry) = all.find(|(_, entry)| entry.number() == identity.number)?;
-        Some((address, self.cells.key(entry.cell()).space))
+        Some((address, self.cohorts.key(entry.cohort()).space))
     }
 
     /// Bytes of memory the heap takes, by capacity.
@@ -247,13 +247,13 @@ impl<O: Observer> Replay<O> {
         self.memory_parts().iter().map(|p| p.1).sum()
     }
 
-    /// The same by part: numbers, objects, references, cells, creation data.
+    /// The same by part: numbers, objects, references, cohorts, creation data.
     pub fn memory_parts(&self) -> [(&'static str, usize); 5] {
         [
             ("numbers", self.numbers.memory()),
             ("objects", self.map.memory() + self.now.memory() + self.next.memory()),
             ("references", self.arena.memory() + self.roots.capacity() * size_of::<ReplayRoot>()),
-            ("cells", self.cells.memory()),
+            ("cohorts", self.cohorts.memory()),
             ("infos", self.infos.capacity() * size_of::<ObjectInfo>() + self.info_ids.allocation_size()),
         ]
     }
@@ -263,8 +263,8 @@ impl<O: Observer> Replay<O> {
     fn bury(&mut self, entry: Entry) {
         self.numbers.release(entry.number());
         self.arena.drop_record(entry.record());
-        let size = self.cells.size(entry.cell(), || entry.length());
-        self.cells.remove(entry.cell(), size);
+        let size = self.cohorts.size(entry.cohort(), || entry.length());
+        self.cohorts.remove(entry.cohort(), size);
         self.live -= 1;
     }
 
@@ -277,7 +277,7 @@ impl<O: Observer> Replay<O> {
         };
         let Some(other) = self.map.insert(directory, address, born, entry) else { return false };
         if born == map::NONE {
-            self.cells.stay(entry.cell(), || entry.length());
+            self.cohorts.stay(entry.cohort(), || entry.length());
         }
         if let Some(other) = other {
             self.overwrite(other);
@@ -288,7 +288,7 @@ impl<O: Observer> Replay<O> {
     /// Another object was put where this one is.
     #[cold]
     fn overwrite(&mut self, other: Entry) {
-        self.oddities.overwritten += 1;
+        self.inconsistencies.overwritten += 1;
         self.leave_next(other);
         self.bury(other);
     }
@@ -296,12 +296,12 @@ impl<O: Observer> Replay<O> {
     /// An object is taken out of the heap after the running GC.
     fn leave_next(&mut self, entry: Entry) {
         if self.collecting.is_some() {
-            self.cells.leave(entry.cell(), || entry.length());
+            self.cohorts.leave(entry.cohort(), || entry.length());
         }
     }
 
     fn reached(&mut self, moment: Moment) {
-        let changes = self.cells.take_changes();
+        let changes = self.cohorts.take_changes();
         self.observer.moment(moment, changes, &self.infos);
         if self.stop.is_some_and(|stop| stop <= moment) {
             self.stopped = true;

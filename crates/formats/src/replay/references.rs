@@ -33,7 +33,7 @@ impl<O: Observer> Replay<O> {
             root.target = find(root.target);
         }
         self.roots.retain(|r| r.target != map::NONE);
-        self.oddities.unknown_targets += unknown;
+        self.inconsistencies.unknown_targets += unknown;
     }
 
     /// References are what an object's record says, as numbers; those that are not meant any more are left out: their
@@ -56,7 +56,7 @@ impl<O: Observer> Replay<O> {
     pub(super) fn take_early(&mut self, collecting: &Collecting) {
         for (object, targets, more) in std::mem::take(&mut self.early) {
             if !self.refer(collecting, object, &targets, more) {
-                self.oddities.unknown_objects += 1;
+                self.inconsistencies.unknown_objects += 1;
             }
         }
     }
@@ -68,7 +68,7 @@ impl<O: Observer> Replay<O> {
                 let mut all = self.arena.of(entry.record()).to_vec();
                 all.extend(more);
                 self.arena.drop_record(entry.record());
-                self.oddities.unknown_targets += set_references(&mut self.arena, self.interval, entry, &all);
+                self.inconsistencies.unknown_targets += set_references(&mut self.arena, self.interval, entry, &all);
             }
         }
     }
@@ -83,7 +83,7 @@ impl<O: Observer> Replay<O> {
         for &target in targets {
             match self.target(collecting.gc, target) {
                 Some(found) => self.targets.push(found),
-                None => self.oddities.unknown_targets += 1,
+                None => self.inconsistencies.unknown_targets += 1,
             }
         }
         let directory = if moved { &self.next } else { &self.now };
@@ -103,7 +103,7 @@ impl<O: Observer> Replay<O> {
         }
         if !self.arena.overwrite(entry.record(), now, &self.targets) {
             self.arena.drop_record(entry.record());
-            self.oddities.unknown_targets += set_references(&mut self.arena, now, entry, &self.targets);
+            self.inconsistencies.unknown_targets += set_references(&mut self.arena, now, entry, &self.targets);
         }
         true
     }

@@ -3,10 +3,10 @@
 //! What is read back is checked against itself and the program before it is used: a damaged index must not lead to a
 //! panic or to a wrong picture.
 
-use super::cells::CellKey;
+use super::cohorts::CohortKey;
 use super::map::{self, Entry};
 use super::numbers::Numbers;
-use super::{Observer, Oddities, Replay, ReplayRoot};
+use super::{Inconsistencies, Observer, Replay, ReplayRoot};
 use crate::event::{ObjectInfo, Program};
 use crate::spaces::Spaces;
 use memory_city_heap::{RootKind, ThreadId};
@@ -20,7 +20,7 @@ pub struct SavedReplay {
     threads: u32,
     infos: u32,
     spaces: Spaces,
-    cells: Vec<CellKey>,
+    cohorts: Vec<CohortKey>,
     numbers: u32,
     /// By object, in address order: distance to the address of the one before.
     addresses: Vec<u64>,
@@ -33,7 +33,7 @@ pub struct SavedReplay {
     reference_counts: Vec<u32>,
     references: Vec<u32>,
     roots: Vec<(u8, u32, u8, u32)>,
-    oddities: Oddities,
+    inconsistencies: Inconsistencies,
     events: u64,
 }
 
@@ -71,13 +71,13 @@ impl<O: Observer> Replay<O> {
     /// Saves the heap; only right after a GC.
     pub fn save(&mut self) -> SavedReplay {
         debug_assert!(!self.is_collecting());
-        let mut number_of_cell = vec![map::NONE; self.cells.count()];
+        let mut number_of_cell = vec![map::NONE; self.cohorts.count()];
         let mut saved = SavedReplay {
             interval: self.interval,
             threads: self.threads.len() as u32,
             infos: self.infos.len() as u32,
             spaces: self.spaces.clone(),
-            cells: Vec::new(),
+            cohorts: Vec::new(),
             numbers: self.numbers.len() as u32,
             addresses: Vec::with_capacity(self.live as usize),
             number_of: Vec::with_capacity(self.live as usize),
@@ -87,7 +87,7 @@ impl<O: Observer> Replay<O> {
             reference_counts: Vec::with_capacity(self.live as usize),
             references: Vec::new(),
             roots: Vec::with_capacity(self.roots.len()),
-            oddities: self.oddities,
+            inconsistencies: self.inconsistencies,
             events: self.events,
         };
         let (mut address, mut number) = (0u64, 0u32);
@@ -96,12 +96,12 @@ impl<O: Observer> Replay<O> {
                 saved.addresses.push(at - address);
                 saved.number_of.push(entry.number().wrapping_sub(number) as i32);
                 (address, number) = (at, entry.number());
-                let cell = &mut number_of_cell[entry.cell() as usize];
-                if *cell == map::NONE {
-                    *cell = saved.cells.len() as u32;
-                    saved.cells.push(self.cells.key(entry.cell()));
+                let cohort = &mut number_of_cell[entry.cohort() as usize];
+                if *cohort == map::NONE {
+                    *cohort = saved.cohorts.len() as u32;
+                    saved.cohorts.push(self.cohorts.key(entry.cohort()));
                 }
-                saved.cell_of.push(*cell);
+                saved.cell_of.push(*cohort);
                 saved.lengths.push(entry.length());
                 saved.reported.push(self.interval - self.arena.time_of(entry.record()).min(self.interval));
                 let references = self.arena.of(entry.record());
@@ -138,14 +138,14 @@ impl<O: Observer> Replay<O> {
         }
         replay.spaces = saved.spaces.clone();
         replay.spaces.sort();
-        let mut cells = Vec::with_capacity(saved.cells.len());
-        for &key in &saved.cells {
+        let mut cohorts = Vec::with_capacity(saved.cohorts.len());
+        for &key in &saved.cohorts {
             let info = replay.infos.get(key.info as usize)?;
             if key.birth > saved.interval {
                 return None;
             }
             let shape = *replay.program.shapes.get(info.type_id as usize)?;
-            cells.push((replay.cells.cell(key, shape.packed()), key.birth, shape));
+            cohorts.push((replay.cohorts.cohort(key, shape.packed()), key.birth, shape));
         }
         let numbers = saved.numbers as usize;
         let live = saved.addresses.len();
@@ -157,7 +157,7 @@ impl<O: Observer> Replay<O> {
         let mut births = vec![map::NONE; numbers];
         let (mut address, mut number, mut at) = (0u64, 0u32, 0usize);
         for i in 0..live {
-            let (cell, birth, shape) = *cells.get(saved.cell_of[i] as usize)?;
+            let (cohort, birth, shape) = *cohorts.get(saved.cell_of[i] as usize)?;
             let length = saved.lengths[i];
             address = address.checked_add(saved.addresses[i])?;
             number = number.wrapping_add(saved.number_of[i] as u32);
@@ -169,12 +169,12 @@ impl<O: Observer> Replay<O> {
             let slot = replay.map.slot(&mut replay.now, address, map::NONE).filter(|_| address & 7 == 0)?;
             // Every number is taken once.
             *births.get_mut(number as usize).filter(|birth| **birth == map::NONE)? = birth;
-            let mut entry = Entry::new(number, cell, length);
+            let mut entry = Entry::new(number, cohort, length);
             entry.set_record(record);
             if replay.map.put(slot, entry).is_some() {
                 return None;
             }
-            replay.cells.add(cell, shape.size(length));
+            replay.cohorts.add(cohort, shape.size(length));
         }
         replay.numbers = Numbers::restored(births);
         replay.live = live as u64;
@@ -187,8 +187,8 @@ impl<O: Observer> Replay<O> {
             });
         }
         // What is there now was noted before.
-        replay.cells.take_changes();
-        replay.oddities = saved.oddities;
+        replay.cohorts.take_changes();
+        replay.inconsistencies = saved.inconsistencies;
         replay.events = saved.events;
         Some(replay)
     }

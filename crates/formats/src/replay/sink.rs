@@ -77,25 +77,25 @@ impl<O: Observer> EventSink for Replay<O> {
         self.events += 1;
         let shape = || self.program.shapes[self.infos[info.0 as usize].type_id as usize].packed();
         let Some(kind) = self.spaces.at(address).filter(|_| address & 7 == 0).map(|s| s.kind) else {
-            self.oddities.misplaced += 1;
+            self.inconsistencies.misplaced += 1;
             return shape().size(|| length);
         };
-        let cell = self.cells.born(info, self.interval, kind, shape);
-        let size = self.cells.size(cell, || length);
+        let cohort = self.cohorts.born(info, self.interval, kind, shape);
+        let size = self.cohorts.size(cohort, || length);
         let Some(number) = self.numbers.take(self.interval) else {
-            self.oddities.misplaced += 1;
+            self.inconsistencies.misplaced += 1;
             return size;
         };
         // Until the next GC says otherwise, what is born in a young space passes.
         if !kind.is_young() || self.collecting.is_some() {
             self.numbers.keep(number);
         }
-        if !self.place(Entry::new(number, cell, length), address) {
-            self.oddities.misplaced += 1;
+        if !self.place(Entry::new(number, cohort, length), address) {
+            self.inconsistencies.misplaced += 1;
             self.numbers.release(number);
             return size;
         }
-        self.cells.add(cell, size);
+        self.cohorts.add(cohort, size);
         self.live += 1;
         size
     }
@@ -104,11 +104,11 @@ impl<O: Observer> EventSink for Replay<O> {
     fn moved(&mut self, from: u64, to: u64) -> Option<u64> {
         self.events += 1;
         let Some(kind) = self.spaces.at(to).filter(|_| to & 7 == 0).map(|s| s.kind) else {
-            self.oddities.misplaced += 1;
+            self.inconsistencies.misplaced += 1;
             return None;
         };
         if self.collecting.is_none() {
-            self.oddities.unknown_objects += 1;
+            self.inconsistencies.unknown_objects += 1;
             return None;
         }
         // Where one object was, another may have been moved to already: the heap before comes first. What is only in the
@@ -121,21 +121,21 @@ impl<O: Observer> EventSink for Replay<O> {
                     entry
                 }
                 None => {
-                    self.oddities.unknown_objects += 1;
+                    self.inconsistencies.unknown_objects += 1;
                     return None;
                 }
             },
         };
         self.numbers.keep(entry.number());
-        let cell = self.cells.in_space(entry.cell(), kind);
-        let size = self.cells.size(cell, || entry.length());
-        if cell != entry.cell() {
-            self.cells.remove(entry.cell(), size);
-            self.cells.add(cell, size);
-            entry.set_cell(cell);
+        let cohort = self.cohorts.in_space(entry.cohort(), kind);
+        let size = self.cohorts.size(cohort, || entry.length());
+        if cohort != entry.cohort() {
+            self.cohorts.remove(entry.cohort(), size);
+            self.cohorts.add(cohort, size);
+            entry.set_cell(cohort);
         }
         if !self.place(entry, to) {
-            self.oddities.misplaced += 1;
+            self.inconsistencies.misplaced += 1;
             self.bury(entry);
             return None;
         }
@@ -149,7 +149,7 @@ impl<O: Observer> EventSink for Replay<O> {
     fn references(&mut self, object: u64, targets: &[u64], more: bool) {
         self.events += 1;
         let Some(collecting) = self.collecting.take() else {
-            self.oddities.unknown_objects += 1;
+            self.inconsistencies.unknown_objects += 1;
             return;
         };
         if !self.refer(&collecting, object, targets, more) {
@@ -163,7 +163,7 @@ impl<O: Observer> EventSink for Replay<O> {
         let Some(collecting) = &self.collecting else { return };
         match self.target(collecting.gc, target) {
             Some(target) => self.roots.push(ReplayRoot { kind, thread, detail, target }),
-            None => self.oddities.unknown_targets += 1,
+            None => self.inconsistencies.unknown_targets += 1,
         }
     }
 

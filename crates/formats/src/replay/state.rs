@@ -42,7 +42,7 @@ impl<O: Observer> Replay<O> {
         let mut targets = Vec::new();
         offsets.push(0u32);
         for (o, entry) in entries.iter().enumerate() {
-            let key = self.cells.key(entry.cell());
+            let key = self.cohorts.key(entry.cohort());
             let info = &self.infos[key.info as usize];
             type_of.push(info.type_id);
             match self.program.shapes[info.type_id as usize] {

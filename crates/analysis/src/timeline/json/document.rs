@@ -1,6 +1,6 @@
 //! Documents and the times in them.
 
-use super::complain::{HEAD, Note, ONCE, Time, Totals};
+use super::diagnostics::{HEAD, Note, ONCE, Time, Totals};
 use super::fields::{DOCUMENT, DocumentField, Field, FieldSeed, Path, Step};
 use super::maps::{Map, MapKind, RawMaps};
 use super::point::{Gc, Roles, Unreachable};

@@ -1,6 +1,6 @@
 //! Times that come one by one, from a program that runs: what is taken is taken as a whole, or not at all.
 
-use super::complain::{Totals, complain};
+use super::diagnostics::{Totals, diagnose};
 use super::document::{Context, Document};
 use super::maps::RawMaps;
 use super::read::{Collector, JsonSource};
@@ -88,7 +88,7 @@ impl GrowingTrees {
         parser.disable_recursion_limit();
         match (Document { context: &mut context, top: maps_alone }).deserialize(&mut parser) {
             Ok(()) => Ok(std::mem::take(&mut context.maps)),
-            Err(error) => Err(complain(&error, &mut context, &self.name, text.as_bytes(), (0, 0))),
+            Err(error) => Err(diagnose(&error, &mut context, &self.name, text.as_bytes(), (0, 0))),
         }
     }
 

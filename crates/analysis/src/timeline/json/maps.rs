@@ -1,6 +1,6 @@
 //! Reference maps of one time, as pairs of keys.
 
-use super::complain::ONCE;
+use super::diagnostics::ONCE;
 use super::document::Context;
 use super::fields::{Field, FieldSeed, PAIR, PairField, Step};
 use super::scalars::{ABSENT, Count};

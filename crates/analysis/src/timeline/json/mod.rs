@@ -23,7 +23,7 @@
 //! | `point` | what is said of a time beside its tree |
 //! | `document` | times and documents |
 //! | `settle` | what missing and contradictory counts mean |
-//! | `complain` | errors of the parser as errors for people; warnings counted once |
+//! | `diagnostics` | errors of the parser as errors for people; warnings counted once |
 //! | `read` | files and folders, the order of times |
 //! | `live` | times that come one by one |
 //! | `references` | answers about references |
@@ -31,7 +31,7 @@
 //!
 //! Nothing here knows where the bytes come from beyond files, nor who looks at the result.
 
-mod complain;
+mod diagnostics;
 mod document;
 mod fields;
 mod live;

@@ -1,6 +1,6 @@
 //! What is said of a time beside its tree: the garbage collection it belongs to, what no root reaches, which roles nest.
 
-use super::complain::ONCE;
+use super::diagnostics::ONCE;
 use super::document::Context;
 use super::fields::{AMOUNT, Field, FieldSeed, GC, GcField, NodeField};
 use super::scalars::{ABSENT, Count, Switch, Text};

@@ -1,6 +1,6 @@
 //! Files and folders of memory trees, and the order of the times in them.
 
-use super::complain::{Note, Totals, complain, offset};
+use super::diagnostics::{Note, Totals, diagnose, offset};
 use super::document::{Context, Document};
 use super::maps::{Map, MapKind, RawMaps};
 use super::references::References;
@@ -181,7 +181,7 @@ impl Collector {
                 }
                 Err(error) => {
                     let eof = error.is_eof();
-                    let error = complain(&error, &mut context, &input.path, bytes, (base, lines));
+                    let error = diagnose(&error, &mut context, &input.path, bytes, (base, lines));
                     let complete = self.totals.times.len() - before;
                     let Error::Format { offset, .. } = &error else { return Err(error) };
                     if eof && complete > 0 {
@@ -447,7 +447,7 @@ fn order(totals: &mut Totals) -> Vec<usize> {
 fn labels(totals: &Totals) -> Vec<String> {
     let mut in_file = vec![0; totals.files.len()];
     totals.times.iter().for_each(|t| in_file[t.file] += 1);
-    let label = |time: &super::complain::Time| match &time.label {
+    let label = |time: &super::diagnostics::Time| match &time.label {
         Some(label) => label.clone(),
         None if in_file[time.file] == 1 => stem(&totals.files[time.file]),
         None => format!("{} #{}", stem(&totals.files[time.file]), time.position + 1),

@@ -1,6 +1,6 @@
 //! Answers about references from the pairs that were given.
 
-use super::complain::{Note, Totals};
+use super::diagnostics::{Note, Totals};
 use super::maps::{RawMaps, RawPair};
 use super::scalars::ABSENT;
 use crate::timeline::all_references::{Held, Pair, TimeReferences};

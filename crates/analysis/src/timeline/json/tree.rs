@@ -1,7 +1,7 @@
 //! Nodes of a tree into columns, parents before children, as they come.
 
 use super::LEVELS;
-use super::complain::ONCE;
+use super::diagnostics::ONCE;
 use super::document::Context;
 use super::fields::{Field, FieldSeed, NODE, NodeField, Step};
 use super::scalars::{ABSENT, Count, Text};

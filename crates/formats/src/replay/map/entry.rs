@@ -10,7 +10,7 @@ const MARK: u32 = 1 << 31;
 /// Two words of 64 bits instead of four of 32: what is put together in registers is stored as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Cell and number.
+    /// Cohort and number.
     who: u64,
     /// Record and length.
     what: u64,
@@ -21,9 +21,9 @@ const LOW: u64 = u32::MAX as u64;
 impl Entry {
     /// An entry that is not marked, without references. Numbers are below 2^31.
     #[inline]
-    pub fn new(number: u32, cell: u32, length: u32) -> Entry {
+    pub fn new(number: u32, cohort: u32, length: u32) -> Entry {
         let record = u64::from(Arena::NONE);
-        Entry { who: u64::from(cell) << 32 | u64::from(number & !MARK), what: record << 32 | u64::from(length) }
+        Entry { who: u64::from(cohort) << 32 | u64::from(number & !MARK), what: record << 32 | u64::from(length) }
     }
 
     /// The number of the object, for as long as it lives.
@@ -32,9 +32,9 @@ impl Entry {
         self.who as u32 & !MARK
     }
 
-    /// Its cell.
+    /// Its cohort.
     #[inline]
-    pub fn cell(self) -> u32 {
+    pub fn cohort(self) -> u32 {
         (self.who >> 32) as u32
     }
 
@@ -50,10 +50,10 @@ impl Entry {
         (self.what >> 32) as u32
     }
 
-    /// Moves it to another cell.
+    /// Moves it to another cohort.
     #[inline]
-    pub fn set_cell(&mut self, cell: u32) {
-        self.who = self.who & LOW | u64::from(cell) << 32;
+    pub fn set_cell(&mut self, cohort: u32) {
+        self.who = self.who & LOW | u64::from(cohort) << 32;
     }
 
     /// Gives it other references.

@@ -264,7 +264,7 @@ pub(super) fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
 }
 
 /// What the parser says, in terms of the file. `base` is where its bytes begin, `lines` how many lines are before.
-pub(super) fn complain(
+pub(super) fn diagnose(
     error: &serde_json::Error,
     context: &mut Context<'_, '_>,
     path: &Path,

@@ -1,0 +1,322 @@
+//! Objects that nothing tells apart but their address: same creation data, born in the same GC interval, in the same
+//! kind of space. A [`Cohorts`] table counts them; what changed in it between two moments is all that grouping needs.
+
+use super::arena::grow;
+use super::vacant::Vacant;
+use crate::event::{InfoId, PackedShape};
+use hashbrown::HashTable;
+use memory_city_heap::SpaceKind;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use serde::{Deserialize, Serialize};
+use std::hash::BuildHasher;
+
+/// What the objects of a cohort have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CohortKey {
+    /// Creation data, an index into the infos.
+    pub info: u32,
+    /// The GC interval they were born in: 0 before the end of the first GC.
+    pub birth: u32,
+    /// Where they are.
+    pub space: SpaceKind,
+}
+
+impl CohortKey {
+    /// All of it in one word, which sorts as the fields do: births have 24 bits.
+    fn packed(self) -> u64 {
+        u64::from(self.info) << 27 | u64::from(self.birth) << 3 | self.space as u64
+    }
+}
+
+impl std::hash::Hash for CohortKey {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        state.write_u64(self.packed());
+    }
+}
+
+/// A cohort: its key, and what is in it. Small: there are hundreds of thousands, and every event touches some.
+#[derive(Clone, Copy, Debug)]
+struct Cohort {
+    bytes: u64,
+    /// [`NONE`] when the cohort is free.
+    info: u32,
+    birth: u32,
+    count: u32,
+    /// How large each object is.
+    shape: PackedShape,
+    /// The cohort of the same objects in the kind of space that was asked for last.
+    moved: u32,
+    space: SpaceKind,
+    /// Whether it is listed as changed.
+    listed: bool,
+    /// Whether its objects pass, see [`Cohorts::settle`].
+    short_lived: bool,
+}
+
+impl Cohort {
+    fn key(&self) -> CohortKey {
+        CohortKey { info: self.info, birth: self.birth, space: self.space }
+    }
+}
+
+/// A change of a cohort: so many more or fewer objects and bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The cohort.
+    pub key: CohortKey,
+    /// How many objects came or went.
+    pub objects: i64,
+    /// How many bytes.
+    pub bytes: i64,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// The cohorts of a heap.
+#[derive(Default)]
+pub struct Cohorts {
+    entries: Vec<Cohort>,
+    by_key: HashTable<u32>,
+    vacant: Vacant,
+    /// Cohorts that changed, with count and bytes before.
+    changed: Vec<(u32, u32, u64)>,
+    /// The cohort that an info's newborn objects went to last.
+    newborn: Vec<u32>,
+    /// Cohorts whose objects pass.
+    short_lived: Vec<u32>,
+    /// What the running GC put into those.
+    stays: FxHashMap<u32, (u32, u64)>,
+}
+
+impl Cohorts {
+    /// The cohort of newborn objects.
+    #[inline]
+    pub fn born(&mut self, info: InfoId, birth: u32, space: SpaceKind, shape: impl FnOnce() -> PackedShape) -> u32 {
+        if let Some(&cohort) = self.newborn.get(info.0 as usize)
+            && let Some(c) = self.entries.get(cohort as usize)
+            && (c.birth, c.space, c.info) == (birth, space, info.0)
+        {
+            return cohort;
+        }
+        self.born_anew(CohortKey { info: info.0, birth, space }, shape())
+    }
+
+    #[cold]
+    fn born_anew(&mut self, key: CohortKey, shape: PackedShape) -> u32 {
+        // Most newborn pass, and are found here while they do: they need not be found by their key. If there come to be
+        // two cohorts of one key, their changes add up.
+        let cohort = if key.space.is_young() { self.new_cohort(key, shape) } else { self.cohort(key, shape) };
+        let info = key.info as usize;
+        while self.newborn.len() <= info {
+            grow(&mut self.newborn);
+            self.newborn.push(NONE);
+        }
+        self.newborn[info] = cohort;
+        let c = &mut self.entries[cohort as usize];
+        if key.space.is_young() && !c.short_lived {
+            c.short_lived = true;
+            self.short_lived.push(cohort);
+        }
+        cohort
+    }
+
+    /// The running GC put an object where the newborn are.
+    #[inline]
+    pub fn stay(&mut self, cohort: u32, length: impl FnOnce() -> u32) {
+        let c = &self.entries[cohort as usize];
+        if c.short_lived {
+            let size = c.shape.size(length);
+            let stays = self.stays.entry(cohort).or_default();
+            *stays = (stays.0 + 1, stays.1 + size);
+        }
+    }
+
+    /// It has taken one away again.
+    pub fn leave(&mut self, cohort: u32, length: impl FnOnce() -> u32) {
+        let size = self.size(cohort, length);
+        if let Some(stays) = self.stays.get_mut(&cohort) {
+            *stays = (stays.0.saturating_sub(1), stays.1.saturating_sub(size));
+        }
+    }
+
+    /// The end of a GC. Most objects pass: they are born in a young space, and the next GC collects all of those. What it
+    /// did not put into the cohorts of the newborn is dead, if `all`, and nobody counts them one by one.
+    pub fn settle(&mut self, all: bool) {
+        let stays = std::mem::take(&mut self.stays);
+        for cohort in std::mem::take(&mut self.short_lived) {
+            if !std::mem::take(&mut self.entries[cohort as usize].short_lived) || !all {
+                continue;
+            }
+            let (count, bytes) = stays.get(&cohort).copied().unwrap_or_default();
+            let c = self.touch(cohort);
+            (c.count, c.bytes) = (count, bytes);
+        }
+    }
+
+    /// The cohort of a key; made when it is not there.
+    pub fn cohort(&mut self, key: CohortKey, shape: PackedShape) -> u32 {
+        let (hash, entries) = (FxBuildHasher.hash_one(key), &self.entries);
+        if let Some(&cohort) = self.by_key.find(hash, |&c| entries[c as usize].key() == key) {
+            return cohort;
+        }
+        let cohort = self.new_cohort(key, shape);
+        let entries = &self.entries;
+        self.by_key.insert_unique(hash, cohort, |&c| FxBuildHasher.hash_one(entries[c as usize].key()));
+        cohort
+    }
+
+    fn new_cohort(&mut self, key: CohortKey, shape: PackedShape) -> u32 {
+        let CohortKey { info, birth, space } = key;
+        let new =
+            Cohort { bytes: 0, info, birth, count: 0, shape, moved: NONE, space, listed: false, short_lived: false };
+        let cohort = self.vacant.next().unwrap_or(self.entries.len() as u32);
+        match self.entries.get_mut(cohort as usize) {
+            Some(entry) => *entry = new,
+            None => {
+                grow(&mut self.entries);
+                self.entries.push(new);
+            }
+        }
+        cohort
+    }
+
+    /// The cohort of an object of `cohort` once it is in `space`.
+    #[inline]
+    pub fn in_space(&mut self, cohort: u32, space: SpaceKind) -> u32 {
+        let c = &self.entries[cohort as usize];
+        if c.space == space {
+            return cohort;
+        }
+        if let Some(m) = self.entries.get(c.moved as usize)
+            && (m.birth, m.space, m.info) == (c.birth, space, c.info)
+        {
+            return c.moved;
+        }
+        self.in_space_anew(cohort, space)
+    }
+
+    #[cold]
+    fn in_space_anew(&mut self, cohort: u32, space: SpaceKind) -> u32 {
+        let c = self.entries[cohort as usize];
+        let moved = self.cohort(CohortKey { space, ..c.key() }, c.shape);
+        self.entries[cohort as usize].moved = moved;
+        moved
+    }
+
+    /// An object more.
+    #[inline]
+    pub fn add(&mut self, cohort: u32, size: u64) {
+        let c = self.touch(cohort);
+        c.count += 1;
+        c.bytes += size;
+    }
+
+    /// An object fewer.
+    #[inline]
+    pub fn remove(&mut self, cohort: u32, size: u64) {
+        let c = self.touch(cohort);
+        c.count -= 1;
+        c.bytes -= size;
+    }
+
+    #[inline]
+    fn touch(&mut self, cohort: u32) -> &mut Cohort {
+        let c = &mut self.entries[cohort as usize];
+        if !c.listed {
+            c.listed = true;
+            self.changed.push((cohort, c.count, c.bytes));
+        }
+        c
+    }
+
+    /// What a cohort stands for.
+    #[inline]
+    pub fn key(&self, cohort: u32) -> CohortKey {
+        self.entries[cohort as usize].key()
+    }
+
+    /// How large an object of a cohort is, of some length.
+    #[inline]
+    pub fn size(&self, cohort: u32, length: impl FnOnce() -> u32) -> u64 {
+        self.entries[cohort as usize].shape.size(length)
+    }
+
+    /// Cohorts there are or were: one more than the largest number of a cohort.
+    pub fn count(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// What changed since the last time, by key. Empty cohorts are given up: no object may refer to them.
+    pub fn take_changes(&mut self) -> Vec<Change> {
+        let mut changes = Vec::new();
+        for (cohort, count, bytes) in self.changed.drain(..) {
+            let c = &mut self.entries[cohort as usize];
+            c.listed = false;
+            let key = c.key();
+            if (c.count, c.bytes) != (count, bytes) {
+                changes.push(Change {
+                    key,
+                    objects: i64::from(c.count) - i64::from(count),
+                    bytes: c.bytes.wrapping_sub(bytes) as i64,
+                });
+            }
+            if c.count == 0 {
+                if let Ok(entry) = self.by_key.find_entry(FxBuildHasher.hash_one(key), |&other| other == cohort) {
+                    entry.remove();
+                }
+                // Whoever still leads here sees that it is another now.
+                c.info = NONE;
+                c.short_lived = false;
+                self.vacant.add(cohort);
+            }
+        }
+        // Cohorts that are made next lie side by side, those of the most frequent objects first.
+        self.vacant.rewind();
+        changes.sort_unstable_by_key(|c| c.key.packed());
+        changes
+    }
+
+    /// Bytes of memory.
+    pub fn memory(&self) -> usize {
+        self.entries.capacity() * size_of::<Cohort>()
+            + self.by_key.allocation_size()
+            + self.changed.capacity() * size_of::<(u32, u32, u64)>()
+            + self.vacant.memory()
+            + 4 * self.newborn.capacity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Shape;
+
+    #[test]
+    fn changes_are_what_came_and_went_since_the_last_time() {
+        let shape = Shape::Instance(16).packed();
+        let mut cohorts = Cohorts::default();
+        let eden = cohorts.born(InfoId(0), 0, SpaceKind::Eden, || shape);
+        (0..3).for_each(|_| cohorts.add(eden, 16));
+        let key = |space| CohortKey { info: 0, birth: 0, space };
+        assert_eq!(cohorts.take_changes(), [Change { key: key(SpaceKind::Eden), objects: 3, bytes: 48 }]);
+        assert_eq!(cohorts.take_changes(), []);
+        let old = cohorts.in_space(eden, SpaceKind::Old);
+        for _ in 0..2 {
+            cohorts.remove(eden, 16);
+            cohorts.add(old, 16);
+        }
+        cohorts.remove(eden, 16);
+        assert_eq!(
+            cohorts.take_changes(),
+            [
+                Change { key: key(SpaceKind::Eden), objects: -3, bytes: -48 },
+                Change { key: key(SpaceKind::Old), objects: 2, bytes: 32 }
+            ]
+        );
+        // The empty cohort is used again for another one, and the way to it is forgotten.
+        let later = cohorts.born(InfoId(0), 1, SpaceKind::Eden, || shape);
+        cohorts.add(later, 16);
+        assert_eq!(cohorts.key(later).birth, 1);
+        assert_eq!(cohorts.take_changes().len(), 1);
+    }
+}

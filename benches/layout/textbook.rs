@@ -63,7 +63,7 @@ pub fn city(timeline: &Timeline, config: &CityConfig) -> Vec<(NodeId, Rect)> {
 
 fn weigh(timeline: &Timeline, config: &CityConfig, node: NodeId, weights: &mut [f64]) -> f64 {
     let weight = if timeline.is_leaf(node) {
-        let value = timeline.max(node).get(config.metric) as f64;
+        let value = timeline.peak(node, config.metric) as f64;
         if config.area_mode == AreaMode::Sqrt { value.sqrt() } else { value }
     } else {
         let sum: f64 = timeline.children(node).iter().map(|&c| weigh(timeline, config, c, weights)).sum();

@@ -40,7 +40,7 @@ mod state;
 mod types;
 
 pub use addresses::{AddressMap, AddressSet, AddressWriter};
-pub use amount::{Amount, Metric};
+pub use amount::Amount;
 pub use bits::BitSet;
 pub use build::HeapBuilder;
 pub use csr::Csr;

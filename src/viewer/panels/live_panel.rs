@@ -59,7 +59,7 @@ fn ground(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         return;
     }
     if !unplaced.is_empty() {
-        let of = |node| timeline.amount(tools.clock.time, node).get(metric);
+        let of = |node| timeline.value(tools.clock.time, node, metric);
         let heap = of(memory_city_analysis::timeline::NodeId::ROOT).max(1);
         let share = 100.0 * unplaced.iter().map(|&n| of(n)).sum::<u64>() as f64 / heap as f64;
         let text = match unplaced.len() {

@@ -122,7 +122,7 @@ fn panel_actions(
             Action::Metric => {
                 settings.metric = match settings.metric {
                     Metric::Objects => Metric::Bytes,
-                    Metric::Bytes => Metric::Objects,
+                    Metric::Bytes | Metric::Column(_) => Metric::Objects,
                 }
             }
             Action::AreaMode => {
@@ -381,6 +381,7 @@ pub fn metric_name(metric: Metric) -> &'static str {
     match metric {
         Metric::Objects => "objects",
         Metric::Bytes => "bytes",
+        Metric::Column(_) => "value",
     }
 }
 
@@ -389,6 +390,7 @@ pub fn number(value: u64, metric: Metric) -> String {
     match metric {
         Metric::Objects => format!("{} objects", analyses::count_text(value)),
         Metric::Bytes => analyses::bytes_text(value),
+        Metric::Column(_) => analyses::count_text(value),
     }
 }
 

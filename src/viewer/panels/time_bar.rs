@@ -93,7 +93,7 @@ fn chart(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     let rect = response.rect;
     painter.rect_filled(rect, 4.0, Color32::from_rgba_unmultiplied(0, 0, 0, 90));
 
-    let heap = |t: usize| timeline.amount(t, NodeId::ROOT).get(metric);
+    let heap = |t: usize| timeline.value(t, NodeId::ROOT, metric);
     let most = (0..times).map(heap).max().unwrap_or(0).max(1);
     let plot = Rect::from_min_max(rect.min + egui::vec2(10.0, 18.0), rect.max - egui::vec2(10.0, 8.0));
     let x = |t: usize| {
@@ -115,10 +115,10 @@ fn chart(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     }
     // The selected group over time, on its own scale: its shape is what matters.
     if let Some(node) = tools.selection.node() {
-        let own = timeline.max(node).get(metric).max(1);
+        let own = timeline.peak(node, metric).max(1);
         let points: Vec<Pos2> = (0..times)
             .map(|t| {
-                let value = timeline.amount(t, node).get(metric) as f64 / own as f64;
+                let value = timeline.value(t, node, metric) as f64 / own as f64;
                 Pos2::new(x(t), plot.bottom() - plot.height() * value as f32)
             })
             .collect();
@@ -142,7 +142,7 @@ fn chart(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         right = format!(
             "— {} {}    {right}",
             theme::shortened(&theme::brief(&timeline.display_name(node)), 32),
-            number(timeline.amount(tools.clock.time, node).get(metric), metric)
+            number(timeline.value(tools.clock.time, node, metric), metric)
         );
     }
     right.push_str(&format!("    most {}", number(most, metric)));

@@ -23,8 +23,8 @@ pub struct Report {
     pub version: u32,
     /// Id of the grouping; of trees that came grouped, their roles.
     pub grouping: String,
-    /// What growth is measured in.
-    pub metric: Metric,
+    /// Id of the metric that growth is measured in.
+    pub metric: String,
     /// The heap at each point in time.
     pub times: Vec<HeapSize>,
     /// The strongest growing groups.
@@ -148,7 +148,7 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
     Ok(Report {
         version: 1,
         grouping: source.grouping_id(),
-        metric: options.metric,
+        metric: timeline.metric_info(options.metric).id.to_string(),
         times: times.collect(),
         growing,
         warnings: source.warnings(),
@@ -234,11 +234,7 @@ impl fmt::Display for Report {
             )?;
         }
         writeln!(f)?;
-        let metric = match self.metric {
-            Metric::Objects => "objects",
-            Metric::Bytes => "bytes",
-        };
-        writeln!(f, "GROWS MOST  ({metric}, first to last; grouped by {})", self.grouping)?;
+        writeln!(f, "GROWS MOST  ({}, first to last; grouped by {})", self.metric, self.grouping)?;
         if self.times.len() < 2 {
             writeln!(f, "  Only one state of the heap: growth needs a second one, later.")?;
         } else if self.growing.is_empty() {

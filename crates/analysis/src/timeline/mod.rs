@@ -8,6 +8,7 @@ mod builder;
 mod growing;
 mod history;
 pub mod json;
+mod metric;
 mod numbering;
 pub mod references;
 mod source;
@@ -16,7 +17,8 @@ pub use builder::TimelineBuilder;
 pub use growing::GrowingTree;
 pub use history::{AUTO, History};
 pub use memory_city_formats::{GcKind, GcPoint};
-pub use memory_city_heap::{Amount, Metric};
+pub use memory_city_heap::Amount;
+pub use metric::{Metric, MetricInfo, Unit};
 pub use source::{GROUPED_BY_THE_WRITER, Source, title_of};
 
 use crate::group::MemoryTree;
@@ -66,6 +68,8 @@ pub struct Timeline {
     first_change: Vec<u32>,
     changes: Vec<(u32, Amount)>,
     max: Vec<Amount>,
+    /// Further metrics.
+    columns: Vec<metric::MetricColumn>,
     /// Roles whose chains of single children are one node, and what joins their names.
     separators: Vec<(Arc<str>, &'static str)>,
     /// Roles of which nodes lie below nodes of the same role: packages in packages, callers of callers.
@@ -256,12 +260,12 @@ impl Timeline {
         self.growth_until(self.times().saturating_sub(1), node, metric)
     }
 
-    /// Amount at `t` minus amount at the first time.
+    /// The value at `t` minus the value at the first time.
     pub fn growth_until(&self, t: usize, node: NodeId, metric: Metric) -> i64 {
         if self.times() == 0 {
             return 0;
         }
-        let of = |t: usize| i64::try_from(self.amount(t, node).get(metric)).unwrap_or(i64::MAX);
+        let of = |t: usize| i64::try_from(self.value(t, node, metric)).unwrap_or(i64::MAX);
         of(t) - of(0)
     }
 }

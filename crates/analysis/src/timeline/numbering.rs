@@ -46,6 +46,7 @@ pub(super) fn finish(mut built: TimelineBuilder) -> (Timeline, Keys) {
     }
     let (first_change, changes, max) = changes(std::mem::take(&mut built.log), &order, n);
     let timeline = Timeline {
+        columns: Vec::new(),
         points: built.points,
         // Breadth first, every node but the root is a child in numbering order.
         children: (1..order.len() as u32).map(NodeId).collect(),

@@ -5,7 +5,7 @@
 //! there is one; otherwise it has no place until the ground is divided anew ([`CityPlan::new`]). A More plot that
 //! overflows is drawn full: it is a sign, not a measure.
 
-use super::plan::{MorePlot, NOWHERE, totals};
+use super::plan::{MorePlot, NOWHERE};
 use super::{CityPlan, District, Plot, PlotKind};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use rayon::prelude::*;
@@ -44,12 +44,12 @@ impl CityPlan {
         plan.place_newcomers(now, &self.mores, &mut inside);
         for (more, nodes) in self.mores.iter().zip(inside) {
             let start = plan.pruned.len();
-            let totals = totals(now, &nodes);
             if let PlotKind::More { count, .. } = &mut plan.plots[more.plot].kind {
                 *count = nodes.len() as u32;
             }
+            let range = start..start + nodes.len();
+            plan.mores.push(MorePlot::new(now, more.plot, range, &nodes, self.config.metric));
             plan.pruned.extend(nodes);
-            plan.mores.push(MorePlot { plot: more.plot, nodes: start..plan.pruned.len(), totals });
         }
         plan.outgrowth = plan.outgrown(now).max(self.outgrowth);
         plan.max_growth = super::max_growth(now, plan.config.metric);
@@ -61,7 +61,7 @@ impl CityPlan {
         let metric = self.config.metric;
         for node in now.nodes().skip(1) {
             let i = node.index();
-            if self.plot_of[i] != NOWHERE || self.district_of[i] != NOWHERE || now.max(node).get(metric) == 0 {
+            if self.plot_of[i] != NOWHERE || self.district_of[i] != NOWHERE || now.peak(node, metric) == 0 {
                 continue;
             }
             let Some(parent) = now.parent(node) else { continue };
@@ -87,7 +87,7 @@ impl CityPlan {
         let metric = self.config.metric;
         let f = |v: u64| self.config.area_mode.of(v as f64);
         let factor = |plot: &Plot| match plot.kind {
-            PlotKind::Building(node) => f(now.max(node).get(metric)) / f(plot.max_value.max(1)),
+            PlotKind::Building(node) => f(now.peak(node, metric)) / f(plot.max_value.max(1)),
             PlotKind::More { .. } => 1.0,
         };
         self.plots.par_iter().with_min_len(4096).map(factor).reduce(|| 1.0, f64::max)
@@ -120,8 +120,9 @@ mod tests {
     use super::*;
     use crate::city::{AreaMode, CityConfig};
     use memory_city_analysis::group::MemoryTree;
+    use memory_city_analysis::timeline::Metric;
     use memory_city_analysis::timeline::{TimePoint, TimelineBuilder};
-    use memory_city_heap::{Amount, Metric};
+    use memory_city_heap::Amount;
     use proptest::prelude::*;
     use std::sync::Arc;
 

@@ -68,7 +68,7 @@ pub(super) struct Blocks {
 
 /// Whether a node ends a branch of the city: it has no child that ever had a value.
 pub(super) fn ends_branch(timeline: &Timeline, node: NodeId, metric: Metric) -> bool {
-    timeline.children(node).iter().all(|&c| timeline.max(c).get(metric) == 0)
+    timeline.children(node).iter().all(|&c| timeline.peak(c, metric) == 0)
 }
 
 /// Lays out all nodes below the root inside `city`. `more_max` gives the largest sum over time of pruned nodes.
@@ -141,7 +141,7 @@ fn border(config: &CityConfig, level: u32) -> f64 {
 fn choose(timeline: &Timeline, config: &CityConfig, city: Rect, more_max: impl Fn(&[NodeId]) -> u64) -> Blocks {
     let metric = config.metric;
     // Siblings are numbered by name: ties go by key.
-    let rank = |n: NodeId| (Reverse(timeline.max(n).get(metric)), n);
+    let rank = |n: NodeId| (Reverse(timeline.peak(n, metric)), n);
     let root = Block { node: NodeId::ROOT, level: 0, slots: 0..0, blocks: 0..0, slot: 0, cell: city };
     let mut b = Blocks {
         blocks: vec![root],
@@ -157,7 +157,7 @@ fn choose(timeline: &Timeline, config: &CityConfig, city: Rect, more_max: impl F
         let (node, level) = (b.blocks[next].node, b.blocks[next].level);
         let (first_slot, first_block) = (b.occupants.len(), b.blocks.len());
         kept.clear();
-        kept.extend(timeline.children(node).iter().filter(|c| timeline.max(**c).get(metric) > 0));
+        kept.extend(timeline.children(node).iter().filter(|c| timeline.peak(**c, metric) > 0));
         let limit = config.child_count.unwrap_or(usize::MAX);
         let mut more = None;
         if kept.len() > limit {
@@ -172,7 +172,7 @@ fn choose(timeline: &Timeline, config: &CityConfig, city: Rect, more_max: impl F
             let max = more_max(&b.pruned[start..]);
             b.mores.push(More { parent: node, nodes: start..b.pruned.len(), max });
         }
-        if next == 0 && kept.is_empty() && more.is_none() && timeline.max(node).get(metric) > 0 {
+        if next == 0 && kept.is_empty() && more.is_none() && timeline.peak(node, metric) > 0 {
             b.occupants.push(Occupant::Building(node)); // a heap that is not grouped at all
         }
         for &child in &kept {
@@ -207,7 +207,7 @@ fn mapped_values(timeline: &Timeline, config: &CityConfig, b: &Blocks) -> Vec<f6
         .par_iter()
         .with_min_len(SLOTS_PER_TASK)
         .map(|o| match *o {
-            Occupant::Building(node) => mapped(timeline.max(node).get(config.metric)),
+            Occupant::Building(node) => mapped(timeline.peak(node, config.metric)),
             Occupant::More(more) => mapped(b.mores[more as usize].max),
             Occupant::District(_) => 0.0,
         })

@@ -5,7 +5,7 @@
 use super::layout::{self, Blocks, Occupant};
 use super::pick::PickIndex;
 use super::{BORDERED_LEVELS, CITY_SIZE, CityConfig, DISTRICT_HEIGHT, MORE_HEIGHT, Rect};
-use memory_city_analysis::timeline::{Amount, NodeId, Timeline};
+use memory_city_analysis::timeline::{Amount, Metric, NodeId, Timeline};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -103,8 +103,10 @@ pub(super) struct Contents {
 pub(super) struct MorePlot {
     pub plot: usize,
     pub nodes: Range<usize>,
-    /// Per point in time.
+    /// Objects and bytes per point in time.
     pub totals: Vec<Amount>,
+    /// Sums of the city's metric per point in time.
+    pub values: Vec<u64>,
 }
 
 pub(super) const NOWHERE: u32 = u32::MAX;
@@ -138,7 +140,7 @@ impl CityPlan {
         }
         let city = Rect::new(-CITY_SIZE / 2.0, -CITY_SIZE / 2.0, CITY_SIZE, CITY_SIZE);
         let blocks = layout::lay_out(timeline, &config, city, |nodes| {
-            totals(timeline, nodes).iter().map(|a| a.get(config.metric)).max().unwrap_or(0)
+            sums(timeline, nodes, config.metric).into_iter().max().unwrap_or(0)
         });
         plan.settle(timeline, blocks);
         plan.place_below_plots(timeline);
@@ -172,7 +174,7 @@ impl CityPlan {
             }
             let plot = |&slot: &u32| {
                 let (kind, max) = match occupants[slot as usize] {
-                    Occupant::Building(node) => (PlotKind::Building(node), timeline.max(node).get(metric)),
+                    Occupant::Building(node) => (PlotKind::Building(node), timeline.peak(node, metric)),
                     Occupant::More(more) => {
                         let more = &mores[more as usize];
                         (PlotKind::More { parent: more.parent, count: more.nodes.len() as u32 }, more.max)
@@ -190,8 +192,7 @@ impl CityPlan {
                 Occupant::More(more) => {
                     let nodes = mores[more as usize].nodes.clone();
                     pruned[nodes.clone()].iter().for_each(|n| self.plot_of[n.index()] = index as u32);
-                    let totals = totals(timeline, &pruned[nodes.clone()]);
-                    self.mores.push(MorePlot { plot: index, nodes, totals });
+                    self.mores.push(MorePlot::new(timeline, index, nodes.clone(), &pruned[nodes], metric));
                 }
                 Occupant::District(_) => {}
             }
@@ -208,7 +209,7 @@ impl CityPlan {
         for i in 1..timeline.len() {
             if self.plot_of[i] == NOWHERE && self.district_of[i] == NOWHERE {
                 let node = NodeId(i as u32);
-                if timeline.max(node).get(self.config.metric) > 0
+                if timeline.peak(node, self.config.metric) > 0
                     && let Some(parent) = timeline.parent(node)
                 {
                     self.plot_of[i] = self.plot_of[parent.index()];
@@ -263,8 +264,9 @@ impl CityPlan {
             open.extend_from_slice(children);
         }
         let amount = more.totals[t];
-        let heap = timeline.amount(t, NodeId::ROOT).get(self.config.metric);
-        let share = if heap > 0 { amount.get(self.config.metric) as f64 / heap as f64 } else { 0.0 };
+        let value = more.values[t];
+        let heap = timeline.value(t, NodeId::ROOT, self.config.metric);
+        let share = if heap > 0 { value as f64 / heap as f64 } else { 0.0 };
         Some(MoreSummary { children: more.nodes.len(), leaves, amount, share })
     }
 
@@ -278,7 +280,10 @@ impl CityPlan {
 
     /// What stands on a plot at time `t`, in the metric of the layout.
     pub fn value(&self, timeline: &Timeline, t: usize, plot: usize) -> u64 {
-        self.amount(timeline, plot, t).get(self.config.metric)
+        match self.plots[plot].kind {
+            PlotKind::Building(node) => timeline.value(t, node, self.config.metric),
+            PlotKind::More { .. } => self.more(plot).map_or(0, |m| m.values[t]),
+        }
     }
 
     pub(super) fn more(&self, plot: usize) -> Option<&MorePlot> {
@@ -325,8 +330,27 @@ impl CityPlan {
     }
 }
 
+impl MorePlot {
+    /// The plot of `pruned`, which stand at `nodes` of all pruned nodes.
+    pub fn new(timeline: &Timeline, plot: usize, nodes: Range<usize>, pruned: &[NodeId], metric: Metric) -> MorePlot {
+        let totals = totals(timeline, pruned);
+        let values = match metric {
+            Metric::Objects => totals.iter().map(|a| a.objects).collect(),
+            Metric::Bytes => totals.iter().map(|a| a.bytes).collect(),
+            Metric::Column(_) => sums(timeline, pruned, metric),
+        };
+        MorePlot { plot, nodes, totals, values }
+    }
+}
+
+/// Sums of a metric over nodes, per point in time.
+fn sums(timeline: &Timeline, nodes: &[NodeId], metric: Metric) -> Vec<u64> {
+    let of = |t| nodes.par_iter().with_min_len(4096).map(move |&n| timeline.value(t, n, metric));
+    (0..timeline.times()).map(|t| of(t).reduce(|| 0, u64::saturating_add)).collect()
+}
+
 /// Sums of nodes per point in time.
-pub(super) fn totals(timeline: &Timeline, nodes: &[NodeId]) -> Vec<Amount> {
+fn totals(timeline: &Timeline, nodes: &[NodeId]) -> Vec<Amount> {
     let add = |a: Amount, b: Amount| Amount {
         objects: a.objects.saturating_add(b.objects),
         bytes: a.bytes.saturating_add(b.bytes),

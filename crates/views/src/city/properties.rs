@@ -47,7 +47,7 @@ proptest! {
             let base = plan.base(i, config.gap).area();
             match plot.kind {
                 PlotKind::Building(node) => {
-                    prop_assert_eq!(timeline.max(node).get(config.metric) as f64, plot.max_value as f64);
+                    prop_assert_eq!(timeline.peak(node, config.metric) as f64, plot.max_value as f64);
                     prop_assert!(close(base, plan.base_area(plot.max_value as f64)), "{} {}", base, plan.base_area(plot.max_value as f64));
                 }
                 // Never smaller than its share, possibly larger to be visible.
@@ -59,7 +59,7 @@ proptest! {
             for (i, state) in plan.states(&timeline, t).iter().enumerate() {
                 if let PlotKind::Building(node) = plan.plots[i].kind {
                     let area = plan.base(i, f64::from(state.scale)).area();
-                    let expected = plan.base_area(timeline.amount(t, node).get(config.metric) as f64);
+                    let expected = plan.base_area(timeline.value(t, node, config.metric) as f64);
                     prop_assert!((area - expected).abs() <= 1e-6 * expected, "{area} {expected}"); // the state is f32
                 }
             }
@@ -121,7 +121,7 @@ proptest! {
         let plan = CityPlan::new(&timeline, &config);
         let nodes = (0..timeline.len()).map(|i| NodeId(i as u32));
         for node in nodes.clone() {
-            let valued = timeline.max(node).get(config.metric) > 0;
+            let valued = timeline.peak(node, config.metric) > 0;
             let placed = plan.plot_of(node).is_some() || plan.district_of(node).is_some();
             prop_assert!(placed == valued || node == NodeId::ROOT);
         }
@@ -137,10 +137,10 @@ proptest! {
                 continue;
             };
             prop_assert_eq!(plan.pruned(i).len(), count as usize);
-            let own = |n: &&NodeId| plan.plot_of(**n) != Some(i) && timeline.max(**n).get(config.metric) > 0;
+            let own = |n: &&NodeId| plan.plot_of(**n) != Some(i) && timeline.peak(**n, config.metric) > 0;
             let kept: Vec<NodeId> = timeline.children(parent).iter().filter(own).copied().collect();
             prop_assert_eq!(kept.len(), limit);
-            let value = |n: &NodeId| timeline.max(*n).get(config.metric);
+            let value = |n: &NodeId| timeline.peak(*n, config.metric);
             let smallest = kept.iter().map(value).min().unwrap_or(u64::MAX);
             prop_assert!(plan.pruned(i).iter().all(|n| value(n) <= smallest));
             prop_assert!(plan.pruned(i).is_sorted_by_key(|n| std::cmp::Reverse(value(n))));

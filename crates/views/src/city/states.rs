@@ -32,10 +32,10 @@ impl CityPlan {
         let p = &self.plots[plot];
         let (now, growth) = match p.kind {
             PlotKind::Building(node) => {
-                (timeline.amount(t, node).get(metric), timeline.growth_until(t, node, metric) as f64)
+                (timeline.value(t, node, metric), timeline.growth_until(t, node, metric) as f64)
             }
             PlotKind::More { .. } => {
-                let value = |t| self.amount(timeline, plot, t).get(metric);
+                let value = |t| self.value(timeline, t, plot);
                 (value(t), value(t) as f64 - value(0) as f64)
             }
         };
@@ -59,7 +59,7 @@ impl CityPlan {
     pub fn solid(&self, timeline: &Timeline, n: usize) -> Vec<bool> {
         let metric = self.config.metric;
         let mut solid = vec![false; self.plots.len()];
-        let rank = |node: NodeId| (Reverse(timeline.growth(node, metric)), Reverse(timeline.max(node).get(metric)));
+        let rank = |node: NodeId| (Reverse(timeline.growth(node, metric)), Reverse(timeline.peak(node, metric)));
         let mut buildings: Vec<(NodeId, usize)> = self
             .plots
             .iter()

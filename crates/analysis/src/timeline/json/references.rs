@@ -3,11 +3,11 @@
 use super::diagnostics::{Note, Totals};
 use super::maps::{RawMaps, RawPair};
 use super::scalars::ABSENT;
+use crate::timeline::Metric;
 use crate::timeline::all_references::{Held, Pair, TimeReferences};
 use crate::timeline::builder::Keys;
 use crate::timeline::references::{Edge, ReferenceMap};
 use crate::timeline::{NodeId, Timeline};
-use memory_city_heap::Metric;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use rustc_hash::FxHashMap;
@@ -124,7 +124,7 @@ impl References {
                 take(pair, inside[pair.from.index()], inside[pair.to.index()]);
             }
         }
-        let objects = |n: NodeId| timeline.amount(time, n).get(Metric::Objects);
+        let objects = |n: NodeId| timeline.value(time, n, Metric::Objects);
         let here = objects(node);
         let list = |sums: FxHashMap<NodeId, Edge>, to_here: bool| {
             let mut edges: Vec<Edge> = sums.into_values().collect();

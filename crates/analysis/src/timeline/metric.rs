@@ -1,0 +1,191 @@
+//! What can be measured of a node: objects and shallow bytes, always; further columns with a name and a unit where an
+//! analysis or an input added them (deep and retained bytes, ages). Views are set to a metric, whatever it is.
+
+use super::{NodeId, Timeline};
+use std::sync::Arc;
+
+/// What a view shows of each node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Metric {
+    /// Number of objects.
+    #[default]
+    Objects,
+    /// Shallow bytes, as the runtime accounts for them.
+    Bytes,
+    /// A further column of the timeline at hand, by its place among them. Another timeline may have another column there:
+    /// whoever keeps a choice keeps the name ([`MetricInfo::id`]).
+    Column(u16),
+}
+
+/// What the numbers of a metric count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Objects.
+    Objects,
+    /// Bytes.
+    Bytes,
+    /// Anything else that is counted.
+    Count,
+    /// Milliseconds.
+    Millis,
+}
+
+/// What a metric says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetricInfo {
+    /// Short name for command lines and files: `bytes`, `retained`.
+    pub id: Arc<str>,
+    /// Name for people: `Retained bytes`.
+    pub title: Arc<str>,
+    /// What its numbers count.
+    pub unit: Unit,
+}
+
+impl MetricInfo {
+    /// A description from its parts.
+    pub fn new(id: &str, title: &str, unit: Unit) -> MetricInfo {
+        MetricInfo { id: id.into(), title: title.into(), unit }
+    }
+}
+
+/// Values of a further metric by node and time, only where they change.
+#[derive(Clone, Debug)]
+pub(super) struct MetricColumn {
+    info: MetricInfo,
+    /// As the columns of the timeline itself: the value of node n is the last of
+    /// `changes[first_change[n]..first_change[n + 1]]` not after the time, 0 before the first.
+    first_change: Vec<u32>,
+    changes: Vec<(u32, u64)>,
+    peak: Vec<u64>,
+}
+
+impl MetricColumn {
+    fn value(&self, t: usize, node: NodeId) -> u64 {
+        let i = node.index();
+        let changes = &self.changes[self.first_change[i] as usize..self.first_change[i + 1] as usize];
+        let after = changes.partition_point(|c| c.0 as usize <= t);
+        after.checked_sub(1).map_or(0, |last| changes[last].1)
+    }
+}
+
+impl Timeline {
+    /// The same trees with a further metric, or with other values of one that is there under this id. `values` is asked
+    /// once for each node and time: 16 bytes are kept for each value that differs from the time before.
+    pub fn with_metric(mut self, info: MetricInfo, mut values: impl FnMut(usize, NodeId) -> u64) -> Timeline {
+        let mut column = MetricColumn { info, first_change: vec![0], changes: Vec::new(), peak: Vec::new() };
+        for node in self.nodes() {
+            let (mut before, mut peak) = (0, 0);
+            for t in 0..self.times() {
+                let value = values(t, node);
+                if value != before {
+                    column.changes.push((t as u32, value));
+                }
+                before = value;
+                peak = value.max(peak);
+            }
+            column.peak.push(peak);
+            column.first_change.push(column.changes.len() as u32);
+        }
+        match self.columns.iter_mut().find(|c| c.info.id == column.info.id) {
+            Some(same) => *same = column,
+            None => self.columns.push(column),
+        }
+        self
+    }
+
+    /// The metrics there are: objects, bytes, then the further ones.
+    pub fn metrics(&self) -> impl Iterator<Item = Metric> + use<> {
+        let further = (0..self.columns.len() as u16).map(Metric::Column);
+        [Metric::Objects, Metric::Bytes].into_iter().chain(further)
+    }
+
+    /// What a metric says of itself. A column that is not there reads as bytes.
+    pub fn metric_info(&self, metric: Metric) -> MetricInfo {
+        let column = |i: u16| self.columns.get(usize::from(i)).map(|c| c.info.clone());
+        match metric {
+            Metric::Objects => MetricInfo::new("objects", "Objects", Unit::Objects),
+            Metric::Column(i) => column(i).unwrap_or_else(|| self.metric_info(Metric::Bytes)),
+            Metric::Bytes => MetricInfo::new("bytes", "Bytes", Unit::Bytes),
+        }
+    }
+
+    /// The metric of an id.
+    pub fn metric(&self, id: &str) -> Option<Metric> {
+        self.metrics().find(|&m| &*self.metric_info(m).id == id)
+    }
+
+    /// What a metric counts of a node at time `t`; 0 where it is absent.
+    #[inline]
+    pub fn value(&self, t: usize, node: NodeId, metric: Metric) -> u64 {
+        match metric {
+            Metric::Objects => self.amount(t, node).objects,
+            Metric::Bytes => self.amount(t, node).bytes,
+            Metric::Column(i) => self.columns.get(usize::from(i)).map_or(0, |c| c.value(t, node)),
+        }
+    }
+
+    /// The largest value of a node over all times.
+    #[inline]
+    pub fn peak(&self, node: NodeId, metric: Metric) -> u64 {
+        match metric {
+            Metric::Objects => self.max(node).objects,
+            Metric::Bytes => self.max(node).bytes,
+            Metric::Column(i) => self.columns.get(usize::from(i)).map_or(0, |c| c.peak[node.index()]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Amount, TimePoint};
+    use super::*;
+    use crate::group::MemoryTree;
+    use proptest::prelude::*;
+
+    /// Trees over some times with the same leaves.
+    fn timeline(times: usize, leaves: usize) -> Timeline {
+        let trees: Vec<MemoryTree> = (0..times)
+            .map(|t| {
+                let mut tree = MemoryTree::new();
+                for leaf in 0..leaves {
+                    let node = tree.child(0, &"Type".into(), &format!("type {leaf:03}").into());
+                    tree.add_up(&[node as u32], Amount { objects: 1 + t as u64, bytes: 16 });
+                }
+                tree
+            })
+            .collect();
+        Timeline::from_trees(vec![TimePoint::default(); times], &trees)
+    }
+
+    proptest! {
+        #[test]
+        fn further_metrics_hold_what_they_were_given(
+            table in (1usize..6, 1usize..9).prop_flat_map(|(times, leaves)| {
+                let values = prop::collection::vec(prop::collection::vec(0u64..4, leaves + 1), times);
+                (Just(times), Just(leaves), values)
+            }),
+        ) {
+            let (times, leaves, values) = table;
+            let plain = timeline(times, leaves);
+            let info = MetricInfo::new("retained", "Retained bytes", Unit::Bytes);
+            let with = plain.clone().with_metric(info.clone(), |t, node| values[t][node.index()]);
+            let metric = with.metric("retained").expect("it was added");
+            prop_assert_eq!(with.metric_info(metric), info);
+            prop_assert_eq!(plain.metric("retained"), None);
+            for node in with.nodes() {
+                for (t, row) in values.iter().enumerate() {
+                    prop_assert_eq!(with.value(t, node, metric), row[node.index()]);
+                    prop_assert_eq!(with.value(t, node, Metric::Objects), plain.amount(t, node).objects);
+                }
+                prop_assert_eq!(with.peak(node, metric), values.iter().map(|row| row[node.index()]).max().unwrap());
+                let growth = values[times - 1][node.index()] as i64 - values[0][node.index()] as i64;
+                prop_assert_eq!(with.growth(node, metric), growth);
+            }
+            // Given again, it replaces what was there.
+            let again = with.with_metric(MetricInfo::new("retained", "Retained", Unit::Bytes), |_, _| 7);
+            prop_assert_eq!(again.metrics().count(), 3);
+            prop_assert_eq!(again.value(0, NodeId::ROOT, metric), 7);
+        }
+    }
+}

@@ -4,11 +4,9 @@ use memory_city_analysis::group::{
     self, Cardinality, Classifier, ClassifierMeta, GroupOptions, Grouping, Needs, Values,
 };
 use memory_city_analysis::timeline::references::reference_map;
-use memory_city_analysis::timeline::{NodeId, TimePoint, Timeline, TimelineBuilder};
+use memory_city_analysis::timeline::{Metric, NodeId, TimePoint, Timeline, TimelineBuilder};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{
-    Amount, Facts, HeapBuilder, HeapState, HeapType, Metric, ObjectId, Root, RootKind, TypeId, TypeKind,
-};
+use memory_city_heap::{Amount, Facts, HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, TypeId, TypeKind};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

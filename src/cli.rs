@@ -139,11 +139,12 @@ impl From<MetricArg> for Metric {
 mod picture {
     use super::live::ListenRules;
     use super::{Grouped, MetricArg};
+    use clap::builder::{PossibleValue, PossibleValuesParser};
     use clap::{Args, ValueEnum};
     use memory_city::viewer::capture::View;
     use memory_city::viewer::settings::Settings;
-    use memory_city_views::city::AreaMode;
     use memory_city_views::city::camera::CameraPose;
+    use memory_city_views::city::{AreaMode, colour, height};
     use std::path::PathBuf;
 
     #[derive(Args)]
@@ -206,9 +207,15 @@ mod picture {
         /// Opacity of all other buildings, percent
         #[arg(long, value_name = "PERCENT", default_value_t = 40, value_parser = clap::value_parser!(u8).range(0..=100))]
         opacity: u8,
-        /// No colours for growth
+        /// What colours tell
+        #[arg(long, value_name = "NAME", value_parser = modes(), default_value = colour::modes()[0].id)]
+        colour: String,
+        /// No colours: the same as --colour none
         #[arg(long)]
         no_colour: bool,
+        /// What heights tell
+        #[arg(long, value_name = "NAME", value_parser = rules(), default_value = height::rules()[0].id)]
+        height: String,
         /// No reference cones
         #[arg(long)]
         no_pointers: bool,
@@ -218,6 +225,16 @@ mod picture {
         /// No shadows
         #[arg(long)]
         no_shadows: bool,
+    }
+
+    fn modes() -> PossibleValuesParser {
+        let value = |m: &colour::ColourMode| PossibleValue::new(m.id).help(m.explanation);
+        PossibleValuesParser::new(colour::modes().iter().map(value))
+    }
+
+    fn rules() -> PossibleValuesParser {
+        let value = |r: &height::HeightRule| PossibleValue::new(r.id).help(r.explanation);
+        PossibleValuesParser::new(height::rules().iter().map(value))
     }
 
     #[derive(Clone, Copy, ValueEnum)]
@@ -239,7 +256,8 @@ mod picture {
                 child_count: if self.child_count > 0 { self.child_count } else { default.child_count },
                 solid_count: self.solid,
                 opacity: f32::from(self.opacity) / 100.0,
-                colour: !self.no_colour,
+                colour: if self.no_colour { "none".to_owned() } else { self.colour.clone() },
+                height: self.height.clone(),
                 show_pointers: !self.no_pointers,
                 labels: !self.no_labels,
                 shadows: !self.no_shadows,

@@ -156,7 +156,8 @@ fn the_sample_city_looks_as_it_should() {
         assert!(difference(&picture, &end, 16) > 0.02, "{name}");
         golden(name, &picture);
     }
-    let gray = studio.shoot(&shot(&Settings { colour: false, labels: false, ..settings.clone() })).expect("a picture");
+    let gray =
+        studio.shoot(&shot(&Settings { colour: "none".into(), labels: false, ..settings.clone() })).expect("a picture");
     assert!(share(&gray, is_red) < share(&end, is_red) / 10.0, "colours can be switched off");
 
     // What is see-through does not depend on the order of drawing.

@@ -2,10 +2,10 @@
 
 use super::action::Action;
 use super::scene::Versioned;
-use super::scene::records::StateRecord;
 use super::settings::Settings;
 use super::shown::{City, Shown};
 use bevy::prelude::*;
+use memory_city_views::city::PlotState;
 
 /// The shown point in time.
 #[derive(Resource, Default)]
@@ -19,9 +19,9 @@ pub struct Clock {
     /// Progress of the step, 1 when it is done.
     pub progress: f32,
     /// States at the start of the step.
-    pub before: Versioned<StateRecord>,
+    pub before: Versioned<PlotState>,
     /// States at its end.
-    pub after: Versioned<StateRecord>,
+    pub after: Versioned<PlotState>,
 }
 
 impl Clock {

@@ -306,8 +306,8 @@ fn follow_settings(loading: &mut Loading, shown: &mut ResMut<Shown>, clock: &mut
             Ok(city)
         });
         loading.remaking = Some((settings.clone(), job));
-    } else if loading.remaking.is_none() && made_with.solid_count != settings.solid_count {
-        let mut city = city.with_solid_count(settings);
+    } else if loading.remaking.is_none() && made_with.look() != settings.look() {
+        let mut city = city.with_look(settings);
         clock.refresh(&mut city);
         shown.0 = Some(city);
     }

@@ -3,7 +3,7 @@
 use bevy::prelude::Resource;
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{AUTO, Metric};
-use memory_city_views::city::{AreaMode, CityConfig};
+use memory_city_views::city::{AreaMode, CityConfig, Look};
 
 /// Settings of the view.
 #[derive(Resource, Clone, Debug, PartialEq)]
@@ -22,8 +22,10 @@ pub struct Settings {
     pub show_incoming: bool,
     /// Outgoing cones, where cones are shown.
     pub show_outgoing: bool,
-    /// Buildings are coloured by growth.
-    pub colour: bool,
+    /// Id of the colour mode.
+    pub colour: String,
+    /// Id of the height rule.
+    pub height: String,
     /// How many of the strongest growing buildings are opaque.
     pub solid_count: usize,
     /// Opacity of all others, 0..=1.
@@ -46,6 +48,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
+        let look = Look::default();
         Settings {
             area_mode: AreaMode::Sqrt,
             metric: Metric::Bytes,
@@ -54,7 +57,8 @@ impl Default for Settings {
             show_pointers: true,
             show_incoming: true,
             show_outgoing: true,
-            colour: true,
+            colour: look.colour,
+            height: look.height,
             solid_count: 10,
             opacity: 0.4,
             labels: true,
@@ -72,6 +76,16 @@ impl Settings {
     /// The part of the settings that trees depend on, beside the grouping.
     pub fn group_options(&self) -> GroupOptions {
         GroupOptions { include_unreachable: self.include_unreachable, gc_starts: self.gc_starts }
+    }
+
+    /// The part of the settings that says how values are shown.
+    pub fn look(&self) -> Look {
+        Look {
+            colour: self.colour.clone(),
+            height: self.height.clone(),
+            opaque: self.solid_count,
+            opacity: self.opacity,
+        }
     }
 
     /// The part of the settings the layout depends on.

@@ -51,11 +51,11 @@ pub fn collect(
                 return None;
             }
             let p = &city.plan.plots[plot];
-            let scale = time.scale(plot);
-            if scale <= 0.0 {
+            let standing = time.standing(plot);
+            if standing.side <= 0.0 {
                 return None;
             }
-            let y = p.ground + city.plan.height(plot, f64::from(scale));
+            let y = p.ground + f64::from(standing.height);
             return Some(Vec3::new((p.cell.x + p.cell.w / 2.0) as f32, y as f32, (p.cell.y + p.cell.h / 2.0) as f32));
         }
         let district = &city.plan.districts[city.plan.district_of(node)?];

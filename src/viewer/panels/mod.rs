@@ -28,7 +28,7 @@ use bevy::prelude::*;
 use bevy_egui::{EguiContexts, EguiPlugin, EguiPrimaryContextPass, egui};
 use memory_city_analysis::analyses;
 use memory_city_analysis::timeline::{Amount, Metric, NodeId, TimePoint};
-use memory_city_views::city::{HitTarget, PlotState};
+use memory_city_views::city::{Appearance, HitTarget, PlotState, Standing, colour};
 
 /// Which panels are on.
 #[derive(Resource, Clone, Copy, Debug)]
@@ -75,6 +75,8 @@ pub struct Tools<'a> {
 
 /// The states on screen this moment, between two points in time.
 pub struct NowState<'a> {
+    /// What states mean.
+    pub appearance: &'a Appearance,
     /// By plot, at the start of the step.
     pub before: &'a [PlotState],
     /// By plot, at its end.
@@ -84,11 +86,10 @@ pub struct NowState<'a> {
 }
 
 impl NowState<'_> {
-    /// Linear share of its cell that a plot is built on now.
-    pub fn scale(&self, plot: usize) -> f32 {
-        let at = |states: &[PlotState]| states.get(plot).map(|s| s.scale).unwrap_or(0.0);
-        let (a, b) = (at(self.before), at(self.after));
-        a + (b - a) * self.mix
+    /// What stands on a plot now.
+    pub fn standing(&self, plot: usize) -> Standing {
+        let at = |states: &[PlotState]| states.get(plot).map(|&s| self.appearance.standing(s)).unwrap_or_default();
+        at(self.before).lerp(at(self.after), self.mix)
     }
 }
 
@@ -117,7 +118,11 @@ fn panel_actions(
             Action::Help => panels.help = !panels.help,
             Action::Panels => panels.visible = !panels.visible,
             Action::Pointers => settings.show_pointers = !settings.show_pointers,
-            Action::Colour => settings.colour = !settings.colour,
+            Action::Colour => {
+                let modes = colour::modes();
+                let at = modes.iter().position(|m| m.id == settings.colour).unwrap_or(0);
+                settings.colour = modes[(at + 1) % modes.len()].id.to_owned();
+            }
             Action::Labels => settings.labels = !settings.labels,
             Action::Metric => {
                 settings.metric = match settings.metric {
@@ -207,7 +212,7 @@ fn show_panels(mut contexts: EguiContexts, mut world: World) {
             free.min.x += legend::LEGEND_WIDTH + theme::GAP;
         }
         let above = if full { time_bar::HEIGHT + 2.0 * theme::GAP } else { theme::GAP };
-        legend::show(&ctx, &city.timeline, settings, selection.node().is_some(), above);
+        legend::show(&ctx, city, settings, selection.node().is_some(), above);
         if still || !panels.visible {
             caption(&ctx, city, clock, settings, selection.node());
         }
@@ -300,7 +305,7 @@ fn draw_labels(ctx: &egui::Context, world: &mut World, free: egui::Rect) {
     }
     let time = clock.time;
     let after = city.states(time).plots;
-    let now = NowState { before: &after, after: &after, mix: 1.0 };
+    let now = NowState { appearance: &city.appearance, before: &after, after: &after, mix: 1.0 };
     let growing = city.growing[..city.growing.len().min(settings.solid_count)].to_vec();
     let connected: Vec<NodeId> = match selection.node().filter(|_| settings.show_pointers) {
         Some(node) => references
@@ -316,7 +321,7 @@ fn draw_labels(ctx: &egui::Context, world: &mut World, free: egui::Rect) {
     let labels = labels::collect(city, &now, selection.node(), &connected, &growing);
     let hidden = |label: &labels::Label| {
         let towards = label.at - rig.pose.eye;
-        let before = city.plan.pick(|plot| now.scale(plot), rig.pose.eye, towards);
+        let before = city.appearance.pick(&city.plan, |plot| now.standing(plot), rig.pose.eye, towards);
         before.is_some_and(|hit| {
             let own = match hit.target {
                 HitTarget::Plot(plot) => city.target_of_plot(plot) == label.target,

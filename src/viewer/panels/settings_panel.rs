@@ -7,6 +7,7 @@ use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::group;
 use memory_city_analysis::timeline::{GROUPED_BY_THE_WRITER, Metric};
 use memory_city_views::city::AreaMode;
+use memory_city_views::city::{colour, height};
 
 /// The panel's contents.
 pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
@@ -67,7 +68,13 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         ui.end_row();
 
         label(ui, "Colour");
-        ui.checkbox(&mut settings.colour, "by growth").on_hover_text(Action::Colour.tooltip());
+        let modes = colour::modes().iter().map(|m| (m.id, m.title, m.explanation));
+        choice(ui, "colour", &mut settings.colour, modes, &Action::Colour.tooltip());
+        ui.end_row();
+
+        label(ui, "Height");
+        let rules = height::rules().iter().map(|r| (r.id, r.title, r.explanation));
+        choice(ui, "height", &mut settings.height, rules, "What the height of a building tells");
         ui.end_row();
 
         label(ui, "Solid");
@@ -140,4 +147,21 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
 
 fn label(ui: &mut egui::Ui, text: &str) {
     ui.label(RichText::new(text).color(theme::QUIET).size(12.0));
+}
+
+/// A box to choose one of some, each with id, title and explanation.
+fn choice(
+    ui: &mut egui::Ui,
+    salt: &str,
+    chosen: &mut String,
+    of: impl Iterator<Item = (&'static str, &'static str, &'static str)> + Clone,
+    tip: &str,
+) {
+    let title = of.clone().find(|o| o.0 == chosen.as_str()).map_or("", |o| o.1);
+    let shown = egui::ComboBox::from_id_salt(salt).selected_text(title).show_ui(ui, |ui| {
+        for (id, title, explanation) in of {
+            ui.selectable_value(chosen, id.to_owned(), title).on_hover_text(explanation);
+        }
+    });
+    shown.response.on_hover_text(tip);
 }

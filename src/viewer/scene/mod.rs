@@ -3,11 +3,12 @@
 //! Each camera of ours runs the [`CityGraph`] schedule: the scene in one pass, the panels on top, the result
 //! to the window or image. The renderer itself ([`renderer`]) is plain wgpu; this module is its Bevy side.
 //!
-//! Uploads follow change: the layout when it is new, four bytes a box when a time step starts, the camera
+//! Uploads follow change: the layout when it is new, eight bytes a box when a time step starts, the camera
 //! record each frame.
 
 pub mod records;
 pub mod renderer;
+mod shaders;
 
 use bevy::camera::{Camera, CameraMainTextureUsages};
 use bevy::core_pipeline::upscaling::upscaling;
@@ -20,7 +21,8 @@ use bevy::render::renderer::{RenderContext, RenderDevice, RenderQueue, ViewQuery
 use bevy::render::texture::TextureCache;
 use bevy::render::view::{ExtractedView, Msaa, ViewTarget};
 use bevy::render::{Render, RenderApp, RenderSystems};
-use records::{BoxRecord, ConeRecord, StateRecord, ViewRecord};
+use memory_city_views::city::PlotState;
+use records::{BoxRecord, ConeRecord, ViewRecord};
 use renderer::{DEPTH_FORMAT, DrawPlan, Renderer};
 use std::sync::Arc;
 
@@ -58,9 +60,9 @@ pub struct SceneInput {
     /// Boxes in drawing order: opaque ones first.
     pub boxes: Versioned<BoxRecord>,
     /// States at the start of the animated step.
-    pub before: Versioned<StateRecord>,
+    pub before: Versioned<PlotState>,
     /// States at its end.
-    pub after: Versioned<StateRecord>,
+    pub after: Versioned<PlotState>,
     /// Cones of the selected building.
     pub cones: Versioned<ConeRecord>,
     /// Camera, animation, colours.

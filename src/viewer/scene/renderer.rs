@@ -6,14 +6,15 @@
 //!
 //! May not: know Bevy's ECS, timelines or input. It gets records and a target, and draws.
 
-use super::records::{BoxRecord, ConeRecord, StateRecord, ViewRecord};
+use super::records::{BoxRecord, ConeRecord, ViewRecord};
+use super::shaders::Shaders;
+use memory_city_views::city::PlotState;
 use std::num::NonZeroU64;
 use wgpu::util::DeviceExt as _;
 
 /// Format of the depth and stencil buffer.
 pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32FloatStencil8;
 
-const VIEW_SOURCE: &str = include_str!("../../../shaders/view.wgsl");
 const CONE_VERTICES: u32 = 18 * 6;
 const BOX_VERTICES: u32 = 18;
 const SHADOW_VERTICES: u32 = 12;
@@ -93,16 +94,7 @@ impl Renderer {
     /// Compiles the pipelines for a colour target of `format` with `samples` per pixel.
     pub fn new(device: &wgpu::Device, format: wgpu::TextureFormat, samples: u32) -> Self {
         use wgpu::CompareFunction as Depth;
-        let module = |label, source: &str| {
-            device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: Some(label),
-                source: wgpu::ShaderSource::Wgsl(format!("{VIEW_SOURCE}\n{source}").into()),
-            })
-        };
-        let boxes = module("boxes", include_str!("../../../shaders/boxes.wgsl"));
-        let shadows = module("shadows", include_str!("../../../shaders/shadows.wgsl"));
-        let cones = module("cones", include_str!("../../../shaders/cones.wgsl"));
-        let backdrop = module("backdrop", include_str!("../../../shaders/backdrop.wgsl"));
+        let Shaders { boxes, shadows, cones, backdrop } = Shaders::new(device);
 
         let view = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("view"),
@@ -135,8 +127,8 @@ impl Renderer {
         });
 
         const BOX: [wgpu::VertexAttribute; 3] = wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x2, 2 => Uint32x2];
-        const BEFORE: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![3 => Unorm16x2];
-        const AFTER: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![4 => Unorm16x2];
+        const BEFORE: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![3 => Unorm16x4];
+        const AFTER: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![4 => Unorm16x4];
         const CONE: [wgpu::VertexAttribute; 3] =
             wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x4, 2 => Uint32x2];
         let instances = |stride: usize, attributes: &'static [wgpu::VertexAttribute]| wgpu::VertexBufferLayout {
@@ -146,8 +138,8 @@ impl Renderer {
         };
         let box_buffers = [
             instances(std::mem::size_of::<BoxRecord>(), &BOX),
-            instances(std::mem::size_of::<StateRecord>(), &BEFORE),
-            instances(std::mem::size_of::<StateRecord>(), &AFTER),
+            instances(std::mem::size_of::<PlotState>(), &BEFORE),
+            instances(std::mem::size_of::<PlotState>(), &AFTER),
         ];
         let cone_buffers = [instances(std::mem::size_of::<ConeRecord>(), &CONE)];
 
@@ -256,12 +248,12 @@ impl Renderer {
     }
 
     /// The states the step starts from.
-    pub fn write_before(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, states: &[StateRecord]) {
+    pub fn write_before(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, states: &[PlotState]) {
         self.before.write(device, queue, states);
     }
 
     /// The states the step leads to.
-    pub fn write_after(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, states: &[StateRecord]) {
+    pub fn write_after(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, states: &[PlotState]) {
         self.after.write(device, queue, states);
     }
 

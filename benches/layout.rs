@@ -4,7 +4,7 @@
 
 use memory_city_analysis::group::MemoryTree;
 use memory_city_analysis::timeline::{Amount, TimePoint, Timeline};
-use memory_city_views::city::{AreaMode, CityConfig, CityPlan, Rect, squarify_sorted, suffix_sums};
+use memory_city_views::city::{Appearance, AreaMode, CityConfig, CityPlan, Look, Rect, squarify_sorted, suffix_sums};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -6,6 +6,8 @@
 //! Uploads follow change: the layout when it is new, eight bytes a box when a time step starts, the camera
 //! record each frame.
 
+mod bindings;
+pub mod numbers;
 pub mod records;
 pub mod renderer;
 mod shaders;

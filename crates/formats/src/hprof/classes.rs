@@ -20,6 +20,8 @@ pub struct Classes {
     pub loader_of: Vec<u64>,
     /// Offsets of references in the field values of an instance, by type.
     pub references: Vec<Vec<u32>>,
+    /// By type: whether the places of its instances in the file are kept (see [`super::hidden`]).
+    pub noted: Vec<bool>,
     /// Sizes.
     pub sizes: TypeSizes,
     /// The layout they follow from.
@@ -43,7 +45,7 @@ const PRIMITIVES: [(u64, &str); 8] = [
 const HIGHEST_KIND: u64 = 11;
 
 /// Deeper inheritance than this is damage (or a cycle), not a program.
-const DEEPEST: usize = 1000;
+pub const DEEPEST: usize = 1000;
 
 impl Classes {
     /// Builds the table.
@@ -54,6 +56,7 @@ impl Classes {
             object_of: Vec::new(),
             loader_of: Vec::new(),
             references: Vec::new(),
+            noted: Vec::new(),
             sizes: TypeSizes::default(),
             layout: ObjectLayout::USUAL,
             class_type: 0,
@@ -95,6 +98,7 @@ impl Classes {
             classes.types[number].superclass = classes.by_id.get(&record.superclass).map(|&t| TypeId(t));
             classes.references[number] = reference_offsets(record, &records, header.id_size);
         }
+        classes.noted = super::hidden::noted(&classes.types);
         classes.measure(header, census, &records, &|name| index.string(bytes, name));
         classes
     }
@@ -155,7 +159,7 @@ impl Classes {
     }
 
     /// The superclasses of a type, nearest first.
-    fn superclasses(&self, t: usize) -> impl Iterator<Item = usize> {
+    pub fn superclasses(&self, t: usize) -> impl Iterator<Item = usize> {
         let above = |t: &usize| self.types[*t].superclass.map(|s| s.0 as usize);
         std::iter::successors(above(&t), above).take(DEEPEST)
     }

@@ -51,6 +51,7 @@ pub struct TypeSizes {
 
 impl TypeSizes {
     /// Shallow size of an object of type `t`.
+    #[inline]
     pub fn size(&self, t: usize, length: u32) -> u64 {
         let element = u64::from(self.element[t]);
         let base = u64::from(self.base[t]);

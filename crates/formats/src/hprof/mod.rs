@@ -13,6 +13,7 @@ mod classes;
 mod cursor;
 mod graph;
 mod header;
+mod hidden;
 mod index;
 mod names;
 mod roots;
@@ -22,12 +23,15 @@ pub mod sizes;
 pub use header::Header;
 pub use index::Index;
 
+use ahash::AHashMap;
 use census::Census;
 use classes::Classes;
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{AddressMap, AddressSet, AllocationSite, HeapColumns, HeapState, ObjectId, RootKind, TypeKind};
+use memory_city_heap::{
+    AddressMap, AddressSet, AllocationSite, Csr, HeapColumns, HeapState, Inference, ObjectId, RootKind, TypeKind,
+};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::path::Path;
@@ -80,27 +84,30 @@ pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
             message: "the dump names no GC roots: static fields are taken as roots, or all objects as reachable where there are none".into(),
         });
     }
-    let incoming = graph.outgoing.transpose();
     let mirror_of =
         classes.object_of.iter().map(|&id| if id == 0 { None } else { addresses.find(id) }).collect::<Vec<_>>();
     let odd_sizes = mirror_sizes(&classes, &census, &addresses);
     let traces = allocation_sites(bytes, &index, &graph.site);
-    Ok(HeapState::new(HeapColumns {
-        types: classes.types,
-        sizes: classes.sizes,
+    let dump =
+        hidden::Dump { input, header: &header, index: &index, census: &census, classes: &classes, noted: &graph.noted };
+    let mut inference = Inference::new(HeapColumns {
+        types: classes.types.clone(),
+        sizes: classes.sizes.clone(),
         type_of: graph.type_of,
         length: graph.length,
         odd_sizes,
         addresses,
         outgoing: graph.outgoing,
-        incoming,
+        incoming: Csr::default(),
         roots,
         mirror_of,
         sites: graph.site,
         traces,
         origins: None,
         warnings: condense(warnings),
-    }))
+    });
+    hidden::attach(&mut inference, &dump);
+    inference.finish()
 }
 
 /// Reads a dump that is in memory, under a name for messages.
@@ -186,8 +193,8 @@ fn mirror_sizes(classes: &Classes, census: &Census, addresses: &AddressMap) -> F
     sizes
 }
 
-fn allocation_sites(bytes: &[u8], index: &Index, site: &[u32]) -> FxHashMap<u32, AllocationSite> {
-    let mut traces = FxHashMap::default();
+fn allocation_sites(bytes: &[u8], index: &Index, site: &[u32]) -> AHashMap<u32, AllocationSite> {
+    let mut traces = AHashMap::default();
     for &serial in site {
         if serial != 0 && !traces.contains_key(&serial) {
             let frames = index.trace(bytes, serial).into_iter().map(Arc::from).collect();

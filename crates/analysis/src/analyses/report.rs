@@ -3,11 +3,11 @@
 //! The JSON form is version 2, described in `docs/report-json.md`. It is built from the same tables as the text.
 
 use super::{Analysis, Arguments, Description, Findings, Registry, TimeWindow};
-use crate::tabular::{JsonTable, ResultTable, RowSource, write_csv, write_text};
+use crate::tabular::{JsonTable, ResultTable, RowSource, write_text};
 use crate::timeline::Source;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
-use serde::ser::{Serialize, SerializeSeq, SerializeStruct, Serializer};
+use serde::ser::{Serialize, SerializeSeq, Serializer};
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -177,14 +177,6 @@ impl Report {
         writeln!(out)
     }
 
-    /// Writes one of its tables as CSV.
-    ///
-    /// # Errors
-    /// As [`Report::write_text`].
-    pub fn write_csv(&self, table: &ResultTable, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
-        write_csv(table, out, progress)
-    }
-
     /// The warnings of the document, then those of the analyses.
     pub fn all_warnings(&self) -> impl Iterator<Item = &Warning> {
         self.warnings.iter().chain(self.parts.iter().flat_map(|part| &part.findings.warnings))
@@ -203,41 +195,117 @@ impl std::fmt::Display for Report {
     }
 }
 
-impl Serialize for Report {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Report", 6)?;
-        fields.serialize_field("version", &VERSION)?;
-        fields.serialize_field("grouping", &self.grouping)?;
-        fields.serialize_field("from", &(self.window.from + 1))?;
-        fields.serialize_field("to", &(self.window.to + 1))?;
-        fields.serialize_field("analyses", &self.parts)?;
-        let warnings: Vec<&Warning> = self.all_warnings().collect();
-        fields.serialize_field("warnings", &warnings)?;
-        fields.end()
+/// The table of a tree as a report of its own, row by row: it may have a million of them.
+pub struct TreeReport<'a> {
+    /// Where the tree comes from.
+    pub source: &'a Source,
+    /// The times it is about.
+    pub window: TimeWindow,
+    /// What was asked for, by name.
+    pub arguments: Vec<(&'static str, String)>,
+    /// The rows.
+    pub rows: &'a dyn RowSource,
+    /// Lines that sum it up.
+    pub notes: Vec<String>,
+}
+
+impl TreeReport<'_> {
+    /// As [`Report::write_text`].
+    ///
+    /// # Errors
+    /// As [`Report::write_text`].
+    pub fn write_text(&self, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
+        write_text(self.rows, out, progress)?;
+        self.notes.iter().try_for_each(|note| writeln!(out, "  {note}"))?;
+        let warnings = self.source.warnings();
+        if !warnings.is_empty() {
+            writeln!(out, "\nWARNINGS")?;
+        }
+        warnings.iter().try_for_each(|warning| writeln!(out, "  {warning}"))
+    }
+
+    /// As [`Report::write_json`], with one analysis, `tree`.
+    ///
+    /// # Errors
+    /// As [`Report::write_json`].
+    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let warnings = self.source.warnings();
+        let arguments: std::collections::BTreeMap<_, _> = self.arguments.iter().cloned().collect();
+        let part = JsonPart {
+            id: "tree",
+            title: "Memory tree",
+            arguments: &arguments,
+            lacking: None,
+            tables: Tables(vec![self.rows]),
+            notes: &self.notes,
+        };
+        let document = JsonReport {
+            version: VERSION,
+            grouping: &self.source.grouping_id(),
+            from: self.window.from + 1,
+            to: self.window.to + 1,
+            warnings: warnings.iter().collect(),
+            analyses: vec![part],
+        };
+        serde_json::to_writer_pretty(&mut *out, &document)?;
+        writeln!(out)
     }
 }
 
-struct Tables<'a>(&'a [ResultTable]);
+/// The JSON form. Warnings come first: when one of them has no JSON form, that is known before a million rows.
+#[derive(serde::Serialize)]
+struct JsonReport<'a, A> {
+    version: u32,
+    grouping: &'a str,
+    from: usize,
+    to: usize,
+    warnings: Vec<&'a Warning>,
+    analyses: Vec<JsonPart<'a, A>>,
+}
+
+#[derive(serde::Serialize)]
+struct JsonPart<'a, A> {
+    id: &'a str,
+    title: &'a str,
+    arguments: &'a A,
+    lacking: Option<&'a str>,
+    tables: Tables<'a>,
+    notes: &'a [String],
+}
+
+struct Tables<'a>(Vec<&'a dyn RowSource>);
 
 impl Serialize for Tables<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut tables = serializer.serialize_seq(Some(self.0.len()))?;
-        for table in self.0 {
-            tables.serialize_element(&JsonTable(table as &dyn RowSource))?;
+        for table in &self.0 {
+            tables.serialize_element(&JsonTable(*table))?;
         }
         tables.end()
     }
 }
 
-impl Serialize for Part {
+impl Serialize for Report {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Part", 6)?;
-        fields.serialize_field("id", self.analysis.id)?;
-        fields.serialize_field("title", self.analysis.title)?;
-        fields.serialize_field("arguments", &self.arguments)?;
-        fields.serialize_field("lacking", &self.lacking)?;
-        fields.serialize_field("tables", &Tables(&self.findings.tables))?;
-        fields.serialize_field("notes", &self.findings.notes)?;
-        fields.end()
+        let report = JsonReport {
+            version: VERSION,
+            grouping: &self.grouping,
+            from: self.window.from + 1,
+            to: self.window.to + 1,
+            warnings: self.all_warnings().collect(),
+            analyses: self.parts.iter().map(json_part).collect(),
+        };
+        report.serialize(serializer)
+    }
+}
+
+fn json_part(part: &Part) -> JsonPart<'_, Arguments> {
+    JsonPart {
+        id: part.analysis.id,
+        title: part.analysis.title,
+        arguments: &part.arguments,
+        lacking: part.lacking.as_deref(),
+        tables: Tables(part.findings.tables.iter().map(|table| table as &dyn RowSource).collect()),
+        notes: &part.findings.notes,
     }
 }

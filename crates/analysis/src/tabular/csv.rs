@@ -5,7 +5,7 @@ use memory_city_heap::progress::Progress;
 use std::io::{self, Write};
 
 /// Writes a table. Nested tables begin with a column `depth`, tables with several kinds of rows with a column `kind`; a
-/// column of nodes is two: the key, and the name under the id with `_name` behind it.
+/// column of nodes is two: the display name, and the key under the id with `_key` behind it.
 ///
 /// # Errors
 /// When `out` takes no more, or the work was cancelled ([`io::ErrorKind::Interrupted`] is what that reads as).
@@ -17,7 +17,7 @@ pub fn write_csv(table: &dyn RowSource, out: &mut dyn Write, progress: &Progress
     record.extend((!header.kinds.is_empty()).then(|| "kind".to_owned()));
     for column in &header.columns {
         record.push(column.id.clone());
-        record.extend((column.kind == CellKind::Node).then(|| format!("{}_name", column.id)));
+        record.extend((column.kind == CellKind::Node).then(|| format!("{}_key", column.id)));
     }
     writer.write_record(&record)?;
     for i in 0..table.len() {
@@ -27,13 +27,13 @@ pub fn write_csv(table: &dyn RowSource, out: &mut dyn Write, progress: &Progress
         record.extend(header.nested.then(|| row.depth.to_string()));
         record.extend(header.kinds.get(row.kind).map(|kind| kind.id.clone()));
         for (column, cell) in header.columns.iter().zip(&row.cells) {
-            record.push(cell.plain());
             if column.kind == CellKind::Node {
                 record.push(match cell {
                     Cell::Node(link) => link.name.clone(),
                     _ => String::new(),
                 });
             }
+            record.push(cell.plain());
         }
         writer.write_record(&record)?;
     }

@@ -1,14 +1,16 @@
 //! What the command line offers, and what its commands share. Each command is a file of its own below.
 
+mod analyse;
 mod convert;
 mod live;
+mod output;
 #[cfg(feature = "viewer")]
 mod picture;
 mod report;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use memory_city_analysis::group::{self, GroupOptions};
-use memory_city_analysis::timeline::{AUTO, Metric};
+use memory_city_analysis::timeline::AUTO;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::io::IsTerminal;
@@ -27,7 +29,7 @@ use std::time::Duration;
         leak grows and turns red.\n\n\
         Without a command it opens a window with the bundled sample city.",
     after_help = "Take dumps of a running JVM, a while apart:\n  jcmd PID GC.heap_dump -gz=1 /tmp/dumps/1.hprof.gz\n\n\
-        Then look at them, or let a script do it:\n  memory-city open /tmp/dumps\n  memory-city report /tmp/dumps\n  memory-city render /tmp/dumps -o city.png --select 'char[]'\n  memory-city convert /tmp/dumps -o city.json.zst\n\n\
+        Then look at them, or let a script do it:\n  memory-city open /tmp/dumps\n  memory-city report /tmp/dumps\n  memory-city report /tmp/dumps --tree --where 'bytes > 1MB and growth > 20%'\n  memory-city render /tmp/dumps -o city.png --select 'char[]'\n  memory-city convert /tmp/dumps -o city.json.zst\n\n\
         Exit codes: 0 done, 1 the input or this machine could not be used, 2 wrong arguments, 130 cancelled.\n\
         Log lines go to stderr; RUST_LOG=info shows more of them.",
     subcommand_required = false,
@@ -48,6 +50,9 @@ enum Command {
     Render(picture::RenderArgs),
     /// Print how the heap grew, which groups grew most, and what refers to them
     Report(report::ReportArgs),
+    /// Run one analysis: growth, garbage collections, ...; --list explains them
+    #[command(visible_alias = "analyze")]
+    Analyse(analyse::AnalyseArgs),
     /// Write the trees over time, and what refers to what, as JSON: for other tools, or to open without the dumps
     Convert(convert::ConvertArgs),
     /// Take memory trees from running programs over a WebSocket, without a window
@@ -83,21 +88,6 @@ fn grouping_names() -> clap::builder::PossibleValuesParser {
     clap::builder::PossibleValuesParser::new(std::iter::once(auto).chain(all))
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum MetricArg {
-    Objects,
-    Bytes,
-}
-
-impl From<MetricArg> for Metric {
-    fn from(metric: MetricArg) -> Self {
-        match metric {
-            MetricArg::Objects => Metric::Objects,
-            MetricArg::Bytes => Metric::Bytes,
-        }
-    }
-}
-
 /// Runs the program.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -121,6 +111,7 @@ pub fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Some(Command::Report(args)) => report::report(args),
+        Some(Command::Analyse(args)) => analyse::analyse(args),
         Some(Command::Convert(args)) => convert::convert(args),
         Some(Command::Serve(args)) => live::serve(&args),
         Some(Command::Push(args)) => live::push(args),

@@ -1,12 +1,13 @@
 //! Commands that draw: `open` and `render`, and how what they draw looks.
 
 use super::live::ListenRules;
-use super::{Grouped, MetricArg, with_progress};
+use super::{Grouped, with_progress};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use memory_city::viewer::capture::{self, Shot, View};
 use memory_city::viewer::live::ListenOptions;
 use memory_city::viewer::settings::Settings;
+use memory_city_analysis::timeline::Metric;
 use memory_city_heap::error::{Error, Result};
 use memory_city_views::city::camera::CameraPose;
 use memory_city_views::city::{AreaMode, colour, height};
@@ -107,6 +108,21 @@ fn rules() -> PossibleValuesParser {
 pub enum Area {
     Linear,
     Sqrt,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum MetricArg {
+    Objects,
+    Bytes,
+}
+
+impl From<MetricArg> for Metric {
+    fn from(metric: MetricArg) -> Self {
+        match metric {
+            MetricArg::Objects => Metric::Objects,
+            MetricArg::Bytes => Metric::Bytes,
+        }
+    }
 }
 
 impl Look {

@@ -161,7 +161,11 @@ impl History {
         time_references(&heap, &grouped, &self.timeline, progress)
     }
 
-    fn grouped(&self, time: usize, progress: &Progress) -> Result<(Arc<HeapState>, Arc<Grouped>)> {
+    pub(super) fn options(&self) -> GroupOptions {
+        self.options
+    }
+
+    pub(super) fn grouped(&self, time: usize, progress: &Progress) -> Result<(Arc<HeapState>, Arc<Grouped>)> {
         let time = self.points[time];
         {
             let last = self.last.lock().unwrap_or_else(|e| e.into_inner());

@@ -10,6 +10,7 @@ mod history;
 pub mod json;
 mod metric;
 mod numbering;
+mod objects;
 pub mod references;
 mod source;
 
@@ -19,6 +20,7 @@ pub use history::{AUTO, History};
 pub use memory_city_formats::{GcKind, GcPoint};
 pub use memory_city_heap::Amount;
 pub use metric::{Metric, MetricInfo, Unit};
+pub use objects::ObjectSet;
 pub use source::{GROUPED_BY_THE_WRITER, Source, title_of};
 
 use crate::group::MemoryTree;

@@ -42,12 +42,17 @@ pub fn uptime_text(millis: u64) -> String {
     }
 }
 
-/// A garbage collection as `full, System.gc(), 12 ms, freed 1,234`.
-pub fn gc_text(gc: &GcPoint) -> String {
-    let kind = match gc.kind {
+/// What was collected: `minor` a part of the heap, `full` all of it. The words of every report.
+pub fn gc_kind_text(kind: GcKind) -> &'static str {
+    match kind {
         GcKind::Minor => "minor",
         GcKind::Major => "full",
-    };
+    }
+}
+
+/// A garbage collection as `full, System.gc(), 12 ms, freed 1,234`.
+pub fn gc_text(gc: &GcPoint) -> String {
+    let kind = gc_kind_text(gc.kind);
     let freed = match gc.end {
         true => format!("freed {}", count_text(gc.freed)),
         false => format!("will free {}", count_text(gc.freed)),

@@ -44,8 +44,8 @@ impl ListenRules {
     pub fn limits(&self) -> memory_city_live::Limits {
         let default = memory_city_live::Limits::default();
         memory_city_live::Limits {
-            message: usize::from(self.max_message) << 20,
-            memory: self.max_memory.map_or(default.memory, |mb| mb.saturating_mul(1 << 20)),
+            message_bytes: usize::from(self.max_message) << 20,
+            memory_bytes: self.max_memory.map_or(default.memory_bytes, |mb| mb.saturating_mul(1 << 20)),
             ..default
         }
     }

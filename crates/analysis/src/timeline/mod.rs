@@ -11,6 +11,7 @@ pub mod json;
 mod numbering;
 pub mod references;
 mod source;
+mod symbols;
 
 pub use builder::TimelineBuilder;
 pub use growing::GrowingTree;

@@ -83,7 +83,7 @@ pub(crate) struct Keys {
 
 /// What makes a node the same at another time. Hashed with a random seed: names come from files, and nobody shall be
 /// able to choose names that all fall into one bucket.
-#[derive(PartialEq, Eq, Hash, Clone, Copy)]
+#[derive(PartialEq, Eq, Hash, Clone, Copy, Debug)]
 struct Identity {
     parent: u32,
     role: u32,
@@ -233,6 +233,7 @@ impl TimelineBuilder {
     pub(crate) fn growth<'a>(&self, rows: impl ExactSizeIterator<Item = Row<'a>>) -> Amounts {
         let mut growth = Amounts { changes: (rows.len() + self.known.len()) as u64, ..Amounts::default() };
         let mut ids: Vec<u32> = Vec::with_capacity(rows.len());
+        let mut role_of_name: AHashMap<&str, &str> = AHashMap::default();
         let mut guess = 0;
         for (n, row) in rows.enumerate() {
             let found = match n {
@@ -241,18 +242,34 @@ impl TimelineBuilder {
                 _ => Some(ids[row.parent]).filter(|&p| p != NONE).and_then(|p| self.known_child(p, &row, guess)),
             };
             ids.push(found.unwrap_or(NONE));
-            match found {
-                Some(id) => guess = id + 1,
-                None => {
-                    let bytes = (row.name.len() + row.role.len() + row.key.map_or(0, str::len)) as u64;
-                    growth.nodes += 1;
-                    growth.texts += 3;
-                    growth.text_bytes += bytes;
-                    growth.made_up += 2 * bytes;
-                }
+            if let Some(id) = found {
+                guess = id + 1;
+                continue;
             }
+            let bytes = (row.name.len() + row.role.len() + row.key.map_or(0, str::len)) as u64;
+            let first = self.symbols.find(row.name).and_then(|name| self.role_of_name.get(name as usize));
+            let known = first.filter(|&&role| role != NONE).map(|&role| &**self.symbols.text(role));
+            let first = *role_of_name.entry(row.name).or_insert(known.unwrap_or(row.role));
+            growth.nodes += 1;
+            growth.texts += 3;
+            growth.text_bytes += bytes;
+            growth.made_up += if row.key.is_some() || first != row.role { 2 * (bytes + 8) } else { 0 };
         }
         growth
+    }
+
+    /// All of its state as text, for tests that compare states completely.
+    #[cfg(test)]
+    pub(crate) fn shown(&self) -> String {
+        let sorted = |mut texts: Vec<String>| {
+            texts.sort_unstable();
+            texts
+        };
+        let find = sorted(self.find.iter().map(|entry| format!("{entry:?}")).collect());
+        let nested = sorted(self.nested.iter().map(|role| role.to_string()).collect());
+        let nodes = (&self.parent, &self.name, &self.role, &self.key, &self.seen, &self.last, &self.role_of_name);
+        let times = (&self.points, &self.log, self.changes, &self.separators, &self.known, self.stepped, self.made_up);
+        format!("{:?} {nodes:?} {times:?} {find:?} {nested:?}", self.symbols)
     }
 
     /// A copy to be finished. Nothing can be added to it.

@@ -8,8 +8,7 @@ use indexmap::IndexSet;
 use std::sync::Arc;
 
 /// Texts in the order in which they first came. The number of a text is its place.
-#[derive(Clone, Default)]
-#[cfg_attr(test, derive(PartialEq, Debug))]
+#[derive(Clone, Default, Debug)]
 pub(super) struct Symbols {
     texts: IndexSet<Arc<str>, RandomState>,
     /// Bytes of all texts.

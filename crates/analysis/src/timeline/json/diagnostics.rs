@@ -264,6 +264,15 @@ impl Totals {
         Ok(())
     }
 
+    /// All of the state as text, for tests that compare states completely.
+    #[cfg(test)]
+    pub fn shown(&self) -> String {
+        let Totals { builder, groups, unknown, times, files, notes, noted_in, map_pairs, time_text, memory, live } =
+            self;
+        let small = (groups, unknown, files, notes, noted_in, map_pairs, time_text, memory, live);
+        format!("{} {small:?} {times:?}", builder.shown())
+    }
+
     /// What can be taken back as long as no time was added.
     pub fn mark(&self) -> Mark {
         Mark {

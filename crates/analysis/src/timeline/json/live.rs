@@ -99,6 +99,12 @@ impl GrowingTrees {
         self.totals.warnings().into_iter().map(|w| w.message).collect()
     }
 
+    /// All of its state as text, for tests that compare states completely.
+    #[cfg(test)]
+    pub(super) fn shown(&self) -> String {
+        format!("{:?} {}", self.name, self.totals.shown())
+    }
+
     /// What there is by now, to be finished without holding up what comes next: only columns of nodes are copied.
     pub fn so_far(&self) -> SoFar {
         SoFar(self.totals.copy())

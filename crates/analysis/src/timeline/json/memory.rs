@@ -71,7 +71,7 @@ pub(super) fn no_room() -> Error {
 }
 
 /// Bytes while a node is read: its columns twice, as vectors double, and what settling and matching it need.
-pub(super) const READ_NODE: u64 = 256;
+pub(super) const READ_NODE: u64 = 320;
 
 /// Bytes while a pair of groups or a root is read.
 pub(super) const READ_PAIR: u64 = 80;
@@ -137,7 +137,7 @@ pub(super) const OF_FILES: Costs =
 /// | pair | 32 twice | 32 twice | 36 |
 /// | key | 32, 24 in a list, found by 36 | 60, 12 | 16 |
 pub(super) const LIVE: Costs =
-    Costs { node: 640, change: 104, text: 200, made_up: 6, time: 1600, time_text: 7, pair: 240, key: 256 };
+    Costs { node: 640, change: 104, text: 200, made_up: 5, time: 1600, time_text: 7, pair: 240, key: 256 };
 
 impl Amounts {
     /// What all of it costs, bytes.
@@ -168,7 +168,7 @@ impl Amounts {
             changes: nodes,
             texts: nodes + keyed + tree.roles.len() as u64 + 2,
             text_bytes: names + keys + roles,
-            made_up: 2 * (names + keys + of_roles),
+            made_up: 2 * (names + keys + of_roles + 8 * nodes),
             ..Amounts::default()
         }
     }

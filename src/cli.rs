@@ -1,5 +1,6 @@
 //! What the command line offers: `open`, `render`, `report`, `convert`; `serve` and `push` are in [`live`].
 
+mod interrupt;
 mod live;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -288,9 +289,10 @@ pub fn main() -> ExitCode {
         )
     });
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    interrupt::listen();
     match run(cli) {
         Ok(code) => code,
-        Err(Error::Cancelled) => ExitCode::from(130),
+        Err(Error::Cancelled) => ExitCode::from(interrupt::CODE),
         Err(error) => {
             eprintln!("memory-city: {error}");
             ExitCode::from(1)
@@ -331,17 +333,24 @@ fn report(args: ReportArgs) -> Result<ExitCode> {
     })?;
     let text = match args.format {
         Format::Text => report.to_string(),
-        Format::Json => report.to_json() + "\n",
+        Format::Json => report.to_json()? + "\n",
     };
-    // A closed pipe (`| head`) is no error of ours.
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
-    Ok(ExitCode::SUCCESS)
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        // A closed pipe (`| head`) is no error of ours.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::io(std::path::Path::new("standard output"), error))
+        }
+        _ => Ok(ExitCode::SUCCESS),
+    }
 }
 
 fn convert(args: ConvertArgs) -> Result<ExitCode> {
     let source = with_progress(|progress| {
         let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
-        let references = |time: usize| source.time_references(time, &Progress::new());
+        // The bar shows times, not what is done for one of them.
+        let hidden = progress.hidden();
+        let references = |time: usize| source.time_references(time, &hidden);
         let references: Option<&json::ReferencesOf<'_>> = if args.no_references { None } else { Some(&references) };
         json::save(source.timeline(), references, &args.output, progress)?;
         Ok(source)
@@ -394,7 +403,7 @@ fn open(
     })
 }
 
-/// Runs `work` with a progress line on a terminal. Ctrl+C ends the program: nothing is half written.
+/// Runs `work` with a progress line on a terminal. Ctrl+C cancels it: nothing is half written.
 fn with_progress<T>(work: impl FnOnce(&Progress) -> Result<T>) -> Result<T> {
     let progress = Progress::new();
     let done = Arc::new(AtomicBool::new(false));
@@ -402,7 +411,7 @@ fn with_progress<T>(work: impl FnOnce(&Progress) -> Result<T>) -> Result<T> {
         let (progress, done) = (progress.clone(), Arc::clone(&done));
         std::thread::spawn(move || watch(&progress, &done))
     });
-    let result = work(&progress);
+    let result = interrupt::cancels(&progress, || work(&progress));
     done.store(true, Ordering::Relaxed);
     if let Some(watcher) = watcher {
         let _ = watcher.join();

@@ -1,6 +1,6 @@
 //! Commands that listen and send: `serve`, `push`, and how `open` listens.
 
-use super::{Grouped, with_progress};
+use super::{Grouped, interrupt, with_progress};
 use clap::Args;
 use memory_city_analysis::timeline::{Source, title_of};
 use memory_city_heap::error::{Error, Result};
@@ -103,7 +103,12 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode> {
     }
     let mut before = Vec::new();
     loop {
-        std::thread::sleep(Duration::from_millis(500));
+        if let Err(cancelled) = interrupt::wait(Duration::from_millis(500)) {
+            // Clients are told, which takes a turn of their threads.
+            drop(server);
+            std::thread::sleep(Duration::from_millis(200));
+            return Err(cancelled);
+        }
         let now = server.hub().status();
         for source in now.iter().filter(|s| !before.contains(*s)) {
             eprintln!("{}: {} times, {} groups, {} clients", source.name, source.times, source.groups, source.clients);

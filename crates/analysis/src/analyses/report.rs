@@ -2,7 +2,7 @@
 
 use super::{bytes_text, count_text, gc_text, time_text, top_growing, uptime_text};
 use crate::timeline::{Amount, GcPoint, Metric, NodeId, Source};
-use memory_city_heap::error::{Result, Warning};
+use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
 use serde::Serialize;
 use std::fmt;
@@ -196,9 +196,14 @@ fn chain(source: &Source, time: usize, start: NodeId, progress: &Progress) -> Re
 
 impl Report {
     /// The report as JSON, indented.
-    pub fn to_json(&self) -> String {
-        // Plain structs of strings and numbers: there is nothing that could fail to serialize.
-        serde_json::to_string_pretty(self).unwrap_or_default()
+    ///
+    /// # Errors
+    /// When something in it cannot be written as JSON.
+    pub fn to_json(&self) -> Result<String> {
+        serde_json::to_string_pretty(self).map_err(|error| Error::Unusable {
+            what: format!("The report cannot be written as JSON: {error}"),
+            remedy: "Take it as text, and report this with the input".into(),
+        })
     }
 }
 

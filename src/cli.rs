@@ -2,6 +2,7 @@
 
 mod analyse;
 mod convert;
+mod interrupt;
 mod live;
 mod output;
 #[cfg(feature = "viewer")]
@@ -98,9 +99,10 @@ pub fn main() -> ExitCode {
         )
     });
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    interrupt::listen();
     match run(cli) {
         Ok(code) => code,
-        Err(Error::Cancelled) => ExitCode::from(130),
+        Err(Error::Cancelled) => ExitCode::from(interrupt::CODE),
         Err(error) => {
             eprintln!("memory-city: {error}");
             ExitCode::from(1)
@@ -129,7 +131,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
     }
 }
 
-/// Runs `work` with a progress line on a terminal. Ctrl+C ends the program: nothing is half written.
+/// Runs `work` with a progress line on a terminal. Ctrl+C cancels it: nothing is half written.
 fn with_progress<T>(work: impl FnOnce(&Progress) -> Result<T>) -> Result<T> {
     let progress = Progress::new();
     let done = Arc::new(AtomicBool::new(false));
@@ -137,7 +139,7 @@ fn with_progress<T>(work: impl FnOnce(&Progress) -> Result<T>) -> Result<T> {
         let (progress, done) = (progress.clone(), Arc::clone(&done));
         std::thread::spawn(move || watch(&progress, &done))
     });
-    let result = work(&progress);
+    let result = interrupt::cancels(&progress, || work(&progress));
     done.store(true, Ordering::Relaxed);
     if let Some(watcher) = watcher {
         let _ = watcher.join();

@@ -4,7 +4,6 @@ use super::{Grouped, with_progress};
 use clap::Args;
 use memory_city_analysis::timeline::{Source, json};
 use memory_city_heap::error::Result;
-use memory_city_heap::progress::Progress;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -27,7 +26,9 @@ pub struct ConvertArgs {
 pub fn convert(args: ConvertArgs) -> Result<ExitCode> {
     let source = with_progress(|progress| {
         let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
-        let references = |time: usize| source.time_references(time, &Progress::new());
+        // The bar shows times, not what is done for one of them.
+        let hidden = progress.hidden();
+        let references = |time: usize| source.time_references(time, &hidden);
         let references: Option<&json::ReferencesOf<'_>> = if args.no_references { None } else { Some(&references) };
         json::save(source.timeline(), references, &args.output, progress)?;
         Ok(source)

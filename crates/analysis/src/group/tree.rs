@@ -1,7 +1,7 @@
 //! A memory tree: groups of objects, nested, with objects and bytes.
 
+use ahash::AHashMap;
 use memory_city_heap::Amount;
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// A tree as columns. Node 0 is the root; parents come before their children.
@@ -11,7 +11,8 @@ pub struct MemoryTree {
     name: Vec<Arc<str>>,
     role: Vec<Arc<str>>,
     amount: Vec<Amount>,
-    find: FxHashMap<(u32, Arc<str>, Arc<str>), u32>,
+    /// Names come from files: hashed with a random seed.
+    find: AHashMap<(u32, Arc<str>, Arc<str>), u32>,
     separators: Vec<(Arc<str>, &'static str)>,
 }
 
@@ -23,7 +24,7 @@ impl Default for MemoryTree {
             name: vec![Arc::clone(&heap)],
             role: vec![heap],
             amount: vec![Amount::default()],
-            find: FxHashMap::default(),
+            find: AHashMap::default(),
             separators: Vec::new(),
         }
     }

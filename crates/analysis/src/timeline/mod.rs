@@ -13,6 +13,7 @@ mod numbering;
 mod objects;
 pub mod references;
 mod source;
+mod symbols;
 
 pub use builder::TimelineBuilder;
 pub use growing::GrowingTree;

@@ -66,7 +66,13 @@ impl HeapState {
         self.columns.mirror_of.get(t.0 as usize).copied().flatten()
     }
 
+    /// Whether the source has objects that stand for types.
+    pub fn has_class_objects(&self) -> bool {
+        self.columns.mirror_of.iter().any(Option::is_some)
+    }
+
     /// How many objects there are, reachable or not.
+    #[inline]
     pub fn object_count(&self) -> usize {
         self.columns.type_of.len()
     }
@@ -77,16 +83,19 @@ impl HeapState {
     }
 
     /// The types; the index is [`TypeId`].
+    #[inline]
     pub fn types(&self) -> &[HeapType] {
         &self.columns.types
     }
 
     /// The type of an object.
+    #[inline]
     pub fn type_of(&self, o: ObjectId) -> TypeId {
         TypeId(self.columns.type_of[o.0 as usize])
     }
 
     /// Shallow size in bytes, as the runtime accounts for it.
+    #[inline]
     pub fn size_of(&self, o: ObjectId) -> u64 {
         let i = o.0 as usize;
         if !self.columns.odd_sizes.is_empty()
@@ -98,6 +107,7 @@ impl HeapState {
     }
 
     /// Number of elements of an array; `None` for instances.
+    #[inline]
     pub fn array_length(&self, o: ObjectId) -> Option<u32> {
         Some(self.columns.length[o.0 as usize]).filter(|&l| l != NO_LENGTH)
     }
@@ -113,11 +123,13 @@ impl HeapState {
     }
 
     /// The objects it refers to: one entry a reference that is not null.
+    #[inline]
     pub fn references(&self, o: ObjectId) -> &[ObjectId] {
         self.columns.outgoing.of(o)
     }
 
     /// The objects that refer to it: one entry a reference.
+    #[inline]
     pub fn referrers(&self, o: ObjectId) -> &[ObjectId] {
         self.columns.incoming.of(o)
     }
@@ -148,11 +160,13 @@ impl HeapState {
 
     /// Whether any root reaches the object. Computed for all objects at the first question. Weak, soft and phantom
     /// references count as references: what they alone hold is still in memory.
+    #[inline]
     pub fn is_reachable(&self, o: ObjectId) -> bool {
         self.reachable().contains(o.0)
     }
 
     /// The reachable objects.
+    #[inline]
     pub fn reachable(&self) -> &BitSet {
         self.reachable.get_or_init(|| reach::reachable(self))
     }

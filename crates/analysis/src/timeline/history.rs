@@ -77,19 +77,23 @@ impl History {
         let timeline = match recording {
             Some(recording) => recorded(&*series, recording, &grouping, &points, progress)?,
             None => {
+                let is_trace = series.recording().is_some();
                 let mut builder = TimelineBuilder::default();
+                let mut known = Reads::empty();
                 for &i in &points {
                     let heap = series.load(i, progress)?;
-                    // Before the first GC a trace has seen no references: that none are known means something only
-                    // where there are objects.
-                    if heap.object_count() > 0 {
-                        let what = if series.recording().is_some() { "this trace" } else { "this heap dump" };
-                        check(&grouping, Reads::known_of(&heap), what, Some(&series.points()[i]))?;
+                    known |= Reads::known_of(&heap);
+                    if !is_trace {
+                        check(&grouping, Reads::known_of(&heap), "this heap dump", Some(&series.points()[i]))?;
                     }
                     let grouped = group::group(&heap, &grouping, options, progress)?;
                     let (_, unreachable) = heap.totals();
                     builder.add(time_point(&series.points()[i], unreachable), &grouped.tree);
                     last = Some((i, heap, Arc::new(grouped)));
+                }
+                if is_trace && !points.is_empty() {
+                    // A trace tells references as collections meet them: before the first there are none.
+                    check(&grouping, known, "this trace", None)?;
                 }
                 builder.finish()
             }

@@ -2,6 +2,7 @@
 
 mod analyse;
 mod convert;
+mod grouping;
 mod interrupt;
 mod live;
 mod output;
@@ -10,7 +11,7 @@ mod picture;
 mod report;
 
 use clap::{Args, Parser, Subcommand};
-use memory_city_analysis::group::{self, GroupOptions};
+use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::AUTO;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -64,8 +65,8 @@ enum Command {
 
 #[derive(Args)]
 struct Grouped {
-    /// How objects are grouped
-    #[arg(long, value_name = "NAME", default_value = AUTO, value_parser = grouping_names())]
+    /// How objects are grouped: a name, or a list of classifiers such as 'package>type'
+    #[arg(long, value_name = "NAME|LIST", default_value = AUTO, value_parser = grouping::grouping, long_help = grouping::help())]
     grouping: String,
     /// Count objects that no GC root reaches too
     #[arg(long)]
@@ -79,14 +80,6 @@ impl Grouped {
     fn options(&self) -> GroupOptions {
         GroupOptions { include_unreachable: self.unreachable, gc_starts: self.gc_starts }
     }
-}
-
-fn grouping_names() -> clap::builder::PossibleValuesParser {
-    let auto =
-        clap::builder::PossibleValue::new(AUTO).help("Type › Allocation site for traces, Package › Type for dumps");
-    let all =
-        group::groupings().iter().map(|g| clap::builder::PossibleValue::new(g.id.as_str()).help(g.title.as_str()));
-    clap::builder::PossibleValuesParser::new(std::iter::once(auto).chain(all))
 }
 
 /// Runs the program.

@@ -88,7 +88,7 @@ impl Inference {
         entries.iter_mut().for_each(|(from, to)| (*from, *to) = (*to, *from));
         entries.sort_unstable();
         self.columns.incoming.insert(&entries, Csr::in_order);
-        Ok(HeapState::inferred(self.columns, self.search.seen, self.added))
+        Ok(HeapState::inferred(self.columns, Some(self.search.seen), self.added))
     }
 }
 
@@ -113,6 +113,7 @@ mod tests {
             loader: "bootstrap".into(),
         };
         HeapColumns {
+            loaders: Default::default(),
             types: (0..3).map(of).collect(),
             sizes: TypeSizes { base: vec![8; 3], element: vec![0; 3], alignment: 8 },
             type_of: (0..n as u32).map(|i| i % 3).collect(),

@@ -3,8 +3,8 @@
 use crate::error::Warning;
 use crate::reach::Search;
 use crate::{
-    AddressMap, AllocationSite, Amount, BitSet, Csr, Facts, HeapType, InferredReference, Life, NO_LENGTH, ObjectId,
-    Origins, Root, TypeId, TypeSizes,
+    AddressMap, AllocationSite, Amount, BitSet, Csr, Facts, HeapType, InferredReference, Life, Loaders, NO_LENGTH,
+    ObjectId, Origins, Root, TypeId, TypeSizes, roots::RootsByObject,
 };
 use std::sync::OnceLock;
 
@@ -13,6 +13,8 @@ use std::sync::OnceLock;
 pub struct HeapColumns {
     /// The types.
     pub types: Vec<HeapType>,
+    /// Who loaded the types, where the source knows the parents of loaders.
+    pub loaders: Loaders,
     /// Size of the instances of each type; arrays have theirs by length.
     pub sizes: TypeSizes,
     /// By object: its type.
@@ -47,28 +49,44 @@ pub struct HeapState {
     reachable: OnceLock<BitSet>,
     totals: OnceLock<(Amount, Amount)>,
     inferred: Vec<InferredReference>,
+    roots_by_object: OnceLock<RootsByObject>,
 }
 
 impl HeapState {
     /// A heap state of these columns.
     pub fn new(columns: HeapColumns) -> HeapState {
-        HeapState { columns, reachable: OnceLock::new(), totals: OnceLock::new(), inferred: Vec::new() }
+        Self::inferred(columns, None, Vec::new())
     }
 
     /// A heap state whose source says which objects are alive, whatever reaches them.
     pub fn with_reachable(columns: HeapColumns, reachable: BitSet) -> HeapState {
-        Self::inferred(columns, reachable, Vec::new())
+        Self::inferred(columns, Some(reachable), Vec::new())
     }
 
     /// As [`HeapState::with_reachable`]; `inferred` says which of the references the source did not list, ascending.
-    pub(crate) fn inferred(columns: HeapColumns, reachable: BitSet, inferred: Vec<InferredReference>) -> HeapState {
-        HeapState { columns, reachable: OnceLock::from(reachable), totals: OnceLock::new(), inferred }
+    pub(crate) fn inferred(
+        columns: HeapColumns,
+        reachable: Option<BitSet>,
+        inferred: Vec<InferredReference>,
+    ) -> HeapState {
+        HeapState {
+            columns,
+            reachable: reachable.map(OnceLock::from).unwrap_or_default(),
+            totals: OnceLock::new(),
+            inferred,
+            roots_by_object: OnceLock::new(),
+        }
     }
 
     /// The object that stands for a type (its class mirror), where the source has one.
     #[inline]
     pub fn mirror_of(&self, t: TypeId) -> Option<ObjectId> {
         self.columns.mirror_of.get(t.0 as usize).copied().flatten()
+    }
+
+    /// Whether the source has objects that stand for types.
+    pub fn has_class_objects(&self) -> bool {
+        self.columns.mirror_of.iter().any(Option::is_some)
     }
 
     /// How many objects there are, reachable or not.
@@ -162,6 +180,19 @@ impl HeapState {
         &self.columns.roots
     }
 
+    /// The roots that hold an object directly, in the order of [`HeapState::roots`]. An index of all roots is made at the
+    /// first question: 4 bytes a root and a bit an object.
+    pub fn roots_of(&self, o: ObjectId) -> impl ExactSizeIterator<Item = &Root> {
+        let roots = &self.columns.roots;
+        let index = self.roots_by_object.get_or_init(|| RootsByObject::new(roots, self.object_count()));
+        index.of(roots, o).iter().map(|&r| &roots[r as usize])
+    }
+
+    /// The class loaders; empty when the source does not know them.
+    pub fn loaders(&self) -> &Loaders {
+        &self.columns.loaders
+    }
+
     /// Whether any root reaches the object. Computed for all objects at the first question. Weak, soft and phantom
     /// references count as references: what they alone hold is still in memory.
     #[inline]
@@ -201,6 +232,17 @@ impl HeapState {
             return origins.frames(origins.of(i).site);
         }
         self.columns.sites.get(i).and_then(|s| self.columns.traces.get(s)).map(|t| &t.frames[..]).unwrap_or(&[])
+    }
+
+    /// Objects with equal numbers here, and of equal types, were allocated at the same place; and where the source knows
+    /// origins, they are equal in all of [`crate::Origin`]. 0 for all where nothing is known.
+    #[inline]
+    pub fn origin_class(&self, o: ObjectId) -> u32 {
+        let i = o.0 as usize;
+        match &self.columns.origins {
+            Some(origins) => origins.class_of(i),
+            None => self.columns.sites.get(i).copied().unwrap_or(0),
+        }
     }
 
     /// Whether the source says where objects were allocated.

@@ -2,6 +2,7 @@
 //! ([`Action`]s, a time to go to, a selection, settings); they compute nothing about heaps.
 
 pub mod details;
+mod grouping_box;
 pub mod growth_list;
 pub mod help;
 pub mod labels;

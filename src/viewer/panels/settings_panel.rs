@@ -4,8 +4,7 @@ use super::Tools;
 use super::theme;
 use crate::viewer::action::Action;
 use bevy_egui::egui::{self, RichText};
-use memory_city_analysis::group;
-use memory_city_analysis::timeline::{GROUPED_BY_THE_WRITER, Metric};
+use memory_city_analysis::timeline::Metric;
 use memory_city_views::city::AreaMode;
 use memory_city_views::city::{colour, height};
 
@@ -15,28 +14,7 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     let settings = &mut *tools.settings;
     egui::Grid::new("settings").num_columns(2).spacing([10.0, 6.0]).show(ui, |ui| {
         label(ui, "Group by");
-        // What is chosen, or what the input chose for itself.
-        let source = &tools.city.source;
-        let mut current = match group::grouping(&settings.grouping).filter(|_| source.heaps().is_some()) {
-            Some(chosen) => chosen.id.clone(),
-            None => source.grouping_id(),
-        };
-        let title = group::grouping(&current).map_or_else(|| source.grouping_title(), |g| g.title.clone());
-        ui.add_enabled_ui(source.heaps().is_some(), |ui| {
-            let choices = egui::ComboBox::from_id_salt("grouping").width(170.0).selected_text(title);
-            let choices = choices.show_ui(ui, |ui| {
-                for grouping in group::groupings() {
-                    let offered = source.offers(grouping);
-                    let choice = egui::Button::selectable(current == grouping.id, &grouping.title);
-                    let choice = ui.add_enabled(offered.is_ok(), choice).on_hover_text(&grouping.description);
-                    if choice.on_disabled_hover_text(offered.err().unwrap_or_default()).clicked() {
-                        current.clone_from(&grouping.id);
-                        settings.grouping.clone_from(&grouping.id);
-                    }
-                }
-            });
-            choices.response.on_disabled_hover_text(GROUPED_BY_THE_WRITER);
-        });
+        super::grouping_box::show(ui, &mut settings.grouping, &tools.city.source);
         ui.end_row();
 
         label(ui, "Measure");

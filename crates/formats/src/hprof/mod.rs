@@ -15,6 +15,7 @@ mod graph;
 mod header;
 mod hidden;
 mod index;
+mod loaders;
 mod names;
 mod roots;
 pub mod segment;
@@ -57,7 +58,7 @@ pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
     let names = names::Names::read(input, &header, &index, &census);
     let roots = roots::roots(bytes, &index, &census, &classes, &addresses, &names);
     progress.check()?;
-    name_loaders(&mut classes, &addresses, &graph.type_of);
+    let loaders = loaders::loaders(&mut classes, &addresses, &graph.type_of, &names);
 
     let mut warnings = input.warnings.clone();
     warnings.append(&mut index.warnings);
@@ -92,6 +93,7 @@ pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
         hidden::Dump { input, header: &header, index: &index, census: &census, classes: &classes, noted: &graph.noted };
     let mut inference = Inference::new(HeapColumns {
         types: classes.types.clone(),
+        loaders,
         sizes: classes.sizes.clone(),
         type_of: graph.type_of,
         length: graph.length,
@@ -141,40 +143,6 @@ fn condense(mut warnings: Vec<Warning>) -> Vec<Warning> {
         warnings.push(Warning { path, offset: None, message: format!("and {more} more problems of this kind") });
     }
     warnings
-}
-
-/// Names loaders by their class; where a program has several of one class, by the first class each loaded too. Names,
-/// not addresses: those change from dump to dump.
-fn name_loaders(classes: &mut Classes, addresses: &AddressMap, type_of: &[u32]) {
-    let mut first_class: HashMap<u64, &str> = HashMap::new();
-    for (t, &loader) in classes.loader_of.iter().enumerate().filter(|(_, l)| **l != 0) {
-        let name = classes.types[t].name.as_str();
-        let first = first_class.entry(loader).or_insert(name);
-        *first = (*first).min(name);
-    }
-    let class_of = |loader: u64| {
-        let object = addresses.find(loader)?;
-        classes.types.get(*type_of.get(object.0 as usize)? as usize).map(|t| t.name.clone())
-    };
-    let mut of_class: HashMap<String, Vec<u64>> = HashMap::new();
-    for &loader in first_class.keys() {
-        of_class.entry(class_of(loader).unwrap_or_else(|| "(unknown loader)".into())).or_default().push(loader);
-    }
-    let mut names: FxHashMap<u64, Arc<str>> = FxHashMap::default();
-    for (class, loaders) in of_class {
-        for &loader in &loaders {
-            let name = match loaders.len() {
-                1 => class.clone(),
-                _ => format!("{class} of {}", first_class[&loader]),
-            };
-            names.insert(loader, Arc::from(name));
-        }
-    }
-    for (heap_type, loader) in classes.types.iter_mut().zip(&classes.loader_of) {
-        if let Some(name) = names.get(loader) {
-            heap_type.loader = Arc::clone(name);
-        }
-    }
 }
 
 fn mirror_sizes(classes: &Classes, census: &Census, addresses: &AddressMap) -> FxHashMap<u32, u64> {

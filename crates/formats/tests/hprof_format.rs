@@ -5,7 +5,7 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId, RootKind};
-use memory_city_testing::hprof_writer::{Dump, NODE, small};
+use memory_city_testing::hprof_writer::{Dump, NODE, reflective, small};
 use memory_city_testing::root;
 use proptest::prelude::*;
 use std::io::Write;
@@ -310,8 +310,9 @@ proptest! {
     fn flipped_bytes_never_panic(
         flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
         id_size in prop::sample::select(vec![4usize, 8]),
+        with_reflection: bool,
     ) {
-        let mut bytes = small(2, id_size, 20);
+        let mut bytes = if with_reflection { reflective(id_size) } else { small(2, id_size, 20) };
         for (at, value) in &flips {
             let at = at.index(bytes.len());
             bytes[at] = *value;

@@ -4,12 +4,12 @@
 use super::cursor::Cursor;
 use super::segment::{self, ClassRecord, RootRecord, Stop, Visitor};
 use super::{Header, Index};
+use ahash::AHashMap;
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{AddressSet, AddressWriter};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 /// How often a gap was seen. A few candidates are enough: the true size is by far the most frequent.
 #[derive(Clone, Copy, Debug, Default)]
@@ -124,7 +124,7 @@ pub type BaseVotes = [[[u32; 4]; 3]; 6];
 #[derive(Default)]
 pub struct Census {
     /// By class object id; primitive arrays under their kind (4..=11), which no object has as address.
-    pub classes: FxHashMap<u64, Tally>,
+    pub classes: AHashMap<u64, Tally>,
     /// Each piece with the lowest and highest address of its objects.
     pub spans: Vec<(std::ops::Range<usize>, u64, u64)>,
     /// Class records.
@@ -265,7 +265,7 @@ struct Counter<'a> {
     writer: Option<AddressWriter<'a>>,
     index: &'a Index,
     /// Number of a class in `tallies`, and a small table of recent ones before it.
-    numbers: FxHashMap<u64, u32>,
+    numbers: AHashMap<u64, u32>,
     recent: [(u64, u32); 256],
     tallies: Vec<(u64, Tally)>,
     last: Option<(u64, Behind)>,
@@ -282,7 +282,7 @@ impl<'a> Counter<'a> {
             census: Census::default(),
             writer: addresses.map(|a| a.writer()),
             index,
-            numbers: FxHashMap::default(),
+            numbers: AHashMap::default(),
             recent: [(u64::MAX, 0); 256],
             tallies: Vec::new(),
             last: None,

@@ -4,8 +4,8 @@ use super::census::{Census, Gaps};
 use super::segment::{self, ClassRecord};
 use super::sizes::{self, Level, ObjectLayout, Padded, Shape};
 use super::{Header, Index};
+use ahash::AHashMap;
 use memory_city_heap::{HeapType, TypeId, TypeKind, TypeSizes};
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The class table of a dump.
@@ -13,7 +13,7 @@ pub struct Classes {
     /// All types.
     pub types: Vec<HeapType>,
     /// Class object id to type; primitive arrays under their kind (4..=11).
-    pub by_id: FxHashMap<u64, u32>,
+    pub by_id: AHashMap<u64, u32>,
     /// Class object id of each type; 0 where the dump has none.
     pub object_of: Vec<u64>,
     /// Loader object id of each type.
@@ -52,7 +52,7 @@ impl Classes {
     pub fn new(bytes: &[u8], header: &Header, index: &Index, census: &Census) -> Classes {
         let mut classes = Classes {
             types: Vec::new(),
-            by_id: FxHashMap::default(),
+            by_id: AHashMap::default(),
             object_of: Vec::new(),
             loader_of: Vec::new(),
             references: Vec::new(),
@@ -62,7 +62,7 @@ impl Classes {
             class_type: 0,
         };
         let name_of = |id: u64| index.class_name(bytes, id).unwrap_or_else(|| format!("(unknown class 0x{id:x})"));
-        let mut records: FxHashMap<u64, &ClassRecord> = FxHashMap::default();
+        let mut records: AHashMap<u64, &ClassRecord> = AHashMap::default();
         // No object lies at the lowest addresses: such ids are damage, and would be taken for kinds of primitives.
         for record in census.records.iter().filter(|r| r.id > HIGHEST_KIND) {
             if records.insert(record.id, record).is_none() {
@@ -120,7 +120,7 @@ impl Classes {
         &mut self,
         header: &Header,
         census: &Census,
-        records: &FxHashMap<u64, &ClassRecord>,
+        records: &AHashMap<u64, &ClassRecord>,
         field_name: &dyn Fn(u64) -> Option<String>,
     ) {
         let none = Gaps::default();
@@ -186,7 +186,7 @@ impl Classes {
     fn shape<'r>(
         &self,
         class: u64,
-        records: &FxHashMap<u64, &'r ClassRecord>,
+        records: &AHashMap<u64, &'r ClassRecord>,
         names: &dyn Fn(u64) -> Option<String>,
     ) -> Shape<'r> {
         let mut shape = Shape::default();
@@ -251,7 +251,7 @@ fn primitive_width(name: &str) -> u32 {
 }
 
 /// Field values stand in the record own class first, then superclass by superclass.
-fn reference_offsets(record: &ClassRecord, records: &FxHashMap<u64, &ClassRecord>, id_size: usize) -> Vec<u32> {
+fn reference_offsets(record: &ClassRecord, records: &AHashMap<u64, &ClassRecord>, id_size: usize) -> Vec<u32> {
     let mut offsets = Vec::new();
     let mut at = 0u32;
     let mut class = Some(record);

@@ -7,7 +7,7 @@ use super::census::Census;
 use super::classes::Classes;
 use super::cursor::{Cursor, id_at};
 use super::segment::{self, ClassRecord, Visitor};
-use super::{Header, Index};
+use super::{Header, Index, Limits};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
@@ -42,7 +42,7 @@ struct Shared<'a> {
 /// Reads types, lengths and references.
 ///
 /// # Errors
-/// When cancelled, or when there are more references than 32 bits count.
+/// When cancelled, or when there are more references than `limits` allow.
 pub fn graph(
     input: &Input,
     header: &Header,
@@ -50,6 +50,7 @@ pub fn graph(
     census: &Census,
     addresses: &AddressMap,
     classes: &Classes,
+    limits: Limits,
     progress: &Progress,
 ) -> Result<Graph> {
     let n = addresses.len();
@@ -72,10 +73,11 @@ pub fn graph(
         let degree = *slot;
         *slot = sum as u32;
         sum += u64::from(degree);
-        if sum > u64::from(u32::MAX) {
+        if sum > u64::from(limits.references) {
             return Err(Error::Unusable {
-                what: format!("{} has more than {} references", input.path.display(), u32::MAX),
-                remedy: "Use `report` on class histograms, or take a smaller dump: this size is not supported".into(),
+                what: format!("{} has more than {} references", input.path.display(), limits.references),
+                remedy: "Take a dump of live objects only (jcmd PID GC.heap_dump without -all), or of a smaller heap"
+                    .into(),
             });
         }
     }

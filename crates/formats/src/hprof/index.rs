@@ -3,23 +3,23 @@
 use super::cursor::Cursor;
 use super::header::Header;
 use super::segment;
+use ahash::AHashMap;
 use memory_city_heap::error::Warning;
-use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::path::Path;
 
 /// Everything outside the heap segments.
 #[derive(Default)]
 pub struct Index {
-    strings: FxHashMap<u64, (usize, u32)>,
+    strings: AHashMap<u64, (usize, u32)>,
     /// Class object id to the id of its name.
-    pub class_names: FxHashMap<u64, u64>,
+    pub class_names: AHashMap<u64, u64>,
     /// Class serial to class object id.
-    class_serials: FxHashMap<u32, u64>,
-    frames: FxHashMap<u64, Frame>,
-    traces: FxHashMap<u32, Trace>,
+    class_serials: AHashMap<u32, u64>,
+    frames: AHashMap<u64, Frame>,
+    traces: AHashMap<u32, Trace>,
     /// Thread serial to the id of its name, from thread start records (old JVMs).
-    thread_names: FxHashMap<u32, u64>,
+    thread_names: AHashMap<u32, u64>,
     /// The heap records in pieces of some megabytes, each beginning with a record.
     pub pieces: Vec<Range<usize>>,
     /// What went wrong.
@@ -45,7 +45,7 @@ impl Index {
     /// Reads the top level of `bytes`.
     pub fn read(path: &Path, bytes: &[u8], header: &Header) -> Index {
         let mut index = Index::default();
-        let mut unknown: FxHashMap<u8, (u64, u64)> = FxHashMap::default();
+        let mut unknown: AHashMap<u8, (u64, u64)> = AHashMap::default();
         let mut segments: Vec<Range<usize>> = Vec::new();
         let mut cursor = Cursor::new(bytes, header.end);
         loop {

@@ -26,34 +26,57 @@ pub use index::Index;
 use ahash::AHashMap;
 use census::Census;
 use classes::Classes;
-use memory_city_heap::error::{Result, Warning};
+use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{
     AddressMap, AddressSet, AllocationSite, Csr, HeapColumns, HeapState, Inference, ObjectId, RootKind, TypeKind,
 };
 use rustc_hash::FxHashMap;
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+
+/// How much a heap state may hold. Numbers of objects and places of references take 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Objects, class objects included.
+    pub objects: u32,
+    /// References.
+    pub references: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { objects: u32::MAX, references: u32::MAX }
+    }
+}
 
 /// Reads a dump.
 ///
 /// # Errors
-/// When it is no dump at all, or the work was cancelled. A damaged or cut dump gives what is readable, with warnings.
+/// When it is no dump at all, holds more than [`Limits`] allow, or the work was cancelled. A damaged or cut dump gives what
+/// is readable, with warnings.
 pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
+    load_within(input, Limits::default(), progress)
+}
+
+/// As [`load`], with limits of one's own.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_within(input: &Input, limits: Limits, progress: &Progress) -> Result<HeapState> {
     let bytes = input.bytes();
     let header = Header::read(&input.path, bytes)?;
     let mut index = Index::read(&input.path, bytes, &header);
     let heap_bytes: usize = index.pieces.iter().map(|p| p.len()).sum();
     progress.begin(progress.snapshot().stage, 3 * heap_bytes as u64);
     // Objects lie at multiples of eight. Should a dump disagree, every address gets a slot.
-    let (census, addresses) = match take_census(input, &header, &index, 3, progress)? {
-        (census, _) if census.misaligned => take_census(input, &header, &index, 0, progress)?,
+    let (census, addresses) = match take_census(input, &header, &index, 3, limits, progress)? {
+        (census, _) if census.misaligned => take_census(input, &header, &index, 0, limits, progress)?,
         done => done,
     };
     let mut classes = Classes::new(bytes, &header, &index, &census);
-    let graph = graph::graph(input, &header, &index, &census, &addresses, &classes, progress)?;
+    let graph = graph::graph(input, &header, &index, &census, &addresses, &classes, limits, progress)?;
     let names = names::Names::read(input, &header, &index, &census);
     let roots = roots::roots(bytes, &index, &census, &classes, &addresses, &names);
     progress.check()?;
@@ -123,11 +146,20 @@ fn take_census(
     header: &Header,
     index: &Index,
     shift: u32,
+    limits: Limits,
     progress: &Progress,
 ) -> Result<(Census, AddressMap)> {
     let set = AddressSet::new(shift);
     let census = census::census(input, header, index, Some(&set), progress)?;
-    Ok((census, set.finish()))
+    let addresses = set.finish_within(limits.objects).map_err(|count| Error::Unusable {
+        what: format!(
+            "{} has {count} objects, more than the {} that can be numbered",
+            input.path.display(),
+            limits.objects
+        ),
+        remedy: "Take a dump of live objects only (jcmd PID GC.heap_dump without -all), or of a smaller heap".into(),
+    })?;
+    Ok((census, addresses))
 }
 
 /// Warnings beyond these are counted, not listed: a damaged file may give one for each segment.
@@ -146,7 +178,7 @@ fn condense(mut warnings: Vec<Warning>) -> Vec<Warning> {
 /// Names loaders by their class; where a program has several of one class, by the first class each loaded too. Names,
 /// not addresses: those change from dump to dump.
 fn name_loaders(classes: &mut Classes, addresses: &AddressMap, type_of: &[u32]) {
-    let mut first_class: HashMap<u64, &str> = HashMap::new();
+    let mut first_class: AHashMap<u64, &str> = AHashMap::new();
     for (t, &loader) in classes.loader_of.iter().enumerate().filter(|(_, l)| **l != 0) {
         let name = classes.types[t].name.as_str();
         let first = first_class.entry(loader).or_insert(name);
@@ -156,11 +188,11 @@ fn name_loaders(classes: &mut Classes, addresses: &AddressMap, type_of: &[u32]) 
         let object = addresses.find(loader)?;
         classes.types.get(*type_of.get(object.0 as usize)? as usize).map(|t| t.name.clone())
     };
-    let mut of_class: HashMap<String, Vec<u64>> = HashMap::new();
+    let mut of_class: AHashMap<String, Vec<u64>> = AHashMap::new();
     for &loader in first_class.keys() {
         of_class.entry(class_of(loader).unwrap_or_else(|| "(unknown loader)".into())).or_default().push(loader);
     }
-    let mut names: FxHashMap<u64, Arc<str>> = FxHashMap::default();
+    let mut names: AHashMap<u64, Arc<str>> = AHashMap::default();
     for (class, loaders) in of_class {
         for &loader in &loaders {
             let name = match loaders.len() {
@@ -236,7 +268,7 @@ pub fn histogram(input: &Input, progress: &Progress) -> Result<Histogram> {
     progress.begin(format!("Counting {}", input.path.display()), heap_bytes as u64);
     let census = census::census(input, &header, &index, None, progress)?;
     let classes = Classes::new(bytes, &header, &index, &census);
-    let mut rows: HashMap<u32, (u64, u64)> = HashMap::new();
+    let mut rows: AHashMap<u32, (u64, u64)> = AHashMap::new();
     for (id, tally) in &census.classes {
         let Some(&t) = classes.by_id.get(id) else { continue };
         let base = u64::from(classes.sizes.base[t as usize]);

@@ -5,14 +5,14 @@ use super::census::Census;
 use super::cursor::id_at;
 use super::segment::{self, ClassRecord, Visitor};
 use super::{Header, Index};
+use ahash::{AHashMap, AHashSet};
 use memory_city_heap::input::Input;
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Names of threads by thread object.
 #[derive(Default)]
 pub struct Names {
-    threads: FxHashMap<u64, String>,
+    threads: AHashMap<u64, String>,
 }
 
 /// More threads than this keep their numbers: a name each is not worth the reading.
@@ -28,15 +28,15 @@ impl Names {
 
     /// Reads the names of all threads that are roots.
     pub fn read(input: &Input, header: &Header, index: &Index, census: &Census) -> Names {
-        let records: FxHashMap<u64, &ClassRecord> = census.records.iter().map(|r| (r.id, r)).collect();
+        let records: AHashMap<u64, &ClassRecord> = census.records.iter().map(|r| (r.id, r)).collect();
         let reader = Reader { input, header, index, census, records };
-        let threads: FxHashSet<u64> =
+        let threads: AHashSet<u64> =
             census.roots.iter().filter(|r| r.tag == 0x08).map(|r| r.object).take(MOST_THREADS).collect();
         let found = reader.find(&threads);
-        let string_of: FxHashMap<u64, u64> =
+        let string_of: AHashMap<u64, u64> =
             found.iter().filter_map(|(o, f)| Some((*o, reader.reference(f, "name")?))).collect();
         let strings = reader.find(&string_of.values().copied().collect());
-        let array_of: FxHashMap<u64, u64> =
+        let array_of: AHashMap<u64, u64> =
             strings.iter().filter_map(|(o, f)| Some((*o, reader.reference(f, "value")?))).collect();
         let arrays = reader.find(&array_of.values().copied().collect());
         let text = |string: &u64| {
@@ -72,11 +72,11 @@ struct Reader<'a> {
     header: &'a Header,
     index: &'a Index,
     census: &'a Census,
-    records: FxHashMap<u64, &'a ClassRecord>,
+    records: AHashMap<u64, &'a ClassRecord>,
 }
 
 struct Search<'a> {
-    wanted: &'a FxHashSet<u64>,
+    wanted: &'a AHashSet<u64>,
     found: Vec<(u64, Found)>,
 }
 
@@ -96,17 +96,18 @@ impl Visitor for Search<'_> {
 }
 
 impl Reader<'_> {
-    fn find(&self, wanted: &FxHashSet<u64>) -> FxHashMap<u64, Found> {
+    fn find(&self, wanted: &AHashSet<u64>) -> AHashMap<u64, Found> {
         let may_hold = |low: u64, high: u64| wanted.iter().any(|w| (low..=high).contains(w));
         let pieces: Vec<_> = self.census.spans.iter().filter(|(_, low, high)| may_hold(*low, *high)).collect();
-        pieces
+        let found: Vec<(u64, Found)> = pieces
             .par_iter()
             .flat_map_iter(|(piece, ..)| {
                 let mut search = Search { wanted, found: Vec::new() };
                 let _ = segment::walk(self.input.bytes(), piece.clone(), self.header.id_size, &mut search);
                 search.found
             })
-            .collect()
+            .collect();
+        found.into_iter().collect()
     }
 
     /// The bytes of a field from its place in the record on.

@@ -303,7 +303,10 @@ fn more_objects_or_references_than_can_be_numbered_are_an_error_that_says_so() {
     let (objects, references) = (whole.object_count() as u32, whole.reference_count() as u32);
     assert!(open(Limits { objects, ..Limits::default() }).is_ok());
     for (limits, what) in [
-        (Limits { objects: objects - 1, ..Limits::default() }, format!("large.hprof has {objects} objects, more than the")),
+        (
+            Limits { objects: objects - 1, ..Limits::default() },
+            format!("large.hprof has {objects} objects, more than the"),
+        ),
         (Limits { objects, references: references / 2 }, format!("more than {} references", references / 2)),
     ] {
         let error = open(limits).err().expect("too many").to_string();

@@ -146,7 +146,7 @@ impl AddressMap {
     }
 
     /// Bytes of memory.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         12 * self.words.len() + 4 * self.table.len() + 8 * self.keys.len()
     }
 
@@ -187,7 +187,8 @@ impl AddressMap {
     }
 
     /// All addresses, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = u64> {
+    #[cfg(test)]
+    fn iter(&self) -> impl Iterator<Item = u64> {
         self.words.iter().enumerate().flat_map(move |(at, &word)| {
             let base = self.keys[at / WORDS] * SLOTS + (at % WORDS) as u64 * 64;
             std::iter::successors((word != 0).then_some(word), |w| Some(w & (w - 1)).filter(|w| *w != 0))

@@ -9,25 +9,25 @@ use memory_city_heap::{HeapType, TypeId, TypeKind, TypeSizes};
 use std::sync::Arc;
 
 /// The class table of a dump.
-pub struct Classes {
+pub(super) struct Classes {
     /// All types.
-    pub types: Vec<HeapType>,
+    pub(super) types: Vec<HeapType>,
     /// Class object id to type; primitive arrays under their kind (4..=11).
-    pub by_id: AHashMap<u64, u32>,
+    pub(super) by_id: AHashMap<u64, u32>,
     /// Class object id of each type; 0 where the dump has none.
-    pub object_of: Vec<u64>,
+    pub(super) object_of: Vec<u64>,
     /// Loader object id of each type.
-    pub loader_of: Vec<u64>,
+    pub(super) loader_of: Vec<u64>,
     /// Offsets of references in the field values of an instance, by type.
-    pub references: Vec<Vec<u32>>,
+    pub(super) references: Vec<Vec<u32>>,
     /// By type: whether the places of its instances in the file are kept (see [`super::hidden`]).
-    pub noted: Vec<bool>,
+    pub(super) noted: Vec<bool>,
     /// Sizes.
-    pub sizes: TypeSizes,
+    pub(super) sizes: TypeSizes,
     /// The layout they follow from.
-    pub layout: ObjectLayout,
+    pub(super) layout: ObjectLayout,
     /// The type of class objects.
-    pub class_type: u32,
+    pub(super) class_type: u32,
 }
 
 const PRIMITIVES: [(u64, &str); 8] = [
@@ -45,11 +45,11 @@ const PRIMITIVES: [(u64, &str); 8] = [
 const HIGHEST_KIND: u64 = 11;
 
 /// Deeper inheritance than this is damage (or a cycle), not a program.
-pub const DEEPEST: usize = 1000;
+pub(super) const DEEPEST: usize = 1000;
 
 impl Classes {
     /// Builds the table.
-    pub fn new(bytes: &[u8], header: &Header, index: &Index, census: &Census) -> Classes {
+    pub(super) fn new(bytes: &[u8], header: &Header, index: &Index, census: &Census) -> Classes {
         let mut classes = Classes {
             types: Vec::new(),
             by_id: AHashMap::default(),
@@ -159,7 +159,7 @@ impl Classes {
     }
 
     /// The superclasses of a type, nearest first.
-    pub fn superclasses(&self, t: usize) -> impl Iterator<Item = usize> {
+    pub(super) fn superclasses(&self, t: usize) -> impl Iterator<Item = usize> {
         let above = |t: &usize| self.types[*t].superclass.map(|s| s.0 as usize);
         std::iter::successors(above(&t), above).take(DEEPEST)
     }
@@ -204,7 +204,7 @@ impl Classes {
     }
 
     /// Size of the class object of a class: what [`ObjectLayout`] gives for `java.lang.Class` and the static fields.
-    pub fn mirror_size(&self, record: &ClassRecord) -> u32 {
+    pub(super) fn mirror_size(&self, record: &ClassRecord) -> u32 {
         let own = self.sizes.base[self.class_type as usize];
         let statics: u32 = record
             .statics

@@ -17,19 +17,19 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// The columns.
-pub struct Graph {
+pub(super) struct Graph {
     /// Type of each object.
-    pub type_of: Vec<u32>,
+    pub(super) type_of: Vec<u32>,
     /// Length of each array; `u32::MAX` for instances.
-    pub length: Vec<u32>,
+    pub(super) length: Vec<u32>,
     /// References.
-    pub outgoing: Csr,
+    pub(super) outgoing: Csr,
     /// Allocation trace serial of each object, when the dump has traces.
-    pub site: Vec<u32>,
+    pub(super) site: Vec<u32>,
     /// References to objects that are not in the dump.
-    pub dangling: u64,
+    pub(super) dangling: u64,
     /// Where the field values of instances of [`Classes::noted`] types stand in the file, ascending by object.
-    pub noted: Vec<(ObjectId, usize)>,
+    pub(super) noted: Vec<(ObjectId, usize)>,
 }
 
 /// What the passes share.
@@ -43,7 +43,7 @@ struct Shared<'a> {
 ///
 /// # Errors
 /// When cancelled, or when there are more references than `limits` allow.
-pub fn graph(
+pub(super) fn graph(
     input: &Input,
     header: &Header,
     index: &Index,

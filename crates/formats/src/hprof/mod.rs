@@ -8,7 +8,7 @@
 //! histogram agrees in counts and bytes for every class but `java.lang.Class`: dumps hold the mirrors as class records
 //! without size, so theirs is estimated from the class's static fields and the distance to the next object.
 
-pub mod census;
+mod census;
 mod classes;
 mod cursor;
 mod graph;
@@ -17,11 +17,11 @@ mod hidden;
 mod index;
 mod names;
 mod roots;
-pub mod segment;
-pub mod sizes;
+mod segment;
+mod sizes;
 
-pub use header::Header;
-pub use index::Index;
+pub(crate) use header::Header;
+use index::Index;
 
 use ahash::AHashMap;
 use census::Census;

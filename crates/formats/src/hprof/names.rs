@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 /// Names of threads by thread object.
 #[derive(Default)]
-pub struct Names {
+pub(super) struct Names {
     threads: AHashMap<u64, String>,
 }
 
@@ -22,12 +22,12 @@ const LONGEST: usize = 200;
 
 impl Names {
     /// The name of a thread object.
-    pub fn thread(&self, object: u64) -> Option<String> {
+    pub(super) fn thread(&self, object: u64) -> Option<String> {
         self.threads.get(&object).cloned()
     }
 
     /// Reads the names of all threads that are roots.
-    pub fn read(input: &Input, header: &Header, index: &Index, census: &Census) -> Names {
+    pub(super) fn read(input: &Input, header: &Header, index: &Index, census: &Census) -> Names {
         let records: AHashMap<u64, &ClassRecord> = census.records.iter().map(|r| (r.id, r)).collect();
         let reader = Reader { input, header, index, census, records };
         let threads: AHashSet<u64> =

@@ -11,7 +11,7 @@ use memory_city_heap::{AddressMap, Root, RootKind};
 
 /// The roots of a dump. Static fields of loaded classes are listed too, as the spec wants them, though what keeps the
 /// class alive is what makes them roots.
-pub fn roots(
+pub(super) fn roots(
     bytes: &[u8],
     index: &Index,
     census: &Census,

@@ -1,11 +1,11 @@
 //! The format: every version, id size and record; and everything that can be wrong with a file.
 
-use memory_city_formats::hprof;
+use memory_city_formats::hprof::{self, Limits};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId, RootKind};
-use memory_city_testing::hprof_writer::{Dump, NODE, small};
+use memory_city_testing::hprof_writer::{Dump, NODE, reflective, small};
 use memory_city_testing::root;
 use proptest::prelude::*;
 use std::io::Write;
@@ -296,6 +296,50 @@ fn dumps_of_different_programs_are_told_apart() {
 }
 
 #[test]
+fn more_objects_or_references_than_can_be_numbered_are_an_error_that_says_so() {
+    let input = Input::from_bytes(Path::new("large.hprof"), small(2, 8, 100));
+    let open = |limits| hprof::load_within(&input, limits, &Progress::new());
+    let whole = open(Limits::default()).expect("a heap");
+    let (objects, references) = (whole.object_count() as u32, whole.reference_count() as u32);
+    assert!(open(Limits { objects, ..Limits::default() }).is_ok());
+    for (limits, what) in [
+        (
+            Limits { objects: objects - 1, ..Limits::default() },
+            format!("large.hprof has {objects} objects, more than the"),
+        ),
+        (Limits { objects, references: references / 2 }, format!("more than {} references", references / 2)),
+    ] {
+        let error = open(limits).err().expect("too many").to_string();
+        assert!(error.contains(&what) && error.contains("GC.heap_dump"), "{error}");
+    }
+}
+
+/// Whoever writes a dump chooses the ids. With a hash that can be computed beforehand these would all collide, and reading
+/// would take the square of their number.
+#[test]
+fn ids_that_collide_under_a_fixed_hash_are_read_as_fast_as_others() {
+    // The multiplier of rustc-hash 2 for 64 bits, and its inverse by Newton's iteration.
+    const MULTIPLIER: u64 = 0xf135_7aea_2e62_a9c5;
+    let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(MULTIPLIER.wrapping_mul(x))));
+    assert_eq!(MULTIPLIER.wrapping_mul(inverse), 1);
+    // Products that differ in bits 12 to 31 alone: rotated by 26, neither the lowest bits nor the highest seven differ.
+    let colliding = |i: u64| (i << 12).wrapping_mul(inverse);
+    let time = |id: &dyn Fn(u64) -> u64| {
+        let mut d = Dump::new(2, 8, 0);
+        for i in 1..60_000 {
+            d.string(id(i), "x");
+        }
+        let bytes = d.finish();
+        let start = std::time::Instant::now();
+        load(bytes).expect("a heap");
+        start.elapsed()
+    };
+    let usual = time(&|i| i * 8).max(std::time::Duration::from_millis(5));
+    let crafted = time(&colliding);
+    assert!(crafted < usual * 20, "{crafted:?}, others {usual:?}");
+}
+
+#[test]
 fn loading_can_be_cancelled() {
     let progress = Progress::new();
     progress.cancel();
@@ -310,8 +354,9 @@ proptest! {
     fn flipped_bytes_never_panic(
         flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
         id_size in prop::sample::select(vec![4usize, 8]),
+        with_reflection: bool,
     ) {
-        let mut bytes = small(2, id_size, 20);
+        let mut bytes = if with_reflection { reflective(id_size) } else { small(2, id_size, 20) };
         for (at, value) in &flips {
             let at = at.index(bytes.len());
             bytes[at] = *value;

@@ -7,7 +7,7 @@ use super::census::Census;
 use super::classes::Classes;
 use super::cursor::{Cursor, id_at};
 use super::segment::{self, ClassRecord, Visitor};
-use super::{Header, Index};
+use super::{Header, Index, Limits};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
@@ -17,19 +17,19 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// The columns.
-pub struct Graph {
+pub(super) struct Graph {
     /// Type of each object.
-    pub type_of: Vec<u32>,
+    pub(super) type_of: Vec<u32>,
     /// Length of each array; `u32::MAX` for instances.
-    pub length: Vec<u32>,
+    pub(super) length: Vec<u32>,
     /// References.
-    pub outgoing: Csr,
+    pub(super) outgoing: Csr,
     /// Allocation trace serial of each object, when the dump has traces.
-    pub site: Vec<u32>,
+    pub(super) site: Vec<u32>,
     /// References to objects that are not in the dump.
-    pub dangling: u64,
+    pub(super) dangling: u64,
     /// Where the field values of instances of [`Classes::noted`] types stand in the file, ascending by object.
-    pub noted: Vec<(ObjectId, usize)>,
+    pub(super) noted: Vec<(ObjectId, usize)>,
 }
 
 /// What the passes share.
@@ -42,14 +42,15 @@ struct Shared<'a> {
 /// Reads types, lengths and references.
 ///
 /// # Errors
-/// When cancelled, or when there are more references than 32 bits count.
-pub fn graph(
+/// When cancelled, or when there are more references than `limits` allow.
+pub(super) fn graph(
     input: &Input,
     header: &Header,
     index: &Index,
     census: &Census,
     addresses: &AddressMap,
     classes: &Classes,
+    limits: Limits,
     progress: &Progress,
 ) -> Result<Graph> {
     let n = addresses.len();
@@ -72,10 +73,11 @@ pub fn graph(
         let degree = *slot;
         *slot = sum as u32;
         sum += u64::from(degree);
-        if sum > u64::from(u32::MAX) {
+        if sum > u64::from(limits.references) {
             return Err(Error::Unusable {
-                what: format!("{} has more than {} references", input.path.display(), u32::MAX),
-                remedy: "Use `report` on class histograms, or take a smaller dump: this size is not supported".into(),
+                what: format!("{} has more than {} references", input.path.display(), limits.references),
+                remedy: "Take a dump of live objects only (jcmd PID GC.heap_dump without -all), or of a smaller heap"
+                    .into(),
             });
         }
     }

@@ -6,15 +6,15 @@ use std::path::Path;
 
 /// What the header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub(crate) struct Header {
     /// Bytes of an id: 4 or 8.
-    pub id_size: usize,
+    pub(crate) id_size: usize,
     /// When the dump was taken, milliseconds since the Unix epoch.
-    pub millis: u64,
+    pub(crate) millis: u64,
     /// Where the records begin.
-    pub end: usize,
+    pub(crate) end: usize,
     /// Written by Android (format 1.0.3).
-    pub android: bool,
+    pub(crate) android: bool,
 }
 
 impl Header {
@@ -22,7 +22,7 @@ impl Header {
     ///
     /// # Errors
     /// When it is no HPROF dump of a known version.
-    pub fn read(path: &Path, bytes: &[u8]) -> Result<Header> {
+    pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Header> {
         let wrong = |offset: u64, found: String, expected: &str, remedy: &str| Error::Format {
             path: path.to_owned(),
             offset: Some(offset),

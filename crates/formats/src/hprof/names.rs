@@ -6,15 +6,15 @@ use super::census::Census;
 use super::cursor::id_at;
 use super::segment::{self, ClassRecord, Visitor};
 use super::{Header, Index};
+use ahash::{AHashMap, AHashSet};
 use memory_city_heap::input::Input;
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Names of threads by thread object, parents of class loaders by loader object.
 #[derive(Default)]
-pub struct Names {
-    threads: FxHashMap<u64, String>,
-    parents: FxHashMap<u64, u64>,
+pub(super) struct Names {
+    threads: AHashMap<u64, String>,
+    parents: AHashMap<u64, u64>,
 }
 
 /// More threads than this keep their numbers: a name each is not worth the reading.
@@ -28,35 +28,35 @@ const LONGEST: usize = 200;
 
 impl Names {
     /// The name of a thread object.
-    pub fn thread(&self, object: u64) -> Option<String> {
+    pub(super) fn thread(&self, object: u64) -> Option<String> {
         self.threads.get(&object).cloned()
     }
 
     /// The parent of a class loader.
-    pub fn parent_of_loader(&self, loader: u64) -> Option<u64> {
+    pub(super) fn parent_of_loader(&self, loader: u64) -> Option<u64> {
         self.parents.get(&loader).copied()
     }
 
     /// All loaders that are parents of others.
-    pub fn loader_parents(&self) -> impl Iterator<Item = u64> {
+    pub(super) fn loader_parents(&self) -> impl Iterator<Item = u64> {
         self.parents.values().copied()
     }
 
     /// Reads the names of all threads that are roots, and the parents of all class loaders.
-    pub fn read(input: &Input, header: &Header, index: &Index, census: &Census) -> Names {
-        let records: FxHashMap<u64, &ClassRecord> = census.records.iter().map(|r| (r.id, r)).collect();
+    pub(super) fn read(input: &Input, header: &Header, index: &Index, census: &Census) -> Names {
+        let records: AHashMap<u64, &ClassRecord> = census.records.iter().map(|r| (r.id, r)).collect();
         let reader = Reader { input, header, index, census, records };
-        let threads: FxHashSet<u64> =
+        let threads: AHashSet<u64> =
             census.roots.iter().filter(|r| r.tag == 0x08).map(|r| r.object).take(MOST_THREADS).collect();
-        let mut loaders: FxHashSet<u64> =
+        let mut loaders: AHashSet<u64> =
             census.records.iter().map(|r| r.loader).filter(|&l| l != 0).take(MOST_LOADERS).collect();
         // Both at once: what holds the threads often holds the loaders.
         let found = reader.find(&threads.union(&loaders).copied().collect());
         let parents = reader.parents(&mut loaders, &found);
-        let string_of: FxHashMap<u64, u64> =
+        let string_of: AHashMap<u64, u64> =
             threads.iter().filter_map(|o| Some((*o, reader.reference(found.get(o)?, "name")?))).collect();
         let strings = reader.find(&string_of.values().copied().collect());
-        let array_of: FxHashMap<u64, u64> =
+        let array_of: AHashMap<u64, u64> =
             strings.iter().filter_map(|(o, f)| Some((*o, reader.reference(f, "value")?))).collect();
         let arrays = reader.find(&array_of.values().copied().collect());
         let text = |string: &u64| {
@@ -93,11 +93,11 @@ struct Reader<'a> {
     header: &'a Header,
     index: &'a Index,
     census: &'a Census,
-    records: FxHashMap<u64, &'a ClassRecord>,
+    records: AHashMap<u64, &'a ClassRecord>,
 }
 
 struct Search<'a> {
-    wanted: &'a FxHashSet<u64>,
+    wanted: &'a AHashSet<u64>,
     found: Vec<(u64, Found)>,
 }
 
@@ -117,22 +117,23 @@ impl Visitor for Search<'_> {
 }
 
 impl Reader<'_> {
-    fn find(&self, wanted: &FxHashSet<u64>) -> FxHashMap<u64, Found> {
+    fn find(&self, wanted: &AHashSet<u64>) -> AHashMap<u64, Found> {
         let may_hold = |low: u64, high: u64| wanted.iter().any(|w| (low..=high).contains(w));
         let pieces: Vec<_> = self.census.spans.iter().filter(|(_, low, high)| may_hold(*low, *high)).collect();
-        pieces
+        let found: Vec<(u64, Found)> = pieces
             .par_iter()
             .flat_map_iter(|(piece, ..)| {
                 let mut search = Search { wanted, found: Vec::new() };
                 let _ = segment::walk(self.input.bytes(), piece.clone(), self.header.id_size, &mut search);
                 search.found
             })
-            .collect()
+            .collect();
+        found.into_iter().collect()
     }
 
     /// The parents of loaders, and of parents that loaded nothing and so are not among the loaders yet.
-    fn parents(&self, loaders: &mut FxHashSet<u64>, first: &FxHashMap<u64, Found>) -> FxHashMap<u64, u64> {
-        let of = |found: &FxHashMap<u64, Found>, loaders: &FxHashSet<u64>| -> FxHashMap<u64, u64> {
+    fn parents(&self, loaders: &mut AHashSet<u64>, first: &AHashMap<u64, Found>) -> AHashMap<u64, u64> {
+        let of = |found: &AHashMap<u64, Found>, loaders: &AHashSet<u64>| -> AHashMap<u64, u64> {
             let parent = |f: &Found| {
                 // Subclasses have fields of that name too: the one of `ClassLoader`, the topmost, counts.
                 let bytes = self.fields(f, "parent").last()?;
@@ -142,7 +143,7 @@ impl Reader<'_> {
         };
         let mut parents = of(first, loaders);
         for _ in 0..MOST_GENERATIONS {
-            let more: FxHashSet<u64> = parents.values().copied().filter(|p| !loaders.contains(p)).collect();
+            let more: AHashSet<u64> = parents.values().copied().filter(|p| !loaders.contains(p)).collect();
             if more.is_empty() {
                 break;
             }

@@ -6,12 +6,12 @@ use super::census::Census;
 use super::classes::Classes;
 use super::names::Names;
 use super::segment::RootRecord;
+use ahash::AHashMap;
 use memory_city_heap::{AddressMap, Root, RootKind};
-use rustc_hash::FxHashMap;
 
 /// The roots of a dump. Static fields of loaded classes are listed too, as the spec wants them, though what keeps the
 /// class alive is what makes them roots.
-pub fn roots(
+pub(super) fn roots(
     bytes: &[u8],
     index: &Index,
     census: &Census,
@@ -20,7 +20,7 @@ pub fn roots(
     names: &Names,
 ) -> Vec<Root> {
     // Thread serial to the trace of its stack and its object.
-    let threads: FxHashMap<u32, RootRecord> =
+    let threads: AHashMap<u32, RootRecord> =
         census.roots.iter().filter(|r| r.tag == 0x08).map(|r| (r.thread, *r)).collect();
     let thread_name = |serial: u32| {
         let of_object = threads.get(&serial).and_then(|t| names.thread(t.object));

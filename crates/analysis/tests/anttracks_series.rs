@@ -92,7 +92,7 @@ fn portrait(heap: &HeapState) -> Portrait {
             "{:?} {:?} {} {:?} {:?} {}",
             facts.length, facts.site, life.thread, life.allocator, life.space, life.age
         );
-        (heap.address(o), heap.type_of(o).0, facts.size, origin, origins.identity(o.0 as usize))
+        (heap.address(o).expect("an address"), heap.type_of(o).0, facts.size, origin, origins.identity(o.0 as usize))
     };
     Portrait {
         objects: heap.objects().map(object).collect(),
@@ -221,7 +221,8 @@ fn lives_are_what_the_generator_knows() {
             let objects = &run.generated.answers[gc].objects;
             for at in (0..objects.len()).step_by(objects.len() / 12 + 1) {
                 let life = series.life(origins.identity(at), &Progress::new()).expect("a life");
-                let places: Vec<(u32, u64)> = life.places.iter().map(|p: &Place| (p.gc, p.address)).collect();
+                let places: Vec<(u32, u64)> =
+                    life.places.iter().map(|p: &Place| (p.gc, p.address.expect("an address"))).collect();
                 let expected = &known[&objects[at].identity];
                 assert_eq!(&places, expected);
                 let last = expected.last().expect("a place").0;

@@ -34,7 +34,7 @@ impl Recording {
             of: &self.program.types[info.type_id as usize],
             // Objects of any length are counted together: what is known is whether they are big.
             length: matches!(shape, Shape::Array { .. }).then_some(if info.big { BIG_ARRAY } else { 0 }),
-            size: shape.size(0),
+            size: shape.size(0, self.program.alignment),
             site: self.program.sites.get(info.site as usize).map(|s| &s.frames[..]).unwrap_or(&[]),
             life: Some(Life {
                 thread: self.threads.get(info.thread.0 as usize).unwrap_or(&self.threads[0]),

@@ -44,7 +44,7 @@ pub use amount::{Amount, Metric};
 pub use bits::BitSet;
 pub use build::HeapBuilder;
 pub use csr::Csr;
-pub use origin::{AllocationSite, Allocator, Facts, Identity, Life, Origin, Origins, SpaceKind, ThreadId};
+pub use origin::{AllocationSite, Allocator, Facts, Identity, Life, ObjectIds, Origin, Origins, SpaceKind, ThreadId};
 pub use roots::{Root, RootKind};
 pub use state::{HeapColumns, HeapState};
 pub use types::{BIG_ARRAY, HeapType, NO_LENGTH, ObjectId, TypeId, TypeKind, TypeSizes};

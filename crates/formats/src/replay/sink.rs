@@ -1,13 +1,14 @@
 //! What each event does to the heap.
 
 use super::arena::grow;
-use super::map::Entry;
+use super::limits::Full;
+use super::map::{Entry, Spot};
 use super::{Collecting, Collection, MOST_CHECKED, Moment, Observer, Replay, ReplayRoot, arena};
-use crate::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo};
+use crate::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo, ObjectKey};
 use crate::spaces::{Space, Spaces};
 use hashbrown::hash_table;
 use memory_city_heap::error::{Error, Result};
-use memory_city_heap::{RootKind, ThreadId};
+use memory_city_heap::{RootKind, SpaceKind, ThreadId};
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -45,7 +46,7 @@ impl<O: Observer> EventSink for Replay<O> {
         for (start, end) in changed {
             // Where nothing is yet, nothing changes: regions get their kind before their objects.
             let unknown = self.collecting.is_some() || self.changed_ranges.len() > MOST_CHECKED;
-            if start < end && (unknown || self.now.has_between(start, end)) {
+            if start < end && (unknown || self.inhabited(start, end)) {
                 self.changed_ranges.push((start, end));
             }
         }
@@ -73,25 +74,24 @@ impl<O: Observer> EventSink for Replay<O> {
     }
 
     #[inline]
-    fn allocate(&mut self, info: InfoId, length: u32, address: u64) -> u64 {
+    fn allocate(&mut self, info: InfoId, length: u32, object: ObjectKey) -> u64 {
         self.events += 1;
         let shape = || self.program.shapes[self.infos[info.0 as usize].type_id as usize].packed();
-        let Some(kind) = self.spaces.at(address).filter(|_| address & 7 == 0).map(|s| s.kind) else {
+        let (Some(spot), Some(kind)) = (self.map.unit.spot(object), self.space_of(object)) else {
             self.inconsistencies.misplaced += 1;
-            return shape().size(|| length);
+            return shape().size(u64::from(self.program.alignment) - 1, || length);
         };
         let cohort = self.cohorts.born(info, self.interval, kind, shape);
         let size = self.cohorts.size(cohort, || length);
         let Some(number) = self.numbers.take(self.interval) else {
-            self.inconsistencies.misplaced += 1;
+            self.full = Some(Full::Objects);
             return size;
         };
         // Until the next GC says otherwise, what is born in a young space passes.
         if !kind.is_young() || self.collecting.is_some() {
             self.numbers.keep(number);
         }
-        if !self.place(Entry::new(number, cohort, length), address) {
-            self.inconsistencies.misplaced += 1;
+        if !self.place(Entry::new(number, cohort, length), spot) {
             self.numbers.release(number);
             return size;
         }
@@ -103,50 +103,58 @@ impl<O: Observer> EventSink for Replay<O> {
     #[inline]
     fn moved(&mut self, from: u64, to: u64) -> Option<u64> {
         self.events += 1;
-        let Some(kind) = self.spaces.at(to).filter(|_| to & 7 == 0).map(|s| s.kind) else {
+        let (from, to) = (ObjectKey::Address(from), ObjectKey::Address(to));
+        let (Some(there), Some(kind)) = (self.map.unit.spot(to), self.space_of(to)) else {
             self.inconsistencies.misplaced += 1;
             return None;
         };
-        if self.collecting.is_none() {
+        let Some(here) = self.map.unit.spot(from) else {
             self.inconsistencies.unknown_objects += 1;
             return None;
-        }
-        // Where one object was, another may have been moved to already: the heap before comes first. What is only in the
-        // heap after is moved a second time.
-        let mut entry = match self.map.mark(&mut self.now, from) {
-            Some(entry) => entry,
-            None => match self.map.take(&self.next, from) {
-                Some(entry) => {
-                    self.leave_next(entry);
-                    entry
-                }
-                None => {
-                    self.inconsistencies.unknown_objects += 1;
-                    return None;
-                }
-            },
         };
-        self.numbers.keep(entry.number());
-        let cohort = self.cohorts.in_space(entry.cohort(), kind);
-        let size = self.cohorts.size(cohort, || entry.length());
-        if cohort != entry.cohort() {
-            self.cohorts.remove(entry.cohort(), size);
-            self.cohorts.add(cohort, size);
-            entry.set_cell(cohort);
-        }
-        if !self.place(entry, to) {
+        self.carry(here, there, kind)
+    }
+
+    fn kept(&mut self, object: ObjectKey) -> bool {
+        self.events += 1;
+        let (Some(spot), Some(kind)) = (self.map.unit.spot(object), self.space_of(object)) else {
             self.inconsistencies.misplaced += 1;
-            self.bury(entry);
-            return None;
+            return false;
+        };
+        self.carry(spot, spot, kind).is_some()
+    }
+
+    fn freed(&mut self, object: ObjectKey) -> bool {
+        self.events += 1;
+        let Some(entry) = self.map.unit.spot(object).and_then(|spot| self.take_out(spot)) else {
+            self.inconsistencies.unknown_objects += 1;
+            return false;
+        };
+        if !self.later.is_empty() {
+            self.later.remove(&object);
         }
-        Some(size)
+        if let Some(collecting) = &mut self.collecting {
+            collecting.freed += 1;
+        }
+        self.bury(entry);
+        true
     }
 
-    fn known(&self, at: u64) -> bool {
-        self.object_before(at).is_some()
+    fn located(&mut self, id: u64, address: u64) -> bool {
+        self.events += 1;
+        let Some(number) = self.object_before(ObjectKey::Id(id)) else {
+            self.inconsistencies.unknown_objects += 1;
+            return false;
+        };
+        self.located.insert(number, address);
+        true
     }
 
-    fn references(&mut self, object: u64, targets: &[u64], more: bool) {
+    fn known(&self, object: ObjectKey) -> bool {
+        self.object_before(object).is_some()
+    }
+
+    fn references(&mut self, object: ObjectKey, targets: &[ObjectKey], more: bool) {
         self.events += 1;
         let Some(collecting) = self.collecting.take() else {
             self.inconsistencies.unknown_objects += 1;
@@ -158,17 +166,21 @@ impl<O: Observer> EventSink for Replay<O> {
         self.collecting = Some(collecting);
     }
 
-    fn root(&mut self, kind: RootKind, thread: ThreadId, detail: &'static str, target: u64) {
+    fn root(&mut self, kind: RootKind, thread: ThreadId, detail: &str, target: ObjectKey) {
         self.events += 1;
         let Some(collecting) = &self.collecting else { return };
         match self.target(collecting.gc, target) {
-            Some(target) => self.roots.push(ReplayRoot { kind, thread, detail, target }),
+            Some(target) => {
+                let detail = self.details.number(detail);
+                self.roots.push(ReplayRoot { kind, thread, detail, target });
+            }
             None => self.inconsistencies.unknown_targets += 1,
         }
     }
 
     fn gc_start(&mut self, gc: Gc) -> Result<()> {
         self.events += 1;
+        self.check()?;
         if let Some(running) = &self.collecting {
             return Err(Error::Unusable {
                 what: format!("GC {} begins before GC {} has ended", gc.number, running.gc.number),
@@ -184,7 +196,9 @@ impl<O: Observer> EventSink for Replay<O> {
         self.relabel();
         self.reached(Moment { gc: self.interval, end: false });
         self.roots.clear();
-        self.collecting = Some(Collecting { gc, named: Vec::new(), young: self.young() });
+        self.details.clear();
+        self.located.clear();
+        self.collecting = Some(Collecting { gc, named: Vec::new(), young: self.young(), freed: 0 });
         Ok(())
     }
 
@@ -198,6 +212,7 @@ impl<O: Observer> EventSink for Replay<O> {
 
     fn gc_end(&mut self, gc: Gc) -> Result<()> {
         self.events += 1;
+        self.check()?;
         let Some(collecting) = self.collecting.take() else {
             return Err(Error::Unusable {
                 what: format!("GC {} ends without having begun", gc.number),
@@ -206,12 +221,16 @@ impl<O: Observer> EventSink for Replay<O> {
         };
         // Objects of the heap before can still be found by address until the sweep.
         self.take_early(&collecting);
-        let freed = self.sweep(&collecting);
+        let freed = collecting.freed + self.sweep(&collecting);
         let joined = self.join();
         self.take_later();
         if collecting.gc.targets_after {
             self.resolve(&joined);
         }
+        for number in std::mem::take(&mut self.dying) {
+            self.numbers.release(number);
+        }
+        self.check()?;
         if self.arena.is_wasteful() {
             let map = &mut self.map;
             self.arena.compact(|place| map.all_mut().for_each(|entry| entry.set_record(place(entry.record()))));
@@ -236,5 +255,55 @@ impl<O: Observer> EventSink for Replay<O> {
 
     fn satisfied(&self) -> bool {
         self.stopped
+    }
+}
+
+impl<O: Observer> Replay<O> {
+    /// The running GC reports the object that is `here`: it will be `there`, in a space of that kind.
+    #[inline(always)]
+    fn carry(&mut self, here: Spot, there: Spot, kind: SpaceKind) -> Option<u64> {
+        if self.collecting.is_none() {
+            self.inconsistencies.unknown_objects += 1;
+            return None;
+        }
+        // Where one object was, another may have been moved to already: the heap before comes first. What is only in the
+        // heap after is moved a second time.
+        let mut entry = match self.map.mark(&mut self.now, here) {
+            Some(entry) => entry,
+            None => match self.map.take(&self.next, here) {
+                Some(entry) => {
+                    self.leave_next(entry);
+                    entry
+                }
+                None => {
+                    self.inconsistencies.unknown_objects += 1;
+                    return None;
+                }
+            },
+        };
+        self.numbers.keep(entry.number());
+        let cohort = self.cohorts.in_space(entry.cohort(), kind);
+        let size = self.cohorts.size(cohort, || entry.length());
+        if cohort != entry.cohort() {
+            self.cohorts.remove(entry.cohort(), size);
+            self.cohorts.add(cohort, size);
+            entry.set_cell(cohort);
+        }
+        if !self.place(entry, there) {
+            self.bury(entry);
+            return None;
+        }
+        Some(size)
+    }
+
+    /// Takes an object out of the heap after the running GC, or out of the heap now if that has not been reported.
+    fn take_out(&mut self, spot: Spot) -> Option<Entry> {
+        if self.collecting.is_some()
+            && let Some(entry) = self.map.take(&self.next, spot)
+        {
+            self.leave_next(entry);
+            return Some(entry);
+        }
+        self.map.take(&self.now, spot)
     }
 }

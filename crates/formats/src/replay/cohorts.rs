@@ -104,16 +104,24 @@ impl Cohorts {
         }
     }
 
-    /// The cohort of newborn objects.
+    /// The cohort of newborn objects, and the size of one of some length.
     #[inline]
-    pub fn born(&mut self, info: InfoId, birth: u32, space: SpaceKind, shape: impl FnOnce() -> PackedShape) -> u32 {
+    pub fn born(
+        &mut self,
+        info: InfoId,
+        birth: u32,
+        space: SpaceKind,
+        shape: impl FnOnce() -> PackedShape,
+        length: u32,
+    ) -> (u32, u64) {
         if let Some(&cohort) = self.newborn.get(info.0 as usize)
             && let Some(c) = self.entries.get(cohort as usize)
             && (c.birth, c.space, c.info) == (birth, space, info.0)
         {
-            return cohort;
+            return (cohort, c.shape.size(self.mask, || length));
         }
-        self.born_anew(CohortKey { info: info.0, birth, space }, shape())
+        let cohort = self.born_anew(CohortKey { info: info.0, birth, space }, shape());
+        (cohort, self.size(cohort, || length))
     }
 
     #[cold]
@@ -310,7 +318,8 @@ mod tests {
     fn changes_are_what_came_and_went_since_the_last_time() {
         let shape = Shape::Instance(16).packed();
         let mut cohorts = Cohorts::new(8);
-        let eden = cohorts.born(InfoId(0), 0, SpaceKind::Eden, || shape);
+        let (eden, size) = cohorts.born(InfoId(0), 0, SpaceKind::Eden, || shape, 0);
+        assert_eq!(size, 16);
         (0..3).for_each(|_| cohorts.add(eden, 16));
         let key = |space| CohortKey { info: 0, birth: 0, space };
         assert_eq!(cohorts.take_changes(), [Change { key: key(SpaceKind::Eden), objects: 3, bytes: 48 }]);
@@ -329,7 +338,7 @@ mod tests {
             ]
         );
         // The empty cohort is used again for another one, and the way to it is forgotten.
-        let later = cohorts.born(InfoId(0), 1, SpaceKind::Eden, || shape);
+        let (later, _) = cohorts.born(InfoId(0), 1, SpaceKind::Eden, || shape, 0);
         cohorts.add(later, 16);
         assert_eq!(cohorts.key(later).birth, 1);
         assert_eq!(cohorts.take_changes().len(), 1);

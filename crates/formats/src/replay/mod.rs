@@ -322,21 +322,28 @@ impl<O: Observer> Replay<O> {
     #[inline(always)]
     fn space_of(&self, object: ObjectKey) -> Option<SpaceKind> {
         match object {
-            ObjectKey::Address(address) => match self.spaces.at(address) {
-                Some(space) => Some(space.kind),
-                None => self.spaceless,
-            },
+            ObjectKey::Address(address) => self.space_at(address),
             ObjectKey::Id(_) => Some(SpaceKind::Unknown),
+        }
+    }
+
+    /// The kind of space at an address; `None` where there can be no object.
+    #[inline(always)]
+    fn space_at(&self, address: u64) -> Option<SpaceKind> {
+        match self.spaces.at(address) {
+            Some(space) => self.map.unit.fits(address).then_some(space.kind),
+            None => self.spaceless.filter(|_| self.map.unit.fits(address)),
         }
     }
 
     /// Puts an object into the heap now, or into the heap after the running GC.
     #[inline(always)] // once for every event: an entry stays in registers on its way into the leaf
-    fn place(&mut self, entry: Entry, spot: Spot) -> bool {
+    fn place(&mut self, entry: Entry, spot: impl FnOnce(Unit) -> Spot) -> bool {
         let (directory, born) = match self.collecting {
             Some(_) => (&mut self.next, map::NONE),
             None => (&mut self.now, self.interval),
         };
+        let spot = spot(self.map.unit);
         let Some(other) = self.map.insert(directory, spot, born, entry) else {
             self.full = Some(Full::Leaves);
             return false;

@@ -2,7 +2,7 @@
 
 use super::arena::grow;
 use super::limits::Full;
-use super::map::{Entry, Spot};
+use super::map::{Entry, Spot, Unit};
 use super::{Collecting, Collection, MOST_CHECKED, Moment, Observer, Replay, ReplayRoot, arena};
 use crate::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo, ObjectKey};
 use crate::spaces::{Space, Spaces};
@@ -75,44 +75,25 @@ impl<O: Observer> EventSink for Replay<O> {
 
     #[inline]
     fn allocate(&mut self, info: InfoId, length: u32, object: ObjectKey) -> u64 {
-        self.events += 1;
-        let shape = || self.program.shapes[self.infos[info.0 as usize].type_id as usize].packed();
-        let (Some(spot), Some(kind)) = (self.map.unit.spot(object), self.space_of(object)) else {
-            self.inconsistencies.misplaced += 1;
-            return shape().size(u64::from(self.program.alignment) - 1, || length);
-        };
-        let cohort = self.cohorts.born(info, self.interval, kind, shape);
-        let size = self.cohorts.size(cohort, || length);
-        let Some(number) = self.numbers.take(self.interval) else {
-            self.full = Some(Full::Objects);
-            return size;
-        };
-        // Until the next GC says otherwise, what is born in a young space passes.
-        if !kind.is_young() || self.collecting.is_some() {
-            self.numbers.keep(number);
+        // What is asked for by name is known where it is called: each way is a function of its own.
+        match object {
+            ObjectKey::Address(address) => self.allocate_at(info, length, address),
+            ObjectKey::Id(id) => self.allocate_known(info, length, id),
         }
-        if !self.place(Entry::new(number, cohort, length), spot) {
-            self.numbers.release(number);
-            return size;
-        }
-        self.cohorts.add(cohort, size);
-        self.live += 1;
-        size
     }
 
     #[inline]
     fn moved(&mut self, from: u64, to: u64) -> Option<u64> {
         self.events += 1;
-        let (from, to) = (ObjectKey::Address(from), ObjectKey::Address(to));
-        let (Some(there), Some(kind)) = (self.map.unit.spot(to), self.space_of(to)) else {
+        let Some(kind) = self.space_at(to) else {
             self.inconsistencies.misplaced += 1;
             return None;
         };
-        let Some(here) = self.map.unit.spot(from) else {
+        if !self.map.unit.fits(from) {
             self.inconsistencies.unknown_objects += 1;
             return None;
-        };
-        self.carry(here, there, kind)
+        }
+        self.carry(self.map.unit.spot_at(from), |unit| unit.spot_at(to), kind)
     }
 
     fn kept(&mut self, object: ObjectKey) -> bool {
@@ -121,7 +102,7 @@ impl<O: Observer> EventSink for Replay<O> {
             self.inconsistencies.misplaced += 1;
             return false;
         };
-        self.carry(spot, spot, kind).is_some()
+        self.carry(spot, |_| spot, kind).is_some()
     }
 
     fn freed(&mut self, object: ObjectKey) -> bool {
@@ -259,9 +240,45 @@ impl<O: Observer> EventSink for Replay<O> {
 }
 
 impl<O: Observer> Replay<O> {
+    fn allocate_at(&mut self, info: InfoId, length: u32, address: u64) -> u64 {
+        self.born(info, length, self.space_at(address), |unit| unit.spot_at(address))
+    }
+
+    fn allocate_known(&mut self, info: InfoId, length: u32, id: u64) -> u64 {
+        self.born(info, length, Some(SpaceKind::Unknown), |unit| unit.spot_of(id))
+    }
+
+    /// An object is born in a space of a kind, if it can be there. Its spot is asked for when it is needed: this has few
+    /// registers to spare.
+    #[inline(always)]
+    fn born(&mut self, info: InfoId, length: u32, kind: Option<SpaceKind>, spot: impl FnOnce(Unit) -> Spot) -> u64 {
+        self.events += 1;
+        let shape = || self.program.shapes[self.infos[info.0 as usize].type_id as usize].packed();
+        let Some(kind) = kind else {
+            self.inconsistencies.misplaced += 1;
+            return shape().size(u64::from(self.program.alignment) - 1, || length);
+        };
+        let (cohort, size) = self.cohorts.born(info, self.interval, kind, shape, length);
+        let Some(number) = self.numbers.take(self.interval) else {
+            self.full = Some(Full::Objects);
+            return size;
+        };
+        // Until the next GC says otherwise, what is born in a young space passes.
+        if !kind.is_young() || self.collecting.is_some() {
+            self.numbers.keep(number);
+        }
+        if !self.place(Entry::new(number, cohort, length), spot) {
+            self.numbers.release(number);
+            return size;
+        }
+        self.cohorts.add(cohort, size);
+        self.live += 1;
+        size
+    }
+
     /// The running GC reports the object that is `here`: it will be `there`, in a space of that kind.
     #[inline(always)]
-    fn carry(&mut self, here: Spot, there: Spot, kind: SpaceKind) -> Option<u64> {
+    fn carry(&mut self, here: Spot, there: impl FnOnce(Unit) -> Spot, kind: SpaceKind) -> Option<u64> {
         if self.collecting.is_none() {
             self.inconsistencies.unknown_objects += 1;
             return None;

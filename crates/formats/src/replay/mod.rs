@@ -383,6 +383,7 @@ impl<O: Observer> Replay<O> {
     /// The end of a trace in which no GC ever ended: what there is becomes its only moment.
     pub fn finish(&mut self) {
         if self.interval == 0 && self.collecting.is_none() {
+            self.relabel();
             self.reached(Moment { gc: 0, end: false });
         }
     }

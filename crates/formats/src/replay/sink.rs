@@ -251,7 +251,7 @@ impl<O: Observer> Replay<O> {
     /// An object is born in a space of a kind, if it can be there. Its spot is asked for when it is needed: this has few
     /// registers to spare.
     #[inline(always)]
-    fn born(&mut self, info: InfoId, length: u32, kind: Option<SpaceKind>, spot: impl FnOnce(Unit) -> Spot) -> u64 {
+    fn born(&mut self, info: InfoId, length: u32, kind: Option<SpaceKind>, spot: impl Fn(Unit) -> Spot + Copy) -> u64 {
         self.events += 1;
         let shape = || self.program.shapes[self.infos[info.0 as usize].type_id as usize].packed();
         let Some(kind) = kind else {
@@ -270,6 +270,10 @@ impl<O: Observer> Replay<O> {
         if !self.place(Entry::new(number, cohort, length), spot) {
             self.numbers.release(number);
             return size;
+        }
+        if !kind.is_young() {
+            // Nor is its leaf one whose objects pass together.
+            self.map.set_mixed(self.now.get(spot(self.map.unit).page()));
         }
         self.cohorts.add(cohort, size);
         self.live += 1;

@@ -64,7 +64,7 @@ impl<O: Observer> Replay<O> {
                 Shape::Array { .. } => length.push(entry.length()),
                 Shape::Mirror => {
                     length.push(NO_LENGTH);
-                    odd_sizes.insert(o as u32, u64::from(entry.length()));
+                    odd_sizes.insert(o as u32, self.cohorts.size(entry.cohort(), || entry.length()));
                 }
             }
             origins.push(

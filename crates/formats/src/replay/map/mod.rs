@@ -247,14 +247,17 @@ impl Map {
         leaf.entries.len() - (leaf.marks as usize).min(leaf.entries.len())
     }
 
-    /// The GC interval in which all objects of a leaf were born, if they were born in one and are as they were.
+    /// The GC interval in which all objects of a leaf were born, if they were born in one and in young spaces, and are as
+    /// they were.
     pub fn born(&self, index: u32) -> u32 {
         self.leaves[index as usize].born
     }
 
-    /// Objects of a leaf are not as they were born any more.
+    /// Objects of a leaf, if there is one, were not all born together in a young space, or are not as they were born.
     pub fn set_mixed(&mut self, index: u32) {
-        self.leaves[index as usize].born = NONE;
+        if let Some(leaf) = self.leaves.get_mut(index as usize) {
+            leaf.born = NONE;
+        }
     }
 
     /// A GC has ended: leaves that are free are used again, in order, so that those of a thread lie side by side.

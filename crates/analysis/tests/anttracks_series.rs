@@ -6,6 +6,7 @@ use memory_city_analysis::timeline::{self, AUTO, History, Metric, NodeId, Timeli
 use memory_city_formats::HeapSeries;
 use memory_city_formats::anttracks::{Source, find_run};
 use memory_city_formats::recorded::{Place, RecordedSeries, open_with_cache};
+use memory_city_heap::error::Warning;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, Identity};
 use memory_city_testing::anttracks::{Collector, Generated, Spec, generate};
@@ -192,6 +193,8 @@ fn without_a_cache_everything_works_and_nothing_is_left_after_a_cancelled_readin
     let run = Run::long(Collector::Parallel, false);
     let series = run.open(Some(Path::new("/proc/no/such/folder")));
     assert!(series.checkpoints() > 0, "they are kept in memory");
+    let told = |w: &Warning| w.path.starts_with("/proc/no/such/folder") && w.message.contains("can be kept");
+    assert!(series.warnings().iter().any(told), "{:?}", series.warnings());
     let last = series.points().len() - 1;
     let state = series.load(last, &Progress::new()).expect("a state");
     assert!(state.object_count() > 1000);

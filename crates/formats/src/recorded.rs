@@ -383,7 +383,7 @@ impl<S: Source> HeapSeries for RecordedSeries<S> {
     }
 
     fn warnings(&self) -> Vec<Warning> {
-        self.warnings.clone()
+        self.warnings.iter().cloned().chain(lock(&self.shared.index).problem.clone()).collect()
     }
 
     fn recording(&self) -> Option<&Recording> {

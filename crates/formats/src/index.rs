@@ -183,11 +183,6 @@ impl Index {
         (room > 0).then(|| rest / room)
     }
 
-    /// Bytes of checkpoints so far.
-    pub fn written(&self) -> u64 {
-        self.written
-    }
-
     /// Writes a checkpoint. Returns its bytes, 0 when it could not be written.
     pub fn add(&mut self, gc: u32, saved: &impl Serialize) -> u64 {
         let Some(packed) = pack(saved) else { return 0 };

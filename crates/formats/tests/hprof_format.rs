@@ -254,7 +254,7 @@ fn folders_are_series_in_time_order() {
     };
     let open = || memory_city_formats::open(&[folder.path().to_path_buf()], &Progress::new());
     let error = open().err().expect("an empty folder is an error").to_string();
-    assert!(error.contains("no heap dump or memory tree in the folder") && error.contains("jcmd"), "{error}");
+    assert!(error.contains("no heap dump, trace or memory tree in the folder") && error.contains("jcmd"), "{error}");
     std::fs::write(folder.path().join("core.123"), "not a dump").expect("written");
     let error = open().err().expect("nothing to show").to_string();
     assert!(error.contains("None of the 1 files"), "{error}");

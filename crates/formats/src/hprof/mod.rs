@@ -11,6 +11,7 @@
 pub mod census;
 mod classes;
 mod cursor;
+mod format;
 mod graph;
 mod header;
 mod index;
@@ -19,6 +20,7 @@ mod roots;
 pub mod segment;
 pub mod sizes;
 
+pub(crate) use format::format;
 pub use header::Header;
 pub use index::Index;
 

@@ -6,6 +6,7 @@ use memory_city_analysis::timeline::{self, AUTO, GrowingTree, History, Metric, N
 use memory_city_formats::HeapSeries;
 use memory_city_formats::anttracks::{Source, find_run};
 use memory_city_formats::recorded::{Place, RecordedSeries, open_with_cache};
+use memory_city_heap::error::Warning;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, Identity};
 use memory_city_testing::anttracks::{Collector, Generated, Spec, generate};
@@ -92,7 +93,7 @@ fn portrait(heap: &HeapState) -> Portrait {
             "{:?} {:?} {} {:?} {:?} {}",
             facts.length, facts.site, life.thread, life.allocator, life.space, life.age
         );
-        (heap.address(o), heap.type_of(o).0, facts.size, origin, origins.identity(o.0 as usize))
+        (heap.address(o).expect("an address"), heap.type_of(o).0, facts.size, origin, origins.identity(o.0 as usize))
     };
     Portrait {
         objects: heap.objects().map(object).collect(),
@@ -192,6 +193,8 @@ fn without_a_cache_everything_works_and_nothing_is_left_after_a_cancelled_readin
     let run = Run::long(Collector::Parallel, false);
     let series = run.open(Some(Path::new("/proc/no/such/folder")));
     assert!(series.checkpoints() > 0, "they are kept in memory");
+    let told = |w: &Warning| w.path.starts_with("/proc/no/such/folder") && w.message.contains("can be kept");
+    assert!(series.warnings().iter().any(told), "{:?}", series.warnings());
     let last = series.points().len() - 1;
     let state = series.load(last, &Progress::new()).expect("a state");
     assert!(state.object_count() > 1000);
@@ -221,7 +224,8 @@ fn lives_are_what_the_generator_knows() {
             let objects = &run.generated.answers[gc].objects;
             for at in (0..objects.len()).step_by(objects.len() / 12 + 1) {
                 let life = series.life(origins.identity(at), &Progress::new()).expect("a life");
-                let places: Vec<(u32, u64)> = life.places.iter().map(|p: &Place| (p.gc, p.address)).collect();
+                let places: Vec<(u32, u64)> =
+                    life.places.iter().map(|p: &Place| (p.gc, p.address.expect("an address"))).collect();
                 let expected = &known[&objects[at].identity];
                 assert_eq!(&places, expected);
                 let last = expected.last().expect("a place").0;

@@ -146,7 +146,8 @@ fn read<S: Source>(
         if replay.stopped() || replay.interval() == 0 {
             replay.stop_at(Moment { gc: replay.interval(), end: true });
         }
-        let step = match decoder.step(&mut replay) {
+        let step = decoder.step(&mut replay).and_then(|step| replay.check().map(|()| step));
+        let step = match step {
             Ok(step) => step,
             // What was read up to the last complete GC is shown.
             Err(error) if replay.interval() > 0 => {
@@ -193,6 +194,8 @@ fn read<S: Source>(
         });
     }
     lock(&shared.index).finish(stamp, || Body::new(&recording, replay.inconsistencies(), warnings.clone()));
+    // Names of threads may have become known since states of partial series were kept.
+    *lock(&shared.states) = KeptStates::default();
     Ok(RecordedSeries::new(shared, recording, warnings))
 }
 
@@ -288,7 +291,9 @@ impl<D: Decoder> Player<D> {
         progress.begin(progress.snapshot().stage, total);
         progress.advance(done);
         while !self.replay.stopped() {
-            if self.decoder.step(&mut self.replay)? == Step::End && !self.replay.stopped() {
+            let step = self.decoder.step(&mut self.replay)?;
+            self.replay.check()?;
+            if step == Step::End && !self.replay.stopped() {
                 self.replay.finish();
                 if !self.replay.stopped() {
                     return Ok(false);
@@ -341,7 +346,7 @@ impl<S: Source> RecordedSeries<S> {
         RecordedSeries { shared, recording, points, warnings }
     }
 
-    /// Where the trace's references, roots and identities come from: for tests and tools.
+    /// What came and went, and the program it belongs to.
     pub fn recording(&self) -> &Recording {
         &self.recording
     }
@@ -370,14 +375,15 @@ impl<S: Source> HeapSeries for RecordedSeries<S> {
                 remedy: "Open it again".into(),
             });
         }
-        let state = Arc::new(player.replay.state());
+        // By the names that trees over time go by, also of threads that were not named yet.
+        let state = Arc::new(player.replay.state_with(&self.recording.threads));
         *lock(&self.shared.player) = Some(player);
         lock(&self.shared.states).keep(index, Arc::clone(&state));
         Ok(state)
     }
 
     fn warnings(&self) -> Vec<Warning> {
-        self.warnings.clone()
+        self.warnings.iter().cloned().chain(lock(&self.shared.index).problem.clone()).collect()
     }
 
     fn recording(&self) -> Option<&Recording> {

@@ -227,7 +227,7 @@ fn rotated_traces_are_read_in_order_with_or_without_their_beginning() {
                 let site = &heap.allocation_site(o)[0];
                 format!(
                     "{:#x} {} {} {site} {} {:?}",
-                    heap.address(o),
+                    heap.address(o).expect("an address"),
                     facts.of.name,
                     facts.size,
                     life.thread,

@@ -60,7 +60,7 @@ pub fn find_run(paths: &[PathBuf]) -> Result<Option<Run>> {
             strangers.push(path.clone());
         }
     }
-    let Some(first) = members.first().cloned() else { return Ok(None) };
+    let Some(first) = members.first().cloned() else { return damaged.map_or(Ok(None), Err) };
     if let Some(stranger) = strangers.first() {
         return Err(Error::Unusable {
             what: format!("{} belongs to an AntTracks run, {} does not", first.path.display(), stranger.display()),

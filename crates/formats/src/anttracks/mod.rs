@@ -6,11 +6,13 @@
 
 pub mod decode;
 mod files;
+mod format;
 pub mod header;
 pub mod lzw;
 pub mod symbols;
 
 pub use files::{Run, Source, find_run};
+pub(crate) use format::format;
 pub use header::{FileKind, Header};
 pub use symbols::Symbols;
 

@@ -11,6 +11,7 @@
 mod census;
 mod classes;
 mod cursor;
+mod format;
 mod graph;
 mod header;
 mod hidden;
@@ -21,6 +22,7 @@ mod roots;
 mod segment;
 mod sizes;
 
+pub(crate) use format::format;
 pub(crate) use header::Header;
 use index::Index;
 

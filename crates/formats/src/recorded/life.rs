@@ -51,8 +51,8 @@ pub struct Lifetime {
 pub struct Place {
     /// The GC, counted from 0.
     pub gc: u32,
-    /// Its address.
-    pub address: u64,
+    /// Its address, where the trace tells it.
+    pub address: Option<u64>,
     /// The kind of space.
     pub space: SpaceKind,
 }

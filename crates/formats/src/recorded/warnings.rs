@@ -51,7 +51,7 @@ pub(super) fn warnings<S: Source, O: Observer>(
 
 fn inconsistencies(path: &Path, found: Inconsistencies) -> Vec<Warning> {
     let cases = [
-        (found.unknown_objects, "moves or references of objects that are not there were left out"),
+        (found.unknown_objects, "moves, references or deaths of objects that are not there were left out"),
         (found.unknown_targets, "references to places without an object were left out"),
         (found.overwritten, "objects were overwritten by others without having been reported dead; they count as dead"),
         (found.misplaced, "objects outside every space of the heap were left out"),

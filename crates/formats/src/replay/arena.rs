@@ -13,9 +13,13 @@ const MANY: u32 = (1 << COUNT_BITS) - 1;
 /// Times fit into the rest of a head.
 pub const MOST_TIMES: u32 = 1 << (32 - COUNT_BITS);
 
+/// Places there can be: they have 32 bits.
+pub const MOST_WORDS: u32 = u32::MAX;
+
 /// Records of references.
-#[derive(Default)]
 pub struct Arena {
+    /// There are never more words.
+    most: usize,
     words: Vec<u32>,
     waste: usize,
 }
@@ -24,8 +28,13 @@ impl Arena {
     /// No record.
     pub const NONE: u32 = 0;
 
+    /// No records yet, and never more than `most` words in all.
+    pub fn new(most: u32) -> Arena {
+        Arena { most: most as usize, words: Vec::new(), waste: 0 }
+    }
+
     /// Adds a record written at `time`, which is below [`MOST_TIMES`]; its place. `None` when there are too many
-    /// references (more than 4 billion).
+    /// references (4 billion, if nothing less was asked for).
     pub fn add(&mut self, time: u32, targets: &[u32]) -> Option<u32> {
         if targets.is_empty() {
             return Some(Arena::NONE);
@@ -35,7 +44,7 @@ impl Arena {
             self.words.push(0);
         }
         let at = self.words.len();
-        if at + targets.len() + 2 > u32::MAX as usize {
+        if at + targets.len() + 2 > self.most {
             return None;
         }
         match targets.len() < MANY as usize {
@@ -70,7 +79,7 @@ impl Arena {
     pub fn extend_last(&mut self, record: u32, targets: &[u32]) -> bool {
         let range = self.range(record);
         let count = range.len() + targets.len();
-        if record == Arena::NONE || range.end != self.words.len() || self.words.len() + count > u32::MAX as usize {
+        if record == Arena::NONE || range.end != self.words.len() || self.words.len() + count > self.most {
             return false;
         }
         let at = record as usize;
@@ -168,7 +177,7 @@ mod tests {
         fn records_are_what_was_put_into_them(
             steps in prop::collection::vec((0usize..20, prop::collection::vec(any::<u32>(), 0..9), 0u8..6), 0..200),
         ) {
-            let mut arena = Arena::default();
+            let mut arena = Arena::new(MOST_WORDS);
             let mut places = [Arena::NONE; 20];
             let mut expected = vec![Vec::new(); 20];
             for (i, targets, what) in steps {

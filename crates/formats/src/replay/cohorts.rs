@@ -73,8 +73,9 @@ pub struct Change {
 const NONE: u32 = u32::MAX;
 
 /// The cohorts of a heap.
-#[derive(Default)]
 pub struct Cohorts {
+    /// Sizes of arrays are multiples of this and one more.
+    mask: u64,
     entries: Vec<Cohort>,
     by_key: HashTable<u32>,
     vacant: Vacant,
@@ -89,16 +90,38 @@ pub struct Cohorts {
 }
 
 impl Cohorts {
-    /// The cohort of newborn objects.
+    /// None yet, of a heap whose objects are aligned to so many bytes.
+    pub fn new(alignment: u32) -> Cohorts {
+        Cohorts {
+            mask: u64::from(alignment.max(1)) - 1,
+            entries: Vec::new(),
+            by_key: HashTable::new(),
+            vacant: Vacant::default(),
+            changed: Vec::new(),
+            newborn: Vec::new(),
+            short_lived: Vec::new(),
+            stays: FxHashMap::default(),
+        }
+    }
+
+    /// The cohort of newborn objects, and the size of one of some length.
     #[inline]
-    pub fn born(&mut self, info: InfoId, birth: u32, space: SpaceKind, shape: impl FnOnce() -> PackedShape) -> u32 {
+    pub fn born(
+        &mut self,
+        info: InfoId,
+        birth: u32,
+        space: SpaceKind,
+        shape: impl FnOnce() -> PackedShape,
+        length: u32,
+    ) -> (u32, u64) {
         if let Some(&cohort) = self.newborn.get(info.0 as usize)
             && let Some(c) = self.entries.get(cohort as usize)
             && (c.birth, c.space, c.info) == (birth, space, info.0)
         {
-            return cohort;
+            return (cohort, c.shape.size(self.mask, || length));
         }
-        self.born_anew(CohortKey { info: info.0, birth, space }, shape())
+        let cohort = self.born_anew(CohortKey { info: info.0, birth, space }, shape());
+        (cohort, self.size(cohort, || length))
     }
 
     #[cold]
@@ -125,7 +148,7 @@ impl Cohorts {
     pub fn stay(&mut self, cohort: u32, length: impl FnOnce() -> u32) {
         let c = &self.entries[cohort as usize];
         if c.short_lived {
-            let size = c.shape.size(length);
+            let size = c.shape.size(self.mask, length);
             let stays = self.stays.entry(cohort).or_default();
             *stays = (stays.0 + 1, stays.1 + size);
         }
@@ -238,7 +261,7 @@ impl Cohorts {
     /// How large an object of a cohort is, of some length.
     #[inline]
     pub fn size(&self, cohort: u32, length: impl FnOnce() -> u32) -> u64 {
-        self.entries[cohort as usize].shape.size(length)
+        self.entries[cohort as usize].shape.size(self.mask, length)
     }
 
     /// Cohorts there are or were: one more than the largest number of a cohort.
@@ -294,8 +317,9 @@ mod tests {
     #[test]
     fn changes_are_what_came_and_went_since_the_last_time() {
         let shape = Shape::Instance(16).packed();
-        let mut cohorts = Cohorts::default();
-        let eden = cohorts.born(InfoId(0), 0, SpaceKind::Eden, || shape);
+        let mut cohorts = Cohorts::new(8);
+        let (eden, size) = cohorts.born(InfoId(0), 0, SpaceKind::Eden, || shape, 0);
+        assert_eq!(size, 16);
         (0..3).for_each(|_| cohorts.add(eden, 16));
         let key = |space| CohortKey { info: 0, birth: 0, space };
         assert_eq!(cohorts.take_changes(), [Change { key: key(SpaceKind::Eden), objects: 3, bytes: 48 }]);
@@ -314,7 +338,7 @@ mod tests {
             ]
         );
         // The empty cohort is used again for another one, and the way to it is forgotten.
-        let later = cohorts.born(InfoId(0), 1, SpaceKind::Eden, || shape);
+        let (later, _) = cohorts.born(InfoId(0), 1, SpaceKind::Eden, || shape, 0);
         cohorts.add(later, 16);
         assert_eq!(cohorts.key(later).birth, 1);
         assert_eq!(cohorts.take_changes().len(), 1);

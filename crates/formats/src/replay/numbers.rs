@@ -8,12 +8,13 @@ use super::map;
 use super::vacant::{Vacant, word};
 use memory_city_heap::Identity;
 
-/// Numbers there can be: they have 31 bits.
-const MOST_NUMBERS: usize = 1 << 31;
+/// Numbers there can be: they have 31 bits, and the last is none.
+pub const MOST_NUMBERS: u32 = (1 << 31) - 1;
 
 /// Numbers, free or of live objects.
-#[derive(Default)]
 pub struct Numbers {
+    /// There are never more.
+    most: usize,
     /// By number: the GC interval its last object was born in.
     births: Vec<u32>,
     vacant: Vacant,
@@ -25,9 +26,22 @@ pub struct Numbers {
 }
 
 impl Numbers {
+    /// None yet, and never more than `most`.
+    pub fn new(most: u32) -> Numbers {
+        let (births, before, kept) = Default::default();
+        Numbers {
+            most: most.min(MOST_NUMBERS) as usize,
+            births,
+            vacant: Vacant::default(),
+            before,
+            count_before: 0,
+            kept,
+        }
+    }
+
     /// The numbers of a heap that was saved: `birth` of each live one, [`map::NONE`] where there is none.
-    pub fn restored(births: Vec<u32>) -> Numbers {
-        let mut numbers = Numbers { births, ..Numbers::default() };
+    pub fn restored(most: u32, births: Vec<u32>) -> Numbers {
+        let mut numbers = Numbers { births, ..Numbers::new(most) };
         let free = numbers.births.iter().enumerate().filter(|(_, birth)| **birth == map::NONE);
         free.for_each(|(number, _)| numbers.vacant.add(number as u32));
         numbers.rewind();
@@ -35,14 +49,14 @@ impl Numbers {
     }
 
     /// Takes a number for an object born in an interval, the next one that was free at the end of the last GC. `None`
-    /// when there are two billion.
+    /// when there are too many.
     #[inline]
     pub fn take(&mut self, birth: u32) -> Option<u32> {
         if let Some(number) = self.vacant.next() {
             self.births[number as usize] = birth;
             return Some(number);
         }
-        if self.births.len() >= MOST_NUMBERS - 1 {
+        if self.births.len() >= self.most {
             return None;
         }
         grow(&mut self.births);
@@ -135,7 +149,7 @@ mod tests {
         fn what_was_taken_and_not_kept_passes(
             rounds in prop::collection::vec((0usize..200, prop::collection::vec(any::<prop::sample::Index>(), 0..40)), 1..8),
         ) {
-            let (mut numbers, mut live) = (Numbers::default(), BTreeSet::new());
+            let (mut numbers, mut live) = (Numbers::new(MOST_NUMBERS), BTreeSet::new());
             for (taken, kept) in rounds {
                 numbers.rewind();
                 let new: Vec<u32> = (0..taken).map(|_| numbers.take(0).expect("a number")).collect();

@@ -1,7 +1,7 @@
-//! Numbers that are free, as bits. They are taken in ascending order: what is made one after the other has numbers side by
-//! side, and dies side by side.
+//! Numbers that are free, as bits. The smallest is taken first: what is made one after the other has numbers side by side,
+//! and dies side by side. So which number is next depends on nothing but which are free.
 
-/// Free numbers, and how far they have been taken.
+/// Free numbers, and a word of bits before which there are none.
 #[derive(Default)]
 pub struct Vacant {
     pub(super) bits: Vec<u64>,
@@ -25,6 +25,7 @@ impl Vacant {
 
     /// A number is free from now on.
     pub fn add(&mut self, number: u32) {
+        self.word = self.word.min((number >> 6) as usize);
         *word(&mut self.bits, number) |= 1 << (number & 63);
     }
 
@@ -34,7 +35,7 @@ impl Vacant {
         self.bits.get((number >> 6) as usize).is_some_and(|bits| bits >> (number & 63) & 1 == 1)
     }
 
-    /// Begins again with the first free number.
+    /// Numbers may have become free by their bits.
     pub fn rewind(&mut self) {
         self.word = 0;
     }
@@ -66,8 +67,8 @@ mod tests {
         [200, 3, 64, 63].into_iter().for_each(|n| vacant.add(n));
         vacant.rewind();
         assert_eq!(std::iter::from_fn(|| vacant.next()).collect::<Vec<_>>(), [3, 63, 64, 200]);
+        vacant.add(205);
         vacant.add(5);
-        vacant.rewind();
-        assert_eq!(vacant.next(), Some(5));
+        assert_eq!([vacant.next(), vacant.next(), vacant.next()], [Some(5), Some(205), None]);
     }
 }

@@ -13,7 +13,7 @@ pub use threads::{ThreadState, Threads};
 pub use words::Fault;
 
 use super::symbols::{Symbols, UNKNOWN};
-use crate::event::{BIG_ARRAY, EventSink, Gc, GcKind, InfoId, ObjectInfo, Shape};
+use crate::event::{BIG_ARRAY, EventSink, Gc, GcKind, InfoId, ObjectInfo, ObjectKey, Shape};
 use memory_city_heap::{Allocator, SpaceKind, ThreadId};
 use rustc_hash::FxHashMap;
 use threads::{Buffer, MOST_PLABS, advance};
@@ -36,7 +36,7 @@ pub struct Events {
     infos: Vec<FxHashMap<u32, InfoId>>,
     /// The same for those asked for last, with the thread: small enough to stay near.
     recent: Vec<(u32, u32, InfoId)>,
-    targets: Vec<u64>,
+    targets: Vec<ObjectKey>,
 }
 
 /// The thread a buffer belongs to. Taken out of the tables for the time of the buffer: events of a thread change that
@@ -320,7 +320,7 @@ impl Events {
         if shape == Shape::Mirror {
             length = words.next()?;
         }
-        if sink.known(from) {
+        if sink.known(ObjectKey::Address(from)) {
             sink.moved(from, to);
         } else {
             let info = sink.info(ObjectInfo {
@@ -330,7 +330,7 @@ impl Events {
                 allocator: Allocator::Unknown,
                 big: matches!(shape, Shape::Array { .. }) && length >= BIG_ARRAY,
             });
-            sink.allocate(info, length, to);
+            sink.allocate(info, length, ObjectKey::Address(to));
         }
         Ok(())
     }

@@ -128,7 +128,9 @@ fn the_tree_is_a_table() {
     assert!(rows.is_sorted_by(|a, b| number(a, "growth_bytes") >= number(b, "growth_bytes")));
     let (_, reversed) =
         csv(&["report", SAMPLE, "--tree", "--leaves", "--sort", "name", "--reverse", "--format", "csv"]);
-    assert!(reversed.is_sorted_by(|a, b| a[at("name")] >= b[at("name")]));
+    // Where display names have the group above before them, it is the group's own name that is sorted.
+    let own = |row: &[String]| row[at("name")].rsplit(" › ").next().map(str::to_owned);
+    assert!(reversed.is_sorted_by(|a, b| own(a) >= own(b)));
 
     // A filter finds what a look at each row finds, and those above it stand around it.
     let expected = rows.iter().filter(|r| {

@@ -163,6 +163,8 @@ fn what_is_wrong_is_said() {
         (&["report", SAMPLE, "--tree", "--where", "grwth > 1"], 1, "grwth > 1\n  ^ there is no column grwth"),
         (&["report", SAMPLE, "--sort", "name"], 2, "--tree"),
         (&["report", SAMPLE, "--format", "csv", "--table", "none"], 1, "Use one of: times, growing"),
+        (&["report", SAMPLE, "--table", "times"], 2, "--format csv"),
+        (&["report", SAMPLE, "--tree", "--format", "csv", "--table", "times"], 1, "Use --table tree"),
         (&["analyse", "nothing", SAMPLE], 2, "possible values: heap, growth, collections"),
         (&["analyse", "growth", "no such file", "-p", "tp=1"], 2, "Use one of: top, metric"),
         (&["analyse", "growth", "no such file", "-p", "top"], 2, "expected NAME=VALUE"),

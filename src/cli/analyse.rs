@@ -46,6 +46,7 @@ fn assignment(text: &str) -> std::result::Result<(String, String), String> {
 
 /// Runs it, or lists all of them.
 pub fn analyse(args: AnalyseArgs) -> Result<ExitCode> {
+    args.output.check();
     let registry = Registry::built_in();
     let Some(id) = args.id.as_deref().filter(|_| !args.list) else {
         list(&registry, args.output.format)?;

@@ -1,6 +1,8 @@
 //! What commands print: in which form, and what happens when it cannot be printed.
 
-use clap::{Args, ValueEnum};
+use super::Cli;
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, ValueEnum};
 use memory_city_analysis::analyses::report::Report;
 use memory_city_analysis::tabular::{RowSource, write_csv};
 use memory_city_heap::error::{Error, Result};
@@ -25,7 +27,7 @@ pub struct Output {
     pub format: Format,
     /// CSV: which table, by its id (default: the main one)
     #[arg(long, value_name = "ID")]
-    table: Option<String>,
+    pub table: Option<String>,
 }
 
 /// The points in time that are looked at.
@@ -40,6 +42,14 @@ pub struct Window {
 }
 
 impl Output {
+    /// Ends the program when a table is asked for where all of them are printed.
+    pub fn check(&self) {
+        if self.table.is_some() && self.format != Format::Csv {
+            let message = "--table chooses what --format csv prints; text and JSON have all tables";
+            Cli::command().error(ErrorKind::ArgumentConflict, message).exit();
+        }
+    }
+
     /// Prints a report. Of CSV that is one table; what else there is to say goes to stderr.
     pub fn print(&self, report: &Report, main: &str, progress: &Progress) -> Result<()> {
         match self.format {

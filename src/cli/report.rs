@@ -30,9 +30,9 @@ pub struct ReportArgs {
     #[command(flatten)]
     window: Window,
     #[command(flatten)]
-    tree: TreeArgs,
-    #[command(flatten)]
     grouped: Grouped,
+    #[command(flatten)]
+    tree: TreeArgs,
 }
 
 /// How the memory tree is printed as a table.
@@ -64,6 +64,7 @@ struct TreeArgs {
 
 /// Prints it.
 pub fn report(args: ReportArgs) -> Result<ExitCode> {
+    args.output.check();
     with_progress(|progress| {
         let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
         if args.tree.tree {
@@ -78,6 +79,12 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
 }
 
 fn print_tree(args: &ReportArgs, source: &Source, progress: &Progress) -> Result<()> {
+    if let Some(table) = args.output.table.as_ref().filter(|table| *table != "tree") {
+        return Err(Error::Unusable {
+            what: format!("There is no table {table} beside --tree"),
+            remedy: "Use --table tree, or no --table".into(),
+        });
+    }
     let timeline = source.timeline();
     if timeline.times() == 0 {
         return Err(Error::Unusable { what: "The input has no point in time".into(), remedy: "Open another".into() });

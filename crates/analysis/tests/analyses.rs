@@ -5,7 +5,7 @@ use memory_city_analysis::analyses::{
 };
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::tabular::{Cell, CellKind, ResultTable, RowSource, write_csv, write_text};
-use memory_city_analysis::timeline::{AUTO, GcKind, NodeId, Source};
+use memory_city_analysis::timeline::{AUTO, Amount, GcKind, MetricInfo, NodeId, Source, Unit};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use memory_city_testing::root;
@@ -221,7 +221,7 @@ fn collections_are_those_of_the_trace_and_what_survives_is_in_the_heap() {
             let series = source.heaps().expect("a trace").series();
             let ends =
                 series.points().iter().enumerate().filter_map(|(i, p)| Some((i, p.gc.as_ref().filter(|g| g.end)?)));
-            let mut sums: BTreeMap<(&str, &str), (u64, u64, u64, u64, u64)> = BTreeMap::new();
+            let mut sums: BTreeMap<(&str, &str), [u64; 5]> = BTreeMap::new();
             let mut rows = 0;
             for (row, (i, gc)) in ends.enumerate() {
                 let heap = series.load(i, &Progress::new()).expect("a state");
@@ -233,12 +233,13 @@ fn collections_are_those_of_the_trace_and_what_survives_is_in_the_heap() {
                 assert_eq!(*cell(table, row, "freed"), Cell::Number(gc.freed));
                 assert_eq!(*cell(table, row, "survived"), Cell::Number(survived), "{trace} {gc_starts} {row}");
                 let sum = sums.entry((kind, &gc.cause)).or_default();
-                *sum = (sum.0 + 1, sum.1 + gc.duration, sum.2.max(gc.duration), sum.3 + gc.freed, sum.4 + survived);
+                *sum =
+                    [sum[0] + 1, sum[1] + gc.duration, sum[2].max(gc.duration), sum[3] + gc.freed, sum[4] + survived];
                 rows += 1;
             }
             assert_eq!(table.rows.len(), rows);
             assert_eq!(totals.rows.len(), sums.len());
-            for (row, ((kind, cause), (count, pause, longest, freed, survived))) in sums.into_iter().enumerate() {
+            for (row, ((kind, cause), [count, pause, longest, freed, survived])) in sums.into_iter().enumerate() {
                 assert_eq!(*cell(totals, row, "kind"), Cell::Text(kind.into()));
                 assert_eq!(*cell(totals, row, "cause"), Cell::Text(cause.into()));
                 assert_eq!(*cell(totals, row, "count"), Cell::Number(count));
@@ -251,6 +252,27 @@ fn collections_are_those_of_the_trace_and_what_survives_is_in_the_heap() {
             }
         }
     }
+}
+
+#[test]
+fn growth_is_measured_in_any_metric_of_the_input() {
+    let mut source = trees(OWNED);
+    let Source::Trees(trees) = &mut source else { panic!("these are trees") };
+    // B keeps more from time to time, though it does not grow.
+    let (timeline, b) = ((*trees.timeline).clone(), trees.timeline.find("Heap#B").expect("it is there"));
+    let info = MetricInfo::new("retained", "Retained bytes", Unit::Bytes);
+    trees.timeline = timeline.with_metric(info, |t, node| if node == b { 5000 * (t as u64 + 1) } else { 7 }).into();
+    let options = report::ReportOptions { metric: "retained".into(), ..Default::default() };
+    let report = report::report(&source, &options, &Progress::new()).expect("a report");
+    let table = report.table("growing").expect("what grows");
+    assert_eq!(table.rows.iter().filter(|row| row.depth == 0).count(), 1);
+    assert_eq!(*cell(table, 0, "growth_retained"), Cell::Change(5000));
+    assert_eq!(*cell(table, 0, "peak_retained"), Cell::Number(10_000));
+    let text = report.to_string();
+    assert!(
+        text.contains("(retained, first to last") && text.contains("+5.00 kB retained bytes   (5.00 kB -> 10.0 kB)")
+    );
+    check_table("a further metric", table);
 }
 
 #[test]
@@ -419,12 +441,14 @@ fn the_page_on_the_json_report_names_all_there_is() {
     assert!(page.contains("\"version\": 2"));
 }
 
-/// How many objects several nodes have: those of the nodes that lie in no other of them.
-fn expected_count(source: &Source, time: usize, nodes: &[NodeId]) -> u64 {
+/// What several nodes have: that of the nodes that lie in no other of them.
+fn expected_amount(source: &Source, time: usize, nodes: &[NodeId]) -> Amount {
     let timeline = source.timeline();
     let distinct: HashSet<NodeId> = nodes.iter().copied().collect();
     let outermost = distinct.iter().filter(|&&n| !distinct.iter().any(|&m| m != n && timeline.is_within(n, m)));
-    outermost.map(|&n| timeline.amount(time, n).objects).sum()
+    let mut amount = Amount::default();
+    outermost.for_each(|&n| amount += timeline.amount(time, n));
+    amount
 }
 
 #[test]
@@ -443,7 +467,9 @@ fn the_objects_of_several_groups_are_counted_once() {
         for seed in 0..40u32 {
             let nodes: Vec<NodeId> = (0..seed % 9).map(|i| NodeId((seed * 7919 + i * i * 104_729) % n)).collect();
             let set = source.objects_of(time, &nodes, &Progress::new()).expect("a state").expect("objects");
-            assert_eq!(set.objects.count() as u64, expected_count(&source, time, &nodes), "{path} {nodes:?}");
+            let expected = expected_amount(&source, time, &nodes);
+            assert_eq!(set.objects.count() as u64, expected.objects, "{path} {nodes:?}");
+            assert_eq!(set.amount(), expected, "{path} {nodes:?}");
         }
         let absent = source.objects_of(time, &[NodeId(u32::MAX)], &Progress::new()).expect("a state").expect("objects");
         assert_eq!(absent.objects.count(), 0);

@@ -59,13 +59,13 @@ pub fn analyse(args: AnalyseArgs) -> Result<ExitCode> {
     if let Err(error) = Arguments::parse(&description, given.iter().copied()) {
         Cli::command().error(ErrorKind::ValueValidation, error.to_string()).exit();
     }
-    with_progress(|progress| {
+    let report = with_progress(|progress| {
         let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
         let window = TimeWindow::of(source.timeline(), args.window.from, args.window.to)?;
-        let report = report::analyse(&analysis, &source, window, given.iter().copied(), progress)?;
-        let main = report.tables().next().map(|table| table.header.id.clone()).unwrap_or_default();
-        args.output.print(&report, &main, progress)
+        report::analyse(&analysis, &source, window, given.iter().copied(), progress)
     })?;
+    let main = report.tables().next().map(|table| table.header.id.clone()).unwrap_or_default();
+    args.output.print(&report, &main)?;
     Ok(ExitCode::SUCCESS)
 }
 

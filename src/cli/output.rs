@@ -8,6 +8,7 @@ use memory_city_analysis::tabular::{RowSource, write_csv};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -51,7 +52,9 @@ impl Output {
     }
 
     /// Prints a report. Of CSV that is one table; what else there is to say goes to stderr.
-    pub fn print(&self, report: &Report, main: &str, progress: &Progress) -> Result<()> {
+    pub fn print(&self, report: &Report, main: &str) -> Result<()> {
+        // Nothing is shown while it is printed, and Ctrl+C ends the program.
+        let progress = &Progress::new();
         match self.format {
             Format::Text => print(|out| report.write_text(out, progress)),
             // Nothing is printed of a report that cannot be printed as a whole.
@@ -108,9 +111,11 @@ pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()>
 fn unprintable(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::Interrupted => Error::Cancelled,
+        // The system refused: a full disk, say.
+        _ if error.raw_os_error().is_some() => Error::io(Path::new("standard output"), error),
         _ => Error::Unusable {
             what: format!("The result could not be printed: {error}"),
-            remedy: "Check the disk when stdout is a file; try --format text when it has no such form".into(),
+            remedy: "Take it in another form: --format text".into(),
         },
     }
 }

@@ -113,7 +113,8 @@ fn the_leaks_of_a_database_application_are_named_and_counted() {
     let table = report.table("growing").expect("what grows");
     let cell = |row: usize, column: &str| &table.rows[row].cells[table.header.column(column).expect("a column")];
     let is_it = |row: &usize| matches!(cell(*row, "group"), Cell::Node(link) if link.key == timeline.key(statement));
-    let row = (0..table.rows.len()).find(is_it).expect("a row for the statements");
+    let row =
+        (0..table.rows.len()).filter(|&r| table.rows[r].depth == 0).find(is_it).expect("a row for the statements");
     assert_eq!(*cell(row, "growth_objects"), Cell::Change(*more_statements.last().expect("a last time")));
     assert_eq!(*cell(row, "last_objects"), Cell::Number(statements));
     let below = (row + 1..table.rows.len()).take_while(|&r| table.rows[r].depth > 0);

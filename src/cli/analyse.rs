@@ -46,6 +46,7 @@ fn assignment(text: &str) -> std::result::Result<(String, String), String> {
 
 /// Runs it, or lists all of them.
 pub fn analyse(args: AnalyseArgs) -> Result<ExitCode> {
+    args.output.check();
     let registry = Registry::built_in();
     let Some(id) = args.id.as_deref().filter(|_| !args.list) else {
         list(&registry, args.output.format)?;
@@ -58,13 +59,13 @@ pub fn analyse(args: AnalyseArgs) -> Result<ExitCode> {
     if let Err(error) = Arguments::parse(&description, given.iter().copied()) {
         Cli::command().error(ErrorKind::ValueValidation, error.to_string()).exit();
     }
-    with_progress(|progress| {
+    let report = with_progress(|progress| {
         let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
         let window = TimeWindow::of(source.timeline(), args.window.from, args.window.to)?;
-        let report = report::analyse(&analysis, &source, window, given.iter().copied(), progress)?;
-        let main = report.tables().next().map(|table| table.header.id.clone()).unwrap_or_default();
-        args.output.print(&report, &main, progress)
+        report::analyse(&analysis, &source, window, given.iter().copied(), progress)
     })?;
+    let main = report.tables().next().map(|table| table.header.id.clone()).unwrap_or_default();
+    args.output.print(&report, &main)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,7 +2,7 @@
 
 use memory_city_analysis::analyses::report::{ReportOptions, report};
 use memory_city_analysis::group::{self, ByFunction, Classifier, GroupOptions, Grouping, Reads};
-use memory_city_analysis::timeline::{self, AUTO, GrowingTree, History, Metric, NodeId, Timeline, TimelineBuilder};
+use memory_city_analysis::timeline::{self, AUTO, GrowingTree, History, NodeId, Timeline, TimelineBuilder};
 use memory_city_formats::HeapSeries;
 use memory_city_formats::anttracks::{Source, find_run};
 use memory_city_formats::recorded::{Place, RecordedSeries, open_with_cache};
@@ -377,7 +377,7 @@ fn the_report_of_a_recorded_leak_names_the_line_that_allocates_it() {
     let data = root().join("tests/data/anttracks/person-leak-parallel");
     let series: Arc<dyn HeapSeries> = Arc::new(open(&data, None));
     let history = History::build(series, AUTO, GroupOptions::default(), &Progress::new()).expect("a history");
-    let options = ReportOptions { top: 4, metric: Metric::Bytes };
+    let options = ReportOptions { top: 4, ..ReportOptions::default() };
     let report = report(&timeline::Source::Heaps(history), &options, &Progress::new()).expect("a report");
     insta::assert_snapshot!(report.to_string());
 }

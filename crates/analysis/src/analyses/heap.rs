@@ -29,6 +29,7 @@ impl Analysis for HeapOverTime {
         // What cannot be known of a kind of input has no column.
         let trace = points.iter().any(|p| p.gc.is_some());
         let (what, taken) = if trace { ("GC", CellKind::Uptime) } else { ("State", CellKind::Time) };
+        let starts = points.iter().any(|p| p.gc.as_ref().is_some_and(|gc| !gc.end));
         let mut columns = vec![
             Column::new("label", what, CellKind::Text, "The file, or the garbage collection"),
             Column::new("taken", if trace { "At" } else { "Taken" }, taken, "When it was; 0 when that is not known"),
@@ -46,7 +47,6 @@ impl Analysis for HeapOverTime {
                 Column::new("gc_cause", "Cause", CellKind::Text, "Why it was collected"),
                 Column::new("pause", "Pause", CellKind::Number(Unit::Millis), "How long the collection took"),
                 Column::new("freed", "Freed", CellKind::Number(Unit::Objects), "Objects that the collection freed"),
-                Column::new("moment", "Moment", CellKind::Text, "Whether this is the start or the end of the collection"),
             ]),
             false => columns.extend([
                 Column::new(
@@ -57,6 +57,10 @@ impl Analysis for HeapOverTime {
                 ),
                 Column::new("unreachable", "Unreachable", CellKind::Number(Unit::Bytes), format!("Bytes {unreachable}")),
             ]),
+        }
+        if starts {
+            let explanation = "Whether this is the start or the end of the collection";
+            columns.push(Column::new("moment", "Moment", CellKind::Text, explanation));
         }
         let mut rows = Vec::with_capacity(points.len());
         for (point, t) in points.iter().zip(window.times()) {
@@ -69,12 +73,15 @@ impl Analysis for HeapOverTime {
                     Cell::Text(gc.cause.clone()),
                     Cell::Number(gc.duration),
                     Cell::Number(gc.freed),
-                    Cell::Text(if gc.end { "end" } else { "start" }.into()),
                 ]),
-                (None, true) => cells.extend(std::iter::repeat_n(Cell::Empty, 5)),
+                (None, true) => cells.extend(std::iter::repeat_n(Cell::Empty, 4)),
                 (None, false) => {
                     cells.extend([Cell::Number(point.unreachable.objects), Cell::Number(point.unreachable.bytes)]);
                 }
+            }
+            if starts {
+                let moment = |end| Cell::Text(if end { "end" } else { "start" }.into());
+                cells.push(point.gc.as_ref().map_or(Cell::Empty, |gc| moment(gc.end)));
             }
             rows.push(Row { cells, ..Row::default() });
         }

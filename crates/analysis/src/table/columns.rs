@@ -36,8 +36,13 @@ impl Field {
     }
 }
 
+/// Columns that are shown.
+type Shown = Vec<(Column, Field)>;
+/// What filters can ask for.
+type Asked = Vec<(FilterColumn, Field)>;
+
 /// The columns of a timeline, and the id of each that a filter can ask for beside them.
-pub(super) fn describe(timeline: &Timeline, metric: usize) -> (Vec<(Column, Field)>, Vec<(FilterColumn, Field)>) {
+pub(super) fn describe(timeline: &Timeline, metric: usize) -> (Shown, Asked) {
     let infos: Vec<_> = timeline.metrics().map(|m| timeline.metric_info(m)).collect();
     let chosen = &infos[metric];
     let lower = |title: &str| title.to_lowercase();

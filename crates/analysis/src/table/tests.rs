@@ -69,11 +69,10 @@ fn filters() -> impl Strategy<Value = Filter> {
         // A suffix that does not fit is refused when it is read: that is another test.
         let fits = match (column, SUFFIXES[suffix].2) {
             (_, filter::SuffixKind::Anything) => true,
-            ("growth" | "growth_objects" | "growth_bytes" | "growth_percent" | "share", kind)
-                if kind == filter::SuffixKind::Percent =>
-            {
-                true
-            }
+            (
+                "growth" | "growth_objects" | "growth_bytes" | "growth_percent" | "share",
+                filter::SuffixKind::Percent,
+            ) => true,
             ("bytes" | "growth" | "growth_bytes" | "first_bytes", kind) => kind == filter::SuffixKind::Bytes,
             ("deep size", kind) => kind == filter::SuffixKind::Millis,
             _ => false,

@@ -111,8 +111,9 @@ impl Index {
     /// Starts an index in a cache folder.
     pub fn begin(cache: Option<&Path>, stamp: Option<&Stamp>) -> Index {
         let store = cache.zip(stamp).and_then(|(cache, stamp)| {
-            std::fs::create_dir_all(cache).ok()?;
             let path = cache.join(stamp.file_name());
+            let told = |e: &std::io::Error| tracing::warn!("no index is kept: {}: {e}", path.display());
+            std::fs::create_dir_all(cache).inspect_err(told).ok()?;
             let temporary = temporary(&path);
             let mut file = OpenOptions::new()
                 .read(true)
@@ -120,9 +121,9 @@ impl Index {
                 .create(true)
                 .truncate(true)
                 .open(&temporary)
-                .inspect_err(|e| tracing::warn!("no index is kept: {}: {e}", path.display()))
+                .inspect_err(told)
                 .ok()?;
-            file.write_all(MAGIC).ok()?;
+            file.write_all(MAGIC).inspect_err(told).ok()?;
             Some(Store::File { file, path, temporary: Some(temporary) })
         });
         Index { store: store.unwrap_or(Store::Memory(Vec::new())), checkpoints: Vec::new(), written: 0 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// The references of all times. A pair is kept once, and found from both ends.
 #[derive(Debug, Default)]
-pub struct References {
+pub(super) struct References {
     times: Vec<Option<TimeMaps>>,
     /// Descriptions of GC roots.
     texts: Vec<Arc<str>>,

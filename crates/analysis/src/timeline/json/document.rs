@@ -116,6 +116,7 @@ impl<'c, 'de> Context<'c, 'de> {
 
     /// The same for a text that is kept until the time is complete.
     #[inline]
+    #[allow(clippy::ptr_arg)] // whether it is borrowed is the question
     pub fn spend_text(&mut self, text: &Cow<'_, str>) -> std::result::Result<(), &'static str> {
         match text {
             Cow::Borrowed(_) => Ok(()),

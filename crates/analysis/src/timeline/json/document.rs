@@ -1,12 +1,13 @@
 //! Documents and the times in them.
 
-use super::diagnostics::{HEAD, Note, ONCE, Time, Totals};
+use super::diagnostics::{HEAD, Note, ONCE};
 use super::fields::{DOCUMENT, DocumentField, Field, FieldSeed, Path, Step};
 use super::maps::{Map, MapKind, RawMaps};
 use super::memory::{Credit, READ_TEXT, no_room};
 use super::point::{Gc, Roles, Unreachable};
 use super::scalars::{ABSENT, Count, Switch, Text, Timestamp};
 use super::settle;
+use super::totals::{Time, Totals};
 use super::tree::{Columns, Node};
 use super::{FORMAT, VERSION};
 use crate::timeline::GcPoint;

@@ -23,7 +23,8 @@
 //! | `point` | what is said of a time beside its tree |
 //! | `document` | times and documents |
 //! | `settle` | what missing and contradictory counts mean |
-//! | `diagnostics` | errors of the parser as errors for people; warnings counted once |
+//! | `diagnostics` | errors of the parser as errors for people, what is put right |
+//! | `totals` | what has been read so far; warnings counted once |
 //! | `read`, `files` | files and folders, the order of times |
 //! | `live` | times that come one by one |
 //! | `memory` | what all of it takes, counted before it is kept |
@@ -47,6 +48,7 @@ mod scalars;
 mod settle;
 #[cfg(test)]
 mod tests;
+mod totals;
 mod tree;
 mod write;
 

@@ -1,12 +1,13 @@
 //! Files and folders of memory trees, and the order of the times in them.
 
-use super::diagnostics::{Note, Totals, diagnose, offset};
+use super::diagnostics::{Note, diagnose, offset};
 use super::document::{Context, Document};
 use super::fields::shortened;
 use super::files::{files_of, in_folder, is_companion, stem, utf8};
 use super::maps::{Map, MapKind, RawMaps};
 use super::memory::Credit;
 use super::references::References;
+use super::totals::Totals;
 use super::{FORMAT, POINTED_FROM_FOLDER, POINTS_TO_FOLDER, VERSION, identify, trimmed};
 use crate::timeline::all_references::TimeReferences;
 use crate::timeline::references::ReferenceMap;
@@ -379,7 +380,7 @@ fn order(totals: &mut Totals) -> Vec<usize> {
 fn labels(totals: &Totals) -> Vec<String> {
     let mut in_file = vec![0; totals.files.len()];
     totals.times.iter().for_each(|t| in_file[t.file] += 1);
-    let label = |time: &super::diagnostics::Time| match &time.label {
+    let label = |time: &super::totals::Time| match &time.label {
         Some(label) => label.clone(),
         None if in_file[time.file] == 1 => stem(&totals.files[time.file]),
         None => format!("{} #{}", stem(&totals.files[time.file]), time.position + 1),

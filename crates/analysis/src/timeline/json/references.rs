@@ -1,9 +1,10 @@
 //! Answers about references from the pairs that were given.
 
-use super::diagnostics::{Note, Totals};
+use super::diagnostics::Note;
 use super::fields::shortened;
 use super::maps::{RawMaps, RawPair};
 use super::scalars::ABSENT;
+use super::totals::Totals;
 use crate::timeline::all_references::{Held, Pair, TimeReferences};
 use crate::timeline::builder::Keys;
 use crate::timeline::references::{Edge, ReferenceMap};

@@ -4,7 +4,7 @@ use super::answer::{self, More};
 use super::hub::{Hub, Live, lock};
 use super::memory::{Held, SMALL};
 use super::order::{HELP, act, no_memory};
-use super::request::{Request, longest_text};
+use super::request::{Request, too_long_text};
 use super::stream::{Timed, is_pause};
 use super::{PROTOCOL, close};
 use memory_city_analysis::timeline::json::Grant;
@@ -198,8 +198,7 @@ impl Connection {
             return self.full(None, "", no_memory(), Vec::new());
         }
         let most = self.hub.limits.text_bytes;
-        let longest = longest_text(text);
-        if longest > most {
+        if let Some(longest) = too_long_text(text, most) {
             let what = format!("The message has a text of {longest} bytes");
             let remedy = format!("Shorten it: names, labels and keys may have up to {most} bytes");
             return self.answer(None, "", Err(Error::Unusable { what, remedy }), Vec::new());

@@ -54,6 +54,8 @@ pub(super) struct Trees {
 pub(super) struct State {
     /// Counts what has come.
     pub revision: u64,
+    /// Up to which of that the memory of what was replaced has been given back.
+    pub settled: u64,
     pub times: usize,
     pub nodes: usize,
     pub clients: usize,
@@ -242,11 +244,11 @@ impl Hub {
     /// Waits until what was replaced in a source is gone. `false` when nothing was, or it took too long.
     pub(super) fn make_room(&self, live: &Live, timeout: Duration) -> bool {
         let Some(replaced) = lock(&live.trees).replaced else { return false };
-        let gone = || lock(&live.trees).replaced.is_none_or(|later| later > replaced).then_some(());
-        self.wait(timeout, gone).is_some()
+        self.wait(timeout, || (lock(&live.state).settled >= replaced).then_some(())).is_some()
     }
 
-    /// Waits for the builder until there is what is wanted.
+    /// Waits for the builder until there is what is wanted. `wanted` must not wait for trees: whoever holds them may be
+    /// waiting for what is locked here.
     fn wait<T>(&self, timeout: Duration, wanted: impl Fn() -> Option<T>) -> Option<T> {
         let until = Instant::now() + timeout;
         let mut held = lock(&self.work);
@@ -271,6 +273,7 @@ impl Hub {
         trees.replaced = None;
         let bytes = trees.trees.bytes();
         trees.held.shrink_to(bytes);
+        lock(&live.state).settled = revision;
         drop(trees);
         let _held = lock(&self.work);
         self.changed.notify_all();

@@ -192,3 +192,64 @@ pub(super) fn no_memory() -> Error {
         remedy: "Clear one of them, or start the server with a larger --max-memory".into(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Limits;
+    use crate::hub::Hub;
+    use std::sync::Arc;
+
+    fn say(hub: &Arc<Hub>, live: &Live, message: &str) -> Result<More, Error> {
+        let request: Request<'_> = serde_json::from_str(message).expect("a request");
+        let mut work = Held::none(&hub.ledger);
+        act(hub, live, &request, &mut work)
+    }
+
+    fn tree(names: std::ops::Range<usize>) -> String {
+        let children: Vec<String> =
+            names.map(|n| format!("{{\"name\":\"{n}\",\"objects\":1,\"bytes\":{n}}}")).collect();
+        format!("{{\"tree\":{{\"children\":[{}]}}}}", children.join(","))
+    }
+
+    #[test]
+    fn what_is_counted_is_what_is_there() {
+        let hub = Hub::new(Limits { memory_bytes: 1 << 20, ..Limits::default() }, || ());
+        let live = hub.join("a").expect("a source");
+        let held = || lock(&live.trees).held.bytes();
+        let bytes = || lock(&live.trees).trees.bytes();
+        let mut refused = 0;
+        for n in 0..40 {
+            let before = (hub.ledger.taken(), lock(&live.state).clone());
+            let names = 100 * n..100 * n + 100;
+            let message = match n % 4 {
+                0 => format!("{{\"do\":\"replace\",\"times\":[{},{{\"tree\":{{\"objects\":-1}}}}]}}", tree(names)),
+                1 => {
+                    format!("{{\"do\":\"references\",\"maps\":{{\"points-to\":{{\"{n}\":{{\"a\":1}}}},\"roots\":3}}}}")
+                }
+                _ => format!("{{\"do\":\"append\",\"time\":{}}}", tree(names)),
+            };
+            if say(&hub, &live, &message).is_err() {
+                refused += usize::from(n % 4 > 1);
+                assert_eq!(hub.ledger.taken(), before.0, "{message}");
+                assert_eq!(lock(&live.state).revision, before.1.revision);
+            }
+            assert_eq!((hub.ledger.taken(), held()), (bytes(), bytes()));
+            assert!(hub.ledger.taken() <= 1 << 20);
+        }
+        assert!(refused > 3, "{refused} trees were refused for want of memory");
+        say(&hub, &live, "{\"do\":\"select\",\"group\":\"Heap\"}").expect("selected");
+        assert!(hub.ledger.taken() > bytes());
+        say(&hub, &live, "{\"do\":\"select\",\"group\":null}").expect("selected");
+        assert_eq!(hub.ledger.taken(), bytes());
+        // What is cleared counts until its timelines are gone; then there is room again.
+        say(&hub, &live, "{\"do\":\"clear\"}").expect("cleared");
+        say(&hub, &live, &format!("{{\"do\":\"append\",\"time\":{}}}", tree(0..300))).expect("there is room");
+        say(&hub, &live, "{\"do\":\"clear\"}").expect("cleared");
+        let until = std::time::Instant::now() + BUILDING;
+        while hub.ledger.taken() > 0 && std::time::Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(hub.ledger.taken(), 0);
+    }
+}

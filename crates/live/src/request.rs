@@ -137,8 +137,28 @@ pub(super) fn each<'a>(
     }
 }
 
-/// Bytes of the longest text in a message, escapes as they stand. Costs one look at each quote and backslash.
-pub(super) fn longest_text(message: &str) -> usize {
+/// Bytes of the longest text in a message, escapes as they stand, if it is longer than `most`. Costs next to nothing
+/// where texts are short: the message is looked at only every `most` bytes.
+pub(super) fn too_long_text(message: &str, most: usize) -> Option<usize> {
+    let bytes = message.as_bytes();
+    let mut at = 0;
+    while bytes.len() - at > most {
+        // From a quote to the last one within reach. A text that is too long has none after the one it begins with.
+        let within = &bytes[at + 1..bytes.len().min(at + 1 + most)];
+        match memchr::memrchr_iter(b'"', within).map(|i| at + 1 + i).find(|&quote| !is_escaped(bytes, quote)) {
+            Some(quote) => at = quote,
+            None => return Some(longest_text(message)).filter(|&longest| longest > most),
+        }
+    }
+    None
+}
+
+fn is_escaped(bytes: &[u8], at: usize) -> bool {
+    bytes[..at].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
+}
+
+/// Bytes of the longest text in a message. Costs one look at each quote and backslash.
+fn longest_text(message: &str) -> usize {
     let bytes = message.as_bytes();
     let (mut longest, mut start, mut escaped) = (0, None, usize::MAX);
     for at in memchr::memchr2_iter(b'"', b'\\', bytes) {
@@ -162,7 +182,7 @@ fn shortened(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Request, each, longest_text};
+    use super::{Request, each, longest_text, too_long_text};
 
     #[test]
     fn messages_in_any_order_with_fields_of_others() {
@@ -187,6 +207,22 @@ mod tests {
             (r#"\"not a text""#, 0),
         ] {
             assert_eq!(longest_text(message), longest, "{message}");
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2000))]
+
+        /// Every text of JSON that is too long is found, and no other.
+        #[test]
+        fn texts_that_are_too_long_are_found(
+            texts in proptest::collection::vec("[a\"\\\\é]{0,12}", 0..6), gap in 0..9usize, most in 1..14usize,
+        ) {
+            let texts: Vec<String> = texts.iter().map(|t| serde_json::Value::from(t.as_str()).to_string()).collect();
+            let message = format!("[{}]", texts.join(&format!(",{}", " ".repeat(gap))));
+            let longest = texts.iter().map(|text| text.len() - 2).max().unwrap_or(0);
+            proptest::prop_assert_eq!(longest_text(&message), longest);
+            proptest::prop_assert_eq!(too_long_text(&message, most), Some(longest).filter(|&n| n > most), "{}", message);
         }
     }
 

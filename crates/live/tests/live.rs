@@ -407,3 +407,43 @@ fn what_is_pushed_arrives_the_same() {
     let error = push(&source, &nobody, &progress).expect_err("nobody is there").to_string();
     assert!(error.contains("memory-city serve"), "{error}");
 }
+
+/// What is replaced counts until it is gone: clients wait for that, for each other, and never for ever.
+#[test]
+fn clients_that_replace_make_room_for_each_other() {
+    let server = start(Limits { memory_bytes: 4 << 20, ..limits() }, ServerOptions::default());
+    let list = |from: usize| {
+        let children: Vec<Value> =
+            (from..from + 800).map(|i| json!({"name": i.to_string(), "objects": 1, "bytes": 16})).collect();
+        json!({"do": "replace", "times": [{"tree": {"children": children}}]}).to_string()
+    };
+    let taken: usize = std::thread::scope(|scope| {
+        let clients = (0..4).map(|number| {
+            let (server, list) = (&server, &list);
+            scope.spawn(move || {
+                let mut client = connect(server);
+                hello(&mut client, "shop");
+                let mut taken = 0;
+                for n in 0..40 {
+                    client.send(Message::text(list(1000 * (40 * number + n)))).expect("sent");
+                    match client.read() {
+                        Ok(Message::Text(text)) if text.as_str().contains("\"ack\"") => taken += 1,
+                        // Others may have taken the room: then the connection ends.
+                        _ => {
+                            client = connect(server);
+                            hello(&mut client, "shop");
+                        }
+                    }
+                }
+                taken
+            })
+        });
+        clients.collect::<Vec<_>>().into_iter().map(|client| client.join().expect("a client")).sum()
+    });
+    assert!(taken >= 80, "{taken} of 160 lists were taken");
+    let mut client = connect(&server);
+    hello(&mut client, "shop");
+    assert_eq!(ask(&mut client, json!({"do": "clear"}))["event"], "ack");
+    assert_eq!(ask(&mut client, json!({"do": "append", "time": time(1)}))["event"], "ack");
+    latest(&server, "shop", 1);
+}

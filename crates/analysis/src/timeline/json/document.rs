@@ -1,12 +1,13 @@
 //! Documents and the times in them.
 
-use super::diagnostics::{HEAD, Note, ONCE, Time, Totals};
+use super::diagnostics::{HEAD, Note, ONCE};
 use super::fields::{DOCUMENT, DocumentField, Field, FieldSeed, Path, Step};
 use super::maps::{Map, MapKind, RawMaps};
 use super::memory::{Credit, READ_TEXT, no_room};
 use super::point::{Gc, Roles, Unreachable};
 use super::scalars::{ABSENT, Count, Switch, Text, Timestamp};
 use super::settle;
+use super::totals::{Time, Totals};
 use super::tree::{Columns, Node};
 use super::{FORMAT, VERSION};
 use crate::timeline::GcPoint;
@@ -116,6 +117,7 @@ impl<'c, 'de> Context<'c, 'de> {
 
     /// The same for a text that is kept until the time is complete.
     #[inline]
+    #[allow(clippy::ptr_arg)] // whether it is borrowed is the question
     pub fn spend_text(&mut self, text: &Cow<'_, str>) -> std::result::Result<(), &'static str> {
         match text {
             Cow::Borrowed(_) => Ok(()),

@@ -1,10 +1,11 @@
 //! Times that come one by one, from a program that runs: what is taken is taken as a whole, or not at all.
 
-use super::diagnostics::{Totals, diagnose};
+use super::diagnostics::diagnose;
 use super::document::{Context, Document};
 use super::maps::RawMaps;
 use super::memory::{Amounts, Credit, Grant, LIVE, no_room};
 use super::read::{Collector, JsonSource};
+use super::totals::Totals;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use serde::de::DeserializeSeed;

@@ -1,9 +1,10 @@
 //! Answers about references from the pairs that were given.
 
-use super::diagnostics::{Note, Totals};
+use super::diagnostics::Note;
 use super::fields::shortened;
 use super::maps::{RawMaps, RawPair};
 use super::scalars::ABSENT;
+use super::totals::Totals;
 use crate::timeline::Metric;
 use crate::timeline::all_references::{Held, Pair, TimeReferences};
 use crate::timeline::builder::Keys;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 /// The references of all times. A pair is kept once, and found from both ends.
 #[derive(Debug, Default)]
-pub struct References {
+pub(super) struct References {
     times: Vec<Option<TimeMaps>>,
     /// Descriptions of GC roots.
     texts: Vec<Arc<str>>,

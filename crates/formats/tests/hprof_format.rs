@@ -49,6 +49,58 @@ fn every_version_and_id_size_gives_the_same_heap() {
     }
 }
 
+/// A plug-in's loader below the application's, below the platform's, which loaded nothing; subclasses of `ClassLoader`
+/// with a field `parent` of their own, which says something else; a loader whose parent is itself.
+#[test]
+fn class_loaders_know_their_parents() {
+    const OBJECT: u64 = 0x1000;
+    const LOADER: u64 = 0x1100;
+    const APP: u64 = 0x1200;
+    const PLUGINS: u64 = 0x1300;
+    for id_size in [4, 8] {
+        let mut d = Dump::new(2, id_size, 0);
+        for (i, (class, name)) in
+            [(OBJECT, "java/lang/Object"), (LOADER, "java/lang/ClassLoader"), (APP, "AppLoader"), (PLUGINS, "Plugins")]
+                .into_iter()
+                .enumerate()
+        {
+            d.load_class(i as u32 + 1, class, name);
+        }
+        for (i, class) in (0x1400..0x1405).step_by(1).enumerate() {
+            d.load_class(9, class, ["A", "B", "C", "D", "E"][i]);
+        }
+        d.string(11, "parent").string(12, "name");
+        d.class(OBJECT, 0, 0, &[], &[]);
+        d.class(LOADER, OBJECT, 0, &[], &[(12, 2), (11, 2)]);
+        d.class(APP, LOADER, 0, &[], &[(11, 2)]);
+        d.class(PLUGINS, LOADER, 0x2000, &[], &[]);
+        // Own fields come first, then those of `ClassLoader`.
+        d.instance(0x2000, 1, APP, &[(2, 0x2500), (2, 0), (2, 0x2100)]);
+        d.instance(0x2100, 1, APP, &[(2, 0x2500), (2, 0), (2, 0)]);
+        d.instance(0x2200, 1, PLUGINS, &[(2, 0), (2, 0x2000)]);
+        d.instance(0x2300, 1, PLUGINS, &[(2, 0), (2, 0x2300)]);
+        d.instance(0x2500, 1, OBJECT, &[]);
+        for (class, loader) in [(0x1400, 0), (0x1401, 0x2000), (0x1402, 0x2200), (0x1403, 0x2300), (0x1404, 0x9999)] {
+            d.class(class, OBJECT, loader, &[], &[]);
+        }
+        let heap = load(d.finish()).expect("a heap");
+        let chain = |name: &str| -> Vec<String> {
+            let t = heap.types().iter().position(|t| t.name == name).expect(name);
+            let chain = heap.loaders().chain(memory_city_heap::TypeId(t as u32));
+            chain.map(|l| l.name.to_string()).take(5).collect()
+        };
+        assert_eq!(chain("A"), [] as [&str; 0]);
+        assert_eq!(chain("B"), ["AppLoader of B", "AppLoader"]);
+        assert_eq!(chain("C"), ["Plugins of C", "AppLoader of B", "AppLoader"]);
+        // Damage: a circle ends.
+        assert!(chain("D").iter().all(|l| l == "Plugins of D") && !chain("D").is_empty());
+        assert_eq!(chain("E"), ["(unknown loader)"]);
+        let of = |name: &str| heap.types().iter().find(|t| t.name == name).map(|t| t.loader.to_string());
+        assert_eq!(of("A").as_deref(), Some("bootstrap"));
+        assert_eq!(of("C").as_deref(), Some("Plugins of C"));
+    }
+}
+
 #[test]
 fn every_root_record_is_read_as_its_kind() {
     use RootKind::*;

@@ -125,6 +125,9 @@ fn join(
     Ok((tree, ByObject { parts: joined, shift, lists: lists.all }))
 }
 
+/// Node and class to the nodes below.
+type Learnt = FxHashMap<(u32, u64), Box<[u32]>>;
+
 /// Neighbouring objects, grouped.
 struct Part<'g> {
     placement: Placement<'g>,
@@ -132,7 +135,7 @@ struct Part<'g> {
     limits: Limits,
     classes: Classes,
     /// By classifier: where objects of a class go from a node; `None` for those that are asked for every object.
-    learnt: Vec<Option<FxHashMap<(u32, u64), Box<[u32]>>>>,
+    learnt: Vec<Option<Learnt>>,
     lists: Lists,
     /// By object: its list.
     of: Vec<u32>,
@@ -283,5 +286,34 @@ fn too_much(grouping: &Grouping, what: &str) -> Error {
     Error::Unusable {
         what: format!("The grouping {} is too fine for this heap: {what}", grouping.title),
         remedy: "Leave out one of its classifiers, or put coarser ones in its place".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group;
+    use memory_city_heap::{HeapBuilder, HeapType, TypeKind};
+
+    /// What multiplies ends with an error that says what to do, not with the memory of the machine.
+    #[test]
+    fn groupings_that_come_to_too_much_are_refused() {
+        let mut heap = HeapBuilder::new();
+        let of = HeapType { name: "A".into(), kind: TypeKind::PrimitiveArray, superclass: None, loader: "app".into() };
+        let of = heap.add_type(of);
+        (0..10).for_each(|i| {
+            heap.add_object(of, 16, Some(i));
+        });
+        let heap = heap.finish();
+        let grouping = group::grouping("array-length(exact)").expect("a grouping");
+        let with = |nodes: usize, listed: usize| {
+            let options = GroupOptions::default();
+            super::group(&heap, &grouping, options, Limits { nodes, listed }, &Progress::new()).map(|_| ())
+        };
+        assert!(with(11, 10).is_ok());
+        for (nodes, listed, what) in [(10, 10, "more than 10 groups"), (11, 9, "more than 9 groups")] {
+            let error = with(nodes, listed).expect_err("too much").to_string();
+            assert!(error.contains(what) && error.contains("Leave out"), "{error}");
+        }
     }
 }

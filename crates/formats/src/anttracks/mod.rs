@@ -16,7 +16,6 @@ pub(crate) use format::format;
 
 use super::event::{Decoder, EventSink, Program, Step};
 use decode::{Events, Fault, Threads};
-use symbols::Symbols;
 use lzw::Damage;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
@@ -25,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
+use symbols::Symbols;
 
 /// A file of the trace, and where its buffers begin.
 pub struct TraceFile {

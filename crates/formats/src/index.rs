@@ -9,7 +9,7 @@
 
 mod cache;
 
-pub use cache::cache_folder;
+pub(crate) use cache::cache_folder;
 
 use super::event::ObjectInfo;
 use super::recording::ChangeLog;
@@ -36,11 +36,11 @@ const SHARE: u64 = 2;
 
 /// By what a trace is known again: its files, with sizes and times of change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stamp(Vec<(PathBuf, u64, u128)>);
+pub(crate) struct Stamp(Vec<(PathBuf, u64, u128)>);
 
 impl Stamp {
     /// The stamp of some files.
-    pub fn of<'a>(files: impl Iterator<Item = &'a Path>) -> Option<Stamp> {
+    pub(crate) fn of<'a>(files: impl Iterator<Item = &'a Path>) -> Option<Stamp> {
         let stamp = |path: &Path| {
             let meta = path.metadata().ok()?;
             let changed = meta.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
@@ -62,35 +62,35 @@ impl Stamp {
 
 /// What is known of a trace once it has been read.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct Body {
+pub(crate) struct Body {
     version: u32,
     stamp: Stamp,
     /// Names of threads.
-    pub threads: Vec<String>,
+    pub(crate) threads: Vec<String>,
     /// Creation data.
-    pub infos: Vec<ObjectInfo>,
+    pub(crate) infos: Vec<ObjectInfo>,
     /// Finished collections.
-    pub collections: Vec<Collection>,
+    pub(crate) collections: Vec<Collection>,
     /// Changes by moment.
-    pub log: ChangeLog,
+    pub(crate) log: ChangeLog,
     /// What did not fit together.
-    pub inconsistencies: Inconsistencies,
+    pub(crate) inconsistencies: Inconsistencies,
     /// What a person must know.
-    pub warnings: Vec<Warning>,
+    pub(crate) warnings: Vec<Warning>,
     checkpoints: Vec<Checkpoint>,
 }
 
 /// A place in a trace to go on from: the end of a GC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Checkpoint {
+pub(crate) struct Checkpoint {
     /// The GC that has just ended.
-    pub gc: u32,
+    pub(crate) gc: u32,
     offset: u64,
     bytes: u64,
 }
 
 /// An index, being written or read.
-pub struct Index {
+pub(crate) struct Index {
     store: Store,
     /// Checkpoints, by GC.
     pub(crate) checkpoints: Vec<Checkpoint>,
@@ -117,7 +117,7 @@ const MOST_IN_MEMORY: u64 = 128 << 20;
 
 impl Index {
     /// Starts an index in a cache folder.
-    pub fn begin(cache: Option<&Path>, stamp: Option<&Stamp>) -> Index {
+    pub(crate) fn begin(cache: Option<&Path>, stamp: Option<&Stamp>) -> Index {
         let store = Store::Memory(Vec::new());
         let mut index = Index { store, checkpoints: Vec::new(), written: 0, problem: None };
         if let Some((cache, stamp)) = cache.zip(stamp) {
@@ -140,7 +140,7 @@ impl Index {
     }
 
     /// Opens the index of a trace, if there is one that fits.
-    pub fn open(cache: Option<&Path>, stamp: Option<&Stamp>) -> Option<(Index, Body)> {
+    pub(crate) fn open(cache: Option<&Path>, stamp: Option<&Stamp>) -> Option<(Index, Body)> {
         let (cache, stamp) = cache.zip(stamp)?;
         let path = cache.join(stamp.file_name());
         let mut file = OpenOptions::new().read(true).open(&path).ok()?;
@@ -174,7 +174,7 @@ impl Index {
 
     /// How many bytes of the trace should lie between two checkpoints, if those to come are as large as `bytes`, with
     /// `rest` bytes of the trace to go. `None` when there is no room for another.
-    pub fn distance(&self, trace: u64, rest: u64, bytes: u64) -> Option<u64> {
+    pub(crate) fn distance(&self, trace: u64, rest: u64, bytes: u64) -> Option<u64> {
         let most = match self.store {
             Store::File { .. } => (trace / SHARE + (16 << 20)).min(MOST_CHECKPOINTS),
             Store::Memory(_) => MOST_IN_MEMORY,
@@ -184,7 +184,7 @@ impl Index {
     }
 
     /// Writes a checkpoint. Returns its bytes, 0 when it could not be written.
-    pub fn add(&mut self, gc: u32, saved: &impl Serialize) -> u64 {
+    pub(crate) fn add(&mut self, gc: u32, saved: &impl Serialize) -> u64 {
         let Some(packed) = pack(saved) else { return 0 };
         let written = match &mut self.store {
             Store::File { file, path, .. } => {
@@ -210,12 +210,12 @@ impl Index {
     }
 
     /// The last checkpoint not after the end of a GC.
-    pub fn before(&self, gc: u32) -> Option<Checkpoint> {
+    pub(crate) fn before(&self, gc: u32) -> Option<Checkpoint> {
         self.checkpoints.iter().rev().find(|c| c.gc <= gc).copied()
     }
 
     /// Reads a checkpoint; `None` when it is damaged.
-    pub fn read<T: DeserializeOwned>(&mut self, checkpoint: Checkpoint) -> Option<T> {
+    pub(crate) fn read<T: DeserializeOwned>(&mut self, checkpoint: Checkpoint) -> Option<T> {
         match &mut self.store {
             Store::File { file, .. } => unpack(&read_at(file, checkpoint.offset, checkpoint.bytes)?),
             Store::Memory(bytes) => {
@@ -227,7 +227,7 @@ impl Index {
 
     /// Completes the file, and makes room in the cache for it. What cannot be written is not kept: the trace is read
     /// again next time.
-    pub fn finish(&mut self, stamp: Option<&Stamp>, body: impl FnOnce() -> Body) {
+    pub(crate) fn finish(&mut self, stamp: Option<&Stamp>, body: impl FnOnce() -> Body) {
         let (Store::File { file, path, temporary }, Some(stamp)) = (&mut self.store, stamp) else { return };
         let Some(temporary) = temporary.take() else { return };
         let mut body = body();
@@ -254,7 +254,7 @@ impl Index {
 
 impl Body {
     /// A body of a recording; version, stamp and checkpoints are filled in when it is written.
-    pub fn new(
+    pub(crate) fn new(
         recording: &super::recording::Recording,
         inconsistencies: Inconsistencies,
         warnings: Vec<Warning>,

@@ -4,17 +4,15 @@
 //! is a sequence of buffers, each of one thread, possibly compressed ([`lzw`]); [`decode`] turns their words into the
 //! events of [`super::event`]. Nothing here keeps a heap.
 
-pub mod decode;
+mod decode;
 mod files;
 mod format;
-pub mod header;
-pub mod lzw;
-pub mod symbols;
+mod header;
+mod lzw;
+mod symbols;
 
 pub use files::{Run, Source, find_run};
 pub(crate) use format::format;
-pub use header::{FileKind, Header};
-pub use symbols::Symbols;
 
 use super::event::{Decoder, EventSink, Program, Step};
 use decode::{Events, Fault, Threads};
@@ -26,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
+use symbols::Symbols;
 
 /// A file of the trace, and where its buffers begin.
 pub struct TraceFile {
@@ -40,7 +39,7 @@ pub struct TraceFiles {
     /// Trace files in the order of their rotation.
     pub files: Vec<TraceFile>,
     /// Types, sites, causes.
-    pub symbols: Symbols,
+    pub(crate) symbols: Symbols,
     /// What a person must know about the files.
     pub warnings: Vec<Warning>,
 }

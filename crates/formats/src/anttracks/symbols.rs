@@ -13,36 +13,36 @@ use std::sync::Arc;
 
 /// What a symbols file says.
 #[derive(Debug)]
-pub struct Symbols {
+pub(crate) struct Symbols {
     /// Types, sites and causes.
-    pub program: Arc<Program>,
+    pub(crate) program: Arc<Program>,
     /// Type by the file's own id.
-    pub type_of_id: Vec<u32>,
+    pub(crate) type_of_id: Vec<u32>,
     /// Site and its type by the file's own id.
-    pub sites: FxHashMap<u32, Site>,
+    pub(crate) sites: FxHashMap<u32, Site>,
     /// Index of causes by the file's own id.
-    pub cause_of_id: FxHashMap<u32, u32>,
+    pub(crate) cause_of_id: FxHashMap<u32, u32>,
     /// Bytes of a class mirror of no size of its own.
-    pub mirror_size: u32,
+    pub(crate) mirror_size: u32,
     /// The trace holds references.
-    pub pointers: bool,
+    pub(crate) pointers: bool,
     /// The collector leaves a fragmented heap (CMS).
-    pub fragmented: bool,
+    pub(crate) fragmented: bool,
     /// What a person must know.
-    pub warnings: Vec<Warning>,
+    pub(crate) warnings: Vec<Warning>,
 }
 
 /// An allocation site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Site {
+pub(crate) struct Site {
     /// Index into the program's sites.
-    pub index: u32,
+    pub(crate) index: u32,
     /// Index of its type; [`UNKNOWN`] where it has none.
-    pub type_id: u32,
+    pub(crate) type_id: u32,
 }
 
 /// No type.
-pub const UNKNOWN: u32 = u32::MAX;
+pub(crate) const UNKNOWN: u32 = u32::MAX;
 
 /// Type ids and site ids are below; the largest a site id can be.
 const MOST_IDS: u32 = 1 << 24;
@@ -143,7 +143,7 @@ impl Symbols {
     ///
     /// # Errors
     /// When it is not a symbols file, or a record is of no known kind.
-    pub fn read(path: &Path, bytes: &[u8], header: &Header) -> Result<Symbols> {
+    pub(crate) fn read(path: &Path, bytes: &[u8], header: &Header) -> Result<Symbols> {
         debug_assert_eq!(header.kind, FileKind::Symbols);
         let mut reader = Reader { path, bytes, at: header.end };
         let mut symbols = Symbols {

@@ -9,7 +9,7 @@ use tempfile::TempPath;
 /// All indexes together take no more than this; the oldest go first.
 pub(super) const MOST_IN_CACHE: u64 = 4 << 30;
 /// The folder for indexes: of `MEMORY_CITY_CACHE`, or of this user. An empty `MEMORY_CITY_CACHE` means none.
-pub fn cache_folder() -> Option<PathBuf> {
+pub(crate) fn cache_folder() -> Option<PathBuf> {
     match std::env::var_os("MEMORY_CITY_CACHE") {
         Some(folder) if folder.is_empty() => None,
         Some(folder) => Some(PathBuf::from(folder)),

@@ -73,7 +73,7 @@ pub struct Change {
 const NONE: u32 = u32::MAX;
 
 /// The cohorts of a heap.
-pub struct Cohorts {
+pub(crate) struct Cohorts {
     /// Sizes of arrays are multiples of this and one more.
     mask: u64,
     entries: Vec<Cohort>,
@@ -91,7 +91,7 @@ pub struct Cohorts {
 
 impl Cohorts {
     /// None yet, of a heap whose objects are aligned to so many bytes.
-    pub fn new(alignment: u32) -> Cohorts {
+    pub(crate) fn new(alignment: u32) -> Cohorts {
         Cohorts {
             mask: u64::from(alignment.max(1)) - 1,
             entries: Vec::new(),
@@ -106,7 +106,7 @@ impl Cohorts {
 
     /// The cohort of newborn objects, and the size of one of some length.
     #[inline]
-    pub fn born(
+    pub(crate) fn born(
         &mut self,
         info: InfoId,
         birth: u32,
@@ -145,7 +145,7 @@ impl Cohorts {
 
     /// The running GC put an object where the newborn are.
     #[inline]
-    pub fn stay(&mut self, cohort: u32, length: impl FnOnce() -> u32) {
+    pub(crate) fn stay(&mut self, cohort: u32, length: impl FnOnce() -> u32) {
         let c = &self.entries[cohort as usize];
         if c.short_lived {
             let size = c.shape.size(self.mask, length);
@@ -155,7 +155,7 @@ impl Cohorts {
     }
 
     /// It has taken one away again.
-    pub fn leave(&mut self, cohort: u32, length: impl FnOnce() -> u32) {
+    pub(crate) fn leave(&mut self, cohort: u32, length: impl FnOnce() -> u32) {
         let size = self.size(cohort, length);
         if let Some(stays) = self.stays.get_mut(&cohort) {
             *stays = (stays.0.saturating_sub(1), stays.1.saturating_sub(size));
@@ -164,7 +164,7 @@ impl Cohorts {
 
     /// The end of a GC. Most objects pass: they are born in a young space, and the next GC collects all of those. What it
     /// did not put into the cohorts of the newborn is dead, if `all`, and nobody counts them one by one.
-    pub fn settle(&mut self, all: bool) {
+    pub(crate) fn settle(&mut self, all: bool) {
         let stays = std::mem::take(&mut self.stays);
         for cohort in std::mem::take(&mut self.short_lived) {
             if !std::mem::take(&mut self.entries[cohort as usize].short_lived) || !all {
@@ -177,7 +177,7 @@ impl Cohorts {
     }
 
     /// The cohort of a key; made when it is not there.
-    pub fn cohort(&mut self, key: CohortKey, shape: PackedShape) -> u32 {
+    pub(crate) fn cohort(&mut self, key: CohortKey, shape: PackedShape) -> u32 {
         let (hash, entries) = (FxBuildHasher.hash_one(key), &self.entries);
         if let Some(&cohort) = self.by_key.find(hash, |&c| entries[c as usize].key() == key) {
             return cohort;
@@ -205,7 +205,7 @@ impl Cohorts {
 
     /// The cohort of an object of `cohort` once it is in `space`.
     #[inline]
-    pub fn in_space(&mut self, cohort: u32, space: SpaceKind) -> u32 {
+    pub(crate) fn in_space(&mut self, cohort: u32, space: SpaceKind) -> u32 {
         let c = &self.entries[cohort as usize];
         if c.space == space {
             return cohort;
@@ -228,7 +228,7 @@ impl Cohorts {
 
     /// An object more.
     #[inline]
-    pub fn add(&mut self, cohort: u32, size: u64) {
+    pub(crate) fn add(&mut self, cohort: u32, size: u64) {
         let c = self.touch(cohort);
         c.count += 1;
         c.bytes += size;
@@ -236,7 +236,7 @@ impl Cohorts {
 
     /// An object fewer.
     #[inline]
-    pub fn remove(&mut self, cohort: u32, size: u64) {
+    pub(crate) fn remove(&mut self, cohort: u32, size: u64) {
         let c = self.touch(cohort);
         c.count -= 1;
         c.bytes -= size;
@@ -254,23 +254,23 @@ impl Cohorts {
 
     /// What a cohort stands for.
     #[inline]
-    pub fn key(&self, cohort: u32) -> CohortKey {
+    pub(crate) fn key(&self, cohort: u32) -> CohortKey {
         self.entries[cohort as usize].key()
     }
 
     /// How large an object of a cohort is, of some length.
     #[inline]
-    pub fn size(&self, cohort: u32, length: impl FnOnce() -> u32) -> u64 {
+    pub(crate) fn size(&self, cohort: u32, length: impl FnOnce() -> u32) -> u64 {
         self.entries[cohort as usize].shape.size(self.mask, length)
     }
 
     /// Cohorts there are or were: one more than the largest number of a cohort.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.entries.len()
     }
 
     /// What changed since the last time, by key. Empty cohorts are given up: no object may refer to them.
-    pub fn take_changes(&mut self) -> Vec<Change> {
+    pub(crate) fn take_changes(&mut self) -> Vec<Change> {
         let mut changes = Vec::new();
         for (cohort, count, bytes) in self.changed.drain(..) {
             let c = &mut self.entries[cohort as usize];
@@ -300,7 +300,7 @@ impl Cohorts {
     }
 
     /// Bytes of memory.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.entries.capacity() * size_of::<Cohort>()
             + self.by_key.allocation_size()
             + self.changed.capacity() * size_of::<(u32, u32, u64)>()

@@ -3,7 +3,7 @@
 
 /// Free numbers, and a word of bits before which there are none.
 #[derive(Default)]
-pub struct Vacant {
+pub(crate) struct Vacant {
     pub(super) bits: Vec<u64>,
     word: usize,
 }
@@ -11,7 +11,7 @@ pub struct Vacant {
 impl Vacant {
     /// Takes the next free number.
     #[inline]
-    pub fn next(&mut self) -> Option<u32> {
+    pub(crate) fn next(&mut self) -> Option<u32> {
         while let Some(bits) = self.bits.get_mut(self.word) {
             if *bits != 0 {
                 let bit = bits.trailing_zeros();
@@ -24,31 +24,31 @@ impl Vacant {
     }
 
     /// A number is free from now on.
-    pub fn add(&mut self, number: u32) {
+    pub(crate) fn add(&mut self, number: u32) {
         self.word = self.word.min((number >> 6) as usize);
         *word(&mut self.bits, number) |= 1 << (number & 63);
     }
 
     /// Whether a number is free.
     #[inline]
-    pub fn is_free(&self, number: u32) -> bool {
+    pub(crate) fn is_free(&self, number: u32) -> bool {
         self.bits.get((number >> 6) as usize).is_some_and(|bits| bits >> (number & 63) & 1 == 1)
     }
 
     /// Numbers may have become free by their bits.
-    pub fn rewind(&mut self) {
+    pub(crate) fn rewind(&mut self) {
         self.word = 0;
     }
 
     /// Bytes of memory.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         8 * self.bits.capacity()
     }
 }
 
 /// The word of a number; there is one afterwards.
 #[inline]
-pub fn word(bits: &mut Vec<u64>, number: u32) -> &mut u64 {
+pub(crate) fn word(bits: &mut Vec<u64>, number: u32) -> &mut u64 {
     let word = (number >> 6) as usize;
     if word >= bits.len() {
         bits.resize(word + 1, 0);

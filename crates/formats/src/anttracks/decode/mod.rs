@@ -9,8 +9,8 @@ mod references;
 mod threads;
 mod words;
 
-pub use threads::{ThreadState, Threads};
-pub use words::Fault;
+pub(crate) use threads::{ThreadState, Threads};
+pub(crate) use words::Fault;
 
 use super::symbols::{Symbols, UNKNOWN};
 use crate::event::{BIG_ARRAY, EventSink, Gc, GcKind, InfoId, ObjectInfo, ObjectKey, Shape};
@@ -27,9 +27,9 @@ const RECENT_SHIFT: u32 = 22;
 const PIECE: usize = 1 << 16;
 
 /// Decodes buffers.
-pub struct Events {
+pub(crate) struct Events {
     /// Cursors.
-    pub threads: Threads,
+    pub(crate) threads: Threads,
     /// Sites below 65536, where most are: index and type.
     small_sites: Vec<(u32, u32)>,
     /// By thread: which info an allocation has, by [`key_of`] its first word. Most repeat.
@@ -49,7 +49,7 @@ struct Owner {
 
 impl Events {
     /// With no thread known.
-    pub fn new(symbols: &Symbols) -> Self {
+    pub(crate) fn new(symbols: &Symbols) -> Self {
         let mut small_sites = vec![(0, UNKNOWN); 1 << 16];
         for (&id, site) in symbols.sites.iter().filter(|(id, _)| **id < 1 << 16) {
             small_sites[id as usize] = (site.index + 1, site.type_id);
@@ -59,7 +59,7 @@ impl Events {
     }
 
     /// The sink's ids mean nothing any more: it is another one.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.infos.clear();
         self.recent.fill(NO_RECENT);
     }
@@ -74,7 +74,7 @@ impl Events {
     }
 
     /// Decodes a buffer of the thread at `address` from word `from` on. Where it stopped, if that was before the end.
-    pub fn decode<S: EventSink>(
+    pub(crate) fn decode<S: EventSink>(
         &mut self,
         symbols: &Symbols,
         address: u64,

@@ -13,7 +13,7 @@ pub(super) struct Buffer {
 
 /// What the format leaves out, by thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ThreadState {
+pub(crate) struct ThreadState {
     pub(super) id: u32,
     /// Whether the thread has announced itself.
     pub(super) named: bool,
@@ -29,14 +29,14 @@ pub(super) const MOST_PLABS: usize = 1 << 16;
 
 /// All that must be kept between two buffers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Threads {
+pub(crate) struct Threads {
     pub(super) by_address: FxHashMap<u64, ThreadState>,
     /// Base of relative addresses.
     pub(super) base: u64,
     pub(super) collecting: bool,
     pub(super) minor: bool,
     /// Background cycles of CMS seen.
-    pub background_cycles: u64,
+    pub(crate) background_cycles: u64,
 }
 
 /// What lands exactly on the top of a buffer moves the top.

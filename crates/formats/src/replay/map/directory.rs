@@ -9,7 +9,7 @@ const CHUNK_SHIFT: u32 = 20;
 const MOST_CHUNKS: usize = 4096;
 
 /// Leaves by page.
-pub struct Directory {
+pub(crate) struct Directory {
     chunks: Vec<(u64, Vec<u32>)>,
     most_chunks: usize,
     /// Leaves of pages that have no chunk.
@@ -52,7 +52,7 @@ impl Directory {
 
     /// The leaf of a page.
     #[inline]
-    pub fn get(&self, page: u64) -> u32 {
+    pub(crate) fn get(&self, page: u64) -> u32 {
         if self.last.0 == page {
             return self.last.1;
         }
@@ -77,7 +77,7 @@ impl Directory {
     }
 
     /// Sets the leaf of a page.
-    pub fn set(&mut self, page: u64, leaf: u32) {
+    pub(crate) fn set(&mut self, page: u64, leaf: u32) {
         let before = self.replace(page, leaf);
         self.last = (page, leaf);
         match (before, leaf) {
@@ -119,7 +119,7 @@ impl Directory {
     }
 
     /// The pages that have a leaf, in order.
-    pub fn pages(&mut self) -> &[u64] {
+    pub(crate) fn pages(&mut self) -> &[u64] {
         let mut pages = std::mem::take(&mut self.pages);
         pages.retain(|&p| self.get(p) != NONE);
         pages.sort_unstable();
@@ -130,7 +130,7 @@ impl Directory {
 
     /// The pages that have a leaf between two addresses, in address order. Costs as many steps as there are pages
     /// between them, or in all, whichever is less.
-    pub fn pages_between(&self, unit: Unit, start: u64, end: u64) -> Vec<u64> {
+    pub(crate) fn pages_between(&self, unit: Unit, start: u64, end: u64) -> Vec<u64> {
         let Some((first, last)) = pages_of(unit, start, end) else { return Vec::new() };
         if last - first < self.pages.len() as u64 {
             return (first..=last).filter(|&page| self.get(page) != NONE).collect();
@@ -142,7 +142,7 @@ impl Directory {
     }
 
     /// Whether there is one.
-    pub fn has_between(&self, unit: Unit, start: u64, end: u64) -> bool {
+    pub(crate) fn has_between(&self, unit: Unit, start: u64, end: u64) -> bool {
         let Some((first, last)) = pages_of(unit, start, end) else { return false };
         match last - first < self.pages.len() as u64 {
             true => (first..=last).any(|page| self.get(page) != NONE),
@@ -155,7 +155,7 @@ impl Directory {
     }
 
     /// Takes all pages with their leaves, and leaves the directory empty.
-    pub fn drain(&mut self) -> Vec<(u64, u32)> {
+    pub(crate) fn drain(&mut self) -> Vec<(u64, u32)> {
         let mut taken = Vec::with_capacity(self.pages.len());
         for page in std::mem::take(&mut self.pages) {
             let leaf = self.get(page);
@@ -168,7 +168,7 @@ impl Directory {
     }
 
     /// Bytes of memory that were touched, about.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         8 * self.pages.capacity() + 4 * self.pages.len() + 4096 * self.chunks.len() + 16 * self.scattered.capacity()
     }
 }

@@ -12,9 +12,9 @@ mod entry;
 mod leaf;
 mod spot;
 
-pub use directory::Directory;
-pub use entry::Entry;
-pub use spot::{Slot, Spot, Unit};
+pub(crate) use directory::Directory;
+pub(crate) use entry::Entry;
+pub(crate) use spot::{Slot, Spot, Unit};
 
 use super::arena::grow;
 use super::vacant::Vacant;
@@ -25,7 +25,7 @@ use leaf::Leaf;
 const PLACES: u32 = 9;
 
 /// Nothing.
-pub const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// Set in the word of a slot that has no room in it.
 const FAR: u32 = 1 << 31;
@@ -33,9 +33,9 @@ const FAR: u32 = 1 << 31;
 const DIRECT: u32 = 1 << (31 - PLACES);
 
 /// The leaves.
-pub struct Map {
+pub(crate) struct Map {
     /// What addresses objects can have.
-    pub unit: Unit,
+    pub(crate) unit: Unit,
     leaves: Vec<Leaf>,
     /// There are never more leaves.
     most_leaves: usize,
@@ -55,7 +55,7 @@ pub struct Map {
 impl Map {
     /// No objects. `most_leaves` is how many leaves there can be at a time; beyond `direct` of them slots need more memory
     /// ([`Map::word`]).
-    pub fn new(unit: Unit, most_leaves: u32, direct: Option<u32>) -> Map {
+    pub(crate) fn new(unit: Unit, most_leaves: u32, direct: Option<u32>) -> Map {
         Map {
             unit,
             leaves: Vec::new(),
@@ -82,18 +82,18 @@ impl Map {
 
     /// The object at a spot.
     #[inline]
-    pub fn find(&self, directory: &Directory, spot: Spot) -> Option<Entry> {
+    pub(crate) fn find(&self, directory: &Directory, spot: Spot) -> Option<Entry> {
         self.position(directory, spot).map(|(leaf, at)| self.leaves[leaf].entries[at])
     }
 
     /// The same, to change it.
-    pub fn find_mut(&mut self, directory: &Directory, spot: Spot) -> Option<&mut Entry> {
+    pub(crate) fn find_mut(&mut self, directory: &Directory, spot: Spot) -> Option<&mut Entry> {
         self.position(directory, spot).map(|(leaf, at)| &mut self.leaves[leaf].entries[at])
     }
 
     /// Marks the object at a spot, and returns it as it was; `None` when there is none that is not marked.
     #[inline]
-    pub fn mark(&mut self, directory: &mut Directory, spot: Spot) -> Option<Entry> {
+    pub(crate) fn mark(&mut self, directory: &mut Directory, spot: Spot) -> Option<Entry> {
         let index = directory.look(spot.page);
         if index == NONE {
             return None;
@@ -113,7 +113,7 @@ impl Map {
     }
 
     /// Takes an object out that is not marked; `None` when there is none.
-    pub fn take(&mut self, directory: &Directory, spot: Spot) -> Option<Entry> {
+    pub(crate) fn take(&mut self, directory: &Directory, spot: Spot) -> Option<Entry> {
         let (leaf, at) = self.position(directory, spot)?;
         let entry = self.leaves[leaf].entries[at];
         if entry.is_marked() {
@@ -126,14 +126,14 @@ impl Map {
     /// The slot of a spot; makes its leaf. `None` when there are too many. `born` is the GC interval to which all belong
     /// that will be put there, [`NONE`] for objects that are older or will be.
     #[inline]
-    pub fn slot(&mut self, directory: &mut Directory, spot: Spot, born: u32) -> Option<Slot> {
+    pub(crate) fn slot(&mut self, directory: &mut Directory, spot: Spot, born: u32) -> Option<Slot> {
         Some(Slot { leaf: self.leaf(directory, spot, born)?, place: spot.place })
     }
 
     /// A slot in a word, until the next [`Map::forget_words`]. `None` when there are too many: two billion beyond the
     /// first 16 GB of a heap.
     #[inline]
-    pub fn word(&mut self, slot: Slot) -> Option<u32> {
+    pub(crate) fn word(&mut self, slot: Slot) -> Option<u32> {
         if slot.leaf < self.direct { Some(slot.leaf << PLACES | slot.place) } else { self.far_word(slot) }
     }
 
@@ -148,7 +148,7 @@ impl Map {
 
     /// The slot of a word.
     #[inline]
-    pub fn slot_of(&self, word: u32) -> Slot {
+    pub(crate) fn slot_of(&self, word: u32) -> Slot {
         match word & FAR {
             0 => Slot { leaf: word >> PLACES, place: word & ((1 << PLACES) - 1) },
             _ => self.far[(word & !FAR) as usize],
@@ -156,7 +156,7 @@ impl Map {
     }
 
     /// No word is used any more.
-    pub fn forget_words(&mut self) {
+    pub(crate) fn forget_words(&mut self) {
         self.far = Vec::new();
     }
 
@@ -190,48 +190,54 @@ impl Map {
 
     /// Puts an object at a spot, see [`Map::slot`]. `Some` of the one that was there; `None` when there are too many leaves.
     #[inline(always)]
-    pub fn insert(&mut self, directory: &mut Directory, spot: Spot, born: u32, entry: Entry) -> Option<Option<Entry>> {
+    pub(crate) fn insert(
+        &mut self,
+        directory: &mut Directory,
+        spot: Spot,
+        born: u32,
+        entry: Entry,
+    ) -> Option<Option<Entry>> {
         let leaf = self.leaf(directory, spot, born)?;
         Some(self.leaves[leaf as usize].put(spot.place as usize, entry))
     }
 
     /// The object at a slot.
-    pub fn object(&self, slot: Slot) -> Option<Entry> {
+    pub(crate) fn object(&self, slot: Slot) -> Option<Entry> {
         let leaf = &self.leaves[slot.leaf as usize];
         leaf.find(slot.place as usize).map(|at| leaf.entries[at])
     }
 
     /// The objects of a leaf with their spots, in order.
-    pub fn objects(&self, index: u32) -> impl Iterator<Item = (Spot, Entry)> + '_ {
+    pub(crate) fn objects(&self, index: u32) -> impl Iterator<Item = (Spot, Entry)> + '_ {
         let leaf = &self.leaves[index as usize];
         let page = leaf.page;
         leaf.places().zip(&leaf.entries).map(move |(place, entry)| (Spot { page, place: place as u32 }, *entry))
     }
 
     /// All objects of a directory with their keys, in order: addresses, then ids.
-    pub fn keyed<'a>(&'a self, directory: &'a mut Directory) -> impl Iterator<Item = (ObjectKey, Entry)> + 'a {
+    pub(crate) fn keyed<'a>(&'a self, directory: &'a mut Directory) -> impl Iterator<Item = (ObjectKey, Entry)> + 'a {
         let pages = directory.pages().to_vec();
         let objects = pages.into_iter().flat_map(|page| self.objects(directory.get(page)));
         objects.map(|(spot, entry)| (self.unit.key(spot), entry))
     }
 
     /// All objects, in no order. Those that the running GC moved are there twice.
-    pub fn all(&self) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Entry> {
         self.leaves.iter().flat_map(|leaf| &leaf.entries)
     }
 
     /// The same, to change them.
-    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+    pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
         self.leaves.iter_mut().flat_map(|leaf| &mut leaf.entries)
     }
 
     /// The objects of a leaf, to change them.
-    pub fn entries_mut(&mut self, index: u32) -> &mut [Entry] {
+    pub(crate) fn entries_mut(&mut self, index: u32) -> &mut [Entry] {
         &mut self.leaves[index as usize].entries
     }
 
     /// Empties a leaf that no directory names any more, and gives it back. Its entries go to `each`.
-    pub fn release(&mut self, index: u32, each: impl FnMut(Entry)) {
+    pub(crate) fn release(&mut self, index: u32, each: impl FnMut(Entry)) {
         let entries = &mut self.leaves[index as usize].entries;
         self.released.1 += entries.len();
         entries.drain(..).for_each(each);
@@ -239,7 +245,7 @@ impl Map {
     }
 
     /// The same, whatever is in it. Returns how many objects were not marked.
-    pub fn discard(&mut self, index: u32) -> usize {
+    pub(crate) fn discard(&mut self, index: u32) -> usize {
         let leaf = std::mem::take(&mut self.leaves[index as usize]);
         self.released.0 += 1;
         self.released.1 += leaf.entries.len();
@@ -249,19 +255,19 @@ impl Map {
 
     /// The GC interval in which all objects of a leaf were born, if they were born in one and in young spaces, and are as
     /// they were.
-    pub fn born(&self, index: u32) -> u32 {
+    pub(crate) fn born(&self, index: u32) -> u32 {
         self.leaves[index as usize].born
     }
 
     /// Objects of a leaf, if there is one, were not all born together in a young space, or are not as they were born.
-    pub fn set_mixed(&mut self, index: u32) {
+    pub(crate) fn set_mixed(&mut self, index: u32) {
         if let Some(leaf) = self.leaves.get_mut(index as usize) {
             leaf.born = NONE;
         }
     }
 
     /// A GC has ended: leaves that are free are used again, in order, so that those of a thread lie side by side.
-    pub fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         let (leaves, objects) = std::mem::take(&mut self.released);
         if let Some(mean) = objects.checked_div(leaves) {
             self.room = (mean * 5 / 4).clamp(4, 1 << PLACES);
@@ -270,7 +276,7 @@ impl Map {
     }
 
     /// Takes the objects between two addresses out of a leaf.
-    pub fn cut(&mut self, index: u32, range: std::ops::Range<u64>, mut each: impl FnMut(Entry)) {
+    pub(crate) fn cut(&mut self, index: u32, range: std::ops::Range<u64>, mut each: impl FnMut(Entry)) {
         let (shift, leaf) = (self.unit.shift(), &mut self.leaves[index as usize]);
         let base = leaf.page << PLACES;
         leaf.retain(|place, entry| {
@@ -283,7 +289,7 @@ impl Map {
     }
 
     /// Takes marked objects out of leaves that were not collected: they are elsewhere now.
-    pub fn drop_marked(&mut self) {
+    pub(crate) fn drop_marked(&mut self) {
         for index in std::mem::take(&mut self.marked) {
             let leaf = &mut self.leaves[index as usize];
             if std::mem::take(&mut leaf.marks) > 0 {
@@ -293,7 +299,7 @@ impl Map {
     }
 
     /// Gives back the room a leaf does not need: it will not get many more objects.
-    pub fn trim(&mut self, index: u32) {
+    pub(crate) fn trim(&mut self, index: u32) {
         let entries = &mut self.leaves[index as usize].entries;
         if entries.capacity() > entries.len() + entries.len() / 4 {
             entries.shrink_to_fit();
@@ -301,7 +307,7 @@ impl Map {
     }
 
     /// Bytes of memory.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.leaves.capacity() * size_of::<Leaf>()
             + self.leaves.iter().map(|l| l.entries.capacity() * size_of::<Entry>()).sum::<usize>()
             + self.vacant.memory()

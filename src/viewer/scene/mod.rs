@@ -63,6 +63,8 @@ pub struct SceneInput {
     pub after: Versioned<StateRecord>,
     /// Cones of the selected building.
     pub cones: Versioned<ConeRecord>,
+    /// Where in the window it is drawn, as shares of it: left, top, width, height. All of it when `None`.
+    pub viewport: Option<[f32; 4]>,
     /// Camera, animation, colours.
     pub view: Option<ViewRecord>,
     /// What is drawn.
@@ -186,6 +188,7 @@ fn scene_pass(
 ) {
     let (target, depth) = view.into_inner();
     let (Some(input), Some((renderer, ..))) = (input, &scene.renderer) else { return };
+    let target_size = target.main_texture().size();
     let mut pass = context.command_encoder().begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some("city"),
         color_attachments: &[Some(target.get_color_attachment())],
@@ -198,6 +201,16 @@ fn scene_pass(
         occlusion_query_set: None,
         multiview_mask: None,
     });
+    if let Some([left, top, width, height]) = input.viewport.filter(|v| *v != [0.0, 0.0, 1.0, 1.0]) {
+        let edge = |share: f32, of: u32| (share * of as f32).round().clamp(0.0, of as f32) as u32;
+        let (x, y) = (edge(left, target_size.width), edge(top, target_size.height));
+        let (right, bottom) = (edge(left + width, target_size.width), edge(top + height, target_size.height));
+        if right <= x || bottom <= y {
+            return;
+        }
+        pass.set_viewport(x as f32, y as f32, (right - x) as f32, (bottom - y) as f32, 0.0, 1.0);
+        pass.set_scissor_rect(x, y, right - x, bottom - y);
+    }
     if input.view.is_some() {
         renderer.draw(&mut pass, input.plan);
     }

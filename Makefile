@@ -54,14 +54,14 @@ test: export MEMORY_CITY_REQUIRE_PYTHON := 1
 test: setup setup-test lint-engine engine-test lint viewer-test window-test
 
 lint-engine:
-	$(CARGO) fmt --check
-	$(CARGO) clippy --locked --no-default-features --all-targets -- -D warnings
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --no-default-features --all-targets -- -D warnings
 
 engine-test:
-	$(CARGO) test --locked --no-default-features
+	$(CARGO) test --locked --workspace --no-default-features
 
 lint: 
-	$(CARGO) fmt --check
+	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --release --all-targets -- -D warnings
 
 viewer-test:

@@ -113,12 +113,12 @@ fn source(buildings: usize, settings: &Settings) -> Arc<Source> {
 
 /// Corner, size and colour of every building at the second time.
 fn boxes(city: &City) -> Vec<[f32; 8]> {
-    let states = city.plan.states(&city.timeline, 1);
+    let states = city.appearance.states(&city.plan, &city.timeline, 1);
     let box_of = |(p, plot): (usize, &memory_city_views::city::Plot)| {
-        let scale = f64::from(states[p].scale);
-        let base = plot.cell.scaled(scale);
-        let height = city.plan.height(p, scale);
-        let colour = 0.3 + 0.7 * states[p].growth;
+        let standing = city.appearance.standing(states[p]);
+        let base = plot.cell.scaled(f64::from(standing.side));
+        let height = f64::from(standing.height);
+        let colour = 0.3 + 0.7 * states[p].colour();
         [base.x, plot.ground, base.y, base.w, height, base.h, f64::from(colour), 0.0].map(|v| v as f32)
     };
     city.plan.plots.iter().enumerate().map(box_of).collect()

@@ -4,7 +4,7 @@
 
 use memory_city_analysis::group::MemoryTree;
 use memory_city_analysis::timeline::{Amount, TimePoint, Timeline};
-use memory_city_views::city::{AreaMode, CityConfig, CityPlan, Rect, squarify_sorted, suffix_sums};
+use memory_city_views::city::{Appearance, AreaMode, CityConfig, CityPlan, Look, Rect, squarify_sorted, suffix_sums};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -123,7 +123,8 @@ fn whole_city(n: usize) {
 fn per_time(n: usize) {
     let timeline = timeline(n, 1000);
     let plan = CityPlan::new(&timeline, &CityConfig { child_count: None, ..CityConfig::default() });
-    let (time, states) = fastest(|| plan.states(&timeline, 1));
+    let appearance = Appearance::new(&plan, &timeline, &Look::default());
+    let (time, states) = fastest(|| appearance.states(&plan, &timeline, 1));
     println!("| states of {n} plots at one time | {:.2} ms | | |", time.as_secs_f64() * 1e3);
     let mut sequence = Sequence(7);
     let mut random = |side: f64| ((sequence.next() - 0.5) * side) as f32;
@@ -133,8 +134,11 @@ fn per_time(n: usize) {
             (eye, glam::Vec3::new(random(100.0), 0.0, random(100.0)) - eye)
         })
         .collect();
-    let (time, hits) =
-        fastest(|| rays.iter().filter(|(eye, ray)| plan.pick(|p| states[p].scale, *eye, *ray).is_some()).count());
+    let (time, hits) = fastest(|| {
+        rays.iter()
+            .filter(|(eye, ray)| appearance.pick(&plan, |p| appearance.standing(states[p]), *eye, *ray).is_some())
+            .count()
+    });
     println!("| one pick among {n} plots (mean of 1000, {hits} hit) | {:.4} ms | | |", time.as_secs_f64());
 }
 

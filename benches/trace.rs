@@ -243,7 +243,7 @@ fn trees(folder: &Path) {
     let recording = HeapSeries::recording(&series).expect("a recording");
     let gcs = recording.collections.len();
     let grouping = group::grouping("type-site").expect("a grouping");
-    let mut tree = GrowingTree::new(recording, grouping);
+    let mut tree = GrowingTree::new(recording, &grouping).expect("a tree that follows changes");
     let (mut follow, mut anew) = (Vec::new(), Vec::new());
     let mut objects = 0;
     for i in 0..recording.log.len() {
@@ -255,7 +255,7 @@ fn trees(folder: &Path) {
             follow.push(took);
             let heap = series.load(i, &Progress::new()).expect("a state");
             let begun = Instant::now();
-            let grouped = group::group(&heap, grouping, GroupOptions::default(), &Progress::new()).expect("grouped");
+            let grouped = group::group(&heap, &grouping, GroupOptions::default(), &Progress::new()).expect("grouped");
             anew.push(begun.elapsed());
             objects = heap.object_count();
             let (ours, theirs) = (tree.tree().amount(0), grouped.tree.amount(0));

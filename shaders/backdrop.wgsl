@@ -1,7 +1,9 @@
 // Sky, ground and the soft shadow the city casts around its foot: one triangle behind everything.
 
+#import memory_city::view::view
+
 struct Varying {
-    @builtin(position) position: vec4<f32>,
+    @builtin(position) @invariant position: vec4<f32>,
     // From the eye through the pixel, not normalized: linear over the screen, so the corners suffice.
     @location(0) ray: vec3<f32>,
 }
@@ -25,7 +27,7 @@ fn backdrop(in: Varying) -> @location(0) vec4<f32> {
     }
     let reach = view.eye.y / -slope;
     let place = view.eye.xz + in.ray.xz * (view.eye.y / -in.ray.y);
-    let outside = max(abs(place) - vec2<f32>(view.scene.w), vec2<f32>(0.0));
+    let outside = max(abs(place) - vec2<f32>(view.scene.z), vec2<f32>(0.0));
     // Darker near the foot of the city; lighter into the horizon with distance.
     let contact = 1.0 - 0.55 / (1.0 + 0.05 * dot(outside, outside));
     let haze = reach / (reach + 420.0);

@@ -3,21 +3,8 @@
 // Of a box seen from outside, at most the roof and two walls are visible, so 18 vertices do the work of 36:
 // the walls that face the eye are chosen for each instance. Outlines are drawn by the fragment shader.
 
-struct Instance {
-    // Centre x, z and half sizes x, z of the reserved cell.
-    @location(0) cell: vec4<f32>,
-    // x: y of the foot. y: fixed height, or 0 for the height that follows from the base area.
-    @location(1) lift: vec2<f32>,
-    // x: colour of slabs and plots, sRGB. y: kind (KIND_*).
-    @location(2) paint: vec2<u32>,
-    // x: linear share of the cell that is built on. y: position on the growth gradient. Before and after the step.
-    @location(3) before: vec2<f32>,
-    @location(4) after: vec2<f32>,
-}
-
-const KIND_BUILDING: u32 = 0u;
-const KIND_SLAB: u32 = 1u;
-const KIND_MORE: u32 = 2u;
+#import memory_city::view::{view, gradient_colour, unpack_colour}
+#import memory_city::standing::{Instance, KIND_BUILDING, KIND_MORE, KIND_SLAB, standing}
 
 struct Varying {
     @builtin(position) @invariant position: vec4<f32>,
@@ -27,18 +14,15 @@ struct Varying {
     @location(2) colour: vec3<f32>,
     // x: kind. y: 1 when marked (selected or hovered).
     @location(3) @interpolate(flat) kind: vec2<u32>,
-}
-
-fn growth_colour(at: f32) -> vec3<f32> {
-    let low = mix(view.growth_none.rgb, view.growth_half.rgb, clamp(at * 2.0, 0.0, 1.0));
-    return mix(low, view.growth_most.rgb, clamp(at * 2.0 - 1.0, 0.0, 1.0));
+    @location(4) @interpolate(flat) opacity: f32,
+    @location(5) @interpolate(flat) number: u32,
 }
 
 @vertex
 fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u32, box: Instance) -> Varying {
-    let now = mix(box.before, box.after, view.scene.x);
-    let half = box.cell.zw * now.x;
-    let height = select(box.lift.y, 4.0 * sqrt(half.x * half.y), box.lift.y == 0.0);
+    let now = standing(box);
+    let half = now.half;
+    let height = now.height;
     let centre = box.cell.xy;
     let face = number / 6u;
     let corner = number % 6u;
@@ -75,7 +59,7 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
 
     var colour: vec3<f32>;
     if box.paint.y == KIND_BUILDING {
-        colour = growth_colour(now.y * view.eye.w);
+        colour = gradient_colour(now.colour);
     } else {
         colour = unpack_colour(box.paint.x);
         light = mix(light, 1.0, 0.35);
@@ -91,7 +75,7 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
 
     var out: Varying;
     out.position = view.clip_from_world * vec4<f32>(world, 1.0);
-    if !seen || now.x <= 0.0 {
+    if !seen || half.x <= 0.0 {
         // All vertices of the face in one point: nothing is rasterized.
         out.position = vec4<f32>(2.0, 2.0, 0.5, 1.0);
     }
@@ -99,6 +83,8 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
     out.size = size;
     out.colour = colour * light;
     out.kind = vec2<u32>(box.paint.y, u32(selected || hovered));
+    out.opacity = now.opacity;
+    out.number = index;
     return out;
 }
 
@@ -144,7 +130,7 @@ fn nearest(in: Varying) {
 @fragment
 fn glass(in: Varying) -> @location(0) vec4<f32> {
     let shaded = shade(in);
-    return vec4<f32>(shaded.rgb, mix(view.scene.y, max(view.scene.y, 0.75), shaded.a));
+    return vec4<f32>(shaded.rgb, mix(in.opacity, max(in.opacity, 0.75), shaded.a));
 }
 
 // Opacity 0: outlines only, light enough to be seen before the dark districts.
@@ -155,4 +141,10 @@ fn wire(in: Varying) -> @location(0) vec4<f32> {
         discard;
     }
     return vec4<f32>(mix(in.colour, vec3<f32>(0.55, 0.60, 0.70), 0.6), line * 0.8);
+}
+
+// The number of the box, for comparing what is drawn with what is picked.
+@fragment
+fn number(in: Varying) -> @location(0) u32 {
+    return in.number + 1u;
 }

@@ -1,5 +1,7 @@
 // Cones between the selected building and others: frustums whose two radii tell the share of objects at each end.
 
+#import memory_city::view::{SUN, unpack_colour, view}
+
 struct Instance {
     // xyz and radius at each end.
     @location(0) start: vec4<f32>,

@@ -1,19 +1,14 @@
 // The shadow of each box on the ground it stands on: its roof moved along the sun and joined with its foot.
 // A stencil lets each pixel darken once, so overlapping shadows do not add up.
 
-struct Instance {
-    @location(0) cell: vec4<f32>,
-    @location(1) lift: vec2<f32>,
-    @location(2) paint: vec2<u32>,
-    @location(3) before: vec2<f32>,
-    @location(4) after: vec2<f32>,
-}
+#import memory_city::view::{SUN, view}
+#import memory_city::standing::{Instance, KIND_BUILDING, standing}
 
 @vertex
 fn vertex(@builtin(vertex_index) number: u32, box: Instance) -> @builtin(position) vec4<f32> {
-    let now = mix(box.before, box.after, view.scene.x);
-    let half = box.cell.zw * now.x;
-    let height = select(box.lift.y, 4.0 * sqrt(half.x * half.y), box.lift.y == 0.0);
+    let now = standing(box);
+    let half = now.half;
+    let height = now.height;
     // The sun is at -x +z, so shadows fall to +x -z. Their length is kept below the geometric one: long shadows hide more than they tell.
     let reach = vec2<f32>(-SUN.x, -SUN.z) / SUN.y * height * 0.8;
     // Six corners of the hull of foot and moved roof, as a fan of four triangles.
@@ -26,7 +21,7 @@ fn vertex(@builtin(vertex_index) number: u32, box: Instance) -> @builtin(positio
     let pick = select(select(triangle + 2u, triangle + 1u, corner == 1u), 0u, corner == 0u);
     let place = box.cell.xy + hull[pick];
     var out = view.clip_from_world * vec4<f32>(place.x, box.lift.x + 0.012, place.y, 1.0);
-    if box.paint.y != 0u || now.x <= 0.0 {
+    if box.paint.y != KIND_BUILDING || half.x <= 0.0 {
         out = vec4<f32>(2.0, 2.0, 0.5, 1.0);
     }
     return out;
@@ -34,5 +29,5 @@ fn vertex(@builtin(vertex_index) number: u32, box: Instance) -> @builtin(positio
 
 @fragment
 fn shadow() -> @location(0) vec4<f32> {
-    return vec4<f32>(0.0, 0.0, 0.0, view.scene.z);
+    return vec4<f32>(0.0, 0.0, 0.0, view.scene.y);
 }

@@ -1,20 +1,21 @@
 // What every shader of the scene knows about the camera, the animation and the colours.
-// Prepended to the other files. Positions are world units: the city lies in the x/z plane, y is up.
+// Positions are world units: the city lies in the x/z plane, y is up.
+
+#define_import_path memory_city::view
+
+const GRADIENT: u32 = 17u;
 
 struct View {
     clip_from_world: mat4x4<f32>,
     world_from_clip: mat4x4<f32>,
-    // xyz: the eye. w: 1 when colours show growth, 0 when all buildings are gray.
+    // xyz: the eye. w: world units of the full height of a state.
     eye: vec4<f32>,
-    // x: progress of the animated step, 0..1. y: opacity of the buildings that are not solid.
-    // z: strength of the shadows. w: half the side of the whole city.
+    // x: progress of the animated step, 0..1. y: strength of the shadows. z: half the side of the whole city.
     scene: vec4<f32>,
     // Instance numbers: x selected, y hovered; 0xffffffff means none.
     marks: vec4<u32>,
-    // Linear RGB of the growth gradient: no growth, half, most.
-    growth_none: vec4<f32>,
-    growth_half: vec4<f32>,
-    growth_most: vec4<f32>,
+    // Linear RGB of the colour mode's gradient, at equal distances.
+    gradient: array<vec4<f32>, 17>,
     selected: vec4<f32>,
     // Sky and ground, linear RGB.
     zenith: vec4<f32>,
@@ -31,4 +32,11 @@ fn unpack_colour(packed: u32) -> vec3<f32> {
     // Stored as sRGB bytes; the target is linear.
     let c = unpack4x8unorm(packed).rgb;
     return select(pow((c + 0.055) / 1.055, vec3<f32>(2.4)), c / 12.92, c <= vec3<f32>(0.04045));
+}
+
+// The colour at a position of the gradient.
+fn gradient_colour(position: f32) -> vec3<f32> {
+    let at = clamp(position, 0.0, 1.0) * f32(GRADIENT - 1u);
+    let low = min(u32(at), GRADIENT - 2u);
+    return mix(view.gradient[low].rgb, view.gradient[low + 1u].rgb, at - f32(low));
 }

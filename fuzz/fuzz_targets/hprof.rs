@@ -23,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         heap.totals();
         for grouping in group::groupings() {
-            let _ = group::group(&heap, grouping, GroupOptions { include_unreachable: true, ..GroupOptions::default() }, &progress);
+            let _ = group::group(&heap, &grouping, GroupOptions { include_unreachable: true, ..GroupOptions::default() }, &progress);
         }
     }
 });

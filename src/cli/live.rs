@@ -1,6 +1,6 @@
 //! Commands that listen and send: `serve`, `push`, and how `open` listens.
 
-use super::{Grouped, with_progress};
+use super::{Grouped, interrupt, with_progress};
 use clap::Args;
 use memory_city_analysis::timeline::{Source, title_of};
 use memory_city_heap::error::{Error, Result};
@@ -44,8 +44,8 @@ impl ListenRules {
     pub fn limits(&self) -> memory_city_live::Limits {
         let default = memory_city_live::Limits::default();
         memory_city_live::Limits {
-            message: usize::from(self.max_message) << 20,
-            memory: self.max_memory.map_or(default.memory, |mb| mb.saturating_mul(1 << 20)),
+            message_bytes: usize::from(self.max_message) << 20,
+            memory_bytes: self.max_memory.map_or(default.memory_bytes, |mb| mb.saturating_mul(1 << 20)),
             ..default
         }
     }
@@ -103,7 +103,12 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode> {
     }
     let mut before = Vec::new();
     loop {
-        std::thread::sleep(Duration::from_millis(500));
+        if let Err(cancelled) = interrupt::wait(Duration::from_millis(500)) {
+            // Clients are told, which takes a turn of their threads.
+            drop(server);
+            std::thread::sleep(Duration::from_millis(200));
+            return Err(cancelled);
+        }
         let now = server.hub().status();
         for source in now.iter().filter(|s| !before.contains(*s)) {
             eprintln!("{}: {} times, {} groups, {} clients", source.name, source.times, source.groups, source.clients);

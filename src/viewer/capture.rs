@@ -6,7 +6,8 @@ use super::document::{self, Arrival, Document, Draft, OpenDocument};
 use super::loading;
 use super::panels::PanelState;
 use super::references::References;
-use super::scene::city_camera;
+use super::scene::numbers::box_numbers;
+use super::scene::{SceneInput, city_camera};
 use super::selection::Selection;
 use super::settings::Settings;
 use super::views::{self, CameraRig, Shown, focus_pose};
@@ -14,7 +15,7 @@ use bevy::asset::RenderAssetUsages;
 use bevy::camera::RenderTarget;
 use bevy::prelude::*;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages};
-use bevy::render::renderer::{RenderAdapterInfo, RenderDevice};
+use bevy::render::renderer::{RenderAdapterInfo, RenderDevice, RenderQueue};
 use bevy::render::view::Msaa;
 use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use memory_city_heap::error::{Error, Result};
@@ -132,6 +133,13 @@ impl Studio {
         self.frame();
         self.frame();
         self.read_back()
+    }
+
+    /// Which box is at each pixel of the last picture, row by row: a number of [`City::target_of_box`].
+    pub fn box_numbers(&self) -> Vec<Option<u32>> {
+        let world = self.app.world();
+        let (device, queue) = (world.resource::<RenderDevice>(), world.resource::<RenderQueue>());
+        box_numbers(device.wgpu_device(), queue, world.resource::<SceneInput>(), self.size)
     }
 
     fn prepare(&mut self, shot: &Shot) -> Result<()> {

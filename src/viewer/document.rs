@@ -183,7 +183,7 @@ impl OpenDocument {
 /// Puts a document in the place of what is open. The only way to do so; triggers [`Opened`] or [`Grew`].
 pub fn install(world: &mut World, draft: Draft, arrival: Arrival) {
     let Draft { title, source, live, made_with, prepared } = draft;
-    let mut document = world.resource_mut::<Document>();
+    let document = world.resource::<Document>();
     let goes_on = arrival != Arrival::Opened && document.open.is_some();
     let was_open = document.open.is_some();
     if was_open && !goes_on {

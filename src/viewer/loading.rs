@@ -99,12 +99,6 @@ impl Loading {
         }
         self.failed.take().is_some()
     }
-
-    /// The bundled sample, where it is found.
-    #[expect(dead_code)]
-    pub fn sample(&self) -> Option<PathBuf> {
-        sample_path()
-    }
 }
 
 /// Where the bundled sample city lies: beside the program, in the working folder, or in the source tree.

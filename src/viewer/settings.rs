@@ -4,7 +4,7 @@ use super::document::{Document, Grew, Opened};
 use bevy::prelude::*;
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{AUTO, Metric, Timeline};
-use memory_city_views::city::{AreaMode, CityConfig};
+use memory_city_views::city::{AreaMode, CityConfig, Look};
 use std::sync::Arc;
 
 /// Settings of the view.
@@ -27,8 +27,10 @@ pub struct Settings {
     pub show_incoming: bool,
     /// Outgoing cones, where cones are shown.
     pub show_outgoing: bool,
-    /// Buildings are coloured by growth.
-    pub colour: bool,
+    /// Id of the colour mode.
+    pub colour: String,
+    /// Id of the height rule.
+    pub height: String,
     /// How many of the strongest growing buildings are opaque.
     pub solid_count: usize,
     /// Opacity of all others, 0..=1.
@@ -51,6 +53,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
+        let look = Look::default();
         Settings {
             area_mode: AreaMode::Sqrt,
             metric: Metric::Bytes,
@@ -60,7 +63,8 @@ impl Default for Settings {
             show_pointers: true,
             show_incoming: true,
             show_outgoing: true,
-            colour: true,
+            colour: look.colour,
+            height: look.height,
             solid_count: 10,
             opacity: 0.4,
             labels: true,
@@ -100,6 +104,16 @@ impl Settings {
         let all: Vec<Metric> = timeline.metrics().collect();
         let at = all.iter().position(|m| *m == self.metric_in(timeline)).unwrap_or(0);
         all[(at + 1) % all.len()]
+    }
+
+    /// The part of the settings that says how values are shown.
+    pub fn look(&self) -> Look {
+        Look {
+            colour: self.colour.clone(),
+            height: self.height.clone(),
+            opaque: self.solid_count,
+            opacity: self.opacity,
+        }
     }
 
     /// The part of the settings the layout depends on.

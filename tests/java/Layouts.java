@@ -8,14 +8,36 @@ import java.util.concurrent.ConcurrentHashMap;
 /** Objects of many shapes, held in a static field; then the program rests until its input ends. */
 public final class Layouts {
     static class Empty {}
-    static class OneByte { byte b; }
-    static class OneLong { long l; }
+    static class SingleByte { byte b; }
+    static class SingleLong { long l; }
     static class LongThenByte { long l; byte b; }
-    static class Mixed extends OneByte { int i; Object o; double d; short s; }
+    static class Mixed extends SingleByte { int i; Object o; double d; short s; }
     static class Deep extends Mixed { boolean z; Object p; char c; long m; }
     static class Wide { Object a, b, c, d, e, f, g; int h; }
     /** Few of these: their size must come from the layout, not from the distances. */
     static class Rare extends Deep { float f; byte q; Object r; }
+
+    /** Below a class with padded fields ({@code @Contended}), with and without fields of their own at each level. */
+    static class Bare extends Thread {}
+    static class BareBare extends Bare {}
+    static class BareBareRef extends BareBare { Object o; }
+    static class BareRef extends Bare { Object o; }
+    static class BareRefBare extends BareRef {}
+    static class One extends Thread { int i; }
+    static class OneBare extends One {}
+    static class OneBareBare extends OneBare {}
+    static class OneBareLong extends OneBare { long l; }
+    static class OneLong extends One { long l; }
+    static class OneLongByte extends OneLong { byte b; }
+    static class OneLongBare extends OneLong {}
+    static class OneByte extends Thread { byte b; }
+    static class OneByteByte extends OneByte { byte b; }
+    static class OneByteByteBare extends OneByteByte {}
+    static class Pool extends java.util.concurrent.ForkJoinPool {
+        int i;
+        Pool() { super(1); }
+    }
+    static class PoolBare extends Pool {}
 
     static final List<Object> held = new ArrayList<>();
     static final Map<Object, Object> map = new HashMap<>();
@@ -24,8 +46,8 @@ public final class Layouts {
     public static void main(String[] arguments) throws Exception {
         for (int i = 0; i < 4000; i++) {
             held.add(new Empty());
-            held.add(new OneByte());
-            held.add(new OneLong());
+            held.add(new SingleByte());
+            held.add(new SingleLong());
             held.add(new LongThenByte());
             held.add(new Mixed());
             held.add(new Deep());
@@ -35,6 +57,14 @@ public final class Layouts {
         }
         held.add(new Rare());
         held.add(new Rare());
+        // One of each, never started.
+        for (Object padded : new Object[] {
+            new Bare(), new BareBare(), new BareBareRef(), new BareRef(), new BareRefBare(), new One(), new OneBare(),
+            new OneBareBare(), new OneBareLong(), new OneLong(), new OneLongByte(), new OneLongBare(), new OneByte(),
+            new OneByteByte(), new OneByteByteBare(), new Pool(), new PoolBare(),
+        }) {
+            held.add(padded);
+        }
         LinkedList<Object> list = new LinkedList<>();
         for (int i = 0; i < 600; i++) {
             list.add(new boolean[i % 37]);

@@ -28,4 +28,6 @@
 
 pub mod analyses;
 pub mod group;
+pub mod table;
+pub mod tabular;
 pub mod timeline;

@@ -1,8 +1,8 @@
 //! Traces as a series of heap states: any GC at once, the index behind it, lives of objects, and trees over time.
 
 use memory_city_analysis::analyses::report::{ReportOptions, report};
-use memory_city_analysis::group::{self, GroupOptions};
-use memory_city_analysis::timeline::{self, AUTO, History, Metric, NodeId, Timeline, TimelineBuilder};
+use memory_city_analysis::group::{self, ByFunction, Classifier, GroupOptions, Grouping, Reads};
+use memory_city_analysis::timeline::{self, AUTO, GrowingTree, History, Metric, NodeId, Timeline, TimelineBuilder};
 use memory_city_formats::HeapSeries;
 use memory_city_formats::anttracks::{Source, find_run};
 use memory_city_formats::recorded::{Place, RecordedSeries, open_with_cache};
@@ -264,16 +264,26 @@ fn trees_that_follow_changes_equal_trees_from_scratch() {
     let data = root().join("tests/data/anttracks/churn-g1");
     runs.push(("churn-g1".into(), Arc::new(open(&data, None)), None));
     for (name, series, _run) in runs {
+        let known = (0..series.points().len()).fold(Reads::empty(), |known, i| {
+            known | Reads::known_of(&series.load(i, &Progress::new()).expect("a state"))
+        });
         for grouping in group::groupings() {
             for gc_starts in [false, true] {
                 let options = GroupOptions { gc_starts, ..GroupOptions::default() };
-                let history =
-                    History::build(Arc::clone(&series), &grouping.id, options, &Progress::new()).expect("a history");
+                let history = History::build(Arc::clone(&series), &grouping.id, options, &Progress::new());
+                let unknown = Reads::all() - known;
+                if grouping.reads().intersects(unknown) {
+                    // What the input lacks is said.
+                    let error = history.err().expect("not all is known").to_string();
+                    assert!(error.contains(&grouping.reads().intersection(unknown).names()), "{error}");
+                    continue;
+                }
+                let history = history.expect("a history");
                 let points = (0..series.points().len()).filter(|i| gc_starts || i % 2 == 1);
                 let mut builder = TimelineBuilder::default();
                 for i in points {
                     let heap = series.load(i, &Progress::new()).expect("a state");
-                    let grouped = group::group(&heap, grouping, options, &Progress::new()).expect("grouped");
+                    let grouped = group::group(&heap, &grouping, options, &Progress::new()).expect("grouped");
                     builder.add(Default::default(), &grouped.tree);
                 }
                 let (found, expected) = (amounts(history.timeline()), amounts(&builder.finish()));
@@ -291,6 +301,70 @@ fn trees_that_follow_changes_equal_trees_from_scratch() {
             }
         }
     }
+}
+
+/// A recording knows of the lengths of arrays only whether they are big. A grouping by length asks the heap states, which
+/// know them exactly; one that could follow the changes gives the same trees when it asks the states.
+#[test]
+fn groupings_by_object_ask_the_heap_states_of_a_trace() {
+    let data = root().join("tests/data/anttracks/churn-g1");
+    let series: Arc<dyn HeapSeries> = Arc::new(open(&data, None));
+    let recording = series.recording().expect("a recording");
+    let by_length = group::grouping("array-length(exact)").expect("a grouping");
+    let error = GrowingTree::new(recording, &by_length).err().expect("a recording does not know").to_string();
+    assert!(error.contains("array lengths"), "{error}");
+    let options = GroupOptions::default();
+    let history = History::build_with(Arc::clone(&series), by_length, options, &Progress::new()).expect("a history");
+    let mut lengths = BTreeMap::new();
+    for (time, found) in amounts(history.timeline()).into_iter().enumerate() {
+        let heap = series.load(2 * time + 1, &Progress::new()).expect("a state");
+        let mut expected: BTreeMap<Vec<String>, (u64, u64)> = BTreeMap::new();
+        for o in heap.objects() {
+            let length = heap.array_length(o).map_or("Not an array".into(), |l| format!("Length {l}"));
+            for path in [vec!["Heap Heap".to_owned()], vec!["Heap Heap".to_owned(), format!("Array length {length}")]] {
+                let amount = expected.entry(path).or_default();
+                *amount = (amount.0 + 1, amount.1 + heap.size_of(o));
+            }
+            lengths.insert(heap.array_length(o), ());
+        }
+        assert_eq!(found, expected);
+    }
+    assert!(lengths.len() > 10, "lengths are told apart: {}", lengths.len());
+
+    // The same trees from heap states as from changes.
+    let each = |classifier: &Arc<dyn Classifier>| -> Arc<dyn Classifier> {
+        let meta = classifier.meta().clone();
+        let (reads, inner) = (meta.reads | Reads::ID, Arc::clone(classifier));
+        Arc::new(ByFunction::new(meta.reads(reads), move |object, values| inner.classify(object, values)))
+    };
+    for list in ["type>site", "age>thread>kind", "space>subsystem>package>type"] {
+        let grouping = group::grouping(list).expect("a grouping");
+        let by_object = Arc::new(Grouping::new("each", grouping.classifiers.iter().map(each).collect()));
+        let [changes, states] = [grouping, by_object].map(|grouping| {
+            History::build_with(Arc::clone(&series), grouping, options, &Progress::new()).expect("a history")
+        });
+        assert_eq!(amounts(changes.timeline()), amounts(states.timeline()), "{list}");
+    }
+}
+
+/// What a trace does not hold is named, before and after a state has been asked for.
+#[test]
+fn a_trace_without_references_says_so() {
+    let spec = Spec { seed: 5, pointers: false, gcs: 4, ..Spec::default() };
+    let run = Run::new(&spec);
+    let series: Arc<dyn HeapSeries> = Arc::new(run.open(None));
+    let history =
+        |grouping: &str| History::build(Arc::clone(&series), grouping, GroupOptions::default(), &Progress::new());
+    let by_type = history("type").expect("a history");
+    let loaders = group::grouping("loaders").expect("a grouping");
+    assert_eq!(by_type.offers(&loaders), Err("Needs the parents of class loaders, which a trace does not hold".into()));
+    let error = history("type>points-to").err().expect("no references").to_string();
+    assert!(error.contains("references between objects"), "{error}");
+    let by_length = history("array-length").expect("a history");
+    let points_to = group::grouping("points-to").expect("a grouping");
+    let reason = "Needs references between objects, which this trace does not hold";
+    assert_eq!(by_length.offers(&points_to), Err(reason.into()));
+    assert_eq!(by_length.offers(&group::grouping("type>site").expect("a grouping")), Ok(()));
 }
 
 /// What somebody with a leak reads: every GC, and for what grows where it was allocated and what holds it.

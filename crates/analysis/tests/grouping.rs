@@ -1,12 +1,12 @@
 //! Grouping, timelines and reference maps against naive oracles, on random heaps.
 
 use memory_city_analysis::group::{
-    self, Cardinality, Classifier, ClassifierMeta, GroupOptions, Grouping, Needs, Values,
+    self, ByFunction, Cardinality, Classifier, ClassifierMeta, GroupOptions, Grouping, Reads,
 };
 use memory_city_analysis::timeline::references::reference_map;
 use memory_city_analysis::timeline::{Metric, NodeId, TimePoint, Timeline, TimelineBuilder};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{Amount, Facts, HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, TypeId, TypeKind};
+use memory_city_heap::{Amount, HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, TypeId, TypeKind};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -95,36 +95,19 @@ fn flat(timeline: &Timeline, t: usize) -> BTreeMap<String, Amount> {
 }
 
 /// A value for each bit of the length: one object, many groups; asked for every object.
-struct Bits(ClassifierMeta);
-
-impl Bits {
-    fn new() -> Self {
-        Bits(ClassifierMeta {
-            id: "bits",
-            name: "Bit",
-            description: "Bits of the length",
-            example: "3",
-            cardinality: Cardinality::Many,
-            separator: None,
-        })
-    }
+fn by_bits() -> Arc<dyn Classifier> {
+    let meta = ClassifierMeta::new("bits", "Bit")
+        .describe("Bits of the length", "3")
+        .reads(Reads::SIZE)
+        .cardinality(Cardinality::Many);
+    Arc::new(ByFunction::new(meta, |object, values| {
+        let length = object.size().expect("a size") as u32 - 16;
+        bits(length).iter().for_each(|b| values.one(&b.to_string()));
+    }))
 }
 
 fn bits(length: u32) -> Vec<u32> {
     (0..4).filter(|b| length >> b & 1 == 1).collect()
-}
-
-impl Classifier for Bits {
-    fn meta(&self) -> &ClassifierMeta {
-        &self.0
-    }
-    fn needs(&self) -> Needs {
-        Needs::Object
-    }
-    fn classify(&self, facts: &Facts<'_>) -> Values {
-        let length = facts.size as u32 - 16;
-        Values::Many(bits(length).iter().map(|b| Arc::from(b.to_string())).collect())
-    }
 }
 
 proptest! {
@@ -160,7 +143,7 @@ proptest! {
             }
         }
         let grouping = group::grouping("kind-type").expect("a grouping");
-        let grouped = group::group(&heap, grouping, GroupOptions { include_unreachable, ..GroupOptions::default() }, &Progress::new()).expect("grouped");
+        let grouped = group::group(&heap, &grouping, GroupOptions { include_unreachable, ..GroupOptions::default() }, &Progress::new()).expect("grouped");
         let timeline = Timeline::from_trees(vec![point()], &[grouped.tree]);
         prop_assert_eq!(flat(&timeline, 0), expected);
     }
@@ -168,12 +151,8 @@ proptest! {
     #[test]
     fn an_object_of_many_groups_counts_once_above_them(plan in plan()) {
         let heap = build(&plan);
-        let grouping = Grouping {
-            id: "test".into(),
-            title: "Test".into(),
-            description: String::new(),
-            classifiers: vec![Arc::new(Bits::new()), Arc::new(group::types::Type::full())],
-        };
+        let types = group::grouping("type").expect("a grouping");
+        let grouping = Grouping::new("test", [vec![by_bits()], types.classifiers.clone()].concat());
         let grouped = group::group(&heap, &grouping, all(), &Progress::new()).expect("grouped");
         let mut expected: BTreeMap<String, u64> = BTreeMap::new();
         for &(t, length) in &plan.objects {
@@ -197,7 +176,7 @@ proptest! {
         let mut builder = TimelineBuilder::default();
         let mut trees = Vec::new();
         for plan in &plans {
-            let grouped = group::group(&build(plan), grouping, all(), &Progress::new()).expect("grouped");
+            let grouped = group::group(&build(plan), &grouping, all(), &Progress::new()).expect("grouped");
             builder.add(point(), &grouped.tree);
             trees.push(grouped.tree);
         }
@@ -240,7 +219,7 @@ proptest! {
     fn reference_maps_count_both_ends(plan in plan(), pick: prop::sample::Index, with_unreachable: bool) {
         let heap = build(&plan);
         let options = GroupOptions { include_unreachable: with_unreachable, ..GroupOptions::default() };
-        let grouped = group::group(&heap, group::grouping("package-type").expect("a grouping"), options, &Progress::new()).expect("grouped");
+        let grouped = group::group(&heap, &group::grouping("package-type").expect("a grouping"), options, &Progress::new()).expect("grouped");
         let mut builder = TimelineBuilder::default();
         builder.add(point(), &grouped.tree);
         let timeline = builder.finish();
@@ -286,7 +265,7 @@ fn names_that_collide_are_told_apart() {
     let plan = Plan { objects: vec![(0, 0), (2, 0), (6, 0)], references: vec![], roots: vec![0, 1, 2] };
     let heap = build(&plan);
     let grouping = group::grouping("package-type").expect("a grouping");
-    let grouped = group::group(&heap, grouping, all(), &Progress::new()).expect("grouped");
+    let grouped = group::group(&heap, &grouping, all(), &Progress::new()).expect("grouped");
     let timeline = Timeline::from_trees(vec![point()], &[grouped.tree]);
     let labels: Vec<String> = timeline.nodes().map(|n| timeline.path_label(n)).collect();
     assert_eq!(

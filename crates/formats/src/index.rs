@@ -120,7 +120,7 @@ impl Index {
                 .create(true)
                 .truncate(true)
                 .open(&temporary)
-                .inspect_err(|e| tracing::info!("no index is kept: {}: {e}", path.display()))
+                .inspect_err(|e| tracing::warn!("no index is kept: {}: {e}", path.display()))
                 .ok()?;
             file.write_all(MAGIC).ok()?;
             Some(Store::File { file, path, temporary: Some(temporary) })
@@ -186,7 +186,7 @@ impl Index {
                 match written {
                     Ok(at) => at,
                     Err(error) => {
-                        tracing::info!("no more checkpoints are kept: {}: {error}", path.display());
+                        tracing::warn!("no more checkpoints are kept: {}: {error}", path.display());
                         return 0;
                     }
                 }
@@ -236,7 +236,7 @@ impl Index {
             std::fs::rename(&from, &*path)
         });
         if let Err(error) = written {
-            tracing::info!("the index is not kept: {}: {error}", path.display());
+            tracing::warn!("the index is not kept: {}: {error}", path.display());
             let _ = std::fs::remove_file(&from);
             return;
         }

@@ -3,9 +3,9 @@
 //! The first replay of a trace writes it; whatever wants trees over time reads it, under any grouping, without replaying
 //! anything.
 
-use super::event::{BIG_ARRAY, ObjectInfo, Program, Shape};
+use super::event::{ObjectInfo, Program};
 use super::replay::{Change, CohortKey, Collection, Moment, Observer};
-use memory_city_heap::{Facts, Life, SpaceKind};
+use memory_city_heap::{CohortFacts, Life, SpaceKind};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -25,23 +25,19 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// What classifiers look at, of the objects of a cohort after `gcs` GCs have ended. Of length and size it holds only
-    /// what they have in common: see [`Facts::length`].
-    pub fn facts(&self, key: CohortKey, gcs: u32) -> Facts<'_> {
+    /// What the objects of a cohort have in common after `gcs` GCs have ended.
+    pub fn facts(&self, key: CohortKey, gcs: u32) -> CohortFacts<'_> {
         let info = &self.infos[key.info as usize];
-        let shape = self.program.shapes[info.type_id as usize];
-        Facts {
+        CohortFacts {
             of: &self.program.types[info.type_id as usize],
-            // Objects of any length are counted together: what is known is whether they are big.
-            length: matches!(shape, Shape::Array { .. }).then_some(if info.big { BIG_ARRAY } else { 0 }),
-            size: shape.size(0),
+            big_array: info.big,
             site: self.program.sites.get(info.site as usize).map(|s| &s.frames[..]).unwrap_or(&[]),
-            life: Some(Life {
+            life: Life {
                 thread: self.threads.get(info.thread.0 as usize).unwrap_or(&self.threads[0]),
                 allocator: info.allocator,
                 space: key.space,
                 age: gcs - key.birth.min(gcs),
-            }),
+            },
         }
     }
 }

@@ -10,54 +10,110 @@ use memory_city_heap::progress::Progress;
 use memory_city_testing::{jvm, root};
 use std::collections::BTreeMap;
 
-/// Java version, and the flags of a layout.
-const LAYOUTS: &[(u32, &[&str])] = &[
-    (17, &["-XX:+UseSerialGC"]),
-    (17, &["-XX:+UseParallelGC"]),
-    (17, &["-XX:+UseG1GC"]),
-    (17, &["-XX:+UseSerialGC", "-XX:-UseCompressedOops"]),
-    (17, &["-XX:+UseG1GC", "-XX:-UseCompressedOops", "-XX:-UseCompressedClassPointers"]),
-    (17, &["-XX:+UseSerialGC", "-XX:ObjectAlignmentInBytes=16"]),
-    (25, &["-XX:+UseG1GC"]),
-    (25, &["-XX:+UseSerialGC", "-XX:+UseCompactObjectHeaders"]),
-    (25, &["-XX:+UseG1GC", "-XX:+UseCompactObjectHeaders"]),
-    (25, &["-XX:+UseParallelGC", "-XX:-UseCompressedOops"]),
-    (17, &["-XX:+UseZGC"]),
-    (25, &["-XX:+UseZGC"]),
-    (25, &["-XX:+UseSerialGC", "-XX:ObjectAlignmentInBytes=16"]),
+/// A layout to compare: flags, and the oldest JDK that has it.
+struct Layout {
+    oldest: u32,
+    flags: &'static [&'static str],
+}
+
+const fn layout(oldest: u32, flags: &'static [&'static str]) -> Layout {
+    Layout { oldest, flags }
+}
+
+/// Each runs with the oldest installed JDK that has the layout. Those of [`REQUIRED`] must run where a JVM is required:
+/// the packages of the test run install that JDK, or one that is newer where the distribution has none so old.
+const LAYOUTS: &[Layout] = &[
+    layout(17, &["-XX:+UseSerialGC"]),
+    layout(17, &["-XX:+UseParallelGC"]),
+    layout(17, &["-XX:+UseG1GC"]),
+    layout(17, &["-XX:+UseSerialGC", "-XX:-UseCompressedOops"]),
+    layout(17, &["-XX:+UseG1GC", "-XX:-UseCompressedOops", "-XX:-UseCompressedClassPointers"]),
+    layout(17, &["-XX:+UseSerialGC", "-XX:ObjectAlignmentInBytes=16"]),
+    layout(17, &["-XX:+UseZGC"]),
+    layout(25, &["-XX:+UseG1GC"]),
+    layout(25, &["-XX:+UseSerialGC", "-XX:+UseCompactObjectHeaders"]),
+    layout(25, &["-XX:+UseG1GC", "-XX:+UseCompactObjectHeaders"]),
+    layout(25, &["-XX:+UseParallelGC", "-XX:-UseCompressedOops"]),
+    layout(25, &["-XX:+UseSerialGC", "-XX:ObjectAlignmentInBytes=16"]),
+    layout(25, &["-XX:+UseZGC"]),
 ];
 
+const REQUIRED: u32 = 17;
+
 /// ZGC leaves dead objects between live ones, so distances are too long there; the layout gives the sizes then. Not of
-/// these: they have fields that dumps do not show and the layout cannot know.
-const HIDDEN_IN_HOLES: &[&str] = &[
-    "java.lang.invoke.ResolvedMethodName",
-    "java.lang.ref.Finalizer$FinalizerThread",
-    "java.lang.ref.Reference$ReferenceHandler",
-];
+/// this one: it has fields that dumps do not show and the layout cannot know.
+const HIDDEN_IN_HOLES: &[&str] = &["java.lang.invoke.ResolvedMethodName"];
 
 /// How many classes may differ between two histograms of a resting process.
 const MOST_RESTLESS: usize = 40;
 
+/// Which layouts run with which JDK, and which do not, and why.
+#[derive(Default)]
+struct Plan {
+    rows: Vec<(u32, &'static [&'static str])>,
+    skipped: Vec<String>,
+    /// Of what is skipped, what may not be where a JVM is required.
+    required: Vec<String>,
+}
+
+impl Plan {
+    fn new(installed: &[u32]) -> Plan {
+        let mut plan = Plan::default();
+        for Layout { oldest, flags } in LAYOUTS {
+            match installed.iter().copied().filter(|version| version >= oldest).min() {
+                Some(version) => plan.rows.push((version, flags)),
+                None => {
+                    let why = format!("{flags:?}: needs JDK {oldest} or newer, installed are {installed:?}");
+                    if *oldest == REQUIRED {
+                        plan.required.push(why.clone());
+                    }
+                    plan.skipped.push(why);
+                }
+            }
+        }
+        // Other JDKs that are there: their default layout.
+        let used: Vec<u32> = plan.rows.iter().map(|(version, _)| *version).collect();
+        let others = installed.iter().copied().filter(|version| *version >= 9 && !used.contains(version));
+        plan.rows.extend(others.map(|version| (version, &["-XX:+UseG1GC"] as &[_])));
+        plan
+    }
+}
+
+#[test]
+fn what_is_not_installed_is_skipped_and_named_and_what_is_required_is_told_apart() {
+    let of_17 = LAYOUTS.iter().filter(|l| l.oldest == 17).count();
+    let newer = LAYOUTS.len() - of_17;
+    for (installed, rows, skipped, required) in [
+        (&[][..], 0, LAYOUTS.len(), of_17),
+        (&[17], of_17, newer, 0),
+        (&[21], of_17, newer, 0),
+        (&[25], LAYOUTS.len(), 0, 0),
+        (&[17, 25], LAYOUTS.len(), 0, 0),
+        (&[11], 1, LAYOUTS.len(), of_17),
+        (&[11, 17, 21], of_17 + 2, newer, 0),
+    ] {
+        let plan = Plan::new(installed);
+        let counts = (plan.rows.len(), plan.skipped.len(), plan.required.len());
+        assert_eq!(counts, (rows, skipped, required), "{installed:?}");
+        assert!(plan.skipped.iter().all(|why| why.contains("needs JDK")), "{:?}", plan.skipped);
+    }
+}
+
 #[test]
 fn every_class_has_the_vm_s_counts_and_bytes() {
     let jdks = jvm::jdks();
-    assert!(
-        !jdks.is_empty(),
-        "no JDK with jcmd and javac in /usr/lib/jvm or JAVA_HOME (apt-get install default-jdk-headless)"
-    );
+    let plan = Plan::new(&jdks.keys().copied().collect::<Vec<_>>());
+    if !plan.required.is_empty() {
+        jvm::skip("sizes against real JVMs", &plan.required.join("; "));
+    }
     let source = root().join("tests/java/Layouts.java");
     let mut wrong = Vec::new();
-    let mut rows = 0;
-    for (version, flags) in LAYOUTS {
-        let Some(jdk) = jdks.get(version) else {
-            eprintln!("SKIPPED: no JDK {version} for {flags:?}");
-            continue;
-        };
-        rows += 1;
+    for (version, flags) in &plan.rows {
+        let jdk = &jdks[version];
         let folder = tempfile::tempdir().expect("a folder");
         jdk.compile(&[&source], ".", folder.path());
         let mut all = vec!["-Xmx300m"];
-        all.extend(*flags);
+        all.extend(flags.iter());
         let program = jvm::Program::start(jdk, &all, &folder.path().to_string_lossy(), "Layouts");
         // The first call of each tool loads classes; the second finds everything as it stays.
         program.histogram();
@@ -93,8 +149,9 @@ fn every_class_has_the_vm_s_counts_and_bytes() {
         }
         eprintln!("JDK {version} {flags:?}: {} classes compared, {restless} left out, {differing} differ", truth.len());
     }
-    if rows == 0 {
-        eprintln!("SKIPPED: none of the JDKs whose layouts are known is installed (17, 25)");
+    jvm::say(&format!("{} of {} layouts compared with real JVMs", plan.rows.len(), LAYOUTS.len().max(plan.rows.len())));
+    for why in &plan.skipped {
+        jvm::say(&format!("    skipped {why}"));
     }
     assert!(wrong.is_empty(), "{} rows differ:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -6,8 +6,8 @@
 //! the table would be large. Memory is bounded by the number of objects: 0.8 KB a page at worst.
 
 use super::ObjectId;
+use ahash::AHashMap;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -20,7 +20,7 @@ type Page = [AtomicU64; WORDS];
 /// Addresses being collected. Cheap to write from many threads when each goes through an [`AddressWriter`].
 pub struct AddressSet {
     shift: u32,
-    shards: Vec<Mutex<FxHashMap<u64, Arc<Page>>>>,
+    shards: Vec<Mutex<AHashMap<u64, Arc<Page>>>>,
 }
 
 /// One thread's access to an [`AddressSet`]: remembers the last page.
@@ -86,6 +86,7 @@ impl AddressSet {
 
 impl AddressWriter<'_> {
     /// Adds an address; returns whether it was new. `None` when it is not a multiple of the set's unit.
+    #[inline]
     pub fn insert(&mut self, address: u64) -> Option<bool> {
         let slot = address >> self.set.shift;
         if slot << self.set.shift != address {
@@ -120,11 +121,13 @@ pub struct AddressMap {
 
 impl AddressMap {
     /// How many addresses there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.ranks.last().copied().unwrap_or(0) as usize
     }
 
     /// Whether there are none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -158,6 +161,7 @@ impl AddressMap {
     }
 
     /// The address of an object.
+    #[inline]
     pub fn address(&self, object: ObjectId) -> u64 {
         // The last word whose rank is not above the number holds it.
         let at = self.ranks.partition_point(|&r| r <= object.0).saturating_sub(1);

@@ -22,17 +22,31 @@ impl BitSet {
     }
 
     /// Whether `i` is in it.
+    #[inline]
     pub fn contains(&self, i: u32) -> bool {
         self.words.get(i as usize / 64).is_some_and(|w| w >> (i % 64) & 1 == 1)
     }
 
     /// Adds `i`, which must be below the bound; returns whether it was new.
+    #[inline]
     pub fn insert(&mut self, i: u32) -> bool {
         let word = &mut self.words[i as usize / 64];
         let bit = 1u64 << (i % 64);
         let new = *word & bit == 0;
         *word |= bit;
         new
+    }
+
+    /// The numbers below `bound` that are not in it, ascending.
+    pub(crate) fn missing(&self, bound: usize) -> impl Iterator<Item = u32> + '_ {
+        self.words
+            .iter()
+            .enumerate()
+            .flat_map(|(at, &word)| {
+                std::iter::successors((word != u64::MAX).then_some(!word), |w| Some(w & (w - 1)).filter(|w| *w != 0))
+                    .map(move |w| at as u32 * 64 + w.trailing_zeros())
+            })
+            .take_while(move |&i| (i as usize) < bound)
     }
 
     /// How many are in it.

@@ -1,6 +1,6 @@
 //! Builds a heap state object by object: for formats that list objects one at a time, and for tests.
 
-use super::{AddressSet, Csr, HeapColumns, HeapState, HeapType, NO_LENGTH, ObjectId, Root, TypeId, TypeSizes};
+use super::{AddressSet, Csr, HeapColumns, HeapState, HeapType, Loaders, NO_LENGTH, ObjectId, Root, TypeId, TypeSizes};
 
 /// A heap state under construction. Objects are numbered in the order they are added.
 #[derive(Default)]
@@ -11,6 +11,7 @@ pub struct HeapBuilder {
     sizes: Vec<u64>,
     references: Vec<Vec<ObjectId>>,
     roots: Vec<Root>,
+    loaders: Loaders,
 }
 
 impl HeapBuilder {
@@ -44,6 +45,11 @@ impl HeapBuilder {
         self.roots.push(root);
     }
 
+    /// Says which loaders there are, and which types each of them loaded.
+    pub fn set_loaders(&mut self, loaders: Loaders) {
+        self.loaders = loaders;
+    }
+
     /// The heap state.
     pub fn finish(self) -> HeapState {
         let addresses = AddressSet::new(3);
@@ -57,6 +63,7 @@ impl HeapBuilder {
             odd_sizes: self.sizes.iter().enumerate().map(|(i, &s)| (i as u32, s)).collect(),
             mirror_of: vec![None; self.types.len()],
             types: self.types,
+            loaders: self.loaders,
             type_of: self.type_of,
             length: self.length,
             addresses: addresses.finish(),

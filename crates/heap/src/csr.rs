@@ -29,13 +29,52 @@ impl Csr {
         Csr { offsets, targets }
     }
 
+    /// Where [`Csr::insert`] puts an entry: behind the others of its row.
+    pub(crate) fn at_end(row: &[ObjectId], _: ObjectId) -> usize {
+        row.len()
+    }
+
+    /// Where [`Csr::insert`] puts an entry of a row that ascends, so that it does so still.
+    pub(crate) fn in_order(row: &[ObjectId], entry: ObjectId) -> usize {
+        row.partition_point(|&other| other <= entry)
+    }
+
+    /// Adds entries (row, entry), ascending by row and entry, at the places in their rows that `place` says. In place: one
+    /// pass over what lies behind the first.
+    pub(crate) fn insert(&mut self, entries: &[(ObjectId, ObjectId)], place: impl Fn(&[ObjectId], ObjectId) -> usize) {
+        if entries.is_empty() {
+            return;
+        }
+        let places: Vec<usize> = entries
+            .iter()
+            .map(|&(row, entry)| self.offsets[row.0 as usize] as usize + place(self.of(row), entry))
+            .collect();
+        let mut end = self.targets.len();
+        self.targets.resize(end + entries.len(), ObjectId(0));
+        for (before, (&at, &(_, entry))) in places.iter().zip(entries).enumerate().rev() {
+            // What lies behind this place moves by as many entries as come before it, and this one.
+            self.targets.copy_within(at..end, at + before + 1);
+            self.targets[at + before] = entry;
+            end = at;
+        }
+        let mut before = 0;
+        for (row, offset) in self.offsets.iter_mut().enumerate() {
+            while entries.get(before).is_some_and(|(of, _)| (of.0 as usize) < row) {
+                before += 1;
+            }
+            *offset += before as u32;
+        }
+    }
+
     /// The row of an object.
+    #[inline]
     pub fn of(&self, o: ObjectId) -> &[ObjectId] {
         let i = o.0 as usize;
         &self.targets[self.offsets[i] as usize..self.offsets[i + 1] as usize]
     }
 
     /// Number of entries.
+    #[inline]
     pub fn len(&self) -> usize {
         self.targets.len()
     }

@@ -68,12 +68,17 @@ impl Error {
 /// Something a person must know about a result that exists all the same.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Warning {
-    /// The file it is about.
+    /// The file it is about. As text its name is written with replacement characters where it is no UTF-8.
+    #[serde(serialize_with = "lossy")]
     pub path: PathBuf,
     /// Byte offset in the (decompressed) file, where one is known.
     pub offset: Option<u64>,
     /// What happened, and what it means for the result.
     pub message: String,
+}
+
+fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
 }
 
 impl std::fmt::Display for Warning {

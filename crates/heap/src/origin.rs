@@ -181,19 +181,32 @@ impl Origins {
     }
 }
 
-/// What is known of an object besides its place in the graph: what classifiers look at.
+/// What is known of an object besides its place in the graph.
 #[derive(Clone, Copy)]
 pub struct Facts<'a> {
     /// Its type.
     pub of: &'a super::HeapType,
-    /// Number of elements of an array; where many objects are looked at as one, 0 or 255: whether they are big.
+    /// Number of elements of an array.
     pub length: Option<u32>,
-    /// Shallow bytes; of no meaning where many arrays are looked at as one.
+    /// Shallow bytes.
     pub size: u64,
     /// Call chain of its allocation, innermost first; empty when it is not known.
     pub site: &'a [Arc<str>],
     /// How it was made and lives, where the source says.
     pub life: Option<Life<'a>>,
+}
+
+/// What the objects of a cohort have in common. Their lengths differ, and with them their sizes: neither is here.
+#[derive(Clone, Copy)]
+pub struct CohortFacts<'a> {
+    /// Their type.
+    pub of: &'a super::HeapType,
+    /// Whether they are arrays of [`BIG_ARRAY`](super::BIG_ARRAY) elements or more.
+    pub big_array: bool,
+    /// Call chain of their allocation, innermost first; empty when it is not known.
+    pub site: &'a [Arc<str>],
+    /// How they were made and live.
+    pub life: Life<'a>,
 }
 
 /// How an object was made and lives.

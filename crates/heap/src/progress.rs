@@ -16,7 +16,7 @@ struct Inner {
     stage: Mutex<String>,
     done: AtomicU64,
     total: AtomicU64,
-    cancelled: AtomicBool,
+    cancelled: Arc<AtomicBool>,
 }
 
 /// What a watcher sees.
@@ -34,6 +34,10 @@ impl Progress {
     /// A fresh counter.
     pub fn new() -> Self {
         Self::default()
+    }
+    /// A counter of its own that is cancelled together with this one: for parts of a stage that nobody watches.
+    pub fn hidden(&self) -> Self {
+        Progress(Arc::new(Inner { cancelled: Arc::clone(&self.0.cancelled), ..Inner::default() }))
     }
     /// Starts a stage of `total` units (0 = unknown); the count restarts at zero.
     pub fn begin(&self, stage: impl Into<String>, total: u64) {

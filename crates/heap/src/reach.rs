@@ -3,42 +3,58 @@
 //! An object also keeps its class alive, and with it the class's static fields; that reference is not in the columns.
 //! A search from a stack, not level by level: a linked list of ten million nodes has ten million levels.
 
-use super::{BitSet, HeapState, ObjectId, RootKind, TypeId};
+use super::{BitSet, HeapColumns, ObjectId, RootKind};
 
-pub(super) fn reachable(heap: &HeapState) -> BitSet {
-    let mut seen = BitSet::new(heap.object_count());
-    if heap.roots().is_empty() {
-        // Nothing is known of roots, so nothing is known to be garbage.
-        heap.objects().for_each(|o| {
-            seen.insert(o.0);
-        });
-        return seen;
+/// A search that can be gone on with when more is known to be reachable.
+pub(super) struct Search {
+    pub seen: BitSet,
+    types_seen: Vec<bool>,
+    open: Vec<ObjectId>,
+}
+
+impl Search {
+    /// Everything the roots of `columns` reach. Reads all columns but `incoming`.
+    pub fn from_roots(columns: &HeapColumns) -> Search {
+        let objects = columns.type_of.len();
+        if columns.roots.is_empty() {
+            // Nothing is known of roots, so nothing is known to be garbage.
+            let types_seen = vec![true; columns.types.len()];
+            return Search { seen: BitSet::full(objects), types_seen, open: Vec::new() };
+        }
+        let mut search =
+            Search { seen: BitSet::new(objects), types_seen: vec![false; columns.types.len()], open: Vec::new() };
+        // Without any real root (some tools write none) everything would be garbage, which tells nothing.
+        let real = |kind: RootKind| kind != RootKind::StaticField;
+        let any_real = columns.roots.iter().any(|r| real(r.kind));
+        for root in columns.roots.iter().filter(|r| real(r.kind) || !any_real) {
+            search.reach(root.object);
+        }
+        search.run(columns, |_| &[]);
+        search
     }
-    let mut types_seen = vec![false; heap.types().len()];
-    let mut open: Vec<ObjectId> = Vec::new();
-    // Without any real root (some tools write none) everything would be garbage, which tells nothing.
-    let real = |kind: RootKind| kind != RootKind::StaticField;
-    let any_real = heap.roots().iter().any(|r| real(r.kind));
-    for root in heap.roots().iter().filter(|r| real(r.kind) || !any_real) {
-        if seen.insert(root.object.0) {
-            open.push(root.object);
+
+    /// Notes that something reaches an object. [`Search::run`] finds what it reaches.
+    pub fn reach(&mut self, o: ObjectId) {
+        if self.seen.insert(o.0) {
+            self.open.push(o);
         }
     }
-    while let Some(o) = open.pop() {
-        for &target in heap.references(o) {
-            if seen.insert(target.0) {
-                open.push(target);
+
+    /// Follows the references of what was noted, and those that `more` adds.
+    pub fn run<'a>(&mut self, columns: &HeapColumns, more: impl Fn(ObjectId) -> &'a [ObjectId]) {
+        while let Some(o) = self.open.pop() {
+            for &target in columns.outgoing.of(o).iter().chain(more(o)) {
+                if self.seen.insert(target.0) {
+                    self.open.push(target);
+                }
+            }
+            let t = columns.type_of[o.0 as usize] as usize;
+            if !self.types_seen[t] {
+                self.types_seen[t] = true;
+                if let Some(mirror) = columns.mirror_of.get(t).copied().flatten() {
+                    self.reach(mirror);
+                }
             }
         }
-        let t = heap.type_of(o).0 as usize;
-        if !types_seen[t] {
-            types_seen[t] = true;
-            if let Some(mirror) = heap.mirror_of(TypeId(t as u32))
-                && seen.insert(mirror.0)
-            {
-                open.push(mirror);
-            }
-        }
     }
-    seen
 }

@@ -1,9 +1,10 @@
 //! A heap state: what is alive at one point in time, as columns, and the questions one can ask of it.
 
 use crate::error::Warning;
+use crate::reach::Search;
 use crate::{
-    AddressMap, AllocationSite, Amount, BitSet, Csr, Facts, HeapType, Life, NO_LENGTH, ObjectId, Origins, Root, TypeId,
-    TypeSizes, reach,
+    AddressMap, AllocationSite, Amount, BitSet, Csr, Facts, HeapType, InferredReference, Life, Loaders, NO_LENGTH,
+    ObjectId, Origins, Root, TypeId, TypeSizes, roots::RootsByObject,
 };
 use std::sync::OnceLock;
 
@@ -12,6 +13,8 @@ use std::sync::OnceLock;
 pub struct HeapColumns {
     /// The types.
     pub types: Vec<HeapType>,
+    /// Who loaded the types, where the source knows the parents of loaders.
+    pub loaders: Loaders,
     /// Size of the instances of each type; arrays have theirs by length.
     pub sizes: TypeSizes,
     /// By object: its type.
@@ -33,7 +36,7 @@ pub struct HeapColumns {
     /// By object: key of its allocation trace; empty when the source has none.
     pub sites: Vec<u32>,
     /// Allocation traces by key.
-    pub traces: rustc_hash::FxHashMap<u32, AllocationSite>,
+    pub traces: ahash::AHashMap<u32, AllocationSite>,
     /// Origins of the objects, where the source is a trace.
     pub origins: Option<Origins>,
     /// What a person must know about this state.
@@ -45,45 +48,73 @@ pub struct HeapState {
     columns: HeapColumns,
     reachable: OnceLock<BitSet>,
     totals: OnceLock<(Amount, Amount)>,
+    inferred: Vec<InferredReference>,
+    roots_by_object: OnceLock<RootsByObject>,
 }
 
 impl HeapState {
     /// A heap state of these columns.
     pub fn new(columns: HeapColumns) -> HeapState {
-        HeapState { columns, reachable: OnceLock::new(), totals: OnceLock::new() }
+        Self::inferred(columns, None, Vec::new())
     }
 
     /// A heap state whose source says which objects are alive, whatever reaches them.
     pub fn with_reachable(columns: HeapColumns, reachable: BitSet) -> HeapState {
-        HeapState { columns, reachable: OnceLock::from(reachable), totals: OnceLock::new() }
+        Self::inferred(columns, Some(reachable), Vec::new())
+    }
+
+    /// As [`HeapState::with_reachable`]; `inferred` says which of the references the source did not list, ascending.
+    pub(crate) fn inferred(
+        columns: HeapColumns,
+        reachable: Option<BitSet>,
+        inferred: Vec<InferredReference>,
+    ) -> HeapState {
+        HeapState {
+            columns,
+            reachable: reachable.map(OnceLock::from).unwrap_or_default(),
+            totals: OnceLock::new(),
+            inferred,
+            roots_by_object: OnceLock::new(),
+        }
     }
 
     /// The object that stands for a type (its class mirror), where the source has one.
+    #[inline]
     pub fn mirror_of(&self, t: TypeId) -> Option<ObjectId> {
         self.columns.mirror_of.get(t.0 as usize).copied().flatten()
     }
 
+    /// Whether the source has objects that stand for types.
+    pub fn has_class_objects(&self) -> bool {
+        self.columns.mirror_of.iter().any(Option::is_some)
+    }
+
     /// How many objects there are, reachable or not.
+    #[inline]
     pub fn object_count(&self) -> usize {
         self.columns.type_of.len()
     }
 
     /// All objects, by address.
+    #[inline]
     pub fn objects(&self) -> impl ExactSizeIterator<Item = ObjectId> + use<> {
         (0..self.columns.type_of.len() as u32).map(ObjectId)
     }
 
     /// The types; the index is [`TypeId`].
+    #[inline]
     pub fn types(&self) -> &[HeapType] {
         &self.columns.types
     }
 
     /// The type of an object.
+    #[inline]
     pub fn type_of(&self, o: ObjectId) -> TypeId {
         TypeId(self.columns.type_of[o.0 as usize])
     }
 
     /// Shallow size in bytes, as the runtime accounts for it.
+    #[inline]
     pub fn size_of(&self, o: ObjectId) -> u64 {
         let i = o.0 as usize;
         if !self.columns.odd_sizes.is_empty()
@@ -95,50 +126,84 @@ impl HeapState {
     }
 
     /// Number of elements of an array; `None` for instances.
+    #[inline]
     pub fn array_length(&self, o: ObjectId) -> Option<u32> {
         Some(self.columns.length[o.0 as usize]).filter(|&l| l != NO_LENGTH)
     }
 
     /// The address.
+    #[inline]
     pub fn address(&self, o: ObjectId) -> u64 {
         self.columns.addresses.address(o)
     }
 
     /// The object at an address.
+    #[inline]
     pub fn object_at(&self, address: u64) -> Option<ObjectId> {
         self.columns.addresses.find(address)
     }
 
     /// The objects it refers to: one entry a reference that is not null.
+    #[inline]
     pub fn references(&self, o: ObjectId) -> &[ObjectId] {
         self.columns.outgoing.of(o)
     }
 
     /// The objects that refer to it: one entry a reference.
+    #[inline]
     pub fn referrers(&self, o: ObjectId) -> &[ObjectId] {
         self.columns.incoming.of(o)
     }
 
+    /// Of the references, those that the source does not list but that must be there, ascending by source and target. In
+    /// heap dumps: what fields of class objects hold that dumps leave out.
+    pub fn inferred_references(&self) -> &[InferredReference] {
+        &self.inferred
+    }
+
+    /// The field of `from` that holds `to`, where the reference is one of [`HeapState::inferred_references`].
+    pub fn inferred_field(&self, from: ObjectId, to: ObjectId) -> Option<&'static str> {
+        let at = self.inferred.partition_point(|r| (r.from, r.to) < (from, to));
+        self.inferred.get(at).filter(|r| (r.from, r.to) == (from, to)).map(|r| r.field)
+    }
+
     /// How many references there are.
+    #[inline]
     pub fn reference_count(&self) -> usize {
         self.columns.outgoing.len()
     }
 
     /// The GC roots. Those of kind [`RootKind::StaticField`] name the fields of loaded classes; what keeps the
     /// class itself alive is another root.
+    #[inline]
     pub fn roots(&self) -> &[Root] {
         &self.columns.roots
     }
 
+    /// The roots that hold an object directly, in the order of [`HeapState::roots`]. An index of all roots is made at the
+    /// first question: 4 bytes a root and a bit an object.
+    pub fn roots_of(&self, o: ObjectId) -> impl ExactSizeIterator<Item = &Root> {
+        let roots = &self.columns.roots;
+        let index = self.roots_by_object.get_or_init(|| RootsByObject::new(roots, self.object_count()));
+        index.of(roots, o).iter().map(|&r| &roots[r as usize])
+    }
+
+    /// The class loaders; empty when the source does not know them.
+    pub fn loaders(&self) -> &Loaders {
+        &self.columns.loaders
+    }
+
     /// Whether any root reaches the object. Computed for all objects at the first question. Weak, soft and phantom
     /// references count as references: what they alone hold is still in memory.
+    #[inline]
     pub fn is_reachable(&self, o: ObjectId) -> bool {
         self.reachable().contains(o.0)
     }
 
     /// The reachable objects.
+    #[inline]
     pub fn reachable(&self) -> &BitSet {
-        self.reachable.get_or_init(|| reach::reachable(self))
+        self.reachable.get_or_init(|| Search::from_roots(&self.columns).seen)
     }
 
     /// All objects, and those no root reaches.
@@ -160,6 +225,7 @@ impl HeapState {
     }
 
     /// Where the object was allocated, innermost frame first; empty when the source does not say.
+    #[inline]
     pub fn allocation_site(&self, o: ObjectId) -> &[std::sync::Arc<str>] {
         let i = o.0 as usize;
         if let Some(origins) = &self.columns.origins {
@@ -168,17 +234,30 @@ impl HeapState {
         self.columns.sites.get(i).and_then(|s| self.columns.traces.get(s)).map(|t| &t.frames[..]).unwrap_or(&[])
     }
 
+    /// Objects with equal numbers here, and of equal types, were allocated at the same place; and where the source knows
+    /// origins, they are equal in all of [`crate::Origin`]. 0 for all where nothing is known.
+    #[inline]
+    pub fn origin_class(&self, o: ObjectId) -> u32 {
+        let i = o.0 as usize;
+        match &self.columns.origins {
+            Some(origins) => origins.class_of(i),
+            None => self.columns.sites.get(i).copied().unwrap_or(0),
+        }
+    }
+
     /// Whether the source says where objects were allocated.
     pub fn has_sites(&self) -> bool {
         self.columns.origins.is_some() || self.columns.traces.values().any(|t| !t.frames.is_empty())
     }
 
     /// Where objects come from and how they live; `None` for dumps, which do not know.
+    #[inline]
     pub fn origins(&self) -> Option<&Origins> {
         self.columns.origins.as_ref()
     }
 
     /// What classifiers look at.
+    #[inline]
     pub fn facts(&self, o: ObjectId) -> Facts<'_> {
         let i = o.0 as usize;
         let life = self.columns.origins.as_ref().map(|origins| {

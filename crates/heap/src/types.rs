@@ -32,6 +32,34 @@ pub struct HeapType {
     pub loader: std::sync::Arc<str>,
 }
 
+/// A class loader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loader {
+    /// Name for people, see [`HeapType::loader`].
+    pub name: std::sync::Arc<str>,
+    /// The loader it asks first, an index into [`Loaders::all`]; `None` where that is the VM itself, or not known.
+    pub parent: Option<u32>,
+}
+
+/// The class loaders of a heap state, and which of them defined which type.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Loaders {
+    /// The loaders; empty when the source does not know their parents.
+    pub all: Vec<Loader>,
+    /// By type: its loader; `None` where the VM itself defined the type.
+    pub of_type: Vec<Option<u32>>,
+}
+
+impl Loaders {
+    /// The loader of a type, its parent, and so on. Ends when a damaged source has loaders that are their own
+    /// ancestors.
+    pub fn chain(&self, t: TypeId) -> impl Iterator<Item = &Loader> {
+        let first = self.of_type.get(t.0 as usize).copied().flatten();
+        let chain = std::iter::successors(first, |&l| self.all.get(l as usize)?.parent);
+        chain.take(self.all.len()).filter_map(|l| self.all.get(l as usize))
+    }
+}
+
 /// Arrays of this many elements are big (spec: heap analysis, object kind).
 pub const BIG_ARRAY: u32 = 255;
 
@@ -51,6 +79,7 @@ pub struct TypeSizes {
 
 impl TypeSizes {
     /// Shallow size of an object of type `t`.
+    #[inline]
     pub fn size(&self, t: usize, length: u32) -> u64 {
         let element = u64::from(self.element[t]);
         let base = u64::from(self.base[t]);

@@ -1,26 +1,30 @@
 //! One client: hello, acknowledgements, events, and the limits.
 
+use super::answer::{self, More};
 use super::hub::{Hub, Live, lock};
-use super::request::Request;
+use super::memory::{Held, SMALL};
+use super::order::{HELP, act, no_memory};
+use super::request::{Request, longest_text};
 use super::stream::{Timed, is_pause};
 use super::{PROTOCOL, close};
-use memory_city_analysis::timeline::json::GrowingTrees;
+use memory_city_analysis::timeline::json::Grant;
 use memory_city_heap::error::Error;
-use serde::Serialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tungstenite::protocol::CloseFrame;
-use tungstenite::{Message, WebSocket};
+use tungstenite::Message;
+use tungstenite::protocol::{CloseFrame, Role, WebSocketConfig, WebSocketContext};
 
 /// A client that has shaken hands.
 pub(super) struct Connection {
-    pub socket: WebSocket<Timed>,
-    pub hub: Arc<Hub>,
+    stream: Timed,
+    protocol: WebSocketContext,
+    config: WebSocketConfig,
+    hub: Arc<Hub>,
     /// What the client must know.
-    pub token: Option<String>,
+    token: Option<String>,
     /// What it gave in the handshake.
-    pub bearer: Option<String>,
+    bearer: Option<String>,
     live: Option<Arc<Live>>,
     /// What it was told last.
     told: Told,
@@ -31,7 +35,7 @@ pub(super) struct Connection {
 
 #[derive(Default, PartialEq)]
 struct Told {
-    selected: Option<String>,
+    selected: Option<Arc<str>>,
     time: usize,
 }
 
@@ -44,47 +48,23 @@ struct Allowance {
 /// Why a connection ends: code and reason.
 struct Ends(u16, String);
 
-/// An answer.
-#[derive(Serialize)]
-struct Answer<'a> {
-    event: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a RawValue>,
-    #[serde(rename = "do")]
-    what: &'a str,
-    #[serde(flatten)]
-    more: More,
-}
-
-/// What an answer says beside that it is one.
-#[derive(Serialize, Default)]
-struct More {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    protocol: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_message: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    times: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    groups: Option<usize>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    ignored: Vec<String>,
-}
-
-/// How long a selection may wait for the city of what has come.
-const BUILDING: Duration = Duration::from_secs(20);
+/// After messages of more bytes the buffers they came in are thrown away.
+const KEPT_BUFFER: u64 = SMALL as u64;
 
 impl Connection {
-    pub fn new(socket: WebSocket<Timed>, hub: Arc<Hub>, token: Option<String>, bearer: Option<String>) -> Self {
+    pub fn new(
+        mut stream: Timed,
+        config: WebSocketConfig,
+        hub: Arc<Hub>,
+        token: Option<String>,
+        bearer: Option<String>,
+    ) -> Self {
         let now = Instant::now();
-        let allowance = Allowance { left: f64::from(hub.limits.per_second), since: now };
-        Connection { socket, hub, token, bearer, live: None, told: Told::default(), allowance, since: now, pinged: now }
+        stream.count_frames(Held::none(&hub.ledger));
+        let allowance = Allowance { left: f64::from(hub.limits.messages_per_second), since: now };
+        let protocol = WebSocketContext::new(Role::Server, Some(config));
+        let (live, told) = (None, Told::default());
+        Connection { stream, protocol, config, hub, token, bearer, live, told, allowance, since: now, pinged: now }
     }
 
     /// Talks until either end has enough. Returns why it ended, for the log.
@@ -96,9 +76,10 @@ impl Connection {
         if code != 0 {
             // Codes are for programs, reasons for people; a reason has room for 123 bytes.
             let short = &reason[..reason.floor_char_boundary(123)];
-            let _ = self.socket.close(Some(CloseFrame { code: code.into(), reason: short.into() }));
-            let _ = self.socket.flush();
-            self.socket.get_mut().linger(Duration::from_secs(2));
+            let frame = CloseFrame { code: code.into(), reason: short.into() };
+            let _ = self.protocol.close(&mut self.stream, Some(frame));
+            let _ = self.protocol.flush(&mut self.stream);
+            self.stream.linger(Duration::from_secs(2));
         }
         reason
     }
@@ -108,19 +89,20 @@ impl Connection {
             if self.hub.is_closing() {
                 return Ends(close::ENDS, "the server ends".into());
             }
-            match self.socket.read() {
+            match self.protocol.read(&mut self.stream) {
                 Ok(Message::Text(text)) => {
-                    self.socket.get_mut().message_since = None;
                     if let Err(ends) = self.allow().and_then(|()| self.take(text.as_str())) {
                         return ends;
                     }
+                    drop(text);
+                    self.message_done();
                 }
                 Ok(Message::Binary(_)) => {
                     return Ends(close::BINARY, "messages are text: JSON as docs/live-protocol.md describes".into());
                 }
-                Ok(Message::Close(_)) => self.socket.get_mut().message_since = None,
+                Ok(Message::Close(_)) => self.stream.pause(),
                 Ok(_) => {
-                    self.socket.get_mut().message_since = None;
+                    self.stream.pause();
                     if let Err(ends) = self.allow() {
                         return ends;
                     }
@@ -134,9 +116,18 @@ impl Connection {
         }
     }
 
+    /// Gives back what a message took. Between two messages there is nothing in the buffers of the protocol: see
+    /// `frames`.
+    fn message_done(&mut self) {
+        if self.stream.message_bytes() > KEPT_BUFFER {
+            self.protocol = WebSocketContext::new(Role::Server, Some(self.config));
+        }
+        self.stream.message_done();
+    }
+
     /// Counts a message.
     fn allow(&mut self) -> Result<(), Ends> {
-        let most = f64::from(self.hub.limits.per_second);
+        let most = f64::from(self.hub.limits.messages_per_second);
         let now = Instant::now();
         let a = &mut self.allowance;
         a.left = (a.left + most * now.duration_since(a.since).as_secs_f64()).min(most) - 1.0;
@@ -149,8 +140,8 @@ impl Connection {
 
     /// Events, pings, and whether anybody is still there.
     fn keep_up(&mut self) -> Result<(), Ends> {
-        let timeout = self.hub.limits.timeout;
-        let stream = self.socket.get_ref();
+        let timeout = self.hub.limits.silence_timeout;
+        let stream = &self.stream;
         if stream.heard.elapsed() > timeout {
             return Err(Ends(close::SILENT, format!("nothing was heard for {} s", timeout.as_secs())));
         }
@@ -159,20 +150,27 @@ impl Connection {
         }
         if stream.heard.elapsed() > timeout / 4 && self.pinged.elapsed() > timeout / 4 {
             self.pinged = Instant::now();
-            self.socket.send(Message::Ping(Default::default())).map_err(ended)?;
+            self.send(Message::Ping(Default::default()))?;
         }
         let Some(live) = self.live.clone() else {
             // Who connects says hello; who only holds the line is cut off.
-            let over = self.since.elapsed() > self.hub.limits.handshake;
+            let over = self.since.elapsed() > self.hub.limits.handshake_timeout;
             return if over { Err(Ends(close::NO_HELLO, "no hello came".into())) } else { Ok(()) };
         };
-        let (now, times) = {
+        let (mut now, times) = {
             let state = lock(&live.state);
             (Told { selected: state.selected.clone(), time: state.time }, state.times)
         };
         if now.selected != self.told.selected {
-            let event = serde_json::json!({ "event": "selected", "group": now.selected });
-            self.say(event.to_string())?;
+            // The key as JSON and in the buffer that is sent. Without room for it the client hears of it later.
+            let bytes = 4 * now.selected.as_ref().map_or(0, |key| key.len());
+            let mut held = Held::none(&self.hub.ledger);
+            if bytes <= 4 * SMALL || held.more(bytes as u64) {
+                let event = serde_json::json!({ "event": "selected", "group": now.selected.as_deref() });
+                self.say(event.to_string())?;
+            } else {
+                now.selected.clone_from(&self.told.selected);
+            }
         }
         if now.time != self.told.time {
             let event = serde_json::json!({ "event": "time", "at": now.time + 1, "times": times });
@@ -183,11 +181,29 @@ impl Connection {
     }
 
     fn say(&mut self, text: String) -> Result<(), Ends> {
-        self.socket.send(Message::text(text)).map_err(ended)
+        self.send(Message::text(text))
+    }
+
+    fn send(&mut self, message: Message) -> Result<(), Ends> {
+        self.protocol.write(&mut self.stream, message).map_err(ended)?;
+        self.protocol.flush(&mut self.stream).map_err(ended)
     }
 
     /// Takes a message and answers it.
     fn take(&mut self, text: &str) -> Result<(), Ends> {
+        // The parser remembers each bracket that is open: of a text of brackets that is as much as the text.
+        let mut work = Held::none(&self.hub.ledger);
+        let parsing = if text.len() > SMALL { 2 * text.len() as u64 } else { 0 };
+        if !work.more(parsing) {
+            return self.full(None, "", no_memory(), Vec::new());
+        }
+        let most = self.hub.limits.text_bytes;
+        let longest = longest_text(text);
+        if longest > most {
+            let what = format!("The message has a text of {longest} bytes");
+            let remedy = format!("Shorten it: names, labels and keys may have up to {most} bytes");
+            return self.answer(None, "", Err(Error::Unusable { what, remedy }), Vec::new());
+        }
         let request: Request<'_> = match serde_json::from_str(text) {
             Ok(request) => request,
             Err(error) if self.live.is_none() => {
@@ -199,24 +215,16 @@ impl Connection {
             }
         };
         let Some(live) = self.live.clone() else { return self.hello(request) };
-        let full = self.is_full(&live, &request, text.len() as u64);
-        let outcome = if full { Err(no_memory()) } else { self.act(&live, &request) };
-        let ignored = request.ignored;
-        self.answer(request.id, &request.what, outcome, ignored)?;
-        match full {
-            true => Err(Ends(close::MEMORY, "the sources together take all memory they may".into())),
-            false => Ok(()),
+        match act(&self.hub, &live, &request, &mut work) {
+            Err(error) if work.refused => self.full(request.id, &request.what, error, request.ignored),
+            outcome => self.answer(request.id, &request.what, outcome, request.ignored),
         }
     }
 
-    /// Whether there is no room for another message of that size. Trees take about what they are long as text.
-    fn is_full(&self, live: &Live, request: &Request<'_>, bytes: u64) -> bool {
-        let room = self.hub.room(live);
-        match &*request.what {
-            "append" | "references" => lock(&live.state).bytes + bytes > room,
-            "replace" => bytes > room,
-            _ => false,
-        }
+    /// Refuses a message that there is no memory for, and ends the connection.
+    fn full(&mut self, id: Option<&RawValue>, what: &str, error: Error, ignored: Vec<String>) -> Result<(), Ends> {
+        self.answer(id, what, Err(error), ignored)?;
+        Err(Ends(close::MEMORY, FULL.into()))
     }
 
     fn answer(
@@ -226,13 +234,7 @@ impl Connection {
         outcome: Result<More, Error>,
         ignored: Vec<String>,
     ) -> Result<(), Ends> {
-        let (event, mut more) = match outcome {
-            Ok(more) => ("ack", more),
-            Err(error) => ("refused", More { why: Some(error.to_string()), ..More::default() }),
-        };
-        more.ignored = ignored;
-        // Plain texts and numbers: there is nothing that could fail to serialize.
-        self.say(serde_json::to_string(&Answer { event, id, what, more }).unwrap_or_default())
+        self.say(answer::text(id, what, outcome, ignored))
     }
 
     fn hello(&mut self, request: Request<'_>) -> Result<(), Ends> {
@@ -242,7 +244,8 @@ impl Connection {
         if request.protocol != Some(PROTOCOL) {
             return Err(Ends(close::NO_HELLO, format!("\"protocol\" must be {PROTOCOL}")));
         }
-        let given = request.token.as_deref().or(self.bearer.as_deref()).unwrap_or_default();
+        let bearer = self.bearer.take();
+        let given = request.token.as_deref().or(bearer.as_deref()).unwrap_or_default();
         if self.token.as_deref().is_some_and(|token| !same(token, given)) {
             return Err(Ends(close::TOKEN, "the token is wrong or missing".into()));
         }
@@ -257,151 +260,16 @@ impl Connection {
         let more = More {
             protocol: Some(PROTOCOL),
             source: Some(source.to_owned()),
-            max_message: Some(self.hub.limits.message),
+            max_message: Some(self.hub.limits.message_bytes),
             times: Some(times),
             ..More::default()
         };
         self.answer(request.id, "hello", Ok(more), request.ignored)
     }
-
-    fn act(&mut self, live: &Live, request: &Request<'_>) -> Result<More, Error> {
-        match &*request.what {
-            "append" => {
-                let time = needed(request.time, "time", "a time: an object with a \"tree\"")?;
-                self.grow(live, |trees| trees.append(time.get()))
-            }
-            "replace" => {
-                let times = needed(request.times.as_ref(), "times", "a list of times")?;
-                // Outside of any lock, so that nothing is lost when one of them is wrong.
-                let mut fresh = GrowingTrees::new(&live.name);
-                fresh.limit_memory(self.hub.room(live));
-                for (i, time) in times.iter().enumerate() {
-                    fresh.append(time.get()).map_err(|e| within(&format!("times[{i}]"), e))?;
-                }
-                self.put(live, fresh)
-            }
-            "references" => {
-                let maps = needed(request.maps, "maps", "an object with \"points-to\", \"pointed-from\" or \"roots\"")?;
-                let at = request.at;
-                self.grow(live, |trees| {
-                    let last = trees.times() as u64;
-                    trees.add_references(at.unwrap_or(last).saturating_sub(1) as usize, maps.get())
-                })
-            }
-            "clear" => self.put(live, GrowingTrees::new(&live.name)),
-            "select" => {
-                self.select(live, needed(request.group.as_ref(), "group", "the key of a group, or null")?.as_deref())
-            }
-            "go" => {
-                let at = needed(request.at, "at", "a point in time, from 1")?;
-                let times = lock(&live.state).times;
-                if at == 0 || at > times as u64 {
-                    return Err(Error::Unusable {
-                        what: format!("There is no time {at}: there are {times}"),
-                        remedy: "Times are counted from 1".into(),
-                    });
-                }
-                self.hub.wish(live, |state| {
-                    state.time = at as usize - 1;
-                    state.wishes.go = (state.wishes.go.0 + 1, state.time);
-                });
-                Ok(More::default())
-            }
-            "plan" => {
-                self.hub.wish(live, |state| state.wishes.plan += 1);
-                Ok(More::default())
-            }
-            "show" => {
-                self.hub.wish_shown(&live.name);
-                Ok(More::default())
-            }
-            "hello" => Err(Error::Unusable { what: "The hello has been said".into(), remedy: HELP.into() }),
-            other => Err(Error::Unusable {
-                what: format!("{:?} is not known", other.chars().take(40).collect::<String>()),
-                remedy: HELP.into(),
-            }),
-        }
-    }
-
-    /// Lets the trees take something, and says what there is then.
-    fn grow(&self, live: &Live, take: impl FnOnce(&mut GrowingTrees) -> Result<(), Error>) -> Result<More, Error> {
-        let room = self.hub.room(live);
-        let mut trees = lock(&live.trees);
-        trees.limit_memory(room);
-        let before = trees.warnings();
-        take(&mut trees)?;
-        self.hub.came(live, &trees);
-        // Only what this message adds.
-        let warnings = trees.warnings().into_iter().filter(|w| !before.contains(w)).collect();
-        Ok(More { times: Some(trees.times()), groups: Some(trees.nodes()), warnings, ..More::default() })
-    }
-
-    fn put(&self, live: &Live, fresh: GrowingTrees) -> Result<More, Error> {
-        let mut trees = lock(&live.trees);
-        let before = std::mem::replace(&mut *trees, fresh);
-        self.hub.came(live, &trees);
-        let more = More {
-            times: Some(trees.times()),
-            groups: Some(trees.nodes()),
-            warnings: trees.warnings(),
-            ..More::default()
-        };
-        drop(trees);
-        drop(before);
-        Ok(more)
-    }
-
-    fn select(&self, live: &Live, group: Option<&str>) -> Result<More, Error> {
-        if let Some(key) = group {
-            let Some(latest) = self.hub.up_to_date(live, BUILDING) else {
-                return Err(Error::Unusable {
-                    what: "The city is still being made of what has come".into(),
-                    remedy: "Select again in a moment".into(),
-                });
-            };
-            let known = latest.source.is_some_and(|source| source.find(key).is_some());
-            if !known {
-                let shown: String = key.chars().take(120).collect();
-                return Err(Error::Unusable {
-                    what: format!("There is no group {shown:?}"),
-                    remedy: "Give the \"key\" of a node, or its path of names: Heap#java.util#HashMap".into(),
-                });
-            }
-        }
-        let key = group.map(str::to_owned);
-        self.hub.wish(live, |state| {
-            state.selected.clone_from(&key);
-            state.wishes.select = (state.wishes.select.0 + 1, key);
-        });
-        Ok(More::default())
-    }
 }
 
-const HELP: &str = "Known are append, replace, references, clear, select, go, show and plan: see docs/live-protocol.md";
-
-fn needed<T>(value: Option<T>, field: &str, what: &str) -> Result<T, Error> {
-    value.ok_or_else(|| Error::Unusable {
-        what: format!("The message has no {field:?}"),
-        remedy: format!("Write {what} into it"),
-    })
-}
-
-fn within(place: &str, error: Error) -> Error {
-    match error {
-        Error::Unusable { what, remedy } => Error::Unusable { what: format!("{place}: {what}"), remedy },
-        Error::Format { path, offset, found, expected, remedy } => {
-            Error::Format { path, offset, found: format!("in {place}: {found}"), expected, remedy }
-        }
-        other => other,
-    }
-}
-
-fn no_memory() -> Error {
-    Error::Unusable {
-        what: "The sources together take all the memory they may".into(),
-        remedy: "Clear one of them, or start the server with a larger --max-memory".into(),
-    }
-}
+/// Why a connection ends that there is no memory for.
+const FULL: &str = "the sources together take all memory they may";
 
 /// Whether two texts are the same, in a time that does not tell where they differ.
 fn same(a: &str, b: &str) -> bool {
@@ -416,6 +284,7 @@ fn ended(error: tungstenite::Error) -> Ends {
         E::Capacity(error) => Ends(close::TOO_LARGE, error.to_string()),
         E::Utf8(_) => Ends(close::BROKEN, "the message is not UTF-8".into()),
         E::Protocol(error) => Ends(close::BROKEN, error.to_string()),
+        E::Io(error) if error.kind() == std::io::ErrorKind::OutOfMemory => Ends(close::MEMORY, FULL.into()),
         E::Io(error) => Ends(0, format!("the connection broke: {error}")),
         other => Ends(close::BROKEN, other.to_string()),
     }

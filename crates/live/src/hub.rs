@@ -5,6 +5,7 @@
 //! cities of what has come: while it works more may come, and it makes the next of all of it at once.
 
 use super::Limits;
+use super::memory::{Held, Ledger};
 use memory_city_analysis::timeline::Source;
 use memory_city_analysis::timeline::json::GrowingTrees;
 use memory_city_heap::error::{Error, Result};
@@ -21,6 +22,8 @@ pub struct Hub {
     work: Mutex<()>,
     changed: Condvar,
     pub(super) limits: Limits,
+    /// What all clients together have made the server keep.
+    pub(super) ledger: Arc<Ledger>,
     wake: Box<dyn Fn() + Send + Sync>,
     /// Counts the wishes to show a source, and the last of them.
     show: Mutex<(u64, String)>,
@@ -30,9 +33,20 @@ pub struct Hub {
 /// A source.
 pub(super) struct Live {
     pub name: String,
-    pub trees: Mutex<GrowingTrees>,
+    pub trees: Mutex<Trees>,
     pub state: Mutex<State>,
     latest: Mutex<Latest>,
+    /// For the key of the selected group.
+    pub selection: Mutex<Held>,
+}
+
+/// What has come of a source, and the memory counted for it.
+pub(super) struct Trees {
+    pub trees: GrowingTrees,
+    /// As much as the trees take; more while timelines of trees that were replaced are still there.
+    pub held: Held,
+    /// What had come when trees were replaced, until a city has been made of that or later ones.
+    pub replaced: Option<u64>,
 }
 
 /// What is small of a source.
@@ -42,9 +56,8 @@ pub(super) struct State {
     pub revision: u64,
     pub times: usize,
     pub nodes: usize,
-    pub bytes: u64,
     pub clients: usize,
-    pub selected: Option<String>,
+    pub selected: Option<Arc<str>>,
     /// From 0.
     pub time: usize,
     pub wishes: Wishes,
@@ -94,6 +107,7 @@ impl Hub {
             sources: Mutex::default(),
             work: Mutex::default(),
             changed: Condvar::new(),
+            ledger: Ledger::new(limits.memory_bytes),
             limits,
             wake: Box::new(wake),
             show: Mutex::default(),
@@ -133,7 +147,7 @@ impl Hub {
     pub fn tell(&self, name: &str, selected: Option<String>, time: usize) {
         if let Some(live) = self.find(name) {
             let mut state = lock(&live.state);
-            state.selected = selected;
+            state.selected = selected.map(Arc::from);
             state.time = time;
         }
     }
@@ -171,9 +185,14 @@ impl Hub {
         let live = sources.entry(name.to_owned()).or_insert_with(|| {
             Arc::new(Live {
                 name: name.to_owned(),
-                trees: Mutex::new(GrowingTrees::new(name)),
+                trees: Mutex::new(Trees {
+                    trees: GrowingTrees::new(name),
+                    held: Held::none(&self.ledger),
+                    replaced: None,
+                }),
                 state: Mutex::default(),
                 latest: Mutex::default(),
+                selection: Mutex::new(Held::none(&self.ledger)),
             })
         });
         lock(&live.state).clients += 1;
@@ -187,23 +206,17 @@ impl Hub {
         (self.wake)();
     }
 
-    /// How many bytes a source may take: what the others leave.
-    pub(super) fn room(&self, live: &Live) -> u64 {
-        let sources = lock(&self.sources);
-        let others = sources.values().filter(|other| !std::ptr::eq(&***other, live));
-        let taken: u64 = others.map(|other| lock(&other.state).bytes).sum();
-        self.limits.memory.saturating_sub(taken)
-    }
-
-    /// After something has come: `trees` is what there is now.
-    pub(super) fn came(&self, live: &Live, trees: &GrowingTrees) {
+    /// After something has come: `trees` is what there is now. Returns a number that counts what has come.
+    pub(super) fn came(&self, live: &Live, trees: &GrowingTrees) -> u64 {
         let mut state = lock(&live.state);
         state.revision += 1;
-        (state.times, state.nodes, state.bytes) = (trees.times(), trees.nodes(), trees.bytes());
+        (state.times, state.nodes) = (trees.times(), trees.nodes());
         state.time = state.time.min(state.times.saturating_sub(1));
+        let revision = state.revision;
         drop(state);
         let _held = lock(&self.work);
         self.changed.notify_all();
+        revision
     }
 
     /// A client wishes to see a group, a time.
@@ -223,12 +236,23 @@ impl Hub {
     /// The city of all that has come by now, when it is ready in time.
     pub(super) fn up_to_date(&self, live: &Live, timeout: Duration) -> Option<Latest> {
         let wanted = lock(&live.state).revision;
+        self.wait(timeout, || Some(lock(&live.latest).clone()).filter(|latest| latest.revision >= wanted))
+    }
+
+    /// Waits until what was replaced in a source is gone. `false` when nothing was, or it took too long.
+    pub(super) fn make_room(&self, live: &Live, timeout: Duration) -> bool {
+        let Some(replaced) = lock(&live.trees).replaced else { return false };
+        let gone = || lock(&live.trees).replaced.is_none_or(|later| later > replaced).then_some(());
+        self.wait(timeout, gone).is_some()
+    }
+
+    /// Waits for the builder until there is what is wanted.
+    fn wait<T>(&self, timeout: Duration, wanted: impl Fn() -> Option<T>) -> Option<T> {
         let until = Instant::now() + timeout;
         let mut held = lock(&self.work);
         loop {
-            let latest = lock(&live.latest).clone();
-            if latest.revision >= wanted {
-                return Some(latest);
+            if let Some(there) = wanted() {
+                return Some(there);
             }
             let left = until.checked_duration_since(Instant::now())?;
             if self.is_closing() {
@@ -236,6 +260,20 @@ impl Hub {
             }
             held = self.changed.wait_timeout(held, left).unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+
+    /// After a city of that revision took the place of the one before: what was replaced until then is gone.
+    fn settle(&self, live: &Live, revision: u64) {
+        let mut trees = lock(&live.trees);
+        if trees.replaced.is_none_or(|replaced| replaced > revision) {
+            return;
+        }
+        trees.replaced = None;
+        let bytes = trees.trees.bytes();
+        trees.held.shrink_to(bytes);
+        drop(trees);
+        let _held = lock(&self.work);
+        self.changed.notify_all();
     }
 
     /// A source whose city is older than what has come.
@@ -268,7 +306,7 @@ fn build(hub: &Weak<Hub>) {
         };
         let (revision, so_far) = {
             let trees = lock(&live.trees);
-            (lock(&live.state).revision, trees.so_far())
+            (lock(&live.state).revision, trees.trees.so_far())
         };
         // It cannot fail but by being cancelled, and nobody cancels it.
         let source = so_far.finish(&Progress::new()).ok().flatten().map(|trees| Arc::new(Source::Trees(trees)));
@@ -280,5 +318,6 @@ fn build(hub: &Weak<Hub>) {
         (hub.wake)();
         // Large timelines take a while to go away: not while a lock is held.
         drop(before);
+        hub.settle(&live, revision);
     }
 }

@@ -6,17 +6,23 @@
 //! | module | does |
 //! |---|---|
 //! | `hub` | the sources: what has come, what was made of it, what is selected and shown |
-//! | `request` | messages of clients, and what is answered |
+//! | `memory` | what clients make the server keep, counted before it is kept |
+//! | `request`, `answer` | messages of clients, and what is answered |
 //! | `connection` | one client: hello, limits, acknowledgements, events |
-//! | `stream` | bytes with deadlines |
+//! | `order` | what the messages of a client do to its source |
+//! | `stream`, `frames` | bytes with deadlines, counted frame by frame |
 //! | `server` | the socket, who may connect |
 //! | `push` | the client: sends any source to a server |
 //!
 //! Everything runs on threads of its own. Who draws asks the hub for what is complete ([`Hub::latest`]), which never
 //! waits for a client, a parser or a builder.
 
+mod answer;
 mod connection;
+mod frames;
 mod hub;
+mod memory;
+mod order;
 mod push;
 mod request;
 mod server;
@@ -38,31 +44,35 @@ pub const DEFAULT_ADDRESS: &str = "127.0.0.1:8127";
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The largest message, bytes.
-    pub message: usize,
-    /// What all sources together may take, bytes.
-    pub memory: u64,
+    pub message_bytes: usize,
+    /// The longest text in a message (a name, a label, a key), bytes.
+    pub text_bytes: usize,
+    /// What all clients together may make the server keep, bytes: trees with the timelines made of them, messages on
+    /// the way, selections. Beside it stand the program itself and less than a megabyte for each client.
+    pub memory_bytes: u64,
     /// Messages per second, of one client.
-    pub per_second: u32,
+    pub messages_per_second: u32,
     /// Clients at the same time.
     pub clients: usize,
     /// Sources.
     pub sources: usize,
-    /// How long the handshake may take.
-    pub handshake: Duration,
+    /// How long the handshake may take, and after it the hello.
+    pub handshake_timeout: Duration,
     /// How long a client may be silent, pings included, and how long it may take to send one message.
-    pub timeout: Duration,
+    pub silence_timeout: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Limits {
-            message: 64 << 20,
-            memory: memory_city_heap::input::memory_limit() / 2,
-            per_second: 2000,
+            message_bytes: 64 << 20,
+            text_bytes: 64 << 10,
+            memory_bytes: memory_city_heap::input::memory_limit() / 2,
+            messages_per_second: 2000,
             clients: 32,
             sources: 32,
-            handshake: Duration::from_secs(5),
-            timeout: Duration::from_secs(60),
+            handshake_timeout: Duration::from_secs(5),
+            silence_timeout: Duration::from_secs(60),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Messages of clients. Their trees stay text until the source takes them: here is only the frame around.
 
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use memory_city_heap::error::Error;
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
@@ -17,8 +18,8 @@ pub(super) struct Request<'a> {
     pub token: Option<Cow<'a, str>>,
     /// A time: an object with a tree.
     pub time: Option<&'a RawValue>,
-    /// Several of them.
-    pub times: Option<Vec<&'a RawValue>>,
+    /// A list of them, which may be longer than memory allows to list.
+    pub times: Option<&'a RawValue>,
     /// Reference maps.
     pub maps: Option<&'a RawValue>,
     /// A point in time, from 1.
@@ -97,13 +98,71 @@ impl<'de: 'a, 'a> Visitor<'de> for Fields<'a> {
     }
 }
 
+/// Calls `take` with each element of a list, and its number from 0, until one fails.
+///
+/// # Errors
+/// When it is no list, or an element fails.
+pub(super) fn each<'a>(
+    list: &'a RawValue,
+    mut take: impl FnMut(usize, &'a str) -> Result<(), Error>,
+) -> Result<(), Error> {
+    struct Each<F>(F);
+    impl<'de, F: FnMut(&'de str) -> bool> Visitor<'de> for Each<F> {
+        type Value = ();
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list")
+        }
+        fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
+            while let Some(element) = list.next_element::<&RawValue>()? {
+                if !(self.0)(element.get()) {
+                    return Err(A::Error::custom("stopped"));
+                }
+            }
+            Ok(())
+        }
+    }
+    let (mut count, mut failed) = (0, None);
+    let one = |element: &'a str| {
+        failed = take(count, element).err();
+        count += 1;
+        failed.is_none()
+    };
+    let read = serde_json::Deserializer::from_str(list.get()).deserialize_seq(Each(one));
+    match (failed, read) {
+        (Some(error), _) => Err(error),
+        (None, Ok(())) => Ok(()),
+        (None, Err(error)) => {
+            Err(Error::Unusable { what: format!("The list is not understood: {error}"), remedy: "Write [...]".into() })
+        }
+    }
+}
+
+/// Bytes of the longest text in a message, escapes as they stand. Costs one look at each quote and backslash.
+pub(super) fn longest_text(message: &str) -> usize {
+    let bytes = message.as_bytes();
+    let (mut longest, mut start, mut escaped) = (0, None, usize::MAX);
+    for at in memchr::memchr2_iter(b'"', b'\\', bytes) {
+        match (start, bytes[at]) {
+            _ if at == escaped => {}
+            (None, b'"') => start = Some(at + 1),
+            (Some(begin), b'"') => {
+                longest = longest.max(at - begin);
+                start = None;
+            }
+            _ => escaped = at + 1,
+        }
+    }
+    // One that does not end is an error, which shows it.
+    longest.max(start.map_or(0, |begin| bytes.len() - begin))
+}
+
 fn shortened(name: &str) -> String {
     name.chars().take(40).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Request;
+    use super::{Request, each, longest_text};
 
     #[test]
     fn messages_in_any_order_with_fields_of_others() {
@@ -114,6 +173,41 @@ mod tests {
         assert_eq!(request.ignored, ["color"]);
         let request: Request<'_> = serde_json::from_str(r#"{"do": "select", "group": null}"#).expect("a request");
         assert_eq!(request.group, Some(None));
+    }
+
+    #[test]
+    fn texts_are_measured_as_they_stand() {
+        for (message, longest) in [
+            ("", 0),
+            ("{}", 0),
+            (r#"{"do": "append"}"#, 6),
+            (r#"{"a": "\"\\", "b": 3}"#, 4),
+            (r#"["\\\"abc"]"#, 7),
+            (r#"{"cut off"#, 7),
+            (r#"\"not a text""#, 0),
+        ] {
+            assert_eq!(longest_text(message), longest, "{message}");
+        }
+    }
+
+    #[test]
+    fn lists_are_taken_one_by_one() {
+        let request: Request<'_> =
+            serde_json::from_str(r#"{"do": "replace", "times": [1, {"a": [2]}]}"#).expect("fine");
+        let times = request.times.expect("times");
+        let mut seen = Vec::new();
+        each(times, |i, time| {
+            seen.push((i, time.to_owned()));
+            Ok(())
+        })
+        .expect("a list");
+        assert_eq!(seen, [(0, "1".to_owned()), (1, "{\"a\": [2]}".to_owned())]);
+        let stop = || memory_city_heap::error::Error::Cancelled;
+        assert!(matches!(each(times, |_, _| Err(stop())), Err(memory_city_heap::error::Error::Cancelled)));
+        let request: Request<'_> = serde_json::from_str(r#"{"do": "replace", "times": {}}"#).expect("fine");
+        assert!(
+            each(request.times.expect("times"), |_, _| Ok(())).expect_err("no list").to_string().contains("a list")
+        );
     }
 
     #[test]

@@ -95,6 +95,12 @@ fn new_token() -> Result<String> {
     Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
 }
 
+/// The stack of a client's thread: where messages nest deeply, it grows and is counted.
+const STACK: usize = 512 << 10;
+
+/// Bytes read and written at a time.
+const BUFFER: usize = 32 << 10;
+
 fn accept(listener: &TcpListener, gate: &Arc<Gate>) {
     let clients = Arc::new(AtomicUsize::new(0));
     while !gate.hub.is_closing() {
@@ -109,7 +115,7 @@ fn accept(listener: &TcpListener, gate: &Arc<Gate>) {
         }
         clients.fetch_add(1, Ordering::Relaxed);
         let (gate, place) = (Arc::clone(gate), Place(Arc::clone(&clients)));
-        let served = std::thread::Builder::new().name(format!("client {from}")).spawn(move || {
+        let served = std::thread::Builder::new().name(format!("client {from}")).stack_size(STACK).spawn(move || {
             let _place = place;
             let why = serve(tcp, &gate);
             tracing::info!("{from}: {why}");
@@ -135,13 +141,17 @@ fn turn_away(mut tcp: TcpStream) {
 }
 
 fn serve(tcp: TcpStream, gate: &Gate) -> String {
-    let stream = tcp.set_nonblocking(false).and_then(|()| Timed::new(tcp, gate.hub.limits.handshake));
+    let stream = tcp.set_nonblocking(false).and_then(|()| Timed::new(tcp, gate.hub.limits.handshake_timeout));
     let stream = match stream {
         Ok(stream) => stream,
         Err(error) => return format!("the connection broke: {error}"),
     };
-    let most = gate.hub.limits.message;
-    let config = WebSocketConfig::default().max_message_size(Some(most)).max_frame_size(Some(most));
+    let most = gate.hub.limits.message_bytes;
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(most))
+        .max_frame_size(Some(most))
+        .read_buffer_size(BUFFER)
+        .write_buffer_size(BUFFER);
     let mut bearer = None;
     #[allow(clippy::result_large_err)] // the library's own type
     let admit = |request: &Request, response: Response| {
@@ -155,14 +165,15 @@ fn serve(tcp: TcpStream, gate: &Gate) -> String {
         bearer = header("authorization").and_then(|v| v.strip_prefix("Bearer ")).map(str::to_owned);
         Ok(response)
     };
-    let mut socket = match tungstenite::accept_hdr_with_config(stream, admit, Some(config)) {
-        Ok(socket) => socket,
+    let mut stream = match tungstenite::accept_hdr_with_config(stream, admit, Some(config)) {
+        // Nothing comes behind the handshake before it is answered: that would have been an error.
+        Ok(socket) => socket.into_inner(),
         Err(error) => return format!("no handshake: {error}"),
     };
-    if let Err(error) = socket.get_mut().take_turns() {
+    if let Err(error) = stream.take_turns() {
         return format!("the connection broke: {error}");
     }
-    Connection::new(socket, Arc::clone(&gate.hub), gate.token.clone(), bearer).run()
+    Connection::new(stream, config, Arc::clone(&gate.hub), gate.token.clone(), bearer).run()
 }
 
 fn refusal(why: &str) -> ErrorResponse {

@@ -1,5 +1,7 @@
 //! Bytes of a client, with deadlines: whoever sends a byte now and then does not keep a thread for good.
 
+use super::frames::Frames;
+use super::memory::Held;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -13,6 +15,8 @@ pub(super) struct Timed {
     pub heard: Instant,
     /// When the message that is being received began.
     pub message_since: Option<Instant>,
+    /// Counts what is received, on the side of the server.
+    frames: Option<Frames>,
 }
 
 /// How long a read waits before there is time to send events.
@@ -24,13 +28,36 @@ impl Timed {
         tcp.set_nodelay(true)?;
         tcp.set_write_timeout(Some(Duration::from_secs(10)))?;
         let now = Instant::now();
-        Ok(Timed { tcp, until: Some(now + handshake), heard: now, message_since: None })
+        Ok(Timed { tcp, until: Some(now + handshake), heard: now, message_since: None, frames: None })
     }
 
     /// From now on reads come back after a short while, with nothing when nothing comes.
     pub fn take_turns(&mut self) -> io::Result<()> {
         self.until = None;
         self.tcp.set_read_timeout(Some(TURN))
+    }
+
+    /// From now on frames come, which are counted.
+    pub fn count_frames(&mut self, held: Held) {
+        self.frames = Some(Frames::new(held));
+    }
+
+    /// Bytes of the message that is being received, or was received last and is not done.
+    pub fn message_bytes(&self) -> u64 {
+        self.frames.as_ref().map_or(0, Frames::message_bytes)
+    }
+
+    /// The message is done, and nothing of it is kept.
+    pub fn message_done(&mut self) {
+        self.message_since = None;
+        self.frames.iter_mut().for_each(Frames::done);
+    }
+
+    /// Something came that is no message: the clock of one that has begun goes on.
+    pub fn pause(&mut self) {
+        if self.message_bytes() == 0 {
+            self.message_since = None;
+        }
     }
 
     /// Lets what was written arrive: a socket that is closed with bytes unread takes back what it sent.
@@ -64,7 +91,10 @@ impl Read for Timed {
             self.tcp.set_read_timeout(Some(left))?;
             return self.tcp.read(buffer).map_err(|e| if is_pause(&e) { over() } else { e });
         }
-        let n = self.tcp.read(buffer)?;
+        let n = match &mut self.frames {
+            Some(frames) => frames.read(&mut self.tcp, buffer)?,
+            None => self.tcp.read(buffer)?,
+        };
         let now = Instant::now();
         self.heard = now;
         self.message_since.get_or_insert(now);

@@ -19,7 +19,7 @@ use tungstenite::{Message, WebSocket};
 type Client = WebSocket<TcpStream>;
 
 fn limits() -> Limits {
-    Limits { memory: 1 << 30, ..Limits::default() }
+    Limits { memory_bytes: 1 << 30, ..Limits::default() }
 }
 
 fn start(limits: Limits, options: ServerOptions) -> Server {
@@ -197,11 +197,11 @@ fn several_sources_are_cities_of_their_own() {
 #[test]
 fn each_limit_has_a_close_code_and_a_steady_client_loses_nothing() {
     let limits = Limits {
-        message: 1 << 16,
-        memory: 1 << 20,
-        per_second: 400,
-        timeout: Duration::from_millis(900),
-        handshake: Duration::from_millis(500),
+        message_bytes: 1 << 16,
+        memory_bytes: 8 << 20,
+        messages_per_second: 400,
+        silence_timeout: Duration::from_millis(900),
+        handshake_timeout: Duration::from_millis(500),
         ..limits()
     };
     let server = start(limits, ServerOptions::default());

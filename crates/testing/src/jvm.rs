@@ -56,6 +56,11 @@ pub fn skip(test: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "\n*** SKIPPED {test}: {why}\n");
 }
 
+/// Says something past the test harness, which keeps the output of tests that pass to itself.
+pub fn say(what: &str) {
+    let _ = writeln!(std::io::stderr(), "{what}");
+}
+
 /// What a command prints, on both channels. Panics when it fails or takes longer than [`PATIENCE`].
 fn output(command: &mut Command) -> String {
     // A file, not a pipe: nobody has to read for the command to go on.

@@ -108,42 +108,50 @@ impl Dock {
         *self = Dock { edited: true, ..Dock::new(views) };
     }
 
-    /// When the window changes its size, the side columns keep theirs and the middle takes the rest.
-    fn fit(&mut self, size: egui::Vec2) {
-        if (size - self.size).length() < 0.5 {
-            return;
-        }
-        let (before, root) = (self.size, self.tree.root);
-        self.size = size;
-        if let Some(root) = root {
-            fit(&mut self.tree.tiles, root, before, size);
+    /// When the window changes its size, the side columns keep theirs and the middle takes the rest. A window that has no
+    /// room for that shrinks everything alike.
+    fn fit(&mut self, size: egui::Vec2, views: &Views) {
+        let far = (size - self.size).abs().max_elem() > 0.5;
+        if far && size.x > 2.0 * (LEFT + RIGHT) * 0.7 && size.y > 2.0 * BELOW {
+            let before = std::mem::replace(&mut self.size, size);
+            if let Some(root) = self.tree.root {
+                fit(&mut self.tree.tiles, root, before, size, views);
+            }
         }
     }
 }
 
-/// Scales the shares of a row or column from one size to another: the largest child takes what changes.
-fn fit(tiles: &mut Tiles<Pane>, at: TileId, before: egui::Vec2, now: egui::Vec2) {
-    let Some(Tile::Container(container)) = tiles.get_mut(at) else { return };
+/// Whether a view of the middle is in a part of the tree.
+fn holds_middle(tiles: &Tiles<Pane>, at: TileId, views: &Views) -> bool {
+    match tiles.get(at) {
+        Some(Tile::Pane(Pane(id))) => views.get(id).is_some_and(|view| view.place == Place::Middle),
+        Some(Tile::Container(container)) => container.children().any(|child| holds_middle(tiles, *child, views)),
+        None => false,
+    }
+}
+
+/// Scales the shares of a row or column from one size to another: the part with the middle takes what changes.
+fn fit(tiles: &mut Tiles<Pane>, at: TileId, before: egui::Vec2, now: egui::Vec2, views: &Views) {
+    let Some(Tile::Container(container)) = tiles.get(at) else { return };
+    let children = container.children_vec();
     let Container::Linear(linear) = container else {
-        let children = container.children_vec();
-        children.into_iter().for_each(|child| fit(tiles, child, before, now));
+        children.into_iter().for_each(|child| fit(tiles, child, before, now, views));
         return;
     };
     let axis = usize::from(linear.dir == LinearDir::Vertical);
-    let children = linear.children.clone();
-    let mut sizes = linear.shares.split(&children, before[axis].max(1.0));
-    let most = (0..sizes.len()).max_by(|&a, &b| sizes[a].total_cmp(&sizes[b]));
-    let was = sizes.clone();
-    if let Some(most) = most {
-        sizes[most] = (sizes[most] + now[axis] - before[axis]).max(64.0);
+    let was = linear.shares.split(&children, before[axis].max(1.0));
+    let mut sizes = was.clone();
+    let middle = children.iter().position(|child| holds_middle(tiles, *child, views)).unwrap_or(0);
+    if let Some(size) = sizes.get_mut(middle) {
+        *size = (*size + now[axis] - before[axis]).max(64.0);
     }
-    for (child, size) in children.iter().zip(&sizes) {
-        linear.shares.set_share(*child, *size);
+    if let Some(Tile::Container(Container::Linear(linear))) = tiles.get_mut(at) {
+        children.iter().zip(&sizes).for_each(|(child, size)| linear.shares.set_share(*child, *size));
     }
     for (child, (was, size)) in children.into_iter().zip(was.into_iter().zip(sizes)) {
         let (mut before, mut now) = (before, now);
         (before[axis], now[axis]) = (was, size);
-        fit(tiles, child, before, now);
+        fit(tiles, child, before, now, views);
     }
 }
 
@@ -176,7 +184,7 @@ pub fn show(world: &mut World, ui: &mut egui::Ui) {
     let views = world.resource::<Views>().clone();
     world.resource_scope(|world, mut dock: Mut<Dock>| {
         let dock = dock.bypass_change_detection();
-        dock.fit(ui.available_size());
+        dock.fit(ui.available_size(), &views);
         let mut panes = Panes { world, views: &views, edited: false, clicked: None };
         dock.tree.ui(&mut panes, ui);
         let Panes { edited, clicked, .. } = panes;

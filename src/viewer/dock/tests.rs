@@ -75,7 +75,7 @@ fn side_columns_keep_their_size_when_the_window_grows() {
     let views = views();
     let mut dock = Dock::new(&views);
     for size in [egui::vec2(1920.0, 900.0), egui::vec2(1000.0, 500.0), NOMINAL] {
-        dock.fit(size);
+        dock.fit(size, &views);
         let root = dock.tree.root.expect("a root");
         let Some(Tile::Container(Container::Linear(row))) = dock.tree.tiles.get(root) else { panic!("a row") };
         let widths = row.shares.split(&row.children, size.x);

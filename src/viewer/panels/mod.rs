@@ -1,6 +1,7 @@
 //! What stands around and over the views (egui): the bar at the top, the time bar, cards and messages, the cheat sheet. One
 //! file each. They read shared state and write wishes; they compute nothing about heaps.
 
+pub mod grouping_box;
 pub mod help;
 pub mod live_panel;
 pub mod numbers;
@@ -19,6 +20,7 @@ use super::selection::Selection;
 use super::settings::Settings;
 use super::{dock, views};
 use bevy::prelude::*;
+use memory_city_views::city::colour;
 use bevy_egui::{EguiContext, EguiPlugin, EguiPrimaryContextPass, PrimaryEguiContext, egui};
 
 /// Which panels are on.
@@ -66,7 +68,11 @@ fn panel_actions(
             Action::Help => panels.help = !panels.help,
             Action::Panels => panels.visible = !panels.visible,
             Action::Pointers => settings.show_pointers = !settings.show_pointers,
-            Action::Colour => settings.colour = !settings.colour,
+            Action::Colour => {
+                let modes = colour::modes();
+                let at = modes.iter().position(|m| m.id == settings.colour).unwrap_or(0);
+                settings.colour = modes[(at + 1) % modes.len()].id.to_owned();
+            }
             Action::Labels => settings.labels = !settings.labels,
             Action::Metric => {
                 if let Some(timeline) = document.timeline() {

@@ -3,11 +3,14 @@
 //! Each camera of ours runs the [`CityGraph`] schedule: the scene in one pass, the panels on top, the result
 //! to the window or image. The renderer itself ([`renderer`]) is plain wgpu; this module is its Bevy side.
 //!
-//! Uploads follow change: the layout when it is new, four bytes a box when a time step starts, the camera
+//! Uploads follow change: the layout when it is new, eight bytes a box when a time step starts, the camera
 //! record each frame.
 
+mod bindings;
+pub mod numbers;
 pub mod records;
 pub mod renderer;
+mod shaders;
 
 use bevy::camera::{Camera, CameraMainTextureUsages};
 use bevy::core_pipeline::upscaling::upscaling;
@@ -20,7 +23,8 @@ use bevy::render::renderer::{RenderContext, RenderDevice, RenderQueue, ViewQuery
 use bevy::render::texture::TextureCache;
 use bevy::render::view::{ExtractedView, Msaa, ViewTarget};
 use bevy::render::{Render, RenderApp, RenderSystems};
-use records::{BoxRecord, ConeRecord, StateRecord, ViewRecord};
+use memory_city_views::city::PlotState;
+use records::{BoxRecord, ConeRecord, ViewRecord};
 use renderer::{DEPTH_FORMAT, DrawPlan, Renderer};
 use std::sync::Arc;
 
@@ -58,9 +62,9 @@ pub struct SceneInput {
     /// Boxes in drawing order: opaque ones first.
     pub boxes: Versioned<BoxRecord>,
     /// States at the start of the animated step.
-    pub before: Versioned<StateRecord>,
+    pub before: Versioned<PlotState>,
     /// States at its end.
-    pub after: Versioned<StateRecord>,
+    pub after: Versioned<PlotState>,
     /// Cones of the selected building.
     pub cones: Versioned<ConeRecord>,
     /// Where in the window it is drawn, as shares of it: left, top, width, height. All of it when `None`.
@@ -69,6 +73,22 @@ pub struct SceneInput {
     pub view: Option<ViewRecord>,
     /// What is drawn.
     pub plan: DrawPlan,
+}
+
+impl SceneInput {
+    /// Limits a pass to where the scene is drawn in a target of this size. Returns whether there is any room.
+    fn frame(&self, pass: &mut wgpu::RenderPass<'_>, width: u32, height: u32) -> bool {
+        let Some([left, top, wide, high]) = self.viewport else { return true };
+        let edge = |share: f32, of: u32| (share * of as f32).round().clamp(0.0, of as f32) as u32;
+        let (x, y) = (edge(left, width), edge(top, height));
+        let (right, bottom) = (edge(left + wide, width), edge(top + high, height));
+        if right <= x || bottom <= y {
+            return false;
+        }
+        pass.set_viewport(x as f32, y as f32, (right - x) as f32, (bottom - y) as f32, 0.0, 1.0);
+        pass.set_scissor_rect(x, y, right - x, bottom - y);
+        true
+    }
 }
 
 /// Draws the scene.
@@ -201,17 +221,7 @@ fn scene_pass(
         occlusion_query_set: None,
         multiview_mask: None,
     });
-    if let Some([left, top, width, height]) = input.viewport.filter(|v| *v != [0.0, 0.0, 1.0, 1.0]) {
-        let edge = |share: f32, of: u32| (share * of as f32).round().clamp(0.0, of as f32) as u32;
-        let (x, y) = (edge(left, target_size.width), edge(top, target_size.height));
-        let (right, bottom) = (edge(left + width, target_size.width), edge(top + height, target_size.height));
-        if right <= x || bottom <= y {
-            return;
-        }
-        pass.set_viewport(x as f32, y as f32, (right - x) as f32, (bottom - y) as f32, 0.0, 1.0);
-        pass.set_scissor_rect(x, y, right - x, bottom - y);
-    }
-    if input.view.is_some() {
+    if input.view.is_some() && input.frame(&mut pass, target_size.width, target_size.height) {
         renderer.draw(&mut pass, input.plan);
     }
 }

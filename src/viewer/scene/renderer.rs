@@ -6,14 +6,15 @@
 //!
 //! May not: know Bevy's ECS, timelines or input. It gets records and a target, and draws.
 
-use super::records::{BoxRecord, ConeRecord, StateRecord, ViewRecord};
-use std::num::NonZeroU64;
+use super::bindings::{Bindings, box_buffers, instances};
+use super::records::{BoxRecord, ConeRecord, ViewRecord};
+use super::shaders::Shaders;
+use memory_city_views::city::PlotState;
 use wgpu::util::DeviceExt as _;
 
 /// Format of the depth and stencil buffer.
 pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32FloatStencil8;
 
-const VIEW_SOURCE: &str = include_str!("../../../shaders/view.wgsl");
 const CONE_VERTICES: u32 = 18 * 6;
 const BOX_VERTICES: u32 = 18;
 const SHADOW_VERTICES: u32 = 12;
@@ -93,62 +94,13 @@ impl Renderer {
     /// Compiles the pipelines for a colour target of `format` with `samples` per pixel.
     pub fn new(device: &wgpu::Device, format: wgpu::TextureFormat, samples: u32) -> Self {
         use wgpu::CompareFunction as Depth;
-        let module = |label, source: &str| {
-            device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: Some(label),
-                source: wgpu::ShaderSource::Wgsl(format!("{VIEW_SOURCE}\n{source}").into()),
-            })
-        };
-        let boxes = module("boxes", include_str!("../../../shaders/boxes.wgsl"));
-        let shadows = module("shadows", include_str!("../../../shaders/shadows.wgsl"));
-        let cones = module("cones", include_str!("../../../shaders/cones.wgsl"));
-        let backdrop = module("backdrop", include_str!("../../../shaders/backdrop.wgsl"));
+        let Shaders { boxes, shadows, cones, backdrop } = Shaders::new(device);
 
-        let view = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("view"),
-            size: std::mem::size_of::<ViewRecord>() as u64,
-            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        let group_layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("view"),
-            entries: &[wgpu::BindGroupLayoutEntry {
-                binding: 0,
-                visibility: wgpu::ShaderStages::VERTEX_FRAGMENT,
-                ty: wgpu::BindingType::Buffer {
-                    ty: wgpu::BufferBindingType::Uniform,
-                    has_dynamic_offset: false,
-                    min_binding_size: NonZeroU64::new(std::mem::size_of::<ViewRecord>() as u64),
-                },
-                count: None,
-            }],
-        });
-        let view_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("view"),
-            layout: &group_layout,
-            entries: &[wgpu::BindGroupEntry { binding: 0, resource: view.as_entire_binding() }],
-        });
-        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some("scene"),
-            bind_group_layouts: &[Some(&group_layout)],
-            immediate_size: 0,
-        });
+        let Bindings { view, group: view_group, layout } = Bindings::new(device);
 
-        const BOX: [wgpu::VertexAttribute; 3] = wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x2, 2 => Uint32x2];
-        const BEFORE: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![3 => Unorm16x2];
-        const AFTER: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![4 => Unorm16x2];
         const CONE: [wgpu::VertexAttribute; 3] =
             wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x4, 2 => Uint32x2];
-        let instances = |stride: usize, attributes: &'static [wgpu::VertexAttribute]| wgpu::VertexBufferLayout {
-            array_stride: stride as u64,
-            step_mode: wgpu::VertexStepMode::Instance,
-            attributes,
-        };
-        let box_buffers = [
-            instances(std::mem::size_of::<BoxRecord>(), &BOX),
-            instances(std::mem::size_of::<StateRecord>(), &BEFORE),
-            instances(std::mem::size_of::<StateRecord>(), &AFTER),
-        ];
+        let box_buffers = box_buffers();
         let cone_buffers = [instances(std::mem::size_of::<ConeRecord>(), &CONE)];
 
         let pipeline = |module: &wgpu::ShaderModule, buffers: &[wgpu::VertexBufferLayout<'_>], r: Recipe| {
@@ -256,12 +208,12 @@ impl Renderer {
     }
 
     /// The states the step starts from.
-    pub fn write_before(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, states: &[StateRecord]) {
+    pub fn write_before(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, states: &[PlotState]) {
         self.before.write(device, queue, states);
     }
 
     /// The states the step leads to.
-    pub fn write_after(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, states: &[StateRecord]) {
+    pub fn write_after(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, states: &[PlotState]) {
         self.after.write(device, queue, states);
     }
 

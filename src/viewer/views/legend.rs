@@ -1,13 +1,13 @@
 //! The legend of the city, part of every picture: what areas, colours, opacity and cones mean, with numbers.
 
 use super::{City, Place, Shown, View};
-use crate::viewer::panels::numbers::{metric_name, number};
+use crate::viewer::panels::numbers::metric_name;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, Pos2, Rect, RichText, Sense, Stroke};
-use memory_city_views::city;
+use memory_city_views::city::{self, Legend};
 
 /// Width over a picture, with its frame, points.
 pub const WIDTH: f32 = 292.0;
@@ -55,11 +55,7 @@ fn contents(ui: &mut egui::Ui, city: &City, settings: &Settings, selected: bool)
         city::AreaMode::Sqrt => format!("√ {metric}"),
     };
     line(ui, format!("Building = group of objects · ground area ~ {area}"));
-    if settings.colour {
-        growth_bar(ui, city);
-    } else {
-        line(ui, "Growth colours are off (C)".to_owned());
-    }
+    colour_bar(ui, city.appearance.legend());
     line(ui, format!("Opaque: the {} that grew most; others {:.0} %", settings.solid_count, settings.opacity * 100.0));
     ui.horizontal(|ui| {
         if settings.show_pointers {
@@ -84,10 +80,13 @@ fn swatch(ui: &mut egui::Ui, colour: Color32) {
     painter.rect_filled(response.rect, 2.0, colour);
 }
 
-fn growth_bar(ui: &mut egui::Ui, city: &City) {
-    let metric = city.made_with.metric;
-    let name = metric_name(&city.timeline, metric);
-    ui.label(RichText::new(format!("Growth since the first state, {name}")).size(11.0));
+/// The gradient that buildings are coloured with, and its marks.
+fn colour_bar(ui: &mut egui::Ui, legend: &Legend) {
+    if legend.marks.is_empty() {
+        line(ui, format!("{} (C)", legend.title));
+        return;
+    }
+    ui.label(RichText::new(&legend.title).size(11.0));
     let (response, painter) = ui.allocate_painter(egui::vec2(ui.available_width(), 24.0), Sense::hover());
     let bar = Rect::from_min_size(response.rect.min, egui::vec2(response.rect.width(), 9.0));
     let steps = 48;
@@ -95,20 +94,17 @@ fn growth_bar(ui: &mut egui::Ui, city: &City) {
         let at = i as f32 / (steps - 1) as f32;
         let x = bar.left() + bar.width() * i as f32 / steps as f32;
         let cell = Rect::from_min_size(Pos2::new(x, bar.top()), egui::vec2(bar.width() / steps as f32 + 0.5, 9.0));
-        painter.rect_filled(cell, 0.0, theme::colour(city::growth_colour(at)));
+        painter.rect_filled(cell, 0.0, theme::colour(legend.gradient.at(at)));
     }
-    let most = city.plan.max_growth();
-    for (share, align) in [(0.0, Align2::LEFT_TOP), (0.5, Align2::CENTER_TOP), (1.0, Align2::RIGHT_TOP)] {
-        let x = bar.left() + bar.width() * share;
-        painter.line_segment(
-            [Pos2::new(x, bar.bottom()), Pos2::new(x, bar.bottom() + 3.0)],
-            Stroke::new(1.0, theme::QUIET),
-        );
-        let text = match (share, most) {
-            (0.0, _) => "0 or less".to_owned(),
-            (_, 0) => String::new(),
-            _ => format!("+{}", number(&city.timeline, (most as f64 * f64::from(share)).round() as u64, metric)),
+    for mark in &legend.marks {
+        let x = bar.left() + bar.width() * mark.position;
+        let align = match mark.position {
+            p if p <= 0.0 => Align2::LEFT_TOP,
+            p if p >= 1.0 => Align2::RIGHT_TOP,
+            _ => Align2::CENTER_TOP,
         };
-        painter.text(Pos2::new(x, bar.bottom() + 3.0), align, text, egui::FontId::proportional(10.5), theme::TEXT);
+        let below = Pos2::new(x, bar.bottom() + 3.0);
+        painter.line_segment([Pos2::new(x, bar.bottom()), below], Stroke::new(1.0, theme::QUIET));
+        painter.text(below, align, &mark.text, egui::FontId::proportional(10.5), theme::TEXT);
     }
 }

@@ -4,13 +4,12 @@ use super::{Place, View};
 use crate::viewer::action::Action;
 use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::panels::numbers::metric_name;
-use crate::viewer::panels::theme;
+use crate::viewer::panels::{grouping_box, theme};
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
-use memory_city_analysis::group;
-use memory_city_analysis::timeline::GROUPED_BY_THE_WRITER;
 use memory_city_views::city::AreaMode;
+use memory_city_views::city::{colour, height};
 
 /// The settings as a kind of view.
 pub(super) fn view() -> View {
@@ -47,28 +46,7 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
     ui.spacing_mut().slider_width = 120.0;
     egui::Grid::new("settings").num_columns(2).spacing([10.0, 6.0]).show(ui, |ui| {
         label(ui, "Group by");
-        // What is chosen, or what the input chose for itself.
-        let source = &open.source;
-        let mut current = match group::grouping(&settings.grouping).filter(|_| source.heaps().is_some()) {
-            Some(chosen) => chosen.id.clone(),
-            None => source.grouping_id(),
-        };
-        let title = group::grouping(&current).map_or_else(|| source.grouping_title(), |g| g.title.clone());
-        ui.add_enabled_ui(source.heaps().is_some(), |ui| {
-            let choices = egui::ComboBox::from_id_salt("grouping").width(170.0).selected_text(title);
-            let choices = choices.show_ui(ui, |ui| {
-                for grouping in group::groupings() {
-                    let offered = source.offers(grouping);
-                    let choice = egui::Button::selectable(current == grouping.id, &grouping.title);
-                    let choice = ui.add_enabled(offered.is_ok(), choice).on_hover_text(&grouping.description);
-                    if choice.on_disabled_hover_text(offered.err().unwrap_or_default()).clicked() {
-                        current.clone_from(&grouping.id);
-                        settings.grouping.clone_from(&grouping.id);
-                    }
-                }
-            });
-            choices.response.on_disabled_hover_text(GROUPED_BY_THE_WRITER);
-        });
+        grouping_box::show(ui, &mut settings.grouping, &open.source);
         ui.end_row();
 
         label(ui, "Measure");
@@ -105,7 +83,13 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         ui.end_row();
 
         label(ui, "Colour");
-        ui.checkbox(&mut settings.colour, "by growth").on_hover_text(Action::Colour.tooltip());
+        let modes = colour::modes().iter().map(|m| (m.id, m.title, m.explanation));
+        choice(ui, "colour", &mut settings.colour, modes, &Action::Colour.tooltip());
+        ui.end_row();
+
+        label(ui, "Height");
+        let rules = height::rules().iter().map(|r| (r.id, r.title, r.explanation));
+        choice(ui, "height", &mut settings.height, rules, "What the height of a building tells");
         ui.end_row();
 
         label(ui, "Solid");
@@ -178,4 +162,21 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
 
 fn label(ui: &mut egui::Ui, text: &str) {
     ui.label(RichText::new(text).color(theme::QUIET).size(12.0));
+}
+
+/// A box to choose one of some, each with id, title and explanation.
+fn choice(
+    ui: &mut egui::Ui,
+    salt: &str,
+    chosen: &mut String,
+    of: impl Iterator<Item = (&'static str, &'static str, &'static str)> + Clone,
+    tip: &str,
+) {
+    let title = of.clone().find(|o| o.0 == chosen.as_str()).map_or("", |o| o.1);
+    let shown = egui::ComboBox::from_id_salt(salt).selected_text(title).show_ui(ui, |ui| {
+        for (id, title, explanation) in of {
+            ui.selectable_value(chosen, id.to_owned(), title).on_hover_text(explanation);
+        }
+    });
+    shown.response.on_hover_text(tip);
 }

@@ -1,20 +1,81 @@
-//! What grows most, and what keeps it alive. Reads timelines and histories; knows no picture.
+//! Analyses behind one interface: each describes itself, what it needs and its parameters, reads a document over a range
+//! of points in time, and gives tables. Text, JSON, CSV and the panel of the viewer are made from that alone.
+//!
+//! | module | says |
+//! |---|---|
+//! | `interface` | what an analysis is, what it may need, what it gives |
+//! | `parameters` | what it can be told, with defaults and ranges |
+//! | `registry` | the analyses there are; programs may add their own |
+//! | [`report`] | several of them, one after the other |
+//! | the others | one analysis each |
+//!
+//! A new analysis is a file beside these with a function `analysis`, and its name in the list of `analyses!` below.
+//! Nothing here draws, and nothing here knows files.
+//!
+//! # Example
+//! ```
+//! use memory_city_analysis::analyses::{self, Arguments, Registry, TimeWindow};
+//! # use memory_city_analysis::group::GroupOptions;
+//! # use memory_city_analysis::timeline::{AUTO, Source};
+//! # use memory_city_heap::progress::Progress;
+//! # let folder = std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../sample-data/json/lines.jsonl"));
+//! # let source = Source::open(&[folder], AUTO, GroupOptions::default(), &Progress::new())?;
+//! let registry = Registry::built_in();
+//! let growth = registry.get("growth")?;
+//! let arguments = Arguments::parse(&growth.describe(), [("top", "3")])?;
+//! let window = TimeWindow::whole(source.timeline());
+//! let findings = analyses::run(&*growth, &source, window, &arguments, &Progress::new())?;
+//! assert_eq!(findings.tables[0].header.id, "growing");
+//! # Ok::<(), memory_city_heap::error::Error>(())
+//! ```
 
+mod interface;
+mod parameters;
+mod registry;
 pub mod report;
-mod text;
 
-pub use text::{bytes_text, count_text, gc_text, time_text, uptime_text};
+pub use crate::tabular::{bytes_text, count_text, gc_text, time_text, uptime_text};
+pub(crate) use interface::change;
+pub use interface::{Analysis, Description, Findings, Need, TimeWindow, run};
+pub use parameters::{Argument, Arguments, Parameter, ParameterKind, metric_of};
+pub use registry::Registry;
 
 use crate::timeline::{Metric, NodeId, Timeline};
 
+/// Declares the module of each analysis and lists what its function `analysis` gives.
+macro_rules! analyses {
+    ($($module:ident,)*) => {
+        $(mod $module;)*
+        /// One of each, in this order.
+        fn built_in() -> Vec<Box<dyn Analysis>> {
+            vec![$($module::analysis()),*]
+        }
+    };
+}
+
+analyses! {
+    heap,
+    growth,
+    collections,
+}
+
 /// The `n` leaves that grow most from the first to the last time, strongest first; only such that grow. Ties by key.
 pub fn top_growing(timeline: &Timeline, metric: Metric, n: usize) -> Vec<NodeId> {
-    let mut growing: Vec<(i64, NodeId)> = timeline
+    strongest(growing(timeline, TimeWindow::whole(timeline), metric), n)
+}
+
+/// The leaves that grow over a range of times, and by how much.
+fn growing(timeline: &Timeline, window: TimeWindow, metric: Metric) -> Vec<(i64, NodeId)> {
+    timeline
         .nodes()
         .filter(|&node| timeline.is_leaf(node))
-        .map(|node| (timeline.growth(node, metric), node))
+        .map(|node| (window.growth(timeline, node, metric), node))
         .filter(|(growth, _)| *growth > 0)
-        .collect();
+        .collect()
+}
+
+/// The first `n`, strongest first.
+fn strongest(mut growing: Vec<(i64, NodeId)>, n: usize) -> Vec<NodeId> {
     let strongest_first = |a: &(i64, NodeId), b: &(i64, NodeId)| b.0.cmp(&a.0).then(a.1.cmp(&b.1));
     if n > 0 && growing.len() > n {
         growing.select_nth_unstable_by(n - 1, strongest_first);

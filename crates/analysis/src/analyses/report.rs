@@ -1,279 +1,311 @@
-//! The report: heap size over time, the groups that grow most, and what refers to them. As text and as JSON.
+//! The report: several analyses of a document, one after the other, as text, JSON or CSV.
+//!
+//! The JSON form is version 2, described in `docs/report-json.md`. It is built from the same tables as the text.
 
-use super::{bytes_text, count_text, gc_text, time_text, top_growing, uptime_text};
-use crate::timeline::{Amount, GcPoint, Metric, NodeId, Source};
-use memory_city_heap::error::{Result, Warning};
+use super::{Analysis, Arguments, Description, Findings, Registry, TimeWindow};
+use crate::tabular::{JsonTable, ResultTable, RowSource, write_text};
+use crate::timeline::Source;
+use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
-use serde::Serialize;
-use std::fmt;
+use serde::ser::{Serialize, SerializeSeq, Serializer};
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// Version of the JSON form: raised when a field changes its meaning or goes.
+pub const VERSION: u32 = 2;
 
 /// What goes into a report.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportOptions {
-    /// How many groups.
+    /// How many of the strongest growing groups.
     pub top: usize,
-    /// What growth is measured in.
-    pub metric: Metric,
-}
-
-/// A report.
-#[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// Version of the JSON form: raised when a field changes its meaning or goes.
-    pub version: u32,
-    /// Id of the grouping; of trees that came grouped, their roles.
-    pub grouping: String,
     /// Id of the metric that growth is measured in.
     pub metric: String,
-    /// The heap at each point in time.
-    pub times: Vec<HeapSize>,
-    /// The strongest growing groups.
-    pub growing: Vec<Growing>,
+    /// The first and last time, counted from 1; the first and last there are where nothing is said.
+    pub window: (Option<usize>, Option<usize>),
+}
+
+impl Default for ReportOptions {
+    fn default() -> Self {
+        ReportOptions { top: 10, metric: "bytes".to_owned(), window: (None, None) }
+    }
+}
+
+/// What analyses found in one document.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Id of the grouping; of trees that came grouped, their roles.
+    pub grouping: String,
+    /// The times that were looked at.
+    pub window: TimeWindow,
+    /// What each analysis found.
+    pub parts: Vec<Part>,
     /// What a person must know about it.
     pub warnings: Vec<Warning>,
 }
 
-/// The heap at one point in time.
-#[derive(Clone, Debug, Serialize)]
-pub struct HeapSize {
-    /// The file, or the GC.
-    pub label: String,
-    /// Milliseconds since the Unix epoch, or since the program started where there is a `gc`; 0 when not known.
-    pub millis: u64,
-    /// The garbage collection this is the start or end of.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gc: Option<GcPoint>,
-    /// What is grouped.
-    pub heap: Amount,
-    /// What no root reaches.
-    pub unreachable: Amount,
+/// What one analysis found.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// What the analysis says of itself.
+    pub analysis: Description,
+    /// What it was told.
+    pub arguments: Arguments,
+    /// What it found.
+    pub findings: Findings,
+    /// Why it could not be made of this input, for people.
+    pub lacking: Option<String>,
 }
 
-/// A growing group.
-#[derive(Clone, Debug, Serialize)]
-pub struct Growing {
-    /// Its key, as `--select` takes it.
-    pub key: String,
-    /// Its path for people.
-    pub path: String,
-    /// At the first time.
-    pub first: Amount,
-    /// At the last time.
-    pub last: Amount,
-    /// The most over time.
-    pub peak: Amount,
-    /// Last minus first.
-    pub growth_objects: i64,
-    /// Last minus first.
-    pub growth_bytes: i64,
-    /// Its main referrers at the last time.
-    pub referrers: Vec<Referrer>,
-    /// GC roots that hold it directly at the last time.
-    pub roots: Vec<HeldBy>,
-    /// From the group up along the strongest referrer each time.
-    pub chain: Vec<String>,
-    /// Why the chain ends there.
-    pub chain_end: String,
-}
-
-/// A group that refers to another.
-#[derive(Clone, Debug, Serialize)]
-pub struct Referrer {
-    /// Its key.
-    pub key: String,
-    /// Its name.
-    pub name: String,
-    /// How many of its objects refer.
-    pub referencing: u64,
-    /// How many objects they refer to.
-    pub referenced: u64,
-}
-
-/// A GC root.
-#[derive(Clone, Debug, Serialize)]
-pub struct HeldBy {
-    /// Kind and place.
-    pub root: String,
-    /// How many objects it holds.
-    pub objects: u64,
-}
-
-const MOST_REFERRERS: usize = 4;
-const MOST_ROOTS: usize = 3;
-/// A chain longer than this tells no more.
-const LONGEST_CHAIN: usize = 12;
-
-/// Makes the report of a source.
+/// Makes the report of a source: the heap over time, what grows most, and, of a trace, its collections by kind and cause.
 ///
 /// # Errors
-/// When a state cannot be loaded again, or the work was cancelled.
+/// When there is no such metric or point in time, a state cannot be loaded again, or the work was cancelled.
 pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> Result<Report> {
     let timeline = source.timeline();
-    let times = timeline.points().iter().enumerate().map(|(t, point)| HeapSize {
-        label: point.label.clone(),
-        millis: point.millis,
-        gc: point.gc.clone(),
-        heap: timeline.amount(t, NodeId::ROOT),
-        unreachable: point.unreachable,
-    });
-    let last = timeline.times().saturating_sub(1);
-    let mut growing = Vec::new();
-    for node in top_growing(timeline, options.metric, options.top) {
-        let map = source.references(last, node, progress)?.unwrap_or_default();
-        let (chain, chain_end) = chain(source, last, node, progress)?;
-        growing.push(Growing {
-            key: timeline.key(node),
-            path: timeline.path_label(node),
-            first: timeline.amount(0, node),
-            last: timeline.amount(last, node),
-            peak: timeline.max(node),
-            growth_objects: timeline.growth(node, Metric::Objects),
-            growth_bytes: timeline.growth(node, Metric::Bytes),
-            referrers: map
-                .incoming
-                .iter()
-                .take(MOST_REFERRERS)
-                .map(|e| Referrer {
-                    key: timeline.key(e.other),
-                    name: timeline.display_name(e.other),
-                    referencing: e.referencing,
-                    referenced: e.referenced,
-                })
-                .collect(),
-            roots: map.roots.iter().take(MOST_ROOTS).map(|(r, n)| HeldBy { root: r.clone(), objects: *n }).collect(),
-            chain,
-            chain_end,
-        });
+    super::metric_of(timeline, &options.metric)?;
+    let window = TimeWindow::of(timeline, options.window.0, options.window.1)?;
+    let registry = Registry::built_in();
+    let mut report = Report::new(source, window);
+    report.add(&*registry.get("heap")?, source, [], progress)?;
+    let top = options.top.to_string();
+    report.add(&*registry.get("growth")?, source, [("top", &*top), ("metric", &*options.metric)], progress)?;
+    let collections = registry.get("collections")?;
+    if collections.describe().check(source, window).is_ok() {
+        report.add(&*collections, source, [], progress)?;
+        // One by one they stand in the first table.
+        if let Some(part) = report.parts.last_mut() {
+            part.findings.tables.retain(|table| table.header.id == "totals");
+        }
     }
-    Ok(Report {
-        version: 1,
-        grouping: source.grouping_id(),
-        metric: timeline.metric_info(options.metric).id.to_string(),
-        times: times.collect(),
-        growing,
-        warnings: source.warnings(),
-    })
+    Ok(report)
 }
 
-/// Follows the referrer of most of the group's objects, upwards, until a root holds most of a group, nothing refers to
-/// it, or the way returns to where it was.
-fn chain(source: &Source, time: usize, start: NodeId, progress: &Progress) -> Result<(Vec<String>, String)> {
-    let timeline = source.timeline();
-    let mut seen = vec![start];
-    let mut names = vec![timeline.display_name(start)];
-    let mut at = start;
-    loop {
-        let Some(map) = source.references(time, at, progress)? else {
-            return Ok((names, "the input does not say what refers to it".into()));
-        };
-        let strongest =
-            map.incoming.iter().filter(|e| !seen.contains(&e.other)).max_by_key(|e| (e.referenced, e.referencing));
-        let objects = timeline.amount(time, at).objects;
-        if let Some((root, held)) = map.roots.first()
-            && held * 2 >= objects.min(8)
-            && strongest.is_none_or(|e| e.referenced * 2 <= objects || objects <= 8)
-        {
-            return Ok((names, format!("held by {root}")));
-        }
-        let Some(edge) = strongest else {
-            return Ok((
-                names,
-                match map.roots.first() {
-                    Some((root, _)) => format!("held by {root}"),
-                    None if map.incoming.is_empty() => "nothing else refers to it".into(),
-                    None => "the way leads back to groups above".into(),
-                },
-            ));
-        };
-        if names.len() >= LONGEST_CHAIN {
-            return Ok((names, "and further up".into()));
-        }
-        at = edge.other;
-        seen.push(at);
-        names.push(timeline.display_name(at));
-    }
+/// Runs one analysis and makes a report of it.
+///
+/// # Errors
+/// When it cannot be made of this source, or as [`report`].
+pub fn analyse<'a>(
+    analysis: &Arc<dyn Analysis>,
+    source: &Source,
+    window: TimeWindow,
+    given: impl IntoIterator<Item = (&'a str, &'a str)>,
+    progress: &Progress,
+) -> Result<Report> {
+    let mut report = Report::new(source, window);
+    let arguments = Arguments::parse(&analysis.describe(), given)?;
+    let findings = super::run(&**analysis, source, window, &arguments, progress)?;
+    report.parts.push(Part { analysis: analysis.describe(), arguments, findings, lacking: None });
+    Ok(report)
 }
 
 impl Report {
-    /// The report as JSON, indented.
-    pub fn to_json(&self) -> String {
-        // Plain structs of strings and numbers: there is nothing that could fail to serialize.
-        serde_json::to_string_pretty(self).unwrap_or_default()
+    fn new(source: &Source, window: TimeWindow) -> Report {
+        Report { grouping: source.grouping_id(), window, parts: Vec::new(), warnings: source.warnings() }
+    }
+
+    /// Adds what an analysis finds; where it cannot be made of this source, why.
+    fn add<'a>(
+        &mut self,
+        analysis: &dyn Analysis,
+        source: &Source,
+        given: impl IntoIterator<Item = (&'a str, &'a str)>,
+        progress: &Progress,
+    ) -> Result<()> {
+        let description = analysis.describe();
+        let arguments = Arguments::parse(&description, given)?;
+        let (findings, lacking) = match description.check(source, self.window) {
+            Ok(()) => (super::run(analysis, source, self.window, &arguments, progress)?, None),
+            Err(reason) => (Findings::default(), Some(reason)),
+        };
+        self.parts.push(Part { analysis: description, arguments, findings, lacking });
+        Ok(())
+    }
+
+    /// All tables, in order.
+    pub fn tables(&self) -> impl Iterator<Item = &ResultTable> {
+        self.parts.iter().flat_map(|part| &part.findings.tables)
+    }
+
+    /// The table of an id.
+    ///
+    /// # Errors
+    /// When there is none; says which there are.
+    pub fn table(&self, id: &str) -> Result<&ResultTable> {
+        self.tables().find(|table| table.header.id == id).ok_or_else(|| {
+            let known: Vec<&str> = self.tables().map(|t| t.header.id.as_str()).collect();
+            Error::Unusable {
+                what: format!("There is no table {id} in this report"),
+                remedy: format!("Use one of: {}", known.join(", ")),
+            }
+        })
+    }
+
+    /// Writes it for people.
+    ///
+    /// # Errors
+    /// When `out` takes no more, or the work was cancelled ([`io::ErrorKind::Interrupted`]).
+    pub fn write_text(&self, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
+        let mut first = true;
+        for part in &self.parts {
+            for table in &part.findings.tables {
+                paragraph(out, &mut first)?;
+                write_text(table, out, progress)?;
+            }
+            if let Some(reason) = &part.lacking {
+                paragraph(out, &mut first)?;
+                writeln!(out, "{}\n  {reason}.", part.analysis.title.to_uppercase())?;
+            }
+            for note in &part.findings.notes {
+                writeln!(out, "  {note}")?;
+            }
+        }
+        let mut warnings = self.all_warnings().peekable();
+        if warnings.peek().is_some() {
+            paragraph(out, &mut first)?;
+            writeln!(out, "WARNINGS")?;
+        }
+        warnings.try_for_each(|warning| writeln!(out, "  {warning}"))
+    }
+
+    /// Writes it for programs, indented.
+    ///
+    /// # Errors
+    /// When something in it has no JSON form, or `out` takes no more.
+    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, self)?;
+        writeln!(out)
+    }
+
+    /// The warnings of the document, then those of the analyses.
+    pub fn all_warnings(&self) -> impl Iterator<Item = &Warning> {
+        self.warnings.iter().chain(self.parts.iter().flat_map(|part| &part.findings.warnings))
     }
 }
 
-fn signed(value: i64, text: impl Fn(u64) -> String) -> String {
-    let sign = if value < 0 { "-" } else { "+" };
-    format!("{sign}{}", text(value.unsigned_abs()))
+fn paragraph(out: &mut dyn Write, first: &mut bool) -> io::Result<()> {
+    if std::mem::take(first) { Ok(()) } else { writeln!(out) }
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "HEAP OVER TIME")?;
-        let width = self.times.iter().map(|t| t.label.chars().count()).max().unwrap_or(0).clamp(4, 40);
-        // What cannot be known of a kind of input has no column.
-        let trace = self.times.iter().any(|t| t.gc.is_some());
-        let (what, taken, last) = match trace {
-            true => ("GC", "at", "collection"),
-            false => ("state", "taken", "unreachable"),
+impl std::fmt::Display for Report {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut text = Vec::new();
+        self.write_text(&mut text, &Progress::new()).map_err(|_| std::fmt::Error)?;
+        f.write_str(&String::from_utf8_lossy(&text))
+    }
+}
+
+/// The table of a tree as a report of its own, row by row: it may have a million of them.
+pub struct TreeReport<'a> {
+    /// Where the tree comes from.
+    pub source: &'a Source,
+    /// The times it is about.
+    pub window: TimeWindow,
+    /// What was asked for, by name.
+    pub arguments: Vec<(&'static str, String)>,
+    /// The rows.
+    pub rows: &'a dyn RowSource,
+    /// Lines that sum it up.
+    pub notes: Vec<String>,
+}
+
+impl TreeReport<'_> {
+    /// As [`Report::write_text`].
+    ///
+    /// # Errors
+    /// As [`Report::write_text`].
+    pub fn write_text(&self, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
+        write_text(self.rows, out, progress)?;
+        self.notes.iter().try_for_each(|note| writeln!(out, "  {note}"))?;
+        let warnings = self.source.warnings();
+        if !warnings.is_empty() {
+            writeln!(out, "\nWARNINGS")?;
+        }
+        warnings.iter().try_for_each(|warning| writeln!(out, "  {warning}"))
+    }
+
+    /// As [`Report::write_json`], with one analysis, `tree`.
+    ///
+    /// # Errors
+    /// As [`Report::write_json`].
+    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let warnings = self.source.warnings();
+        let arguments: std::collections::BTreeMap<_, _> = self.arguments.iter().cloned().collect();
+        let part = JsonPart {
+            id: "tree",
+            title: "Memory tree",
+            arguments: &arguments,
+            lacking: None,
+            tables: Tables(vec![self.rows]),
+            notes: &self.notes,
         };
-        writeln!(f, "  {:>4}  {what:<width$}  {taken:<23}  {:>13}  {:>9}  {last:>11}", "#", "objects", "bytes")?;
-        for (i, t) in self.times.iter().enumerate() {
-            let (taken, last) = match &t.gc {
-                Some(gc) => (uptime_text(t.millis), gc_text(gc)),
-                None if t.millis == 0 => ("unknown".to_owned(), bytes_text(t.unreachable.bytes)),
-                None => (time_text(t.millis), bytes_text(t.unreachable.bytes)),
-            };
-            writeln!(
-                f,
-                "  {:>4}  {:<width$}  {taken:<23}  {:>13}  {:>9}  {last:>11}",
-                i + 1,
-                t.label,
-                count_text(t.heap.objects),
-                bytes_text(t.heap.bytes),
-            )?;
+        let document = JsonReport {
+            version: VERSION,
+            grouping: &self.source.grouping_id(),
+            from: self.window.from + 1,
+            to: self.window.to + 1,
+            warnings: warnings.iter().collect(),
+            analyses: vec![part],
+        };
+        serde_json::to_writer_pretty(&mut *out, &document)?;
+        writeln!(out)
+    }
+}
+
+/// The JSON form. Warnings come first: when one of them has no JSON form, that is known before a million rows.
+#[derive(serde::Serialize)]
+struct JsonReport<'a, A> {
+    version: u32,
+    grouping: &'a str,
+    from: usize,
+    to: usize,
+    warnings: Vec<&'a Warning>,
+    analyses: Vec<JsonPart<'a, A>>,
+}
+
+#[derive(serde::Serialize)]
+struct JsonPart<'a, A> {
+    id: &'a str,
+    title: &'a str,
+    arguments: &'a A,
+    lacking: Option<&'a str>,
+    tables: Tables<'a>,
+    notes: &'a [String],
+}
+
+struct Tables<'a>(Vec<&'a dyn RowSource>);
+
+impl Serialize for Tables<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut tables = serializer.serialize_seq(Some(self.0.len()))?;
+        for table in &self.0 {
+            tables.serialize_element(&JsonTable(*table))?;
         }
-        writeln!(f)?;
-        writeln!(f, "GROWS MOST  ({}, first to last; grouped by {})", self.metric, self.grouping)?;
-        if self.times.len() < 2 {
-            writeln!(f, "  Only one state of the heap: growth needs a second one, later.")?;
-        } else if self.growing.is_empty() {
-            writeln!(f, "  No group is larger at the end than at the start.")?;
-        }
-        for (i, g) in self.growing.iter().enumerate() {
-            writeln!(f, "  {:>2}. {}", i + 1, g.path)?;
-            writeln!(
-                f,
-                "      {} objects, {}   ({} -> {} objects, {} -> {})",
-                signed(g.growth_objects, count_text),
-                signed(g.growth_bytes, bytes_text),
-                count_text(g.first.objects),
-                count_text(g.last.objects),
-                bytes_text(g.first.bytes),
-                bytes_text(g.last.bytes)
-            )?;
-            for r in &g.referrers {
-                writeln!(
-                    f,
-                    "      <- {}: {} objects refer to {}",
-                    r.name,
-                    count_text(r.referencing),
-                    count_text(r.referenced)
-                )?;
-            }
-            for r in &g.roots {
-                writeln!(f, "      <- root  {} ({} objects)", r.root, count_text(r.objects))?;
-            }
-            if g.chain.len() > 1 || !g.chain_end.is_empty() {
-                writeln!(f, "      upwards: {}; {}", g.chain.join(" <- "), g.chain_end)?;
-            }
-        }
-        if !self.warnings.is_empty() {
-            writeln!(f, "\nWARNINGS")?;
-            for warning in &self.warnings {
-                writeln!(f, "  {warning}")?;
-            }
-        }
-        Ok(())
+        tables.end()
+    }
+}
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let report = JsonReport {
+            version: VERSION,
+            grouping: &self.grouping,
+            from: self.window.from + 1,
+            to: self.window.to + 1,
+            warnings: self.all_warnings().collect(),
+            analyses: self.parts.iter().map(json_part).collect(),
+        };
+        report.serialize(serializer)
+    }
+}
+
+fn json_part(part: &Part) -> JsonPart<'_, Arguments> {
+    JsonPart {
+        id: part.analysis.id,
+        title: part.analysis.title,
+        arguments: &part.arguments,
+        lacking: part.lacking.as_deref(),
+        tables: Tables(part.findings.tables.iter().map(|table| table as &dyn RowSource).collect()),
+        notes: &part.findings.notes,
     }
 }

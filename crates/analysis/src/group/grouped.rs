@@ -1,12 +1,16 @@
 //! Applies a grouping to a heap state.
+//!
+//! Two ways lead to the same tree. Where the classifiers read only what objects share with others
+//! ([`Reads::BY_CLASS`](super::Reads::BY_CLASS)), objects are counted by class, and each class is classified once.
+//! Otherwise each object is asked, see [`by_object`](super::by_object). A test holds one to the other.
 
-use super::{Classifier, GroupOptions, Grouping, MemoryTree, Needs, Placement};
+use super::by_object::{self, ByObject, Limits};
+use super::{GroupOptions, Grouping, MemoryTree, ObjectView, Placement, Reads};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{Amount, HeapState, ObjectId};
+use memory_city_heap::{Amount, BIG_ARRAY, HeapState, ObjectId};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
 
 /// A heap state, grouped: the tree, and for each object the leaves it is counted in.
 pub struct Grouped {
@@ -17,211 +21,177 @@ pub struct Grouped {
 }
 
 enum Assignment {
-    /// Leaves by type and variant: nothing is stored for an object.
-    Slot { slots: Slots, leaves: Vec<Box<[u32]>> },
-    /// Leaves by type, variant and origin.
-    Class { slots: Slots, leaves: FxHashMap<u64, Box<[u32]>> },
+    /// Leaves by class, where there is a place for each class: nothing is stored for an object.
+    Dense(Classes, Vec<Box<[u32]>>),
+    /// Leaves by class.
+    Sparse(Classes, FxHashMap<u64, Box<[u32]>>),
     /// Leaves by object.
-    Object { offsets: Vec<u32>, leaves: Vec<u32> },
+    Object(ByObject),
 }
 
-/// Objects of the same type and variant are in the same slot.
-struct Slots {
-    classifiers: Vec<(Arc<dyn Classifier>, u32)>,
-    /// Variants of all classifiers together.
-    width: usize,
+/// What makes objects the same to all classifiers that read only [`Reads::BY_CLASS`].
+#[derive(Clone, Copy)]
+pub(super) struct Classes {
+    /// Whether big arrays are told from others.
+    big: bool,
+    /// Whether origins matter.
+    origin: bool,
 }
 
-impl Slots {
-    fn new(grouping: &Grouping) -> Slots {
-        let mut width = 1usize;
-        let mut classifiers = Vec::new();
-        for classifier in &grouping.classifiers {
-            if let Needs::Variants(variants @ 2..) = classifier.needs() {
-                width *= variants as usize;
-                classifiers.push((Arc::clone(classifier), variants));
-            }
-        }
-        Slots { classifiers, width }
+impl Classes {
+    pub fn new(reads: Reads) -> Classes {
+        Classes { big: reads.contains(Reads::BIG_ARRAY), origin: reads.intersects(Reads::SITE | Reads::LIFE) }
     }
 
+    /// The type and whether it is a big array, a number below twice that of types; and the origin where it matters.
     #[inline]
-    fn of(&self, heap: &HeapState, o: ObjectId) -> usize {
-        let mut at = heap.type_of(o).0 as usize;
-        if !self.classifiers.is_empty() {
-            let facts = heap.facts(o);
-            for (classifier, variants) in &self.classifiers {
-                at = at * *variants as usize + classifier.variant(&facts) as usize;
-            }
-        }
-        at
-    }
-
-    /// The slot, and the origin where there is one.
-    #[inline]
-    fn class_of(&self, heap: &HeapState, o: ObjectId) -> u64 {
-        let origin = heap.origins().map_or(0, |origins| origins.class_of(o.0 as usize));
-        (self.of(heap, o) as u64) << 32 | u64::from(origin)
+    pub fn of(self, heap: &HeapState, o: ObjectId) -> u64 {
+        let big = self.big && heap.array_length(o).is_some_and(|l| l >= BIG_ARRAY);
+        let slot = 2 * u64::from(heap.type_of(o).0) + u64::from(big);
+        if self.origin { slot << 32 | u64::from(heap.origin_class(o)) } else { slot }
     }
 }
 
 impl Grouped {
-    /// The leaves an object is counted in; none when it is left out.
+    /// The leaves an object is counted in, ascending; none when it is left out.
+    #[inline]
     pub fn leaves_of(&self, heap: &HeapState, o: ObjectId) -> &[u32] {
         if !self.include_unreachable && !heap.is_reachable(o) {
             return &[];
         }
         match &self.assignment {
-            Assignment::Slot { slots, leaves } => &leaves[slots.of(heap, o)],
-            Assignment::Class { slots, leaves } => leaves.get(&slots.class_of(heap, o)).map(|l| &l[..]).unwrap_or(&[]),
-            Assignment::Object { offsets, leaves } => {
-                let i = o.0 as usize;
-                &leaves[offsets[i] as usize..offsets[i + 1] as usize]
-            }
+            Assignment::Dense(classes, leaves) => &leaves[classes.of(heap, o) as usize],
+            Assignment::Sparse(classes, leaves) => leaves.get(&classes.of(heap, o)).map_or(&[], |l| l),
+            Assignment::Object(leaves) => leaves.of(o),
         }
     }
 }
 
 /// Objects a task looks at between two looks at the clock.
-const RUN: usize = 1 << 16;
+pub(super) const RUN: usize = 1 << 16;
 
-/// Groups a heap state.
+/// Groups a heap state. What a classifier reads and the heap does not know is as if it were not there: ask
+/// [`Grouping::lacks`] with [`Reads::known_of`] first.
 ///
 /// # Errors
-/// When cancelled.
+/// When cancelled, or when there would be more groups than anybody can look at.
 pub fn group(heap: &HeapState, grouping: &Grouping, options: GroupOptions, progress: &Progress) -> Result<Grouped> {
+    let reads = grouping.reads();
+    let include_unreachable = options.include_unreachable;
+    if reads.by_object() {
+        let (tree, leaves) = by_object::group(heap, grouping, options, Limits::default(), progress)?;
+        return Ok(Grouped { tree, assignment: Assignment::Object(leaves), include_unreachable });
+    }
     let mut placement = Placement::new(grouping);
-    let slots = Slots::new(grouping);
-    let assignment = match grouping.needs() {
-        Needs::Variants(_) => by_slot(heap, options, slots, &mut placement, progress)?,
-        Needs::Site | Needs::Life if heap.origins().is_some() => {
-            by_class(heap, options, slots, &mut placement, progress)?
-        }
-        _ => by_object(heap, options, &mut placement, progress)?,
+    let classes = Classes::new(reads);
+    let assignment = if classes.origin {
+        let counts = counted(heap, options, classes, FxHashMap::default, progress)?;
+        Assignment::Sparse(classes, placed(heap, counts, &mut placement).collect())
+    } else {
+        let size = 2 * heap.types().len();
+        let counts = counted(heap, options, classes, || vec![Count::NONE; size], progress)?;
+        let mut leaves = vec![Box::default(); size];
+        placed(heap, counts, &mut placement).for_each(|(class, found)| leaves[class as usize] = found);
+        Assignment::Dense(classes, leaves)
     };
-    Ok(Grouped { tree: placement.tree, assignment, include_unreachable: options.include_unreachable })
+    Ok(Grouped { tree: placement.tree, assignment, include_unreachable })
 }
 
+/// The objects of a class.
 #[derive(Clone, Copy)]
-struct Slot {
+struct Count {
     amount: Amount,
-    /// An object of the slot; `u32::MAX` while it is empty.
+    /// The first of them; `u32::MAX` while there is none.
     example: u32,
 }
 
-const EMPTY: Slot = Slot { amount: Amount { objects: 0, bytes: 0 }, example: u32::MAX };
+impl Count {
+    const NONE: Count = Count { amount: Amount { objects: 0, bytes: 0 }, example: u32::MAX };
 
-impl Slot {
-    fn count(&mut self, heap: &HeapState, o: ObjectId) {
-        self.amount += Amount { objects: 1, bytes: heap.size_of(o) };
-        self.example = self.example.min(o.0);
-    }
-
-    fn join(&mut self, other: Slot) {
+    fn join(&mut self, other: Count) {
         self.amount += other.amount;
         self.example = self.example.min(other.example);
     }
 }
 
-/// Counts all objects that take part, on all cores, into whatever `count` keeps.
-fn counted<C: Send>(
+/// Counts by class.
+trait Counts: Send {
+    fn of(&mut self, class: u64) -> &mut Count;
+    fn join(&mut self, other: Self);
+    fn list(self) -> Vec<(u64, Count)>;
+}
+
+/// A place for each class there can be.
+impl Counts for Vec<Count> {
+    #[inline]
+    fn of(&mut self, class: u64) -> &mut Count {
+        &mut self[class as usize]
+    }
+
+    fn join(&mut self, other: Self) {
+        self.iter_mut().zip(other).for_each(|(mine, theirs)| mine.join(theirs));
+    }
+
+    fn list(self) -> Vec<(u64, Count)> {
+        (0..).zip(self).filter(|(_, count)| count.example != u32::MAX).collect()
+    }
+}
+
+impl Counts for FxHashMap<u64, Count> {
+    #[inline]
+    fn of(&mut self, class: u64) -> &mut Count {
+        self.entry(class).or_insert(Count::NONE)
+    }
+
+    fn join(&mut self, other: Self) {
+        other.into_iter().for_each(|(class, count)| self.of(class).join(count));
+    }
+
+    fn list(self) -> Vec<(u64, Count)> {
+        self.into_iter().collect()
+    }
+}
+
+/// Counts all objects that take part, on all cores.
+fn counted<C: Counts>(
     heap: &HeapState,
     options: GroupOptions,
-    progress: &Progress,
+    classes: Classes,
     empty: impl Fn() -> C + Sync + Send,
-    count: impl Fn(&mut C, ObjectId) + Sync + Send,
-    join: impl Fn(&mut C, C) + Sync + Send,
-) -> Result<C> {
+    progress: &Progress,
+) -> Result<Vec<(u64, Count)>> {
     let n = heap.object_count();
     let reachable = heap.reachable();
-    (0..n.div_ceil(RUN))
+    let counts = (0..n.div_ceil(RUN))
         .into_par_iter()
         .try_fold(&empty, |mut counts, run| {
             progress.check()?;
             for o in (run * RUN..((run + 1) * RUN).min(n)).map(|i| ObjectId(i as u32)) {
                 if options.include_unreachable || reachable.contains(o.0) {
-                    count(&mut counts, o);
+                    let amount = Amount { objects: 1, bytes: heap.size_of(o) };
+                    counts.of(classes.of(heap, o)).join(Count { amount, example: o.0 });
                 }
             }
             Ok(counts)
         })
         .try_reduce(&empty, |mut a, b| {
-            join(&mut a, b);
+            a.join(b);
             Ok(a)
-        })
+        })?;
+    Ok(counts.list())
 }
 
-fn by_slot(
-    heap: &HeapState,
-    options: GroupOptions,
-    slots: Slots,
-    placement: &mut Placement<'_>,
-    progress: &Progress,
-) -> Result<Assignment> {
-    let size = heap.types().len() * slots.width;
-    let counts = counted(
-        heap,
-        options,
-        progress,
-        || vec![EMPTY; size],
-        |counts, o| counts[slots.of(heap, o)].count(heap, o),
-        |a, b| a.iter_mut().zip(b).for_each(|(x, y)| x.join(y)),
-    )?;
-    let mut leaves = vec![Box::default(); size];
-    for (slot, found) in counts.iter().zip(&mut leaves) {
-        if slot.example != u32::MAX {
-            *found = placement.place(&heap.facts(ObjectId(slot.example)));
-            placement.tree.add_up(found, slot.amount);
-        }
-    }
-    Ok(Assignment::Slot { slots, leaves })
-}
-
-fn by_class(
-    heap: &HeapState,
-    options: GroupOptions,
-    slots: Slots,
-    placement: &mut Placement<'_>,
-    progress: &Progress,
-) -> Result<Assignment> {
-    let counts = counted(
-        heap,
-        options,
-        progress,
-        FxHashMap::<u64, Slot>::default,
-        |counts, o| counts.entry(slots.class_of(heap, o)).or_insert(EMPTY).count(heap, o),
-        |a, b| b.into_iter().for_each(|(class, slot)| a.entry(class).or_insert(EMPTY).join(slot)),
-    )?;
-    let mut counts: Vec<(u64, Slot)> = counts.into_iter().collect();
-    // In the order of objects, so that the tree does not depend on the number of cores.
-    counts.sort_unstable_by_key(|(_, slot)| slot.example);
-    let mut leaves = FxHashMap::default();
-    for (class, slot) in counts {
-        let found = placement.place(&heap.facts(ObjectId(slot.example)));
-        placement.tree.add_up(&found, slot.amount);
-        leaves.insert(class, found);
-    }
-    Ok(Assignment::Class { slots, leaves })
-}
-
-fn by_object(
-    heap: &HeapState,
-    options: GroupOptions,
-    placement: &mut Placement<'_>,
-    progress: &Progress,
-) -> Result<Assignment> {
-    let mut offsets = vec![0u32];
-    let mut leaves = Vec::new();
-    for o in heap.objects() {
-        if (o.0 as usize).is_multiple_of(RUN) {
-            progress.check()?;
-        }
-        if options.include_unreachable || heap.is_reachable(o) {
-            let found = placement.place(&heap.facts(o));
-            placement.tree.add_up(&found, Amount { objects: 1, bytes: heap.size_of(o) });
-            leaves.extend_from_slice(&found);
-        }
-        offsets.push(leaves.len() as u32);
-    }
-    Ok(Assignment::Object { offsets, leaves })
+/// Places each class, and counts its objects there: in the order of objects, so that the tree does not depend on the
+/// number of cores.
+fn placed<'a>(
+    heap: &'a HeapState,
+    mut counts: Vec<(u64, Count)>,
+    placement: &'a mut Placement<'_>,
+) -> impl Iterator<Item = (u64, Box<[u32]>)> + 'a {
+    counts.sort_unstable_by_key(|(_, count)| count.example);
+    counts.into_iter().map(|(class, count)| {
+        let leaves = placement.place(&ObjectView::new(heap, ObjectId(count.example), None, Reads::BY_CLASS));
+        placement.tree.add_up(&leaves, count.amount);
+        (class, leaves)
+    })
 }

@@ -1,53 +1,53 @@
 //! Where objects belong in the tree of a grouping.
 
-use super::{Grouping, MemoryTree, Values};
-use memory_city_heap::Facts;
-use std::sync::Arc;
+use super::{Grouping, MemoryTree, ObjectView, Values};
 
 /// A grouping and the tree it makes.
-pub struct Placement<'g> {
+pub(crate) struct Placement<'g> {
     /// The tree; grows as objects are placed.
     pub tree: MemoryTree,
     grouping: &'g Grouping,
-    roles: Vec<Arc<str>>,
+    /// The role of each classifier's nodes, as a symbol of the tree.
+    roles: Vec<u32>,
+    values: Values,
 }
 
 impl<'g> Placement<'g> {
     /// An empty tree.
     pub fn new(grouping: &'g Grouping) -> Self {
         let mut tree = MemoryTree::new();
-        let roles: Vec<Arc<str>> = grouping.classifiers.iter().map(|c| Arc::from(c.meta().name)).collect();
-        for (classifier, role) in grouping.classifiers.iter().zip(&roles) {
-            if let Some(separator) = classifier.meta().separator {
-                tree.join_chains(role, separator);
+        let mut roles = Vec::with_capacity(grouping.classifiers.len());
+        for meta in grouping.classifiers.iter().map(|c| c.meta()) {
+            if let Some(separator) = meta.separator {
+                tree.join_chains(&(&*meta.name).into(), separator);
             }
+            roles.push(tree.symbol(&meta.name));
         }
-        Placement { tree, grouping, roles }
+        Placement { tree, grouping, roles, values: Values::default() }
     }
 
-    /// The grouping.
-    pub fn grouping(&self) -> &'g Grouping {
-        self.grouping
-    }
-
-    /// The nodes an object ends up in: one, unless a classifier gave several values. Counts nothing.
-    pub fn place(&mut self, facts: &Facts<'_>) -> Box<[u32]> {
-        let mut ends = vec![0];
-        for (classifier, role) in self.grouping.classifiers.iter().zip(&self.roles) {
-            let values = classifier.classify(facts);
-            let tree = &mut self.tree;
-            let mut next = Vec::with_capacity(ends.len());
-            for end in ends {
-                match &values {
-                    Values::One(value) => next.push(tree.child(end, role, value)),
-                    Values::Many(values) => next.extend(values.iter().map(|v| tree.child(end, role, v))),
-                    Values::Chain(values) => next.push(values.iter().fold(end, |at, v| tree.child(at, role, v))),
-                }
-            }
-            ends = next;
+    /// The nodes an object ends up in, ascending: one, unless a classifier gave several values or none. Counts nothing.
+    pub fn place(&mut self, object: &ObjectView<'_>) -> Box<[u32]> {
+        let (mut ends, mut next) = (vec![0], Vec::new());
+        for level in 0..self.grouping.classifiers.len() {
+            next.clear();
+            self.below(level, object, &ends, &mut next);
+            std::mem::swap(&mut ends, &mut next);
         }
         ends.sort_unstable();
         ends.dedup();
-        ends.into_iter().map(|e| e as u32).collect()
+        ends.into()
+    }
+
+    /// Lists where an object goes by one classifier, from each of the nodes it is in by those before.
+    #[inline]
+    pub fn below(&mut self, level: usize, object: &ObjectView<'_>, ends: &[u32], next: &mut Vec<u32>) {
+        let classifier = &*self.grouping.classifiers[level];
+        self.values.clear();
+        classifier.classify(&object.for_reader(classifier.meta().reads), &mut self.values);
+        let (tree, role) = (&mut self.tree, self.roles[level]);
+        for &end in ends {
+            next.extend(self.values.chains().map(|chain| chain.fold(end, |at, name| tree.child_of(at, role, name))));
+        }
     }
 }

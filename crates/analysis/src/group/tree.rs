@@ -1,5 +1,6 @@
 //! A memory tree: groups of objects, nested, with objects and bytes.
 
+use indexmap::IndexSet;
 use memory_city_heap::Amount;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -8,21 +9,26 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct MemoryTree {
     parent: Vec<u32>,
-    name: Vec<Arc<str>>,
-    role: Vec<Arc<str>>,
+    /// Names and roles are symbols.
+    name: Vec<u32>,
+    role: Vec<u32>,
     amount: Vec<Amount>,
-    find: FxHashMap<(u32, Arc<str>, Arc<str>), u32>,
+    /// Each name once. Hashed with a random seed: names come from files, and nobody shall be able to choose names that
+    /// all fall into one bucket.
+    symbols: IndexSet<Arc<str>, ahash::RandomState>,
+    /// Parent, role and name to node.
+    find: FxHashMap<(u32, u32, u32), u32>,
     separators: Vec<(Arc<str>, &'static str)>,
 }
 
 impl Default for MemoryTree {
     fn default() -> Self {
-        let heap: Arc<str> = Arc::from("Heap");
         MemoryTree {
             parent: vec![0],
-            name: vec![Arc::clone(&heap)],
-            role: vec![heap],
+            name: vec![0],
+            role: vec![0],
             amount: vec![Amount::default()],
+            symbols: std::iter::once(Arc::from("Heap")).collect(),
             find: FxHashMap::default(),
             separators: Vec::new(),
         }
@@ -37,16 +43,32 @@ impl MemoryTree {
 
     /// The child of a node with a name and role; made when it is not there.
     pub fn child(&mut self, parent: usize, role: &Arc<str>, name: &Arc<str>) -> usize {
+        let role = self.symbol(role);
+        self.child_of(parent as u32, role, name) as usize
+    }
+
+    /// The number of a role.
+    pub(super) fn symbol(&mut self, text: &str) -> u32 {
+        let at = match self.symbols.get_index_of(text) {
+            Some(at) => at,
+            None => self.symbols.insert_full(Arc::from(text)).0,
+        };
+        at as u32
+    }
+
+    /// As [`MemoryTree::child`], of a role by number.
+    #[inline]
+    pub(super) fn child_of(&mut self, parent: u32, role: u32, name: &str) -> u32 {
+        let name = self.symbol(name);
         let next = self.parent.len() as u32;
-        let key = (parent as u32, Arc::clone(role), Arc::clone(name));
-        let id = *self.find.entry(key).or_insert(next);
+        let id = *self.find.entry((parent, role, name)).or_insert(next);
         if id == next {
-            self.parent.push(parent as u32);
-            self.name.push(Arc::clone(name));
-            self.role.push(Arc::clone(role));
+            self.parent.push(parent);
+            self.name.push(name);
+            self.role.push(role);
             self.amount.push(Amount::default());
         }
-        id as usize
+        id
     }
 
     /// Says that chains of single children with this role may be joined to one node.
@@ -124,12 +146,12 @@ impl MemoryTree {
 
     /// The name.
     pub fn name(&self, node: usize) -> &Arc<str> {
-        &self.name[node]
+        &self.symbols[self.name[node] as usize]
     }
 
     /// The name of the classifier that made it.
     pub fn role(&self, node: usize) -> &Arc<str> {
-        &self.role[node]
+        &self.symbols[self.role[node] as usize]
     }
 
     /// Objects and bytes.

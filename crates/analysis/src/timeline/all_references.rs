@@ -6,6 +6,7 @@
 
 use super::{NodeId, Timeline};
 use crate::group::Grouped;
+use ahash::AHashMap;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId};
@@ -153,7 +154,8 @@ impl Sums {
 }
 
 fn roots(heap: &HeapState, grouped: &Grouped, place: &[Option<NodeId>]) -> Vec<Held> {
-    let mut counts: FxHashMap<(NodeId, String), u64> = FxHashMap::default();
+    // Texts of dumps: hashed with a random seed.
+    let mut counts: AHashMap<(NodeId, String), u64> = AHashMap::default();
     for root in heap.roots() {
         for node in grouped.leaves_of(heap, root.object).iter().filter_map(|&leaf| place[leaf as usize]) {
             *counts.entry((node, root.text())).or_default() += 1;

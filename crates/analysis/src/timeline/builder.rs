@@ -3,6 +3,8 @@
 //! Trees of a series resemble each other, so a node is first looked for right behind the one before it, in the order
 //! in which nodes first came: that costs two comparisons. Only where the guess fails is a node hashed.
 
+use super::json::memory::Amounts;
+use super::symbols::Symbols;
 use super::{Amount, NodeId, TimePoint, Timeline};
 use crate::group::MemoryTree;
 use ahash::AHashMap;
@@ -25,6 +27,10 @@ pub struct TimelineBuilder {
     /// The amount of each node at the last time.
     last: Vec<Amount>,
     find: AHashMap<Identity, u32>,
+    /// By the symbol of a name: the role of the first node of that name.
+    role_of_name: Vec<u32>,
+    /// The most bytes of names that are made up when the timeline is finished, so that siblings differ.
+    made_up: u64,
     /// By time: the nodes whose amount became another. It is 0 before the first. Shared with copies, which are made
     /// to finish a timeline that goes on growing.
     pub(super) log: Vec<Arc<Vec<Change>>>,
@@ -77,7 +83,7 @@ pub(crate) struct Keys {
 
 /// What makes a node the same at another time. Hashed with a random seed: names come from files, and nobody shall be
 /// able to choose names that all fall into one bucket.
-#[derive(PartialEq, Eq, Hash, Clone, Copy)]
+#[derive(PartialEq, Eq, Hash, Clone, Copy, Debug)]
 struct Identity {
     parent: u32,
     role: u32,
@@ -88,40 +94,6 @@ struct Identity {
 
 /// No key.
 pub(super) const NONE: u32 = u32::MAX;
-
-/// Each text once.
-#[derive(Default)]
-pub(super) struct Symbols {
-    find: AHashMap<Arc<str>, u32>,
-    text: Vec<Arc<str>>,
-    bytes: u64,
-}
-
-impl Symbols {
-    fn of(&mut self, text: &str) -> u32 {
-        if let Some(&symbol) = self.find.get(text) {
-            return symbol;
-        }
-        let shared: Arc<str> = Arc::from(text);
-        let symbol = self.push(Arc::clone(&shared));
-        self.find.insert(shared, symbol);
-        symbol
-    }
-
-    pub(super) fn push(&mut self, text: Arc<str>) -> u32 {
-        self.bytes += text.len() as u64;
-        self.text.push(text);
-        self.text.len() as u32 - 1
-    }
-
-    pub(super) fn text(&self, symbol: u32) -> &Arc<str> {
-        &self.text[symbol as usize]
-    }
-
-    pub(super) fn forget_how_to_find(&mut self) {
-        self.find = AHashMap::new();
-    }
-}
 
 /// The name of a node that shares its name, but not its role, with a sibling: a package `a.b` beside a class `a.b`.
 pub(super) fn told_apart(name: &str, role: &str) -> String {
@@ -244,21 +216,67 @@ impl TimelineBuilder {
         self.changes
     }
 
-    /// About how much memory all of it takes, and will take as a timeline.
-    pub(crate) fn bytes(&self) -> u64 {
-        const NODE: u64 = 128;
-        const TEXT: u64 = 64;
-        2 * self.changes * size_of::<Change>() as u64
-            + NODE * self.parent.len() as u64
-            + TEXT * self.symbols.text.len() as u64
-            + self.symbols.bytes
+    /// How much of everything there is, for whoever counts memory.
+    pub(crate) fn amounts(&self) -> Amounts {
+        let nested: u64 = self.nested.iter().map(|role| role.len() as u64).sum();
+        Amounts {
+            nodes: self.parent.len() as u64,
+            changes: self.changes,
+            texts: (self.symbols.len() + self.nested.len()) as u64,
+            text_bytes: self.symbols.bytes() + nested,
+            made_up: self.made_up,
+            ..Amounts::default()
+        }
+    }
+
+    /// The most that adding a tree would add to [`TimelineBuilder::amounts`]: costs what looking up its nodes costs.
+    pub(crate) fn growth<'a>(&self, rows: impl ExactSizeIterator<Item = Row<'a>>) -> Amounts {
+        let mut growth = Amounts { changes: (rows.len() + self.known.len()) as u64, ..Amounts::default() };
+        let mut ids: Vec<u32> = Vec::with_capacity(rows.len());
+        let mut role_of_name: AHashMap<&str, &str> = AHashMap::default();
+        let mut guess = 0;
+        for (n, row) in rows.enumerate() {
+            let found = match n {
+                0 if self.parent.is_empty() => None,
+                0 => Some(0),
+                _ => Some(ids[row.parent]).filter(|&p| p != NONE).and_then(|p| self.known_child(p, &row, guess)),
+            };
+            ids.push(found.unwrap_or(NONE));
+            if let Some(id) = found {
+                guess = id + 1;
+                continue;
+            }
+            let bytes = (row.name.len() + row.role.len() + row.key.map_or(0, str::len)) as u64;
+            let first = self.symbols.find(row.name).and_then(|name| self.role_of_name.get(name as usize));
+            let known = first.filter(|&&role| role != NONE).map(|&role| &**self.symbols.text(role));
+            let first = *role_of_name.entry(row.name).or_insert(known.unwrap_or(row.role));
+            growth.nodes += 1;
+            growth.texts += 3;
+            growth.text_bytes += bytes;
+            growth.made_up += if row.key.is_some() || first != row.role { 2 * (bytes + 8) } else { 0 };
+        }
+        growth
+    }
+
+    /// All of its state as text, for tests that compare states completely.
+    #[cfg(test)]
+    pub(crate) fn shown(&self) -> String {
+        let sorted = |mut texts: Vec<String>| {
+            texts.sort_unstable();
+            texts
+        };
+        let find = sorted(self.find.iter().map(|entry| format!("{entry:?}")).collect());
+        let nested = sorted(self.nested.iter().map(|role| role.to_string()).collect());
+        let nodes = (&self.parent, &self.name, &self.role, &self.key, &self.seen, &self.last, &self.role_of_name);
+        let times = (&self.points, &self.log, self.changes, &self.separators, &self.known, self.stepped, self.made_up);
+        format!("{:?} {nodes:?} {times:?} {find:?} {nested:?}", self.symbols)
     }
 
     /// A copy to be finished. Nothing can be added to it.
     pub(crate) fn copy(&self) -> TimelineBuilder {
         TimelineBuilder {
             points: self.points.clone(),
-            symbols: Symbols { text: self.symbols.text.clone(), ..Symbols::default() },
+            symbols: self.symbols.clone(),
             parent: self.parent.clone(),
             name: self.name.clone(),
             role: self.role.clone(),
@@ -332,7 +350,9 @@ impl TimelineBuilder {
         0
     }
 
-    fn child(&mut self, parent: u32, row: &Row<'_>, guess: u32) -> u32 {
+    /// Whether `guess` is the child that a row stands for.
+    #[inline]
+    fn is_child(&self, parent: u32, row: &Row<'_>, guess: u32) -> bool {
         let g = guess as usize;
         if g < self.parent.len() && self.parent[g] == parent && g > 0 {
             let is = |symbol: u32, text: &str| **self.symbols.text(symbol) == *text;
@@ -341,9 +361,22 @@ impl TimelineBuilder {
                 (Some(key), symbol) if symbol != NONE => is(symbol, key),
                 _ => false,
             };
-            if same && is(self.role[g], row.role) {
-                return guess;
-            }
+            return same && is(self.role[g], row.role);
+        }
+        false
+    }
+
+    fn known_child(&self, parent: u32, row: &Row<'_>, guess: u32) -> Option<u32> {
+        if self.is_child(parent, row, guess) {
+            return Some(guess);
+        }
+        let (role, text) = (self.symbols.find(row.role)?, self.symbols.find(row.key.unwrap_or(row.name))?);
+        self.find.get(&Identity { parent, role, text, keyed: row.key.is_some() }).copied()
+    }
+
+    fn child(&mut self, parent: u32, row: &Row<'_>, guess: u32) -> u32 {
+        if self.is_child(parent, row, guess) {
+            return guess;
         }
         let role = self.symbols.of(row.role);
         let (name, key) = match row.key {
@@ -356,8 +389,25 @@ impl TimelineBuilder {
         if id == next {
             let name = if key == NONE { name } else { self.symbols.of(row.name) };
             self.push(parent, name, role, key);
+            self.note_name(name, role, row);
         }
         id
+    }
+
+    /// Counts what a name of its own may take that is made up for a node: where it has a key, or where a node of
+    /// another role has its name. Both of them get one, so it counts twice.
+    fn note_name(&mut self, name: u32, role: u32, row: &Row<'_>) {
+        if self.role_of_name.len() <= name as usize {
+            self.role_of_name.resize(self.symbols.len(), NONE);
+        }
+        let first = &mut self.role_of_name[name as usize];
+        if *first == NONE {
+            *first = role;
+        }
+        if row.key.is_some() || *first != role {
+            let bytes = row.name.len() + row.role.len() + row.key.map_or(0, str::len) + 8;
+            self.made_up += 2 * bytes as u64;
+        }
     }
 
     /// The timeline. Nodes are numbered level by level, by name within a parent: the same data gives the same numbers,
@@ -371,10 +421,10 @@ impl TimelineBuilder {
         self.root("Heap", "Heap");
         // What matching needed makes room for what the timeline needs.
         self.find = AHashMap::new();
+        self.role_of_name = Vec::new();
         self.seen = Vec::new();
         self.last = Vec::new();
         self.known = Vec::new();
-        self.symbols.forget_how_to_find();
         super::numbering::finish(self)
     }
 }

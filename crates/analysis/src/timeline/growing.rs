@@ -3,9 +3,10 @@
 //! The tree after GC k+1 is that after GC k with what was born, died or moved put in and taken out: a step costs what
 //! changed, whatever the size of the heap.
 
-use crate::group::{Grouping, MemoryTree, Placement};
+use crate::group::{Grouping, MemoryTree, ObjectView, Placement, Reads};
 use memory_city_formats::Recording;
 use memory_city_formats::replay::{Change, CohortKey};
+use memory_city_heap::error::{Error, Result};
 use rustc_hash::FxHashMap;
 
 /// A tree that follows the changes of a recording.
@@ -22,15 +23,27 @@ pub struct GrowingTree<'a> {
 
 impl<'a> GrowingTree<'a> {
     /// The empty tree before the first change.
-    pub fn new(recording: &'a Recording, grouping: &'a Grouping) -> Self {
-        GrowingTree {
+    ///
+    /// # Errors
+    /// When the grouping reads what the objects of a cohort do not share, such as their lengths: a recording does not
+    /// know it, and the heap states must be asked ([`Reads::by_object`]).
+    pub fn new(recording: &'a Recording, grouping: &'a Grouping) -> Result<Self> {
+        let reads = grouping.reads();
+        if reads.by_object() {
+            let names = reads.intersection(Reads::BY_OBJECT).names();
+            return Err(Error::Unusable {
+                what: format!("The grouping {} cannot follow changes: it reads {names}", grouping.title),
+                remedy: "Group the heap states one by one".into(),
+            });
+        }
+        Ok(GrowingTree {
             recording,
             placement: Placement::new(grouping),
             leaves: FxHashMap::default(),
-            cohorts: grouping.changes_with_time().then(FxHashMap::default),
+            cohorts: reads.contains(Reads::AGE).then(FxHashMap::default),
             changed: Vec::new(),
             marked: Vec::new(),
-        }
+        })
     }
 
     /// The tree.
@@ -71,7 +84,10 @@ impl<'a> GrowingTree<'a> {
 
     fn apply(&mut self, class: CohortKey, change: Change, gcs: u32) {
         let (recording, placement) = (self.recording, &mut self.placement);
-        let leaves = self.leaves.entry(class).or_insert_with(|| placement.place(&recording.facts(change.key, gcs)));
+        let leaves = self.leaves.entry(class).or_insert_with(|| {
+            let facts = recording.facts(change.key, gcs);
+            placement.place(&ObjectView::of_cohort(&facts))
+        });
         placement.tree.change_up(leaves, change.objects, change.bytes, &mut self.changed);
     }
 }

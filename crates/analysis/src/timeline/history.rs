@@ -3,7 +3,7 @@
 use super::all_references::{TimeReferences, time_references};
 use super::references::{ReferenceMap, reference_map};
 use super::{GrowingTree, NodeId, TimePoint, Timeline, TimelineBuilder};
-use crate::group::{self, GroupOptions, Grouped, Grouping, Needs};
+use crate::group::{self, GroupOptions, Grouped, Grouping, Reads};
 use memory_city_formats::{HeapSeries, Recording, SnapshotInfo};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 /// A series, grouped.
 pub struct History {
     series: Arc<dyn HeapSeries>,
-    grouping: &'static Grouping,
+    grouping: Arc<Grouping>,
     options: GroupOptions,
     timeline: Arc<Timeline>,
     /// The point of the series that each time is.
@@ -36,8 +36,9 @@ const KEPT_MAPS: usize = 256;
 pub const AUTO: &str = "auto";
 
 impl History {
-    /// Groups every state of a series: from its recording where it has one, otherwise one by one. `grouping` may be
-    /// [`AUTO`].
+    /// Groups every state of a series: from its recording where it has one and the grouping reads no more than that
+    /// knows, otherwise one by one. `grouping` is [`AUTO`], the name of a grouping, or a list of classifiers
+    /// ([`group::grouping`]).
     ///
     /// # Errors
     /// When a state cannot be loaded, the grouping is not known or cannot be made of this input, or the work was
@@ -49,6 +50,19 @@ impl History {
         progress: &Progress,
     ) -> Result<History> {
         let grouping = choose(&*series, grouping)?;
+        History::build_with(series, grouping, options, progress)
+    }
+
+    /// As [`History::build`], by a grouping that need not be in the registry.
+    ///
+    /// # Errors
+    /// As [`History::build`].
+    pub fn build_with(
+        series: Arc<dyn HeapSeries>,
+        grouping: Arc<Grouping>,
+        options: GroupOptions,
+        progress: &Progress,
+    ) -> Result<History> {
         let of_interest = |p: &SnapshotInfo| options.gc_starts || p.gc.as_ref().is_none_or(|gc| gc.end);
         let mut points: Vec<usize> = (0..series.points().len()).filter(|&i| of_interest(&series.points()[i])).collect();
         if points.len() > 1 {
@@ -56,21 +70,30 @@ impl History {
             points.retain(|&i| options.gc_starts || series.points()[i].gc.is_some() || series.recording().is_none());
         }
         let mut last = None;
-        // Groupings that look at every object need the objects.
-        let recording = series.recording().filter(|_| !grouping.needs_any(Needs::Object));
+        if series.recording().is_some() {
+            check(&grouping, known_of_traces(), "a trace", None)?;
+        }
+        let recording = series.recording().filter(|_| !grouping.reads().by_object());
         let timeline = match recording {
-            Some(recording) => recorded(&*series, recording, grouping, &points, progress)?,
+            Some(recording) => recorded(&*series, recording, &grouping, &points, progress)?,
             None => {
+                let is_trace = series.recording().is_some();
                 let mut builder = TimelineBuilder::default();
+                let mut known = Reads::empty();
                 for &i in &points {
                     let heap = series.load(i, progress)?;
-                    if grouping.needs_any(Needs::Site) && !heap.has_sites() {
-                        return Err(cannot_group(grouping, "allocation sites"));
+                    known |= Reads::known_of(&heap);
+                    if !is_trace {
+                        check(&grouping, Reads::known_of(&heap), "this heap dump", Some(&series.points()[i]))?;
                     }
-                    let grouped = group::group(&heap, grouping, options, progress)?;
+                    let grouped = group::group(&heap, &grouping, options, progress)?;
                     let (_, unreachable) = heap.totals();
                     builder.add(time_point(&series.points()[i], unreachable), &grouped.tree);
                     last = Some((i, heap, Arc::new(grouped)));
+                }
+                if is_trace && !points.is_empty() {
+                    // A trace tells references as collections meet them: before the first there are none.
+                    check(&grouping, known, "this trace", None)?;
                 }
                 builder.finish()
             }
@@ -86,11 +109,24 @@ impl History {
         })
     }
 
-    /// Whether the series knows enough for a grouping.
-    pub fn offers(&self, grouping: &Grouping) -> bool {
-        let recorded = self.series.recording().is_some();
-        (recorded || !grouping.needs_any(Needs::Life))
-            && (recorded || !grouping.needs_any(Needs::Site) || self.has_sites())
+    /// Whether the series knows enough for a grouping; otherwise why not, for people.
+    ///
+    /// # Errors
+    /// When it does not. Whether a trace holds references is known only after a heap state has been asked for: until
+    /// then it is taken to.
+    pub fn offers(&self, grouping: &Grouping) -> std::result::Result<(), String> {
+        let last = self.last.lock().unwrap_or_else(|e| e.into_inner());
+        let of_state =
+            last.as_ref().filter(|(_, heap, _)| heap.object_count() > 0).map(|(_, heap, _)| Reads::known_of(heap));
+        let (known, what) = match (self.is_recorded(), of_state) {
+            (true, Some(known)) => (known & known_of_traces(), "this trace"),
+            (true, None) => (known_of_traces(), "a trace"),
+            (false, known) => (known.unwrap_or(Reads::all()), "this heap dump"),
+        };
+        match grouping.lacks(known) {
+            None => Ok(()),
+            Some(lacks) => Err(format!("Needs {lacks}, which {what} does not hold")),
+        }
     }
 
     /// Whether the series is a trace: it knows what came and went, and where it came from.
@@ -98,11 +134,8 @@ impl History {
         self.series.recording().is_some()
     }
 
-    fn has_sites(&self) -> bool {
-        self.last.lock().unwrap_or_else(|e| e.into_inner()).as_ref().is_some_and(|(_, heap, _)| heap.has_sites())
-    }
-
-    /// The same series under another grouping.
+    /// The same series under another grouping. Further metrics of the timeline ([`Timeline::with_metric`]) belong to the
+    /// groups they were computed for, and are not carried over: whoever added them computes them for the new groups.
     ///
     /// # Errors
     /// As [`History::build`].
@@ -116,8 +149,8 @@ impl History {
     }
 
     /// The grouping.
-    pub fn grouping(&self) -> &'static Grouping {
-        self.grouping
+    pub fn grouping(&self) -> &Arc<Grouping> {
+        &self.grouping
     }
 
     /// The heap states.
@@ -161,7 +194,11 @@ impl History {
         time_references(&heap, &grouped, &self.timeline, progress)
     }
 
-    fn grouped(&self, time: usize, progress: &Progress) -> Result<(Arc<HeapState>, Arc<Grouped>)> {
+    pub(super) fn options(&self) -> GroupOptions {
+        self.options
+    }
+
+    pub(super) fn grouped(&self, time: usize, progress: &Progress) -> Result<(Arc<HeapState>, Arc<Grouped>)> {
         let time = self.points[time];
         {
             let last = self.last.lock().unwrap_or_else(|e| e.into_inner());
@@ -172,7 +209,7 @@ impl History {
             }
         }
         let heap = self.series.load(time, progress)?;
-        let grouped = Arc::new(group::group(&heap, self.grouping, self.options, progress)?);
+        let grouped = Arc::new(group::group(&heap, &self.grouping, self.options, progress)?);
         let mut last = self.last.lock().unwrap_or_else(|e| e.into_inner());
         *last = Some((time, Arc::clone(&heap), Arc::clone(&grouped)));
         Ok((heap, grouped))
@@ -193,7 +230,7 @@ fn recorded(
 ) -> Result<Timeline> {
     progress.begin("Grouping the heap over time", recording.log.len() as u64);
     let mut builder = TimelineBuilder::default();
-    let mut tree = GrowingTree::new(recording, grouping);
+    let mut tree = GrowingTree::new(recording, grouping)?;
     let mut changed: Vec<u32> = Vec::new();
     let mut wanted = points.iter().copied().peekable();
     for i in 0..recording.log.len() {
@@ -210,28 +247,36 @@ fn recorded(
     Ok(builder.finish())
 }
 
-fn choose(series: &dyn HeapSeries, grouping: &str) -> Result<&'static Grouping> {
-    let id = match (grouping, series.recording().is_some()) {
+fn choose(series: &dyn HeapSeries, grouping: &str) -> Result<Arc<Grouping>> {
+    named(match (grouping, series.recording().is_some()) {
         (AUTO, true) => "type-site",
         (AUTO, false) => "package-type",
-        (id, _) => id,
-    };
-    let Some(grouping) = group::grouping(id) else {
-        let known: Vec<&str> = group::groupings().iter().map(|g| g.id.as_str()).collect();
-        return Err(Error::Unusable {
-            what: format!("There is no grouping {grouping}"),
-            remedy: format!("Use one of: {AUTO}, {}", known.join(", ")),
-        });
-    };
-    if grouping.needs_any(Needs::Life) && series.recording().is_none() {
-        return Err(cannot_group(grouping, "how objects were allocated and how long they live"));
-    }
-    Ok(grouping)
+        (text, _) => text,
+    })
 }
 
-fn cannot_group(grouping: &Grouping, lacks: &str) -> Error {
-    Error::Unusable {
-        what: format!("The grouping {} needs a memory trace: heap dumps do not record {lacks}", grouping.title),
+/// The grouping of a name or list.
+pub(super) fn named(text: &str) -> Result<Arc<Grouping>> {
+    group::grouping(text).map_err(|error| Error::Unusable {
+        what: format!("The grouping {:?} is not known: character {}: {}", error.text, error.character(), error.message),
+        remedy: match error.remedy() {
+            remedy if remedy.is_empty() => "`memory-city report --help` shows how groupings are written".into(),
+            remedy => remedy,
+        },
+    })
+}
+
+/// What every trace knows, and what it may hold.
+fn known_of_traces() -> Reads {
+    Reads::all() - (Reads::LOADERS | Reads::CLASS_OBJECT)
+}
+
+/// Whether so much is enough for a grouping.
+fn check(grouping: &Grouping, known: Reads, what: &str, point: Option<&SnapshotInfo>) -> Result<()> {
+    let Some(lacks) = grouping.lacks(known) else { return Ok(()) };
+    let place = point.map(|p| format!(" ({})", p.label)).unwrap_or_default();
+    Err(Error::Unusable {
+        what: format!("The grouping {} needs {lacks}, which {what}{place} does not hold", grouping.title),
         remedy: "Choose a grouping by type, package, class loader or object kind".into(),
-    }
+    })
 }

@@ -10,8 +10,10 @@ mod history;
 pub mod json;
 mod metric;
 mod numbering;
+mod objects;
 pub mod references;
 mod source;
+mod symbols;
 
 pub use builder::TimelineBuilder;
 pub use growing::GrowingTree;
@@ -19,6 +21,7 @@ pub use history::{AUTO, History};
 pub use memory_city_formats::{GcKind, GcPoint};
 pub use memory_city_heap::Amount;
 pub use metric::{Metric, MetricInfo, Unit};
+pub use objects::ObjectSet;
 pub use source::{GROUPED_BY_THE_WRITER, Source, title_of};
 
 use crate::group::MemoryTree;
@@ -190,7 +193,8 @@ impl Timeline {
         find(name).or_else(|| find(&builder::told_apart(name, role)))
     }
 
-    /// The node of each node of a tree that is part of this timeline; inner nodes of joined chains have none.
+    /// The node of each node of a tree that is part of this timeline. Objects that belong to a part in the middle of a
+    /// joined chain are in the node of the whole chain.
     pub fn locate(&self, tree: &MemoryTree) -> Vec<Option<NodeId>> {
         // For each node: where it hangs, and the joined name so far when it is inside a chain.
         let mut found: Vec<(Option<NodeId>, NodeId, String)> = Vec::with_capacity(tree.len());
@@ -211,7 +215,20 @@ impl Timeline {
                 None => (None, above, name),
             });
         }
-        found.into_iter().map(|(node, ..)| node).collect()
+        let joined = |(n, (node, above, name)): (usize, (Option<NodeId>, NodeId, String))| {
+            node.or_else(|| self.joined_chain(above, tree.role(n), &name))
+        };
+        found.into_iter().enumerate().map(joined).collect()
+    }
+
+    /// The child that is a chain of nodes of a role, of which the first have this name, joined.
+    fn joined_chain(&self, parent: NodeId, role: &str, name: &str) -> Option<NodeId> {
+        let (_, separator) = self.separators.iter().find(|(r, _)| **r == *role)?;
+        let begin = format!("{name}{separator}");
+        let children = self.children(parent);
+        let first = children.partition_point(|c| self.name(*c) < begin.as_str());
+        let mut candidates = children[first..].iter().copied().take_while(|c| self.name(*c).starts_with(&begin));
+        candidates.find(|c| self.role(*c) == role)
     }
 
     /// Roles of which nodes may lie below nodes of the same role.

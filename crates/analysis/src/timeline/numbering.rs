@@ -1,6 +1,7 @@
 //! Numbers the nodes of a finished timeline: level by level, by name within a parent, no two siblings of one name.
 
-use super::builder::{Keys, NONE, Symbols, TimelineBuilder, told_apart};
+use super::builder::{Keys, NONE, TimelineBuilder, told_apart};
+use super::symbols::Symbols;
 use super::{Amount, NodeId, Timeline};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -147,7 +148,7 @@ fn join_chains(built: &mut TimelineBuilder, spans: &mut [(u32, u32)], below: &[u
         {
             let names = [built.name[i], built.name[only as usize]].map(|s| built.symbols.text(s));
             let joined: Arc<str> = Arc::from(format!("{}{separator}{}", names[0], names[1]));
-            built.name[i] = built.symbols.push(joined);
+            built.name[i] = built.symbols.keep(joined);
             spans[i] = spans[only as usize];
         }
     }
@@ -196,7 +197,7 @@ fn tell_apart(built: &mut TimelineBuilder, children: &mut [u32]) {
             *turn += 1;
             unique = Arc::from(format!("{own} [{turn}]"));
         }
-        name[i as usize] = symbols.push(unique);
+        name[i as usize] = symbols.keep(unique);
     }
     by_name(symbols, name, children);
 }

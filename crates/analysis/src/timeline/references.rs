@@ -4,6 +4,7 @@
 
 use super::{NodeId, Timeline};
 use crate::group::Grouped;
+use ahash::AHashMap;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, HeapState, ObjectId};
@@ -189,7 +190,8 @@ fn edges<'h>(
 }
 
 fn roots(heap: &HeapState, members: &Members) -> Vec<(String, u64)> {
-    let mut counts: FxHashMap<String, u64> = FxHashMap::default();
+    // Texts of dumps: hashed with a random seed.
+    let mut counts: AHashMap<String, u64> = AHashMap::default();
     for root in heap.roots().iter().filter(|r| members.set.contains(r.object.0)) {
         *counts.entry(root.text()).or_default() += 1;
     }

@@ -5,6 +5,7 @@
 //! grouping, and references where it gave them. Who looks at a source asks what it offers, not what it is.
 
 use super::all_references::TimeReferences;
+use super::history::named;
 use super::json::{self, JsonSource};
 use super::references::ReferenceMap;
 use super::{AUTO, History, NodeId, Timeline};
@@ -29,7 +30,7 @@ pub const GROUPED_BY_THE_WRITER: &str =
 
 impl Source {
     /// Opens files and folders: memory trees in JSON, heap dumps or a trace, told apart by content. `grouping` may be
-    /// [`AUTO`](super::AUTO).
+    /// [`AUTO`](super::AUTO), a name, or a list of classifiers.
     ///
     /// # Errors
     /// When an input is none of these or cannot be read, or the work was cancelled.
@@ -57,10 +58,16 @@ impl Source {
             }
             return Ok(Source::Trees(trees));
         }
+        // A misspelt name is told before a long trace is read.
+        let by_object = grouping != AUTO && named(grouping)?.reads().by_object();
         let history = |series: Box<dyn HeapSeries>, progress: &Progress| {
             History::build(Arc::from(series), grouping, options, progress).map(Source::Heaps)
         };
         let series = memory_city_formats::open_gradually(paths, progress, &mut |series| {
+            // What looks at every object would replay the beginning of the trace again and again.
+            if by_object {
+                return;
+            }
             // What cannot be grouped yet may be later; the progress shown is that of the reading.
             if let Ok(first) = history(series, &Progress::new()) {
                 partial(first);
@@ -122,16 +129,18 @@ impl Source {
         }
     }
 
-    /// Whether the source can be grouped so; otherwise why not.
-    pub fn offers(&self, grouping: &Grouping) -> std::result::Result<(), &'static str> {
+    /// Whether the source can be grouped so; otherwise why not, for people.
+    ///
+    /// # Errors
+    /// When it cannot, see [`History::offers`].
+    pub fn offers(&self, grouping: &Grouping) -> std::result::Result<(), String> {
         match self {
-            Source::Heaps(history) if history.offers(grouping) => Ok(()),
-            Source::Heaps(_) => Err("Needs a memory trace: heap dumps do not know this"),
-            Source::Trees(_) => Err(GROUPED_BY_THE_WRITER),
+            Source::Heaps(history) => history.offers(grouping),
+            Source::Trees(_) => Err(GROUPED_BY_THE_WRITER.to_owned()),
         }
     }
 
-    /// The same source under another grouping.
+    /// The same source under another grouping. Of further metrics see [`History::regroup`].
     ///
     /// # Errors
     /// When the source does not offer it, a state cannot be loaded again, or the work was cancelled.

@@ -2,7 +2,7 @@
 
 use super::census::{Census, Gaps};
 use super::segment::{self, ClassRecord};
-use super::sizes::{self, ObjectLayout, Shape};
+use super::sizes::{self, Level, ObjectLayout, Padded, Shape};
 use super::{Header, Index};
 use memory_city_heap::{HeapType, TypeId, TypeKind, TypeSizes};
 use rustc_hash::FxHashMap;
@@ -20,6 +20,8 @@ pub struct Classes {
     pub loader_of: Vec<u64>,
     /// Offsets of references in the field values of an instance, by type.
     pub references: Vec<Vec<u32>>,
+    /// By type: whether the places of its instances in the file are kept (see [`super::hidden`]).
+    pub noted: Vec<bool>,
     /// Sizes.
     pub sizes: TypeSizes,
     /// The layout they follow from.
@@ -43,7 +45,7 @@ const PRIMITIVES: [(u64, &str); 8] = [
 const HIGHEST_KIND: u64 = 11;
 
 /// Deeper inheritance than this is damage (or a cycle), not a program.
-const DEEPEST: usize = 1000;
+pub const DEEPEST: usize = 1000;
 
 impl Classes {
     /// Builds the table.
@@ -54,6 +56,7 @@ impl Classes {
             object_of: Vec::new(),
             loader_of: Vec::new(),
             references: Vec::new(),
+            noted: Vec::new(),
             sizes: TypeSizes::default(),
             layout: ObjectLayout::USUAL,
             class_type: 0,
@@ -95,7 +98,8 @@ impl Classes {
             classes.types[number].superclass = classes.by_id.get(&record.superclass).map(|&t| TypeId(t));
             classes.references[number] = reference_offsets(record, &records, header.id_size);
         }
-        classes.measure(header, census, &records);
+        classes.noted = super::hidden::noted(&classes.types);
+        classes.measure(header, census, &records, &|name| index.string(bytes, name));
         classes
     }
 
@@ -112,9 +116,15 @@ impl Classes {
         number
     }
 
-    fn measure(&mut self, header: &Header, census: &Census, records: &FxHashMap<u64, &ClassRecord>) {
+    fn measure(
+        &mut self,
+        header: &Header,
+        census: &Census,
+        records: &FxHashMap<u64, &ClassRecord>,
+        field_name: &dyn Fn(u64) -> Option<String>,
+    ) {
         let none = Gaps::default();
-        let shapes: Vec<Option<(Shape<'_>, &Gaps)>> = self
+        let mut shapes: Vec<Option<(Shape<'_>, &Gaps)>> = self
             .types
             .iter()
             .enumerate()
@@ -123,16 +133,18 @@ impl Classes {
                     return None;
                 }
                 let gaps = census.classes.get(&self.object_of[t]).map(|c| &c.gaps).unwrap_or(&none);
-                Some((self.shape(self.object_of[t], records), gaps))
+                Some((self.shape(self.object_of[t], records, field_name), gaps))
             })
             .collect();
         let known: Vec<(Shape<'_>, &Gaps)> = shapes.iter().flatten().cloned().collect();
         let layout = sizes::infer(census, header.id_size, header.android, &known);
+        self.unpad(&layout, &mut shapes);
+        let compact = sizes::is_compact(&layout, shapes.iter().flatten());
         let mut base = Vec::with_capacity(shapes.len());
         let mut element = Vec::with_capacity(shapes.len());
         for (t, shape) in shapes.iter().enumerate() {
             let (b, e) = match (shape, self.types[t].kind) {
-                (Some((shape, gaps)), _) => (sizes::instance_size(&layout, shape, gaps), 0),
+                (Some((shape, gaps)), _) => (sizes::instance_size(&layout, shape, gaps, compact), 0),
                 (None, TypeKind::PrimitiveArray) => {
                     let width = primitive_width(&self.types[t].name);
                     (layout.array_base[width.trailing_zeros() as usize], width)
@@ -142,50 +154,52 @@ impl Classes {
             base.push(b);
             element.push(e);
         }
-        // Threads are padded; of most of their subclasses there is one, and something dead may lie behind it. Their own
-        // fields come behind the padding of `Thread`, of which there are several.
-        let thread = self.types.iter().position(|t| t.name == "java.lang.Thread");
-        if let Some((of_thread, Some((above, _)))) = thread.map(|t| (base[t], &shapes[t])) {
-            for (t, shape) in shapes.iter().enumerate() {
-                let Some((shape, gaps)) = shape else { continue };
-                let below = shape.fields.get(above.fields.len()..).filter(|f| !f.is_empty());
-                let (true, Some(below)) = (shape.padded && (1..8).contains(&gaps.seen), below) else { continue };
-                let width = |&kind: &u8| match kind {
-                    2 => layout.reference,
-                    kind => segment::width(kind, 8).unwrap_or(1) as u32,
-                };
-                let own: u32 = below.iter().flat_map(|f| f.iter()).map(width).sum();
-                let derives = self.superclasses(t).any(|c| Some(c) == thread);
-                if derives {
-                    base[t] = gaps.least.min(layout.align(of_thread.saturating_add(own)));
-                }
-            }
-        }
         self.sizes = TypeSizes { base, element, alignment: layout.alignment };
         self.layout = layout;
     }
 
     /// The superclasses of a type, nearest first.
-    fn superclasses(&self, t: usize) -> impl Iterator<Item = usize> {
+    pub fn superclasses(&self, t: usize) -> impl Iterator<Item = usize> {
         let above = |t: &usize| self.types[*t].superclass.map(|s| s.0 as usize);
         std::iter::successors(above(&t), above).take(DEEPEST)
     }
 
-    fn shape<'r>(&self, class: u64, records: &FxHashMap<u64, &'r ClassRecord>) -> Shape<'r> {
-        let mut shape = Shape { fields: Vec::new(), hidden: Vec::new(), padded: false };
+    /// Takes the padding from classes that have none in this version of the platform: an instance is nearer to the next
+    /// object than the padding is wide.
+    fn unpad(&self, layout: &ObjectLayout, shapes: &mut [Option<(Shape<'_>, &Gaps)>]) {
+        let is_nearer = |(shape, gaps): &(Shape<'_>, &Gaps)| gaps.seen > 0 && gaps.least < layout.instance_size(shape);
+        let is_unpadded = |shape: &Option<(Shape<'_>, &Gaps)>| {
+            shape.as_ref().is_some_and(|s| s.0.levels.last().is_some_and(Level::is_padded) && is_nearer(s))
+        };
+        let unpadded: Vec<bool> = shapes.iter().map(is_unpadded).collect();
+        for (t, shape) in shapes.iter_mut().enumerate() {
+            let Some((shape, _)) = shape else { continue };
+            let depth = shape.levels.len();
+            for (up, above) in std::iter::once(t).chain(self.superclasses(t)).take(depth).enumerate() {
+                if unpadded[above] {
+                    shape.unpad(depth - 1 - up);
+                }
+            }
+        }
+    }
+
+    fn shape<'r>(
+        &self,
+        class: u64,
+        records: &FxHashMap<u64, &'r ClassRecord>,
+        names: &dyn Fn(u64) -> Option<String>,
+    ) -> Shape<'r> {
+        let mut shape = Shape::default();
         let mut at = class;
         while let Some(record) = records.get(&at) {
-            shape.fields.push(&record.fields[..]);
             let name = self.by_id.get(&at).map(|&t| self.types[t as usize].name.as_str()).unwrap_or("");
-            shape.hidden.push(sizes::hidden_fields(name));
-            shape.padded |= sizes::is_padded(name);
+            shape.levels.push(level(record, name, names));
             at = record.superclass;
-            if shape.fields.len() > DEEPEST {
+            if shape.levels.len() > DEEPEST {
                 break;
             }
         }
-        shape.fields.reverse();
-        shape.hidden.reverse();
+        shape.levels.reverse();
         shape
     }
 
@@ -202,6 +216,29 @@ impl Classes {
             .sum();
         self.layout.align(own + statics)
     }
+}
+
+/// What a class adds to its superclass.
+fn level<'r>(record: &'r ClassRecord, class: &str, field_name: &dyn Fn(u64) -> Option<String>) -> Level<'r> {
+    let has = |name: &str| record.field_names.iter().any(|&n| field_name(n).as_deref() == Some(name));
+    let hidden = sizes::hidden_fields(class, has);
+    let mut level = Level { fields: record.fields[..].into(), hidden, ..Level::default() };
+    let names = match sizes::padded(class) {
+        None => return level,
+        Some(Padded::Class) => &[],
+        Some(Padded::Fields { names, whole_before_15 }) => {
+            level.whole_before_15 = whole_before_15;
+            names
+        }
+        Some(Padded::ClassAndFields(names)) => names,
+    };
+    level.padded = !matches!(sizes::padded(class), Some(Padded::Fields { .. }));
+    let is_padded = |id: u64| field_name(id).is_some_and(|name| names.contains(&name.as_str()));
+    let (padded, others) =
+        record.fields.iter().zip(&record.field_names).partition::<Vec<_>, _>(|(_, n)| is_padded(**n));
+    level.padded_fields = padded.into_iter().map(|(kind, _)| *kind).collect();
+    level.fields = others.into_iter().map(|(kind, _)| *kind).collect();
+    level
 }
 
 fn primitive_width(name: &str) -> u32 {

@@ -13,6 +13,7 @@ use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{AddressMap, Csr, ObjectId};
 use rayon::prelude::*;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// The columns.
@@ -27,6 +28,8 @@ pub struct Graph {
     pub site: Vec<u32>,
     /// References to objects that are not in the dump.
     pub dangling: u64,
+    /// Where the field values of instances of [`Classes::noted`] types stand in the file, ascending by object.
+    pub noted: Vec<(ObjectId, usize)>,
 }
 
 /// What the passes share.
@@ -79,6 +82,7 @@ pub fn graph(
     // A reference is kept as target + 1 until all are there: 0 is a slot nobody filled.
     let mut targets = vec![0u32; sum as usize];
     let dangling = AtomicU64::new(0);
+    let noted = Mutex::default();
     {
         let slots = atomics(&mut targets);
         over_pieces(input, header, index, progress, || Connect {
@@ -86,9 +90,13 @@ pub fn graph(
             offsets: &offsets,
             slots,
             dangling: &dangling,
+            start: input.bytes().as_ptr().addr(),
+            noted: &noted,
             last: (0, 0),
         })?;
     }
+    let mut noted = noted.into_inner().unwrap_or_else(|e| e.into_inner());
+    noted.sort_unstable();
     let empty: u64 = targets.par_iter().map(|&t| u64::from(t == 0)).sum();
     if empty > 0 {
         drop_empty(&mut offsets, &mut targets);
@@ -96,7 +104,7 @@ pub fn graph(
     targets.par_iter_mut().for_each(|t| *t -= 1);
     let targets: Vec<ObjectId> = targets.into_iter().map(ObjectId).collect();
     let outgoing = Csr::new(offsets, targets);
-    Ok(Graph { type_of, length, outgoing, site, dangling: dangling.into_inner() })
+    Ok(Graph { type_of, length, outgoing, site, dangling: dangling.into_inner(), noted })
 }
 
 /// Removes slots that were not filled.
@@ -263,6 +271,9 @@ struct Connect<'a> {
     offsets: &'a [u32],
     slots: &'a [AtomicU32],
     dangling: &'a AtomicU64,
+    /// Address of the first byte of the file.
+    start: usize,
+    noted: &'a Mutex<Vec<(ObjectId, usize)>>,
     last: (u64, u32),
 }
 
@@ -291,6 +302,16 @@ impl Connect<'_> {
     }
 }
 
+impl Connect<'_> {
+    #[cold]
+    fn note(&self, id: u64, values: &[u8]) {
+        if let Some(o) = self.shared.addresses.find(id) {
+            let at = values.as_ptr().addr() - self.start;
+            self.noted.lock().unwrap_or_else(|e| e.into_inner()).push((o, at));
+        }
+    }
+}
+
 impl Visitor for Connect<'_> {
     fn class(&mut self, cursor: &mut Cursor<'_>, id_size: usize) -> Option<()> {
         let record = segment::read_class(cursor, id_size)?;
@@ -307,6 +328,9 @@ impl Visitor for Connect<'_> {
         }
         let mut slots = self.slots(id).iter();
         self.shared.fields(t, values, |target| self.connect(slots.next(), target));
+        if self.shared.classes.noted[t as usize] {
+            self.note(id, values);
+        }
     }
 
     #[inline(always)]

@@ -143,9 +143,13 @@ impl Index {
 
     /// A string by id; damaged characters are replaced.
     pub fn string(&self, bytes: &[u8], id: u64) -> Option<String> {
+        Some(String::from_utf8_lossy(self.raw(bytes, id)?).into_owned())
+    }
+
+    /// A string by id, as it stands in the file.
+    pub fn raw<'b>(&self, bytes: &'b [u8], id: u64) -> Option<&'b [u8]> {
         let &(at, length) = self.strings.get(&id)?;
-        let raw = bytes.get(at..at + length as usize)?;
-        Some(String::from_utf8_lossy(raw).into_owned())
+        bytes.get(at..at + length as usize)
     }
 
     /// The name of a class in source form.

@@ -13,7 +13,9 @@ mod classes;
 mod cursor;
 mod graph;
 mod header;
+mod hidden;
 mod index;
+mod loaders;
 mod names;
 mod roots;
 pub mod segment;
@@ -22,12 +24,15 @@ pub mod sizes;
 pub use header::Header;
 pub use index::Index;
 
+use ahash::AHashMap;
 use census::Census;
 use classes::Classes;
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{AddressMap, AddressSet, AllocationSite, HeapColumns, HeapState, ObjectId, RootKind, TypeKind};
+use memory_city_heap::{
+    AddressMap, AddressSet, AllocationSite, Csr, HeapColumns, HeapState, Inference, ObjectId, RootKind, TypeKind,
+};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::path::Path;
@@ -53,7 +58,7 @@ pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
     let names = names::Names::read(input, &header, &index, &census);
     let roots = roots::roots(bytes, &index, &census, &classes, &addresses, &names);
     progress.check()?;
-    name_loaders(&mut classes, &addresses, &graph.type_of);
+    let loaders = loaders::loaders(&mut classes, &addresses, &graph.type_of, &names);
 
     let mut warnings = input.warnings.clone();
     warnings.append(&mut index.warnings);
@@ -80,27 +85,31 @@ pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
             message: "the dump names no GC roots: static fields are taken as roots, or all objects as reachable where there are none".into(),
         });
     }
-    let incoming = graph.outgoing.transpose();
     let mirror_of =
         classes.object_of.iter().map(|&id| if id == 0 { None } else { addresses.find(id) }).collect::<Vec<_>>();
     let odd_sizes = mirror_sizes(&classes, &census, &addresses);
     let traces = allocation_sites(bytes, &index, &graph.site);
-    Ok(HeapState::new(HeapColumns {
-        types: classes.types,
-        sizes: classes.sizes,
+    let dump =
+        hidden::Dump { input, header: &header, index: &index, census: &census, classes: &classes, noted: &graph.noted };
+    let mut inference = Inference::new(HeapColumns {
+        types: classes.types.clone(),
+        loaders,
+        sizes: classes.sizes.clone(),
         type_of: graph.type_of,
         length: graph.length,
         odd_sizes,
         addresses,
         outgoing: graph.outgoing,
-        incoming,
+        incoming: Csr::default(),
         roots,
         mirror_of,
         sites: graph.site,
         traces,
         origins: None,
         warnings: condense(warnings),
-    }))
+    });
+    hidden::attach(&mut inference, &dump);
+    inference.finish()
 }
 
 /// Reads a dump that is in memory, under a name for messages.
@@ -136,40 +145,6 @@ fn condense(mut warnings: Vec<Warning>) -> Vec<Warning> {
     warnings
 }
 
-/// Names loaders by their class; where a program has several of one class, by the first class each loaded too. Names,
-/// not addresses: those change from dump to dump.
-fn name_loaders(classes: &mut Classes, addresses: &AddressMap, type_of: &[u32]) {
-    let mut first_class: HashMap<u64, &str> = HashMap::new();
-    for (t, &loader) in classes.loader_of.iter().enumerate().filter(|(_, l)| **l != 0) {
-        let name = classes.types[t].name.as_str();
-        let first = first_class.entry(loader).or_insert(name);
-        *first = (*first).min(name);
-    }
-    let class_of = |loader: u64| {
-        let object = addresses.find(loader)?;
-        classes.types.get(*type_of.get(object.0 as usize)? as usize).map(|t| t.name.clone())
-    };
-    let mut of_class: HashMap<String, Vec<u64>> = HashMap::new();
-    for &loader in first_class.keys() {
-        of_class.entry(class_of(loader).unwrap_or_else(|| "(unknown loader)".into())).or_default().push(loader);
-    }
-    let mut names: FxHashMap<u64, Arc<str>> = FxHashMap::default();
-    for (class, loaders) in of_class {
-        for &loader in &loaders {
-            let name = match loaders.len() {
-                1 => class.clone(),
-                _ => format!("{class} of {}", first_class[&loader]),
-            };
-            names.insert(loader, Arc::from(name));
-        }
-    }
-    for (heap_type, loader) in classes.types.iter_mut().zip(&classes.loader_of) {
-        if let Some(name) = names.get(loader) {
-            heap_type.loader = Arc::clone(name);
-        }
-    }
-}
-
 fn mirror_sizes(classes: &Classes, census: &Census, addresses: &AddressMap) -> FxHashMap<u32, u64> {
     let mut sizes = FxHashMap::default();
     for record in &census.records {
@@ -186,8 +161,8 @@ fn mirror_sizes(classes: &Classes, census: &Census, addresses: &AddressMap) -> F
     sizes
 }
 
-fn allocation_sites(bytes: &[u8], index: &Index, site: &[u32]) -> FxHashMap<u32, AllocationSite> {
-    let mut traces = FxHashMap::default();
+fn allocation_sites(bytes: &[u8], index: &Index, site: &[u32]) -> AHashMap<u32, AllocationSite> {
+    let mut traces = AHashMap::default();
     for &serial in site {
         if serial != 0 && !traces.contains_key(&serial) {
             let frames = index.trace(bytes, serial).into_iter().map(Arc::from).collect();

@@ -1,5 +1,6 @@
-//! Names of threads: recent JVMs write them nowhere but in the heap itself, as the string a thread object refers to.
-//! The few objects wanted are looked up again in the pieces that can hold them.
+//! What must be read from the fields of a few objects: the names of threads, which recent JVMs write nowhere but in the
+//! heap itself, as the string a thread object refers to; and the parents of class loaders. The objects wanted are looked
+//! up again in the pieces that can hold them.
 
 use super::census::Census;
 use super::cursor::id_at;
@@ -9,14 +10,19 @@ use memory_city_heap::input::Input;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Names of threads by thread object.
+/// Names of threads by thread object, parents of class loaders by loader object.
 #[derive(Default)]
 pub struct Names {
     threads: FxHashMap<u64, String>,
+    parents: FxHashMap<u64, u64>,
 }
 
 /// More threads than this keep their numbers: a name each is not worth the reading.
 const MOST_THREADS: usize = 2000;
+/// More class loaders than this are listed without their parents.
+const MOST_LOADERS: usize = 100_000;
+/// A parent that loaded nothing itself is found through its children: so many such generations are looked for.
+const MOST_GENERATIONS: usize = 16;
 /// A longer name is cut.
 const LONGEST: usize = 200;
 
@@ -26,15 +32,29 @@ impl Names {
         self.threads.get(&object).cloned()
     }
 
-    /// Reads the names of all threads that are roots.
+    /// The parent of a class loader.
+    pub fn parent_of_loader(&self, loader: u64) -> Option<u64> {
+        self.parents.get(&loader).copied()
+    }
+
+    /// All loaders that are parents of others.
+    pub fn loader_parents(&self) -> impl Iterator<Item = u64> {
+        self.parents.values().copied()
+    }
+
+    /// Reads the names of all threads that are roots, and the parents of all class loaders.
     pub fn read(input: &Input, header: &Header, index: &Index, census: &Census) -> Names {
         let records: FxHashMap<u64, &ClassRecord> = census.records.iter().map(|r| (r.id, r)).collect();
         let reader = Reader { input, header, index, census, records };
         let threads: FxHashSet<u64> =
             census.roots.iter().filter(|r| r.tag == 0x08).map(|r| r.object).take(MOST_THREADS).collect();
-        let found = reader.find(&threads);
+        let mut loaders: FxHashSet<u64> =
+            census.records.iter().map(|r| r.loader).filter(|&l| l != 0).take(MOST_LOADERS).collect();
+        // Both at once: what holds the threads often holds the loaders.
+        let found = reader.find(&threads.union(&loaders).copied().collect());
+        let parents = reader.parents(&mut loaders, &found);
         let string_of: FxHashMap<u64, u64> =
-            found.iter().filter_map(|(o, f)| Some((*o, reader.reference(f, "name")?))).collect();
+            threads.iter().filter_map(|o| Some((*o, reader.reference(found.get(o)?, "name")?))).collect();
         let strings = reader.find(&string_of.values().copied().collect());
         let array_of: FxHashMap<u64, u64> =
             strings.iter().filter_map(|(o, f)| Some((*o, reader.reference(f, "value")?))).collect();
@@ -49,7 +69,8 @@ impl Names {
                 _ => array.values.iter().map(|&b| char::from(b)).collect(),
             })
         };
-        Names { threads: string_of.iter().filter_map(|(thread, string)| Some((*thread, text(string)?))).collect() }
+        let threads = threads.iter().filter_map(|thread| Some((*thread, text(string_of.get(thread)?)?))).collect();
+        Names { threads, parents }
     }
 }
 
@@ -109,21 +130,55 @@ impl Reader<'_> {
             .collect()
     }
 
+    /// The parents of loaders, and of parents that loaded nothing and so are not among the loaders yet.
+    fn parents(&self, loaders: &mut FxHashSet<u64>, first: &FxHashMap<u64, Found>) -> FxHashMap<u64, u64> {
+        let of = |found: &FxHashMap<u64, Found>, loaders: &FxHashSet<u64>| -> FxHashMap<u64, u64> {
+            let parent = |f: &Found| {
+                // Subclasses have fields of that name too: the one of `ClassLoader`, the topmost, counts.
+                let bytes = self.fields(f, "parent").last()?;
+                id_at(bytes, self.header.id_size).filter(|&id| id != 0)
+            };
+            loaders.iter().filter_map(|l| Some((*l, parent(found.get(l)?)?))).collect()
+        };
+        let mut parents = of(first, loaders);
+        for _ in 0..MOST_GENERATIONS {
+            let more: FxHashSet<u64> = parents.values().copied().filter(|p| !loaders.contains(p)).collect();
+            if more.is_empty() {
+                break;
+            }
+            parents.extend(of(&self.find(&more), &more));
+            loaders.extend(more);
+        }
+        parents
+    }
+
     /// The bytes of a field from its place in the record on.
     fn field<'f>(&self, found: &'f Found, name: &str) -> Option<&'f [u8]> {
+        self.fields(found, name).next()
+    }
+
+    /// The same of all fields of that name, own class first.
+    fn fields<'f>(&self, found: &'f Found, name: &str) -> impl Iterator<Item = &'f [u8]> {
+        self.places(found, name).into_iter().filter_map(|at| found.values.get(at..))
+    }
+
+    /// Where the fields of a name lie in the record, up to a field of unknown type.
+    fn places(&self, found: &Found, name: &str) -> Vec<usize> {
+        let mut places = Vec::new();
         let mut at = 0;
         let mut class = self.records.get(&found.class);
         for _ in 0..1000 {
-            let record = class?;
+            let Some(record) = class else { break };
             for (&field, &kind) in record.field_names.iter().zip(&record.fields) {
                 if self.index.string(self.input.bytes(), field).as_deref() == Some(name) {
-                    return found.values.get(at..);
+                    places.push(at);
                 }
-                at += segment::width(kind, self.header.id_size)?;
+                let Some(width) = segment::width(kind, self.header.id_size) else { return places };
+                at += width;
             }
             class = self.records.get(&record.superclass);
         }
-        None
+        places
     }
 
     fn reference(&self, found: &Found, name: &str) -> Option<u64> {

@@ -7,6 +7,7 @@
 //! a class speak clearly they win: they know fields that dumps leave out (such as the hidden ones of class loaders).
 
 use super::census::{ALIGNMENTS, ARRAY_BASES, Census, Gaps};
+use std::borrow::Cow;
 
 /// How a VM lays out objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,16 +27,51 @@ pub struct ObjectLayout {
     pub packed: bool,
 }
 
-/// A class as far as its layout matters.
-#[derive(Clone, Debug)]
+/// A class as far as its layout matters: itself and its superclasses, from the root down.
+#[derive(Clone, Debug, Default)]
 pub struct Shape<'a> {
-    /// Own field types, from the root class down to the class itself.
-    pub fields: Vec<&'a [u8]>,
-    /// Hidden fields the VM adds, by class from the root down.
-    pub hidden: Vec<&'static [u32]>,
-    /// Some class has fields that are padded to cache lines of their own: only distances tell by how much.
-    pub padded: bool,
+    /// One for each class.
+    pub levels: Vec<Level<'a>>,
 }
+
+/// The fields that one class adds to its superclass. Types as the format numbers them.
+#[derive(Clone, Debug, Default)]
+pub struct Level<'a> {
+    /// Fields that share cache lines with others.
+    pub fields: Cow<'a, [u8]>,
+    /// Fields that the VM adds and the dump does not show: bytes, or [`HIDDEN_REFERENCE`].
+    pub hidden: &'static [u32],
+    /// The class is padded as a whole (`@Contended` before the class).
+    pub padded: bool,
+    /// Fields that are padded (`@Contended` before the field).
+    pub padded_fields: Vec<u8>,
+    /// JDK 14 and older pad the class as a whole instead.
+    pub whole_before_15: bool,
+}
+
+impl Shape<'_> {
+    /// The same fields, none of them padded in the class that stands at `depth` from the root.
+    pub fn unpad(&mut self, depth: usize) {
+        let Some(level) = self.levels.get_mut(depth) else { return };
+        let fields = std::mem::take(&mut level.padded_fields);
+        level.fields.to_mut().extend(fields);
+        (level.padded, level.whole_before_15) = (false, false);
+    }
+}
+
+impl Level<'_> {
+    /// Whether it is padded itself, at least in some version.
+    pub fn is_padded(&self) -> bool {
+        self.padded || self.whole_before_15 || !self.padded_fields.is_empty()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.fields.is_empty() && self.hidden.is_empty() && self.padded_fields.is_empty()
+    }
+}
+
+/// Bytes that HotSpot leaves free around padded fields (its default of `ContendedPaddingWidth`).
+const PADDING: u32 = 128;
 
 impl ObjectLayout {
     /// The layout of a VM that is not 64 bit HotSpot, where nothing was seen: 32 bit, as on Android.
@@ -68,30 +104,67 @@ impl ObjectLayout {
         let mut end = self.header;
         // Free ranges below `end`.
         let mut holes: Vec<(u32, u32)> = Vec::new();
-        for (own, hidden) in shape.fields.iter().zip(&shape.hidden) {
+        // Where the last field ends, and whether a superclass has padded fields.
+        let (mut last, mut below_padded) = (end, false);
+        for level in &shape.levels {
+            let below_padded_here = self.packed && below_padded;
+            if below_padded_here {
+                // HotSpot since JDK 15 (`FieldLayout::fill_holes`): below a padded class the fields of every class begin
+                // behind a padding of their own, and where a class adds none the padding is there all the same. Before
+                // JDK 15 only the padded class itself was padded.
+                end = u32::saturating_add(last, PADDING);
+                if level.is_empty() {
+                    continue;
+                }
+            }
             if !self.packed && end > self.header {
                 end = end.next_multiple_of(self.reference);
             }
-            let mut sizes: Vec<u32> = own
-                .iter()
-                .filter(|&&k| k != 2)
-                .map(|&k| super::segment::width(k, 8).unwrap_or(1) as u32)
-                .chain(hidden.iter().map(|&h| if h == HIDDEN_REFERENCE { self.reference } else { h }))
-                .collect();
-            sizes.sort_unstable_by(|a, b| b.cmp(a));
-            // Primitives first, large to small; references behind them.
-            sizes.extend(own.iter().filter(|&&k| k == 2).map(|_| self.reference));
-            for size in sizes {
-                place(size, &mut end, &mut holes);
+            let whole = level.padded || (level.whole_before_15 && !self.packed);
+            let apart = !level.padded_fields.is_empty();
+            if whole {
+                end = end.saturating_add(PADDING);
+            }
+            for size in self.field_sizes(&level.fields, level.hidden) {
+                if whole || below_padded_here { append(size, &mut end) } else { place(size, &mut end, &mut holes) }
+            }
+            if apart && (level.padded || !whole) {
+                end = end.saturating_add(PADDING);
+            }
+            for size in self.field_sizes(&level.padded_fields, &[]) {
+                append(size, &mut end);
+            }
+            last = end;
+            if whole || apart {
+                end = end.saturating_add(PADDING);
+                below_padded = true;
             }
         }
         self.align(end)
+    }
+
+    /// Sizes of fields in the order they are placed: primitives first, large to small; references behind them.
+    fn field_sizes(&self, own: &[u8], hidden: &[u32]) -> Vec<u32> {
+        let mut sizes: Vec<u32> = own
+            .iter()
+            .filter(|&&k| k != 2)
+            .map(|&k| super::segment::width(k, 8).unwrap_or(1) as u32)
+            .chain(hidden.iter().map(|&h| if h == HIDDEN_REFERENCE { self.reference } else { h }))
+            .collect();
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        sizes.extend(own.iter().filter(|&&k| k == 2).map(|_| self.reference));
+        sizes
     }
 
     /// Size of an array.
     pub fn array_size(&self, base: u32, element: u64, length: u64) -> u64 {
         (u64::from(base) + element * length).next_multiple_of(u64::from(self.alignment))
     }
+}
+
+/// Puts a field of `size` bytes behind the rest; a hole that this leaves stays empty.
+fn append(size: u32, end: &mut u32) {
+    *end = end.next_multiple_of(size).saturating_add(size);
 }
 
 /// Puts a field of `size` bytes into the smallest hole that takes it, or behind the rest.
@@ -116,8 +189,10 @@ const HIDDEN_REFERENCE: u32 = 0;
 
 /// Fields that HotSpot adds to classes and dumps do not show: sizes in bytes, on a 64 bit VM. Only a fallback for
 /// classes without clear distances.
-pub fn hidden_fields(class: &str) -> &'static [u32] {
+pub fn hidden_fields(class: &str, has_field: impl Fn(&str) -> bool) -> &'static [u32] {
     match class {
+        // For debuggers and the flight recorder, since threads may be virtual (JDK 19).
+        "java.lang.Thread" if has_field("holder") => &[8, 4, 2, 1],
         "java.lang.ClassLoader" | "java.lang.Module" | "java.lang.invoke.MemberName" => &[8],
         "java.lang.invoke.ResolvedMethodName" => &[8, HIDDEN_REFERENCE],
         "java.lang.invoke.MethodHandleNatives$CallSiteContext" => &[8, 8],
@@ -129,18 +204,54 @@ pub fn hidden_fields(class: &str) -> &'static [u32] {
     }
 }
 
-/// Classes of the platform with padded (`@Contended`) fields.
-pub fn is_padded(class: &str) -> bool {
-    matches!(
-        class,
-        "java.lang.Thread"
-            | "java.util.concurrent.ForkJoinPool"
-            | "java.util.concurrent.ForkJoinPool$WorkQueue"
-            | "java.util.concurrent.ConcurrentHashMap$CounterCell"
-            | "java.util.concurrent.atomic.Striped64$Cell"
-            | "java.util.concurrent.Exchanger$Node"
-            | "java.util.concurrent.SubmissionPublisher$BufferedSubscription"
-    )
+/// What the platform pads in a class.
+pub enum Padded {
+    /// The class as a whole.
+    Class,
+    /// Its fields of these names (a version may lack some), together.
+    Fields {
+        /// Names.
+        names: &'static [&'static str],
+        /// Whether JDK 14 and older pad the whole class instead.
+        whole_before_15: bool,
+    },
+    /// Both.
+    ClassAndFields(&'static [&'static str]),
+}
+
+/// The classes of the platform with padded (`@Contended`) fields in some version of JDK 8 to 25: dumps do not say which
+/// these are. Whether a class is padded in the version at hand, distances tell (see [`Shape::unpad`]).
+pub fn padded(class: &str) -> Option<Padded> {
+    let fields = |names, whole_before_15| Some(Padded::Fields { names, whole_before_15 });
+    match class {
+        "java.lang.Thread" => {
+            fields(&["threadLocalRandomSeed", "threadLocalRandomProbe", "threadLocalRandomSecondarySeed"], false)
+        }
+        "java.util.concurrent.ForkJoinPool" => fields(&["ctl", "parallelism"], true),
+        "java.util.concurrent.ForkJoinPool$WorkQueue" => {
+            fields(&["top", "access", "phase", "stackPred", "source", "nsteals", "parking"], true)
+        }
+        "java.util.concurrent.SubmissionPublisher$BufferedSubscription" => {
+            Some(Padded::ClassAndFields(&["demand", "waiting"]))
+        }
+        "java.util.concurrent.ConcurrentHashMap$CounterCell"
+        | "java.util.concurrent.atomic.Striped64$Cell"
+        | "java.util.concurrent.Exchanger$Node"
+        | "java.util.concurrent.Exchanger$Slot" => Some(Padded::Class),
+        _ => None,
+    }
+}
+
+/// Whether the objects of the dump lie without holes: collectors that compact leave none. Where they do, a larger distance
+/// than the layout says tells of fields that the dump does not show; where not, only of something dead.
+pub fn is_compact<'a>(layout: &ObjectLayout, shapes: impl Iterator<Item = &'a (Shape<'a>, &'a Gaps)>) -> bool {
+    let (mut exact, mut seen) = (0u64, 0u64);
+    for (shape, gaps) in shapes {
+        let Some((modal, votes)) = gaps.modal() else { continue };
+        seen += u64::from(gaps.seen);
+        exact += if layout.instance_size(shape) == modal { u64::from(votes) } else { 0 };
+    }
+    exact * 10 >= seen * 9
 }
 
 /// Finds the layout that explains most of what was seen.
@@ -194,8 +305,9 @@ pub fn infer(census: &Census, id_size: usize, android: bool, shapes: &[(Shape<'_
     layout
 }
 
-/// The size of the instances of a class: by its distances where they are clear, else by the layout.
-pub fn instance_size(layout: &ObjectLayout, shape: &Shape<'_>, gaps: &Gaps) -> u32 {
+/// The size of the instances of a class: by its distances where they are clear, else by the layout. `compact` says
+/// whether the objects of the dump lie without holes.
+pub fn instance_size(layout: &ObjectLayout, shape: &Shape<'_>, gaps: &Gaps, compact: bool) -> u32 {
     let planned = layout.instance_size(shape);
     let Some((modal, votes)) = gaps.modal() else { return planned };
     // No object reaches into the next: the smallest distance is never below the size.
@@ -203,12 +315,8 @@ pub fn instance_size(layout: &ObjectLayout, shape: &Shape<'_>, gaps: &Gaps) -> u
     // Every distance is larger than the layout says. Either there are fields the dump does not show, which is so of few
     // classes of the platform, or something dead lies behind each instance, which is likely where there are few.
     let alike = modal == gaps.least && u64::from(votes) * 10 >= u64::from(gaps.seen) * 9;
-    let hidden = shape.hidden.iter().any(|h| !h.is_empty());
-    if (shape.padded && more <= 1024) || (hidden && more <= 32 && alike) || (votes >= 8 && alike) {
-        gaps.least
-    } else {
-        planned
-    }
+    let hidden = shape.levels.iter().any(|level| !level.hidden.is_empty());
+    if (hidden && more <= 32 && alike) || (compact && votes >= 8 && alike) { gaps.least } else { planned }
 }
 
 #[cfg(test)]
@@ -216,7 +324,8 @@ mod tests {
     use super::*;
 
     fn size(layout: &ObjectLayout, fields: &[&[u8]]) -> u32 {
-        layout.instance_size(&Shape { fields: fields.to_vec(), hidden: vec![&[]; fields.len()], padded: false })
+        let levels = fields.iter().map(|&f| Level { fields: f.into(), ..Level::default() }).collect();
+        layout.instance_size(&Shape { levels })
     }
 
     #[test]
@@ -241,5 +350,45 @@ mod tests {
         // Subclass fields fill the hole behind the superclass's.
         assert_eq!(size(&ObjectLayout::USUAL, &[&[], &[11], &[10]]), 24);
         assert_eq!(size(&ObjectLayout { packed: false, ..ObjectLayout::USUAL }, &[&[], &[4], &[10]]), 24);
+    }
+    #[test]
+    fn padded_classes_and_those_below_them_have_the_sizes_of_the_vm() {
+        // Offsets as JDK 17 and 25 give them. Types: 2 reference, 4 boolean, 10 int, 11 long.
+        let fields = |f: &'static [u8]| Level { fields: f.into(), ..Level::default() };
+        let usual = ObjectLayout::USUAL;
+        let compact = ObjectLayout { header: 8, ..usual };
+        let below = |layout: ObjectLayout, padded: &Level<'static>, levels: &[&'static [u8]]| {
+            let mut all = vec![Level::default(), padded.clone()];
+            all.extend(levels.iter().map(|l| fields(l)));
+            layout.instance_size(&Shape { levels: all })
+        };
+        // `java.lang.Thread` of JDK 17: three fields apart, the last ends at 240.
+        let thread = Level {
+            padded_fields: vec![11, 10, 10],
+            ..fields(&[10, 11, 11, 11, 10, 4, 4, 4, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2])
+        };
+        for (levels, size) in [
+            (&[] as &[&[u8]], 368),
+            (&[&[]], 368),
+            (&[&[], &[]], 368),
+            (&[&[2]], 376),
+            (&[&[10], &[]], 504),
+            (&[&[10], &[], &[]], 504),
+            (&[&[], &[10], &[]], 504),
+            (&[&[10], &[11]], 512),
+            (&[&[10], &[11], &[4]], 648),
+            (&[&[10], &[11], &[]], 640),
+        ] {
+            assert_eq!(below(usual, &thread, levels), size, "{levels:?}");
+        }
+        // Before JDK 15 nothing below it was padded.
+        assert_eq!(below(ObjectLayout { packed: false, ..usual }, &thread, &[&[10], &[]]), 376);
+        // `ForkJoinPool` of JDK 25: the hole before the padded fields stays empty.
+        let pool = Level { padded_fields: vec![11, 10], ..fields(&[11, 11, 11, 11, 11, 2, 2, 2, 2, 2, 2, 2, 2, 2]) };
+        assert_eq!(below(usual, &pool, &[]), 360);
+        assert_eq!(below(compact, &pool, &[]), 360);
+        assert_eq!(below(compact, &pool, &[&[4]]), 360);
+        // A counter cell: padded as a whole, before its field and behind.
+        assert_eq!(below(usual, &Level { padded: true, ..fields(&[11]) }, &[]), 280);
     }
 }

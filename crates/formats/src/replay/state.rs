@@ -81,6 +81,7 @@ impl<O: Observer> Replay<O> {
         let n = type_of.len();
         let columns = HeapColumns {
             types: types.clone(),
+            loaders: Default::default(),
             sizes,
             type_of,
             length,

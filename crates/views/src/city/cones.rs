@@ -1,7 +1,7 @@
 //! References of a selection as cones: straight frustums whose two ends tell, each for itself, which share of the
 //! objects there takes part. 1 % of A referencing 80 % of B is thin at A and thick at B.
 
-use super::{CityPlan, Rect};
+use super::{Appearance, CityPlan, Rect};
 use glam::Vec3;
 use memory_city_analysis::timeline::references::{Edge, ReferenceMap};
 use memory_city_analysis::timeline::{NodeId, Timeline};
@@ -64,9 +64,17 @@ pub const MOST_CONES: usize = 24;
 /// part, times half the shorter side of the building's current base, within [`MIN_RADIUS`] and [`MAX_RADIUS`].
 /// Cones to nodes of one More plot are merged; since one object of the selection may refer to several of them, the
 /// number of objects at the selection's end is then an upper bound.
-pub fn cones(plan: &CityPlan, timeline: &Timeline, t: usize, selected: NodeId, map: &ReferenceMap) -> Cones {
+pub fn cones(
+    plan: &CityPlan,
+    timeline: &Timeline,
+    appearance: &Appearance,
+    t: usize,
+    selected: NodeId,
+    map: &ReferenceMap,
+) -> Cones {
     let mut result = Cones::default();
-    let Some(here) = End::of_node(plan, timeline, t, selected) else { return result };
+    let now = Now { plan, timeline, appearance, t };
+    let Some(here) = End::of_node(&now, selected) else { return result };
     for (incoming, edges) in [(true, &map.incoming), (false, &map.outgoing)] {
         let (mut bundles, same_plot) = bundles(plan, here.plot, edges);
         result.same_plot += same_plot;
@@ -75,9 +83,17 @@ pub fn cones(plan: &CityPlan, timeline: &Timeline, t: usize, selected: NodeId, m
         result.left_out += beyond;
         result.left_out_incoming += if incoming { beyond } else { 0 };
         let drawn = bundles.into_iter().take(MOST_CONES);
-        result.cones.extend(drawn.map(|bundle| bundle.cone(plan, timeline, t, &here, incoming)));
+        result.cones.extend(drawn.map(|bundle| bundle.cone(&now, &here, incoming)));
     }
     result
+}
+
+/// A city at one time.
+struct Now<'a> {
+    plan: &'a CityPlan,
+    timeline: &'a Timeline,
+    appearance: &'a Appearance,
+    t: usize,
 }
 
 /// One side of a cone.
@@ -89,18 +105,20 @@ struct End {
 }
 
 impl End {
-    fn of_plot(plan: &CityPlan, timeline: &Timeline, t: usize, plot: usize) -> End {
-        let scale = f64::from(plan.state(timeline, plot, t).scale);
-        let base = plan.base(plot, scale);
-        let roof = plan.plots[plot].ground + plan.height(plot, scale);
+    fn of_plot(now: &Now<'_>, plot: usize) -> End {
+        let Now { plan, timeline, appearance, t } = *now;
+        let standing = appearance.standing(appearance.state(plan, timeline, plot, t));
+        let base = plan.base(plot, f64::from(standing.side));
+        let roof = plan.plots[plot].ground + f64::from(standing.height);
         let objects = plan.amount(timeline, plot, t).objects;
         End { plot: Some(plot), anchor: base.centre_at(roof), base, objects }
     }
 
-    fn of_node(plan: &CityPlan, timeline: &Timeline, t: usize, node: NodeId) -> Option<End> {
+    fn of_node(now: &Now<'_>, node: NodeId) -> Option<End> {
+        let Now { plan, timeline, t, .. } = *now;
         if let Some(plot) = plan.plot_of(node) {
             let objects = timeline.amount(t, node).objects;
-            return Some(End { objects, ..End::of_plot(plan, timeline, t, plot) });
+            return Some(End { objects, ..End::of_plot(now, plot) });
         }
         let district = &plan.districts[plan.district_of(node)?];
         let objects = timeline.amount(t, node).objects;
@@ -131,8 +149,8 @@ impl Bundle {
         self.referencing.saturating_add(self.referenced)
     }
 
-    fn cone(self, plan: &CityPlan, timeline: &Timeline, t: usize, here: &End, incoming: bool) -> Cone {
-        let there = End::of_plot(plan, timeline, t, self.plot);
+    fn cone(self, now: &Now<'_>, here: &End, incoming: bool) -> Cone {
+        let there = End::of_plot(now, self.plot);
         let (from, to) = if incoming { (&there, here) } else { (here, &there) };
         let (referencing, referenced) = (self.referencing.min(from.objects), self.referenced.min(to.objects));
         let (share_from, share_to) = (from.share(referencing), to.share(referenced));
@@ -183,8 +201,13 @@ fn bundles(plan: &CityPlan, own_plot: Option<usize>, edges: &[Edge]) -> (Vec<Bun
 #[cfg(test)]
 mod tests {
     use super::super::testing::{at, inner, leaf};
-    use super::super::{CityConfig, PlotKind};
+    use super::super::{CityConfig, Look, PlotKind};
     use super::*;
+
+    /// Under the look of a first start.
+    fn cones(plan: &CityPlan, timeline: &Timeline, t: usize, selected: NodeId, map: &ReferenceMap) -> Cones {
+        super::cones(plan, timeline, &Appearance::new(plan, timeline, &Look::default()), t, selected, map)
+    }
 
     fn edge(other: NodeId, referencing: u64, referenced: u64) -> Edge {
         Edge { other, referencing, referenced, references: referencing.max(referenced) }
@@ -244,8 +267,8 @@ mod tests {
             let found = cones(&plan, &timeline, t, c, &map(vec![edge(a, 1000, 1)], vec![]));
             let cone = found.cones[0];
             let plot = plan.plot_of(c).unwrap();
-            let base = plan.base(plot, f64::from(plan.state(&timeline, plot, t).scale));
-            assert!(f64::from(cone.radius_to) <= base.w.min(base.h) / 2.0 + 1e-6);
+            let base = plan.base(plot, plan.side(&timeline, plot, t));
+            assert!(f64::from(cone.radius_to) <= base.w.min(base.h) / 2.0 * 1.0001 + 1e-6);
             // A is not there at time 0.
             assert!(t == 1 || cone.radius_from == wanted);
         }

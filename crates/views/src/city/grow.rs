@@ -170,12 +170,13 @@ mod tests {
             // Area per mapped value is one constant, at each time.
             let mut unit = None;
             for t in 0..trees.len() {
-                for (plot, state) in plan.states(&before, t).iter().enumerate() {
-                    prop_assert!(f64::from(state.scale) <= config.gap * (1.0 + 1e-6));
+                for plot in 0..plan.plots.len() {
+                    let side = plan.side(&before, plot, t);
+                    prop_assert!(side <= config.gap * (1.0 + 1e-6));
                     let PlotKind::Building(node) = plan.plots[plot].kind else { continue };
                     let objects = before.amount(t, node).objects;
                     if objects > 0 {
-                        let own = plan.base(plot, f64::from(state.scale)).area() / area_mode.of(objects as f64);
+                        let own = plan.base(plot, side).area() / area_mode.of(objects as f64);
                         let unit = *unit.get_or_insert(own);
                         prop_assert!((own / unit - 1.0).abs() < 1e-4, "{} {}", own, unit);
                         prop_assert!((own * area_mode.of(objects as f64) / plan.base_area(objects as f64) - 1.0).abs() < 1e-4);

@@ -1,9 +1,8 @@
-//! Colours and the legend that explains them. Colours are linear-light RGB, 0 to 1, as shaders want them.
+//! Colours. They are linear-light RGB, 0 to 1, as shaders want them.
 //!
 //! The eight base colours were chosen together: under simulated protanopia, deuteranopia and tritanopia every two of
 //! them stay apart (tested below), and along the growth gradient lightness falls, so that the order shows in gray too.
 
-use super::CityPlan;
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use rayon::prelude::*;
 
@@ -61,44 +60,6 @@ pub fn srgb_to_linear(v: f32) -> f32 {
 /// One channel of linear light (0 to 1) as sRGB (IEC 61966-2-1).
 pub fn linear_to_srgb(v: f32) -> f32 {
     if v <= 0.0031308 { v * 12.92 } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 }
-}
-
-/// One stop of a legend.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ColourStop {
-    /// Place on the scale, 0 to 1.
-    pub position: f32,
-    /// What that place means: growth since the first point in time, in units of the metric.
-    pub value: f64,
-    /// Its colour, linear light.
-    pub colour: [f32; 3],
-}
-
-/// What the growth colours mean in this city.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GrowthLegend {
-    /// The unit of the values.
-    pub metric: Metric,
-    /// Ascending. One stop, gray for 0, when no building grew over the window.
-    pub stops: Vec<ColourStop>,
-}
-
-impl CityPlan {
-    /// The growth scale with `steps` equal parts (at least 1) and the values at their ends. Positions and colours come
-    /// from the functions that colour the buildings. Shrinking looks like no growth, and a building whose growth in
-    /// between exceeds the largest overall growth looks like the last stop.
-    pub fn growth_legend(&self, steps: usize) -> GrowthLegend {
-        let stop = |value: f64| {
-            let position = self.growth_position(value) as f32;
-            ColourStop { position, value, colour: growth_colour(position) }
-        };
-        let steps = steps.clamp(1, 64);
-        let stops = match self.max_growth() {
-            0 => vec![stop(0.0)],
-            max => (0..=steps).map(|i| stop(max as f64 * i as f64 / steps as f64)).collect(),
-        };
-        GrowthLegend { metric: self.config.metric, stops }
-    }
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@
 //! - A **More plot** gathers the children of one node that were too small to get a plot of their own.
 //!
 //! # Use
-//! [`CityPlan::new`] lays a timeline out, once; [`CityPlan::states`] gives what changes with time, eight bytes per
-//! plot; [`cones()`] the references of a selection; [`CityPlan::pick`] what a ray meets; [`camera`] where to look from.
+//! [`CityPlan::new`] lays a timeline out, once; an [`Appearance`] says what its plots look like: [`Appearance::states`]
+//! gives what changes with time, eight bytes per plot, [`Appearance::pick`] what a ray meets, [`Appearance::legend`] what
+//! colours mean; [`cones()`] shows the references of a selection; [`camera`] where to look from.
 //!
 //! # Invariants
 //! - The area of a building's base per unit of (mapped) value is one constant in the whole city, at every depth.
@@ -17,9 +18,13 @@
 //! - This module knows values, not what they are values of: no type, no object, no file format. It draws nothing.
 
 pub mod camera;
+pub mod colour;
 mod cones;
 mod grow;
+pub mod height;
 mod layout;
+mod legend;
+mod look;
 mod mapping;
 mod pick;
 mod plan;
@@ -33,15 +38,17 @@ mod testing;
 mod viewpoint;
 
 pub use cones::{Cone, Cones, MAX_RADIUS, MIN_RADIUS, MOST_CONES, cones};
+pub use legend::{Gradient, Legend, Mark};
+pub use look::{Appearance, Look, Values};
 pub use mapping::{
-    ColourStop, DISTRICT, GROWTH, GrowthLegend, INCOMING_COLOUR, MORE_COLOUR, OUTGOING_COLOUR, SELECTED_COLOUR,
-    district_colour, growth_colour, linear_to_srgb, max_growth, palette, srgb_to_linear,
+    DISTRICT, GROWTH, INCOMING_COLOUR, MORE_COLOUR, OUTGOING_COLOUR, SELECTED_COLOUR, district_colour, growth_colour,
+    linear_to_srgb, max_growth, palette, srgb_to_linear,
 };
 pub use pick::{Hit, HitTarget};
 pub use plan::{CityPlan, District, MoreSummary, Plot, PlotKind};
 pub use rect::Rect;
 pub use squarify::{LayoutError, squarify, squarify_sorted, suffix_sums};
-pub use states::PlotState;
+pub use states::{PlotState, Standing};
 
 use memory_city_analysis::timeline::Metric;
 

@@ -4,7 +4,7 @@
 //! hierarchy, so that what is together in the city is together in a box. The boxes of plots reach as high as the
 //! plots ever get; where a building is low or absent now, its own test says so.
 
-use super::{CityPlan, MORE_HEIGHT};
+use super::{CityPlan, Standing};
 use glam::{DVec3, Vec3};
 
 /// What was hit.
@@ -28,24 +28,26 @@ pub struct Hit {
 }
 
 impl CityPlan {
-    /// The nearest building, More plot or district slab along a ray.
-    ///
-    /// `scale` gives the side of a plot's current base as a fraction of its cell, interpolated as it is drawn now:
-    /// 0 for a plot that is not there. Scales above the city's gap factor count as that factor, which no state exceeds.
-    pub fn pick(&self, scale: impl Fn(usize) -> f32, origin: Vec3, direction: Vec3) -> Option<Hit> {
+    /// See [`super::Appearance::pick`]. Sides above the city's gap factor count as that factor, which no state exceeds.
+    pub(super) fn pick(
+        &self,
+        index: &PickIndex,
+        standing: impl Fn(usize) -> Standing,
+        origin: Vec3,
+        direction: Vec3,
+    ) -> Option<Hit> {
         let ray = Ray::new(origin, direction)?;
         let mut nearest = f64::INFINITY;
         let mut target = None;
-        self.pick.slabs.cast(&ray, &mut nearest, |district, limit| {
+        index.slabs.cast(&ray, &mut nearest, |district, limit| {
             // Where an outer and an inner slab meet at a face, the one found first stays.
             let entry = self.slab(district).entry(&ray).filter(|&entry| entry < limit)?;
             target = Some(HitTarget::District(district));
             Some(entry)
         });
-        self.pick.plots.cast(&ray, &mut nearest, |plot, limit| {
-            let scale = f64::from(scale(plot)).clamp(0.0, self.config.gap);
+        index.plots.cast(&ray, &mut nearest, |plot, limit| {
             // On a tie (a building's foot on its slab) the building is meant.
-            let entry = self.solid_box(plot, scale)?.entry(&ray).filter(|&entry| entry <= limit)?;
+            let entry = self.solid_box(plot, standing(plot))?.entry(&ray).filter(|&entry| entry <= limit)?;
             target = Some(HitTarget::Plot(plot));
             Some(entry)
         });
@@ -61,11 +63,13 @@ impl CityPlan {
     }
 
     /// The box of what stands on a plot; `None` when nothing does.
-    fn solid_box(&self, plot: usize, scale: f64) -> Option<Bounds> {
-        // Also false for scales that are not numbers.
-        if scale > 0.0 {
-            let (c, ground) = (self.base(plot, scale), self.plots[plot].ground);
-            let top = ground + self.height(plot, scale);
+    fn solid_box(&self, plot: usize, standing: Standing) -> Option<Bounds> {
+        // Also false for sides that are not numbers.
+        if standing.side > 0.0 {
+            // States come in steps: half of one more than the gap is the gap.
+            let side = f64::from(standing.side).min(self.config.gap + 1e-5);
+            let (c, ground) = (self.base(plot, side), self.plots[plot].ground);
+            let top = ground + f64::from(standing.height).max(0.0);
             Some(Bounds { low: DVec3::new(c.x, ground, c.y), high: DVec3::new(c.x + c.w, top, c.y + c.h) })
         } else {
             None
@@ -81,7 +85,8 @@ pub(super) struct PickIndex {
 }
 
 impl PickIndex {
-    pub(super) fn new(plan: &CityPlan) -> PickIndex {
+    /// `peak` is the height of a plot that it never exceeds.
+    pub(super) fn new(plan: &CityPlan, peak: impl Fn(usize) -> f64) -> PickIndex {
         // Depth first: a district, its plots, then the districts inside it.
         let mut plots = Vec::with_capacity(plan.plots.len());
         let mut slabs = Vec::with_capacity(plan.districts.len());
@@ -95,7 +100,8 @@ impl PickIndex {
         let tallest_box = |plot: usize| {
             let p = &plan.plots[plot];
             let c = p.cell;
-            let top = p.ground + plan.max_height(plot).max(MORE_HEIGHT);
+            // States come in steps, and may round up.
+            let top = p.ground + peak(plot) * 1.001 + 0.01;
             Bounds { low: DVec3::new(c.x, p.ground, c.y), high: DVec3::new(c.x + c.w, top, c.y + c.h) }
         };
         PickIndex { plots: BoxTree::new(plots, tallest_box), slabs: BoxTree::new(slabs, |d| plan.slab(d)) }
@@ -216,6 +222,7 @@ impl BoxTree {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{configs, trees};
+    use super::super::{Appearance, Look};
     use super::*;
     use proptest::prelude::*;
 
@@ -234,17 +241,17 @@ mod tests {
     }
 
     /// Every box of the city at these scales.
-    fn all_boxes(plan: &CityPlan, scales: &[f32]) -> Vec<(HitTarget, DVec3, DVec3)> {
+    fn all_boxes(plan: &CityPlan, standing: &[Standing]) -> Vec<(HitTarget, DVec3, DVec3)> {
         let mut boxes = Vec::new();
         for (i, d) in plan.districts.iter().enumerate() {
             let c = d.cell;
             boxes.push((HitTarget::District(i), DVec3::new(c.x, d.base, c.y), DVec3::new(c.x + c.w, d.top, c.y + c.h)));
         }
         for (i, p) in plan.plots.iter().enumerate() {
-            let scale = f64::from(scales[i]);
+            let scale = f64::from(standing[i].side);
             let (w, h) = (p.cell.w * scale, p.cell.h * scale);
             let (cx, cz) = (p.cell.x + p.cell.w / 2.0, p.cell.y + p.cell.h / 2.0);
-            let top = p.ground + plan.height(i, scale);
+            let top = p.ground + f64::from(standing[i].height);
             if scale > 0.0 {
                 boxes.push((
                     HitTarget::Plot(i),
@@ -263,18 +270,21 @@ mod tests {
             tree in trees(),
             config in configs(),
             mix in 0.0..1.0f32,
+            rule in any::<bool>(),
             origin in prop::array::uniform3(-90.0..90.0f32),
             goal in prop::array::uniform3(-50.0..50.0f32),
         ) {
             let timeline = tree.timeline();
             let plan = CityPlan::new(&timeline, &config);
-            let (a, b) = (plan.states(&timeline, 0), plan.states(&timeline, 1));
-            let scales: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a.scale * (1.0 - mix) + b.scale * mix).collect();
+            let look = Look { height: ["base", "growth"][usize::from(rule)].into(), ..Look::default() };
+            let appearance = Appearance::new(&plan, &timeline, &look);
+            let at = |t| appearance.states(&plan, &timeline, t).into_iter().map(|s| appearance.standing(s));
+            let standing: Vec<Standing> = at(0).zip(at(1)).map(|(a, b)| a.lerp(b, mix)).collect();
             let origin = Vec3::from_array(origin) + Vec3::Y * 60.0;
             let goal = Vec3::new(goal[0], goal[1] * 0.1, goal[2]);
             let direction = goal - origin;
-            let found = plan.pick(|p| scales[p], origin, direction);
-            let boxes = all_boxes(&plan, &scales);
+            let found = appearance.pick(&plan, |p| standing[p], origin, direction);
+            let boxes = all_boxes(&plan, &standing);
             let hit = |(target, low, high): &(HitTarget, DVec3, DVec3)| {
                 by_faces(*low, *high, origin.as_dvec3(), direction.as_dvec3()).map(|distance| (*target, distance))
             };
@@ -302,13 +312,16 @@ mod tests {
         use super::super::testing::{inner, leaf};
         let timeline = inner("Heap", vec![leaf("a", &[10, 0]), leaf("b", &[10, 10])]).timeline();
         let plan = CityPlan::new(&timeline, &super::super::CityConfig::default());
-        let states = [plan.states(&timeline, 0), plan.states(&timeline, 1)];
+        let appearance = Appearance::new(&plan, &timeline, &Look::default());
+        let states = [0, 1].map(|t| appearance.states(&plan, &timeline, t));
         let above = |plot: usize| plan.plots[plot].cell.centre_at(200.0);
-        let at = |t: usize, origin, direction| plan.pick(|p| states[t][p].scale, origin, direction);
+        let at = |t: usize, origin, direction| {
+            appearance.pick(&plan, |p| appearance.standing(states[t][p]), origin, direction)
+        };
         for (plot, state) in states[0].iter().enumerate() {
             let hit = at(0, above(plot), Vec3::NEG_Y).unwrap();
             assert_eq!(hit.target, HitTarget::Plot(plot));
-            let roof = plan.plots[plot].ground + plan.height(plot, f64::from(state.scale));
+            let roof = plan.plots[plot].ground + f64::from(appearance.standing(*state).height);
             assert!((f64::from(hit.point.y) - roof).abs() < 1e-3);
         }
         // A building that is not there now lets the ray through to its district.
@@ -325,6 +338,8 @@ mod tests {
         assert_eq!(at(0, Vec3::new(-50.0, 9.0, 0.0), Vec3::NEG_Y).unwrap().target, HitTarget::District(0));
         let top = plan.districts[0].top as f32;
         assert!(at(0, Vec3::new(-90.0, top * 0.5, 0.0), Vec3::X).is_some());
-        assert_eq!(plan.pick(|_| f32::NAN, above(0), Vec3::NEG_Y).unwrap().target, HitTarget::District(0));
+        let nowhere = Standing { side: f32::NAN, height: f32::NAN };
+        let hit = appearance.pick(&plan, |_| nowhere, above(0), Vec3::NEG_Y).unwrap();
+        assert_eq!(hit.target, HitTarget::District(0));
     }
 }

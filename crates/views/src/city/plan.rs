@@ -3,7 +3,6 @@
 //! What changes with time is in [`super::PlotState`]; nothing here does.
 
 use super::layout::{self, Blocks, Occupant};
-use super::pick::PickIndex;
 use super::{BORDERED_LEVELS, CITY_SIZE, CityConfig, DISTRICT_HEIGHT, MORE_HEIGHT, Rect};
 use memory_city_analysis::timeline::{Amount, Metric, NodeId, Timeline};
 use rayon::prelude::*;
@@ -77,7 +76,6 @@ pub struct CityPlan {
     pub districts: Vec<District>,
     pub(super) contents: Vec<Contents>,
     pub(super) mores: Vec<MorePlot>,
-    pub(super) pick: PickIndex,
     /// Largest growth of any building, first to last point in time; the top of the colour scale.
     pub(super) max_growth: u64,
     pub(super) pruned: Vec<NodeId>,
@@ -88,7 +86,6 @@ pub struct CityPlan {
     /// How much smaller areas are than they were when the ground was divided.
     pub(super) outgrowth: f64,
     area_per_unit: f64,
-    tallest: f64,
 }
 
 /// What belongs directly to a district.
@@ -125,7 +122,6 @@ impl CityPlan {
             districts: Vec::new(),
             contents: Vec::new(),
             mores: Vec::new(),
-            pick: PickIndex::default(),
             max_growth: 0,
             pruned: Vec::new(),
             plot_of: vec![NOWHERE; timeline.len()],
@@ -133,7 +129,6 @@ impl CityPlan {
             unplaced: Vec::new(),
             outgrowth: 1.0,
             area_per_unit: 0.0,
-            tallest: 0.0,
         };
         if timeline.len() == 0 {
             return plan;
@@ -145,12 +140,6 @@ impl CityPlan {
         plan.settle(timeline, blocks);
         plan.place_below_plots(timeline);
         plan.max_growth = super::max_growth(timeline, config.metric);
-        plan.tallest = (0..plan.plots.len())
-            .into_par_iter()
-            .with_min_len(1024)
-            .map(|p| plan.plots[p].ground + plan.max_height(p))
-            .reduce(|| plan.districts.iter().map(|d| d.top).fold(0.0, f64::max), f64::max);
-        plan.pick = PickIndex::new(&plan);
         plan
     }
 
@@ -317,11 +306,6 @@ impl CityPlan {
     /// The height a plot reaches at its maximum.
     pub fn max_height(&self, plot: usize) -> f64 {
         self.height(plot, self.config.gap)
-    }
-
-    /// The highest point of the city over all time, above 0.
-    pub fn tallest(&self) -> f64 {
-        self.tallest
     }
 
     /// Largest growth of any building from the first to the last point in time, in units of the metric; 0 if none grew.

@@ -1,7 +1,7 @@
 //! What must hold for every city, tested on random trees; and small cities written out.
 
 use super::testing::{Tree, at, configs, inner, leaf, trees};
-use super::{AreaMode, CITY_SIZE, CityConfig, CityPlan, PlotKind, Rect};
+use super::{Appearance, AreaMode, CITY_SIZE, CityConfig, CityPlan, Look, PlotKind, Rect};
 use memory_city_analysis::group::MemoryTree;
 use memory_city_analysis::timeline::{Amount, Metric, NodeId, TimePoint, Timeline};
 use proptest::prelude::*;
@@ -56,11 +56,11 @@ proptest! {
         }
         // At every time, not only at the maximum.
         for t in 0..timeline.times() {
-            for (i, state) in plan.states(&timeline, t).iter().enumerate() {
-                if let PlotKind::Building(node) = plan.plots[i].kind {
-                    let area = plan.base(i, f64::from(state.scale)).area();
+            for (i, plot) in plan.plots.iter().enumerate() {
+                if let PlotKind::Building(node) = plot.kind {
+                    let area = plan.base(i, plan.side(&timeline, i, t)).area();
                     let expected = plan.base_area(timeline.value(t, node, config.metric) as f64);
-                    prop_assert!((area - expected).abs() <= 1e-6 * expected, "{area} {expected}"); // the state is f32
+                    prop_assert!((area - expected).abs() <= 1e-9 * expected, "{area} {expected}");
                 }
             }
         }
@@ -93,11 +93,16 @@ proptest! {
     fn the_current_base_lies_centred_in_its_plot_with_its_shape(tree in trees(), config in configs()) {
         let timeline = tree.timeline();
         let plan = CityPlan::new(&timeline, &config);
+        let appearance = Appearance::new(&plan, &timeline, &Look::default());
         for t in 0..timeline.times() {
-            for (i, state) in plan.states(&timeline, t).iter().enumerate() {
-                let (cell, scale) = (plan.plots[i].cell, f64::from(state.scale));
+            for (i, state) in appearance.states(&plan, &timeline, t).into_iter().enumerate() {
+                let (cell, scale) = (plan.plots[i].cell, plan.side(&timeline, i, t));
                 prop_assert!((0.0..=config.gap + 1e-7).contains(&scale));
-                prop_assert!((0.0..=1.0).contains(&state.growth));
+                // What is drawn and picked is the same within a step of the record, and never rounds to nothing.
+                let standing = appearance.standing(state);
+                prop_assert!((f64::from(standing.side) - scale).abs() < 2e-5);
+                let step = f64::from(appearance.height_unit()) / 65535.0;
+                prop_assert!((f64::from(standing.height) - plan.height(i, scale)).abs() <= step);
                 prop_assert_eq!(scale == 0.0, plan.amount(&timeline, i, t).objects == 0);
                 let base = plan.base(i, scale);
                 prop_assert!(cell.contains(&base, 1e-12));
@@ -110,8 +115,8 @@ proptest! {
         }
         // A plot that never reaches its gap would waste space reserved for it.
         for i in 0..plan.plots.len() {
-            let most = (0..timeline.times()).map(|t| plan.state(&timeline, i, t).scale).fold(0.0, f32::max);
-            prop_assert!((f64::from(most) - config.gap).abs() < 1e-6);
+            let most = (0..timeline.times()).map(|t| plan.side(&timeline, i, t)).fold(0.0, f64::max);
+            prop_assert!((most - config.gap).abs() < 1e-6);
         }
     }
 
@@ -202,7 +207,8 @@ fn a_district_reserves_the_maxima_of_its_buildings_even_where_its_own_maximum_is
 fn states_follow_the_specification() {
     let timeline = small().timeline();
     let plan = CityPlan::new(&timeline, &CityConfig { gap: 1.0, ..CityConfig::default() });
-    let state = |key, t| plan.state(&timeline, plan.plot_of(at(&timeline, key)).unwrap(), t);
+    let appearance = Appearance::new(&plan, &timeline, &Look::default());
+    let state = |key, t| appearance.state(&plan, &timeline, plan.plot_of(at(&timeline, key)).unwrap(), t);
     // sqrt mode: side = (v / max) ^ 1/4; colour = growth so far over the largest growth, String's 800.
     for (key, t, scale, growth) in [
         ("Heap#java.lang#String", 0, (100.0f64 / 900.0).powf(0.25), 0.0),
@@ -215,12 +221,9 @@ fn states_follow_the_specification() {
         ("Heap#app#Late", 1, 0.0, 0.0), // shrinking is no growth
     ] {
         let s = state(key, t);
-        assert!(
-            (f64::from(s.scale) - scale).abs() < 1e-6 && (f64::from(s.growth) - growth).abs() < 1e-6,
-            "{key} {t} {s:?}"
-        );
+        let side = f64::from(appearance.standing(s).side);
+        assert!((side - scale).abs() < 2e-5 && (f64::from(s.colour()) - growth).abs() < 2e-5, "{key} {t} {s:?}");
     }
-    assert_eq!(std::mem::size_of_val(&state("Heap#app#Cache", 0)), 8);
 }
 
 #[test]
@@ -251,8 +254,9 @@ fn cities_of_nothing_and_of_one_group() {
     let nothing = leaf("Heap", &[0, 0]).timeline();
     let plan = CityPlan::new(&nothing, &CityConfig::default());
     assert_eq!((plan.plots.len(), plan.districts.len(), plan.levels()), (0, 1, 1));
-    assert!(plan.states(&nothing, 0).is_empty());
-    assert_eq!(plan.growth_legend(4).stops.len(), 1);
+    let appearance = Appearance::new(&plan, &nothing, &Look::default());
+    assert!(appearance.states(&plan, &nothing, 0).is_empty());
+    assert_eq!(appearance.legend().marks.len(), 1);
     let one = leaf("Heap", &[5, 7]).timeline();
     let plan = CityPlan::new(&one, &CityConfig::default());
     assert_eq!((plan.plots.len(), plan.districts.len()), (1, 1));
@@ -292,11 +296,64 @@ fn factors_out_of_range_are_brought_into_it() {
 fn the_legend_says_what_the_colours_are() {
     let timeline = small().timeline();
     let plan = CityPlan::new(&timeline, &CityConfig { metric: Metric::Bytes, ..CityConfig::default() });
-    let legend = plan.growth_legend(4);
-    let values: Vec<f64> = legend.stops.iter().map(|s| s.value).collect();
-    assert_eq!((legend.metric, values), (Metric::Bytes, vec![0.0, 3200.0, 6400.0, 9600.0, 12800.0]));
-    for stop in legend.stops {
-        assert_eq!(stop.position, plan.growth_position(stop.value) as f32);
-        assert_eq!(stop.colour, super::growth_colour(stop.position));
+    let appearance = Appearance::new(&plan, &timeline, &Look::default());
+    let legend = appearance.legend();
+    assert_eq!(legend.title, "Growth since the first state, bytes");
+    let marks: Vec<(f32, f64, &str)> = legend.marks.iter().map(|m| (m.position, m.value, &*m.text)).collect();
+    assert_eq!(marks, [(0.0, 0.0, "0 or less"), (0.5, 6400.0, "+6.40 kB"), (1.0, 12800.0, "+12.8 kB")]);
+    for position in [0.0, 0.1, 0.5, 0.75, 1.0] {
+        assert_eq!(legend.gradient.at(position), super::growth_colour(position));
+    }
+}
+
+/// Every colour mode: buildings at a mark of the legend have the value that the mark names.
+#[test]
+fn marks_of_every_legend_are_where_buildings_of_that_value_are() {
+    let timeline = small().timeline();
+    let plan = CityPlan::new(&timeline, &CityConfig { metric: Metric::Bytes, ..CityConfig::default() });
+    for mode in super::colour::modes() {
+        let appearance = Appearance::new(&plan, &timeline, &Look { colour: mode.id.into(), ..Look::default() });
+        let marks = &appearance.legend().marks;
+        assert!(marks.is_sorted_by(|a, b| a.position < b.position && a.value < b.value), "{}", mode.id);
+        for plot in 0..plan.plots.len() {
+            for t in 0..timeline.times() {
+                let position = appearance.state(&plan, &timeline, plot, t).colour();
+                let value = plan.value(&timeline, t, plot) as f64;
+                let value = match mode.id {
+                    "growth" => (value - plan.value(&timeline, 0, plot) as f64).max(0.0),
+                    "share" => value / timeline.value(t, NodeId::ROOT, Metric::Bytes) as f64,
+                    _ => {
+                        assert_eq!(position, 0.0);
+                        continue;
+                    }
+                };
+                for mark in marks {
+                    let (below, above) = (position < mark.position - 1e-4, position > mark.position + 1e-4);
+                    assert!(!below || value < mark.value, "{} {value} {mark:?}", mode.id);
+                    assert!(!above || value > mark.value, "{} {value} {mark:?}", mode.id);
+                }
+            }
+        }
+    }
+}
+
+/// Every height rule: nothing is higher than its rule says it ever gets, and what is there has a height.
+#[test]
+fn heights_stay_below_their_peaks() {
+    let timeline = small().timeline();
+    let plan = CityPlan::new(&timeline, &CityConfig::default());
+    let values = super::Values { plan: &plan, timeline: &timeline };
+    for rule in super::height::rules() {
+        let scale = (rule.scale)(&values);
+        let appearance = Appearance::new(&plan, &timeline, &Look { height: rule.id.into(), ..Look::default() });
+        for plot in 0..plan.plots.len() {
+            let peak = (scale.peak)(&values, plot);
+            for t in 0..timeline.times() {
+                let standing = appearance.standing(appearance.state(&plan, &timeline, plot, t));
+                assert_eq!(standing.side > 0.0, standing.height > 0.0, "{}", rule.id);
+                assert!(f64::from(standing.height) <= peak * 1.001 + 1e-3, "{} {standing:?} {peak}", rule.id);
+            }
+            assert!(plan.plots[plot].ground + peak <= appearance.tallest() + 1e-9);
+        }
     }
 }

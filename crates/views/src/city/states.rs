@@ -1,56 +1,101 @@
 //! What changes with time: one small record per plot, everything else stays where it is.
 
 use super::{CityPlan, PlotKind};
+use bytemuck::{Pod, Zeroable};
 use memory_city_analysis::timeline::{NodeId, Timeline};
-use rayon::prelude::*;
 use std::cmp::Reverse;
 
-/// A plot at one point in time, as the GPU wants it: eight bytes, to be interpolated linearly between two times.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// A plot at one point in time, eight bytes, to be interpolated linearly between two times: what the GPU draws and what
+/// picking hits. Each is a share of 1 in steps of 1/65535.
 #[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct PlotState {
-    /// Side of the current base as a fraction of the cell's side: `gap * sqrt(f(value) / f(maximum))`, 0 when absent;
-    /// smaller by the same factor everywhere once a building has outgrown its plot ([`CityPlan::outgrowth`]).
-    pub scale: f32,
-    /// Position on the growth colour scale, 0 to 1: growth since the first point in time over the largest growth of
-    /// any building in the whole window.
-    pub growth: f32,
+    /// Side of the current base as a fraction of the cell's side, 0 when absent ([`CityPlan::side`]).
+    pub side: u16,
+    /// Height as a fraction of [`super::Appearance::height_unit`].
+    pub height: u16,
+    /// Position on the gradient of the colour mode.
+    pub colour: u16,
+    /// Opacity.
+    pub opacity: u16,
+}
+
+/// What stands on a plot, as numbers to compute with.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Standing {
+    /// Side of the base as a fraction of the cell's side; 0 when nothing stands there.
+    pub side: f32,
+    /// Height above the ground of the plot, world units.
+    pub height: f32,
+}
+
+impl Standing {
+    /// The state `mix` of the way from `self` to `other`.
+    pub fn lerp(self, other: Standing, mix: f32) -> Standing {
+        let one = |a: f32, b: f32| a + (b - a) * mix;
+        Standing { side: one(self.side, other.side), height: one(self.height, other.height) }
+    }
+}
+
+/// The largest number of a state.
+const FULL: f64 = 65535.0;
+
+impl PlotState {
+    /// What fills its cell, has its colour and height from elsewhere and hides what is behind it: a district slab.
+    pub const SLAB: PlotState = PlotState { side: u16::MAX, height: 0, colour: 0, opacity: u16::MAX };
+
+    /// From shares of 1. What is there stays visible: a side above 0 never becomes 0.
+    pub fn new(side: f64, height: f64, colour: f64, opacity: f32) -> PlotState {
+        let unit = |v: f64| (v.clamp(0.0, 1.0) * FULL).round() as u16;
+        let least = u16::from(side > 0.0);
+        PlotState {
+            side: unit(side).max(least),
+            height: unit(height),
+            colour: unit(colour),
+            opacity: unit(f64::from(opacity)),
+        }
+    }
+
+    /// The state `mix` of the way from `self` to `other`.
+    pub fn lerp(self, other: PlotState, mix: f32) -> PlotState {
+        let one = |a: u16, b: u16| (f32::from(a) + (f32::from(b) - f32::from(a)) * mix).round() as u16;
+        PlotState {
+            side: one(self.side, other.side),
+            height: one(self.height, other.height),
+            colour: one(self.colour, other.colour),
+            opacity: one(self.opacity, other.opacity),
+        }
+    }
+
+    /// Position on the gradient, 0 to 1.
+    pub fn colour(self) -> f32 {
+        f32::from(self.colour) / FULL as f32
+    }
+
+    /// Side and height where full height is `unit` world units.
+    #[inline]
+    pub fn standing(self, unit: f32) -> Standing {
+        let share = |v: u16| f32::from(v) / FULL as f32;
+        Standing { side: share(self.side), height: share(self.height) * unit }
+    }
 }
 
 impl CityPlan {
-    /// The state of every plot at time `t`.
+    /// Side of the base of what stands on a plot at time `t`, as a fraction of its cell's side:
+    /// `gap * sqrt(f(value) / f(maximum))`, 0 when absent; smaller by the same factor everywhere once a building of a live
+    /// city has outgrown its plot.
     ///
     /// # Panics
     /// If `t` is not a time of the timeline, or the timeline is not the one the city was laid out for.
-    pub fn states(&self, timeline: &Timeline, t: usize) -> Vec<PlotState> {
-        (0..self.plots.len()).into_par_iter().with_min_len(2048).map(|plot| self.state(timeline, plot, t)).collect()
-    }
-
-    /// The state of one plot at time `t`; panics as [`CityPlan::states`].
-    pub fn state(&self, timeline: &Timeline, plot: usize, t: usize) -> PlotState {
-        let metric = self.config.metric;
-        let p = &self.plots[plot];
-        let (now, growth) = match p.kind {
-            PlotKind::Building(node) => {
-                (timeline.value(t, node, metric), timeline.growth_until(t, node, metric) as f64)
-            }
-            PlotKind::More { .. } => {
-                let value = |t| self.value(timeline, t, plot);
-                (value(t), value(t) as f64 - value(0) as f64)
-            }
-        };
+    pub fn side(&self, timeline: &Timeline, plot: usize, t: usize) -> f64 {
+        let now = self.value(timeline, t, plot);
+        if now == 0 {
+            return 0.0;
+        }
         let f = |v: f64| self.config.area_mode.of(v);
-        let room = f(p.max_value as f64) * self.outgrowth;
+        let room = f(self.plots[plot].max_value as f64) * self.outgrowth;
         // Only a More plot can hold more than it has room for.
-        let share = if now == 0 { 0.0 } else { (f(now as f64) / room).min(1.0) };
-        let scale = self.config.gap * share.sqrt();
-        PlotState { scale: scale as f32, growth: self.growth_position(growth) as f32 }
-    }
-
-    /// Where a growth (in units of the metric) is on the colour scale. Shrinking is 0; a peak above the largest
-    /// overall growth is 1; if nothing grew over the window, everything is 0.
-    pub fn growth_position(&self, growth: f64) -> f64 {
-        if self.max_growth == 0 { 0.0 } else { (growth / self.max_growth as f64).clamp(0.0, 1.0) }
+        self.config.gap * (f(now as f64) / room).min(1.0).sqrt()
     }
 
     /// Which plots are opaque: the `n` buildings that grow most over the whole window, whatever the time shown. Equal
@@ -87,5 +132,24 @@ impl CityPlan {
             }
         }
         solid
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_are_small_and_never_lose_a_building() {
+        assert_eq!(size_of::<PlotState>(), 8);
+        for (side, share) in [(0.0, 0.0), (1.0, 1.0), (1e-9, 0.5), (0.25, 0.75)] {
+            let state = PlotState::new(side, share, share, share as f32);
+            assert_eq!(state.side == 0, side == 0.0, "{side}");
+            let standing = state.standing(10.0);
+            assert!((f64::from(standing.side) - side).abs() < 2e-5);
+            assert!((f64::from(standing.height) - 10.0 * share).abs() < 2e-4);
+        }
+        let (a, b) = (PlotState::default(), PlotState::SLAB);
+        assert_eq!((a.lerp(b, 0.0), a.lerp(b, 1.0)), (a, b));
     }
 }

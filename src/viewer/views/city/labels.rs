@@ -8,7 +8,7 @@ use crate::viewer::selection::Target;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Painter, Pos2, Rect, Stroke, StrokeKind};
 use glam::{Mat4, Vec3};
 use memory_city_analysis::timeline::NodeId;
-use memory_city_views::city::PlotKind;
+use memory_city_views::city::{PlotKind, Standing};
 
 /// A name and where it wants to stand.
 pub struct Label {
@@ -48,7 +48,7 @@ pub struct Wanted {
 }
 
 /// The names of a city, most important first.
-pub fn collect(city: &City, scale: &impl Fn(usize) -> f32, wanted: &Wanted) -> Vec<Label> {
+pub fn collect(city: &City, standing: &impl Fn(usize) -> Standing, wanted: &Wanted) -> Vec<Label> {
     let mut labels = Vec::new();
     let mut seen = std::collections::HashSet::new();
     let timeline = &city.timeline;
@@ -58,11 +58,11 @@ pub fn collect(city: &City, scale: &impl Fn(usize) -> f32, wanted: &Wanted) -> V
                 return None;
             }
             let p = &city.plan.plots[plot];
-            let scale = scale(plot);
-            if scale <= 0.0 {
+            let standing = standing(plot);
+            if standing.side <= 0.0 {
                 return None;
             }
-            let y = p.ground + city.plan.height(plot, f64::from(scale));
+            let y = p.ground + f64::from(standing.height);
             return Some(Vec3::new((p.cell.x + p.cell.w / 2.0) as f32, y as f32, (p.cell.y + p.cell.h / 2.0) as f32));
         }
         let district = &city.plan.districts[city.plan.district_of(node)?];

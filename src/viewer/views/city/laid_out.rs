@@ -7,14 +7,14 @@ use super::states::{MOST_BYTES, StatesCache, TimeState};
 use crate::viewer::document::Arrival;
 use crate::viewer::panels::theme::pack;
 use crate::viewer::scene::Versioned;
-use crate::viewer::scene::records::{BoxRecord, StateRecord, kind};
+use crate::viewer::scene::records::{BoxRecord, kind};
 use crate::viewer::selection::Target;
 use crate::viewer::settings::Settings;
 use bevy::prelude::Resource;
 use memory_city_analysis::analyses;
 use memory_city_analysis::timeline::{NodeId, Source, Timeline};
 use memory_city_views::city::camera::{CameraPose, Lens};
-use memory_city_views::city::{self, CityPlan, HitTarget, PlotKind};
+use memory_city_views::city::{self, Appearance, CityPlan, HitTarget, PlotKind, PlotState, Standing};
 use std::sync::Arc;
 
 /// How many groups are ranked: more than any list or set of names shows.
@@ -36,6 +36,8 @@ pub struct City {
     pub timeline: Arc<Timeline>,
     /// The layout.
     pub plan: Arc<CityPlan>,
+    /// What its plots look like.
+    pub appearance: Arc<Appearance>,
     /// Boxes in drawing order.
     pub boxes: Versioned<BoxRecord>,
     /// Boxes `0..solid` are opaque.
@@ -84,7 +86,8 @@ impl City {
     }
 
     fn with_plan(timeline: Arc<Timeline>, plan: Arc<CityPlan>, settings: &Settings) -> Self {
-        let solid_plots = plan.solid(&timeline, settings.solid_count);
+        let appearance = Arc::new(Appearance::new(&plan, &timeline, &settings.look()));
+        let solid_plots = appearance.opaque();
         let levels = plan.districts.iter().map(|d| d.level).max().unwrap_or(0) + 1;
         let mut boxes = Vec::with_capacity(plan.districts.len() + plan.plots.len());
         for district in &plan.districts {
@@ -106,14 +109,12 @@ impl City {
             let more = is_more(plot as usize);
             boxes.push(BoxRecord {
                 cell: cell(&p.cell),
-                lift: [p.ground as f32, if more { plan.height(plot as usize, 1.0) as f32 } else { 0.0 }],
+                lift: [p.ground as f32, 0.0],
                 paint: if more { [pack(city::MORE_COLOUR), kind::MORE] } else { [0, kind::BUILDING] },
             });
         }
         let districts = plan.districts.len();
-        let tallest = (0..plan.plots.len())
-            .map(|p| plan.plots[p].ground + plan.height(p, plan.full_scale()))
-            .fold(0.0, f64::max) as f32;
+        let tallest = appearance.tallest() as f32;
         let growing = analyses::top_growing(&timeline, settings.metric, MOST_RANKED);
         let largest_first = |a: &city::Rect, b: &city::Rect| (b.w * b.h).total_cmp(&(a.w * a.h));
         let mut named_districts: Vec<_> = plan.districts.iter().filter(|d| d.level > 0).collect();
@@ -135,14 +136,15 @@ impl City {
             box_of_plot,
             districts,
             plan,
+            appearance,
             states: StatesCache::new(MOST_BYTES),
             tallest,
             made_with: settings.clone(),
         }
     }
 
-    /// The same layout with another set of opaque buildings.
-    pub(super) fn with_solid_count(&self, settings: &Settings) -> Self {
+    /// The same layout under another look.
+    pub(super) fn with_look(&self, settings: &Settings) -> Self {
         Self::with_plan(Arc::clone(&self.timeline), Arc::clone(&self.plan), settings)
     }
 
@@ -168,14 +170,11 @@ impl City {
 
     /// The states at time `t`, computed when they are not at hand.
     pub fn states(&mut self, t: usize) -> TimeState {
-        let City { states, plan, timeline, plot_of_box, districts, .. } = self;
+        let City { states, plan, appearance, timeline, plot_of_box, districts, .. } = self;
         states.get(t, || {
-            let plots = plan.states(timeline, t);
-            let mut records = vec![StateRecord::FULL; *districts];
-            records.extend(plot_of_box.iter().map(|&p| {
-                let state = plots[p as usize];
-                StateRecord::new(state.scale, state.growth)
-            }));
+            let plots = appearance.states(plan, timeline, t);
+            let mut records = vec![PlotState::SLAB; *districts];
+            records.extend(plot_of_box.iter().map(|&p| plots[p as usize]));
             TimeState { records: Versioned::new(records), plots: Arc::new(plots) }
         })
     }
@@ -194,7 +193,8 @@ impl City {
     /// A view of a plot or district at time `t`, past whatever stands before it.
     pub(super) fn focus(&mut self, target: HitTarget, t: usize, from: &CameraPose, lens: &Lens) -> CameraPose {
         let states = self.states(t).plots;
-        self.plan.focus(target, |plot| states[plot].scale, from, lens)
+        let standing = |plot: usize| -> Standing { self.appearance.standing(states[plot]) };
+        self.appearance.focus(&self.plan, target, standing, from, lens)
     }
 
     /// What a box shows.

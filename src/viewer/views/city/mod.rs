@@ -177,8 +177,8 @@ fn follow_settings(
         let job = Job::start(move |_| City::new(&timeline, &job_settings));
         laying.0 = Some((document.revision(), wanted, job));
         awake.keep_if(true);
-    } else if !laying.active() && city.made_with.solid_count != settings.solid_count {
-        let city = city.with_solid_count(&wanted);
+    } else if !laying.active() && city.made_with.look() != settings.look() {
+        let city = city.with_look(&wanted);
         shown.0 = Some(city);
     }
 }

@@ -43,7 +43,7 @@ impl Moving {
                     let is = city.plot_of(target).and_then(|plot| is.get(plot));
                     // The same value is another share of another plot.
                     let factor = match (was, is) {
-                        (Some(was), Some(is)) if is.scale > 0.0 => was.scale / is.scale,
+                        (Some(was), Some(is)) if is.side > 0 => f32::from(was.side) / f32::from(is.side),
                         _ => 1.0,
                     };
                     BoxRecord { cell: [x, z, half_x * factor, half_z * factor], ..*record }

@@ -111,7 +111,6 @@ impl Names<'_> {
         let Some(city) = self.shown.bypass_change_detection().0.as_mut() else { return };
         let time = self.clock.time.min(city.times().saturating_sub(1));
         let states = city.states(time).plots;
-        let scale = |plot: usize| states.get(plot).map_or(0.0, |state| state.scale);
         let most = city.growing.len().min(self.settings.solid_count);
         let growing = city.growing[..most].iter().filter(|&&n| self.filter.shows(&city.timeline, n));
         let wanted = labels::Wanted {
@@ -121,10 +120,11 @@ impl Names<'_> {
             growing: growing.copied().collect(),
         };
         let city: &City = city;
-        let labels = labels::collect(city, &scale, &wanted);
+        let standing = |plot: usize| states.get(plot).map(|&s| city.appearance.standing(s)).unwrap_or_default();
+        let labels = labels::collect(city, &standing, &wanted);
         let eye = self.rig.pose.eye;
         let hidden = |label: &labels::Label| {
-            let before = city.plan.pick(scale, eye, label.at - eye);
+            let before = city.appearance.pick(&city.plan, standing, eye, label.at - eye);
             before.is_some_and(|hit| {
                 let own = match hit.target {
                     HitTarget::Plot(plot) => city.target_of_plot(plot) == label.target,

@@ -56,7 +56,8 @@ pub fn pick(
         (Some(at), Some(city)) => {
             let (origin, direction) = rig.ray(at);
             let before = city.states(clock.time.min(city.times().saturating_sub(1))).plots;
-            let hit = city.plan.pick(|plot| before[plot].scale, origin, direction);
+            let standing = |plot: usize| city.appearance.standing(before[plot]);
+            let hit = city.appearance.pick(&city.plan, standing, origin, direction);
             hit.map(|hit| match hit.target {
                 HitTarget::Plot(plot) => city.target_of_plot(plot),
                 HitTarget::District(district) => Target::Node(city.plan.districts[district].node),

@@ -91,7 +91,7 @@ pub fn present(
                 let mut records = Vec::new();
                 *cone_count = ConeCount::default();
                 if let Some((time, node, map)) = map {
-                    let cones = city::cones(&city.plan, &city.timeline, time, node, map);
+                    let cones = city::cones(&city.plan, &city.timeline, &city.appearance, time, node, map);
                     cone_count.left_out = cones.left_out;
                     for cone in &cones.cones {
                         if if cone.incoming { !settings.show_incoming } else { !settings.show_outgoing } {
@@ -128,15 +128,18 @@ pub fn present(
     scene.view = Some(ViewRecord {
         clip_from_world: clip_from_world.to_cols_array_2d(),
         world_from_clip: clip_from_world.inverse().to_cols_array_2d(),
-        eye: rig.pose.eye.extend(if settings.colour { 1.0 } else { 0.0 }).to_array(),
+        eye: rig.pose.eye.extend(shown.0.as_ref().map_or(1.0, |city| city.appearance.height_unit())).to_array(),
         scene: [
             clock.eased(),
-            settings.opacity,
             if settings.shadows { 0.38 } else { 0.0 },
             if shown.0.is_some() { city::CITY_SIZE as f32 / 2.0 } else { -1000.0 },
+            0.0,
         ],
         marks,
-        growth: [0.0, 0.5, 1.0].map(|at| with_alpha(city::growth_colour(at))),
+        gradient: match &shown.0 {
+            Some(city) => city.appearance.legend().gradient.stops().map(with_alpha),
+            None => [[0.0; 4]; city::Gradient::STOPS],
+        },
         selected: with_alpha(city::SELECTED_COLOUR),
         backdrop: palette.map(with_alpha),
     });

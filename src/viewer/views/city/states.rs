@@ -1,7 +1,6 @@
 //! The states of plots at the times visited last: a bounded memory of what took time to compute.
 
 use crate::viewer::scene::Versioned;
-use crate::viewer::scene::records::StateRecord;
 use memory_city_views::city::PlotState;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ pub const MOST_BYTES: usize = 256 << 20;
 #[derive(Clone)]
 pub struct TimeState {
     /// In drawing order.
-    pub records: Versioned<StateRecord>,
+    pub records: Versioned<PlotState>,
     /// By plot.
     pub plots: Arc<Vec<PlotState>>,
 }
@@ -73,7 +72,7 @@ mod tests {
     #[test]
     fn a_long_journey_takes_no_more_memory_than_it_may() {
         let state = || TimeState {
-            records: Versioned::new(vec![StateRecord::FULL; 1000]),
+            records: Versioned::new(vec![PlotState::SLAB; 1000]),
             plots: Arc::new(vec![PlotState::default(); 1000]),
         };
         let one = state().bytes();

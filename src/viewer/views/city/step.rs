@@ -3,16 +3,16 @@
 use super::laid_out::Shown;
 use crate::viewer::clock::Clock;
 use crate::viewer::scene::Versioned;
-use crate::viewer::scene::records::StateRecord;
 use bevy::prelude::*;
+use memory_city_views::city::PlotState;
 
 /// The step on screen.
 #[derive(Resource, Default)]
 pub struct Step {
     /// States at the start of the step.
-    pub before: Versioned<StateRecord>,
+    pub before: Versioned<PlotState>,
     /// States at its end.
-    pub after: Versioned<StateRecord>,
+    pub after: Versioned<PlotState>,
     time: usize,
     layout: u64,
     eased: f32,

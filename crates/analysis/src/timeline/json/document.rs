@@ -3,6 +3,7 @@
 use super::diagnostics::{HEAD, Note, ONCE, Time, Totals};
 use super::fields::{DOCUMENT, DocumentField, Field, FieldSeed, Path, Step};
 use super::maps::{Map, MapKind, RawMaps};
+use super::memory::{Credit, READ_TEXT, no_room};
 use super::point::{Gc, Roles, Unreachable};
 use super::scalars::{ABSENT, Count, Switch, Text, Timestamp};
 use super::settle;
@@ -41,6 +42,8 @@ pub(super) struct Context<'c, 'de> {
     pub no_tree: bool,
     bytes: &'de [u8],
     progress: &'c Progress,
+    /// What may still be kept.
+    credit: Credit<'c>,
     /// Bytes that the progress knows of.
     reported: usize,
     countdown: u32,
@@ -51,7 +54,7 @@ pub(super) struct Context<'c, 'de> {
 const RUN: u32 = 4096;
 
 impl<'c, 'de> Context<'c, 'de> {
-    pub fn new(bytes: &'de [u8], totals: &'c mut Totals, progress: &'c Progress) -> Self {
+    pub fn new(bytes: &'de [u8], totals: &'c mut Totals, progress: &'c Progress, credit: Credit<'c>) -> Self {
         Context {
             path: Path::default(),
             place: None,
@@ -65,6 +68,7 @@ impl<'c, 'de> Context<'c, 'de> {
             no_tree: false,
             bytes,
             progress,
+            credit,
             reported: 0,
             countdown: RUN,
             scratch: settle::Scratch::default(),
@@ -104,6 +108,21 @@ impl<'c, 'de> Context<'c, 'de> {
         })
     }
 
+    /// Before something is kept: whether there is memory for it.
+    #[inline]
+    pub fn spend(&mut self, bytes: u64) -> std::result::Result<(), &'static str> {
+        if self.credit.take(bytes) { Ok(()) } else { self.keep(Err(no_room())) }
+    }
+
+    /// The same for a text that is kept until the time is complete.
+    #[inline]
+    pub fn spend_text(&mut self, text: &Cow<'_, str>) -> std::result::Result<(), &'static str> {
+        match text {
+            Cow::Borrowed(_) => Ok(()),
+            Cow::Owned(text) => self.spend(READ_TEXT + text.len() as u64),
+        }
+    }
+
     /// The path of a node of the tree that was just read.
     fn path_of(&self, node: usize, field: &str) -> String {
         let above = self.path.text(|symbol| self.totals.groups.text(symbol));
@@ -125,14 +144,18 @@ impl<'c, 'de> Context<'c, 'de> {
                 self.totals.note(note, count as u64, place);
             }
         }
-        let maps = Arc::new(std::mem::take(&mut self.maps));
         let place = self.path.text(|symbol| self.totals.groups.text(symbol));
         let label = said.label.map(Cow::into_owned);
-        said.nested_roles.iter().for_each(|role| self.totals.builder.note_nested(role));
-        let Said { millis, gc, unreachable, .. } = said;
-        let time = Time { label, millis, gc, unreachable, place, maps, ..Time::default() };
+        let Said { millis, gc, unreachable, nested_roles, .. } = said;
+        let mut time = Time { label, millis, gc, unreachable, place, ..Time::default() };
+        // From here on nothing can go wrong: what is checked here is all that can.
+        let checked = self.totals.check(&time, &self.tree, &nested_roles, &self.maps, &mut self.credit);
+        self.keep(checked)?;
+        time.maps = Arc::new(std::mem::take(&mut self.maps));
+        nested_roles.iter().for_each(|role| self.totals.builder.note_nested(role));
         let duplicates = self.totals.add_time(time, &self.tree);
-        let duplicates = self.keep(duplicates)?;
+        let full = self.totals.check_limit();
+        self.keep(full)?;
         if duplicates.count > 0 {
             let place = self.totals.is_new(Note::Duplicate).then(|| self.path_of(duplicates.first, ""));
             self.totals.note(Note::Duplicate, duplicates.count as u64, place);
@@ -216,11 +239,14 @@ impl<'de> Visitor<'de> for Document<'_, '_, 'de> {
                     ABSENT => return Err(A::Error::custom(format!("null, expected {VERSION}"))),
                     version => return Err(A::Error::custom(format!("version {version}, expected version {VERSION}"))),
                 },
-                DocumentField::Label => said.label = map.next_value_seed(Text)?,
+                DocumentField::Label => {
+                    said.label = map.next_value_seed(Text)?;
+                    said.label.iter().try_for_each(|label| context.spend_text(label)).map_err(A::Error::custom)?;
+                }
                 DocumentField::Timestamp => said.millis = map.next_value_seed(Timestamp)?,
                 DocumentField::Gc => said.gc = map.next_value_seed(Gc(&mut *context))?,
                 DocumentField::Unreachable => said.unreachable = map.next_value_seed(Unreachable(&mut *context))?,
-                DocumentField::NestedRoles => said.nested_roles = map.next_value_seed(Roles)?,
+                DocumentField::NestedRoles => said.nested_roles = map.next_value_seed(Roles(&mut *context))?,
                 DocumentField::Overlaps => said.overlaps = map.next_value_seed(Switch)?.unwrap_or(false),
                 DocumentField::Tree | DocumentField::Times if tree || times => {
                     return Err(A::Error::custom("both \"tree\" and \"times\", expected one of them"));

@@ -236,7 +236,7 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
 }
 
 /// Fields the format does not have, counted. What tools add for themselves is kept out of the way, and listed once.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Debug)]
 pub(super) struct Unknown {
     list: Vec<Left>,
     /// How often others came when the list was full.
@@ -244,7 +244,7 @@ pub(super) struct Unknown {
 }
 
 /// A field that was left out.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Left {
     /// What it is a field of.
     of: &'static str,
@@ -252,15 +252,19 @@ struct Left {
     times: u64,
 }
 
+/// So many characters of a name are kept: it comes from a stranger, and is only shown.
+const SHOWN_OF_NAME: usize = 60;
+
 /// So many names are listed; who uses names as data has millions.
 const LISTED: usize = 40;
 
 impl Unknown {
     pub fn note(&mut self, of: &'static str, name: &str) {
+        let name = shortened(name, SHOWN_OF_NAME);
         if let Some(left) = self.list.iter_mut().find(|l| l.name == name && l.of == of) {
             left.times += 1;
         } else if self.list.len() < LISTED {
-            self.list.push(Left { of, name: name.to_owned(), times: 1 });
+            self.list.push(Left { of, name, times: 1 });
         } else {
             self.others += 1;
         }
@@ -271,10 +275,8 @@ impl Unknown {
         let mut list: Vec<&Left> = self.list.iter().collect();
         list.sort_by_key(|l| (l.of, &l.name));
         let times = |n: u64| if n == 1 { "once".to_owned() } else { format!("{n} times") };
-        let mut parts: Vec<String> = list
-            .into_iter()
-            .map(|l| format!("{:?} in a {} ({})", shortened(&l.name, 60), l.of, times(l.times)))
-            .collect();
+        let mut parts: Vec<String> =
+            list.into_iter().map(|l| format!("{:?} in a {} ({})", l.name, l.of, times(l.times))).collect();
         if self.others > 0 {
             parts.push(format!("and others ({})", times(self.others)));
         }

@@ -3,6 +3,7 @@
 use super::diagnostics::{Totals, diagnose};
 use super::document::{Context, Document};
 use super::maps::RawMaps;
+use super::memory::{Amounts, Credit, Grant, LIVE, no_room};
 use super::read::{Collector, JsonSource};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -22,12 +23,7 @@ impl GrowingTrees {
         GrowingTrees { totals: Totals::live(name.clone()), name }
     }
 
-    /// How many bytes it may take from now on.
-    pub fn limit_memory(&mut self, bytes: u64) {
-        self.totals.memory = bytes;
-    }
-
-    /// About how many bytes it takes.
+    /// How many bytes it takes at most, together with the copies and timelines that are made of it.
     pub fn bytes(&self) -> u64 {
         self.totals.bytes()
     }
@@ -42,45 +38,51 @@ impl GrowingTrees {
         self.totals.builder.nodes()
     }
 
-    /// Appends a time: a JSON object with a `tree`, as in a document.
+    /// Appends a time: a JSON object with a `tree`, as in a document. Before anything is kept, `grant` is asked for the
+    /// memory it needs: for the work, and for what [`GrowingTrees::bytes`] grows by.
     ///
     /// # Errors
-    /// When it is not what the format says, is before the last time, or exceeds the memory.
-    pub fn append(&mut self, time: &str) -> Result<()> {
-        self.read(time, false).map(drop)
+    /// When it is not what the format says, is before the last time, or memory is not granted. Then nothing is changed.
+    pub fn append(&mut self, time: &str, grant: &mut dyn Grant) -> Result<()> {
+        self.all_or_nothing(|trees| trees.read(time, false, grant).map(drop))
     }
 
-    /// Adds reference maps to a time: a JSON object with `points-to`, `pointed-from` or `roots`.
+    /// Adds reference maps to a time: a JSON object with `points-to`, `pointed-from` or `roots`. Asks for memory as
+    /// [`GrowingTrees::append`] does.
     ///
     /// # Errors
-    /// When it is not what the format says, there is no such time, or they exceed the memory.
-    pub fn add_references(&mut self, time: usize, maps: &str) -> Result<()> {
+    /// When it is not what the format says, there is no such time, or memory is not granted. Then nothing is changed.
+    pub fn add_references(&mut self, time: usize, maps: &str, grant: &mut dyn Grant) -> Result<()> {
         if time >= self.times() {
             return Err(Error::Unusable {
                 what: format!("There is no time {}: there are {}", time + 1, self.times()),
                 remedy: "Append the time first; times are counted from 1".into(),
             });
         }
-        let maps = self.read(maps, true)?;
-        let bytes = self.totals.bytes() + maps.bytes();
-        if bytes > self.totals.memory {
-            return Err(Error::Unusable {
-                what: format!(
-                    "The reference maps need {} MB, and {} MB are free",
-                    bytes >> 20,
-                    self.totals.memory >> 20
-                ),
-                remedy: "Send fewer of them, or \"clear\" the source".into(),
-            });
-        }
-        self.totals.map_bytes += maps.bytes();
-        self.totals.times[time].add_maps(maps);
-        Ok(())
+        self.all_or_nothing(|trees| {
+            let maps = trees.read(maps, true, &mut *grant)?;
+            // Once more what was read is copied when it joins maps that a timeline is being made of.
+            let known = trees.totals.times[time].maps.len();
+            if !grant.more(Amounts { pairs: maps.len() + known, ..Amounts::default() }.cost(&LIVE)) {
+                return Err(no_room());
+            }
+            trees.totals.add_maps(time, maps);
+            Ok(())
+        })
     }
 
-    fn read(&mut self, text: &str, maps_alone: bool) -> Result<RawMaps> {
+    fn all_or_nothing(&mut self, change: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        let mark = self.totals.mark();
+        let changed = change(self);
+        if changed.is_err() {
+            self.totals.back_to(mark);
+        }
+        changed
+    }
+
+    fn read(&mut self, text: &str, maps_alone: bool, grant: &mut dyn Grant) -> Result<RawMaps> {
         let progress = Progress::new();
-        let mut context = Context::new(text.as_bytes(), &mut self.totals, &progress);
+        let mut context = Context::new(text.as_bytes(), &mut self.totals, &progress, Credit::of(grant));
         context.headed = true;
         context.maps_alone = maps_alone;
         context.no_tree = maps_alone;
@@ -95,6 +97,12 @@ impl GrowingTrees {
     /// What was put right so far, and what was left out.
     pub fn warnings(&self) -> Vec<String> {
         self.totals.warnings().into_iter().map(|w| w.message).collect()
+    }
+
+    /// All of its state as text, for tests that compare states completely.
+    #[cfg(test)]
+    pub(super) fn shown(&self) -> String {
+        format!("{:?} {}", self.name, self.totals.shown())
     }
 
     /// What there is by now, to be finished without holding up what comes next: only columns of nodes are copied.

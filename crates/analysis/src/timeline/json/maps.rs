@@ -3,35 +3,10 @@
 use super::diagnostics::ONCE;
 use super::document::Context;
 use super::fields::{Field, FieldSeed, PAIR, PairField, Step};
+use super::memory::{READ_KEY, READ_PAIR};
 use super::scalars::{ABSENT, Count};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
-
-/// Each key of a reference map once, over all times.
-#[derive(Clone, Default)]
-pub(super) struct Groups {
-    find: HashMap<Arc<str>, u32>,
-    pub text: Vec<Arc<str>>,
-}
-
-impl Groups {
-    fn symbol(&mut self, text: &str) -> u32 {
-        if let Some(&symbol) = self.find.get(text) {
-            return symbol;
-        }
-        let shared: Arc<str> = Arc::from(text);
-        self.text.push(Arc::clone(&shared));
-        let symbol = self.text.len() as u32 - 1;
-        self.find.insert(shared, symbol);
-        symbol
-    }
-
-    pub fn text(&self, symbol: u32) -> &str {
-        &self.text[symbol as usize]
-    }
-}
 
 /// What one map says of a pair. [`ABSENT`] where it does not.
 #[derive(Clone, Copy, Debug)]
@@ -56,9 +31,9 @@ pub(super) struct RawMaps {
 }
 
 impl RawMaps {
-    /// About what they take.
-    pub fn bytes(&self) -> u64 {
-        (self.pairs.len() * size_of::<RawPair>() + self.roots.len() * size_of::<(u32, u32, u64)>()) as u64
+    /// How many pairs and roots there are.
+    pub fn len(&self) -> u64 {
+        (self.pairs.len() + self.roots.len()) as u64
     }
 }
 
@@ -116,8 +91,9 @@ impl<'de> Visitor<'de> for Map<'_, '_, 'de> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let Map { context, kind, outer } = self;
         context.maps.given = true;
-        while let Some(symbol) = map.next_key_seed(Symbol(&mut context.totals.groups))? {
+        while let Some(symbol) = map.next_key_seed(Key(&mut *context))? {
             context.watch().map_err(A::Error::custom)?;
+            context.spend(READ_PAIR).map_err(A::Error::custom)?;
             context.path.enter(Step::Group(symbol));
             match (outer, kind) {
                 (None, _) => map.next_value_seed(Map { context: &mut *context, kind, outer: Some(symbol) })?,
@@ -140,22 +116,27 @@ impl<'de> Visitor<'de> for Map<'_, '_, 'de> {
     }
 }
 
-struct Symbol<'a>(&'a mut Groups);
+/// Reads the key of a group as a number.
+struct Key<'a, 'c, 'de>(&'a mut Context<'c, 'de>);
 
-impl<'de> DeserializeSeed<'de> for Symbol<'_> {
+impl<'de> DeserializeSeed<'de> for Key<'_, '_, 'de> {
     type Value = u32;
     fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<u32, D::Error> {
         d.deserialize_str(self)
     }
 }
 
-impl Visitor<'_> for Symbol<'_> {
+impl Visitor<'_> for Key<'_, '_, '_> {
     type Value = u32;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the key of a group")
     }
-    fn visit_str<E>(self, text: &str) -> Result<u32, E> {
-        Ok(self.0.symbol(text))
+    fn visit_str<E: Error>(self, text: &str) -> Result<u32, E> {
+        if let Some(symbol) = self.0.totals.groups.find(text) {
+            return Ok(symbol);
+        }
+        self.0.spend(READ_KEY + text.len() as u64).map_err(E::custom)?;
+        Ok(self.0.totals.groups.of(text))
     }
 }
 

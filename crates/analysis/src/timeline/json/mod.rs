@@ -26,6 +26,7 @@
 //! | `diagnostics` | errors of the parser as errors for people; warnings counted once |
 //! | `read` | files and folders, the order of times |
 //! | `live` | times that come one by one |
+//! | `memory` | what all of it takes, counted before it is kept |
 //! | `references` | answers about references |
 //! | `write`, `save` | a timeline as JSON, and that as a file |
 //!
@@ -36,6 +37,7 @@ mod document;
 mod fields;
 mod live;
 mod maps;
+pub(super) mod memory;
 mod point;
 mod read;
 mod references;
@@ -48,6 +50,7 @@ mod tree;
 mod write;
 
 pub use live::{GrowingTrees, SoFar};
+pub use memory::Grant;
 pub use read::{Collector, JsonSource, holds_trees, read};
 pub use references::References;
 pub use save::save;

@@ -3,6 +3,7 @@
 use super::diagnostics::ONCE;
 use super::document::Context;
 use super::fields::{AMOUNT, Field, FieldSeed, GC, GcField, NodeField};
+use super::memory::READ_TEXT;
 use super::scalars::{ABSENT, Count, Switch, Text};
 use crate::timeline::{GcKind, GcPoint};
 use memory_city_heap::Amount;
@@ -55,7 +56,10 @@ impl<'de> Visitor<'de> for Gc<'_, '_, 'de> {
                 GcField::Number => counts[0] = map.next_value_seed(Count)?,
                 GcField::Duration => counts[1] = map.next_value_seed(Count)?,
                 GcField::Freed => counts[2] = map.next_value_seed(Count)?,
-                GcField::Cause => cause = map.next_value_seed(Text)?,
+                GcField::Cause => {
+                    cause = map.next_value_seed(Text)?;
+                    cause.iter().try_for_each(|cause| context.spend_text(cause)).map_err(A::Error::custom)?;
+                }
                 GcField::End => end = map.next_value_seed(Switch)?.unwrap_or(true),
                 GcField::Kind => match map.next_value_seed(Text)?.as_deref() {
                     None | Some("minor") => {}
@@ -79,16 +83,16 @@ impl<'de> Visitor<'de> for Gc<'_, '_, 'de> {
 }
 
 /// Reads a list of roles.
-pub(super) struct Roles;
+pub(super) struct Roles<'a, 'c, 'de>(pub &'a mut Context<'c, 'de>);
 
-impl<'de> DeserializeSeed<'de> for Roles {
+impl<'de> DeserializeSeed<'de> for Roles<'_, '_, 'de> {
     type Value = Vec<Cow<'de, str>>;
     fn deserialize<D: Deserializer<'de>>(self, d: D) -> std::result::Result<Self::Value, D::Error> {
         d.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Roles {
+impl<'de> Visitor<'de> for Roles<'_, '_, 'de> {
     type Value = Vec<Cow<'de, str>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -102,6 +106,8 @@ impl<'de> Visitor<'de> for Roles {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Self::Value, A::Error> {
         let mut roles = Vec::new();
         while let Some(role) = seq.next_element_seed(Text)? {
+            self.0.spend(READ_TEXT).map_err(A::Error::custom)?;
+            role.iter().try_for_each(|role| self.0.spend_text(role)).map_err(A::Error::custom)?;
             roles.extend(role);
         }
         Ok(roles)

@@ -2,7 +2,9 @@
 
 use super::diagnostics::{Note, Totals, diagnose, offset};
 use super::document::{Context, Document};
+use super::fields::shortened;
 use super::maps::{Map, MapKind, RawMaps};
+use super::memory::Credit;
 use super::references::References;
 use super::{FORMAT, POINTED_FROM_FOLDER, POINTS_TO_FOLDER, VERSION, identify, trimmed};
 use crate::timeline::all_references::TimeReferences;
@@ -150,7 +152,7 @@ impl Collector {
         self.totals.files.push(input.path.clone());
         let before = self.totals.times.len();
         let bare = maps_alone && !has_head(bytes);
-        let mut context = Context::new(bytes, &mut self.totals, progress);
+        let mut context = Context::new(bytes, &mut self.totals, progress, Credit::unlimited());
         context.maps_alone = maps_alone;
         let kind = match maps_alone && in_folder(&input.path, POINTED_FROM_FOLDER) {
             true => MapKind::PointedFrom,
@@ -279,7 +281,7 @@ impl Collector {
             self.warnings.extend(input.warnings.iter().cloned());
             match self.documents(&input, true, progress) {
                 Ok(maps) => {
-                    self.totals.times[time].add_maps(maps);
+                    self.totals.add_maps(time, maps);
                 }
                 Err(error @ (Error::Format { .. } | Error::Io { .. })) => self.skip(&file, &error),
                 Err(error) => return Err(error),
@@ -307,16 +309,17 @@ impl Collector {
             });
         }
         let order = order(&mut self.totals);
-        let labels = labels(&self.totals);
+        let mut labels = labels(&self.totals);
         let times = &mut self.totals.times;
         let maps: Vec<Arc<RawMaps>> = times.iter_mut().map(|t| std::mem::take(&mut t.maps)).collect();
         let points = order.iter().map(|&i| {
             let (millis, gc) = (times[i].millis.unwrap_or(0), times[i].gc.take());
-            (i, TimePoint { label: labels[i].clone(), millis, gc, unreachable: times[i].unreachable })
+            (i, TimePoint { label: std::mem::take(&mut labels[i]), millis, gc, unreachable: times[i].unreachable })
         });
         self.totals.builder.arrange(points.collect());
         let (timeline, keys) = std::mem::take(&mut self.totals.builder).finish_with_keys();
         if let Some(first) = keys.ambiguous.first() {
+            let first = shortened(first, 120);
             self.totals.note(Note::SameKey, keys.ambiguous.len() as u64, Some(format!("{first:?}")));
         }
         let maps = order.iter().map(|&i| (self.totals.times[i].file, Arc::clone(&maps[i]))).collect();
@@ -337,7 +340,7 @@ fn roles(timeline: &Timeline) -> String {
             roles.push(role);
         }
     }
-    roles.join(" › ")
+    roles.into_iter().map(|role| shortened(role, 80)).collect::<Vec<_>>().join(" › ")
 }
 
 /// The text, if it is text.

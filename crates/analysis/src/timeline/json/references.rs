@@ -1,6 +1,7 @@
 //! Answers about references from the pairs that were given.
 
 use super::diagnostics::{Note, Totals};
+use super::fields::shortened;
 use super::maps::{RawMaps, RawPair};
 use super::scalars::ABSENT;
 use crate::timeline::Metric;
@@ -40,7 +41,7 @@ impl References {
         totals: &mut Totals,
         progress: &Progress,
     ) -> Result<References> {
-        let mut groups: Vec<Option<Option<u32>>> = vec![None; totals.groups.text.len()];
+        let mut groups: Vec<Option<Option<u32>>> = vec![None; totals.groups.len()];
         let mut times = Vec::with_capacity(maps.len());
         for (time, (file, raw)) in maps.into_iter().enumerate() {
             progress.check()?;
@@ -49,11 +50,11 @@ impl References {
                 continue;
             }
             let mut node = |symbol: u32, totals: &mut Totals| {
-                let text = &totals.groups.text[symbol as usize];
+                let text = totals.groups.text(symbol);
                 let find = || keys.find.get(text).copied().or_else(|| timeline.find(text)).map(|n| n.0);
                 let found = *groups[symbol as usize].get_or_insert_with(find);
                 if found.is_none() {
-                    let text = super::fields::shortened(text, 120);
+                    let text = shortened(text, 120);
                     totals.note_in(file, Note::UnknownGroup, || format!("{text:?}"));
                 }
                 found
@@ -71,14 +72,14 @@ impl References {
             roots.sort_unstable_by_key(|&(node, text, objects)| (node, text, std::cmp::Reverse(objects)));
             roots.dedup_by_key(|&mut (node, text, _)| (node, text));
             let pairs = merged(pairs, timeline, time, |note, pair| {
-                let key = |n: NodeId| timeline.key(n);
+                let key = |n: NodeId| shortened(&timeline.key(n), 120);
                 totals.note_in(file, note, || format!("from {:?} to {:?}", key(pair.from), key(pair.to)));
             });
             let mut by_target: Vec<u32> = (0..pairs.len() as u32).collect();
             by_target.sort_unstable_by_key(|&i| (pairs[i as usize].to, i));
             times.push(Some(TimeMaps { pairs, by_target, roots }));
         }
-        Ok(References { times, texts: totals.groups.text.clone() })
+        Ok(References { times, texts: totals.groups.texts() })
     }
 
     /// Whether any time has references.

@@ -7,6 +7,7 @@ use memory_city_heap::progress::Progress;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use tempfile::NamedTempFile;
 
 /// How a file is packed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,20 +45,28 @@ pub fn save(
     }
     let name = output.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let (form, packing) = asked(&name);
+    let io = |e| Error::io(output, e);
     // Pipes and devices are written to as they are.
-    let special = std::fs::metadata(output).is_ok_and(|m| !m.is_file());
-    let place = if special { output.to_owned() } else { output.with_file_name(format!(".{name}.partial")) };
-    let file = File::create(&place).map_err(|e| Error::io(&place, e))?;
-    let written = packed(timeline, references, form, packing, file, output, progress);
-    if special {
-        return written;
+    if std::fs::metadata(output).is_ok_and(|m| !m.is_file()) {
+        let file = File::options().write(true).open(output).map_err(io)?;
+        return packed(timeline, references, form, packing, &file, output, progress);
     }
-    let outcome = written.and_then(|()| std::fs::rename(&place, output).map_err(|e| Error::io(output, e)));
-    if outcome.is_err() {
-        // The first error is what matters.
-        let _ = std::fs::remove_file(&place);
-    }
-    outcome
+    let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Removed again unless it is put in place.
+    let place = new_file(folder).map_err(io)?;
+    packed(timeline, references, form, packing, place.as_file(), output, progress)?;
+    progress.check()?;
+    place.persist(output).map_err(|e| io(e.error))?;
+    Ok(())
+}
+
+/// A file beside the one it will become, with the rights that other new files have.
+fn new_file(folder: &Path) -> std::io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".").suffix(".partial");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
 }
 
 fn packed(
@@ -65,7 +74,7 @@ fn packed(
     references: Option<&ReferencesOf<'_>>,
     form: Form,
     packing: Packing,
-    file: File,
+    file: &File,
     name: &Path,
     progress: &Progress,
 ) -> Result<()> {

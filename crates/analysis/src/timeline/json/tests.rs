@@ -2,6 +2,7 @@
 
 mod damage;
 mod forms;
+mod live;
 mod round_trip;
 
 use super::{Collector, JsonSource};

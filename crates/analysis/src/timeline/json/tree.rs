@@ -3,7 +3,8 @@
 use super::LEVELS;
 use super::diagnostics::ONCE;
 use super::document::Context;
-use super::fields::{Field, FieldSeed, NODE, NodeField, Step};
+use super::fields::{Field, FieldSeed, NODE, NodeField, Step, shortened};
+use super::memory::READ_NODE;
 use super::scalars::{ABSENT, Count, Text};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
@@ -90,7 +91,7 @@ impl<'de> Columns<'de> {
             if steps.len() > 24 {
                 let level =
                     std::iter::successors(Some(node), |&n| (n != 0).then(|| self.parent[n] as usize)).count() - 1;
-                return format!("tree…, {level} levels deep, a node called {:?}", self.name[node]);
+                return format!("tree…, {level} levels deep, a node called {:?}", shortened(&self.name[node], 80));
             }
         }
         steps.iter().rev().fold(String::from("tree"), |path, step| format!("{path}.children[{step}]"))
@@ -123,6 +124,7 @@ impl<'de> Visitor<'de> for Node<'_, '_, 'de> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let context = self.context;
         context.watch().map_err(A::Error::custom)?;
+        context.spend(READ_NODE).map_err(A::Error::custom)?;
         let me = context.tree.open(self.parent);
         let mut seen = 0u8;
         let mut named = false;
@@ -144,6 +146,7 @@ impl<'de> Visitor<'de> for Node<'_, '_, 'de> {
             match field {
                 NodeField::Name => {
                     if let Some(text) = map.next_value_seed(Text)? {
+                        context.spend_text(&text).map_err(A::Error::custom)?;
                         context.tree.name[me] = text;
                         named = true;
                     }
@@ -152,11 +155,13 @@ impl<'de> Visitor<'de> for Node<'_, '_, 'de> {
                 NodeField::Bytes => context.tree.bytes[me] = map.next_value_seed(Count)?,
                 NodeField::Role => {
                     if let Some(role) = map.next_value_seed(Text)? {
+                        context.spend_text(&role).map_err(A::Error::custom)?;
                         context.tree.set_role(me, role);
                     }
                 }
                 NodeField::Key => {
                     if let Some(key) = map.next_value_seed(Text)? {
+                        context.spend_text(&key).map_err(A::Error::custom)?;
                         context.tree.set_key(me, key);
                     }
                 }
@@ -198,6 +203,9 @@ impl<'de> DeserializeSeed<'de> for Children<'_, '_, 'de> {
                 Some("Cut the tree where it goes on and on: join what repeats, such as recursive calls");
             let expected = format!("at most {LEVELS} levels of nodes");
             return Err(D::Error::custom(format!("a node that lies deeper, expected {expected}")));
+        }
+        if stacker::remaining_stack().is_none_or(|left| left < LEFT) {
+            self.context.spend(MORE as u64).map_err(D::Error::custom)?;
         }
         stacker::maybe_grow(LEFT, MORE, || d.deserialize_any(self))
     }

@@ -42,12 +42,17 @@ pub fn uptime_text(millis: u64) -> String {
     }
 }
 
-/// A garbage collection as `full, System.gc(), 12 ms, freed 1,234`.
-pub fn gc_text(gc: &GcPoint) -> String {
-    let kind = match gc.kind {
+/// What was collected: `minor` a part of the heap, `full` all of it. The words of every report.
+pub fn gc_kind_text(kind: GcKind) -> &'static str {
+    match kind {
         GcKind::Minor => "minor",
         GcKind::Major => "full",
-    };
+    }
+}
+
+/// A garbage collection as `full, System.gc(), 12 ms, freed 1,234`.
+pub fn gc_text(gc: &GcPoint) -> String {
+    let kind = gc_kind_text(gc.kind);
     let freed = match gc.end {
         true => format!("freed {}", count_text(gc.freed)),
         false => format!("will free {}", count_text(gc.freed)),
@@ -55,21 +60,14 @@ pub fn gc_text(gc: &GcPoint) -> String {
     format!("{kind}, {}, {} ms, {freed} objects", gc.cause, gc.duration)
 }
 
-/// A time in milliseconds since the Unix epoch as `2026-11-21 14:03:22 UTC`.
+/// A time in milliseconds since the Unix epoch as `2026-11-21 14:03:22 UTC`; beyond the year 9999 as `300000000000000 ms
+/// after 1970`.
 pub fn time_text(millis: u64) -> String {
-    let seconds = millis / 1000;
-    let (days, of_day) = (seconds / 86_400, seconds % 86_400);
-    // Civil date from days since 1970-01-01: years begin in March, so that leap days come last.
-    let z = days as i64 + 719_468;
-    let era = z.div_euclid(146_097);
-    let day_of_era = z.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", of_day / 3600, of_day / 60 % 60, of_day % 60)
+    let time = i64::try_from(millis).ok().and_then(|millis| jiff::Timestamp::from_millisecond(millis).ok());
+    match time {
+        Some(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        None => format!("{millis} ms after 1970"),
+    }
 }
 
 #[cfg(test)]
@@ -106,6 +104,8 @@ mod tests {
             (0, "1970-01-01 00:00:00 UTC"),
             (951_782_400_000, "2000-02-29 00:00:00 UTC"),
             (1_795_269_802_123, "2026-11-21 14:03:22 UTC"),
+            (253_402_207_200_999, "9999-12-30 22:00:00 UTC"),
+            (u64::MAX, "18446744073709551615 ms after 1970"),
         ] {
             assert_eq!(time_text(millis), text);
         }

@@ -1,0 +1,195 @@
+//! The garbage collections of a trace: pauses, causes, what was freed and what survived, one by one and by kind and cause.
+
+use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use crate::tabular::{Cell, CellKind, Column, Header, ResultTable, Row, count_text, gc_kind_text, uptime_text};
+use crate::timeline::{GcPoint, Source, Unit};
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+use std::collections::BTreeMap;
+
+pub(super) fn analysis() -> Box<dyn Analysis> {
+    Box::new(Collections)
+}
+
+struct Collections;
+
+impl Analysis for Collections {
+    fn describe(&self) -> Description {
+        Description {
+            id: "collections",
+            title: "Garbage collections",
+            explanation: "How long each garbage collection paused the program, why it came, what it freed and how much \
+                survived; and the sums by kind and cause.",
+            needs: &[Need::Collections],
+            parameters: vec![Parameter {
+                id: "kind",
+                title: "Kind",
+                explanation: "Which collections are looked at",
+                kind: ParameterKind::Choice { default: "all", choices: &["all", "full", "minor"] },
+            }],
+        }
+    }
+
+    fn run(
+        &self,
+        document: &Source,
+        window: TimeWindow,
+        arguments: &Arguments,
+        progress: &Progress,
+    ) -> Result<Findings> {
+        let timeline = document.timeline();
+        let wanted = arguments.word("kind");
+        let mut rows = Vec::new();
+        let mut totals: BTreeMap<(&str, &str), Total> = BTreeMap::new();
+        let mut sum = Total::default();
+        let mut unfinished = 0;
+        for t in window.times() {
+            progress.check()?;
+            let point = &timeline.points()[t];
+            let Some(gc) = point.gc.as_ref().filter(|gc| wanted == "all" || wanted == gc_kind_text(gc.kind)) else {
+                continue;
+            };
+            if !gc.end {
+                // Its end, with the same numbers, comes next.
+                let next = timeline.points()[t..=window.to].get(1).and_then(|p| p.gc.as_ref());
+                unfinished += u64::from(!next.is_some_and(|end| end.end && end.number == gc.number));
+                continue;
+            }
+            let survived = document.live_objects(t);
+            rows.push(Row { cells: one(&point.label, point.millis, gc, survived), ..Row::default() });
+            totals.entry((gc_kind_text(gc.kind), &gc.cause)).or_default().add(gc, survived);
+            sum.add(gc, survived);
+        }
+        let mut notes = Vec::new();
+        if let (Some(first), Some(last)) = (timeline.points().get(window.from), timeline.points().get(window.to)) {
+            // What came before the end of the first collection is its pause at least.
+            let begun = first.gc.as_ref().filter(|gc| gc.end).map_or(first.millis, |gc| first.millis.saturating_sub(gc.duration));
+            let elapsed = last.millis.saturating_sub(begun);
+            if elapsed > 0 && sum.count > 0 {
+                notes.push(format!(
+                    "{} collections paused the program for {} ms of {} ({:.1} %), {} ms at most; {} objects were freed.",
+                    count_text(sum.count),
+                    count_text(sum.pause),
+                    uptime_text(elapsed),
+                    100.0 * sum.pause as f64 / elapsed as f64,
+                    count_text(sum.longest),
+                    count_text(sum.freed),
+                ));
+            }
+        }
+        if unfinished > 0 {
+            notes.push(format!("{unfinished} collections begin but do not end here: they are not counted."));
+        }
+        let tables = vec![
+            ResultTable {
+                header: Header {
+                    id: "collections".into(),
+                    title: "Garbage collections".into(),
+                    columns: one_columns(),
+                    ..Header::default()
+                },
+                rows,
+                left_out: None,
+                empty_text: NONE.into(),
+            },
+            ResultTable {
+                header: Header {
+                    id: "totals".into(),
+                    title: "Garbage collections by kind and cause".into(),
+                    columns: total_columns(),
+                    ..Header::default()
+                },
+                rows: totals
+                    .into_iter()
+                    .map(|((kind, cause), total)| Row { cells: total.cells(kind, cause), ..Row::default() })
+                    .collect(),
+                left_out: None,
+                empty_text: NONE.into(),
+            },
+        ];
+        Ok(Findings { tables, notes, ..Findings::default() })
+    }
+}
+
+const NONE: &str = "No collection of this kind ends here.";
+
+const SURVIVAL: &str = "Share of the objects of the whole heap that were there when the collection began and were not \
+    freed. Minor collections look at a part of the heap; what they leave alone survives";
+
+fn one_columns() -> Vec<Column> {
+    let objects = CellKind::Number(Unit::Objects);
+    vec![
+        Column::new("label", "GC", CellKind::Text, "The collection, as the timeline calls it"),
+        Column::new("ended", "Ended at", CellKind::Uptime, "When it ended"),
+        Column::new("kind", "Kind", CellKind::Text, "minor: a part of the heap was collected; full: all of it"),
+        Column::new("cause", "Cause", CellKind::Text, "Why the heap was collected"),
+        Column::new("pause", "Pause", CellKind::Number(Unit::Millis), "From its start to its end"),
+        Column::new("freed", "Freed", objects, "Objects that it freed"),
+        Column::new("survived", "Survived", objects, "Objects in the heap at its end"),
+        Column::new("survival", "Survival", CellKind::Percent, SURVIVAL),
+    ]
+}
+
+fn one(label: &str, ended: u64, gc: &GcPoint, survived: u64) -> Vec<Cell> {
+    vec![
+        Cell::Text(label.to_owned()),
+        Cell::Time(ended),
+        Cell::Text(gc_kind_text(gc.kind).to_owned()),
+        Cell::Text(gc.cause.clone()),
+        Cell::Number(gc.duration),
+        Cell::Number(gc.freed),
+        Cell::Number(survived),
+        survival(gc.freed, survived),
+    ]
+}
+
+fn total_columns() -> Vec<Column> {
+    let (objects, millis) = (CellKind::Number(Unit::Objects), CellKind::Number(Unit::Millis));
+    vec![
+        Column::new("kind", "Kind", CellKind::Text, "minor: a part of the heap was collected; full: all of it"),
+        Column::new("cause", "Cause", CellKind::Text, "Why the heap was collected"),
+        Column::new("count", "Collections", CellKind::Number(Unit::Count), "How many there were"),
+        Column::new("pause", "Total pause", millis, "All their pauses together"),
+        Column::new("longest", "Longest pause", millis, "The longest of them"),
+        Column::new("freed", "Freed", objects, "Objects that they freed together"),
+        Column::new("survival", "Survival", CellKind::Percent, SURVIVAL),
+    ]
+}
+
+/// Sums over collections.
+#[derive(Clone, Copy, Default)]
+struct Total {
+    count: u64,
+    pause: u64,
+    longest: u64,
+    freed: u64,
+    /// Objects that survived, each time anew.
+    survived: u64,
+}
+
+impl Total {
+    fn add(&mut self, gc: &GcPoint, survived: u64) {
+        self.count += 1;
+        self.pause = self.pause.saturating_add(gc.duration);
+        self.longest = self.longest.max(gc.duration);
+        self.freed = self.freed.saturating_add(gc.freed);
+        self.survived = self.survived.saturating_add(survived);
+    }
+
+    fn cells(self, kind: &str, cause: &str) -> Vec<Cell> {
+        vec![
+            Cell::Text(kind.to_owned()),
+            Cell::Text(cause.to_owned()),
+            Cell::Number(self.count),
+            Cell::Number(self.pause),
+            Cell::Number(self.longest),
+            Cell::Number(self.freed),
+            survival(self.freed, self.survived),
+        ]
+    }
+}
+
+fn survival(freed: u64, survived: u64) -> Cell {
+    let all = freed as f64 + survived as f64;
+    if all > 0.0 { Cell::Percent(100.0 * survived as f64 / all) } else { Cell::Empty }
+}

@@ -1,0 +1,84 @@
+//! The heap over time: how large it is at each point in time, and which collection that is.
+
+use super::{Analysis, Arguments, Description, Findings, TimeWindow};
+use crate::tabular::{Cell, CellKind, Column, Header, ResultTable, Row, gc_kind_text};
+use crate::timeline::{NodeId, Source, Unit};
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+
+pub(super) fn analysis() -> Box<dyn Analysis> {
+    Box::new(HeapOverTime)
+}
+
+struct HeapOverTime;
+
+impl Analysis for HeapOverTime {
+    fn describe(&self) -> Description {
+        Description {
+            id: "heap",
+            title: "Heap over time",
+            explanation: "The size of the heap at each point in time; of traces, the collection that ended there.",
+            needs: &[],
+            parameters: Vec::new(),
+        }
+    }
+
+    fn run(&self, document: &Source, window: TimeWindow, _: &Arguments, progress: &Progress) -> Result<Findings> {
+        let timeline = document.timeline();
+        let points = &timeline.points()[window.from..=window.to];
+        // What cannot be known of a kind of input has no column.
+        let trace = points.iter().any(|p| p.gc.is_some());
+        let (what, taken) = if trace { ("GC", CellKind::Uptime) } else { ("State", CellKind::Time) };
+        let mut columns = vec![
+            Column::new("label", what, CellKind::Text, "The file, or the garbage collection"),
+            Column::new("taken", if trace { "At" } else { "Taken" }, taken, "When it was; 0 when that is not known"),
+        ];
+        let metrics: Vec<_> = timeline.metrics().collect();
+        for &metric in &metrics {
+            let info = timeline.metric_info(metric);
+            let explanation = format!("{} of all that is grouped", info.title);
+            columns.push(Column::new(&*info.id, &*info.title, CellKind::Number(info.unit), explanation));
+        }
+        let unreachable = "that no root reaches, counted apart";
+        match trace {
+            true => columns.extend([
+                Column::new("gc_kind", "Kind", CellKind::Text, "minor: a part of the heap was collected; full: all of it"),
+                Column::new("gc_cause", "Cause", CellKind::Text, "Why it was collected"),
+                Column::new("pause", "Pause", CellKind::Number(Unit::Millis), "How long the collection took"),
+                Column::new("freed", "Freed", CellKind::Number(Unit::Objects), "Objects that the collection freed"),
+                Column::new("moment", "Moment", CellKind::Text, "Whether this is the start or the end of the collection"),
+            ]),
+            false => columns.extend([
+                Column::new(
+                    "unreachable_objects",
+                    "Unreachable objects",
+                    CellKind::Number(Unit::Objects),
+                    format!("Objects {unreachable}"),
+                ),
+                Column::new("unreachable", "Unreachable", CellKind::Number(Unit::Bytes), format!("Bytes {unreachable}")),
+            ]),
+        }
+        let mut rows = Vec::with_capacity(points.len());
+        for (point, t) in points.iter().zip(window.times()) {
+            progress.check()?;
+            let mut cells = vec![Cell::Text(point.label.clone()), Cell::Time(point.millis)];
+            cells.extend(metrics.iter().map(|&m| Cell::Number(timeline.value(t, NodeId::ROOT, m))));
+            match (&point.gc, trace) {
+                (Some(gc), _) => cells.extend([
+                    Cell::Text(gc_kind_text(gc.kind).into()),
+                    Cell::Text(gc.cause.clone()),
+                    Cell::Number(gc.duration),
+                    Cell::Number(gc.freed),
+                    Cell::Text(if gc.end { "end" } else { "start" }.into()),
+                ]),
+                (None, true) => cells.extend(std::iter::repeat_n(Cell::Empty, 5)),
+                (None, false) => {
+                    cells.extend([Cell::Number(point.unreachable.objects), Cell::Number(point.unreachable.bytes)]);
+                }
+            }
+            rows.push(Row { cells, ..Row::default() });
+        }
+        let header = Header { id: "times".into(), title: "Heap over time".into(), columns, ..Header::default() };
+        Ok(Findings { tables: vec![ResultTable { header, rows, ..ResultTable::default() }], ..Findings::default() })
+    }
+}

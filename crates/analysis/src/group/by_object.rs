@@ -1,0 +1,287 @@
+//! Groups a heap state object by object, on all cores.
+//!
+//! The heap is cut into parts of neighbouring objects. Each part has a tree of its own, so that no two tasks share
+//! anything; the trees are then joined in the order of parts, which gives the numbers that one pass over all objects
+//! would have given. Objects in the same groups share one list of these groups: a part adds up by list, and only lists
+//! are put into the tree. What classifiers tell from the class of an object alone is looked up, not asked again.
+//!
+//! Memory: 4 bytes an object, and each list once; while it works also the trees of all parts.
+
+use super::grouped::{Classes, RUN};
+use super::{GroupOptions, Grouping, MemoryTree, ObjectView, Placement, Reads};
+use ahash::AHashMap;
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// For each object the leaves it is counted in.
+pub(super) struct ByObject {
+    /// By part, by object: the number of a list.
+    parts: Vec<Vec<u32>>,
+    /// Objects of a part, as a power of two.
+    shift: u32,
+    lists: Vec<Box<[u32]>>,
+}
+
+impl ByObject {
+    /// The leaves of an object.
+    #[inline]
+    pub fn of(&self, o: ObjectId) -> &[u32] {
+        let (part, at) = (o.0 >> self.shift, o.0 & ((1 << self.shift) - 1));
+        &self.lists[self.parts[part as usize][at as usize] as usize]
+    }
+}
+
+/// What a grouping may come to. Classifiers of many values multiply: two of a thousand values each make a million groups
+/// of one object.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// Nodes of the tree.
+    pub nodes: usize,
+    /// Entries of all lists together.
+    pub listed: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { nodes: 1 << 24, listed: 1 << 28 }
+    }
+}
+
+/// Objects of a part, as powers of two: enough that what a part has to learn does not matter, few enough for all cores.
+const PART: std::ops::RangeInclusive<u32> = 14..=22;
+
+/// The tree, and the leaves of each object.
+///
+/// # Errors
+/// When cancelled, or beyond the limits.
+pub(super) fn group(
+    heap: &HeapState,
+    grouping: &Grouping,
+    options: GroupOptions,
+    limits: Limits,
+    progress: &Progress,
+) -> Result<(MemoryTree, ByObject)> {
+    let n = heap.object_count();
+    let wanted = (n / (4 * rayon::current_num_threads())).max(1);
+    let shift = wanted.ilog2().clamp(*PART.start(), *PART.end());
+    let among = (!options.include_unreachable).then(|| heap.reachable());
+    // Made by one, not waited for by all.
+    if grouping.reads().contains(Reads::ROOTS) && n > 0 {
+        let _ = heap.roots_of(ObjectId(0));
+    }
+    let parts: Vec<Part<'_>> = (0..n.div_ceil(1 << shift))
+        .into_par_iter()
+        .map(|p| {
+            let mut part = Part::new(grouping, limits);
+            for run in (p << shift..((p + 1) << shift).min(n)).step_by(RUN) {
+                progress.check()?;
+                let end = ((p + 1) << shift).min(n).min(run + RUN);
+                part.add(heap, (run..end).map(|o| ObjectId(o as u32)), among)?;
+            }
+            Ok(part)
+        })
+        .collect::<Result<_>>()?;
+    join(parts, shift, grouping, limits, progress)
+}
+
+/// Joins the parts, in their order.
+fn join(
+    parts: Vec<Part<'_>>,
+    shift: u32,
+    grouping: &Grouping,
+    limits: Limits,
+    progress: &Progress,
+) -> Result<(MemoryTree, ByObject)> {
+    let mut tree = Placement::new(grouping).tree;
+    let mut lists = Lists::new(limits);
+    let mut joined = Vec::with_capacity(parts.len());
+    for part in parts {
+        progress.check()?;
+        let from = &part.placement.tree;
+        let mut node = Vec::with_capacity(from.len());
+        for n in 0..from.len() {
+            node.push(match from.parent(n) {
+                None => 0,
+                Some(parent) => tree.child(node[parent] as usize, from.role(n), from.name(n)) as u32,
+            });
+        }
+        check_nodes(&tree, grouping, limits)?;
+        let mut number = Vec::with_capacity(part.lists.all.len());
+        for (list, amount) in part.lists.all.iter().zip(&part.lists.amounts) {
+            let mut list: Vec<u32> = list.iter().map(|&leaf| node[leaf as usize]).collect();
+            list.sort_unstable();
+            number.push(lists.add(&list, *amount, grouping)?);
+        }
+        let mut of = part.of;
+        of.par_chunks_mut(RUN).for_each(|run| run.iter_mut().for_each(|list| *list = number[*list as usize]));
+        joined.push(of);
+    }
+    for (list, amount) in lists.all.iter().zip(&lists.amounts) {
+        tree.add_up(list, *amount);
+    }
+    Ok((tree, ByObject { parts: joined, shift, lists: lists.all }))
+}
+
+/// Neighbouring objects, grouped.
+struct Part<'g> {
+    placement: Placement<'g>,
+    grouping: &'g Grouping,
+    limits: Limits,
+    classes: Classes,
+    /// By classifier: where objects of a class go from a node; `None` for those that are asked for every object.
+    learnt: Vec<Option<FxHashMap<(u32, u64), Box<[u32]>>>>,
+    lists: Lists,
+    /// By object: its list.
+    of: Vec<u32>,
+}
+
+impl<'g> Part<'g> {
+    fn new(grouping: &'g Grouping, limits: Limits) -> Part<'g> {
+        let by_class = grouping.classifiers.iter().map(|c| c.meta().reads).filter(|r| !r.by_object());
+        Part {
+            placement: Placement::new(grouping),
+            grouping,
+            limits,
+            classes: Classes::new(by_class.fold(Reads::empty(), |all, r| all | r)),
+            learnt: grouping
+                .classifiers
+                .iter()
+                .map(|c| (!c.meta().reads.by_object()).then(FxHashMap::default))
+                .collect(),
+            lists: Lists::new(limits),
+            of: Vec::new(),
+        }
+    }
+
+    fn add(
+        &mut self,
+        heap: &HeapState,
+        objects: impl ExactSizeIterator<Item = ObjectId>,
+        among: Option<&BitSet>,
+    ) -> Result<()> {
+        let (mut ends, mut next) = (Vec::new(), Vec::new());
+        self.of.reserve(objects.len());
+        for o in objects {
+            if among.is_some_and(|all| !all.contains(o.0)) {
+                self.of.push(Lists::EMPTY);
+                continue;
+            }
+            let object = ObjectView::new(heap, o, among, Reads::empty());
+            let class = self.classes.of(heap, o);
+            ends.clear();
+            ends.push(0);
+            for (level, learnt) in self.learnt.iter_mut().enumerate() {
+                next.clear();
+                match learnt {
+                    None => self.placement.below(level, &object, &ends, &mut next),
+                    Some(learnt) => {
+                        for &end in &ends {
+                            let to = learnt.entry((end, class)).or_insert_with(|| {
+                                let mut to = Vec::new();
+                                self.placement.below(level, &object, &[end], &mut to);
+                                to.into()
+                            });
+                            next.extend_from_slice(to);
+                        }
+                    }
+                }
+                std::mem::swap(&mut ends, &mut next);
+            }
+            ends.sort_unstable();
+            ends.dedup();
+            check_nodes(&self.placement.tree, self.grouping, self.limits)?;
+            let amount = Amount { objects: 1, bytes: heap.size_of(o) };
+            self.of.push(self.lists.add(&ends, amount, self.grouping)?);
+        }
+        Ok(())
+    }
+}
+
+/// Lists of leaves, each once, with the objects that have it.
+struct Lists {
+    all: Vec<Box<[u32]>>,
+    amounts: Vec<Amount>,
+    /// The lists of one leaf, by leaf; 0 while there is none.
+    single: Vec<u32>,
+    several: AHashMap<Box<[u32]>, u32>,
+    /// Entries of all lists.
+    listed: usize,
+    limits: Limits,
+}
+
+impl Lists {
+    /// The number of the empty list.
+    const EMPTY: u32 = 0;
+
+    fn new(limits: Limits) -> Lists {
+        Lists {
+            all: vec![Box::default()],
+            amounts: vec![Amount::default()],
+            single: Vec::new(),
+            several: AHashMap::default(),
+            listed: 0,
+            limits,
+        }
+    }
+
+    /// Counts objects with a list, which is ascending; the number of the list.
+    #[inline]
+    fn add(&mut self, list: &[u32], amount: Amount, grouping: &Grouping) -> Result<u32> {
+        let known = match list {
+            // What is in no group is counted in none.
+            [] => return Ok(Lists::EMPTY),
+            [leaf] => self.single.get(*leaf as usize).copied().filter(|&n| n != Lists::EMPTY),
+            several => self.several.get(several).copied(),
+        };
+        let number = match known {
+            Some(number) => number,
+            None => self.new_list(list, grouping)?,
+        };
+        self.amounts[number as usize] += amount;
+        Ok(number)
+    }
+
+    #[cold]
+    fn new_list(&mut self, list: &[u32], grouping: &Grouping) -> Result<u32> {
+        let number = self.all.len() as u32;
+        self.listed += list.len();
+        if self.listed > self.limits.listed {
+            let what = format!("objects are in more than {} groups, added up", self.limits.listed);
+            return Err(too_much(grouping, &what));
+        }
+        match list {
+            [leaf] => {
+                let leaf = *leaf as usize;
+                if self.single.len() <= leaf {
+                    self.single.resize(leaf + 1, Lists::EMPTY);
+                }
+                self.single[leaf] = number;
+            }
+            several => {
+                self.several.insert(several.into(), number);
+            }
+        }
+        self.all.push(list.into());
+        self.amounts.push(Amount::default());
+        Ok(number)
+    }
+}
+
+#[inline]
+fn check_nodes(tree: &MemoryTree, grouping: &Grouping, limits: Limits) -> Result<()> {
+    match tree.len() > limits.nodes {
+        true => Err(too_much(grouping, &format!("it makes more than {} groups", limits.nodes))),
+        false => Ok(()),
+    }
+}
+
+#[cold]
+fn too_much(grouping: &Grouping, what: &str) -> Error {
+    Error::Unusable {
+        what: format!("The grouping {} is too fine for this heap: {what}", grouping.title),
+        remedy: "Leave out one of its classifiers, or put coarser ones in its place".into(),
+    }
+}

@@ -1,0 +1,42 @@
+//! The length of an array, in classes that double.
+
+use crate::group::registry::{OptionInfo, RegistryError};
+use crate::group::{ByFunction, ClassifierMeta, Reads, Registry};
+use std::sync::Arc;
+
+/// What is no array.
+const NO_ARRAY: &str = "Not an array";
+
+const OPTIONS: [OptionInfo; 1] =
+    [OptionInfo { name: "exact", description: "A group for every length there is", example: None }];
+
+pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+    let meta = ClassifierMeta::new("array-length", "Array length")
+        .describe("The number of elements of an array, in classes that double: 0, 1, 2 to 3, 4 to 7", "Length 16 to 31")
+        .reads(Reads::LENGTH);
+    // A name for each class, made once: every object asks for one.
+    let classes: Arc<[String]> = (0..=32).map(class_name).collect();
+    registry.add_with_options(meta.clone(), &OPTIONS, move |request| {
+        let meta = meta.clone();
+        if request.has("exact") {
+            return Ok(Arc::new(ByFunction::new(meta, |object, values| match object.length() {
+                Some(length) => values.one(&format!("Length {length}")),
+                None => values.one(NO_ARRAY),
+            })));
+        }
+        let classes = Arc::clone(&classes);
+        Ok(Arc::new(ByFunction::new(meta, move |object, values| match object.length() {
+            Some(length) => values.one(&classes[(u32::BITS - length.leading_zeros()) as usize]),
+            None => values.one(NO_ARRAY),
+        })))
+    })
+}
+
+/// The lengths that are numbers of so many bits.
+fn class_name(bits: u32) -> String {
+    match bits {
+        0 => "Length 0".to_owned(),
+        1 => "Length 1".to_owned(),
+        bits => format!("Length {} to {}", 1u64 << (bits - 1), (1u64 << bits) - 1),
+    }
+}

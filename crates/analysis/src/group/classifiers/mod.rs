@@ -1,0 +1,55 @@
+//! The classifiers that Memory City brings along, a file for each. A new one is a file and a line here.
+//!
+//! A file has one function, `register`, which says what the classifier is, what it reads, and what the values of an
+//! object are. This one tells objects with references from those without:
+//! ```
+//! use memory_city_analysis::group::{ClassifierMeta, Reads, Registry, RegistryError};
+//!
+//! fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+//!     let meta = ClassifierMeta::new("refers", "Refers")
+//!         .describe("Whether the object refers to others", "Refers to others")
+//!         .reads(Reads::REFERENCES);
+//!     registry.add(meta, |object, values| {
+//!         let any = object.references().next().is_some();
+//!         values.one(if any { "Refers to others" } else { "Refers to nothing" });
+//!     })
+//! }
+//!
+//! let mut registry = Registry::new();
+//! register(&mut registry)?;
+//! assert_eq!(registry.grouping("refers > type")?.title, "Refers › Type");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//! In a program that uses this library the same function is given to [`register`](super::register).
+
+use super::Registry;
+use super::registry::RegistryError;
+
+macro_rules! classifiers {
+    ($($module:ident),+ $(,)?) => {
+        $(mod $module;)+
+
+        /// Adds them all.
+        pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+            $($module::register(registry)?;)+
+            Ok(())
+        }
+    };
+}
+
+classifiers! {
+    type_,
+    package,
+    loader,
+    loaders,
+    kind,
+    array_length,
+    site,
+    thread,
+    subsystem,
+    space,
+    age,
+    rooted,
+    points_to,
+    pointed_from,
+}

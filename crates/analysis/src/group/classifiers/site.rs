@@ -1,0 +1,32 @@
+//! The allocation site: the allocating method, below it its caller, and so on.
+
+use crate::group::registry::{OptionInfo, RegistryError};
+use crate::group::{ByFunction, ClassifierMeta, Reads, Registry};
+use std::sync::Arc;
+
+const OPTIONS: [OptionInfo; 1] = [OptionInfo {
+    name: "depth",
+    description: "At most so many frames, the allocating method first",
+    example: Some("1"),
+}];
+
+pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+    let meta = ClassifierMeta::new("site", "Allocation site")
+        .describe(
+            "The method and bytecode index that allocated the object, then their callers",
+            "java.util.LinkedList.linkLast(Object):7",
+        )
+        .reads(Reads::SITE)
+        .joined_by(" ‹ ");
+    registry.add_with_options(meta.clone(), &OPTIONS, move |request| {
+        let depth = match request.value("depth").map(str::parse) {
+            None => usize::MAX,
+            Some(Ok(depth @ 1..)) => depth,
+            Some(_) => return Err("the depth is a number of frames, 1 or more".to_owned()),
+        };
+        Ok(Arc::new(ByFunction::new(meta.clone(), move |object, values| match object.site() {
+            [] => values.one("(unknown site)"),
+            frames => values.chain(frames.iter().take(depth)),
+        })))
+    })
+}

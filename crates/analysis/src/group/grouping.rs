@@ -1,0 +1,59 @@
+//! A grouping: a list of classifiers under a name.
+
+use super::{Classifier, Reads};
+use std::sync::Arc;
+
+/// What is grouped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
+pub struct GroupOptions {
+    /// Objects that no root reaches are grouped too.
+    pub include_unreachable: bool,
+    /// Traces: a point in time at the start of every GC as well as at its end.
+    pub gc_starts: bool,
+}
+
+/// A named list of classifiers.
+#[derive(Clone)]
+pub struct Grouping {
+    /// Short name for command lines and files: that of a preset, or the list as it is written (`package>type`).
+    pub id: String,
+    /// Name for people.
+    pub title: String,
+    /// What it shows, a line.
+    pub description: String,
+    /// Applied in this order.
+    pub classifiers: Vec<Arc<dyn Classifier>>,
+}
+
+impl Grouping {
+    /// A grouping by these classifiers, described by what they say of themselves.
+    pub fn new(id: impl Into<String>, classifiers: Vec<Arc<dyn Classifier>>) -> Grouping {
+        let joined = |text: fn(&dyn Classifier) -> &str, separator: &str| {
+            let all: Vec<&str> = classifiers.iter().map(|c| text(&**c)).collect();
+            all.join(separator)
+        };
+        Grouping {
+            id: id.into(),
+            title: joined(|c| &c.meta().name, " › "),
+            description: joined(|c| &c.meta().description, "; then: "),
+            classifiers,
+        }
+    }
+
+    /// All that its classifiers read.
+    pub fn reads(&self) -> Reads {
+        self.classifiers.iter().fold(Reads::empty(), |all, c| all | c.meta().reads)
+    }
+
+    /// Why objects of which only so much is known cannot be grouped so, for people; `None` when they can.
+    pub fn lacks(&self, known: Reads) -> Option<String> {
+        let missing = self.reads().difference(known);
+        (!missing.is_empty()).then(|| missing.names())
+    }
+}
+
+impl std::fmt::Debug for Grouping {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Grouping").field("id", &self.id).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,217 @@
+//! The classifiers and groupings there are, by name. Anybody may add some at run time.
+
+use super::classifier::ByFunction;
+use super::expression::{self, GroupingError};
+use super::{Classifier, ClassifierMeta, Grouping, ObjectView, Values};
+use std::fmt;
+use std::sync::{Arc, LazyLock, RwLock, RwLockReadGuard};
+
+/// An option of a classifier, written in parentheses behind its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What it changes, a line.
+    pub description: &'static str,
+    /// A value it may have; `None` when it has none and is just there or not.
+    pub example: Option<&'static str>,
+}
+
+/// How a classifier is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    pub(super) options: &'a [(&'a str, Option<&'a str>)],
+    pub(super) above: &'a [&'a str],
+}
+
+impl<'a> Request<'a> {
+    /// Whether an option is there.
+    pub fn has(&self, option: &str) -> bool {
+        self.options.iter().any(|(name, _)| *name == option)
+    }
+
+    /// The value of an option, where it is there.
+    pub fn value(&self, option: &str) -> Option<&'a str> {
+        self.options.iter().find(|(name, _)| *name == option)?.1
+    }
+
+    /// Whether a classifier stands before this one in the list.
+    pub fn is_below(&self, id: &str) -> bool {
+        self.above.contains(&id)
+    }
+}
+
+type Make = dyn Fn(&Request<'_>) -> Result<Arc<dyn Classifier>, String> + Send + Sync;
+
+/// A classifier in the registry.
+pub(super) struct Entry {
+    pub meta: ClassifierMeta,
+    pub options: &'static [OptionInfo],
+    make: Box<Make>,
+}
+
+impl Entry {
+    pub fn make(&self, request: &Request<'_>) -> Result<Arc<dyn Classifier>, String> {
+        (self.make)(request)
+    }
+}
+
+/// Why a classifier or a grouping was not added.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryError {
+    /// The name is taken.
+    #[error("there is a classifier or grouping {0:?} already")]
+    Taken(String),
+    /// The name cannot be written in a list.
+    #[error("{0:?} is no name for a classifier or grouping: letters, digits, - and _ are")]
+    NotAName(String),
+    /// The list of a grouping is not right.
+    #[error("{0}")]
+    List(#[from] GroupingError),
+}
+
+/// Classifiers and groupings by name.
+#[derive(Default)]
+pub struct Registry {
+    entries: Vec<Entry>,
+    presets: Vec<Preset>,
+}
+
+/// A grouping with a name of its own, and the list that it stands for.
+pub(super) struct Preset {
+    pub grouping: Arc<Grouping>,
+    pub list: String,
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.entries.iter().map(|e| &e.meta.id)).finish()
+    }
+}
+
+impl Registry {
+    /// With what Memory City brings along.
+    pub fn new() -> Registry {
+        let mut registry = Registry::default();
+        // A test sees to it that none of them is refused.
+        let added = super::classifiers::register(&mut registry).and_then(|()| super::presets::register(&mut registry));
+        debug_assert_eq!(added, Ok(()));
+        registry
+    }
+
+    /// Adds a classifier that is a function of the object.
+    ///
+    /// # Errors
+    /// When the name is taken, or cannot be written in a list.
+    pub fn add(
+        &mut self,
+        meta: ClassifierMeta,
+        classify: impl Fn(&ObjectView<'_>, &mut Values) + Send + Sync + 'static,
+    ) -> Result<(), RegistryError> {
+        let one: Arc<dyn Classifier> = Arc::new(ByFunction::new(meta.clone(), classify));
+        self.add_with_options(meta, &[], move |_| Ok(Arc::clone(&one)))
+    }
+
+    /// Adds a classifier with options: `make` is given those that were written, each of them known, and says what is
+    /// wrong with their values. What the result says of itself may differ with the options.
+    ///
+    /// # Errors
+    /// As [`Registry::add`].
+    pub fn add_with_options(
+        &mut self,
+        meta: ClassifierMeta,
+        options: &'static [OptionInfo],
+        make: impl Fn(&Request<'_>) -> Result<Arc<dyn Classifier>, String> + Send + Sync + 'static,
+    ) -> Result<(), RegistryError> {
+        self.check_name(&meta.id, true)?;
+        self.entries.push(Entry { meta, options, make: Box::new(make) });
+        Ok(())
+    }
+
+    /// Adds a grouping under a name of its own.
+    ///
+    /// # Errors
+    /// When the name is taken, or the list is not right.
+    pub fn add_grouping(&mut self, id: &str, list: &str, description: &str) -> Result<(), RegistryError> {
+        self.check_name(id, false)?;
+        let made = expression::parse(self, list)?;
+        let list = made.id.clone();
+        let grouping = Arc::new(Grouping { id: id.to_owned(), description: description.to_owned(), ..made });
+        self.presets.push(Preset { grouping, list });
+        Ok(())
+    }
+
+    fn check_name(&self, id: &str, classifier: bool) -> Result<(), RegistryError> {
+        if id.is_empty() || !id.chars().all(expression::is_of_name) {
+            return Err(RegistryError::NotAName(id.to_owned()));
+        }
+        // A grouping may be called as the only classifier in it.
+        let taken = self.preset(id).is_some() || classifier && self.entry(id).is_some();
+        if taken { Err(RegistryError::Taken(id.to_owned())) } else { Ok(()) }
+    }
+
+    pub(super) fn entry(&self, id: &str) -> Option<&Entry> {
+        self.entries.iter().find(|e| e.meta.id == id)
+    }
+
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// What the classifiers say of themselves, with their options.
+    pub fn classifiers(&self) -> impl Iterator<Item = (&ClassifierMeta, &'static [OptionInfo])> {
+        self.entries.iter().map(|e| (&e.meta, e.options))
+    }
+
+    pub(super) fn preset(&self, id: &str) -> Option<&Preset> {
+        self.presets.iter().find(|p| p.grouping.id == id)
+    }
+
+    /// The groupings with names of their own.
+    pub fn groupings(&self) -> impl Iterator<Item = &Arc<Grouping>> {
+        self.presets.iter().map(|p| &p.grouping)
+    }
+
+    /// The grouping of a name, or of a list of classifiers: `package>type`, `rooted(kind) > type`. A list that is that of
+    /// a name is the grouping of that name.
+    ///
+    /// # Errors
+    /// When the text is neither: the error says where, what would be right there, and what is called nearly so.
+    pub fn grouping(&self, text: &str) -> Result<Arc<Grouping>, GroupingError> {
+        if let Some(preset) = self.preset(text.trim()) {
+            return Ok(Arc::clone(&preset.grouping));
+        }
+        let made = expression::parse(self, text)?;
+        let same = self.presets.iter().find(|p| p.list == made.id);
+        Ok(same.map_or_else(|| Arc::new(made), |p| Arc::clone(&p.grouping)))
+    }
+}
+
+static SHARED: LazyLock<RwLock<Registry>> = LazyLock::new(|| RwLock::new(Registry::new()));
+
+/// The registry that the command line, the viewer and [`History`](crate::timeline::History) ask for names. Do not
+/// [`register`] while holding it.
+pub fn registry() -> RwLockReadGuard<'static, Registry> {
+    SHARED.read().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Adds to the shared registry: from now on what was added is known everywhere by its name.
+///
+/// # Errors
+/// As the functions of [`Registry`] that `add` calls.
+pub fn register<T>(add: impl FnOnce(&mut Registry) -> Result<T, RegistryError>) -> Result<T, RegistryError> {
+    add(&mut SHARED.write().unwrap_or_else(|e| e.into_inner()))
+}
+
+/// The groupings with names of their own, in the shared registry.
+pub fn groupings() -> Vec<Arc<Grouping>> {
+    registry().groupings().cloned().collect()
+}
+
+/// A grouping by name or list, see [`Registry::grouping`], from the shared registry.
+///
+/// # Errors
+/// As [`Registry::grouping`].
+pub fn grouping(text: &str) -> Result<Arc<Grouping>, GroupingError> {
+    registry().grouping(text)
+}

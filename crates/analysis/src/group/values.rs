@@ -1,0 +1,76 @@
+//! The values a classifier gives for one object.
+
+/// The values of one object: a set of chains, each a list of names from the general to the particular. One value is a
+/// chain of one name.
+///
+/// Whoever classifies writes the names into it; nothing is allocated for an object. An object with several chains is
+/// counted in each, and once in whatever they have in common. An object without any is left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Values {
+    text: String,
+    /// Where each name ends in the text.
+    names: Vec<usize>,
+    /// Where each chain ends in the names.
+    chains: Vec<usize>,
+}
+
+impl Values {
+    /// Adds a value.
+    #[inline]
+    pub fn one(&mut self, name: &str) {
+        self.chain([name]);
+    }
+
+    /// Adds a value of several names, each below the one before it. Without a single name it adds nothing.
+    #[inline]
+    pub fn chain<N: AsRef<str>>(&mut self, names: impl IntoIterator<Item = N>) {
+        let before = self.names.len();
+        for name in names {
+            self.text.push_str(name.as_ref());
+            self.names.push(self.text.len());
+        }
+        if self.names.len() > before {
+            self.chains.push(self.names.len());
+        }
+    }
+
+    /// The chains, in the order they were added.
+    pub fn chains(&self) -> impl ExactSizeIterator<Item = impl Iterator<Item = &str>> {
+        (0..self.chains.len()).map(move |c| {
+            let first = if c == 0 { 0 } else { self.chains[c - 1] };
+            (first..self.chains[c]).map(move |n| {
+                let start = if n == 0 { 0 } else { self.names[n - 1] };
+                &self.text[start..self.names[n]]
+            })
+        })
+    }
+
+    /// Empties it for the next object; its memory is kept.
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+        self.names.clear();
+        self.chains.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(
+            rounds in prop::collection::vec(prop::collection::vec(prop::collection::vec("[a-zé]{0,4}", 0..4), 0..4), 1..3),
+        ) {
+            let mut values = Values::default();
+            for chains in rounds {
+                values.clear();
+                chains.iter().for_each(|chain| values.chain(chain));
+                let got: Vec<Vec<String>> = values.chains().map(|c| c.map(str::to_owned).collect()).collect();
+                let expected: Vec<Vec<String>> = chains.into_iter().filter(|c| !c.is_empty()).collect();
+                prop_assert_eq!(got, expected);
+            }
+        }
+    }
+}

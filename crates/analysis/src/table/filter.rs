@@ -1,0 +1,242 @@
+//! What rows are looked for: comparisons of columns with numbers and texts, joined by `and`, `or` and `not`.
+//!
+//! ```text
+//! bytes > 1MB and growth > 20%
+//! (name ~ "HashMap" or path ~ "java.util") and not role = "Package"
+//! ```
+//!
+//! A filter prints as text that is read back as the same filter.
+
+use std::fmt;
+
+/// Which rows are looked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Filter {
+    /// A column against a number.
+    Compare {
+        /// Id of the column.
+        column: String,
+        /// How they are to compare: column first.
+        comparison: Comparison,
+        /// The number.
+        number: Quantity,
+    },
+    /// A column against a text.
+    Text {
+        /// `name`, `role`, or `path`: any name from the root to the node.
+        column: String,
+        /// How they are to compare.
+        matching: Matching,
+        /// The text.
+        text: String,
+    },
+    /// What it does not hold for.
+    Not(Box<Filter>),
+    /// What all of them hold for.
+    And(Vec<Filter>),
+    /// What one of them holds for.
+    Or(Vec<Filter>),
+}
+
+/// How a number is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `=`
+    Equal,
+    /// `!=`
+    Unequal,
+    /// `>=`
+    AtLeast,
+    /// `>`
+    More,
+}
+
+/// How a text is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matching {
+    /// `~`: it contains the text, whatever the case.
+    Contains,
+    /// `!~`
+    ContainsNot,
+    /// `=`: it is the text, letter by letter.
+    Is,
+    /// `!=`
+    IsNot,
+}
+
+/// A number with what was written behind it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantity {
+    pub(super) number: f64,
+    /// Place in [`SUFFIXES`].
+    pub(super) suffix: usize,
+}
+
+/// What a number with a suffix can be compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SuffixKind {
+    Anything,
+    Bytes,
+    Percent,
+    Millis,
+}
+
+/// What may stand behind a number, by how much it multiplies, and what it makes of it. The first is nothing.
+pub(super) const SUFFIXES: [(&str, f64, SuffixKind); 18] = [
+    ("", 1.0, SuffixKind::Anything),
+    ("%", 1.0, SuffixKind::Percent),
+    ("k", 1e3, SuffixKind::Anything),
+    ("M", 1e6, SuffixKind::Anything),
+    ("G", 1e9, SuffixKind::Anything),
+    ("B", 1.0, SuffixKind::Bytes),
+    ("kB", 1e3, SuffixKind::Bytes),
+    ("MB", 1e6, SuffixKind::Bytes),
+    ("GB", 1e9, SuffixKind::Bytes),
+    ("TB", 1e12, SuffixKind::Bytes),
+    ("KiB", 1024.0, SuffixKind::Bytes),
+    ("MiB", 1048576.0, SuffixKind::Bytes),
+    ("GiB", 1073741824.0, SuffixKind::Bytes),
+    ("TiB", 1099511627776.0, SuffixKind::Bytes),
+    ("ms", 1.0, SuffixKind::Millis),
+    ("s", 1e3, SuffixKind::Millis),
+    ("min", 60e3, SuffixKind::Millis),
+    ("h", 3600e3, SuffixKind::Millis),
+];
+
+impl Quantity {
+    /// The number in the unit of columns: bytes, objects, percent, milliseconds.
+    pub fn value(self) -> f64 {
+        self.number * SUFFIXES[self.suffix].1
+    }
+
+    pub(super) fn kind(self) -> SuffixKind {
+        SUFFIXES[self.suffix].2
+    }
+}
+
+impl Comparison {
+    pub(super) const ALL: [(&str, Comparison); 7] = [
+        ("<=", Comparison::AtMost),
+        (">=", Comparison::AtLeast),
+        ("!=", Comparison::Unequal),
+        ("==", Comparison::Equal),
+        ("<", Comparison::Less),
+        (">", Comparison::More),
+        ("=", Comparison::Equal),
+    ];
+
+    /// Whether it holds.
+    #[inline]
+    pub fn holds(self, left: f64, right: f64) -> bool {
+        match self {
+            Comparison::Less => left < right,
+            Comparison::AtMost => left <= right,
+            Comparison::Equal => left == right,
+            Comparison::Unequal => left != right,
+            Comparison::AtLeast => left >= right,
+            Comparison::More => left > right,
+        }
+    }
+
+    /// The same with both sides exchanged.
+    pub(super) fn turned(self) -> Comparison {
+        match self {
+            Comparison::Less => Comparison::More,
+            Comparison::AtMost => Comparison::AtLeast,
+            Comparison::AtLeast => Comparison::AtMost,
+            Comparison::More => Comparison::Less,
+            same => same,
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Comparison::Less => "<",
+            Comparison::AtMost => "<=",
+            Comparison::Equal => "=",
+            Comparison::Unequal => "!=",
+            Comparison::AtLeast => ">=",
+            Comparison::More => ">",
+        }
+    }
+}
+
+impl Matching {
+    fn text(self) -> &'static str {
+        match self {
+            Matching::Contains => "~",
+            Matching::ContainsNot => "!~",
+            Matching::Is => "=",
+            Matching::IsNot => "!=",
+        }
+    }
+}
+
+impl Filter {
+    /// Rows whose name contains a text, whatever the case: what a search box asks for.
+    pub fn name_contains(text: &str) -> Filter {
+        Filter::Text { column: "name".into(), matching: Matching::Contains, text: text.into() }
+    }
+
+    /// Rows that pass both.
+    pub fn and(self, other: Filter) -> Filter {
+        Filter::And(vec![self, other])
+    }
+}
+
+/// Words that mean something else than a column.
+pub(super) fn is_keyword(word: &str) -> bool {
+    ["and", "or", "not"].iter().any(|k| k.eq_ignore_ascii_case(word))
+}
+
+/// Whether an id can stand in an expression as it is.
+pub(super) fn is_plain(id: &str) -> bool {
+    let begins = |c: char| c.is_alphabetic() || c == '_';
+    id.starts_with(begins) && id.chars().all(continues_word) && !is_keyword(id)
+}
+
+/// Whether a character goes on with a word.
+pub(super) fn continues_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
+}
+
+fn write_column(f: &mut fmt::Formatter<'_>, id: &str) -> fmt::Result {
+    if is_plain(id) { f.write_str(id) } else { write!(f, "`{id}`") }
+}
+
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What binds no tighter than what it stands in needs parentheses.
+        let joined = |f: &mut fmt::Formatter<'_>, parts: &[Filter], word: &str| {
+            for (i, part) in parts.iter().enumerate() {
+                if i > 0 {
+                    write!(f, " {word} ")?;
+                }
+                let tight = matches!(part, Filter::Compare { .. } | Filter::Text { .. } | Filter::Not(_))
+                    || (word == "or" && matches!(part, Filter::And(_)));
+                if tight { write!(f, "{part}")? } else { write!(f, "({part})")? }
+            }
+            Ok(())
+        };
+        match self {
+            Filter::Compare { column, comparison, number } => {
+                write_column(f, column)?;
+                write!(f, " {} {}{}", comparison.text(), number.number, SUFFIXES[number.suffix].0)
+            }
+            Filter::Text { column, matching, text } => {
+                write_column(f, column)?;
+                write!(f, " {} \"{}\"", matching.text(), text.replace('\\', "\\\\").replace('"', "\\\""))
+            }
+            Filter::Not(inner) => match **inner {
+                Filter::And(_) | Filter::Or(_) => write!(f, "not ({inner})"),
+                _ => write!(f, "not {inner}"),
+            },
+            Filter::And(parts) => joined(f, parts, "and"),
+            Filter::Or(parts) => joined(f, parts, "or"),
+        }
+    }
+}

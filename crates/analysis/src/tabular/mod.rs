@@ -1,0 +1,149 @@
+//! Rows of typed cells under described columns: the one form in which results leave this crate, and how it is written as
+//! text, JSON and CSV. A panel that shows a table needs nothing beyond [`Header`], [`RowSource`] and [`Cell::text`].
+//!
+//! | module | does |
+//! |---|---|
+//! | `cell` | what a cell holds, and how it reads |
+//! | `numbers` | numbers and times as people read them |
+//! | `text`, `json`, `csv` | a whole table, row by row: a million rows are never held as text |
+//!
+//! Nothing here knows what the rows mean.
+
+mod cell;
+mod csv;
+mod json;
+mod numbers;
+mod text;
+
+pub use cell::{Cell, CellKind, NodeLink, bars};
+pub use csv::write_csv;
+pub use json::JsonTable;
+pub use numbers::{bytes_text, count_text, gc_kind_text, gc_text, time_text, uptime_text};
+pub use text::write_text;
+
+use std::borrow::Cow;
+
+/// A column: what stands in it, for people and for programs.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Column {
+    /// Name for programs, unique in its table: `growth_bytes`.
+    pub id: String,
+    /// Name for people: `Growth`.
+    pub title: String,
+    /// What its cells hold, and in what they are counted.
+    #[serde(flatten)]
+    pub kind: CellKind,
+    /// What it means, a sentence.
+    pub explanation: String,
+}
+
+impl Column {
+    /// A column from its parts.
+    pub fn new(
+        id: impl Into<String>,
+        title: impl Into<String>,
+        kind: CellKind,
+        explanation: impl Into<String>,
+    ) -> Self {
+        Column { id: id.into(), title: title.into(), kind, explanation: explanation.into() }
+    }
+}
+
+/// A kind of row, in tables whose rows are not all alike.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct RowKind {
+    /// Name for programs: `referrer`.
+    pub id: String,
+    /// What such a row says, a sentence.
+    pub explanation: String,
+    /// How such a row reads as text: columns by id in braces are replaced by their cells, `{group.path}` by the whole path
+    /// of a node. Lines after the first are indented.
+    #[serde(skip)]
+    pub sentence: String,
+}
+
+/// What is said of a table before its first row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Header {
+    /// Name for programs, unique in a result: `growing`.
+    pub id: String,
+    /// Name for people, with what was asked for: `Grows most (bytes, first to last)`.
+    pub title: String,
+    /// The columns. The first says what the row is about.
+    pub columns: Vec<Column>,
+    /// The kinds of rows; empty where all rows are alike.
+    pub kinds: Vec<RowKind>,
+    /// Whether rows may lie below others ([`Row::depth`]).
+    pub nested: bool,
+}
+
+impl Header {
+    /// The place of a column.
+    pub fn column(&self, id: &str) -> Option<usize> {
+        self.columns.iter().position(|c| c.id == id)
+    }
+}
+
+/// A row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// Place of its kind in [`Header::kinds`]; of no meaning where there are none.
+    pub kind: usize,
+    /// How deep it lies: it belongs to the last row before it that lies less deep.
+    pub depth: u32,
+    /// One for each column.
+    pub cells: Vec<Cell>,
+}
+
+/// Anything that has rows: those that an analysis found, or the nodes of a tree, made when they are asked for.
+pub trait RowSource {
+    /// What is said before the rows.
+    fn header(&self) -> &Header;
+    /// How many rows there are.
+    fn len(&self) -> usize;
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// A row, by its place.
+    fn row(&self, index: usize) -> Cow<'_, Row>;
+    /// How many rows are not listed, and what they are (`groups that grow`), for people.
+    fn left_out(&self) -> Option<(u64, &str)> {
+        None
+    }
+    /// What is said instead of rows where there are none.
+    fn empty_text(&self) -> &str {
+        "Nothing."
+    }
+}
+
+/// Rows that are all there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ResultTable {
+    /// What is said before the rows.
+    pub header: Header,
+    /// The rows, each with one cell for each column.
+    pub rows: Vec<Row>,
+    /// How many more there would be, and what they are.
+    pub left_out: Option<(u64, String)>,
+    /// What is said instead of rows where there are none.
+    pub empty_text: String,
+}
+
+impl RowSource for ResultTable {
+    fn header(&self) -> &Header {
+        &self.header
+    }
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+    fn row(&self, index: usize) -> Cow<'_, Row> {
+        Cow::Borrowed(&self.rows[index])
+    }
+    fn left_out(&self) -> Option<(u64, &str)> {
+        self.left_out.as_ref().map(|(n, what)| (*n, what.as_str()))
+    }
+    fn empty_text(&self) -> &str {
+        &self.empty_text
+    }
+}

@@ -1,0 +1,42 @@
+//! Growth since the first point in time, as a share of the largest growth of any building: gray, orange, red.
+
+use super::super::legend::{Gradient, Legend, Mark};
+use super::super::look::Values;
+use super::super::mapping::GROWTH;
+use super::{ColourMode, ColourScale, metric_name, text};
+
+pub(super) fn mode() -> ColourMode {
+    ColourMode {
+        id: "growth",
+        title: "Growth",
+        explanation: "How much each group has grown since the first state: gray, orange, red",
+        scale,
+    }
+}
+
+fn scale(values: &Values<'_>) -> ColourScale {
+    let most = values.plan.max_growth();
+    let marks = match most {
+        0 => vec![Mark { position: 0.0, value: 0.0, text: "nothing grows".to_owned() }],
+        _ => {
+            let mark = |share: f64| {
+                let value = most as f64 * share;
+                let text = match share {
+                    0.0 => "0 or less".to_owned(),
+                    _ => format!("+{}", text(values, value.round() as u64)),
+                };
+                Mark { position: share as f32, value, text }
+            };
+            [0.0, 0.5, 1.0].map(mark).to_vec()
+        }
+    };
+    let title = format!("Growth since the first state, {}", metric_name(values));
+    ColourScale {
+        legend: Legend { title, gradient: Gradient::new(&GROWTH), marks },
+        // Shrinking looks like no growth; a peak above the largest growth overall looks like that.
+        position: Box::new(move |values, plot, t| match most {
+            0 => 0.0,
+            _ => (values.growth(plot, t) as f64 / most as f64).clamp(0.0, 1.0),
+        }),
+    }
+}

@@ -1,0 +1,67 @@
+//! Colour modes: what a building's colour tells. Each is a file here, and a line in the list below.
+
+use super::legend::Legend;
+use super::look::Values;
+use memory_city_analysis::analyses::{bytes_text, count_text};
+use memory_city_analysis::timeline::Unit;
+
+/// A colour mode.
+pub struct ColourMode {
+    /// Short name for command lines and settings.
+    pub id: &'static str,
+    /// Name for people.
+    pub title: &'static str,
+    /// What it shows, a sentence.
+    pub explanation: &'static str,
+    /// Looks at a city once.
+    pub scale: fn(&Values<'_>) -> ColourScale,
+}
+
+/// A colour mode for one city.
+pub struct ColourScale {
+    /// Colours and what they mean.
+    pub legend: Legend,
+    /// The place of a plot on the gradient at a time, 0 to 1.
+    pub position: PositionOf,
+}
+
+/// Plot and time to a place on the gradient.
+pub type PositionOf = Box<dyn Fn(&Values<'_>, usize, usize) -> f64 + Send + Sync>;
+
+macro_rules! modes {
+    ($($module:ident),+ $(,)?) => {
+        $(mod $module;)+
+        static MODES: std::sync::LazyLock<Vec<ColourMode>> = std::sync::LazyLock::new(|| vec![$($module::mode()),+]);
+    };
+}
+
+// One line a mode: its module, which has a function `mode`. The first is the default.
+modes! {
+    growth,
+    share,
+    plain,
+}
+
+/// All colour modes, the default first.
+pub fn modes() -> &'static [ColourMode] {
+    &MODES
+}
+
+/// The mode of an id, or the default.
+pub fn mode(id: &str) -> &'static ColourMode {
+    MODES.iter().find(|m| m.id == id).unwrap_or(&MODES[0])
+}
+
+/// A value of the city's metric for people.
+pub(super) fn text(values: &Values<'_>, value: u64) -> String {
+    match values.timeline.metric_info(values.metric()).unit {
+        Unit::Bytes => bytes_text(value),
+        Unit::Millis => format!("{} ms", count_text(value)),
+        Unit::Objects | Unit::Count => count_text(value),
+    }
+}
+
+/// The name of the city's metric within a sentence.
+pub(super) fn metric_name(values: &Values<'_>) -> String {
+    values.timeline.metric_info(values.metric()).title.to_lowercase()
+}

@@ -1,0 +1,17 @@
+//! No colours: all buildings are gray.
+
+use super::super::legend::{Gradient, Legend};
+use super::super::look::Values;
+use super::super::mapping::GROWTH;
+use super::{ColourMode, ColourScale};
+
+pub(super) fn mode() -> ColourMode {
+    ColourMode { id: "none", title: "None", explanation: "All buildings are gray", scale }
+}
+
+fn scale(_: &Values<'_>) -> ColourScale {
+    ColourScale {
+        legend: Legend { title: "Colours are off".to_owned(), gradient: Gradient::new(&GROWTH[..1]), marks: Vec::new() },
+        position: Box::new(|_, _, _| 0.0),
+    }
+}

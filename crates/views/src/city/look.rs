@@ -1,0 +1,181 @@
+//! The one mapping from values to what is seen: each plot's side, height, colour position and opacity at each time.
+//!
+//! A [`Look`] is what a person chose: a colour mode, a height rule, how many buildings are opaque. An [`Appearance`] is that
+//! look of one city: scales are computed once, states for each time. The shaders, picking, cones, labels and the legend
+//! all read what stands here; none computes a height or a colour again.
+//!
+//! A new [`ColourMode`] is a file in `colour/`, a new [`HeightRule`] one in `height/`, and one line in [`super::colour`] or
+//! [`super::height`]. May not: draw, or know what the values are values of.
+
+use super::colour::{self, ColourMode, ColourScale};
+use super::height::{self, HeightRule, HeightScale};
+use super::legend::Legend;
+use super::pick::PickIndex;
+use super::{CityPlan, Hit, MORE_HEIGHT, PlotKind, PlotState, Standing};
+use glam::Vec3;
+use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
+use rayon::prelude::*;
+
+/// What a person chose of how values are shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    /// Id of the colour mode; one that is not known means the first.
+    pub colour: String,
+    /// Id of the height rule; one that is not known means the first.
+    pub height: String,
+    /// How many of the buildings that grow most are opaque.
+    pub opaque: usize,
+    /// Opacity of all others, 0 to 1.
+    pub opacity: f32,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        let (colour, height) = (colour::modes()[0].id.to_owned(), height::rules()[0].id.to_owned());
+        Look { colour, height, opaque: 10, opacity: 0.4 }
+    }
+}
+
+/// A city's values over time, as colour modes and height rules read them. Values are in units of the city's metric.
+#[derive(Clone, Copy)]
+pub struct Values<'a> {
+    /// The plots.
+    pub plan: &'a CityPlan,
+    /// The trees the city was laid out for.
+    pub timeline: &'a Timeline,
+}
+
+impl Values<'_> {
+    /// What areas and colours are measured in.
+    pub fn metric(&self) -> Metric {
+        self.plan.config().metric
+    }
+
+    /// How many points in time there are.
+    pub fn times(&self) -> usize {
+        self.timeline.times()
+    }
+
+    /// What stands on a plot at time `t`.
+    pub fn value(&self, plot: usize, t: usize) -> u64 {
+        self.plan.value(self.timeline, t, plot)
+    }
+
+    /// The value at `t` minus the value at the first time.
+    pub fn growth(&self, plot: usize, t: usize) -> i64 {
+        let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+        signed(self.value(plot, t)) - signed(self.value(plot, 0))
+    }
+
+    /// The whole heap at time `t`.
+    pub fn heap(&self, t: usize) -> u64 {
+        self.timeline.value(t, NodeId::ROOT, self.metric())
+    }
+
+    /// Whether a plot stands for several pruned groups: flat, whatever the height rule.
+    pub fn is_more(&self, plot: usize) -> bool {
+        matches!(self.plan.plots[plot].kind, PlotKind::More { .. })
+    }
+
+    /// The largest of something over all buildings (not More plots); 0 without any.
+    pub fn largest(&self, of: impl Fn(usize) -> u64 + Sync + Send) -> u64 {
+        let plots = (0..self.plan.plots.len()).into_par_iter().with_min_len(2048);
+        plots.filter(|&p| !self.is_more(p)).map(of).max().unwrap_or(0)
+    }
+}
+
+/// The look of one city.
+pub struct Appearance {
+    look: Look,
+    colour: ColourScale,
+    height: HeightScale,
+    opaque: Vec<bool>,
+    unit: f32,
+    tallest: f64,
+    pick: PickIndex,
+}
+
+impl Appearance {
+    /// Computes scales and the index for picking: linear in the plots, and for modes that look at growth in the nodes.
+    pub fn new(plan: &CityPlan, timeline: &Timeline, look: &Look) -> Appearance {
+        let values = Values { plan, timeline };
+        let mode: &ColourMode = colour::mode(&look.colour);
+        let rule: &HeightRule = height::rule(&look.height);
+        let (colour, height) = ((mode.scale)(&values), (rule.scale)(&values));
+        let peak = |plot: usize| if values.is_more(plot) { MORE_HEIGHT } else { (height.peak)(&values, plot) };
+        let peaks: Vec<f64> = (0..plan.plots.len()).into_par_iter().with_min_len(2048).map(peak).collect();
+        let unit = peaks.iter().copied().fold(MORE_HEIGHT, f64::max) as f32;
+        let roofs = plan.plots.iter().zip(&peaks).map(|(plot, peak)| plot.ground + peak);
+        let slabs = plan.districts.iter().map(|d| d.top);
+        let tallest = roofs.chain(slabs).fold(0.0, f64::max);
+        let opaque = plan.solid(timeline, look.opaque);
+        let pick = PickIndex::new(plan, |plot| peaks[plot]);
+        Appearance { look: look.clone(), colour, height, opaque, unit, tallest, pick }
+    }
+
+    /// What was chosen.
+    pub fn look(&self) -> &Look {
+        &self.look
+    }
+
+    /// World units of the full height of a [`PlotState`].
+    pub fn height_unit(&self) -> f32 {
+        self.unit
+    }
+
+    /// The highest roof over all times, world units above 0.
+    pub fn tallest(&self) -> f64 {
+        self.tallest
+    }
+
+    /// By plot: whether it is opaque at all times. Those that are not have [`Look::opacity`].
+    pub fn opaque(&self) -> &[bool] {
+        &self.opaque
+    }
+
+    /// What the colours mean, with the numbers of this city.
+    pub fn legend(&self) -> &Legend {
+        &self.colour.legend
+    }
+
+    /// The state of every plot at time `t`.
+    ///
+    /// # Panics
+    /// If `t` is not a time of the timeline, or plan and timeline are not those the appearance was made of.
+    pub fn states(&self, plan: &CityPlan, timeline: &Timeline, t: usize) -> Vec<PlotState> {
+        let plots = (0..plan.plots.len()).into_par_iter().with_min_len(2048);
+        plots.map(|plot| self.state(plan, timeline, plot, t)).collect()
+    }
+
+    /// The state of one plot at time `t`; panics as [`Appearance::states`].
+    pub fn state(&self, plan: &CityPlan, timeline: &Timeline, plot: usize, t: usize) -> PlotState {
+        let values = Values { plan, timeline };
+        let side = plan.side(timeline, plot, t);
+        let height = match () {
+            () if side <= 0.0 => 0.0,
+            () if values.is_more(plot) => MORE_HEIGHT,
+            () => (self.height.height)(&values, plot, t, side),
+        };
+        let opacity = if self.opaque[plot] { 1.0 } else { self.look.opacity };
+        let colour = if values.is_more(plot) { 0.0 } else { (self.colour.position)(&values, plot, t) };
+        PlotState::new(side, height / f64::from(self.unit), colour, opacity)
+    }
+
+    /// What a state means in the world.
+    #[inline]
+    pub fn standing(&self, state: PlotState) -> Standing {
+        state.standing(self.unit)
+    }
+
+    /// The nearest building, More plot or district slab along a ray. `standing` says what stands on a plot as it is drawn
+    /// now, between two times too. Heights above a plot's highest count as that.
+    pub fn pick(
+        &self,
+        plan: &CityPlan,
+        standing: impl Fn(usize) -> Standing,
+        origin: Vec3,
+        direction: Vec3,
+    ) -> Option<Hit> {
+        plan.pick(&self.pick, standing, origin, direction)
+    }
+}

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Applies the worked examples of docs/adding.md to a copy of the sources, and runs the commands that go with them.
+
+A block whose first line says `file: PATH` is a new file; one that says `line: PATH, after: TEXT` is put behind the first
+line of that file that is TEXT; one that says `check` is run in the copy, and what follows `prints:` must be in what it
+prints. So the page cannot promise more than compiles.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COPY = ROOT / "target" / "adding"
+
+
+def fail(message):
+    sys.exit(f"docs/adding.md: {message}")
+
+
+def blocks(page):
+    """Header line (without its comment sign) and contents of each block that has one."""
+    for match in re.finditer(r"^```\w+\n(.*?)^```", page, re.S | re.M):
+        first, _, rest = match.group(1).partition("\n")
+        header = re.match(r"(?://|#) (file|line|check)\b:? ?(.*)", first)
+        if header:
+            yield header.group(1), header.group(2), rest
+
+
+def copy_sources():
+    if COPY.exists():
+        shutil.rmtree(COPY)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
+    ).stdout.decode()
+    for name in filter(None, listed.split("\0")):
+        source, to = ROOT / name, COPY / name
+        if source.is_file():
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, to)
+
+
+def apply(kind, header, text):
+    if kind == "file":
+        path = COPY / header
+        if path.exists():
+            fail(f"{header} is there already")
+        path.write_text(text)
+        return
+    name, _, after = header.partition(", after: ")
+    path = COPY / name
+    lines = path.read_text().split("\n")
+    at = next((i for i, line in enumerate(lines) if line.strip() == after.strip()), None)
+    if at is None:
+        fail(f"{name} has no line `{after}`")
+    if len(text.strip().split("\n")) != 1:
+        fail(f"{name}: one line was promised")
+    lines.insert(at + 1, text.rstrip("\n"))
+    path.write_text("\n".join(lines))
+
+
+def check(text):
+    command, _, expected = text.partition("# prints:")
+    command = command.strip()
+    print(f"$ {command}", flush=True)
+    environment = dict(os.environ, CARGO_TARGET_DIR=str(ROOT / "target"), MEMORY_CITY_CACHE="")
+    done = subprocess.run(command, shell=True, cwd=COPY, env=environment, capture_output=True, text=True)
+    if done.returncode != 0:
+        fail(f"`{command}` ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
+    if expected.strip() and expected.strip() not in done.stdout:
+        fail(f"`{command}` did not print `{expected.strip()}`:\n{done.stdout}")
+
+
+def main():
+    found = list(blocks((ROOT / "docs" / "adding.md").read_text()))
+    if sum(kind == "check" for kind, _, _ in found) < 5:
+        fail("there are fewer than five worked examples")
+    copy_sources()
+    for kind, header, text in found:
+        if kind != "check":
+            apply(kind, header, text)
+    for kind, _, text in found:
+        if kind == "check":
+            check(text)
+    print(f"docs/adding.md: {len(found)} blocks, all as promised")
+
+
+main()

@@ -1,0 +1,35 @@
+// The instance record of a box, and what it is between two points in time. The numbers come from the engine: nothing here
+// computes a height, a colour position or an opacity.
+
+#define_import_path memory_city::standing
+
+#import memory_city::view::view
+
+struct Instance {
+    // Centre x, z and half sizes x, z of the reserved cell.
+    @location(0) cell: vec4<f32>,
+    // x: y of the foot. y: height of a slab; 0 for what has its height from its state.
+    @location(1) lift: vec2<f32>,
+    // x: colour of slabs and plots, sRGB. y: kind (KIND_*).
+    @location(2) paint: vec2<u32>,
+    // Shares of 1: side of the base, height, colour position, opacity. Before and after the step.
+    @location(3) before: vec4<f32>,
+    @location(4) after: vec4<f32>,
+}
+
+const KIND_BUILDING: u32 = 0u;
+const KIND_SLAB: u32 = 1u;
+const KIND_MORE: u32 = 2u;
+
+struct Standing {
+    // Half sizes x, z of the base; 0 when nothing stands there. World units, as the height.
+    half: vec2<f32>,
+    height: f32,
+    colour: f32,
+    opacity: f32,
+}
+
+fn standing(instance: Instance) -> Standing {
+    let now = mix(instance.before, instance.after, view.scene.x);
+    return Standing(instance.cell.zw * now.x, max(instance.lift.y, now.y * view.eye.w), now.z, now.w);
+}

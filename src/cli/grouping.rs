@@ -1,0 +1,71 @@
+//! The argument `--grouping`: a name, or a list of classifiers.
+
+use memory_city_analysis::group::{self, GroupingError};
+use memory_city_analysis::timeline::AUTO;
+
+/// Takes what [`group::grouping`] knows, and [`AUTO`].
+pub fn grouping(text: &str) -> Result<String, GroupingError> {
+    if text != AUTO {
+        group::grouping(text)?;
+    }
+    Ok(text.to_owned())
+}
+
+/// What `--help` says: every name there is.
+pub fn help() -> String {
+    let mut help = String::from(
+        "How objects are grouped: a name, or any list of classifiers, such as 'package>type' or 'rooted(kind)>type'. A \
+         classifier divides the groups of the one before it.\n\nNames:\n",
+    );
+    help.push_str(&format!("  {AUTO}: Type › Allocation site for traces, Package › Type for dumps\n"));
+    for grouping in group::groupings() {
+        help.push_str(&format!("  {}: {}\n", grouping.id, grouping.title));
+    }
+    help.push_str("\nClassifiers, with their options:\n");
+    for (meta, options) in group::registry().classifiers() {
+        help.push_str(&format!("  {}: {}\n", meta.id, meta.description));
+        for option in options {
+            let value = option.example.map(|e| format!("={e}")).unwrap_or_default();
+            help.push_str(&format!("    {}({}{value}): {}\n", meta.id, option.name, option.description));
+        }
+    }
+    help
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Args, Command, FromArgMatches};
+
+    #[derive(Args)]
+    struct Arguments {
+        #[arg(long, default_value = AUTO, value_parser = super::grouping, long_help = help())]
+        grouping: String,
+    }
+
+    fn parse(grouping: &str) -> Result<String, String> {
+        let command = Arguments::augment_args(Command::new("report"));
+        let matches = command.try_get_matches_from(["report", "--grouping", grouping]).map_err(|e| e.to_string())?;
+        Arguments::from_arg_matches(&matches).map(|a| a.grouping).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn names_and_lists_are_taken_and_mistakes_explained() {
+        for grouping in ["auto", "package-type", "package>type", "rooted(kind) > points-to"] {
+            assert_eq!(parse(grouping), Ok(grouping.to_owned()));
+        }
+        let error = parse("package>tpye").expect_err("misspelt");
+        assert!(error.contains("--grouping") && error.contains("character 9"), "{error}");
+        assert!(error.contains("Did you mean type?"), "{error}");
+    }
+
+    #[test]
+    fn the_help_names_every_classifier_and_grouping() {
+        let help = Arguments::augment_args(Command::new("report")).render_long_help().to_string();
+        for (meta, options) in group::registry().classifiers() {
+            assert!(help.contains(&format!("{}: ", meta.id)), "{}", meta.id);
+            assert!(options.iter().all(|o| help.contains(o.description)), "options of {}", meta.id);
+        }
+        assert!(group::groupings().iter().all(|g| help.contains(&g.id)));
+    }
+}

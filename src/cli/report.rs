@@ -1,0 +1,139 @@
+//! `report`: how the heap grew, and why; with `--tree`, all of the memory tree as a table.
+
+use super::output::{Format, Output, Window, print, say, say_left_out};
+use super::{Grouped, with_progress};
+use clap::Args;
+use memory_city_analysis::analyses::report::{self, ReportOptions, TreeReport};
+use memory_city_analysis::analyses::{TimeWindow, count_text, metric_of};
+use memory_city_analysis::table::{Arrangement, Filter, Shape, TableRows, TreeTable};
+use memory_city_analysis::tabular::write_csv;
+use memory_city_analysis::timeline::Source;
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::Progress;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+#[derive(Args)]
+pub struct ReportArgs {
+    /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    output: Output,
+    /// How many of the strongest growing groups are listed
+    #[arg(long, value_name = "N", default_value_t = 10, conflicts_with = "tree")]
+    top: usize,
+    /// What growth is measured in: objects, bytes, or a further metric of the input
+    #[arg(long, value_name = "NAME", default_value = "bytes")]
+    metric: String,
+    #[command(flatten)]
+    window: Window,
+    #[command(flatten)]
+    tree: TreeArgs,
+    #[command(flatten)]
+    grouped: Grouped,
+}
+
+/// How the memory tree is printed as a table.
+#[derive(Args)]
+#[command(next_help_heading = "The memory tree as a table")]
+struct TreeArgs {
+    /// Print the memory tree with objects, bytes, growth, share and trend of each node, instead of what grows most
+    #[arg(long)]
+    tree: bool,
+    /// Sort by this column, largest first, names from A to Z: bytes, objects, growth, growth_percent, share, name, ...
+    #[arg(long, value_name = "COLUMN", requires = "tree")]
+    sort: Option<String>,
+    /// Sort the other way round
+    #[arg(long, requires = "sort")]
+    reverse: bool,
+    /// Only nodes for which this holds, and those above them: 'bytes > 1MB and growth > 20%', 'path ~ "java.util"'
+    #[arg(long = "where", value_name = "EXPRESSION", requires = "tree")]
+    filter: Option<String>,
+    /// Only nodes whose name contains this, whatever the case
+    #[arg(long, value_name = "TEXT", requires = "tree")]
+    find: Option<String>,
+    /// Only so many levels below the root; what lies deeper is counted
+    #[arg(long, value_name = "N", requires = "tree")]
+    depth: Option<u32>,
+    /// The groups alone, as one list
+    #[arg(long, requires = "tree")]
+    leaves: bool,
+}
+
+/// Prints it.
+pub fn report(args: ReportArgs) -> Result<ExitCode> {
+    with_progress(|progress| {
+        let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+        if args.tree.tree {
+            return print_tree(&args, &source, progress);
+        }
+        let window = (args.window.from, args.window.to);
+        let options = ReportOptions { top: args.top, metric: args.metric.clone(), window };
+        let report = report::report(&source, &options, progress)?;
+        args.output.print(&report, "growing", progress)
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_tree(args: &ReportArgs, source: &Source, progress: &Progress) -> Result<()> {
+    let timeline = source.timeline();
+    if timeline.times() == 0 {
+        return Err(Error::Unusable { what: "The input has no point in time".into(), remedy: "Open another".into() });
+    }
+    let window = TimeWindow::of(timeline, args.window.from, args.window.to)?;
+    let metric = metric_of(timeline, &args.metric)?;
+    let table = TreeTable::new(Arc::clone(timeline), Some(window), metric, progress)?;
+    let arrangement = arrangement(&args.tree, &table)?;
+    let view = table.rebuild(&arrangement, progress)?;
+    let rows = TableRows::new(&table, &view, &arrangement, &source.grouping_id());
+    let notes = match &arrangement.filter {
+        Some(filter) => {
+            let (matched, all) = (count_text(view.matched), count_text(timeline.len() as u64));
+            vec![format!("{matched} of {all} nodes fit: {filter}")]
+        }
+        None => Vec::new(),
+    };
+    let mut arguments = vec![("metric", args.metric.clone())];
+    arguments.extend(args.tree.sort.iter().map(|sort| ("sort", sort.clone())));
+    arguments.extend(arrangement.filter.iter().map(|filter| ("where", filter.to_string())));
+    arguments.extend(args.tree.depth.iter().map(|depth| ("depth", depth.to_string())));
+    let report = TreeReport { source, window, arguments, rows: &rows, notes };
+    match args.output.format {
+        Format::Text => print(|out| report.write_text(out, progress)),
+        Format::Json => print(|out| report.write_json(out)),
+        Format::Csv => {
+            print(|out| write_csv(&rows, out, progress))?;
+            say_left_out(&rows);
+            say(&report.notes);
+            say(source.warnings().iter().map(|warning| format!("warning: {warning}")));
+            Ok(())
+        }
+    }
+}
+
+fn arrangement(args: &TreeArgs, table: &TreeTable) -> Result<Arrangement> {
+    let asked = args.filter.as_ref().map(|text| {
+        table.filter(text).map_err(|error| Error::Unusable {
+            what: format!("The filter cannot be understood:\n  {}", error.pointing(text).replace('\n', "\n  ")),
+            remedy: "Filters look like: bytes > 1MB and (growth > 20% or name ~ \"HashMap\")".into(),
+        })
+    });
+    let found = args.find.as_deref().map(Filter::name_contains);
+    let filter = match (asked.transpose()?, found) {
+        (Some(asked), Some(found)) => Some(asked.and(found)),
+        (asked, found) => asked.or(found),
+    };
+    let sort = args.sort.as_ref().map(|column| {
+        let text = matches!(column.as_str(), "name" | "role");
+        table.sort(column, text == args.reverse)
+    });
+    Ok(Arrangement {
+        sort: sort.transpose()?,
+        filter,
+        shape: if args.leaves { Shape::Leaves } else { Shape::Tree },
+        deepest: args.depth,
+        ..Arrangement::default()
+    })
+}

@@ -1,0 +1,59 @@
+//! The shaders as modules for the GPU: WGSL files in `shaders/` that import from each other, joined by naga_oil.
+//!
+//! A file that others import is named in [`SHARED`], after those that it imports itself.
+
+use naga_oil::compose::{ComposableModuleDescriptor, Composer, NagaModuleDescriptor};
+
+/// What shaders import.
+const SHARED: [(&str, &str); 2] = [
+    ("view.wgsl", include_str!("../../../shaders/view.wgsl")),
+    ("standing.wgsl", include_str!("../../../shaders/standing.wgsl")),
+];
+
+/// What pipelines are made of.
+pub(super) struct Shaders {
+    pub boxes: wgpu::ShaderModule,
+    pub shadows: wgpu::ShaderModule,
+    pub cones: wgpu::ShaderModule,
+    pub backdrop: wgpu::ShaderModule,
+}
+
+impl Shaders {
+    /// Compiles all of them.
+    pub fn new(device: &wgpu::Device) -> Shaders {
+        let mut composer = composer();
+        let mut module = |path: &str, source: &str| {
+            let module = compose(&mut composer, path, source);
+            device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some(path),
+                source: wgpu::ShaderSource::Naga(std::borrow::Cow::Owned(module)),
+            })
+        };
+        Shaders {
+            boxes: module("boxes.wgsl", include_str!("../../../shaders/boxes.wgsl")),
+            shadows: module("shadows.wgsl", include_str!("../../../shaders/shadows.wgsl")),
+            cones: module("cones.wgsl", include_str!("../../../shaders/cones.wgsl")),
+            backdrop: module("backdrop.wgsl", include_str!("../../../shaders/backdrop.wgsl")),
+        }
+    }
+}
+
+fn composer() -> Composer {
+    let mut composer = Composer::default();
+    for (path, source) in SHARED {
+        let descriptor = ComposableModuleDescriptor { source, file_path: path, ..Default::default() };
+        if let Err(error) = composer.add_composable_module(descriptor) {
+            panic!("{}", error.emit_to_string(&composer));
+        }
+    }
+    composer
+}
+
+/// The files are part of the program: one that is wrong fails in every test that draws.
+fn compose(composer: &mut Composer, path: &str, source: &str) -> wgpu::naga::Module {
+    let descriptor = NagaModuleDescriptor { source, file_path: path, ..Default::default() };
+    match composer.make_naga_module(descriptor) {
+        Ok(module) => module,
+        Err(error) => panic!("{}", error.emit_to_string(composer)),
+    }
+}

@@ -1,0 +1,205 @@
+//! The real program from outside: exit codes, Ctrl+C, and what scripts rely on. Needs no viewer:
+//! `cargo test --no-default-features --test command_line`.
+
+use memory_city_testing::root;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn program() -> Command {
+    let mut program = Command::new(option_env!("MEMORY_CITY_PROGRAM").unwrap_or(env!("CARGO_BIN_EXE_memory-city")));
+    program.env_remove("RUST_LOG").env("MEMORY_CITY_CACHE", "").stdin(Stdio::null());
+    program
+}
+
+fn run(arguments: &[&str]) -> Output {
+    program().args(arguments).output().expect("the program runs")
+}
+
+fn sample(path: &str) -> String {
+    root().join(path).to_string_lossy().into_owned()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn exit_codes() {
+    let done = run(&["report", &sample("sample-data/json/lines.jsonl")]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert!(!done.stdout.is_empty());
+    for unusable in [vec!["report", "/does/not/exist"], vec!["report", &sample("Cargo.toml")]] {
+        let output = run(&unusable);
+        assert_eq!(output.status.code(), Some(1), "{unusable:?}");
+        assert!(text(&output.stderr).starts_with("memory-city: "), "{}", text(&output.stderr));
+    }
+    for wrong in [vec!["dance"], vec!["report"], vec!["report", "a", "--top", "many"], vec!["convert", "a"]] {
+        assert_eq!(run(&wrong).status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn output_that_cannot_be_written_is_an_error_but_a_closed_pipe_is_none() {
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("a full disk");
+    let input = sample("sample-data/json/lines.jsonl");
+    let output = program().args(["report", &input]).stdout(full).output().expect("the program runs");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("standard output"), "{}", text(&output.stderr));
+    let mut child = program().args(["report", &input]).stdout(Stdio::piped()).spawn().expect("the program");
+    drop(child.stdout.take());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn names_that_are_no_text_are_no_reason_to_print_nothing() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::copy(root().join("sample-data/json/one-time.json"), folder.path().join("a.json")).expect("a copy");
+    let odd = std::ffi::OsStr::from_bytes(b"odd \xff name.bin");
+    std::fs::write(folder.path().join(odd), "no trees").expect("a file");
+    let output = run(&["report", "--format", "json", &folder.path().to_string_lossy()]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let all = report.to_string();
+    assert!(all.contains("odd \u{fffd} name.bin"), "{all}");
+}
+
+#[test]
+fn what_the_cache_cannot_keep_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("no folder");
+    std::fs::write(&file, "a file").expect("a file");
+    let trace = sample("tests/data/anttracks/person-leak-parallel");
+    let output = program().args(["report", &trace]).env("MEMORY_CITY_CACHE", &file).output().expect("the program runs");
+    assert_eq!(output.status.code(), Some(0));
+    let told = text(&output.stderr);
+    assert!(told.contains("WARN") && told.contains(&*file.to_string_lossy()), "{told:?}");
+}
+
+/// Trees that take a while to read, and longer to pack.
+fn large(folder: &Path) -> PathBuf {
+    use std::io::Write;
+    let path = folder.join("large.jsonl");
+    let mut file = std::io::BufWriter::new(std::fs::File::create(&path).expect("a file"));
+    for time in 0..60u64 {
+        write!(file, "{{\"format\":\"memory-city\",\"version\":1,\"tree\":{{\"children\":[").expect("written");
+        for group in 0..10_000u64 {
+            let comma = if group > 0 { "," } else { "" };
+            let objects = (group * 7919 + time * 104_729) % 1_000_003;
+            write!(file, "{comma}{{\"name\":\"group {group}\",\"objects\":{objects},\"bytes\":{}}}", 24 * objects)
+                .expect("written");
+        }
+        writeln!(file, "]}}}}").expect("written");
+    }
+    file.into_inner().expect("written");
+    path
+}
+
+fn interrupt(child: &Child) {
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
+}
+
+/// The exit code, in time.
+fn ends(child: &mut Child) -> Option<i32> {
+    let until = Instant::now() + Duration::from_secs(30);
+    while Instant::now() < until {
+        if let Some(status) = child.try_wait().expect("it can be asked") {
+            return status.code();
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let _ = child.kill();
+    panic!("it goes on after Ctrl+C");
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder").flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_leaves_nothing_half_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let input = large(folder.path());
+    for while_writing in [false, true] {
+        let out = folder.path().join(format!("out {while_writing}"));
+        std::fs::create_dir(&out).expect("a folder");
+        let mut child = program()
+            .arg("convert")
+            .arg(&input)
+            .arg("-o")
+            .arg(out.join("large.json.gz"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program");
+        if while_writing {
+            while names(&out).is_empty() {
+                assert!(child.try_wait().expect("it can be asked").is_none(), "it has ended before it wrote anything");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        } else {
+            // Its handler is there long before: programs start in milliseconds.
+            std::thread::sleep(Duration::from_millis(100));
+            assert!(names(&out).is_empty(), "it writes already");
+        }
+        interrupt(&child);
+        assert_eq!(ends(&mut child), Some(130));
+        assert_eq!(names(&out), Vec::<String>::new());
+    }
+    let mut child = program().arg("report").arg(&input).stdout(Stdio::null()).spawn().expect("the program");
+    std::thread::sleep(Duration::from_millis(100));
+    interrupt(&child);
+    assert_eq!(ends(&mut child), Some(130));
+}
+
+#[test]
+#[cfg(unix)]
+fn what_is_converted_is_put_in_place_with_the_rights_of_other_files() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("out.json");
+    let done = run(&["convert", &sample("sample-data/json/lines.jsonl"), "-o", &out.to_string_lossy()]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert_eq!(names(folder.path()), ["out.json"]);
+    let plain = folder.path().join("plain");
+    std::fs::write(&plain, "").expect("a file");
+    let rights = |path: &Path| std::fs::metadata(path).expect("it is there").permissions().mode();
+    assert_eq!(rights(&out), rights(&plain));
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_ends_a_server_and_tells_its_clients() {
+    use std::io::{BufRead, BufReader};
+    use tungstenite::Message;
+    let mut child = program()
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
+    let url = line.trim().strip_prefix("Listening on ").expect("an address");
+    let stream = std::net::TcpStream::connect(url.trim_start_matches("ws://")).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
+    let (mut client, _) = tungstenite::client(url, stream).expect("a handshake");
+    client.send(Message::text(r#"{"do":"hello","protocol":1,"source":"a"}"#)).expect("sent");
+    assert!(client.read().expect("an answer").to_text().expect("text").contains("\"ack\""));
+    interrupt(&child);
+    let code = loop {
+        match client.read() {
+            Ok(Message::Close(frame)) => break frame.map(|f| u16::from(f.code)),
+            Ok(_) => {}
+            Err(error) => panic!("the connection ended without a code: {error}"),
+        }
+    };
+    assert_eq!(code, Some(1001));
+    assert_eq!(ends(&mut child), Some(130));
+}

@@ -1,0 +1,84 @@
+//! The rules between crates, read from what cargo itself says: who may depend on whom, what the recorder's format may pull
+//! in, and that the engine never sees the window's libraries.
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+use std::collections::{BTreeSet, HashMap};
+
+/// From left to right; a crate depends only on what stands to its left. Crates in one row know nothing of each other.
+const ROWS: [&[&str]; 6] = [
+    &["memory-city-heap", "memory-city-wire"],
+    &["memory-city-formats"],
+    &["memory-city-analysis"],
+    &["memory-city-views"],
+    &["memory-city-live"],
+    &["memory-city"],
+];
+
+/// What tests share: right of the formats, and never part of a program.
+const TESTING: &str = "memory-city-testing";
+
+/// What a recorder may pull into other people's programs.
+const MOST_DEPENDENCIES_OF_WIRE: usize = 9;
+
+fn metadata(arguments: &[&str]) -> Metadata {
+    let mut command = MetadataCommand::new();
+    command.manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+    command
+        .other_options(["--offline", "--locked"].iter().chain(arguments).map(|a| (*a).to_owned()).collect::<Vec<_>>());
+    command.exec().expect("cargo metadata")
+}
+
+/// All packages that a package is built from, itself not counted, by name.
+fn built_from(metadata: &Metadata, name: &str) -> BTreeSet<String> {
+    let names: HashMap<_, _> = metadata.packages.iter().map(|p| (&p.id, p.name.to_string())).collect();
+    let nodes = &metadata.resolve.as_ref().expect("a resolution").nodes;
+    let node_of: HashMap<_, _> = nodes.iter().map(|n| (&n.id, n)).collect();
+    let start = nodes.iter().find(|n| names[&n.id] == name).expect("the package");
+    let (mut seen, mut open) = (BTreeSet::new(), vec![start]);
+    while let Some(node) = open.pop() {
+        for dependency in &node.deps {
+            let normal = dependency.dep_kinds.iter().any(|k| k.kind == DependencyKind::Normal);
+            if normal && seen.insert(&dependency.pkg) {
+                open.push(node_of[&dependency.pkg]);
+            }
+        }
+    }
+    seen.into_iter().map(|id| names[id].clone()).collect()
+}
+
+#[test]
+fn crates_depend_only_on_those_to_their_left() {
+    let metadata = metadata(&["--no-deps"]);
+    let row = |name: &str| ROWS.iter().position(|row| row.contains(&name));
+    for package in &metadata.packages {
+        let name = package.name.as_str();
+        let ours = package.dependencies.iter().filter(|d| d.name.starts_with("memory-city") && d.name != TESTING);
+        let at = row(name).or((name == TESTING).then_some(2));
+        let at = at.unwrap_or_else(|| panic!("{name} has no place: put it into a row, and say why in ARCHITECTURE.md"));
+        for dependency in ours.filter(|d| d.kind == DependencyKind::Normal) {
+            let to = row(&dependency.name).expect("a place");
+            assert!(to < at, "{name} depends on {}, which is not to its left", dependency.name);
+        }
+        let uses_tests =
+            package.dependencies.iter().any(|d| d.name == TESTING && d.kind != DependencyKind::Development);
+        assert!(!uses_tests, "{name} uses what is for tests only");
+    }
+    assert_eq!(metadata.packages.len(), ROWS.iter().map(|row| row.len()).sum::<usize>() + 1);
+}
+
+#[test]
+fn the_wire_format_pulls_in_next_to_nothing() {
+    let all = built_from(&metadata(&[]), "memory-city-wire");
+    assert!(all.len() <= MOST_DEPENDENCIES_OF_WIRE, "{all:?}");
+    assert!(all.iter().all(|name| !name.starts_with("memory-city")), "{all:?}");
+}
+
+#[test]
+fn the_engine_knows_no_window() {
+    let metadata = metadata(&["--no-default-features"]);
+    for name in ROWS.concat() {
+        let all = built_from(&metadata, name);
+        let seen = all.iter().find(|d| ["bevy", "wgpu", "winit", "egui"].iter().any(|w| d.starts_with(w)));
+        assert_eq!(seen, None, "{name} is built from it");
+    }
+}

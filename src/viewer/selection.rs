@@ -50,6 +50,17 @@ impl Selection {
         self.selected.iter().any(|(_, n)| *n == node)
     }
 
+    /// The selected nodes that lie in no other selected node: what sums and object sets are made of.
+    pub fn outermost(&self, timeline: &Timeline) -> Vec<NodeId> {
+        let all: std::collections::HashSet<NodeId> = self.nodes().collect();
+        let within = |node: NodeId| {
+            std::iter::successors(timeline.parent(node), |&n| timeline.parent(n)).any(|above| all.contains(&above))
+        };
+        let mut tops: Vec<NodeId> = all.iter().copied().filter(|&n| !within(n)).collect();
+        tops.sort_unstable();
+        tops
+    }
+
     /// Differs whenever another group is selected.
     pub fn revision(&self) -> u64 {
         self.revision
@@ -137,11 +148,19 @@ impl Selection {
 pub struct Filter(pub String);
 
 impl Filter {
+    /// Whether a text is meant as an expression over columns rather than as a part of a name.
+    pub fn is_expression(text: &str) -> bool {
+        // Angle brackets stand in names too: <init>, Map<K>.
+        let operand = |c: char| c.is_ascii_digit() || matches!(c, ' ' | '"' | '~' | '=');
+        text.contains(['<', '>', '=', '~']) && text.contains(operand)
+    }
+
     /// Whether a node passes as far as its name tells: views that know no expressions show what contains the text.
     pub fn shows(&self, timeline: &Timeline, node: NodeId) -> bool {
         let text = self.0.trim();
-        let expression = text.contains(['<', '>', '=', '~']);
-        text.is_empty() || expression || timeline.display_name(node).to_lowercase().contains(&text.to_lowercase())
+        text.is_empty()
+            || Filter::is_expression(text)
+            || timeline.display_name(node).to_lowercase().contains(&text.to_lowercase())
     }
 }
 

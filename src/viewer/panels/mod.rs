@@ -20,8 +20,8 @@ use super::selection::Selection;
 use super::settings::Settings;
 use super::{dock, views};
 use bevy::prelude::*;
-use memory_city_views::city::colour;
 use bevy_egui::{EguiContext, EguiPlugin, EguiPrimaryContextPass, PrimaryEguiContext, egui};
+use memory_city_views::city::colour;
 
 /// Which panels are on.
 #[derive(Resource, Clone, Copy, Debug)]

@@ -14,7 +14,7 @@ use bevy::prelude::*;
 use bevy_egui::egui::{self, Color32, RichText, Sense};
 use memory_city_analysis::analyses;
 use memory_city_analysis::timeline::references::{Edge, ReferenceMap};
-use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
+use memory_city_analysis::timeline::{Metric, Timeline};
 use memory_city_views::city;
 use std::sync::Arc;
 
@@ -150,8 +150,8 @@ const MOST_COLUMNS: usize = 4;
 /// Several groups as one: their sums, without counting what lies in another selected group twice.
 fn several(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     let timeline = &tools.timeline;
-    let nodes: Vec<NodeId> = tools.selection.nodes().collect();
-    let tops = outermost(timeline, &nodes);
+    let nodes = tools.selection.nodes();
+    let tops = tools.selection.outermost(timeline);
     theme::heading(ui, &format!("{} GROUPS TOGETHER", nodes.len()));
     for metric in timeline.metrics().take(MOST_COLUMNS) {
         let now: u64 = tops.iter().map(|&n| timeline.value(tools.time, n, metric)).fold(0, u64::saturating_add);
@@ -164,17 +164,6 @@ fn several(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         ui.label(RichText::new(format!("{inside} lie within others: counted once")).size(11.0).color(theme::QUIET));
     }
     ui.separator();
-}
-
-/// Those of `nodes` that lie in no other of them.
-fn outermost(timeline: &Timeline, nodes: &[NodeId]) -> Vec<NodeId> {
-    let all: std::collections::HashSet<NodeId> = nodes.iter().copied().collect();
-    let within = |node: NodeId| {
-        std::iter::successors(timeline.parent(node), |&n| timeline.parent(n)).any(|above| all.contains(&above))
-    };
-    let mut tops: Vec<NodeId> = all.iter().copied().filter(|&n| !within(n)).collect();
-    tops.sort_unstable();
-    tops
 }
 
 fn references(ui: &mut egui::Ui, tools: &mut Tools<'_>, map: &ReferenceMap) {

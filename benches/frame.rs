@@ -5,10 +5,10 @@
 //! `cargo bench --bench frame`.
 
 use memory_city::viewer::capture::{Shot, Studio, View};
-use memory_city::viewer::fly::CameraRig;
+use memory_city::viewer::document::{Arrival, Draft};
 use memory_city::viewer::panels::PanelState;
 use memory_city::viewer::settings::Settings;
-use memory_city::viewer::shown::City;
+use memory_city::viewer::views::{self, CameraRig, City};
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{History, Source};
 use memory_city_formats::{HeapSeries, SnapshotInfo};
@@ -44,9 +44,10 @@ fn main() {
             shadows: false,
             ..Settings::default()
         };
-        let city = city(buildings, &settings);
-        let boxes = boxes(&city);
-        studio.show(city);
+        let source = source(buildings, &settings);
+        let boxes = boxes(&City::new(source.timeline(), &settings));
+        let preparations = views::preparations(&settings);
+        studio.show(Draft::new("bench".into(), source, None, &settings, &preparations, Arrival::Opened));
         let shot = Shot { size: SIZE, time: Some(1), select: None, view: View::Home, settings, panels };
         studio.shoot(&shot).expect("a picture");
         // Without panels the frame is the city alone: the bare draw has no text either.
@@ -102,12 +103,12 @@ impl HeapSeries for ManyTypes {
     }
 }
 
-fn city(buildings: usize, settings: &Settings) -> City {
+fn source(buildings: usize, settings: &Settings) -> Arc<Source> {
     let points =
         (0..2).map(|i| SnapshotInfo { label: format!("{i}"), millis: i, path: "many".into(), gc: None }).collect();
     let series = Arc::new(ManyTypes(points, buildings));
     let history = History::build(series, &settings.grouping, GroupOptions::default(), &Progress::new());
-    City::new("bench".into(), Arc::new(Source::Heaps(history.expect("a history"))), settings)
+    Arc::new(Source::Heaps(history.expect("a history")))
 }
 
 /// Corner, size and colour of every building at the second time.

@@ -5,7 +5,7 @@
 
 use memory_city::viewer::capture::Studio;
 use memory_city::viewer::live::{ListenOptions, Listening};
-use memory_city::viewer::shown::Shown;
+use memory_city::viewer::views::Shown;
 use memory_city_live::{Limits, ServerOptions};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};

@@ -7,11 +7,11 @@ use image::RgbImage;
 use memory_city::viewer::action::Action;
 use memory_city::viewer::capture::{self, Shot, Studio, View};
 use memory_city::viewer::clock::Clock;
-use memory_city::viewer::fly::CameraRig;
-use memory_city::viewer::loading::open_city;
+use memory_city::viewer::document::{Document, Draft};
+use memory_city::viewer::loading::open_document;
 use memory_city::viewer::selection::Selection;
 use memory_city::viewer::settings::Settings;
-use memory_city::viewer::shown::Shown;
+use memory_city::viewer::views::{self, CameraRig, Shown};
 use memory_city_analysis::timeline::Metric;
 use memory_city_heap::progress::Progress;
 use memory_city_views::city::{AreaMode, HitTarget};
@@ -122,6 +122,10 @@ fn golden(name: &str, picture: &RgbImage) {
     }
 }
 
+fn open(paths: &[PathBuf], settings: &Settings) -> Draft {
+    open_document(paths, settings, &views::preparations(settings), &Progress::new()).expect("it opens")
+}
+
 /// Compares with what is kept by structure: away from edges, every pixel shows the same box.
 fn golden_boxes(name: &str, taken: &Taken) -> Option<Taken> {
     let numbers = taken.as_picture();
@@ -225,7 +229,7 @@ fn picking_agrees(name: &str, studio: &mut Studio, taken: &Taken) {
 #[test]
 fn the_sample_city_looks_as_it_should() {
     let settings = Settings::default();
-    let open = |settings: &Settings| open_city(&sample(), settings, &Progress::new()).expect("the sample");
+    let open = |settings: &Settings| open(&sample(), settings);
     let mut studio = Studio::new(SIZE, 4).expect("a GPU, if only in software (apt-get install mesa-vulkan-drivers)");
     eprintln!("drawing with {}", studio.adapter);
 
@@ -286,7 +290,7 @@ fn the_sample_city_looks_as_it_should() {
     let app = studio.app();
     let selected_key = |app: &App| {
         let node = app.world().resource::<Selection>().node()?;
-        app.world().resource::<Shown>().0.as_ref().map(|city| city.timeline.key(node))
+        app.world().resource::<Document>().get().map(|open| open.timeline.key(node))
     };
     let key = selected_key(app).expect("a selection");
     for action in [Action::First, Action::Next, Action::Last] {
@@ -349,7 +353,7 @@ fn the_sample_city_looks_as_it_should() {
     // A trace: types and where their objects were allocated, and what keeps those of one site alive.
     let trace = [Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/anttracks/person-leak-parallel")];
     let traced = Settings::default();
-    studio.show(open_city(&trace, &traced, &Progress::new()).expect("the trace"));
+    studio.show(self::open(&trace, &traced));
     let site = "Heap#PersonLeak8$Person#PersonLeak8.main(String[]):33";
     let wish = Shot { select: Some(site.into()), panels: true, size: (1280, 720), ..shot(&traced) };
     let picture = studio.shoot(&wish).expect("a picture");

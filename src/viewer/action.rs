@@ -27,13 +27,15 @@ pub enum Action {
     FollowOwner,
     /// Back to the building selected before.
     Back,
+    /// Marks the selected group.
+    Mark,
     /// Cones on or off.
     Pointers,
     /// Colours on or off.
     Colour,
     /// Names on or off.
     Labels,
-    /// Objects or bytes.
+    /// The next metric: objects, bytes, further ones.
     Metric,
     /// Linear or square root areas.
     AreaMode,
@@ -43,6 +45,8 @@ pub enum Action {
     OpenFiles,
     /// Opens a folder of inputs through the file dialog.
     OpenFolder,
+    /// Closes what is open.
+    Close,
     /// Starts or stops to listen for programs.
     Listen,
     /// Divides the ground of a live city anew.
@@ -106,15 +110,17 @@ pub const BINDINGS: &[Binding] = &[
         "Follow the thickest purple cone: select what keeps it alive",
     ),
     bind(Action::Back, &[KeyCode::Backspace], "Backspace", "Back to the building selected before"),
+    bind(Action::Mark, &[KeyCode::KeyK], "K", "Mark the selected group: its name stays in sight"),
     bind(Action::Escape, &[KeyCode::Escape], "Esc", "Deselect; close; cancel loading"),
     bind(Action::Pointers, &[KeyCode::KeyX], "X", "Show or hide reference cones"),
     bind(Action::Colour, &[KeyCode::KeyC], "C", "Growth colours on or off"),
     bind(Action::Labels, &[KeyCode::KeyL], "L", "Names on or off"),
-    bind(Action::Metric, &[KeyCode::KeyM], "M", "Measure objects or bytes"),
+    bind(Action::Metric, &[KeyCode::KeyM], "M", "Measure objects, bytes, or what else there is"),
     bind(Action::AreaMode, &[KeyCode::KeyT], "T", "Areas linear or square root"),
     bind(Action::Panels, &[KeyCode::Tab], "Tab", "Show or hide the panels"),
     control(bind(Action::OpenFiles, &[KeyCode::KeyO], "Ctrl+O", "Open heap dumps, a trace, or memory trees (JSON)")),
     shift(control(bind(Action::OpenFolder, &[KeyCode::KeyO], "Ctrl+Shift+O", "Open a folder of dumps or trees"))),
+    control(bind(Action::Close, &[KeyCode::KeyW], "Ctrl+W", "Close what is open")),
     control(bind(Action::Listen, &[KeyCode::KeyL], "Ctrl+L", "Listen for programs that send their trees, or stop")),
     bind(Action::PlanAnew, &[KeyCode::KeyG], "G", "Live: divide the ground anew for all that has come"),
     bind(Action::Screenshot, &[KeyCode::F12], "F12", "Save the picture as a PNG"),
@@ -164,6 +170,7 @@ mod tests {
             Action::Escape,
             Action::FollowOwner,
             Action::Back,
+            Action::Mark,
             Action::Pointers,
             Action::Colour,
             Action::Labels,
@@ -172,6 +179,7 @@ mod tests {
             Action::Panels,
             Action::OpenFiles,
             Action::OpenFolder,
+            Action::Close,
             Action::Listen,
             Action::PlanAnew,
             Action::Screenshot,

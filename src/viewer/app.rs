@@ -1,20 +1,17 @@
-//! Puts the viewer together: which plugins, which systems in which order, for a window or without one.
+//! Puts the viewer together: which plugins, which stages in which order, for a window or without one.
 
-use super::action::Action;
-use super::clock::{Clock, run_clock};
-use super::fly::{self, CameraRig};
-use super::input::keys_to_actions;
-use super::live::{self, Listening};
-use super::loading::{self, Loading, OpenRequest};
-use super::notices::{Notices, fade_notices};
+use super::dock::DockPlugin;
+use super::document::{Document, DocumentPlugin};
+use super::live::{self, Listening, LivePlugin};
+use super::loading::{self, LoadingPlugin, OpenRequest};
+use super::notices::NoticesPlugin;
 use super::panels::PanelsPlugin;
-use super::picking::{Pointer, pick};
-use super::present::{ConeCount, present};
 use super::scene::{ScenePlugin, city_camera};
 use super::screenshot;
-use super::selection::{References, Selection, selection_actions, update_references};
-use super::settings::Settings;
-use super::shown::Shown;
+use super::selection::SelectionPlugin;
+use super::settings::{Settings, SettingsPlugin};
+use super::views::ViewsPlugin;
+use super::{clock::ClockPlugin, input::InputPlugin, trail};
 use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;
@@ -31,50 +28,37 @@ use std::time::Duration;
 pub enum Stage {
     /// Keys and buttons become actions.
     Input,
-    /// Inputs are opened, finished work is taken.
+    /// Inputs are opened, finished work is taken: the document changes here and nowhere else.
     Load,
     /// Actions change time, selection, settings, camera.
     Act,
     /// What the mouse points at; what the selection refers to.
     Derive,
-    /// The state becomes a scene.
+    /// The state becomes a picture.
     Present,
 }
 
-/// Everything a city needs but a window.
-pub struct CityPlugin;
+/// Whether anything on screen changes by itself. Whoever animates or waits for a result says so in each frame.
+#[derive(Resource, Default)]
+pub struct Awake(bool);
 
-impl Plugin for CityPlugin {
+impl Awake {
+    /// Asks for the frame after this one.
+    pub fn keep_if(&mut self, moving: bool) {
+        self.0 |= moving;
+    }
+}
+
+/// Everything a document and its views need but a window.
+pub struct ViewerPlugin;
+
+impl Plugin for ViewerPlugin {
     fn build(&self, app: &mut App) {
-        app.add_plugins((ScenePlugin, PanelsPlugin))
-            .init_resource::<Shown>()
-            .init_resource::<Settings>()
-            .init_resource::<Clock>()
-            .init_resource::<Selection>()
-            .init_resource::<References>()
-            .init_resource::<Loading>()
-            .init_resource::<Listening>()
-            .init_resource::<Notices>()
-            .init_resource::<Pointer>()
-            .init_resource::<CameraRig>()
-            .init_resource::<ConeCount>()
-            .add_message::<Action>()
-            .add_message::<OpenRequest>()
-            .configure_sets(Update, (Stage::Input, Stage::Load, Stage::Act, Stage::Derive, Stage::Present).chain())
-            .add_systems(
-                Update,
-                (
-                    keys_to_actions.in_set(Stage::Input),
-                    (loading::start_opening, loading::take_cities, live::switch_listening, live::follow_live)
-                        .chain()
-                        .in_set(Stage::Load),
-                    (fly::follow_size, fly::view_actions, fly::fly, run_clock, selection_actions, live::move_buildings)
-                        .chain()
-                        .in_set(Stage::Act),
-                    (pick, update_references, fade_notices).chain().in_set(Stage::Derive),
-                    (present, super::trail::log_changes).chain().in_set(Stage::Present),
-                ),
-            );
+        app.init_resource::<Awake>()
+            .configure_sets(Update, (Stage::Input, Stage::Load, Stage::Act, Stage::Derive, Stage::Present).chain());
+        app.add_plugins((SettingsPlugin, DocumentPlugin, ClockPlugin, SelectionPlugin, NoticesPlugin, InputPlugin))
+            .add_plugins((LoadingPlugin, LivePlugin, ScenePlugin, PanelsPlugin, DockPlugin, ViewsPlugin))
+            .add_systems(Update, trail::log_changes.in_set(Stage::Present).after(super::views::Drawn));
     }
 }
 
@@ -92,14 +76,12 @@ pub fn run(paths: Vec<PathBuf>, settings: Settings, listen: Option<live::ListenO
         }),
         ..default()
     }))
-    .add_plugins(CityPlugin)
+    .add_plugins(ViewerPlugin)
     .insert_resource(settings)
     .insert_resource(ClearColor(Color::srgb(0.05, 0.07, 0.11)))
-    .add_systems(Startup, spawn_window_camera)
-    .add_systems(
-        Update,
-        (loading::title_window, screenshot::save_on_request, rest_when_nothing_moves).in_set(Stage::Derive),
-    );
+    .add_systems(Startup, (spawn_window_camera, super::dock::restore_layout))
+    .add_systems(Update, (title_window, screenshot::save_on_request).in_set(Stage::Derive))
+    .add_systems(Last, (super::dock::keep_layout, rest_when_nothing_moves));
     let listens = listen.is_some();
     app.insert_resource(Listening::at_once(listen));
     let first = if paths.is_empty() && !listens {
@@ -114,7 +96,7 @@ pub fn run(paths: Vec<PathBuf>, settings: Settings, listen: Option<live::ListenO
 }
 
 /// An app without window or display that draws into images.
-pub fn headless() -> App {
+pub(super) fn headless() -> App {
     let mut app = App::new();
     app.add_plugins(
         DefaultPlugins
@@ -125,12 +107,12 @@ pub fn headless() -> App {
             .set(render_plugin())
             .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() }),
     )
-    .add_plugins(CityPlugin);
+    .add_plugins(ViewerPlugin);
     app
 }
 
 /// The native graphics interfaces, and the others only where those offer nothing.
-pub(super) fn backends() -> wgpu::Backends {
+fn backends() -> wgpu::Backends {
     let native = wgpu::Backends::PRIMARY;
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = native;
@@ -154,33 +136,46 @@ fn spawn_window_camera(mut commands: Commands, adapter: Res<RenderAdapterInfo>, 
     commands.spawn(city_camera(if software { Msaa::Off } else { Msaa::Sample4 }));
 }
 
-/// Frames are drawn only while something changes: a city that rests costs nothing.
-#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
+/// Names the window after what it shows.
+fn title_window(document: Res<Document>, mut windows: Query<&mut Window>, mut named: Local<Option<u64>>) {
+    if *named == Some(document.revision()) {
+        return;
+    }
+    *named = Some(document.revision());
+    let title = match document.get() {
+        Some(open) => format!("{} · Memory City", open.title),
+        None => "Memory City".to_owned(),
+    };
+    for mut window in &mut windows {
+        if window.title != title {
+            window.title.clone_from(&title);
+        }
+    }
+}
+
+/// Frames are drawn only while something changes: a window at rest costs nothing.
 fn rest_when_nothing_moves(
-    clock: Res<Clock>,
-    rig: Res<CameraRig>,
-    loading: Res<Loading>,
-    references: Res<References>,
-    (notices, listening): (Res<Notices>, Res<Listening>),
+    mut awake: ResMut<Awake>,
     keys: Res<ButtonInput<KeyCode>>,
     buttons: Res<ButtonInput<MouseButton>>,
     time: Res<Time>,
     mut events: MessageReader<bevy::window::WindowEvent>,
     mut settle: Local<f32>,
     mut winit: ResMut<WinitSettings>,
+    (mut frames, mut told): (Local<u64>, Local<f32>),
 ) {
     let input = events.read().count() > 0 || keys.get_pressed().len() > 0 || buttons.get_pressed().len() > 0;
-    let busy = clock.moving()
-        || rig.moving()
-        || loading.active()
-        || listening.active()
-        || references.pending()
-        || !notices.is_empty();
-    if input || busy {
+    if input || std::mem::take(&mut awake.0) {
         // Panels fade and scroll on for a moment after the last event.
         *settle = 0.6;
     } else {
         *settle = (*settle - time.delta_secs()).max(0.0);
+    }
+    *frames += 1;
+    *told += time.delta_secs();
+    if *told >= 5.0 {
+        tracing::debug!("frames: {} in {:.1} s", *frames, *told);
+        (*frames, *told) = (0, 0.0);
     }
     let mode =
         if *settle > 0.0 { UpdateMode::Continuous } else { UpdateMode::reactive_low_power(Duration::from_secs(60)) };

@@ -2,14 +2,15 @@
 
 use super::app::headless;
 use super::clock::Clock;
-use super::fly::CameraRig;
+use super::document::{self, Arrival, Document, Draft, OpenDocument};
 use super::loading;
 use super::panels::PanelState;
+use super::references::References;
 use super::scene::numbers::box_numbers;
 use super::scene::{SceneInput, city_camera};
-use super::selection::{References, Selection};
+use super::selection::Selection;
 use super::settings::Settings;
-use super::shown::{City, Shown, Target};
+use super::views::{self, CameraRig, Shown, focus_pose};
 use bevy::asset::RenderAssetUsages;
 use bevy::camera::RenderTarget;
 use bevy::prelude::*;
@@ -19,7 +20,6 @@ use bevy::render::view::Msaa;
 use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
-use memory_city_views::city::HitTarget;
 use memory_city_views::city::camera::{self, CameraPose};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -93,15 +93,11 @@ impl Studio {
         Ok(Studio { app, target, size, adapter })
     }
 
-    /// Puts a city on stage.
-    pub fn show(&mut self, city: City) {
+    /// Opens a document.
+    pub fn show(&mut self, draft: Draft) {
         let world = self.app.world_mut();
-        world.insert_resource(city.made_with.clone());
-        world.resource_mut::<CameraRig>().show_city(city.tallest);
-        world.resource_mut::<Selection>().reset();
-        world.resource_mut::<References>().reset();
-        *world.resource_mut::<Clock>() = Clock::default();
-        world.resource_mut::<Shown>().0 = Some(city);
+        world.insert_resource(draft.made_with.clone());
+        document::install(world, draft, Arrival::Opened);
     }
 
     /// The world behind the picture, for tests and benchmarks.
@@ -149,12 +145,9 @@ impl Studio {
     fn prepare(&mut self, shot: &Shot) -> Result<()> {
         let world = self.app.world_mut();
         world.resource_mut::<PanelState>().still = !shot.panels;
-        let mut shown = world.remove_resource::<Shown>().unwrap_or_default();
-        let mut outcome = Ok(());
-        if let Some(city) = &mut shown.0 {
-            outcome = stage(world, city, shot);
-        }
-        world.insert_resource(shown);
+        let document = world.remove_resource::<Document>().unwrap_or_default();
+        let outcome = document.get().map_or(Ok(()), |open| stage(world, open, shot));
+        world.insert_resource(document);
         outcome
     }
 
@@ -165,13 +158,10 @@ impl Studio {
         let mut shown = world.resource_mut::<Shown>();
         let Some(city) = shown.bypass_change_detection().0.as_mut() else { return };
         let home = camera::home(city.tallest, &lens);
-        let target = selected.and_then(|node| {
-            let plot = city.plot_of(Target::Node(node)).map(HitTarget::Plot);
-            plot.or_else(|| city.plan.district_of(node).map(HitTarget::District))
-        });
-        let pose = match (&shot.view, target) {
+        let focused = selected.and_then(|node| focus_pose(city, node, time, &home, &lens));
+        let pose = match (&shot.view, focused) {
             (View::BirdsEye, _) => camera::birds_eye(city.tallest, &lens),
-            (View::Focus, Some(target)) => city.focus(target, time, &home, &lens),
+            (View::Focus, Some(pose)) => pose,
             (View::Pose(pose), _) => *pose,
             _ => home,
         };
@@ -203,8 +193,8 @@ fn no_picture(why: &str) -> Error {
     }
 }
 
-fn stage(world: &mut World, city: &mut City, shot: &Shot) -> Result<()> {
-    let last = city.times().saturating_sub(1);
+fn stage(world: &mut World, open: &OpenDocument, shot: &Shot) -> Result<()> {
+    let last = open.timeline.times().saturating_sub(1);
     let time = shot.time.unwrap_or(last);
     if time > last {
         return Err(Error::Unusable {
@@ -212,43 +202,32 @@ fn stage(world: &mut World, city: &mut City, shot: &Shot) -> Result<()> {
             remedy: format!("Give --time a number from 1 to {}", last + 1),
         });
     }
-    world.resource_mut::<Clock>().jump(city, time);
+    world.resource_mut::<Clock>().jump(time);
     let mut picture = shot.settings.clone();
-    // What the layout was made with cannot change here.
-    picture.grouping.clone_from(&city.made_with.grouping);
+    // What the trees were made with cannot change here.
+    picture.grouping.clone_from(&open.made_with.grouping);
     world.insert_resource(picture);
-    let mut selection = Selection::default();
     let mut references = References::default();
+    world.resource_mut::<Selection>().clear();
     if let Some(key) = &shot.select {
-        let Some(node) = find(city, key) else {
+        let Some(node) = open.find(key) else {
             return Err(Error::Unusable {
                 what: format!("There is no group {key}"),
-                remedy: format!("Give --select a key or a name, such as {}", example_key(city)),
+                remedy: format!("Give --select a key or a name, such as {}", example_key(open)),
             });
         };
-        selection.select(&city.timeline, node);
-        references.preset(time, node, city.source.references(time, node, &Progress::new())?);
+        world.resource_mut::<Selection>().select(&open.timeline, node);
+        references.preset(time, node, open.source.references(time, node, &Progress::new())?);
     }
-    world.insert_resource(selection);
     world.insert_resource(references);
     Ok(())
 }
 
-/// A group by key, or by name where only one (or one that clearly grows most) has it.
-fn find(city: &City, key: &str) -> Option<memory_city_analysis::timeline::NodeId> {
-    let timeline = &city.timeline;
-    timeline.find(key).or_else(|| {
-        (0..timeline.len() as u32)
-            .map(memory_city_analysis::timeline::NodeId)
-            .filter(|&n| timeline.name(n) == key)
-            .max_by_key(|&n| timeline.growth(n, city.made_with.metric))
-    })
-}
-
-fn example_key(city: &City) -> String {
-    memory_city_analysis::analyses::top_growing(&city.timeline, city.made_with.metric, 1)
+fn example_key(open: &OpenDocument) -> String {
+    let metric = open.made_with.metric_in(&open.timeline);
+    memory_city_analysis::analyses::top_growing(&open.timeline, metric, 1)
         .first()
-        .map(|&n| city.timeline.key(n))
+        .map(|&n| open.timeline.key(n))
         .unwrap_or_else(|| "Heap".to_owned())
 }
 
@@ -268,10 +247,10 @@ fn target_image(size: (u32, u32)) -> Image {
 /// # Errors
 /// Those of opening, of [`Studio::shoot`], and of writing the file.
 pub fn render(paths: &[PathBuf], shot: &Shot, output: &Path, progress: &Progress) -> Result<String> {
-    let city = loading::open_city(paths, &shot.settings, progress)?;
+    let draft = loading::open_document(paths, &shot.settings, &views::preparations(&shot.settings), progress)?;
     progress.begin("Rendering", 0);
     let mut studio = Studio::new(shot.size, 4)?;
-    studio.show(city);
+    studio.show(draft);
     let picture = studio.shoot(shot)?;
     save(&picture, output)?;
     Ok(studio.adapter.clone())

@@ -1,60 +1,52 @@
-//! Time: which point in time is shown, automatic play, and the progress of the animated step.
+//! Time: which point in time is shown, automatic play, and the progress of the animated step. Shared by all views.
+//!
+//! It knows how many points in time there are, and nothing of what is shown at them: views follow it.
 
 use super::action::Action;
-use super::scene::Versioned;
+use super::app::{Awake, Stage};
+use super::document::{Closed, Document, Grew, Opened};
 use super::settings::Settings;
-use super::shown::{City, Shown};
 use bevy::prelude::*;
-use memory_city_views::city::PlotState;
 
 /// The shown point in time.
 #[derive(Resource, Default)]
 pub struct Clock {
-    /// Index of the point in time the city shows or is moving to.
+    /// Index of the point in time that is shown or moved to.
     pub time: usize,
     /// Whether time steps by itself.
     pub playing: bool,
+    /// How many points in time there are.
+    times: usize,
     /// Seconds the current state has been shown while playing.
     shown_for: f32,
-    /// Progress of the step, 1 when it is done.
-    pub progress: f32,
-    /// States at the start of the step.
-    pub before: Versioned<PlotState>,
-    /// States at its end.
-    pub after: Versioned<PlotState>,
+    /// Progress of the step, 0 to 1; 1 when it is done.
+    progress: f32,
 }
 
 impl Clock {
+    /// Index of the last point in time.
+    pub fn last(&self) -> usize {
+        self.times.saturating_sub(1)
+    }
+
     /// Shows `time` at once.
-    pub fn jump(&mut self, city: &mut City, time: usize) {
-        self.time = time.min(city.times().saturating_sub(1));
-        self.before = city.states(self.time).records;
-        self.after = self.before.clone();
+    pub fn jump(&mut self, time: usize) {
+        self.time = time.min(self.last());
         self.progress = 1.0;
         self.shown_for = 0.0;
     }
 
     /// Moves to `time` in one animated step.
-    pub fn step_to(&mut self, city: &mut City, time: usize) {
-        let time = time.min(city.times().saturating_sub(1));
-        if time == self.time {
-            return;
+    pub fn step_to(&mut self, time: usize) {
+        let time = time.min(self.last());
+        if time != self.time {
+            self.time = time;
+            self.progress = 0.0;
+            self.shown_for = 0.0;
         }
-        let eased = self.eased();
-        if eased >= 1.0 {
-            self.before = self.after.clone();
-        } else if eased > 0.0 {
-            // A step into a running step starts from what is on screen.
-            let (from, to) = (&self.before.records, &self.after.records);
-            self.before = Versioned::new(from.iter().zip(to.iter()).map(|(a, b)| a.lerp(*b, eased)).collect());
-        }
-        self.time = time;
-        self.after = city.states(time).records;
-        self.progress = 0.0;
-        self.shown_for = 0.0;
     }
 
-    /// Progress with a soft start and end.
+    /// Progress of the step with a soft start and end, 0 to 1.
     pub fn eased(&self) -> f32 {
         let x = self.progress.clamp(0.0, 1.0);
         x * x * (3.0 - 2.0 * x)
@@ -64,50 +56,64 @@ impl Clock {
     pub fn moving(&self) -> bool {
         self.playing || self.progress < 1.0
     }
+}
 
-    /// After the boxes were reordered or laid out anew: the same time, in the new order.
-    pub fn refresh(&mut self, city: &mut City) {
-        let time = self.time;
-        self.jump(city, time);
+fn opened(_: On<Opened>, document: Res<Document>, mut clock: ResMut<Clock>) {
+    // Open on the change: the last state, where growth is visible.
+    *clock = Clock { times: document.timeline().map_or(0, |t| t.times()), ..Clock::default() };
+    let last = clock.last();
+    clock.jump(last);
+}
+
+fn grew(_: On<Grew>, document: Res<Document>, mut clock: ResMut<Clock>) {
+    // Who looks at the last time goes on with it; who looks back stays there.
+    let follows = clock.time >= clock.last();
+    clock.times = document.timeline().map_or(0, |t| t.times());
+    let last = clock.last();
+    if clock.time > last {
+        clock.jump(last);
+    } else if follows {
+        clock.step_to(last);
     }
 }
 
+fn closed(_: On<Closed>, mut clock: ResMut<Clock>) {
+    *clock = Clock { progress: 1.0, ..Clock::default() };
+}
+
 /// Handles the time actions and lets time pass.
-pub fn run_clock(
+fn run_clock(
     mut clock: ResMut<Clock>,
-    mut shown: ResMut<Shown>,
     settings: Res<Settings>,
     time: Res<Time>,
     mut actions: MessageReader<Action>,
+    mut awake: ResMut<Awake>,
 ) {
-    let Some(city) = shown.bypass_change_detection().0.as_mut() else {
-        actions.clear();
-        return;
-    };
-    let last = city.times().saturating_sub(1);
+    let last = clock.last();
     for action in actions.read() {
         match action {
             Action::Next => {
-                let to = (clock.time + 1).min(last);
-                clock.step_to(city, to);
+                let to = clock.time + 1;
+                clock.step_to(to);
             }
             Action::Previous => {
                 let to = clock.time.saturating_sub(1);
-                clock.step_to(city, to);
+                clock.step_to(to);
             }
-            Action::First => clock.step_to(city, 0),
-            Action::Last => clock.step_to(city, last),
+            Action::First => clock.step_to(0),
+            Action::Last => clock.step_to(last),
             Action::Play => {
                 clock.playing = !clock.playing && last > 0;
                 clock.shown_for = 0.0;
                 // Playing from the end starts over: otherwise nothing would happen.
                 if clock.playing && clock.time == last {
-                    clock.step_to(city, 0);
+                    clock.step_to(0);
                 }
             }
             _ => {}
         }
     }
+    awake.keep_if(clock.moving());
     let delta = time.delta_secs();
     if clock.progress < 1.0 {
         let speed = if settings.animation > 0.0 { delta / settings.animation } else { 1.0 };
@@ -120,8 +126,21 @@ pub fn run_clock(
                 clock.playing = false;
             } else {
                 let to = clock.time + 1;
-                clock.step_to(city, to);
+                clock.step_to(to);
             }
         }
+    }
+}
+
+/// Time.
+pub struct ClockPlugin;
+
+impl Plugin for ClockPlugin {
+    fn build(&self, app: &mut App) {
+        app.insert_resource(Clock { progress: 1.0, ..Clock::default() })
+            .add_observer(opened)
+            .add_observer(grew)
+            .add_observer(closed)
+            .add_systems(Update, run_clock.in_set(Stage::Act));
     }
 }

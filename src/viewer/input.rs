@@ -1,16 +1,18 @@
 //! Keys to actions, through the table of [`super::action`]. Keys typed into a panel stay there.
 
 use super::action::{Action, BINDINGS};
+use super::app::Stage;
+use super::dock::Focus;
 use bevy::input::ButtonState;
 use bevy::input::keyboard::{Key, KeyboardInput};
 use bevy::prelude::*;
 use bevy_egui::input::EguiWantsInput;
 
 /// Turns key presses into actions.
-pub fn keys_to_actions(
+fn keys_to_actions(
     mut events: MessageReader<KeyboardInput>,
     held: Res<ButtonInput<KeyCode>>,
-    egui: Res<EguiWantsInput>,
+    (egui, focus): (Res<EguiWantsInput>, Res<Focus>),
     mut actions: MessageWriter<Action>,
 ) {
     let shift = held.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]);
@@ -18,6 +20,10 @@ pub fn keys_to_actions(
         held.any_pressed([KeyCode::ControlLeft, KeyCode::ControlRight, KeyCode::SuperLeft, KeyCode::SuperRight]);
     for event in events.read() {
         if event.state != ButtonState::Pressed || egui.wants_keyboard_input() {
+            continue;
+        }
+        // The view that has the keyboard handles some keys itself.
+        if !control && focus.takes(event.key_code) {
             continue;
         }
         // Stepping may repeat while the key is held; switching may not.
@@ -38,5 +44,14 @@ pub fn keys_to_actions(
         {
             actions.write(binding.action);
         }
+    }
+}
+
+/// Keys to actions.
+pub struct InputPlugin;
+
+impl Plugin for InputPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_message::<Action>().add_systems(Update, keys_to_actions.in_set(Stage::Input));
     }
 }

@@ -1,23 +1,19 @@
-//! Cities that grow while programs run: listens when asked to, shows what has come, and tells the programs what is
+//! Documents that grow while programs run: listens when asked to, shows what has come, and tells the programs what is
 //! selected.
 //!
-//! The frame only looks at what is complete ([`Hub::latest`]); laying it out is a job. What has grown is put on the ground
-//! there is ([`memory_city_views::city::CityPlan::grown`]); dividing the ground anew is done on demand, and every building moves from
-//! its old place to its new one.
+//! The frame only looks at what is complete ([`Hub::latest`]); what views need of it is prepared by a job. Views keep what
+//! they have placed in its place; to place everything anew is asked for, by a person or a program.
 
 use super::action::Action;
+use super::app::{Awake, Stage};
 use super::clock::Clock;
-use super::fly::CameraRig;
+use super::document::{self, Arrival, Document, Draft, LiveOf, Preparations};
 use super::job::Job;
 use super::notices::Notices;
-use super::scene::Versioned;
-use super::scene::records::BoxRecord;
-use super::selection::{References, Selection};
+use super::selection::Selection;
 use super::settings::Settings;
-use super::shown::{City, LiveOf, Shown};
 use bevy::prelude::*;
 use bevy::winit::{EventLoopProxyWrapper, WinitUserEvent};
-use memory_city_analysis::timeline::Source;
 use memory_city_live::{DEFAULT_ADDRESS, Hub, Limits, Server, ServerOptions, Status, Wishes};
 use std::sync::Arc;
 
@@ -47,29 +43,16 @@ pub struct Listening {
     wishes: Wishes,
     told: Option<(Option<String>, usize)>,
     making: Option<Making>,
-    moving: Option<Moving>,
-    /// Whether the ground shall be divided anew.
+    /// Whether everything shall be placed anew.
     anew: bool,
 }
 
-/// A city that is being laid out.
+/// What has come, while views are prepared for it.
 struct Making {
     name: String,
-    anew: bool,
-    job: Job<City>,
+    arrival: Arrival,
+    job: Job<Draft>,
 }
-
-/// Buildings on the way from their old places to their new ones.
-struct Moving {
-    from: Vec<BoxRecord>,
-    to: Versioned<BoxRecord>,
-    progress: f32,
-}
-
-/// Seconds a building takes to its new place.
-const MOVE: f32 = 0.9;
-/// More buildings than that jump.
-const MOST_MOVING: usize = 200_000;
 
 impl Listening {
     /// Begins with the first frame, where options are given.
@@ -92,18 +75,13 @@ impl Listening {
         self.name.as_deref()
     }
 
-    /// Whether anything goes on that will change the screen.
-    pub fn active(&self) -> bool {
-        self.making.is_some() || self.moving.is_some()
-    }
-
     fn hub(&self) -> Option<&Arc<Hub>> {
         self.server.as_ref().map(Server::hub)
     }
 }
 
 /// Starts and stops listening.
-pub fn switch_listening(
+fn switch_listening(
     mut listening: ResMut<Listening>,
     mut actions: MessageReader<Action>,
     mut notices: ResMut<Notices>,
@@ -141,32 +119,33 @@ pub fn switch_listening(
 
 /// Shows what has come.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
-pub fn follow_live(
+fn follow_live(
     mut listening: ResMut<Listening>,
-    mut shown: ResMut<Shown>,
+    document: Res<Document>,
     mut clock: ResMut<Clock>,
     mut selection: ResMut<Selection>,
-    mut references: ResMut<References>,
-    mut rig: ResMut<CameraRig>,
     mut notices: ResMut<Notices>,
     mut actions: MessageReader<Action>,
-    settings: Res<Settings>,
+    mut commands: Commands,
+    (settings, preparations, mut awake): (Res<Settings>, Res<Preparations>, ResMut<Awake>),
 ) {
     let asked = actions.read().any(|a| *a == Action::PlanAnew);
     let listening = listening.bypass_change_detection();
     let Some(hub) = listening.hub().cloned() else { return };
-    choose_source(listening, &hub, shown.0.as_ref());
+    awake.keep_if(listening.making.is_some());
+    choose_source(listening, &hub, &document);
     let Some(name) = listening.name.clone() else { return };
-    take_wishes(listening, &hub, &name, &mut shown, &mut clock, &mut selection);
-    listening.anew |= asked && live_of(&shown).is_some();
+    take_wishes(listening, &hub, &name, &document, &mut clock, &mut selection);
+    listening.anew |= asked && document.live().is_some();
+    let mut shown = document.live().filter(|live| live.name == name).cloned();
     if let Some(outcome) = listening.making.as_ref().and_then(|m| m.job.poll())
-        && let Some(Making { name: made_for, anew, .. }) = listening.making.take()
+        && let Some(Making { name: made_for, arrival, .. }) = listening.making.take()
     {
         match outcome {
             // Another source may have been chosen in the meantime.
-            Ok(mut city) if made_for == name => {
-                listening.moving = if anew { moving(&mut shown, &mut city, clock.time) } else { None };
-                put(city, &mut shown, &mut clock, &mut selection, &mut references, &mut rig, &mut notices);
+            Ok(draft) if made_for == name => {
+                shown.clone_from(&draft.live);
+                document::install_later(&mut commands, draft, arrival);
             }
             Ok(_) => {}
             Err(panic) => notices.tell(panic),
@@ -174,19 +153,28 @@ pub fn follow_live(
     }
     let latest = hub.latest(&name);
     if let Some(source) = latest.source.filter(|_| listening.making.is_none()) {
-        let before = shown.0.as_ref().filter(|c| c.live.as_ref().is_some_and(|l| l.name == name));
-        let new = before.and_then(|c| c.live.as_ref()).is_none_or(|l| l.revision < latest.revision);
-        if new || listening.anew {
+        let new = shown.as_ref().is_none_or(|live| live.revision < latest.revision);
+        // The next one is prepared when views have taken this one: they build on what they show.
+        let settled = shown.as_ref() == document.live() || shown.is_none();
+        if (new || listening.anew) && settled {
             let anew = std::mem::take(&mut listening.anew);
-            let ground = before.filter(|_| !anew).map(|c| (Arc::clone(&c.plan), Arc::clone(&c.timeline)));
+            let arrival = match shown {
+                None => Arrival::Opened,
+                Some(_) if anew => Arrival::Anew,
+                Some(_) => Arrival::Grew,
+            };
             let of = LiveOf { name: name.clone(), revision: latest.revision };
-            let settings = settings.clone();
-            let job = Job::start(move |_| City::live(of, source, ground, &settings));
-            listening.making = Some(Making { name: name.clone(), anew, job });
+            let (settings, preparations) = (settings.clone(), preparations.clone());
+            let title = format!("{name} (live)");
+            let job = Job::start(move |_| Draft::new(title, source, Some(of), &settings, &preparations, arrival));
+            listening.making = Some(Making { name: name.clone(), arrival, job });
+            awake.keep_if(true);
+        } else if new || listening.anew {
+            awake.keep_if(true);
         }
     }
-    if let Some(city) = shown.0.as_ref().filter(|c| c.live.as_ref().is_some_and(|l| l.name == name)) {
-        let told = (selection.node().map(|node| city.timeline.key(node)), clock.time);
+    if let Some(open) = document.get().filter(|open| open.live.as_ref().is_some_and(|l| l.name == name)) {
+        let told = (selection.node().map(|node| open.timeline.key(node)), clock.time);
         if listening.told.as_ref() != Some(&told) {
             hub.tell(&name, told.0.clone(), told.1);
             listening.told = Some(told);
@@ -194,12 +182,9 @@ pub fn follow_live(
     }
 }
 
-fn live_of(shown: &Shown) -> Option<&LiveOf> {
-    shown.0.as_ref().and_then(|city| city.live.as_ref())
-}
-
 /// Which source to show: the one that was clicked, or that a client asked for, or the first when nothing else is open.
-fn choose_source(listening: &mut Listening, hub: &Arc<Hub>, city: Option<&City>) {
+fn choose_source(listening: &mut Listening, hub: &Arc<Hub>, document: &Document) {
+    let open = document.get();
     let (count, wanted) = hub.wanted();
     let mut next = listening.choose.take();
     if count > listening.wanted {
@@ -207,10 +192,10 @@ fn choose_source(listening: &mut Listening, hub: &Arc<Hub>, city: Option<&City>)
         next = Some(wanted);
     }
     // Another input was opened over it: it is left alone until it is chosen again.
-    if listening.making.is_none() && city.is_some_and(|c| c.live.is_none()) && listening.told.is_some() {
+    if listening.making.is_none() && open.is_some_and(|open| open.live.is_none()) && listening.told.is_some() {
         (listening.name, listening.told) = (None, None);
     }
-    if next.is_none() && listening.name.is_none() && city.is_none() {
+    if next.is_none() && listening.name.is_none() && open.is_none() {
         next = hub.status().into_iter().find(|s| s.times > 0).map(|s| s.name);
     }
     if let Some(name) = next.filter(|name| listening.name.as_ref() != Some(name)) {
@@ -226,17 +211,17 @@ fn take_wishes(
     listening: &mut Listening,
     hub: &Arc<Hub>,
     name: &str,
-    shown: &mut Shown,
+    document: &Document,
     clock: &mut Clock,
     selection: &mut Selection,
 ) {
-    let Some(city) = shown.0.as_mut().filter(|c| c.live.as_ref().is_some_and(|l| l.name == *name)) else { return };
+    let Some(open) = document.get().filter(|open| open.live.as_ref().is_some_and(|l| l.name == *name)) else { return };
     let wishes = hub.wishes(name);
     if wishes.select.0 > listening.wishes.select.0 {
         match &wishes.select.1 {
             None => selection.clear(),
-            Some(key) => match city.source.find(key) {
-                Some(node) => selection.select(&city.timeline, node),
+            Some(key) => match open.source.find(key) {
+                Some(node) => selection.select(&open.timeline, node),
                 // It has come, but is not on screen yet.
                 None => return,
             },
@@ -244,126 +229,21 @@ fn take_wishes(
         listening.told = Some((wishes.select.1.clone(), clock.time));
     }
     if wishes.go.0 > listening.wishes.go.0 {
-        if wishes.go.1 >= city.times() {
+        if wishes.go.1 > clock.last() {
             return;
         }
-        clock.step_to(city, wishes.go.1);
+        clock.step_to(wishes.go.1);
     }
     listening.anew |= wishes.plan > listening.wishes.plan;
     listening.wishes = wishes;
 }
 
-/// Puts a city in the place of the one on screen.
-fn put(
-    mut city: City,
-    shown: &mut Shown,
-    clock: &mut Clock,
-    selection: &mut Selection,
-    references: &mut References,
-    rig: &mut CameraRig,
-    notices: &mut Notices,
-) {
-    let last = city.times().saturating_sub(1);
-    let before = shown.0.as_ref().filter(|b| b.live.as_ref().map(|l| &l.name) == city.live.as_ref().map(|l| &l.name));
-    match before {
-        None => {
-            *clock = Clock::default();
-            clock.jump(&mut city, last);
-            selection.reset();
-            rig.show_city(city.tallest);
-        }
-        Some(before) => {
-            // Who looks at the last time goes on with it; who looks back stays there.
-            let follows = clock.time + 1 >= before.times();
-            if let Some(lost) = selection.rebind(&city.timeline) {
-                notices.tell(format!("Deselected: there is no group {lost} any more"));
-            }
-            clock.refresh(&mut city);
-            if follows {
-                clock.step_to(&mut city, last);
-            }
-            rig.set_tallest(city.tallest);
-        }
-    }
-    references.reset();
-    shown.0 = Some(city);
-}
+/// Listening, and documents that grow.
+pub struct LivePlugin;
 
-/// From where each box of the new city comes, as large as it is drawn at the shown time.
-fn moving(shown: &mut Shown, city: &mut City, time: usize) -> Option<Moving> {
-    let before = shown.0.as_mut()?;
-    let to = city.boxes.clone();
-    if to.records.len() > MOST_MOVING || before.live.as_ref().map(|l| &l.name) != city.live.as_ref().map(|l| &l.name) {
-        return None;
-    }
-    let at = |city: &mut City| city.states(time.min(city.times().saturating_sub(1))).plots;
-    let (was, is) = (at(before), at(city));
-    let (before, city) = (&*before, &*city);
-    let from = to.records.iter().enumerate().map(|(i, record)| {
-        let target = city.target_of_box(i);
-        let same = city.same_in(target, before);
-        match same.and_then(|target| before.box_of(target)) {
-            Some(old) => {
-                let [x, z, half_x, half_z] = before.boxes.records[old as usize].cell;
-                let was = same.and_then(|target| before.plot_of(target)).and_then(|plot| was.get(plot));
-                let is = city.plot_of(target).and_then(|plot| is.get(plot));
-                // The same value is another share of another plot.
-                let factor = match (was, is) {
-                    (Some(was), Some(is)) if is.side > 0 => f32::from(was.side) / f32::from(is.side),
-                    _ => 1.0,
-                };
-                BoxRecord { cell: [x, z, half_x * factor, half_z * factor], ..*record }
-            }
-            // What is new grows out of its place.
-            None => BoxRecord { cell: [record.cell[0], record.cell[1], 0.0, 0.0], ..*record },
-        }
-    });
-    Some(Moving { from: from.collect(), to, progress: 0.0 })
-}
-
-/// Moves the buildings that are on the way.
-pub fn move_buildings(mut listening: ResMut<Listening>, mut shown: ResMut<Shown>, time: Res<Time>) {
-    let listening = listening.bypass_change_detection();
-    let Some(moving) = &mut listening.moving else { return };
-    let Some(city) = shown.bypass_change_detection().0.as_mut() else {
-        listening.moving = None;
-        return;
-    };
-    moving.progress += time.delta_secs() / MOVE;
-    // A city that took its place in the meantime stands where it stands.
-    let done = moving.progress >= 1.0 || city.boxes.records.len() != moving.to.records.len();
-    if done {
-        if city.boxes.records.len() == moving.to.records.len() {
-            city.boxes = moving.to.clone();
-        }
-        listening.moving = None;
-        return;
-    }
-    let x = moving.progress;
-    let eased = x * x * (3.0 - 2.0 * x);
-    let mix = |a: [f32; 4], b: [f32; 4]| std::array::from_fn(|i| a[i] + (b[i] - a[i]) * eased);
-    let pairs = moving.from.iter().zip(moving.to.records.iter());
-    city.boxes = Versioned::new(pairs.map(|(a, b)| BoxRecord { cell: mix(a.cell, b.cell), ..*b }).collect());
-}
-
-impl City {
-    /// The city of what has come from a source: on the ground there is, when it goes on from what stands there.
-    pub fn live(
-        of: LiveOf,
-        source: Arc<Source>,
-        ground: Option<(Arc<memory_city_views::city::CityPlan>, Arc<memory_city_analysis::timeline::Timeline>)>,
-        settings: &Settings,
-    ) -> City {
-        let title = format!("{} (live)", of.name);
-        let timeline = Arc::clone(source.timeline());
-        let grown = ground
-            .filter(|(plan, _)| *plan.config() == settings.city_config())
-            .and_then(|(plan, before)| plan.grown(&before, &timeline));
-        let mut city = match grown {
-            Some(plan) => City::on(title, source, Arc::new(plan), settings),
-            None => City::new(title, source, settings),
-        };
-        city.live = Some(of);
-        city
+impl Plugin for LivePlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<Listening>()
+            .add_systems(Update, (switch_listening, follow_live).chain().in_set(Stage::Load));
     }
 }

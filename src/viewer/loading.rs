@@ -1,13 +1,11 @@
-//! Opening inputs and following changed settings, off the main thread: the shown city stays until the next is ready.
+//! Opening inputs and grouping them anew, off the main thread: what is shown stays until the next is ready.
 
 use super::action::Action;
-use super::clock::Clock;
-use super::fly::CameraRig;
+use super::app::{Awake, Stage};
+use super::document::{self, Arrival, Document, Draft, Preparations};
 use super::job::Job;
 use super::notices::Notices;
-use super::selection::{References, Selection};
 use super::settings::Settings;
-use super::shown::{City, Shown};
 use bevy::prelude::*;
 use bevy::window::FileDragAndDrop;
 use memory_city_analysis::timeline::{Source, title_of};
@@ -24,8 +22,8 @@ pub struct OpenRequest(pub Vec<PathBuf>);
 #[derive(Resource, Default)]
 pub struct Loading {
     opening: Option<Opening>,
-    /// A new grouping or layout of the shown source, and the settings it is made for.
-    remaking: Option<(Settings, Job<Result<City>>)>,
+    /// A new grouping of the open document, and the settings it is made for.
+    regrouping: Option<(Settings, Job<Result<Draft>>)>,
     dialog: Option<Job<Option<Vec<PathBuf>>>>,
     failed: Option<(String, String)>,
     /// Settings that could not be applied: not tried again until they change.
@@ -35,10 +33,10 @@ pub struct Loading {
 /// An input that is being opened.
 struct Opening {
     title: String,
-    job: Job<Result<City>>,
-    /// The city of what has been read so far, when there is a new one.
-    partial: Arc<Mutex<Option<City>>>,
-    /// Whether such a city is on screen.
+    job: Job<Result<Draft>>,
+    /// What has been read so far, when there is more of it.
+    partial: Arc<Mutex<Option<Draft>>>,
+    /// Whether such a part is on screen.
     shows_partial: bool,
 }
 
@@ -60,7 +58,7 @@ pub enum State {
         /// Why it could not.
         error: String,
     },
-    /// The city is being remade.
+    /// What is open is grouped anew, or still being read.
     Busy {
         /// What is done.
         what: String,
@@ -82,15 +80,15 @@ impl Loading {
         if let Some((title, error)) = &self.failed {
             return State::Failed { title: title.clone(), error: error.clone() };
         }
-        match &self.remaking {
-            Some((_, job)) => State::Busy { what: "Building the city anew".to_owned(), snapshot: job.snapshot() },
+        match &self.regrouping {
+            Some((_, job)) => State::Busy { what: "Grouping anew".to_owned(), snapshot: job.snapshot() },
             None => State::Idle,
         }
     }
 
     /// Whether anything goes on that will change the screen.
-    pub fn active(&self) -> bool {
-        self.opening.is_some() || self.remaking.is_some() || self.dialog.is_some()
+    pub(super) fn active(&self) -> bool {
+        self.opening.is_some() || self.regrouping.is_some() || self.dialog.is_some()
     }
 
     /// Cancels loading or closes an error. Returns whether there was anything to take away.
@@ -100,11 +98,6 @@ impl Loading {
             return true;
         }
         self.failed.take().is_some()
-    }
-
-    /// The bundled sample, where it is found.
-    pub fn sample(&self) -> Option<PathBuf> {
-        sample_path()
     }
 }
 
@@ -121,33 +114,42 @@ pub fn sample_path() -> Option<PathBuf> {
     candidates.into_iter().flatten().find(|path| path.is_dir())
 }
 
-/// Reads, groups and lays out: the whole way from files to a city.
-pub fn open_city(paths: &[PathBuf], settings: &Settings, progress: &Progress) -> Result<City> {
-    open_gradually(paths, settings, progress, &mut |_| ())
+/// Reads, groups, and prepares the views: the whole way from files to a document.
+///
+/// # Errors
+/// Those of [`Source::open`].
+pub fn open_document(
+    paths: &[PathBuf],
+    settings: &Settings,
+    preparations: &Preparations,
+    progress: &Progress,
+) -> Result<Draft> {
+    open_gradually(paths, settings, preparations, progress, &mut |_| ())
 }
 
-/// As [`open_city`]; while a long trace is being read, `partial` gets the city of what has been read, now and then.
+/// As [`open_document`]; while a long trace is being read, `partial` gets what has been read, now and then.
 fn open_gradually(
     paths: &[PathBuf],
     settings: &Settings,
+    preparations: &Preparations,
     progress: &Progress,
-    partial: &mut dyn FnMut(City),
-) -> Result<City> {
-    let city = |source| City::new(title_of(paths), Arc::new(source), settings);
-    let mut partial = |source| partial(city(source));
+    partial: &mut dyn FnMut(Draft),
+) -> Result<Draft> {
+    let draft = |source, arrival| Draft::new(title_of(paths), Arc::new(source), None, settings, preparations, arrival);
+    let mut partial = |source| partial(draft(source, Arrival::Anew));
     let source = Source::open_gradually(paths, &settings.grouping, settings.group_options(), progress, &mut partial)?;
-    progress.begin("Laying out the city", 0);
-    Ok(city(source))
+    progress.begin("Preparing the views", 0);
+    Ok(draft(source, Arrival::Anew))
 }
 
 /// Starts opening what was asked for through the command line, the dialog, or by dropping files.
-pub fn start_opening(
+fn start_opening(
     mut requests: MessageReader<OpenRequest>,
     mut dropped: MessageReader<FileDragAndDrop>,
     mut actions: MessageReader<Action>,
     mut loading: ResMut<Loading>,
     mut notices: ResMut<Notices>,
-    settings: Res<Settings>,
+    (settings, preparations): (Res<Settings>, Res<Preparations>),
 ) {
     let mut paths: Vec<PathBuf> = requests.read().flat_map(|r| r.0.clone()).collect();
     for event in dropped.read() {
@@ -188,143 +190,103 @@ pub fn start_opening(
         return;
     }
     loading.failed = None;
-    loading.remaking = None;
-    let settings = settings.clone();
+    loading.regrouping = None;
+    let (settings, preparations) = (settings.clone(), preparations.clone());
     let (title, partial) = (title_of(&paths), Arc::new(Mutex::new(None)));
     let sink = Arc::clone(&partial);
     let job = Job::start(move |progress| {
-        open_gradually(&paths, &settings, progress, &mut |city| {
-            *sink.lock().unwrap_or_else(|e| e.into_inner()) = Some(city);
+        open_gradually(&paths, &settings, &preparations, progress, &mut |draft| {
+            *sink.lock().unwrap_or_else(|e| e.into_inner()) = Some(draft);
         })
     });
     loading.opening = Some(Opening { title, job, partial, shows_partial: false });
 }
 
-/// Takes finished cities, and starts remaking the shown one when settings ask for it.
-#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
-pub fn take_cities(
+/// Installs what is finished, and starts to group anew when settings ask for it.
+fn take_finished(
     mut loading: ResMut<Loading>,
-    mut shown: ResMut<Shown>,
-    mut clock: ResMut<Clock>,
-    mut selection: ResMut<Selection>,
-    mut references: ResMut<References>,
     mut notices: ResMut<Notices>,
-    mut rig: ResMut<CameraRig>,
-    settings: Res<Settings>,
+    mut commands: Commands,
+    mut awake: ResMut<Awake>,
 ) {
+    awake.keep_if(loading.active());
     let mut arrived = None;
-    let mut first = true;
+    let mut arrival = Arrival::Opened;
     if let Some(opening) = &mut loading.opening {
         arrived = opening.partial.lock().unwrap_or_else(|e| e.into_inner()).take();
-        first = !opening.shows_partial;
+        if opening.shows_partial {
+            arrival = Arrival::Anew;
+        }
         opening.shows_partial |= arrived.is_some();
     }
     if let Some(outcome) = loading.opening.as_ref().and_then(|opening| opening.job.poll()) {
         let Opening { title, shows_partial, .. } =
             loading.opening.take().unwrap_or_else(|| unreachable!("polled above"));
         match outcome {
-            Ok(Ok(city)) => arrived = Some(city),
+            Ok(Ok(draft)) => arrived = Some(draft),
             Ok(Err(Error::Cancelled)) if shows_partial => {
-                notices.tell(format!("Reading {title} was stopped: the city shows what had been read"));
+                notices.tell(format!("Reading {title} was stopped: what had been read is shown"));
             }
             Ok(Err(Error::Cancelled)) => notices.tell(format!("Opening {title} was cancelled")),
             Ok(Err(error)) => loading.failed = Some((title, error.to_string())),
             Err(panic) => loading.failed = Some((title, panic)),
         }
     }
-    if let Some(mut city) = arrived {
-        // Open on the change: the last state, where growth is visible. A city that fills in stays where it is looked at.
-        let last = city.times().saturating_sub(1);
-        if first {
-            *clock = Clock::default();
-            clock.jump(&mut city, last);
-            selection.reset();
-            rig.show_city(city.tallest);
-        } else {
-            let stays = shown.0.as_ref().is_some_and(|before| clock.time + 1 < before.times());
-            let time = if stays { clock.time } else { last };
-            clock.jump(&mut city, time);
-            if let Some(lost) = selection.rebind(&city.timeline) {
-                notices.tell(format!("Deselected: there is no group {lost} any more"));
-            }
-            rig.set_tallest(city.tallest);
-        }
-        references.reset();
-        shown.0 = Some(city);
+    if let Some(draft) = arrived {
+        document::install_later(&mut commands, draft, arrival);
     }
-    if let Some(outcome) = loading.remaking.as_ref().and_then(|(_, job)| job.poll()) {
-        loading.remaking = None;
+    if let Some(outcome) = loading.regrouping.as_ref().and_then(|(_, job)| job.poll()) {
+        let wanted = loading.regrouping.take().map(|(settings, _)| settings);
         match outcome {
-            Ok(Ok(mut city)) => {
-                if let Some(lost) = selection.rebind(&city.timeline) {
-                    notices.tell(format!("Deselected: this grouping has no group {lost}"));
-                }
-                references.reset();
-                clock.refresh(&mut city);
-                rig.set_tallest(city.tallest);
-                shown.0 = Some(city);
-            }
+            Ok(Ok(draft)) => document::install_later(&mut commands, draft, Arrival::Anew),
             Ok(Err(Error::Cancelled)) => {}
             Ok(Err(error)) => {
                 notices.tell(format!("The settings could not be applied: {error}"));
-                loading.refused = Some(settings.clone());
+                loading.refused = wanted;
             }
             Err(panic) => {
                 notices.tell(panic);
-                loading.refused = Some(settings.clone());
+                loading.refused = wanted;
             }
         }
     }
-    follow_settings(&mut loading, &mut shown, &mut clock, &settings);
 }
 
-fn follow_settings(loading: &mut Loading, shown: &mut ResMut<Shown>, clock: &mut Clock, settings: &Settings) {
-    let Some(city) = &shown.0 else { return };
-    if loading.opening.is_some() || loading.refused.as_ref() == Some(settings) {
+/// Groups the open document anew when the settings its trees depend on change.
+fn follow_settings(
+    mut loading: ResMut<Loading>,
+    document: Res<Document>,
+    settings: Res<Settings>,
+    preparations: Res<Preparations>,
+) {
+    let Some(open) = document.get().filter(|open| open.source.heaps().is_some()) else {
+        // Trees cannot be grouped anew: what was chosen waits for the next input.
         return;
-    }
-    let made_with = &city.made_with;
-    let aim = loading.remaking.as_ref().map(|(s, _)| s).unwrap_or(made_with);
-    // Trees cannot be grouped anew: what was chosen waits for the next input.
-    let heaps = city.source.heaps().is_some();
-    let changed =
-        |made: &Settings| made.grouping != settings.grouping || made.group_options() != settings.group_options();
-    let regroup = heaps && changed(aim);
-    let layout = aim.city_config() != settings.city_config();
-    if regroup || layout {
-        let (source, title, wanted) = (Arc::clone(&city.source), city.title.clone(), settings.clone());
-        let live = city.live.clone();
-        let again = heaps && (regroup || changed(made_with));
-        let job = Job::start(move |progress| {
-            let source = if again {
-                Arc::new(source.regroup(&wanted.grouping, wanted.group_options(), progress)?)
-            } else {
-                source
-            };
-            let mut city = City::new(title, source, &wanted);
-            city.live = live;
-            Ok(city)
-        });
-        loading.remaking = Some((settings.clone(), job));
-    } else if loading.remaking.is_none() && made_with.look() != settings.look() {
-        let mut city = city.with_look(settings);
-        clock.refresh(&mut city);
-        shown.0 = Some(city);
-    }
-}
-
-/// Names the window after what it shows.
-pub fn title_window(shown: Res<Shown>, mut windows: Query<&mut Window>) {
-    if !shown.is_changed() {
-        return;
-    }
-    let title = match &shown.0 {
-        Some(city) => format!("{} · Memory City", city.title),
-        None => "Memory City".to_owned(),
     };
-    for mut window in &mut windows {
-        if window.title != title {
-            window.title.clone_from(&title);
-        }
+    let same = |a: &Settings, b: &Settings| a.grouping == b.grouping && a.group_options() == b.group_options();
+    if loading.opening.is_some() || loading.refused.as_ref().is_some_and(|refused| same(refused, &settings)) {
+        return;
+    }
+    let aim = loading.regrouping.as_ref().map(|(s, _)| s).unwrap_or(&open.made_with);
+    if same(aim, &settings) {
+        return;
+    }
+    let (source, title, live) = (Arc::clone(&open.source), open.title.clone(), open.live.clone());
+    let (wanted, preparations) = (settings.clone(), preparations.clone());
+    let job = Job::start(move |progress| {
+        let source = Arc::new(source.regroup(&wanted.grouping, wanted.group_options(), progress)?);
+        Ok(Draft::new(title, source, live, &wanted, &preparations, Arrival::Anew))
+    });
+    loading.regrouping = Some((settings.clone(), job));
+}
+
+/// Opening and regrouping.
+pub struct LoadingPlugin;
+
+impl Plugin for LoadingPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<Loading>()
+            .add_message::<OpenRequest>()
+            .add_systems(Update, (start_opening, take_finished, follow_settings).chain().in_set(Stage::Load));
     }
 }

@@ -1,35 +1,36 @@
 //! The 3D viewer: windows, input, drawing. The only part that knows Bevy.
 //!
-//! It shows a [`memory_city_views::city::CityPlan`] and asks a [`memory_city_analysis::timeline::Source`]; it decides nothing about heaps
-//! or geometry. One plugin or module per concern:
-//!
 //! | module | concern |
 //! |---|---|
 //! | [`app`] | what runs, in which order; window and headless |
-//! | [`loading`] | opening inputs, following changed settings, off the main thread |
-//! | [`shown`] | the city on screen and its drawing order |
-//! | [`clock`], [`selection`], [`settings`] | the state a user changes |
-//! | [`action`], [`input`], [`fly`], [`picking`] | keys, mouse, camera |
-//! | [`present`], [`scene`] | the picture |
-//! | [`panels`] | the panels over it |
+//! | [`document`], [`loading`], [`live`] | what is open, and how it comes and goes |
+//! | [`clock`], [`selection`], [`references`], [`settings`] | state that all views share |
+//! | [`views`] | the kinds of views, one file each, and their list |
+//! | [`dock`] | which views are shown, where |
+//! | [`panels`] | what stands around and over them |
+//! | [`action`], [`input`] | keys and buttons |
+//! | [`scene`] | the city on the GPU |
 //! | [`capture`], [`screenshot`] | pictures as files |
+//!
+//! It decides nothing about heaps or geometry: it asks a [`memory_city_analysis::timeline::Source`] and draws what
+//! [`memory_city_views`] gives.
 
 pub mod action;
 pub mod app;
 pub mod capture;
 pub mod clock;
-pub mod fly;
-pub mod input;
-pub mod job;
+mod dock;
+pub mod document;
+mod input;
+mod job;
 pub mod live;
 pub mod loading;
-pub mod notices;
+mod notices;
 pub mod panels;
-pub mod picking;
-pub mod present;
-pub mod scene;
-pub mod screenshot;
+mod references;
+mod scene;
+mod screenshot;
 pub mod selection;
 pub mod settings;
-pub mod shown;
-pub mod trail;
+mod trail;
+pub mod views;

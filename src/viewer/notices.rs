@@ -1,5 +1,6 @@
 //! Short messages for the user that fade: what just happened, and why something did not.
 
+use super::app::{Awake, Stage};
 use bevy::prelude::*;
 
 /// The messages on screen.
@@ -29,13 +30,23 @@ impl Notices {
 }
 
 /// Lets messages fade.
-pub fn fade_notices(mut notices: ResMut<Notices>, time: Res<Time>) {
+fn fade_notices(mut notices: ResMut<Notices>, time: Res<Time>, mut awake: ResMut<Awake>) {
     if notices.0.is_empty() {
         return;
     }
+    awake.keep_if(true);
     let delta = time.delta_secs();
     notices.0.retain_mut(|(_, left)| {
         *left -= delta;
         *left > 0.0
     });
+}
+
+/// Messages that fade.
+pub struct NoticesPlugin;
+
+impl Plugin for NoticesPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<Notices>().add_systems(Update, fade_notices.in_set(Stage::Derive));
+    }
 }

@@ -2,8 +2,8 @@
 
 use super::action::Action;
 use super::clock::Clock;
+use super::document::Document;
 use super::notices::Notices;
-use super::shown::Shown;
 use bevy::prelude::*;
 use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use std::path::PathBuf;
 pub fn save_on_request(
     mut actions: MessageReader<Action>,
     mut commands: Commands,
-    shown: Res<Shown>,
+    document: Res<Document>,
     clock: Res<Clock>,
 ) {
     for action in actions.read() {
         if *action != Action::Screenshot {
             continue;
         }
-        let name = shown.0.as_ref().map(|c| c.title.replace(['/', '\\', ' '], "-")).unwrap_or("empty".to_owned());
+        let name = document.get().map(|open| open.title.replace(['/', '\\', ' '], "-")).unwrap_or("empty".to_owned());
         let stem = format!("memory-city-{name}-{:03}", clock.time + 1);
         commands.spawn(Screenshot::primary_window()).observe(
             move |captured: On<ScreenshotCaptured>, mut notices: ResMut<Notices>| {

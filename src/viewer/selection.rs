@@ -1,59 +1,114 @@
-//! What is selected and what the mouse points at; the references of the selection, computed off the frame.
+//! What is selected, marked, filtered and pointed at: shared by all views, kept by key.
 //!
-//! The selection is kept by key, so it survives time steps, changed settings and new layouts; it is dropped
-//! only when a new grouping has no such group, and then the user is told.
+//! So it survives time steps, changed settings, new layouts and trees that grow; a selection is dropped only when a new
+//! grouping has no such group, and then the user is told. Nodes are those of the open document.
 
 use super::action::Action;
-use super::clock::Clock;
-use super::job::Job;
+use super::app::Stage;
+use super::document::{Closed, Document, Grew, Opened};
 use super::notices::Notices;
-use super::shown::{Shown, Target};
+use super::references::{NOT_TOLD, References, ReferencesPlugin};
 use bevy::prelude::*;
-use memory_city_analysis::timeline::references::ReferenceMap;
 use memory_city_analysis::timeline::{NodeId, Timeline};
-use memory_city_heap::error::Error;
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-/// The selected and the hovered target.
+/// What one can point at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// A building or district.
+    Node(NodeId),
+    /// Everything that a view pruned from a node.
+    More(NodeId),
+}
+
+/// The selected group of nodes, and the hovered target.
 #[derive(Resource, Default)]
 pub struct Selection {
-    selected: Option<NodeId>,
-    key: Option<String>,
+    /// Key and node; the one selected last comes first.
+    selected: Vec<(String, NodeId)>,
     history: Vec<String>,
+    revision: u64,
     /// What the mouse points at in the city.
     pub hovered: Option<Target>,
-    /// A node that a row of a panel points at: lights up in the city.
+    /// A node that a row of a panel points at: lights up in other views.
     pub pointed: Option<NodeId>,
 }
 
 impl Selection {
-    /// The selected node.
+    /// The node that was selected last: its references are shown.
     pub fn node(&self) -> Option<NodeId> {
-        self.selected
+        self.selected.first().map(|(_, node)| *node)
     }
 
-    /// Selects a node; the one selected before can be returned to.
+    /// All selected nodes, the last one first: together they are one group.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeId> + '_ {
+        self.selected.iter().map(|(_, node)| *node)
+    }
+
+    /// Whether a node is selected.
+    pub fn has(&self, node: NodeId) -> bool {
+        self.selected.iter().any(|(_, n)| *n == node)
+    }
+
+    /// The selected nodes that lie in no other selected node: what sums and object sets are made of.
+    pub fn outermost(&self, timeline: &Timeline) -> Vec<NodeId> {
+        let all: std::collections::HashSet<NodeId> = self.nodes().collect();
+        let within = |node: NodeId| {
+            std::iter::successors(timeline.parent(node), |&n| timeline.parent(n)).any(|above| all.contains(&above))
+        };
+        let mut tops: Vec<NodeId> = all.iter().copied().filter(|&n| !within(n)).collect();
+        tops.sort_unstable();
+        tops
+    }
+
+    /// Differs whenever another group is selected.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Selects a node alone; the one selected before can be returned to.
     pub fn select(&mut self, timeline: &Timeline, node: NodeId) {
-        if self.selected == Some(node) {
+        if self.selected.len() == 1 && self.node() == Some(node) {
             return;
         }
-        if let Some(key) = self.key.take() {
-            self.history.push(key);
+        self.remember();
+        self.selected = vec![(timeline.key(node), node)];
+    }
+
+    /// Selects nodes as one group; the first of them leads.
+    pub fn select_all(&mut self, timeline: &Timeline, nodes: impl IntoIterator<Item = NodeId>) {
+        self.remember();
+        let mut seen = std::collections::HashSet::new();
+        let nodes = nodes.into_iter().filter(|node| seen.insert(*node));
+        self.selected = nodes.map(|node| (timeline.key(node), node)).collect();
+    }
+
+    /// Adds a node to the group, or takes it away.
+    pub fn add_or_remove(&mut self, timeline: &Timeline, node: NodeId) {
+        self.revision += 1;
+        match self.selected.iter().position(|(_, n)| *n == node) {
+            Some(at) => {
+                self.selected.remove(at);
+            }
+            None => self.selected.insert(0, (timeline.key(node), node)),
         }
-        self.selected = Some(node);
-        self.key = Some(timeline.key(node));
     }
 
     /// Selects, or deselects what is selected already.
     pub fn toggle(&mut self, timeline: &Timeline, node: NodeId) {
-        if self.selected == Some(node) { self.clear() } else { self.select(timeline, node) }
+        if self.node() == Some(node) { self.clear() } else { self.select(timeline, node) }
     }
 
     /// Selects nothing.
     pub fn clear(&mut self) {
-        self.selected = None;
-        if let Some(key) = self.key.take() {
-            self.history.push(key);
+        self.remember();
+        self.selected.clear();
+    }
+
+    fn remember(&mut self) {
+        self.revision += 1;
+        if let Some((key, _)) = self.selected.first() {
+            self.history.push(key.clone());
         }
     }
 
@@ -61,132 +116,126 @@ impl Selection {
     pub fn back(&mut self, timeline: &Timeline) {
         while let Some(key) = self.history.pop() {
             if let Some(node) = timeline.find(&key) {
-                self.selected = Some(node);
-                self.key = Some(key);
+                self.revision += 1;
+                self.selected = vec![(key, node)];
                 return;
             }
         }
     }
 
-    /// Finds the selection again in another timeline. Returns the key that is not there any more.
-    pub fn rebind(&mut self, timeline: &Timeline) -> Option<String> {
+    /// Finds the selection again in other trees. Returns the keys that are not there any more.
+    fn rebind(&mut self, timeline: &Timeline) -> Vec<String> {
         self.hovered = None;
         self.pointed = None;
-        let key = self.key.clone()?;
-        self.selected = timeline.find(&key);
-        if self.selected.is_some() {
-            return None;
-        }
-        self.key = None;
-        Some(key)
-    }
-
-    /// Forgets everything: another program is shown.
-    pub fn reset(&mut self) {
-        *self = Selection::default();
+        self.revision += 1;
+        let mut lost = Vec::new();
+        self.selected.retain_mut(|(key, node)| match timeline.find(key) {
+            Some(found) => {
+                *node = found;
+                true
+            }
+            None => {
+                lost.push(std::mem::take(key));
+                false
+            }
+        });
+        lost
     }
 }
 
-/// Why a city of trees may have no cones.
-pub const NOT_TOLD: &str = "The input does not say what refers to what at this time: memory trees may leave it out";
+/// What all views shall show: the nodes whose names contain a text, or for which an expression holds.
+#[derive(Resource, Default, Clone, PartialEq, Eq)]
+pub struct Filter(pub String);
 
-/// The references of the selected node at the shown time.
+impl Filter {
+    /// Whether a text is meant as an expression over columns rather than as a part of a name.
+    pub fn is_expression(text: &str) -> bool {
+        // Angle brackets stand in names too: <init>, Map<K>.
+        let operand = |c: char| c.is_ascii_digit() || matches!(c, ' ' | '"' | '~' | '=');
+        text.contains(['<', '>', '=', '~']) && text.contains(operand)
+    }
+
+    /// Whether a node passes as far as its name tells: views that know no expressions show what contains the text.
+    pub fn shows(&self, timeline: &Timeline, node: NodeId) -> bool {
+        let text = self.0.trim();
+        text.is_empty()
+            || Filter::is_expression(text)
+            || timeline.display_name(node).to_lowercase().contains(&text.to_lowercase())
+    }
+}
+
+/// Groups a user has marked, by key: they keep a name in every view.
 #[derive(Resource, Default)]
-pub struct References {
-    wanted: Option<(usize, NodeId)>,
-    job: Option<Job<memory_city_heap::error::Result<Option<Arc<ReferenceMap>>>>>,
-    /// The map, once it is there, and what it is for.
-    pub map: Option<(usize, NodeId, Arc<ReferenceMap>)>,
-    /// Why there is none.
-    pub error: Option<String>,
-    /// Whether the input says nothing about the references of that time.
-    pub unknown: bool,
+pub struct Marks {
+    keys: BTreeSet<String>,
+    nodes: Vec<NodeId>,
 }
 
-impl References {
-    /// The map of `node`, if it is the one at hand (possibly of the previous time while the next is computed).
-    pub fn of(&self, node: NodeId) -> Option<&Arc<ReferenceMap>> {
-        self.map.as_ref().filter(|(_, n, _)| *n == node).map(|(_, _, map)| map)
+impl Marks {
+    /// The marked nodes of the open document.
+    pub fn nodes(&self) -> &[NodeId] {
+        &self.nodes
     }
 
-    /// Whether a map is being computed.
-    pub fn pending(&self) -> bool {
-        self.job.is_some()
+    /// Marks a node, or takes its mark away.
+    pub fn toggle(&mut self, timeline: &Timeline, node: NodeId) {
+        let key = timeline.key(node);
+        if !self.keys.remove(&key) {
+            self.keys.insert(key);
+        }
+        self.rebind(timeline);
     }
 
-    /// How far the computation is.
-    pub fn snapshot(&self) -> Option<memory_city_heap::progress::Snapshot> {
-        self.job.as_ref().map(|j| j.snapshot())
-    }
-
-    /// Takes a map; `None` when the input does not say.
-    pub fn preset(&mut self, time: usize, node: NodeId, map: Option<Arc<ReferenceMap>>) {
-        self.wanted = Some((time, node));
-        self.unknown = map.is_none();
-        self.map = map.map(|map| (time, node, map));
-    }
-
-    /// Forgets all: another city is shown.
-    pub fn reset(&mut self) {
-        *self = References::default();
+    fn rebind(&mut self, timeline: &Timeline) {
+        self.nodes = self.keys.iter().filter_map(|key| timeline.find(key)).collect();
     }
 }
 
-/// Asks for the references of the selection and takes them when they come.
-pub fn update_references(
-    shown: Res<Shown>,
-    selection: Res<Selection>,
-    clock: Res<Clock>,
-    mut references: ResMut<References>,
+fn opened(_: On<Opened>, mut selection: ResMut<Selection>, mut marks: ResMut<Marks>, mut filter: ResMut<Filter>) {
+    *selection = Selection { revision: selection.revision + 1, ..Selection::default() };
+    *marks = Marks::default();
+    *filter = Filter::default();
+}
+
+fn grew(
+    _: On<Grew>,
+    document: Res<Document>,
+    mut selection: ResMut<Selection>,
+    mut marks: ResMut<Marks>,
+    mut notices: ResMut<Notices>,
 ) {
-    let Some(city) = &shown.0 else { return };
-    let wanted = selection.node().map(|node| (clock.time, node));
-    if wanted != references.wanted {
-        references.wanted = wanted;
-        references.error = None;
-        references.unknown = false;
-        references.job = None;
-        match wanted {
-            None => references.map = None,
-            Some((time, node)) => {
-                let source = Arc::clone(&city.source);
-                references.job = Some(Job::start(move |progress| source.references(time, node, progress)));
-            }
-        }
+    let Some(timeline) = document.timeline() else { return };
+    for lost in selection.rebind(timeline) {
+        notices.tell(format!("Deselected: there is no group {lost} any more"));
     }
-    let outcome = references.job.as_ref().and_then(|job| job.poll());
-    if let (Some(outcome), Some((time, node))) = (outcome, references.wanted) {
-        references.job = None;
-        match outcome {
-            Ok(Ok(map)) => references.preset(time, node, map),
-            Ok(Err(Error::Cancelled)) => {}
-            Ok(Err(error)) => {
-                references.map = None;
-                references.error = Some(error.to_string());
-            }
-            Err(panic) => {
-                references.map = None;
-                references.error = Some(panic);
-            }
-        }
-    }
+    marks.rebind(timeline);
+}
+
+fn closed(_: On<Closed>, mut selection: ResMut<Selection>, mut marks: ResMut<Marks>) {
+    *selection = Selection { revision: selection.revision + 1, ..Selection::default() };
+    marks.nodes.clear();
 }
 
 /// The actions on the selection.
-pub fn selection_actions(
+fn selection_actions(
     mut actions: MessageReader<Action>,
     mut selection: ResMut<Selection>,
+    mut marks: ResMut<Marks>,
     references: Res<References>,
-    shown: Res<Shown>,
+    document: Res<Document>,
     mut notices: ResMut<Notices>,
 ) {
-    let Some(city) = &shown.0 else {
+    let Some(timeline) = document.timeline() else {
         actions.clear();
         return;
     };
     for action in actions.read() {
         match action {
-            Action::Back => selection.back(&city.timeline),
+            Action::Back => selection.back(timeline),
+            Action::Mark => match selection.node() {
+                Some(node) => marks.toggle(timeline, node),
+                None => notices.tell("Select a group first, then K marks it: its name stays in sight"),
+            },
             Action::FollowOwner => {
                 let Some(node) = selection.node() else {
                     notices.tell("Select a building first, then Enter follows what keeps it alive");
@@ -200,7 +249,7 @@ pub fn selection_actions(
                 match map.incoming.first() {
                     Some(edge) => {
                         let other = edge.other;
-                        selection.select(&city.timeline, other);
+                        selection.select(timeline, other);
                     }
                     None => {
                         notices.tell("No other group refers to this one: the end of the chain. Its GC roots are listed")
@@ -209,5 +258,21 @@ pub fn selection_actions(
             }
             _ => {}
         }
+    }
+}
+
+/// Selection, marks, filter, and the references of the selection.
+pub struct SelectionPlugin;
+
+impl Plugin for SelectionPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<Selection>()
+            .init_resource::<Marks>()
+            .init_resource::<Filter>()
+            .add_plugins(ReferencesPlugin)
+            .add_observer(opened)
+            .add_observer(grew)
+            .add_observer(closed)
+            .add_systems(Update, selection_actions.in_set(Stage::Act));
     }
 }

@@ -1,17 +1,22 @@
 //! What the user can set about the picture, with the defaults of a first start. Shared by the window and `render`.
 
-use bevy::prelude::Resource;
+use super::document::{Document, Grew, Opened};
+use bevy::prelude::*;
 use memory_city_analysis::group::GroupOptions;
-use memory_city_analysis::timeline::{AUTO, Metric};
+use memory_city_analysis::timeline::{AUTO, Metric, Timeline};
 use memory_city_views::city::{AreaMode, CityConfig, Look};
+use std::sync::Arc;
 
 /// Settings of the view.
 #[derive(Resource, Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Areas proportional to the value or to its square root.
     pub area_mode: AreaMode,
-    /// Objects or bytes.
+    /// What is measured. A further column of one document may be another one in the next: its name stands in
+    /// `metric_id`, see [`Settings::metric_in`].
     pub metric: Metric,
+    /// The id of the metric when it is a further column.
+    pub metric_id: Option<Arc<str>>,
     /// How many children of each node get space of their own.
     pub child_count: usize,
     /// Whether `child_count` applies.
@@ -52,6 +57,7 @@ impl Default for Settings {
         Settings {
             area_mode: AreaMode::Sqrt,
             metric: Metric::Bytes,
+            metric_id: None,
             child_count: 40,
             prune: true,
             show_pointers: true,
@@ -78,6 +84,28 @@ impl Settings {
         GroupOptions { include_unreachable: self.include_unreachable, gc_starts: self.gc_starts }
     }
 
+    /// Chooses a metric of `timeline`, by name where others may have another one in its place.
+    pub fn set_metric(&mut self, timeline: &Timeline, metric: Metric) {
+        self.metric = metric;
+        self.metric_id = matches!(metric, Metric::Column(_)).then(|| timeline.metric_info(metric).id);
+    }
+
+    /// The chosen metric as `timeline` knows it; bytes where it has no such column.
+    pub fn metric_in(&self, timeline: &Timeline) -> Metric {
+        match (self.metric, &self.metric_id) {
+            (Metric::Column(_), Some(id)) => timeline.metric(id).unwrap_or(Metric::Bytes),
+            (Metric::Column(_), None) => Metric::Bytes,
+            (metric, _) => metric,
+        }
+    }
+
+    /// The metric after the chosen one, in the order of the timeline, around.
+    pub fn next_metric(&self, timeline: &Timeline) -> Metric {
+        let all: Vec<Metric> = timeline.metrics().collect();
+        let at = all.iter().position(|m| *m == self.metric_in(timeline)).unwrap_or(0);
+        all[(at + 1) % all.len()]
+    }
+
     /// The part of the settings that says how values are shown.
     pub fn look(&self) -> Look {
         Look {
@@ -96,5 +124,27 @@ impl Settings {
             child_count: self.prune.then_some(self.child_count.max(1)),
             ..CityConfig::default()
         }
+    }
+}
+
+/// Settings, and the metric that follows its name from document to document.
+pub struct SettingsPlugin;
+
+impl Plugin for SettingsPlugin {
+    fn build(&self, app: &mut App) {
+        let follow = |document: &Document, settings: &mut Settings| {
+            if let Some(timeline) = document.timeline()
+                && settings.metric != settings.metric_in(timeline)
+            {
+                settings.metric = settings.metric_in(timeline);
+            }
+        };
+        app.init_resource::<Settings>()
+            .add_observer(move |_: On<Opened>, document: Res<Document>, mut settings: ResMut<Settings>| {
+                follow(&document, settings.bypass_change_detection());
+            })
+            .add_observer(move |_: On<Grew>, document: Res<Document>, mut settings: ResMut<Settings>| {
+                follow(&document, settings.bypass_change_detection());
+            });
     }
 }

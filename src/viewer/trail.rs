@@ -2,24 +2,27 @@
 //! that drive a real window.
 
 use super::clock::Clock;
-use super::present::ConeCount;
-use super::selection::Selection;
-use super::shown::{Shown, Target};
+use super::document::Document;
+use super::selection::{Selection, Target};
+use super::settings::Settings;
+use super::views::{ConeCount, Shown};
 use bevy::prelude::*;
 
 /// What was logged last.
 #[derive(PartialEq, Clone, Default)]
 pub struct Seen {
     city: Option<String>,
+    document: u64,
     time: usize,
-    selected: Option<String>,
+    settings: Option<Settings>,
+    selected: Vec<String>,
     hovered: Option<String>,
     cones: ConeCount,
 }
 
 /// Logs each change.
 pub fn log_changes(
-    shown: Res<Shown>,
+    (document, shown, settings): (Res<Document>, Res<Shown>, Res<Settings>),
     clock: Res<Clock>,
     selection: Res<Selection>,
     cones: Res<ConeCount>,
@@ -28,16 +31,25 @@ pub fn log_changes(
     if !tracing::enabled!(tracing::Level::DEBUG) {
         return;
     }
-    let Some(city) = &shown.0 else { return };
-    let name = |target: Target| match target {
-        Target::Node(node) => city.timeline.key(node),
-        Target::More(parent) => format!("more in {}", city.timeline.key(parent)),
+    let (Some(city), Some(open)) = (&shown.0, document.get()) else {
+        if last.document != document.revision() {
+            tracing::debug!("city: nothing");
+            *last = Seen { document: document.revision(), ..Seen::default() };
+        }
+        return;
     };
+    let name = |target: Target| match target {
+        Target::Node(node) => open.timeline.key(node),
+        Target::More(parent) => format!("more in {}", open.timeline.key(parent)),
+    };
+    let pointed = selection.pointed.map(Target::Node).or(selection.hovered);
     let now = Seen {
-        city: Some(format!("{} {} {:?}", city.title, city.made_with.grouping, city.made_with.area_mode)),
+        city: Some(format!("{} {} {:?}", open.title, city.made_with.grouping, city.made_with.area_mode)),
+        document: document.revision(),
         time: clock.time,
-        selected: selection.node().map(|n| name(Target::Node(n))),
-        hovered: selection.hovered.map(name),
+        settings: Some(settings.clone()),
+        selected: selection.nodes().map(|n| name(Target::Node(n))).collect(),
+        hovered: pointed.map(name),
         cones: *cones,
     };
     let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "nothing".to_owned());
@@ -45,13 +57,19 @@ pub fn log_changes(
         tracing::debug!("city: {}", or_none(&now.city));
     }
     if now.time != last.time || last.city.is_none() {
-        tracing::debug!("time: {}/{}", now.time + 1, city.times());
+        tracing::debug!("time: {}/{}", now.time + 1, open.timeline.times());
     }
     if now.selected != last.selected {
-        tracing::debug!("selected: {}", or_none(&now.selected));
+        let all = if now.selected.is_empty() { "nothing".to_owned() } else { now.selected.join(", ") };
+        tracing::debug!("selected: {all}");
     }
     if now.hovered != last.hovered {
         tracing::debug!("hovered: {}", or_none(&now.hovered));
+    }
+    if let (Some(before), Some(now)) = (&last.settings, &now.settings)
+        && before != now
+    {
+        tracing::debug!("settings: {now:?}");
     }
     if now.cones != last.cones {
         tracing::debug!("cones: {} drawn, {} left out", now.cones.drawn, now.cones.left_out);

@@ -78,7 +78,8 @@ fn list(ui: &mut egui::Ui, current: &str, source: &Source) -> Option<String> {
         ui.label(RichText::new(wrong).color(theme::WARNING).size(11.0));
     }
     let proposed = group::registry().complete(&text);
-    for completion in proposed.into_iter().take(PROPOSED).filter(|c| c.text != text) {
+    let proposed: Vec<_> = proposed.into_iter().take(PROPOSED).filter(|c| c.text != text).collect();
+    for completion in proposed {
         let proposal = egui::Button::new(RichText::new(completion.name).color(theme::QUIET).size(12.0)).frame(false);
         if ui.add(proposal).on_hover_text(completion.description).clicked() {
             text = completion.text;

@@ -1,16 +1,27 @@
 //! The programs that send their trees, and what of them has no place in the city.
 
-use super::Tools;
 use super::theme;
 use crate::viewer::action::Action;
+use crate::viewer::clock::Clock;
+use crate::viewer::document::Document;
+use crate::viewer::live::Listening;
+use crate::viewer::views::City;
+use bevy::prelude::MessageWriter;
 use bevy_egui::egui::{self, RichText};
 
 /// From where on the scale of the city is told.
 const MUCH_SMALLER: f64 = 1.5;
 
 /// The panel's contents; nothing when nothing listens.
-pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
-    let Some((address, token)) = tools.listening.address() else { return };
+pub fn show(
+    ui: &mut egui::Ui,
+    listening: &mut Listening,
+    document: &Document,
+    city: Option<&City>,
+    clock: &Clock,
+    actions: &mut MessageWriter<Action>,
+) {
+    let Some((address, token)) = listening.address() else { return };
     ui.separator();
     theme::heading(ui, "LIVE");
     ui.add(egui::Label::new(RichText::new(&address).size(12.0)).selectable(true)).on_hover_text(match token {
@@ -22,14 +33,14 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     {
         ui.ctx().copy_text(token.to_owned());
     }
-    let sources = tools.listening.sources();
+    let sources = listening.sources();
     if sources.is_empty() {
         ui.label(RichText::new("No program has connected yet").size(12.0).color(theme::QUIET));
     }
     let mut chosen = None;
     egui::ScrollArea::vertical().id_salt("sources").max_height(96.0).show(ui, |ui| {
         for source in &sources {
-            let here = tools.listening.showing() == Some(&source.name);
+            let here = listening.showing() == Some(&source.name);
             let text = format!("{}  ·  {} times", theme::shortened(&source.name, 24), source.times);
             let colour = if source.clients > 0 { theme::TEXT } else { theme::QUIET };
             let row = ui.selectable_label(here, RichText::new(text).size(12.0).color(colour)).on_hover_text(format!(
@@ -42,24 +53,24 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         }
     });
     if chosen.is_some() {
-        tools.listening.choose = chosen;
+        listening.choose = chosen;
     }
-    if tools.city.live.is_some() {
-        ground(ui, tools);
+    if let Some(city) = city.filter(|_| document.live().is_some()) {
+        ground(ui, city, clock, actions);
     }
 }
 
 /// What the ground has no room for.
-fn ground(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
-    let (plan, timeline) = (&tools.city.plan, &tools.city.timeline);
-    let metric = tools.city.made_with.metric;
+fn ground(ui: &mut egui::Ui, city: &City, clock: &Clock, actions: &mut MessageWriter<Action>) {
+    let (plan, timeline) = (&city.plan, &city.timeline);
+    let metric = city.made_with.metric;
     let unplaced = plan.unplaced();
     let outgrowth = plan.outgrowth();
     if unplaced.is_empty() && outgrowth < MUCH_SMALLER {
         return;
     }
     if !unplaced.is_empty() {
-        let of = |node| timeline.value(tools.clock.time, node, metric);
+        let of = |node| timeline.value(clock.time, node, metric);
         let heap = of(memory_city_analysis::timeline::NodeId::ROOT).max(1);
         let share = 100.0 * unplaced.iter().map(|&n| of(n)).sum::<u64>() as f64 / heap as f64;
         let text = match unplaced.len() {
@@ -83,6 +94,6 @@ fn ground(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         );
     }
     if ui.button("Plan anew").on_hover_text(Action::PlanAnew.tooltip()).clicked() {
-        tools.actions.push(Action::PlanAnew);
+        actions.write(Action::PlanAnew);
     }
 }

@@ -6,6 +6,8 @@ use bevy_egui::egui::{self, Color32, CornerRadius, FontFamily, FontId, Margin, S
 pub const PANEL: Color32 = Color32::from_rgba_premultiplied(13, 18, 28, 236);
 /// The same where nothing may shine through: text over text.
 pub const SOLID: Color32 = Color32::from_rgb(14, 19, 30);
+/// The tab in front: of one piece with what it shows.
+pub const TAB: Color32 = Color32::from_rgb(32, 42, 62);
 /// Text that matters.
 pub const TEXT: Color32 = Color32::from_rgb(232, 236, 244);
 /// Text beside it. 4.5:1 on the panel at least.
@@ -28,8 +30,21 @@ pub const SHRINK: Color32 = Color32::from_rgb(120, 190, 210);
 /// Space between panels and the window's edge.
 pub const GAP: f32 = 10.0;
 
-/// Sets fonts, spacing and colours of a context.
-pub fn apply(ctx: &egui::Context) {
+/// The frame of a bar along an edge of the window.
+pub fn bar() -> egui::Frame {
+    egui::Frame::new().fill(SOLID).inner_margin(Margin::symmetric(10, 5))
+}
+
+/// Sets fonts, spacing and colours of a context, once.
+pub fn apply_once(ctx: &egui::Context) {
+    let id = egui::Id::new("themed");
+    if ctx.data(|data| data.get_temp::<bool>(id)).is_none() {
+        ctx.data_mut(|data| data.insert_temp(id, true));
+        apply(ctx);
+    }
+}
+
+fn apply(ctx: &egui::Context) {
     let mut style = (*ctx.global_style()).clone();
     style.text_styles = [
         (TextStyle::Heading, FontId::new(16.0, FontFamily::Proportional)),
@@ -68,6 +83,16 @@ pub fn frame() -> egui::Frame {
         .inner_margin(Margin::same(10))
 }
 
+/// Fills a pane of the dock and puts contents into it that scroll when there is no room.
+pub fn pane(ui: &mut egui::Ui, contents: impl FnOnce(&mut egui::Ui)) {
+    let room = ui.available_rect_before_wrap();
+    ui.painter().rect_filled(room, 0.0, PANEL);
+    egui::Frame::new().inner_margin(Margin::same(8)).show(ui, |ui| {
+        ui.set_min_size(ui.available_size());
+        egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, contents);
+    });
+}
+
 /// A heading inside a panel.
 pub fn heading(ui: &mut egui::Ui, text: &str) {
     ui.label(egui::RichText::new(text).size(11.0).strong().color(QUIET));
@@ -75,8 +100,18 @@ pub fn heading(ui: &mut egui::Ui, text: &str) {
 
 /// Linear RGB, as the city's mapping gives colours, for egui.
 pub fn colour(linear: [f32; 3]) -> Color32 {
-    let packed = crate::viewer::shown::pack(linear);
+    let packed = pack(linear);
     Color32::from_rgb(packed as u8, (packed >> 8) as u8, (packed >> 16) as u8)
+}
+
+/// Linear RGB as sRGB bytes in the order the shader unpacks.
+pub fn pack(linear: [f32; 3]) -> u32 {
+    let byte = |v: f32| {
+        let v = v.clamp(0.0, 1.0);
+        let s = if v <= 0.003_130_8 { v * 12.92 } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 };
+        (s * 255.0).round() as u32
+    };
+    byte(linear[0]) | byte(linear[1]) << 8 | byte(linear[2]) << 16 | 0xff00_0000
 }
 
 /// A text shortened in the middle, so that both the package and the class stay readable.

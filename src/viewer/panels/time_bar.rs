@@ -1,36 +1,83 @@
-//! The time bar along the bottom: buttons, slider, speed, and the heap size over time as a chart to click in.
+//! The time bar along the bottom: buttons, slider, speed, and the heap size over time as a chart to click in. It steers
+//! the time of all views.
 
+use super::numbers::{amounts, metric_name, number, when};
 use super::theme;
-use super::{Tools, number};
 use crate::viewer::action::Action;
+use crate::viewer::clock::Clock;
+use crate::viewer::document::{Document, OpenDocument};
+use crate::viewer::selection::Selection;
+use crate::viewer::settings::Settings;
+use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Rect, Sense, Shape, Stroke};
-use memory_city_analysis::timeline::{NodeId, TimePoint};
+use memory_city_analysis::timeline::{Metric, NodeId, TimePoint};
 use memory_city_formats::event::GcKind;
 
 /// Height of the bar with its frame.
 pub const HEIGHT: f32 = 96.0;
 
-/// Shows the bar.
-pub fn show(ctx: &egui::Context, tools: &mut Tools<'_>) {
-    let screen = ctx.content_rect();
-    let width = screen.width() - 2.0 * theme::GAP;
-    egui::Area::new("time bar".into()).anchor(Align2::LEFT_BOTTOM, [theme::GAP, -theme::GAP]).movable(false).show(
-        ctx,
-        |ui| {
-            theme::frame().show(ui, |ui| {
-                ui.set_width(width - 22.0);
-                ui.horizontal(|ui| {
-                    buttons(ui, tools);
-                    ui.add_space(8.0);
-                    chart(ui, tools);
-                });
-            });
-        },
-    );
+/// The heap over time, and its largest value: computed once for a document and metric.
+type Heap = (Vec<u64>, u64);
+
+/// What the bar reads and writes.
+struct Tools<'a> {
+    open: &'a OpenDocument,
+    heap: &'a Heap,
+    metric: Metric,
+    clock: &'a Clock,
+    selected: Option<NodeId>,
+    interval: f32,
+    actions: Vec<Action>,
+    go_to: Option<usize>,
+}
+
+/// Draws the bar.
+pub fn draw(
+    InMut(ui): InMut<egui::Ui>,
+    document: Res<Document>,
+    mut clock: ResMut<Clock>,
+    mut settings: ResMut<Settings>,
+    selection: Res<Selection>,
+    mut actions: MessageWriter<Action>,
+    mut heap: Local<Option<((u64, Metric), Heap)>>,
+) {
+    let Some(open) = document.get() else { return };
+    let metric = settings.metric_in(&open.timeline);
+    let state = (document.revision(), metric);
+    if heap.as_ref().is_none_or(|(of, _)| *of != state) {
+        let timeline = &open.timeline;
+        let values: Vec<u64> = (0..timeline.times()).map(|t| timeline.value(t, NodeId::ROOT, metric)).collect();
+        let most = values.iter().copied().max().unwrap_or(0).max(1);
+        *heap = Some((state, (values, most)));
+    }
+    let Some((_, heap)) = heap.as_ref() else { return };
+    let mut tools = Tools {
+        open,
+        heap,
+        metric,
+        clock: &clock,
+        selected: selection.node(),
+        interval: settings.interval,
+        actions: Vec::new(),
+        go_to: None,
+    };
+    ui.horizontal(|ui| {
+        buttons(ui, &mut tools);
+        ui.add_space(8.0);
+        chart(ui, &mut tools);
+    });
+    let Tools { interval, actions: asked, go_to, .. } = tools;
+    if settings.interval != interval {
+        settings.interval = interval;
+    }
+    if let Some(time) = go_to {
+        clock.step_to(time);
+    }
+    actions.write_batch(asked);
 }
 
 fn buttons(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
-    let times = tools.city.times();
+    let times = tools.open.timeline.times();
     ui.vertical(|ui| {
         ui.set_width(232.0);
         ui.horizontal(|ui| {
@@ -51,7 +98,7 @@ fn buttons(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
                 }
             }
         });
-        let point = &tools.city.timeline.points()[tools.clock.time];
+        let point = &tools.open.timeline.points()[tools.clock.time];
         ui.horizontal(|ui| {
             ui.label(egui::RichText::new(format!("{}/{}", tools.clock.time + 1, times)).size(15.0).strong())
                 .on_hover_text(format!("Point in time {} of {}\n{}", tools.clock.time + 1, times, point.label));
@@ -61,12 +108,11 @@ fn buttons(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
                 )
                 .selectable(false),
             )
-            .on_hover_text(super::when(point));
+            .on_hover_text(when(point));
         });
         ui.horizontal(|ui| {
             ui.label(egui::RichText::new("each").size(11.0).color(theme::QUIET));
-            let speed =
-                egui::Slider::new(&mut tools.settings.interval, 0.1..=3.0).step_by(0.1).fixed_decimals(1).suffix(" s");
+            let speed = egui::Slider::new(&mut tools.interval, 0.1..=3.0).step_by(0.1).fixed_decimals(1).suffix(" s");
             ui.spacing_mut().slider_width = 110.0;
             ui.add(speed).on_hover_text("How long automatic play shows each state");
         });
@@ -85,16 +131,16 @@ fn caption(point: &TimePoint) -> String {
 
 /// The heap over time. The marked part is what no root reaches.
 fn chart(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
-    let timeline = &tools.city.timeline;
+    let timeline = &tools.open.timeline;
     let times = timeline.times();
-    let metric = tools.settings.metric;
+    let metric = tools.metric;
     let size = egui::vec2(ui.available_width(), HEIGHT - 22.0);
     let (response, painter) = ui.allocate_painter(size, Sense::click_and_drag());
     let rect = response.rect;
     painter.rect_filled(rect, 4.0, Color32::from_rgba_unmultiplied(0, 0, 0, 90));
 
-    let heap = |t: usize| timeline.value(t, NodeId::ROOT, metric);
-    let most = (0..times).map(heap).max().unwrap_or(0).max(1);
+    let heap = |t: usize| tools.heap.0[t];
+    let most = tools.heap.1;
     let plot = Rect::from_min_max(rect.min + egui::vec2(10.0, 18.0), rect.max - egui::vec2(10.0, 8.0));
     let x = |t: usize| {
         if times < 2 { plot.center().x } else { plot.left() + plot.width() * t as f32 / (times - 1) as f32 }
@@ -114,7 +160,7 @@ fn chart(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         painter.circle_filled(*point, if times > 120 { 0.0 } else { 2.0 }, theme::ACCENT);
     }
     // The selected group over time, on its own scale: its shape is what matters.
-    if let Some(node) = tools.selection.node() {
+    if let Some(node) = tools.selected {
         let own = timeline.peak(node, metric).max(1);
         let points: Vec<Pos2> = (0..times)
             .map(|t| {
@@ -133,19 +179,19 @@ fn chart(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
 
     let small = FontId::proportional(11.0);
     // A trace knows what the collector kept, whether or not something reaches it; trees are what others counted.
-    let dumps = tools.city.source.heaps().is_some() && !tools.city.source.is_recorded();
+    let dumps = tools.open.source.heaps().is_some() && !tools.open.source.is_recorded();
     let which = if dumps { "reachable " } else { "" };
-    let title = format!("Heap, {which}{}", super::metric_name(metric));
+    let title = format!("Heap, {which}{}", metric_name(timeline, metric));
     painter.text(rect.min + egui::vec2(10.0, 3.0), Align2::LEFT_TOP, title, small.clone(), theme::QUIET);
-    let mut right = format!("now {}", number(heap(tools.clock.time), metric));
-    if let Some(node) = tools.selection.node() {
+    let mut right = format!("now {}", number(timeline, heap(tools.clock.time), metric));
+    if let Some(node) = tools.selected {
         right = format!(
             "— {} {}    {right}",
             theme::shortened(&theme::brief(&timeline.display_name(node)), 32),
-            number(timeline.value(tools.clock.time, node, metric), metric)
+            number(timeline, timeline.value(tools.clock.time, node, metric), metric)
         );
     }
-    right.push_str(&format!("    most {}", number(most, metric)));
+    right.push_str(&format!("    most {}", number(timeline, most, metric)));
     painter.text(Pos2::new(rect.right() - 10.0, rect.top() + 3.0), Align2::RIGHT_TOP, right, small, theme::TEXT);
 
     let at = |position: Pos2| {
@@ -155,7 +201,7 @@ fn chart(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     if let Some(position) = response.interact_pointer_pos()
         && (response.clicked() || response.dragged())
     {
-        *tools.go_to = Some(at(position));
+        tools.go_to = Some(at(position));
     }
     response.on_hover_ui_at_pointer(|ui| {
         let Some(position) = ui.ctx().pointer_hover_pos() else { return };
@@ -163,11 +209,11 @@ fn chart(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         let amount = timeline.amount(t, NodeId::ROOT);
         let point = &timeline.points()[t];
         ui.strong(format!("{}/{}  {}", t + 1, times, point.label));
-        ui.label(super::when(point));
-        ui.label(super::amounts(amount));
+        ui.label(when(point));
+        ui.label(amounts(amount));
         if point.unreachable.objects > 0 {
             ui.label(
-                egui::RichText::new(format!("unreachable, not counted: {}", super::amounts(point.unreachable)))
+                egui::RichText::new(format!("unreachable, not counted: {}", amounts(point.unreachable)))
                     .color(theme::QUIET),
             );
         }

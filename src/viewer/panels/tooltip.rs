@@ -1,8 +1,9 @@
 //! The tooltip of whatever the mouse points at: path from the root, objects, bytes, growth.
 
+use super::numbers::{amounts, signed};
 use super::theme;
-use super::{amounts, signed};
-use crate::viewer::shown::{City, Target};
+use crate::viewer::selection::Target;
+use crate::viewer::views::City;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 
@@ -42,12 +43,12 @@ pub fn node(ui: &mut egui::Ui, timeline: &Timeline, time: usize, node: NodeId) {
             .color(theme::QUIET),
     );
     if timeline.times() > 1 {
-        growth(ui, "since the first state", |m| timeline.growth_until(time, node, m));
-        growth(ui, "first to last", |m| timeline.growth(node, m));
+        growth(ui, timeline, "since the first state", |m| timeline.growth_until(time, node, m));
+        growth(ui, timeline, "first to last", |m| timeline.growth(node, m));
     }
 }
 
-fn growth(ui: &mut egui::Ui, what: &str, of: impl Fn(Metric) -> i64) {
+fn growth(ui: &mut egui::Ui, timeline: &Timeline, what: &str, of: impl Fn(Metric) -> i64) {
     let (objects, bytes) = (of(Metric::Objects), of(Metric::Bytes));
     let colour = match bytes.max(objects) {
         g if g > 0 => theme::GROWTH,
@@ -55,8 +56,12 @@ fn growth(ui: &mut egui::Ui, what: &str, of: impl Fn(Metric) -> i64) {
         _ => theme::SHRINK,
     };
     ui.label(
-        RichText::new(format!("{}, {} {what}", signed(objects, Metric::Objects), signed(bytes, Metric::Bytes)))
-            .color(colour),
+        RichText::new(format!(
+            "{}, {} {what}",
+            signed(timeline, objects, Metric::Objects),
+            signed(timeline, bytes, Metric::Bytes)
+        ))
+        .color(colour),
     );
 }
 

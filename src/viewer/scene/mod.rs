@@ -67,10 +67,28 @@ pub struct SceneInput {
     pub after: Versioned<PlotState>,
     /// Cones of the selected building.
     pub cones: Versioned<ConeRecord>,
+    /// Where in the window it is drawn, as shares of it: left, top, width, height. All of it when `None`.
+    pub viewport: Option<[f32; 4]>,
     /// Camera, animation, colours.
     pub view: Option<ViewRecord>,
     /// What is drawn.
     pub plan: DrawPlan,
+}
+
+impl SceneInput {
+    /// Limits a pass to where the scene is drawn in a target of this size. Returns whether there is any room.
+    fn frame(&self, pass: &mut wgpu::RenderPass<'_>, width: u32, height: u32) -> bool {
+        let Some([left, top, wide, high]) = self.viewport else { return true };
+        let edge = |share: f32, of: u32| (share * of as f32).round().clamp(0.0, of as f32) as u32;
+        let (x, y) = (edge(left, width), edge(top, height));
+        let (right, bottom) = (edge(left + wide, width), edge(top + high, height));
+        if right <= x || bottom <= y {
+            return false;
+        }
+        pass.set_viewport(x as f32, y as f32, (right - x) as f32, (bottom - y) as f32, 0.0, 1.0);
+        pass.set_scissor_rect(x, y, right - x, bottom - y);
+        true
+    }
 }
 
 /// Draws the scene.
@@ -190,6 +208,7 @@ fn scene_pass(
 ) {
     let (target, depth) = view.into_inner();
     let (Some(input), Some((renderer, ..))) = (input, &scene.renderer) else { return };
+    let target_size = target.main_texture().size();
     let mut pass = context.command_encoder().begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some("city"),
         color_attachments: &[Some(target.get_color_attachment())],
@@ -202,7 +221,7 @@ fn scene_pass(
         occlusion_query_set: None,
         multiview_mask: None,
     });
-    if input.view.is_some() {
+    if input.view.is_some() && input.frame(&mut pass, target_size.width, target_size.height) {
         renderer.draw(&mut pass, input.plan);
     }
 }

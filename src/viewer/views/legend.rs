@@ -1,31 +1,58 @@
-//! The legend, always on and part of every picture: what areas, colours, opacity and cones mean, with numbers.
+//! The legend of the city, part of every picture: what areas, colours, opacity and cones mean, with numbers.
 
-use super::metric_name;
-use super::theme;
+use super::{City, Place, Shown, View};
+use crate::viewer::panels::numbers::metric_name;
+use crate::viewer::panels::theme;
+use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
-use crate::viewer::shown::City;
+use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, Pos2, Rect, RichText, Sense, Stroke};
 use memory_city_views::city::{self, Legend};
 
-/// Shows the legend at the left edge, `above` points over the bottom.
-pub fn show(ctx: &egui::Context, city: &City, settings: &Settings, selected: bool, above: f32) {
-    egui::Area::new("legend".into()).anchor(Align2::LEFT_BOTTOM, [theme::GAP, -above]).movable(false).show(ctx, |ui| {
-        theme::frame().show(ui, |ui| {
-            ui.set_width(LEGEND_WIDTH - 22.0);
-            ui.spacing_mut().item_spacing.y = 3.0;
-            contents(ui, city, settings, selected);
-        });
+/// Width over a picture, with its frame, points.
+pub const WIDTH: f32 = 292.0;
+
+/// The legend as a kind of view.
+pub(super) fn view() -> View {
+    View {
+        id: "legend",
+        title: "Legend",
+        help: "What areas and colours of the city mean",
+        place: Place::LeftBelow,
+        keys: &[],
+        plugin: |_| (),
+        draw: |world, ui| super::draw_with(world, ui, draw),
+        preparation: None,
+    }
+}
+
+fn draw(InMut(ui): InMut<egui::Ui>, shown: Res<Shown>, settings: Res<Settings>, selection: Res<Selection>) {
+    let Some(city) = &shown.0 else { return };
+    theme::pane(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 3.0;
+        contents(ui, city, &settings, selection.node().is_some());
     });
 }
 
-/// Width with its frame.
-pub const LEGEND_WIDTH: f32 = 292.0;
+/// Shows the legend at the lower left of a picture.
+pub fn over(ctx: &egui::Context, city: &City, settings: &Settings, selected: bool) {
+    egui::Area::new("legend".into())
+        .anchor(Align2::LEFT_BOTTOM, [theme::GAP, -theme::GAP])
+        .movable(false)
+        .show(ctx, |ui| {
+            theme::frame().show(ui, |ui| {
+                ui.set_width(WIDTH - 22.0);
+                ui.spacing_mut().item_spacing.y = 3.0;
+                contents(ui, city, settings, selected);
+            });
+        });
+}
 
 fn contents(ui: &mut egui::Ui, city: &City, settings: &Settings, selected: bool) {
-    let metric = settings.metric;
+    let metric = metric_name(&city.timeline, city.made_with.metric);
     let area = match settings.area_mode {
-        city::AreaMode::Linear => metric_name(metric).to_owned(),
-        city::AreaMode::Sqrt => format!("√ {}", metric_name(metric)),
+        city::AreaMode::Linear => metric,
+        city::AreaMode::Sqrt => format!("√ {metric}"),
     };
     line(ui, format!("Building = group of objects · ground area ~ {area}"));
     colour_bar(ui, city.appearance.legend());

@@ -1,41 +1,37 @@
-//! The city on screen: source, layout, drawing order, and the states per point in time.
+//! A document laid out as a city: plan, boxes in drawing order, and the states per point in time.
 //!
 //! Instances are what the GPU numbers; plots and districts are what the layout numbers. This module alone
 //! knows how they map.
 
-use super::scene::Versioned;
-use super::scene::records::{BoxRecord, kind};
-use super::settings::Settings;
+use super::states::{MOST_BYTES, StatesCache, TimeState};
+use crate::viewer::document::Arrival;
+use crate::viewer::panels::theme::pack;
+use crate::viewer::scene::Versioned;
+use crate::viewer::scene::records::{BoxRecord, kind};
+use crate::viewer::selection::Target;
+use crate::viewer::settings::Settings;
 use bevy::prelude::Resource;
 use memory_city_analysis::analyses;
 use memory_city_analysis::timeline::{NodeId, Source, Timeline};
 use memory_city_views::city::camera::{CameraPose, Lens};
 use memory_city_views::city::{self, Appearance, CityPlan, HitTarget, PlotKind, PlotState, Standing};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// How many groups are ranked: more than any list or set of names shows.
 const MOST_RANKED: usize = 24;
 
-/// What one can point at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Target {
-    /// A building or district.
-    Node(NodeId),
-    /// The plot of everything pruned from a district.
-    More(NodeId),
-}
+/// The plan of a city and the timeline it was made for: what one that grows builds on.
+pub(super) type Ground = (Arc<CityPlan>, Arc<Timeline>);
 
 /// The city on screen, if any.
 #[derive(Resource, Default)]
 pub struct Shown(pub Option<City>);
 
-/// One city: a source laid out under some settings.
+/// How many districts and More plots have names at most.
+const MOST_NAMED: (usize, usize) = (60, 12);
+
+/// One city: a timeline laid out under some settings.
 pub struct City {
-    /// Where it comes from, for the window title.
-    pub title: String,
-    /// Trees, and what else the input offers.
-    pub source: Arc<Source>,
     /// The trees over time.
     pub timeline: Arc<Timeline>,
     /// The layout.
@@ -51,55 +47,45 @@ pub struct City {
     /// Box of each plot.
     box_of_plot: Vec<u32>,
     districts: usize,
-    states: HashMap<usize, TimeState>,
+    states: StatesCache,
+    /// Differs for every layout and drawing order.
+    pub layout: u64,
+    /// The districts that may have names, largest first.
+    pub named_districts: Vec<NodeId>,
+    /// The More plots that may have names, largest first.
+    pub named_mores: Vec<usize>,
     /// The tallest roof over all times, world units.
     pub tallest: f32,
     /// The groups that grow most in the metric of the layout, strongest first: ranked once, shown in every frame.
     pub growing: Vec<NodeId>,
     /// The settings it was made with.
     pub made_with: Settings,
-    /// What it shows of a program that runs.
-    pub live: Option<LiveOf>,
-}
-
-/// A live source, and how much of it had come.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LiveOf {
-    /// The name of the source.
-    pub name: String,
-    /// Counts what has come.
-    pub revision: u64,
-}
-
-/// The states of one point in time, for the GPU and for picking.
-#[derive(Clone)]
-pub struct TimeState {
-    /// In drawing order.
-    pub records: Versioned<PlotState>,
-    /// By plot.
-    pub plots: Arc<Vec<PlotState>>,
 }
 
 impl City {
-    /// Lays out `source` under `settings`.
-    pub fn new(title: String, source: Arc<Source>, settings: &Settings) -> Self {
-        let plan = Arc::new(CityPlan::new(source.timeline(), &settings.city_config()));
-        Self::on(title, source, plan, settings)
+    /// Lays out `timeline` under `settings`.
+    pub fn new(timeline: &Arc<Timeline>, settings: &Settings) -> Self {
+        let mut settings = settings.clone();
+        settings.metric = settings.metric_in(timeline);
+        let plan = Arc::new(CityPlan::new(timeline, &settings.city_config()));
+        Self::with_plan(Arc::clone(timeline), plan, &settings)
     }
 
-    /// Builds `source` on ground that is divided already.
-    pub fn on(title: String, source: Arc<Source>, plan: Arc<CityPlan>, settings: &Settings) -> Self {
-        let timeline = Arc::clone(source.timeline());
-        Self::with_plan(title, source, timeline, plan, settings)
+    /// The city of what has come: on the ground there is, when it goes on from what stands there.
+    pub(super) fn prepared(source: &Source, arrival: Arrival, settings: &Settings, ground: Option<&Ground>) -> City {
+        let timeline = source.timeline();
+        let mut settings = settings.clone();
+        settings.metric = settings.metric_in(timeline);
+        let grown = ground
+            .filter(|(plan, _)| arrival == Arrival::Grew && *plan.config() == settings.city_config())
+            .and_then(|(plan, before)| plan.grown(before, timeline));
+        match grown {
+            Some(plan) => Self::with_plan(Arc::clone(timeline), Arc::new(plan), &settings),
+            None => Self::new(timeline, &settings),
+        }
     }
 
-    fn with_plan(
-        title: String,
-        source: Arc<Source>,
-        timeline: Arc<Timeline>,
-        plan: Arc<CityPlan>,
-        settings: &Settings,
-    ) -> Self {
+    fn with_plan(timeline: Arc<Timeline>, plan: Arc<CityPlan>, settings: &Settings) -> Self {
         let appearance = Arc::new(Appearance::new(&plan, &timeline, &settings.look()));
         let solid_plots = appearance.opaque();
         let levels = plan.districts.iter().map(|d| d.level).max().unwrap_or(0) + 1;
@@ -130,29 +116,36 @@ impl City {
         let districts = plan.districts.len();
         let tallest = appearance.tallest() as f32;
         let growing = analyses::top_growing(&timeline, settings.metric, MOST_RANKED);
+        let largest_first = |a: &city::Rect, b: &city::Rect| (b.w * b.h).total_cmp(&(a.w * a.h));
+        let mut named_districts: Vec<_> = plan.districts.iter().filter(|d| d.level > 0).collect();
+        named_districts.sort_by(|a, b| largest_first(&a.cell, &b.cell));
+        let named_districts = named_districts.into_iter().take(MOST_NAMED.0).map(|d| d.node).collect();
+        let mut named_mores: Vec<usize> = (0..plan.plots.len()).filter(|&p| is_more(p)).collect();
+        named_mores.sort_by(|&a, &b| largest_first(&plan.plots[a].cell, &plan.plots[b].cell));
+        named_mores.truncate(MOST_NAMED.1);
+        let boxes = Versioned::new(boxes);
         City {
-            title,
             growing,
-            source,
             timeline,
             solid: (districts + opaque) as u32,
-            boxes: Versioned::new(boxes),
+            layout: boxes.version,
+            boxes,
+            named_districts,
+            named_mores,
             plot_of_box: order,
             box_of_plot,
             districts,
             plan,
             appearance,
-            states: HashMap::new(),
+            states: StatesCache::new(MOST_BYTES),
             tallest,
             made_with: settings.clone(),
-            live: None,
         }
     }
 
     /// The same layout under another look.
-    pub fn with_look(&self, settings: &Settings) -> Self {
-        let (source, timeline, plan) = (Arc::clone(&self.source), Arc::clone(&self.timeline), Arc::clone(&self.plan));
-        City { live: self.live.clone(), ..Self::with_plan(self.title.clone(), source, timeline, plan, settings) }
+    pub(super) fn with_look(&self, settings: &Settings) -> Self {
+        Self::with_plan(Arc::clone(&self.timeline), Arc::clone(&self.plan), settings)
     }
 
     /// Draws the see-through boxes in the opposite order. The picture must not change: a test holds it to that.
@@ -167,6 +160,7 @@ impl City {
             self.box_of_plot[plot as usize] = (i + self.districts) as u32;
         }
         self.states.clear();
+        self.layout = self.boxes.version;
     }
 
     /// Number of points in time.
@@ -174,18 +168,15 @@ impl City {
         self.timeline.times()
     }
 
-    /// The states at time `t`; computed once.
+    /// The states at time `t`, computed when they are not at hand.
     pub fn states(&mut self, t: usize) -> TimeState {
         let City { states, plan, appearance, timeline, plot_of_box, districts, .. } = self;
-        states
-            .entry(t)
-            .or_insert_with(|| {
-                let plots = appearance.states(plan, timeline, t);
-                let mut records = vec![PlotState::SLAB; *districts];
-                records.extend(plot_of_box.iter().map(|&p| plots[p as usize]));
-                TimeState { records: Versioned::new(records), plots: Arc::new(plots) }
-            })
-            .clone()
+        states.get(t, || {
+            let plots = appearance.states(plan, timeline, t);
+            let mut records = vec![PlotState::SLAB; *districts];
+            records.extend(plot_of_box.iter().map(|&p| plots[p as usize]));
+            TimeState { records: Versioned::new(records), plots: Arc::new(plots) }
+        })
     }
 
     /// The box that shows a target: its own, or that of the plot it was pruned into.
@@ -200,7 +191,7 @@ impl City {
     }
 
     /// A view of a plot or district at time `t`, past whatever stands before it.
-    pub fn focus(&mut self, target: HitTarget, t: usize, from: &CameraPose, lens: &Lens) -> CameraPose {
+    pub(super) fn focus(&mut self, target: HitTarget, t: usize, from: &CameraPose, lens: &Lens) -> CameraPose {
         let states = self.states(t).plots;
         let standing = |plot: usize| -> Standing { self.appearance.standing(states[plot]) };
         self.appearance.focus(&self.plan, target, standing, from, lens)
@@ -215,7 +206,7 @@ impl City {
     }
 
     /// The same target in another city of the same program.
-    pub fn same_in(&self, target: Target, other: &City) -> Option<Target> {
+    pub(super) fn same_in(&self, target: Target, other: &City) -> Option<Target> {
         let same = |node| other.timeline.find(&self.timeline.key(node));
         Some(match target {
             Target::Node(node) => Target::Node(same(node)?),
@@ -242,14 +233,4 @@ impl City {
 
 fn cell(rect: &city::Rect) -> [f32; 4] {
     [(rect.x + rect.w / 2.0) as f32, (rect.y + rect.h / 2.0) as f32, (rect.w / 2.0) as f32, (rect.h / 2.0) as f32]
-}
-
-/// Linear RGB as sRGB bytes in the order the shader unpacks.
-pub fn pack(linear: [f32; 3]) -> u32 {
-    let byte = |v: f32| {
-        let v = v.clamp(0.0, 1.0);
-        let s = if v <= 0.003_130_8 { v * 12.92 } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 };
-        (s * 255.0).round() as u32
-    };
-    byte(linear[0]) | byte(linear[1]) << 8 | byte(linear[2]) << 16 | 0xff00_0000
 }

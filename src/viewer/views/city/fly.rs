@@ -1,18 +1,20 @@
 //! The camera: keys and mouse move it, views fly it, and it never ends below ground or lost. The arithmetic is
 //! [`memory_city_views::city::camera`]'s; this module feeds it input and time.
 
-use super::action::Action;
-use super::clock::Clock;
-use super::notices::Notices;
-use super::selection::Selection;
-use super::shown::{Shown, Target};
+use super::laid_out::{City, Shown};
+use super::picking::Pointer;
+use super::place_of;
+use crate::viewer::action::Action;
+use crate::viewer::app::Awake;
+use crate::viewer::clock::Clock;
+use crate::viewer::notices::Notices;
+use crate::viewer::selection::{Selection, Target};
 use bevy::input::mouse::{AccumulatedMouseMotion, AccumulatedMouseScroll, MouseScrollUnit};
 use bevy::prelude::*;
-use bevy::window::PrimaryWindow;
 use bevy_egui::egui;
 use bevy_egui::input::EguiWantsInput;
 use glam::{Mat4, Vec2, Vec3};
-use memory_city_views::city::HitTarget;
+use memory_city_analysis::timeline::NodeId;
 use memory_city_views::city::camera::{self, CameraPose, Lens};
 
 /// Vertical field of view, radians.
@@ -25,9 +27,11 @@ pub struct CameraRig {
     pub pose: CameraPose,
     /// A view it flies to, and how far it is, 0..1.
     flight: Option<(CameraPose, CameraPose, f32)>,
-    /// Size of the picture, logical pixels.
-    pub size: Vec2,
-    /// The part no panel covers, as shares of the size: left, top, right, bottom margins.
+    /// Size of the window or image, logical pixels.
+    target: Vec2,
+    /// Where in it the city is drawn: corner and size. All of it until a pane says otherwise.
+    pane: Option<(Vec2, Vec2)>,
+    /// The part of the pane that nothing covers, as shares of its size: left, top, right, bottom margins.
     margins: [f32; 4],
     tallest: f32,
     dragging: bool,
@@ -39,7 +43,8 @@ impl Default for CameraRig {
         let mut rig = CameraRig {
             pose: CameraPose { eye: Vec3::new(0.0, 60.0, 90.0), yaw: 0.0, pitch: -0.6 },
             flight: None,
-            size: Vec2::new(1280.0, 720.0),
+            target: Vec2::new(1280.0, 720.0),
+            pane: None,
             margins: [0.0; 4],
             tallest: 10.0,
             dragging: false,
@@ -51,9 +56,24 @@ impl Default for CameraRig {
 }
 
 impl CameraRig {
-    /// The lens for the present picture and panels.
+    /// Corner and size of the part of the window that the city is drawn in, logical pixels.
+    pub fn area(&self) -> (Vec2, Vec2) {
+        self.pane.unwrap_or((Vec2::ZERO, self.target))
+    }
+
+    /// The same as shares of the window: left, top, width, height; within it.
+    pub(super) fn viewport(&self) -> [f32; 4] {
+        let (corner, size) = self.area();
+        let target = self.target.max(Vec2::ONE);
+        let low = (corner / target).clamp(Vec2::ZERO, Vec2::ONE);
+        let high = ((corner + size) / target).clamp(low, Vec2::ONE);
+        [low.x, low.y, high.x - low.x, high.y - low.y]
+    }
+
+    /// The lens for the present pane.
     pub fn lens(&self) -> Lens {
-        Lens { fov: FIELD_OF_VIEW, aspect: self.size.x / self.size.y.max(1.0), margins: self.margins }
+        let size = self.area().1;
+        Lens { fov: FIELD_OF_VIEW, aspect: size.x / size.y.max(1.0), margins: self.margins }
     }
 
     fn home(&self) -> CameraPose {
@@ -74,8 +94,8 @@ impl CameraRig {
         self.tallest = tallest;
     }
 
-    /// The part of the picture that panels leave free.
-    pub fn set_free_area(&mut self, all: egui::Rect, free: egui::Rect) {
+    /// Where the city is drawn, and the part of it that nothing covers.
+    pub(super) fn set_pane(&mut self, all: egui::Rect, free: egui::Rect) {
         let (w, h) = (all.width().max(1.0), all.height().max(1.0));
         let margins = [
             (free.left() - all.left()) / w,
@@ -83,17 +103,19 @@ impl CameraRig {
             (all.right() - free.right()) / w,
             (all.bottom() - free.bottom()) / h,
         ];
-        if margins != self.margins {
-            self.margins = margins;
+        let pane = Some((Vec2::new(all.left(), all.top()), Vec2::new(all.width(), all.height())));
+        let was_home = self.pose == self.home();
+        if (pane, margins) != (self.pane, self.margins) {
+            (self.pane, self.margins) = (pane, margins);
         }
-        if self.pending_home {
-            self.pending_home = false;
+        // A new city, or a pane of another size: who looked at the whole city still does.
+        if std::mem::take(&mut self.pending_home) || was_home {
             self.pose = self.home();
         }
     }
 
     /// Whether the camera moves by itself.
-    pub fn moving(&self) -> bool {
+    pub(super) fn moving(&self) -> bool {
         self.flight.is_some()
     }
 
@@ -119,9 +141,11 @@ impl CameraRig {
         self.lens().clip_from_world(&self.pose)
     }
 
-    /// The ray through a point of the picture (logical pixels).
+    /// The ray through a point of the window (logical pixels).
     pub fn ray(&self, at: Vec2) -> (Vec3, Vec3) {
-        let ndc = Vec2::new(at.x / self.size.x.max(1.0) * 2.0 - 1.0, 1.0 - at.y / self.size.y.max(1.0) * 2.0);
+        let (corner, size) = self.area();
+        let at = (at - corner) / size.max(Vec2::ONE);
+        let ndc = Vec2::new(at.x * 2.0 - 1.0, 1.0 - at.y * 2.0);
         let world_from_clip = self.clip_from_world().inverse();
         let near = world_from_clip.project_point3(ndc.extend(0.5));
         (self.pose.eye, (near - self.pose.eye).normalize_or(Vec3::NEG_Y))
@@ -133,10 +157,10 @@ pub fn follow_size(mut rig: ResMut<CameraRig>, cameras: Query<&Camera>) {
     for camera in &cameras {
         if let Some(size) = camera.logical_viewport_size()
             && size.min_element() > 0.0
-            && rig.size != size
+            && rig.target != size
         {
-            let was_home = rig.pose == rig.home();
-            rig.size = size;
+            let was_home = rig.pane.is_none() && rig.pose == rig.home();
+            rig.target = size;
             if was_home {
                 rig.pose = rig.home();
             }
@@ -168,20 +192,21 @@ pub fn view_actions(
                     notices.tell("Select a building first, then F flies to it");
                     continue;
                 };
-                let target = match (city.plot_of(Target::Node(node)), city.plan.district_of(node)) {
-                    (Some(plot), _) => HitTarget::Plot(plot),
-                    (None, Some(district)) => HitTarget::District(district),
-                    (None, None) => {
-                        notices.tell("The selected group has no plot at the present child count");
-                        continue;
-                    }
-                };
-                let pose = city.focus(target, clock.time, &rig.pose, &rig.lens());
-                rig.fly_to(pose);
+                match focus_pose(city, node, clock.time, &rig.pose, &rig.lens()) {
+                    Some(pose) => rig.fly_to(pose),
+                    None => notices.tell("The selected group has no plot at the present child count"),
+                }
             }
             _ => {}
         }
     }
+}
+
+/// The pose that shows a node from near; `None` where it has no place in the city.
+pub fn focus_pose(city: &mut City, node: NodeId, time: usize, from: &CameraPose, lens: &Lens) -> Option<CameraPose> {
+    let target = place_of(city, Target::Node(node))?;
+    let time = time.min(city.times().saturating_sub(1));
+    Some(city.focus(target, time, from, lens))
 }
 
 /// Held keys, wheel and drags.
@@ -193,9 +218,11 @@ pub fn fly(
     motion: Res<AccumulatedMouseMotion>,
     scroll: Res<AccumulatedMouseScroll>,
     egui: Res<EguiWantsInput>,
-    windows: Query<&Window, With<PrimaryWindow>>,
+    pointer: Res<Pointer>,
     time: Res<Time>,
+    mut awake: ResMut<Awake>,
 ) {
+    awake.keep_if(rig.moving());
     // A long frame must not fling the camera away.
     let delta = time.delta_secs().min(0.1);
     let mut pose = rig.pose;
@@ -221,9 +248,8 @@ pub fn fly(
             moved = true;
         }
     }
-    let over_panel = egui.is_pointer_over_area() || egui.wants_pointer_input();
     let pressed_now = buttons.any_just_pressed([MouseButton::Right, MouseButton::Middle]);
-    if pressed_now && !over_panel {
+    if pressed_now && pointer.over.is_some() {
         rig.dragging = true;
     }
     if !buttons.any_pressed([MouseButton::Right, MouseButton::Middle]) {
@@ -233,19 +259,17 @@ pub fn fly(
         if buttons.pressed(MouseButton::Right) {
             pose = camera::look(&pose, motion.delta * 0.0045);
         } else {
-            let per_pixel = pose.eye.y.max(2.0) * 1.4 / rig.size.y.max(1.0);
+            let per_pixel = pose.eye.y.max(2.0) * 1.4 / rig.area().1.y.max(1.0);
             pose = camera::fly(&pose, Vec3::new(-motion.delta.x, motion.delta.y, 0.0) * per_pixel);
         }
         moved = true;
     }
-    if scroll.delta.y != 0.0 && !over_panel {
+    if let Some(at) = pointer.over.filter(|_| scroll.delta.y != 0.0) {
         let notches = match scroll.unit {
             MouseScrollUnit::Line => scroll.delta.y,
             MouseScrollUnit::Pixel => scroll.delta.y / 40.0,
         };
-        let cursor = windows.single().ok().and_then(|w| w.cursor_position());
-        let towards = cursor.map(|at| rig.ray(at).1).unwrap_or(pose.forward());
-        pose = camera::zoom(&pose, towards, notches.clamp(-8.0, 8.0));
+        pose = camera::zoom(&pose, rig.ray(at).1, notches.clamp(-8.0, 8.0));
         moved = true;
     }
     if moved {

@@ -1,13 +1,17 @@
 //! From the state of the viewer to [`SceneInput`]: instances, cones, camera record. Derives, decides nothing.
 
-use super::clock::Clock;
 use super::fly::CameraRig;
-use super::scene::records::{ConeRecord, NO_INSTANCE, ViewRecord};
-use super::scene::renderer::DrawPlan;
-use super::scene::{SceneInput, Versioned};
-use super::selection::{References, Selection};
-use super::settings::Settings;
-use super::shown::{Shown, Target, pack};
+use super::laid_out::Shown;
+use super::pane::CityPane;
+use super::step::Step;
+use crate::viewer::clock::Clock;
+use crate::viewer::panels::theme::pack;
+use crate::viewer::references::References;
+use crate::viewer::scene::records::{ConeRecord, NO_INSTANCE, ViewRecord};
+use crate::viewer::scene::renderer::DrawPlan;
+use crate::viewer::scene::{SceneInput, Versioned};
+use crate::viewer::selection::{Selection, Target};
+use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use glam::Vec3;
 use memory_city_analysis::timeline::NodeId;
@@ -36,7 +40,7 @@ pub struct ConeCount {
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub fn present(
     shown: Res<Shown>,
-    clock: Res<Clock>,
+    (clock, step, pane): (Res<Clock>, Res<Step>, Res<CityPane>),
     settings: Res<Settings>,
     selection: Res<Selection>,
     references: Res<References>,
@@ -61,8 +65,8 @@ pub fn present(
             if scene.boxes.version != city.boxes.version {
                 scene.boxes = city.boxes.clone();
             }
-            scene.before = clock.before.clone();
-            scene.after = clock.after.clone();
+            scene.before = step.before.clone();
+            scene.after = step.after.clone();
             plan = DrawPlan {
                 solid: city.solid,
                 boxes: city.boxes.records.len() as u32,
@@ -115,6 +119,12 @@ pub fn present(
         }
     }
     scene.plan = plan;
+    scene.viewport = Some(rig.viewport());
+    if pane.rect.is_none() {
+        // Behind another tab: nothing is drawn.
+        scene.view = None;
+        return;
+    }
     scene.view = Some(ViewRecord {
         clip_from_world: clip_from_world.to_cols_array_2d(),
         world_from_clip: clip_from_world.inverse().to_cols_array_2d(),

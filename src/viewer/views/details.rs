@@ -1,16 +1,76 @@
-//! The selected building: its numbers, its references as clickable tables, the roots that hold it.
+//! The selected group: its numbers, its references as clickable tables, the roots that hold it. Of several selected
+//! groups the sums, and the references of the one selected last.
 
-use super::theme;
-use super::{Tools, amounts, signed};
+use super::{City, ConeCount, Place, Shown, View};
 use crate::viewer::action::Action;
+use crate::viewer::clock::Clock;
+use crate::viewer::document::Document;
+use crate::viewer::panels::numbers::{amounts, metric_name, number, signed};
+use crate::viewer::panels::theme;
+use crate::viewer::references::{NOT_TOLD, References};
+use crate::viewer::selection::Selection;
+use crate::viewer::settings::Settings;
+use bevy::prelude::*;
 use bevy_egui::egui::{self, Color32, RichText, Sense};
-use memory_city_analysis::timeline::Metric;
+use memory_city_analysis::analyses;
 use memory_city_analysis::timeline::references::{Edge, ReferenceMap};
+use memory_city_analysis::timeline::{Metric, Timeline};
 use memory_city_views::city;
 use std::sync::Arc;
 
+/// The details as a kind of view.
+pub(super) fn view() -> View {
+    View {
+        id: "details",
+        title: "Selection",
+        help: "The selected group: its numbers, and what keeps it alive",
+        place: Place::Right,
+        keys: &[],
+        plugin: |_| (),
+        draw: |world, ui| super::draw_with(world, ui, draw),
+        preparation: None,
+    }
+}
+
+/// What the panel reads and writes.
+struct Tools<'a> {
+    timeline: Arc<Timeline>,
+    city: Option<&'a City>,
+    time: usize,
+    references: &'a References,
+    cones: ConeCount,
+    settings: &'a Settings,
+    selection: &'a mut Selection,
+    actions: Vec<Action>,
+}
+
+#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
+fn draw(
+    InMut(ui): InMut<egui::Ui>,
+    document: Res<Document>,
+    shown: Res<Shown>,
+    (clock, settings, cones): (Res<Clock>, Res<Settings>, Res<ConeCount>),
+    references: Res<References>,
+    mut selection: ResMut<Selection>,
+    mut actions: MessageWriter<Action>,
+) {
+    let Some(timeline) = document.timeline() else { return };
+    let mut tools = Tools {
+        timeline: Arc::clone(timeline),
+        city: shown.0.as_ref(),
+        time: clock.time,
+        references: &references,
+        cones: *cones,
+        settings: &settings,
+        selection: selection.bypass_change_detection(),
+        actions: Vec::new(),
+    };
+    theme::pane(ui, |ui| show(ui, &mut tools));
+    actions.write_batch(tools.actions);
+}
+
 /// The panel's contents.
-pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
+fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     let Some(node) = tools.selection.node() else {
         theme::heading(ui, "SELECTION");
         ui.label(
@@ -19,8 +79,11 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         );
         return;
     };
-    let timeline = Arc::clone(&tools.city.timeline);
-    let time = tools.clock.time;
+    let timeline = Arc::clone(&tools.timeline);
+    let time = tools.time;
+    if tools.selection.nodes().len() > 1 {
+        several(ui, tools);
+    }
     ui.horizontal(|ui| {
         theme::heading(ui, &timeline.role(node).to_uppercase());
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
@@ -39,33 +102,25 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     if !parents.is_empty() {
         ui.label(RichText::new(parents).size(11.0).color(theme::QUIET));
     }
-    if tools.city.plan.plot_of(node).is_none() && tools.city.plan.district_of(node).is_none() {
+    let nowhere = |city: &City| city.plan.plot_of(node).is_none() && city.plan.district_of(node).is_none();
+    if tools.city.is_some_and(nowhere) {
         ui.label(RichText::new("Not in the city at the present child count").color(theme::WARNING).size(11.0));
     }
-    egui::Grid::new("amounts").num_columns(3).spacing([14.0, 2.0]).show(ui, |ui| {
-        let row = |ui: &mut egui::Ui, label: &str, objects: String, bytes: String| {
+    let metrics: Vec<Metric> = timeline.metrics().take(MOST_COLUMNS).collect();
+    egui::Grid::new("amounts").num_columns(1 + metrics.len()).spacing([14.0, 2.0]).show(ui, |ui| {
+        let mut row = |label: &str, of: &dyn Fn(Metric) -> String| {
             ui.label(RichText::new(label).color(theme::QUIET).size(12.0));
-            ui.label(RichText::new(objects).size(12.0));
-            ui.label(RichText::new(bytes).size(12.0));
+            for &metric in &metrics {
+                let name = metric_name(&timeline, metric);
+                ui.label(RichText::new(of(metric)).size(12.0)).on_hover_text(name);
+            }
             ui.end_row();
         };
-        let now = timeline.amount(time, node);
-        row(ui, "now", super::number(now.objects, Metric::Objects), super::number(now.bytes, Metric::Bytes));
+        row("now", &|m| number(&timeline, timeline.value(time, node, m), m));
         if timeline.times() > 1 {
-            row(
-                ui,
-                "since first",
-                signed(timeline.growth_until(time, node, Metric::Objects), Metric::Objects),
-                signed(timeline.growth_until(time, node, Metric::Bytes), Metric::Bytes),
-            );
-            row(
-                ui,
-                "first to last",
-                signed(timeline.growth(node, Metric::Objects), Metric::Objects),
-                signed(timeline.growth(node, Metric::Bytes), Metric::Bytes),
-            );
-            let max = timeline.max(node);
-            row(ui, "most", super::number(max.objects, Metric::Objects), super::number(max.bytes, Metric::Bytes));
+            row("since first", &|m| signed(&timeline, timeline.growth_until(time, node, m), m));
+            row("first to last", &|m| signed(&timeline, timeline.growth(node, m), m));
+            row("most", &|m| number(&timeline, timeline.peak(node, m), m));
         }
     });
     ui.separator();
@@ -74,7 +129,7 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         return;
     }
     if tools.references.unknown {
-        ui.label(RichText::new(crate::viewer::selection::NOT_TOLD).color(theme::QUIET));
+        ui.label(RichText::new(NOT_TOLD).color(theme::QUIET));
         return;
     }
     match tools.references.of(node).cloned() {
@@ -87,6 +142,28 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
             });
         }
     }
+}
+
+/// More metrics are in the table.
+const MOST_COLUMNS: usize = 4;
+
+/// Several groups as one: their sums, without counting what lies in another selected group twice.
+fn several(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
+    let timeline = &tools.timeline;
+    let nodes = tools.selection.nodes();
+    let tops = tools.selection.outermost(timeline);
+    theme::heading(ui, &format!("{} GROUPS TOGETHER", nodes.len()));
+    for metric in timeline.metrics().take(MOST_COLUMNS) {
+        let now: u64 = tops.iter().map(|&n| timeline.value(tools.time, n, metric)).fold(0, u64::saturating_add);
+        let grown: i64 = tops.iter().map(|&n| timeline.growth(n, metric)).fold(0, i64::saturating_add);
+        let text = format!("{}   ({} first to last)", number(timeline, now, metric), signed(timeline, grown, metric));
+        ui.label(RichText::new(text).size(12.0)).on_hover_text(metric_name(timeline, metric));
+    }
+    if tops.len() < nodes.len() {
+        let inside = nodes.len() - tops.len();
+        ui.label(RichText::new(format!("{inside} lie within others: counted once")).size(11.0).color(theme::QUIET));
+    }
+    ui.separator();
 }
 
 fn references(ui: &mut egui::Ui, tools: &mut Tools<'_>, map: &ReferenceMap) {
@@ -139,7 +216,7 @@ fn references(ui: &mut egui::Ui, tools: &mut Tools<'_>, map: &ReferenceMap) {
         ui.label(
             RichText::new(format!(
                 "{} references inside the group itself",
-                memory_city_analysis::analyses::count_text(map.internal)
+                analyses::count_text(map.internal)
             ))
             .size(11.0)
             .color(theme::QUIET),
@@ -161,7 +238,7 @@ fn table(
         ui.label(RichText::new("none").color(theme::QUIET).size(12.0));
         return;
     }
-    let timeline = Arc::clone(&tools.city.timeline);
+    let timeline = Arc::clone(&tools.timeline);
     egui::ScrollArea::vertical().id_salt(id).max_height(132.0).auto_shrink([false, true]).show_rows(
         ui,
         17.0,
@@ -177,7 +254,7 @@ fn table(
 fn row(
     ui: &mut egui::Ui,
     tools: &mut Tools<'_>,
-    timeline: &memory_city_analysis::timeline::Timeline,
+    timeline: &Timeline,
     edge: &Edge,
     colour: Color32,
     incoming: bool,
@@ -192,8 +269,8 @@ fn row(
     let font = egui::FontId::proportional(12.0);
     let counts = format!(
         "{} › {}",
-        memory_city_analysis::analyses::count_text(edge.referencing),
-        memory_city_analysis::analyses::count_text(edge.referenced)
+        analyses::count_text(edge.referencing),
+        analyses::count_text(edge.referenced)
     );
     let right = painter.text(rect.right_top(), egui::Align2::RIGHT_TOP, counts, font.clone(), theme::QUIET);
     let room = ((right.left() - rect.left() - 16.0) / 6.4) as usize;
@@ -214,11 +291,11 @@ fn row(
             if incoming { ("its objects", "selected objects") } else { ("selected objects", "its objects") };
         ui.label(format!(
             "{} of {from} refer to {} of {to} through {} references",
-            memory_city_analysis::analyses::count_text(edge.referencing),
-            memory_city_analysis::analyses::count_text(edge.referenced),
-            memory_city_analysis::analyses::count_text(edge.references)
+            analyses::count_text(edge.referencing),
+            analyses::count_text(edge.referenced),
+            analyses::count_text(edge.references)
         ));
-        ui.label(amounts(timeline.amount(tools.clock.time, edge.other)));
+        ui.label(amounts(timeline.amount(tools.time, edge.other)));
         ui.label(RichText::new("Click to select it").size(11.0).color(theme::QUIET));
     });
 }

@@ -2,12 +2,13 @@
 //!
 //! Names never cover each other: the most important come first, a name without room is left out.
 
-use super::theme;
-use crate::viewer::shown::{City, Target};
-use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Rect, Stroke, StrokeKind};
+use super::laid_out::City;
+use crate::viewer::panels::theme;
+use crate::viewer::selection::Target;
+use bevy_egui::egui::{self, Align2, Color32, FontId, Painter, Pos2, Rect, Stroke, StrokeKind};
 use glam::{Mat4, Vec3};
 use memory_city_analysis::timeline::NodeId;
-use memory_city_views::city::{Plot, PlotKind};
+use memory_city_views::city::{PlotKind, Standing};
 
 /// A name and where it wants to stand.
 pub struct Label {
@@ -34,14 +35,20 @@ pub enum Style {
     District,
 }
 
+/// The groups whose names are wanted, besides districts.
+pub struct Wanted {
+    /// Selected.
+    pub selected: Vec<NodeId>,
+    /// Marked.
+    pub marked: Vec<NodeId>,
+    /// At the other ends of cones.
+    pub connected: Vec<NodeId>,
+    /// Opaque because they grow.
+    pub growing: Vec<NodeId>,
+}
+
 /// The names of a city, most important first.
-pub fn collect(
-    city: &City,
-    time: &super::NowState<'_>,
-    selected: Option<NodeId>,
-    connected: &[NodeId],
-    growing: &[NodeId],
-) -> Vec<Label> {
+pub fn collect(city: &City, standing: &impl Fn(usize) -> Standing, wanted: &Wanted) -> Vec<Label> {
     let mut labels = Vec::new();
     let mut seen = std::collections::HashSet::new();
     let timeline = &city.timeline;
@@ -51,7 +58,7 @@ pub fn collect(
                 return None;
             }
             let p = &city.plan.plots[plot];
-            let standing = time.standing(plot);
+            let standing = standing(plot);
             if standing.side <= 0.0 {
                 return None;
             }
@@ -74,23 +81,20 @@ pub fn collect(
             });
         }
     };
-    if let Some(node) = selected {
+    for &node in &wanted.selected {
         add(node, Style::Selected);
     }
-    for &node in connected {
+    for &node in wanted.marked.iter().chain(&wanted.connected) {
         add(node, Style::Connected);
     }
-    for &node in growing {
+    for &node in &wanted.growing {
         add(node, Style::Growing);
     }
-    let mut more: Vec<&Plot> = city.plan.plots.iter().filter(|p| matches!(p.kind, PlotKind::More { .. })).collect();
-    more.sort_by(|a, b| (b.cell.w * b.cell.h).total_cmp(&(a.cell.w * a.cell.h)));
-    let mut districts: Vec<_> = city.plan.districts.iter().filter(|d| d.level > 0).collect();
-    districts.sort_by(|a, b| (b.cell.w * b.cell.h).total_cmp(&(a.cell.w * a.cell.h)));
-    for district in districts.into_iter().take(60) {
-        add(district.node, Style::District);
+    for &district in &city.named_districts {
+        add(district, Style::District);
     }
-    for plot in more.into_iter().take(12) {
+    for &plot in &city.named_mores {
+        let plot = &city.plan.plots[plot];
         if let PlotKind::More { parent, count } = plot.kind {
             let (x, z) = plot.cell.centre();
             let at = Vec3::new(x as f32, plot.ground as f32, z as f32);
@@ -101,20 +105,19 @@ pub fn collect(
     labels
 }
 
-/// Paints the names into the space that panels leave free.
+/// Paints the names of the city whose picture lies in `picture` into what `painter` may paint on.
 ///
 /// `hidden` says whether something else stands before a named building or district: its name is left out then, unless
 /// it is selected or connected to the selection.
 pub fn paint(
-    ctx: &egui::Context,
+    painter: &Painter,
     labels: &[Label],
     clip_from_world: Mat4,
-    free: Rect,
+    picture: Rect,
     hidden: impl Fn(&Label) -> bool,
 ) {
     let mut taken: Vec<Rect> = Vec::new();
-    let screen = ctx.content_rect();
-    let painter = ctx.layer_painter(egui::LayerId::new(egui::Order::Background, "labels".into())).with_clip_rect(free);
+    let free = painter.clip_rect();
     for label in labels {
         let clip = clip_from_world * label.at.extend(1.0);
         if clip.w <= 0.05 {
@@ -122,8 +125,8 @@ pub fn paint(
         }
         let ndc = clip.truncate() / clip.w;
         let at = Pos2::new(
-            screen.left() + (ndc.x * 0.5 + 0.5) * screen.width(),
-            screen.top() + (0.5 - ndc.y * 0.5) * screen.height(),
+            picture.left() + (ndc.x * 0.5 + 0.5) * picture.width(),
+            picture.top() + (0.5 - ndc.y * 0.5) * picture.height(),
         );
         if !free.contains(at) || (matches!(label.style, Style::District | Style::Growing) && hidden(label)) {
             continue;

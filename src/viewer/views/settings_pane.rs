@@ -1,27 +1,64 @@
-//! The settings of the picture. Every control says in its tooltip what it does and which key does it too.
+//! The settings of document and city. Every control says in its tooltip what it does and which key does it too.
 
-use super::Tools;
-use super::theme;
+use super::{Place, View};
 use crate::viewer::action::Action;
+use crate::viewer::document::{Document, OpenDocument};
+use crate::viewer::panels::numbers::metric_name;
+use crate::viewer::panels::{grouping_box, theme};
+use crate::viewer::settings::Settings;
+use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
-use memory_city_analysis::timeline::Metric;
 use memory_city_views::city::AreaMode;
 use memory_city_views::city::{colour, height};
 
+/// The settings as a kind of view.
+pub(super) fn view() -> View {
+    View {
+        id: "settings",
+        title: "Settings",
+        help: "Grouping, what is measured, and the looks of the city",
+        place: Place::Right,
+        keys: &[],
+        plugin: |_| (),
+        draw: |world, ui| super::draw_with(world, ui, draw),
+        preparation: None,
+    }
+}
+
+fn draw(
+    InMut(ui): InMut<egui::Ui>,
+    document: Res<Document>,
+    mut settings: ResMut<Settings>,
+    mut actions: MessageWriter<Action>,
+) {
+    let Some(open) = document.get() else { return };
+    let mut wanted = settings.clone();
+    let mut asked = Vec::new();
+    theme::pane(ui, |ui| show(ui, open, &mut wanted, &mut asked));
+    if *settings != wanted {
+        *settings = wanted;
+    }
+    actions.write_batch(asked);
+}
+
 /// The panel's contents.
-pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
+fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions: &mut Vec<Action>) {
     ui.spacing_mut().slider_width = 120.0;
-    let settings = &mut *tools.settings;
     egui::Grid::new("settings").num_columns(2).spacing([10.0, 6.0]).show(ui, |ui| {
         label(ui, "Group by");
-        super::grouping_box::show(ui, &mut settings.grouping, &tools.city.source);
+        grouping_box::show(ui, &mut settings.grouping, &open.source);
         ui.end_row();
 
         label(ui, "Measure");
-        ui.horizontal(|ui| {
-            let tip = Action::Metric.tooltip();
-            ui.selectable_value(&mut settings.metric, Metric::Objects, "objects").on_hover_text(&tip);
-            ui.selectable_value(&mut settings.metric, Metric::Bytes, "bytes").on_hover_text(&tip);
+        let timeline = &open.timeline;
+        let chosen = settings.metric_in(timeline);
+        ui.horizontal_wrapped(|ui| {
+            for metric in timeline.metrics() {
+                let choice = ui.selectable_label(chosen == metric, metric_name(timeline, metric));
+                if choice.on_hover_text(Action::Metric.tooltip()).clicked() {
+                    settings.set_metric(timeline, metric);
+                }
+            }
         });
         ui.end_row();
 
@@ -90,14 +127,14 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
         });
         ui.end_row();
 
-        if tools.city.source.is_recorded() {
+        if open.source.is_recorded() {
             label(ui, "Times");
             ui.checkbox(&mut settings.gc_starts, "GC starts too")
                 .on_hover_text("Also show the heap at the start of every GC, before garbage was collected");
         } else {
             label(ui, "Garbage");
             let choice = egui::Checkbox::new(&mut settings.include_unreachable, "show unreachable");
-            ui.add_enabled(tools.city.source.heaps().is_some(), choice)
+            ui.add_enabled(open.source.heaps().is_some(), choice)
                 .on_hover_text(
                     "Also show objects in the dumps that no GC root reaches. They are counted apart otherwise",
                 )
@@ -117,7 +154,7 @@ pub fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
             [("Reset view", Action::Reset), ("Bird's eye", Action::BirdsEye), ("Save picture", Action::Screenshot)]
         {
             if ui.button(text).on_hover_text(action.tooltip()).clicked() {
-                tools.actions.push(action);
+                actions.push(action);
             }
         }
     });

@@ -1,0 +1,314 @@
+//! The dock: which views are shown, where, and which of them has the keyboard. Users drag tabs and edges; the layout is
+//! kept between runs ([`kept`]).
+//!
+//! It knows views only as [`View`]s: an id, a title, where they stand first, and how they draw.
+
+mod kept;
+
+use super::panels::theme;
+use super::views::{Place, View, Views};
+use bevy::prelude::*;
+use bevy_egui::egui;
+use egui_tiles::{Container, Linear, LinearDir, SimplificationOptions, Tile, TileId, Tiles, Tree};
+
+/// A pane: the id of the view in it.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+struct Pane(String);
+
+/// The views on screen and their places.
+#[derive(Resource)]
+pub struct Dock {
+    tree: Tree<Pane>,
+    /// The size it was laid out in last.
+    size: egui::Vec2,
+    /// Whether a person changed it since it was kept.
+    edited: bool,
+}
+
+/// The view that has the keyboard: the one clicked into last.
+#[derive(Resource, Default)]
+pub struct Focus {
+    view: Option<String>,
+    keys: &'static [KeyCode],
+}
+
+impl Focus {
+    /// Whether the view that has the keyboard handles a key itself.
+    pub fn takes(&self, key: KeyCode) -> bool {
+        self.keys.contains(&key)
+    }
+
+    /// Whether a view has the keyboard.
+    pub fn is(&self, view: &str) -> bool {
+        self.view.as_deref() == Some(view)
+    }
+}
+
+/// Width of the first left column, points.
+const LEFT: f32 = 292.0;
+/// Width of the first right column, points.
+const RIGHT: f32 = 322.0;
+/// Height of the lower left view, points.
+const BELOW: f32 = 140.0;
+/// The size shares are first written for; whatever the window is, side columns keep their points.
+const NOMINAL: egui::Vec2 = egui::vec2(1280.0, 600.0);
+
+impl Dock {
+    fn new(views: &Views) -> Dock {
+        Dock { tree: first_layout(views), size: NOMINAL, edited: false }
+    }
+
+    fn tile(&self, id: &str) -> Option<TileId> {
+        self.tree.tiles.find_pane(&Pane(id.to_owned()))
+    }
+
+    /// Whether a view is shown, in front or behind another tab.
+    pub fn shows(&self, id: &str) -> bool {
+        self.tile(id).is_some()
+    }
+
+    /// Opens a view, in front, beside those that stand where it would.
+    pub fn open(&mut self, view: &View) {
+        self.edited = true;
+        let tile = match self.tile(view.id) {
+            Some(tile) => tile,
+            None => self.add(view),
+        };
+        self.tree.make_active(|id, _| id == tile);
+    }
+
+    fn add(&mut self, view: &View) -> TileId {
+        let tile = self.tree.tiles.insert_pane(Pane(view.id.to_owned()));
+        // Beside a tab of a view of the middle, where there is most room.
+        let tabs = self.tree.tiles.iter().filter_map(|(id, tile)| match tile {
+            Tile::Container(Container::Tabs(_)) => self.tree.tiles.rect(*id).map(|rect| (*id, rect.area())),
+            _ => None,
+        });
+        let largest = tabs.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(id, _)| id);
+        match largest {
+            Some(tabs) => self.tree.move_tile_to_container(tile, tabs, usize::MAX, false),
+            None => {
+                let children: Vec<TileId> = self.tree.root.into_iter().chain([tile]).collect();
+                self.tree.root = Some(self.tree.tiles.insert_tab_tile(children));
+            }
+        }
+        tile
+    }
+
+    /// Closes a view.
+    pub fn close(&mut self, id: &str) {
+        self.edited = true;
+        if let Some(tile) = self.tile(id) {
+            self.tree.remove_recursively(tile);
+        }
+    }
+
+    /// Puts all views where they were at the first start.
+    pub fn reset(&mut self, views: &Views) {
+        *self = Dock { edited: true, ..Dock::new(views) };
+    }
+
+    /// When the window changes its size, the side columns keep theirs and the middle takes the rest. A window that has no
+    /// room for that shrinks everything alike.
+    fn fit(&mut self, size: egui::Vec2, views: &Views) {
+        let far = (size - self.size).abs().max_elem() > 0.5;
+        if far && size.x > 2.0 * (LEFT + RIGHT) * 0.7 && size.y > 2.0 * BELOW {
+            let before = std::mem::replace(&mut self.size, size);
+            if let Some(root) = self.tree.root {
+                fit(&mut self.tree.tiles, root, before, size, views);
+            }
+        }
+    }
+}
+
+/// Whether a view of the middle is in a part of the tree.
+fn holds_middle(tiles: &Tiles<Pane>, at: TileId, views: &Views) -> bool {
+    match tiles.get(at) {
+        Some(Tile::Pane(Pane(id))) => views.get(id).is_some_and(|view| view.place == Place::Middle),
+        Some(Tile::Container(container)) => container.children().any(|child| holds_middle(tiles, *child, views)),
+        None => false,
+    }
+}
+
+/// Scales the shares of a row or column from one size to another: the part with the middle takes what changes.
+fn fit(tiles: &mut Tiles<Pane>, at: TileId, before: egui::Vec2, now: egui::Vec2, views: &Views) {
+    let Some(Tile::Container(container)) = tiles.get(at) else { return };
+    let children = container.children_vec();
+    let Container::Linear(linear) = container else {
+        children.into_iter().for_each(|child| fit(tiles, child, before, now, views));
+        return;
+    };
+    let axis = usize::from(linear.dir == LinearDir::Vertical);
+    let was = linear.shares.split(&children, before[axis].max(1.0));
+    let mut sizes = was.clone();
+    let middle = children.iter().position(|child| holds_middle(tiles, *child, views)).unwrap_or(0);
+    if let Some(size) = sizes.get_mut(middle) {
+        *size = (*size + now[axis] - before[axis]).max(64.0);
+    }
+    if let Some(Tile::Container(Container::Linear(linear))) = tiles.get_mut(at) {
+        children.iter().zip(&sizes).for_each(|(child, size)| linear.shares.set_share(*child, *size));
+    }
+    for (child, (was, size)) in children.into_iter().zip(was.into_iter().zip(sizes)) {
+        let (mut before, mut now) = (before, now);
+        (before[axis], now[axis]) = (was, size);
+        fit(tiles, child, before, now, views);
+    }
+}
+
+/// Each view in its first place.
+fn first_layout(views: &Views) -> Tree<Pane> {
+    let mut tiles = Tiles::default();
+    let mut tabs = |place: Place| {
+        let panes = views.iter().filter(|view| view.place == place);
+        let panes: Vec<TileId> = panes.map(|view| tiles.insert_pane(Pane(view.id.to_owned()))).collect();
+        (!panes.is_empty()).then(|| tiles.insert_tab_tile(panes))
+    };
+    let [left, below, middle, right] = [Place::Left, Place::LeftBelow, Place::Middle, Place::Right].map(&mut tabs);
+    let mut line = |dir, parts: &[(Option<TileId>, f32)]| {
+        let parts: Vec<(TileId, f32)> = parts.iter().filter_map(|(id, size)| id.map(|id| (id, *size))).collect();
+        let mut linear = Linear::new(dir, parts.iter().map(|(id, _)| *id).collect());
+        parts.iter().for_each(|(id, size)| linear.shares.set_share(*id, *size));
+        (!parts.is_empty()).then(|| tiles.insert_container(Container::Linear(linear)))
+    };
+    let left = line(LinearDir::Vertical, &[(left, NOMINAL.y - BELOW), (below, BELOW)]);
+    let middle_width = NOMINAL.x - LEFT - RIGHT;
+    let root = line(LinearDir::Horizontal, &[(left, LEFT), (middle, middle_width), (right, RIGHT)]);
+    match root {
+        Some(root) => Tree::new("dock", root, tiles),
+        None => Tree::empty("dock"),
+    }
+}
+
+/// Draws all panes.
+pub fn show(world: &mut World, ui: &mut egui::Ui) {
+    let views = world.resource::<Views>().clone();
+    world.resource_scope(|world, mut dock: Mut<Dock>| {
+        let dock = dock.bypass_change_detection();
+        dock.fit(ui.available_size(), &views);
+        let mut panes = Panes { world, views: &views, edited: false, clicked: None };
+        dock.tree.ui(&mut panes, ui);
+        let Panes { edited, clicked, .. } = panes;
+        dock.edited |= edited;
+        if let Some(id) = clicked {
+            let keys = views.get(&id).map_or(&[][..], |view| view.keys);
+            *world.resource_mut::<Focus>() = Focus { view: Some(id), keys };
+        }
+    });
+}
+
+struct Panes<'a> {
+    world: &'a mut World,
+    views: &'a Views,
+    edited: bool,
+    clicked: Option<String>,
+}
+
+impl egui_tiles::Behavior<Pane> for Panes<'_> {
+    fn pane_ui(&mut self, ui: &mut egui::Ui, _: TileId, pane: &mut Pane) -> egui_tiles::UiResponse {
+        let rect = ui.available_rect_before_wrap();
+        let pressed = ui.input(|i| i.pointer.any_pressed().then(|| i.pointer.interact_pos()).flatten());
+        if pressed.is_some_and(|at| rect.contains(at) && ui.ctx().layer_id_at(at).is_none_or(|l| l == ui.layer_id())) {
+            self.clicked = Some(pane.0.clone());
+        }
+        if let Some(view) = self.views.get(&pane.0) {
+            (view.draw)(self.world, ui);
+        }
+        egui_tiles::UiResponse::None
+    }
+
+    fn tab_title_for_pane(&mut self, pane: &Pane) -> egui::WidgetText {
+        self.views.get(&pane.0).map_or(pane.0.as_str(), |view| view.title).into()
+    }
+
+    fn is_tab_closable(&self, _: &Tiles<Pane>, _: TileId) -> bool {
+        true
+    }
+
+    fn on_tab_close(&mut self, _: &mut Tiles<Pane>, _: TileId) -> bool {
+        self.edited = true;
+        true
+    }
+
+    fn on_edit(&mut self, _: egui_tiles::EditAction) {
+        self.edited = true;
+    }
+
+    fn simplification_options(&self) -> SimplificationOptions {
+        SimplificationOptions { all_panes_must_have_tabs: true, ..SimplificationOptions::default() }
+    }
+
+    fn gap_width(&self, _: &egui::Style) -> f32 {
+        2.0
+    }
+
+    fn min_size(&self) -> f32 {
+        96.0
+    }
+
+    fn tab_bar_color(&self, _: &egui::Visuals) -> egui::Color32 {
+        theme::SOLID
+    }
+
+    fn tab_bg_color(
+        &self,
+        _: &egui::Visuals,
+        _: &Tiles<Pane>,
+        _: TileId,
+        state: &egui_tiles::TabState,
+    ) -> egui::Color32 {
+        if state.active { theme::TAB } else { egui::Color32::TRANSPARENT }
+    }
+
+    fn tab_outline_stroke(
+        &self,
+        _: &egui::Visuals,
+        _: &Tiles<Pane>,
+        _: TileId,
+        _: &egui_tiles::TabState,
+    ) -> egui::Stroke {
+        egui::Stroke::NONE
+    }
+
+    fn tab_text_color(
+        &self,
+        _: &egui::Visuals,
+        _: &Tiles<Pane>,
+        _: TileId,
+        state: &egui_tiles::TabState,
+    ) -> egui::Color32 {
+        if state.active { theme::TEXT } else { theme::QUIET }
+    }
+}
+
+/// Takes up the layout of the last run, where one was kept.
+pub fn restore_layout(mut dock: ResMut<Dock>, views: Res<Views>) {
+    if let Some(tree) = kept::load(&views) {
+        dock.tree = tree.0;
+        dock.size = tree.1;
+    }
+}
+
+/// Keeps the layout when a person has changed it and let go of the mouse.
+pub fn keep_layout(mut dock: ResMut<Dock>, buttons: Res<ButtonInput<MouseButton>>) {
+    if dock.edited && buttons.get_pressed().len() == 0 {
+        dock.edited = false;
+        kept::save(&dock.tree, dock.size);
+    }
+}
+
+/// The dock.
+pub struct DockPlugin;
+
+impl Plugin for DockPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<Focus>();
+    }
+
+    fn finish(&self, app: &mut App) {
+        let dock = Dock::new(app.world().resource::<Views>());
+        app.insert_resource(dock);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+//! Numbers, metrics and times as panels and views write them.
+
+use memory_city_analysis::analyses;
+use memory_city_analysis::timeline::{Amount, Metric, TimePoint, Timeline, Unit};
+
+/// The name of a metric in a sentence: `objects`, `bytes`, `retained bytes`.
+pub fn metric_name(timeline: &Timeline, metric: Metric) -> String {
+    timeline.metric_info(metric).title.to_lowercase()
+}
+
+/// A number in a unit: `12,345 objects`, `1.2 MB`.
+pub fn in_unit(value: u64, unit: Unit) -> String {
+    match unit {
+        Unit::Objects => format!("{} objects", analyses::count_text(value)),
+        Unit::Bytes => analyses::bytes_text(value),
+        Unit::Count => analyses::count_text(value),
+        Unit::Millis => analyses::uptime_text(value),
+    }
+}
+
+/// A number in the unit of a metric.
+pub fn number(timeline: &Timeline, value: u64, metric: Metric) -> String {
+    in_unit(value, timeline.metric_info(metric).unit)
+}
+
+/// The same with a sign.
+pub fn signed(timeline: &Timeline, value: i64, metric: Metric) -> String {
+    let sign = match value {
+        v if v > 0 => "+",
+        0 => "±",
+        _ => "−",
+    };
+    format!("{sign}{}", number(timeline, value.unsigned_abs(), metric))
+}
+
+/// Objects and bytes together.
+pub fn amounts(amount: Amount) -> String {
+    format!("{} objects, {}", analyses::count_text(amount.objects), analyses::bytes_text(amount.bytes))
+}
+
+/// When a state was taken.
+pub fn when(point: &TimePoint) -> String {
+    if let Some(gc) = &point.gc {
+        return format!("{} at {}: {}", point.label, analyses::uptime_text(point.millis), analyses::gc_text(gc));
+    }
+    match point.millis {
+        0 => format!("{} (the file does not say when)", point.label),
+        millis => format!("{}, taken {}", point.label, analyses::time_text(millis)),
+    }
+}

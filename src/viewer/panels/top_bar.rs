@@ -1,0 +1,85 @@
+//! The bar at the top: what is open, how much it is, what to know about it, and what else can be opened or shown.
+
+use super::numbers::amounts;
+use super::theme;
+use crate::viewer::action::Action;
+use crate::viewer::clock::Clock;
+use crate::viewer::dock::Dock;
+use crate::viewer::document::{Document, OpenDocument};
+use crate::viewer::live::Listening;
+use crate::viewer::views::Views;
+use bevy::prelude::*;
+use bevy_egui::egui::{self, RichText};
+use memory_city_analysis::timeline::NodeId;
+
+/// Height with its frame.
+pub const HEIGHT: f32 = 38.0;
+
+/// Draws the bar.
+pub fn draw(
+    InMut(ui): InMut<egui::Ui>,
+    document: Res<Document>,
+    (clock, listening, views): (Res<Clock>, Res<Listening>, Res<Views>),
+    mut dock: ResMut<Dock>,
+    mut actions: MessageWriter<Action>,
+) {
+    let Some(open) = document.get() else { return };
+    ui.horizontal_centered(|ui| {
+        let title = RichText::new(theme::shortened(&open.title, 48)).heading().strong();
+        ui.add(egui::Label::new(title).selectable(false)).on_hover_text(&open.title);
+        ui.add_space(6.0);
+        let amount = open.timeline.amount(clock.time, NodeId::ROOT);
+        ui.label(RichText::new(amounts(amount)).color(theme::QUIET)).on_hover_text(match open.source.heaps() {
+            Some(_) => "The heap at the shown time: what is reachable from the GC roots",
+            None => "The heap at the shown time, as the input counts it",
+        });
+        warnings(ui, open);
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            if ui.button("?").on_hover_text(Action::Help.tooltip()).clicked() {
+                actions.write(Action::Help);
+            }
+            ui.menu_button("Views", |ui| menu(ui, &mut dock, &views))
+                .response
+                .on_hover_text("Which views are shown. Drag their tabs to place them beside each other");
+            let listens = listening.address().is_some();
+            if ui.selectable_label(listens, "Live").on_hover_text(Action::Listen.tooltip()).clicked() {
+                actions.write(Action::Listen);
+            }
+            if ui.button("Open…").on_hover_text(Action::OpenFiles.tooltip()).clicked() {
+                actions.write(Action::OpenFiles);
+            }
+        });
+    });
+}
+
+fn menu(ui: &mut egui::Ui, dock: &mut Dock, views: &Views) {
+    for view in views.iter() {
+        let mut shown = dock.shows(view.id);
+        if ui.checkbox(&mut shown, view.title).on_hover_text(view.help).clicked() {
+            if shown { dock.open(view) } else { dock.close(view.id) }
+        }
+    }
+    ui.separator();
+    if ui.button("First layout").on_hover_text("Puts all views where they were at the first start").clicked() {
+        dock.reset(views);
+        ui.close();
+    }
+}
+
+fn warnings(ui: &mut egui::Ui, open: &OpenDocument) {
+    let warnings = &open.warnings;
+    let text = match warnings.len() {
+        0 => return,
+        1 => "1 warning".to_owned(),
+        n => format!("{n} warnings"),
+    };
+    ui.label(RichText::new(format!("⚠ {text}")).color(theme::WARNING)).on_hover_ui(|ui| {
+        ui.label("What is shown may be incomplete:");
+        for warning in warnings.iter().take(12) {
+            ui.label(theme::shortened(&warning.to_string(), 400));
+        }
+        if warnings.len() > 12 {
+            ui.label(format!("and {} more, see the log", warnings.len() - 12));
+        }
+    });
+}

@@ -1,0 +1,193 @@
+//! The city: groups are buildings, their growth a colour, references cones. The first view.
+//!
+//! It owns the layout ([`City`]), the records on the GPU ([`step`]), the camera ([`fly`]) and what is drawn over the
+//! picture in its pane: names, legend, tooltip. Geometry and mapping are [`memory_city_views::city`]'s.
+
+mod fly;
+mod labels;
+mod laid_out;
+mod moving;
+mod pane;
+mod picking;
+mod present;
+mod states;
+mod step;
+
+pub(in crate::viewer) use fly::focus_pose;
+pub use fly::CameraRig;
+pub use laid_out::{City, Shown};
+pub(in crate::viewer) use pane::{alone, fill, hide};
+pub use present::ConeCount;
+
+use super::{Drawn, Place, View};
+use crate::viewer::app::{Awake, Stage};
+use crate::viewer::document::{Closed, Document, Grew, Opened, Preparation, Preparations};
+use crate::viewer::job::Job;
+use crate::viewer::notices::Notices;
+use crate::viewer::selection::Target;
+use crate::viewer::settings::Settings;
+use bevy::prelude::*;
+use laid_out::Ground;
+use memory_city_views::city::HitTarget;
+use moving::Moving;
+use std::sync::Arc;
+
+const ID: &str = "city";
+
+/// The city as a kind of view.
+pub(super) fn view() -> View {
+    View {
+        id: ID,
+        title: "City",
+        help: "Groups as buildings: how large they are, and how they grow",
+        place: Place::Middle,
+        keys: &[],
+        plugin,
+        draw: |world, ui| super::draw_with(world, ui, pane::draw),
+        preparation: Some(|settings| preparation(settings.clone(), None)),
+    }
+}
+
+fn plugin(app: &mut App) {
+    app.init_resource::<Shown>()
+        .init_resource::<LayingOut>()
+        .init_resource::<Moving>()
+        .init_resource::<CameraRig>()
+        .init_resource::<picking::Pointer>()
+        .init_resource::<step::Step>()
+        .init_resource::<ConeCount>()
+        .init_resource::<pane::CityPane>()
+        .add_observer(opened)
+        .add_observer(grew)
+        .add_observer(closed)
+        .add_systems(Update, keep_preparation.in_set(Stage::Input))
+        .add_systems(
+            Update,
+            (follow_settings, fly::follow_size, picking::find_pointer, fly::view_actions, fly::fly, moving::move_buildings)
+                .chain()
+                .in_set(Stage::Act),
+        )
+        .add_systems(Update, picking::pick.in_set(Stage::Derive))
+        .add_systems(Update, (step::follow_clock, present::present).chain().in_set(Drawn));
+}
+
+/// A layout of the open document under changed settings, on its way.
+#[derive(Resource, Default)]
+pub(super) struct LayingOut(Option<(u64, Settings, Job<City>)>);
+
+impl LayingOut {
+    /// Whether a layout is on its way.
+    pub(super) fn active(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
+fn preparation(settings: Settings, ground: Option<Ground>) -> Preparation {
+    Arc::new(move |source, arrival| Box::new(City::prepared(source, arrival, &settings, ground.as_ref())))
+}
+
+/// What is prepared follows the settings and what stands on the ground.
+fn keep_preparation(
+    shown: Res<Shown>,
+    settings: Res<Settings>,
+    mut preparations: ResMut<Preparations>,
+    mut kept: Local<Option<(u64, Settings)>>,
+) {
+    let now = (shown.0.as_ref().map_or(0, |city| city.layout), &*settings);
+    if kept.as_ref().is_none_or(|(layout, settings)| (*layout, settings) != now) {
+        *kept = Some((now.0, settings.clone()));
+        let ground = shown.0.as_ref().map(|city| (Arc::clone(&city.plan), Arc::clone(&city.timeline)));
+        preparations.set(ID, preparation(settings.clone(), ground));
+    }
+}
+
+fn take(document: &mut Document, settings: &Settings) -> Option<City> {
+    let prepared = document.prepared().take::<City>(ID);
+    prepared.or_else(|| document.timeline().map(|timeline| City::new(timeline, settings)))
+}
+
+fn opened(
+    _: On<Opened>,
+    mut document: ResMut<Document>,
+    mut shown: ResMut<Shown>,
+    mut rig: ResMut<CameraRig>,
+    mut moving: ResMut<Moving>,
+    mut laying: ResMut<LayingOut>,
+    settings: Res<Settings>,
+) {
+    shown.0 = take(&mut document, &settings);
+    rig.show_city(shown.0.as_ref().map_or(0.0, |city| city.tallest));
+    (*moving, *laying) = Default::default();
+}
+
+fn grew(
+    grew: On<Grew>,
+    mut document: ResMut<Document>,
+    mut shown: ResMut<Shown>,
+    mut rig: ResMut<CameraRig>,
+    mut moving: ResMut<Moving>,
+    mut laying: ResMut<LayingOut>,
+    step: Res<step::Step>,
+    settings: Res<Settings>,
+) {
+    let Some(mut city) = take(&mut document, &settings) else { return };
+    let from = shown.0.as_mut().filter(|_| grew.anew && document.live().is_some());
+    *moving = from.map(|before| Moving::between(before, &mut city, step.time())).unwrap_or_default();
+    *laying = LayingOut::default();
+    rig.set_tallest(city.tallest);
+    shown.0 = Some(city);
+}
+
+fn closed(_: On<Closed>, mut shown: ResMut<Shown>, mut moving: ResMut<Moving>, mut laying: ResMut<LayingOut>) {
+    shown.0 = None;
+    (*moving, *laying) = Default::default();
+}
+
+/// Lays the city out anew when the settings it depends on change; what is shown stays until the next is ready.
+fn follow_settings(
+    document: Res<Document>,
+    settings: Res<Settings>,
+    mut shown: ResMut<Shown>,
+    mut rig: ResMut<CameraRig>,
+    mut laying: ResMut<LayingOut>,
+    mut notices: ResMut<Notices>,
+    mut awake: ResMut<Awake>,
+) {
+    awake.keep_if(laying.active());
+    if let Some(outcome) = laying.0.as_ref().and_then(|(_, _, job)| job.poll())
+        && let Some((revision, ..)) = laying.0.take()
+    {
+        match outcome {
+            Ok(city) if revision == document.revision() => {
+                rig.set_tallest(city.tallest);
+                shown.0 = Some(city);
+            }
+            // The document went on in the meantime, and brought its own.
+            Ok(_) => {}
+            Err(panic) => notices.tell(panic),
+        }
+    }
+    let Some(city) = &shown.0 else { return };
+    let aim = laying.0.as_ref().map_or(&city.made_with, |(_, settings, _)| settings);
+    let mut wanted = settings.clone();
+    wanted.metric = wanted.metric_in(&city.timeline);
+    if aim.city_config() != wanted.city_config() {
+        let timeline = Arc::clone(&city.timeline);
+        let job_settings = wanted.clone();
+        let job = Job::start(move |_| City::new(&timeline, &job_settings));
+        laying.0 = Some((document.revision(), wanted, job));
+        awake.keep_if(true);
+    } else if !laying.active() && city.made_with.look() != settings.look() {
+        let city = city.with_look(&wanted);
+        shown.0 = Some(city);
+    }
+}
+
+/// The place of a target in a city: its plot, or its district.
+fn place_of(city: &City, target: Target) -> Option<HitTarget> {
+    let plot = city.plot_of(target).map(HitTarget::Plot);
+    plot.or_else(|| match target {
+        Target::Node(node) => city.plan.district_of(node).map(HitTarget::District),
+        Target::More(_) => None,
+    })
+}

@@ -1,0 +1,85 @@
+//! Buildings on the way from their old places to their new ones, when the ground was divided anew.
+
+use super::laid_out::{City, Shown};
+use crate::viewer::app::Awake;
+use crate::viewer::scene::Versioned;
+use crate::viewer::scene::records::BoxRecord;
+use bevy::prelude::*;
+
+/// The buildings that are on the way, if any.
+#[derive(Resource, Default)]
+pub struct Moving(Option<Journey>);
+
+struct Journey {
+    from: Vec<BoxRecord>,
+    to: Versioned<BoxRecord>,
+    /// The layout it leads to.
+    layout: u64,
+    progress: f32,
+}
+
+/// Seconds a building takes to its new place.
+const MOVE: f32 = 0.9;
+/// More buildings than that jump.
+const MOST_MOVING: usize = 200_000;
+
+impl Moving {
+    /// From where each box of the new city comes, as large as it is drawn at the shown time.
+    pub fn between(before: &mut City, city: &mut City, time: usize) -> Moving {
+        let to = city.boxes.clone();
+        if to.records.len() > MOST_MOVING {
+            return Moving(None);
+        }
+        let at = |city: &mut City| city.states(time.min(city.times().saturating_sub(1))).plots;
+        let (was, is) = (at(before), at(city));
+        let (before, city) = (&*before, &*city);
+        let from = to.records.iter().enumerate().map(|(i, record)| {
+            let target = city.target_of_box(i);
+            let same = city.same_in(target, before);
+            match same.and_then(|target| before.box_of(target)) {
+                Some(old) => {
+                    let [x, z, half_x, half_z] = before.boxes.records[old as usize].cell;
+                    let was = same.and_then(|target| before.plot_of(target)).and_then(|plot| was.get(plot));
+                    let is = city.plot_of(target).and_then(|plot| is.get(plot));
+                    // The same value is another share of another plot.
+                    let factor = match (was, is) {
+                        (Some(was), Some(is)) if is.side > 0 => f32::from(was.side) / f32::from(is.side),
+                        _ => 1.0,
+                    };
+                    BoxRecord { cell: [x, z, half_x * factor, half_z * factor], ..*record }
+                }
+                // What is new grows out of its place.
+                None => BoxRecord { cell: [record.cell[0], record.cell[1], 0.0, 0.0], ..*record },
+            }
+        });
+        Moving(Some(Journey { from: from.collect(), to, layout: city.layout, progress: 0.0 }))
+    }
+}
+
+/// Moves the buildings that are on the way.
+pub fn move_buildings(
+    mut moving: ResMut<Moving>,
+    mut shown: ResMut<Shown>,
+    time: Res<Time>,
+    mut awake: ResMut<Awake>,
+) {
+    let Some(journey) = &mut moving.bypass_change_detection().0 else { return };
+    awake.keep_if(true);
+    let city = shown.bypass_change_detection().0.as_mut();
+    // A city that took its place in the meantime stands where it stands.
+    let Some(city) = city.filter(|city| city.layout == journey.layout) else {
+        moving.0 = None;
+        return;
+    };
+    journey.progress += time.delta_secs() / MOVE;
+    if journey.progress >= 1.0 {
+        city.boxes = journey.to.clone();
+        moving.0 = None;
+        return;
+    }
+    let x = journey.progress;
+    let eased = x * x * (3.0 - 2.0 * x);
+    let mix = |a: [f32; 4], b: [f32; 4]| std::array::from_fn(|i| a[i] + (b[i] - a[i]) * eased);
+    let pairs = journey.from.iter().zip(journey.to.records.iter());
+    city.boxes = Versioned::new(pairs.map(|(a, b)| BoxRecord { cell: mix(a.cell, b.cell), ..*b }).collect());
+}

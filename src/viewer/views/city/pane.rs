@@ -1,0 +1,185 @@
+//! The pane the city is drawn in: where it is in the window, and what stands over the picture: names, a tooltip, and in
+//! pictures without panels a caption and the legend.
+
+use super::fly::CameraRig;
+use super::labels;
+use super::laid_out::{City, Shown};
+use super::picking::Pointer;
+use super::LayingOut;
+use crate::viewer::clock::Clock;
+use crate::viewer::document::{Document, OpenDocument};
+use crate::viewer::panels::{numbers, theme, tooltip};
+use crate::viewer::references::References;
+use crate::viewer::selection::{Filter, Marks, Selection};
+use crate::viewer::settings::Settings;
+use crate::viewer::views::legend;
+use bevy::ecs::system::SystemParam;
+use bevy::prelude::*;
+use bevy_egui::egui;
+use memory_city_analysis::timeline::NodeId;
+use memory_city_views::city::HitTarget;
+
+/// Where the city is drawn.
+#[derive(Resource, Default)]
+pub struct CityPane {
+    /// In the window, points; `None` while it is not drawn at all (behind another tab).
+    pub rect: Option<egui::Rect>,
+}
+
+/// Names beside which nothing else is said at most this often.
+const MOST_NAMED: usize = 40;
+
+#[derive(SystemParam)]
+pub struct Names<'w> {
+    shown: ResMut<'w, Shown>,
+    clock: Res<'w, Clock>,
+    settings: Res<'w, Settings>,
+    selection: Res<'w, Selection>,
+    marks: Res<'w, Marks>,
+    filter: Res<'w, Filter>,
+    references: Res<'w, References>,
+    rig: ResMut<'w, CameraRig>,
+    pane: ResMut<'w, CityPane>,
+}
+
+/// Draws what stands over the picture into the city's pane of the dock.
+pub fn draw(
+    InMut(ui): InMut<egui::Ui>,
+    mut names: Names,
+    document: Res<Document>,
+    pointer: Res<Pointer>,
+    laying: Res<LayingOut>,
+) {
+    let rect = ui.available_rect_before_wrap();
+    ui.allocate_rect(rect, egui::Sense::hover());
+    names.pane.rect = Some(rect);
+    names.rig.set_pane(rect, rect);
+    let painter = ui.painter_at(rect);
+    names.paint(&painter, rect);
+    if laying.active() {
+        let box_rect = egui::Rect::from_min_size(rect.min + egui::vec2(10.0, 10.0), egui::vec2(24.0, 24.0));
+        egui::Spinner::new().paint_at(ui, box_rect);
+    }
+    names.tooltip(ui.ctx(), &document, &pointer);
+}
+
+/// Draws the city alone into the whole window or image, with caption and legend: panels are hidden, or a picture is made.
+pub fn alone(world: &mut World, ctx: &egui::Context) {
+    if let Err(error) = world.run_system_cached_with(draw_alone, ctx.clone()) {
+        tracing::error!("the city cannot be drawn: {error}");
+    }
+}
+
+fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Document>, pointer: Res<Pointer>) {
+    let Some(open) = document.get() else { return };
+    let all = ctx.content_rect();
+    let mut free = all;
+    // Caption and legend stand at the left: the city beside them, if there is room.
+    if free.width() > 1000.0 {
+        free.min.x += legend::WIDTH + theme::GAP;
+    }
+    if let Some(city) = &names.shown.0 {
+        legend::over(&ctx, city, &names.settings, names.selection.node().is_some());
+    }
+    caption(&ctx, open, &names.clock, &names.settings, names.selection.node());
+    names.pane.rect = Some(all);
+    names.rig.set_pane(all, free);
+    let layer = egui::LayerId::new(egui::Order::Background, "labels".into());
+    names.paint(&ctx.layer_painter(layer).with_clip_rect(free), all);
+    names.tooltip(&ctx, &document, &pointer);
+}
+
+/// The city is not drawn, unless it is asked for again in this frame.
+pub fn hide(world: &mut World) {
+    world.resource_mut::<CityPane>().rect = None;
+}
+
+/// Gives the picture the whole window or image, with nothing over it.
+pub fn fill(world: &mut World, ctx: &egui::Context) {
+    let all = ctx.content_rect();
+    world.resource_mut::<CityPane>().rect = Some(all);
+    world.resource_mut::<CameraRig>().set_pane(all, all);
+}
+
+impl Names<'_> {
+    /// Paints the names of the city that lies in `all` into what the painter may paint on.
+    fn paint(&mut self, painter: &egui::Painter, all: egui::Rect) {
+        if !self.settings.labels {
+            return;
+        }
+        let connected = self.connected();
+        let Some(city) = self.shown.bypass_change_detection().0.as_mut() else { return };
+        let time = self.clock.time.min(city.times().saturating_sub(1));
+        let states = city.states(time).plots;
+        let most = city.growing.len().min(self.settings.solid_count);
+        let growing = city.growing[..most].iter().filter(|&&n| self.filter.shows(&city.timeline, n));
+        let wanted = labels::Wanted {
+            selected: self.selection.nodes().take(MOST_NAMED).collect(),
+            marked: self.marks.nodes().iter().copied().take(MOST_NAMED).collect(),
+            connected,
+            growing: growing.copied().collect(),
+        };
+        let city: &City = city;
+        let standing = |plot: usize| states.get(plot).map(|&s| city.appearance.standing(s)).unwrap_or_default();
+        let labels = labels::collect(city, &standing, &wanted);
+        let eye = self.rig.pose.eye;
+        let hidden = |label: &labels::Label| {
+            let before = city.appearance.pick(&city.plan, standing, eye, label.at - eye);
+            before.is_some_and(|hit| {
+                let own = match hit.target {
+                    HitTarget::Plot(plot) => city.target_of_plot(plot) == label.target,
+                    HitTarget::District(_) => false,
+                };
+                hit.distance < 0.985 && !own
+            })
+        };
+        labels::paint(painter, &labels, self.rig.clip_from_world(), all, hidden);
+    }
+
+    /// What the cones of the selection lead to.
+    fn connected(&self) -> Vec<NodeId> {
+        let Some(node) = self.selection.node().filter(|_| self.settings.show_pointers) else { return Vec::new() };
+        let Some(map) = self.references.of(node) else { return Vec::new() };
+        let incoming = map.incoming.iter().take(8).filter(|_| self.settings.show_incoming);
+        let outgoing = map.outgoing.iter().take(8).filter(|_| self.settings.show_outgoing);
+        incoming.chain(outgoing).map(|edge| edge.other).collect()
+    }
+
+    fn tooltip(&self, ctx: &egui::Context, document: &Document, pointer: &Pointer) {
+        let over = pointer.over.filter(|_| !self.rig.dragging());
+        if let (Some(city), Some(target), Some(at), Some(_)) =
+            (&self.shown.0, self.selection.hovered, over, document.get())
+        {
+            tooltip::show(ctx, city, self.clock.time, target, egui::pos2(at.x, at.y));
+        }
+    }
+}
+
+/// Title and time of a picture without panels.
+fn caption(ctx: &egui::Context, open: &OpenDocument, clock: &Clock, settings: &Settings, selected: Option<NodeId>) {
+    let quiet = |text: String| egui::RichText::new(text).color(theme::QUIET);
+    egui::Area::new("caption".into())
+        .anchor(egui::Align2::LEFT_TOP, [theme::GAP, theme::GAP])
+        .interactable(false)
+        .show(ctx, |ui| {
+            theme::frame().show(ui, |ui| {
+                ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+                let timeline = &open.timeline;
+                let label = timeline.points().get(clock.time).map_or("", |point| &point.label);
+                ui.label(egui::RichText::new(&open.title).heading().strong());
+                ui.label(format!("{}/{}  {}", clock.time + 1, timeline.times(), label));
+                ui.label(quiet(numbers::amounts(timeline.amount(clock.time, NodeId::ROOT))));
+                let grouping = open.source.grouping_title();
+                ui.label(quiet(format!("{grouping}  ·  {}", numbers::metric_name(timeline, settings.metric))));
+                if let Some(node) = selected {
+                    let path = format!("selected: {}", timeline.path_label(node));
+                    ui.label(egui::RichText::new(path).color(theme::ACCENT));
+                    ui.label(quiet(numbers::amounts(timeline.amount(clock.time, node))));
+                }
+                for warning in open.warnings.iter().take(3) {
+                    let text = format!("⚠ {}", theme::shortened(&warning.to_string(), 110));
+                    ui.label(egui::RichText::new(text).color(theme::WARNING).size(11.0));
+                }
+            });
+        });
+}

@@ -1,0 +1,101 @@
+//! The states of plots at the times visited last: a bounded memory of what took time to compute.
+
+use crate::viewer::scene::Versioned;
+use memory_city_views::city::PlotState;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// How much memory the states of a city may take.
+pub const MOST_BYTES: usize = 256 << 20;
+
+/// The states of one point in time, for the GPU and for picking.
+#[derive(Clone)]
+pub struct TimeState {
+    /// In drawing order.
+    pub records: Versioned<PlotState>,
+    /// By plot.
+    pub plots: Arc<Vec<PlotState>>,
+}
+
+impl TimeState {
+    fn bytes(&self) -> usize {
+        size_of_val(&**self.records.records) + size_of_val(&**self.plots)
+    }
+}
+
+/// States by time. Those used longest ago go when there are too many; the two used last always stay, since a step goes
+/// from one to the other.
+pub struct StatesCache {
+    most: usize,
+    bytes: usize,
+    /// Used last first.
+    kept: VecDeque<(usize, TimeState)>,
+}
+
+impl StatesCache {
+    /// Keeps at most `most` bytes.
+    pub fn new(most: usize) -> Self {
+        StatesCache { most, bytes: 0, kept: VecDeque::new() }
+    }
+
+    /// The states at `time`, computed if they are not here.
+    pub fn get(&mut self, time: usize, compute: impl FnOnce() -> TimeState) -> TimeState {
+        let entry = match self.kept.iter().position(|(t, _)| *t == time).and_then(|at| self.kept.remove(at)) {
+            Some(entry) => entry,
+            None => {
+                let state = compute();
+                self.bytes += state.bytes();
+                (time, state)
+            }
+        };
+        let state = entry.1.clone();
+        self.kept.push_front(entry);
+        while self.bytes > self.most && self.kept.len() > 2 {
+            if let Some((_, old)) = self.kept.pop_back() {
+                self.bytes -= old.bytes();
+            }
+        }
+        state
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.kept.clear();
+        self.bytes = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_journey_takes_no_more_memory_than_it_may() {
+        let state = || TimeState {
+            records: Versioned::new(vec![PlotState::SLAB; 1000]),
+            plots: Arc::new(vec![PlotState::default(); 1000]),
+        };
+        let one = state().bytes();
+        let mut cache = StatesCache::new(5 * one);
+        let mut computed = 0;
+        for _ in 0..3 {
+            for time in 0..1000 {
+                let before = computed;
+                cache.get(time, || {
+                    computed += 1;
+                    state()
+                });
+                assert!(cache.bytes <= 5 * one && cache.bytes == cache.kept.len() * one);
+                // What was just shown is there.
+                for back in (0..5.min(time + 1)).rev() {
+                    cache.get(time - back, || unreachable!("kept"));
+                }
+                assert_eq!(computed, before + 1);
+            }
+        }
+        // However little there may be, a step needs two.
+        let mut small = StatesCache::new(1);
+        (0..9).for_each(|time| drop(small.get(time, state)));
+        assert_eq!(small.kept.len(), 2);
+    }
+}

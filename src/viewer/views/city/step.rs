@@ -1,0 +1,61 @@
+//! The records of the animated step between two points in time: what of the states is on the GPU.
+
+use super::laid_out::Shown;
+use crate::viewer::clock::Clock;
+use crate::viewer::scene::Versioned;
+use bevy::prelude::*;
+use memory_city_views::city::PlotState;
+
+/// The step on screen.
+#[derive(Resource, Default)]
+pub struct Step {
+    /// States at the start of the step.
+    pub before: Versioned<PlotState>,
+    /// States at its end.
+    pub after: Versioned<PlotState>,
+    time: usize,
+    layout: u64,
+    eased: f32,
+}
+
+impl Step {
+    /// The point in time at its end.
+    pub fn time(&self) -> usize {
+        self.time
+    }
+}
+
+/// Follows time and layout.
+pub fn follow_clock(mut shown: ResMut<Shown>, clock: Res<Clock>, mut step: ResMut<Step>) {
+    let Some(city) = shown.bypass_change_detection().0.as_mut() else {
+        *step = Step::default();
+        return;
+    };
+    let last = city.times().saturating_sub(1);
+    let time = clock.time.min(last);
+    let eased = clock.eased();
+    if step.layout != city.layout {
+        // Another layout, at once; when time moves on with it, from where time was.
+        let from = if eased < 1.0 { step.time.min(last) } else { time };
+        step.before = city.states(from).records;
+        step.after = city.states(time).records;
+        step.layout = city.layout;
+    } else if step.time != time {
+        step.after = if eased >= 1.0 {
+            step.before = city.states(time).records;
+            step.before.clone()
+        } else {
+            if step.eased >= 1.0 {
+                step.before = step.after.clone();
+            } else if step.eased > 0.0 {
+                // A step into a running step starts from what is on screen.
+                let (from, to) = (&step.before.records, &step.after.records);
+                let mixed = from.iter().zip(to.iter()).map(|(a, b)| a.lerp(*b, step.eased)).collect();
+                step.before = Versioned::new(mixed);
+            }
+            city.states(time).records
+        };
+    }
+    step.time = time;
+    step.eased = eased;
+}

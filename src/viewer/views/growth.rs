@@ -1,0 +1,133 @@
+//! What grows most: a list linked both ways with the other views. A row selects its group; a selected group marks its row.
+
+use super::{Place, View};
+use crate::viewer::clock::Clock;
+use crate::viewer::document::Document;
+use crate::viewer::live::Listening;
+use crate::viewer::panels::numbers::{metric_name, signed};
+use crate::viewer::panels::{live_panel, theme, tooltip};
+use crate::viewer::action::Action;
+use crate::viewer::selection::{Filter, Selection};
+use crate::viewer::settings::Settings;
+use crate::viewer::views::Shown;
+use bevy::prelude::*;
+use bevy_egui::egui::{self, Align2, Color32, CornerRadius, Rect, RichText, Sense, Stroke, StrokeKind};
+use memory_city_analysis::analyses;
+use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
+use memory_city_views::city;
+
+/// Rows that are shown.
+const ROWS: usize = 16;
+/// Groups that are ranked: a filter leaves some of them.
+const MOST_RANKED: usize = 200;
+
+/// The list as a kind of view.
+pub(super) fn view() -> View {
+    View {
+        id: "growth",
+        title: "Growth",
+        help: "The groups that grow most, and programs that are connected",
+        place: Place::Left,
+        keys: &[],
+        plugin: |_| (),
+        draw: |world, ui| super::draw_with(world, ui, draw),
+        preparation: None,
+    }
+}
+
+#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
+fn draw(
+    InMut(ui): InMut<egui::Ui>,
+    document: Res<Document>,
+    (clock, settings, filter): (Res<Clock>, Res<Settings>, Res<Filter>),
+    mut selection: ResMut<Selection>,
+    mut listening: ResMut<Listening>,
+    shown: Res<Shown>,
+    mut actions: MessageWriter<Action>,
+    mut ranked: Local<Option<((u64, Metric), Vec<NodeId>)>>,
+) {
+    let Some(open) = document.get() else { return };
+    let metric = settings.metric_in(&open.timeline);
+    let state = (document.revision(), metric);
+    if ranked.as_ref().is_none_or(|(of, _)| *of != state) {
+        *ranked = Some((state, analyses::top_growing(&open.timeline, metric, MOST_RANKED)));
+    }
+    let Some((_, ranked)) = ranked.as_ref() else { return };
+    theme::pane(ui, |ui| {
+        let selection = selection.bypass_change_detection();
+        list(ui, &open.timeline, metric, ranked, &filter, clock.time, selection);
+        live_panel::show(ui, listening.bypass_change_detection(), &document, shown.0.as_ref(), &clock, &mut actions);
+    });
+}
+
+fn list(
+    ui: &mut egui::Ui,
+    timeline: &Timeline,
+    metric: Metric,
+    ranked: &[NodeId],
+    filter: &Filter,
+    time: usize,
+    selection: &mut Selection,
+) {
+    theme::heading(ui, &format!("GROWS MOST  ·  {} first to last", metric_name(timeline, metric)));
+    let top: Vec<NodeId> =
+        ranked.iter().copied().filter(|&node| filter.shows(timeline, node)).take(ROWS).collect();
+    let most = top.first().map(|&n| timeline.growth(n, metric)).unwrap_or(0).max(1);
+    if timeline.times() < 2 {
+        ui.label(
+            RichText::new("Only one state is open. Open a second one of the same program, taken later, to see growth.")
+                .color(theme::QUIET),
+        );
+        return;
+    }
+    if top.is_empty() {
+        ui.label(RichText::new("No group is larger at the end than at the start.").color(theme::QUIET));
+        return;
+    }
+    for (rank, &node) in top.iter().enumerate() {
+        let growth = timeline.growth(node, metric);
+        let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 20.0), Sense::click());
+        let painter = ui.painter_at(rect);
+        let selected = selection.has(node);
+        let pointed = selection.hovered == Some(crate::viewer::selection::Target::Node(node));
+        if selected || response.hovered() || pointed {
+            let fill = if selected { Color32::from_rgb(30, 66, 122) } else { Color32::from_rgb(34, 44, 64) };
+            painter.rect(rect, CornerRadius::same(4), fill, Stroke::NONE, StrokeKind::Inside);
+        }
+        let share = (growth as f64 / most as f64) as f32;
+        let bar = Rect::from_min_size(rect.min + egui::vec2(2.0, 16.0), egui::vec2((rect.width() - 4.0) * share, 2.5));
+        painter.rect_filled(bar, 1.0, theme::colour(city::growth_colour(share)));
+        let font = egui::FontId::proportional(12.5);
+        let amount = signed(timeline, growth, metric);
+        let amount_rect = painter.text(
+            rect.right_top() + egui::vec2(-4.0, 1.0),
+            Align2::RIGHT_TOP,
+            amount,
+            font.clone(),
+            theme::TEXT,
+        );
+        let name = &theme::brief(&timeline.display_name(node));
+        let room = ((amount_rect.left() - rect.left() - 26.0) / 6.6) as usize;
+        painter.text(
+            rect.left_top() + egui::vec2(4.0, 1.0),
+            Align2::LEFT_TOP,
+            format!("{}", rank + 1),
+            font.clone(),
+            theme::QUIET,
+        );
+        painter.text(
+            rect.left_top() + egui::vec2(24.0, 1.0),
+            Align2::LEFT_TOP,
+            theme::shortened(name, room.max(6)),
+            font,
+            theme::TEXT,
+        );
+        if response.hovered() {
+            selection.pointed = Some(node);
+        }
+        if response.clicked() {
+            selection.toggle(timeline, node);
+        }
+        response.on_hover_ui(|ui| tooltip::node(ui, timeline, time, node));
+    }
+}

@@ -1,0 +1,134 @@
+//! The views of a document. Each is a file that says what it is ([`View`]) and is registered by its name in the list
+//! below: nothing else knows it. The dock shows views beside each other.
+//!
+//! A view keeps its settings in resources of its own, draws into the pane it is given, follows the document by observing
+//! [`Opened`](super::document::Opened), [`Grew`](super::document::Grew) and [`Closed`](super::document::Closed), and
+//! shares time, selection, hover, marks and filter with all others. It may not know another view.
+
+use super::document::{Preparation, Preparations};
+use super::settings::Settings;
+use bevy::ecs::system::IntoSystem;
+use bevy::prelude::*;
+use bevy_egui::egui;
+
+macro_rules! views {
+    ($($name:ident),* $(,)?) => {
+        $(mod $name;)*
+        /// All views, in the order of the menu.
+        fn all() -> Vec<View> {
+            vec![$($name::view()),*]
+        }
+    };
+}
+
+views! { city, table, growth, legend, details, settings_pane }
+
+pub use city::{CameraRig, City, ConeCount, Shown};
+pub(super) use city::{alone, fill, focus_pose, hide};
+
+/// The systems that turn the state into a picture.
+#[derive(SystemSet, Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Drawn;
+
+/// Where a view stands before anybody has moved it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A column at the left.
+    Left,
+    /// Below it.
+    LeftBelow,
+    /// In the middle: the first of them is in front.
+    Middle,
+    /// A column at the right.
+    Right,
+}
+
+/// A kind of view.
+#[derive(Clone, Copy)]
+pub struct View {
+    /// Its name in kept layouts: never changes.
+    pub id: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// What it shows, a line.
+    pub help: &'static str,
+    /// Where it stands first.
+    pub place: Place,
+    /// Keys that it handles itself while it has the keyboard; all others are actions.
+    pub keys: &'static [KeyCode],
+    /// Its resources, systems and observers.
+    pub plugin: fn(&mut App),
+    /// Draws it into its pane.
+    pub draw: fn(&mut World, &mut egui::Ui),
+    /// What it computes from a source before it is shown.
+    pub preparation: Option<fn(&Settings) -> Preparation>,
+}
+
+/// The kinds of views there are.
+#[derive(Resource, Clone)]
+pub struct Views(Vec<View>);
+
+impl Views {
+    /// All kinds of views.
+    pub fn all() -> Views {
+        Views(all())
+    }
+
+    /// They, in the order of the menu.
+    pub fn iter(&self) -> impl Iterator<Item = &View> {
+        self.0.iter()
+    }
+
+    /// The view of an id.
+    pub fn get(&self, id: &str) -> Option<&View> {
+        self.0.iter().find(|view| view.id == id)
+    }
+}
+
+/// What views compute from a source under `settings`, for who has no window (yet).
+pub fn preparations(settings: &Settings) -> Preparations {
+    let mut preparations = Preparations::default();
+    for view in all() {
+        if let Some(preparation) = view.preparation {
+            preparations.set(view.id, preparation(settings));
+        }
+    }
+    preparations
+}
+
+/// Runs a system that draws: its parameters are what it touches.
+pub(super) fn draw_with<M>(
+    world: &mut World,
+    ui: &mut egui::Ui,
+    system: impl IntoSystem<InMut<'static, egui::Ui>, (), M> + 'static,
+) {
+    if let Err(error) = world.run_system_cached_with(system, ui) {
+        tracing::error!("a view cannot be drawn: {error}");
+    }
+}
+
+/// Registers all views.
+pub struct ViewsPlugin;
+
+impl Plugin for ViewsPlugin {
+    fn build(&self, app: &mut App) {
+        let views = Views::all();
+        app.configure_sets(Update, Drawn.in_set(super::app::Stage::Present));
+        for view in views.iter() {
+            (view.plugin)(app);
+        }
+        app.insert_resource(views);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn ids_are_unique_and_every_view_says_what_it_shows() {
+        let mut seen = std::collections::HashSet::new();
+        for view in super::all() {
+            assert!(seen.insert(view.id), "{} is registered twice", view.id);
+            assert!(!view.title.is_empty() && !view.help.is_empty());
+        }
+    }
+}

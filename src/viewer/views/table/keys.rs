@@ -1,0 +1,89 @@
+//! The keyboard in the table: rows up and down, open and close, from end to end.
+
+use super::rows::Table;
+use crate::viewer::selection::Selection;
+use bevy::prelude::KeyCode;
+use bevy_egui::egui::{self, Key};
+use memory_city_analysis::table::Shape;
+use memory_city_analysis::timeline::{NodeId, Timeline};
+
+/// Keys that are the table's while it has the keyboard.
+pub const KEYS: &[KeyCode] = &[
+    KeyCode::ArrowUp,
+    KeyCode::ArrowDown,
+    KeyCode::ArrowLeft,
+    KeyCode::ArrowRight,
+    KeyCode::Home,
+    KeyCode::End,
+    KeyCode::PageUp,
+    KeyCode::PageDown,
+    KeyCode::Enter,
+];
+
+/// Rows that a page key passes.
+const PAGE: usize = 20;
+
+/// Does what the pressed keys say; nothing while a text is typed.
+pub fn handle(ui: &egui::Ui, table: &mut Table, timeline: &Timeline, selection: &mut Selection) {
+    if ui.memory(|memory| memory.focused().is_some()) {
+        return;
+    }
+    let (pressed, modifiers) = ui.input(|i| {
+        let keys = [
+            Key::ArrowUp,
+            Key::ArrowDown,
+            Key::ArrowLeft,
+            Key::ArrowRight,
+            Key::Home,
+            Key::End,
+            Key::PageUp,
+            Key::PageDown,
+            Key::Enter,
+        ];
+        (keys.into_iter().filter(|key| i.key_pressed(*key)).collect::<Vec<_>>(), i.modifiers)
+    });
+    for key in pressed {
+        press(table, timeline, selection, key, modifiers);
+    }
+}
+
+fn press(table: &mut Table, timeline: &Timeline, selection: &mut Selection, key: Key, modifiers: egui::Modifiers) {
+    let Some(last) = table.rows().len().checked_sub(1) else { return };
+    let at = table.cursor.and_then(|node| table.row_of(node));
+    let tree = table.order.shape == Shape::Tree;
+    let here: Option<NodeId> = at.map(|row| table.rows()[row]);
+    let to = match key {
+        Key::ArrowUp => at.map_or(0, |row| row.saturating_sub(1)),
+        Key::ArrowDown => at.map_or(0, |row| (row + 1).min(last)),
+        Key::PageUp => at.map_or(0, |row| row.saturating_sub(PAGE)),
+        Key::PageDown => at.map_or(0, |row| (row + PAGE).min(last)),
+        Key::Home => 0,
+        Key::End => last,
+        _ => {
+            let Some(node) = here.filter(|_| tree) else { return };
+            let (open, leaf) = (table.is_open(node), timeline.is_leaf(node));
+            match key {
+                Key::Enter if !leaf => table.set_open(node, !open),
+                Key::ArrowRight if !leaf && !open => table.set_open(node, true),
+                Key::ArrowLeft if !leaf && open => table.set_open(node, false),
+                // To the first child, or to what it lies in.
+                Key::ArrowRight if !leaf => return press(table, timeline, selection, Key::ArrowDown, modifiers),
+                Key::ArrowLeft => {
+                    if let Some(row) = timeline.parent(node).and_then(|parent| table.row_of(parent)) {
+                        go(table, timeline, selection, row, egui::Modifiers::NONE);
+                    }
+                }
+                _ => {}
+            }
+            return;
+        }
+    };
+    go(table, timeline, selection, to, modifiers);
+}
+
+fn go(table: &mut Table, timeline: &Timeline, selection: &mut Selection, row: usize, modifiers: egui::Modifiers) {
+    // Shift extends the range; Control means nothing here.
+    let modifiers = if modifiers.shift { egui::Modifiers::SHIFT } else { egui::Modifiers::NONE };
+    super::click(table, timeline, selection, row, modifiers);
+    table.reveal = table.cursor;
+}

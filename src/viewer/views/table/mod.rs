@@ -1,0 +1,98 @@
+//! The table: the whole memory tree with a column for each metric, its growth, share, and a line over time; sorted,
+//! filtered, opened and closed, linked with the other views both ways.
+//!
+//! What the rows are is [`memory_city_analysis::table`]'s; they are made off the frame ([`rows`]), and what is painted
+//! follows the rows on screen ([`paint`]), however many there are.
+
+mod header;
+mod keys;
+mod paint;
+mod rows;
+
+use super::{Place, View};
+use crate::viewer::app::Stage;
+use crate::viewer::clock::Clock;
+use crate::viewer::dock::Focus;
+use crate::viewer::document::{Closed, Document, Grew, Opened};
+use crate::viewer::panels::theme;
+use crate::viewer::selection::{Filter, Selection};
+use bevy::prelude::*;
+use bevy_egui::egui;
+use memory_city_analysis::timeline::{NodeId, Timeline};
+pub use rows::Table;
+
+const ID: &str = "table";
+
+/// The table as a kind of view.
+pub(super) fn view() -> View {
+    View {
+        id: ID,
+        title: "Table",
+        help: "The whole tree as a table: sort, filter, compare over time",
+        place: Place::Middle,
+        keys: keys::KEYS,
+        plugin,
+        draw: |world, ui| super::draw_with(world, ui, draw),
+        preparation: None,
+    }
+}
+
+fn plugin(app: &mut App) {
+    app.init_resource::<Table>()
+        .add_observer(|_: On<Opened>, mut table: ResMut<Table>| table.forget())
+        .add_observer(|_: On<Closed>, mut table: ResMut<Table>| table.forget())
+        .add_observer(|_: On<Grew>, document: Res<Document>, mut table: ResMut<Table>| {
+            if let Some(timeline) = document.timeline() {
+                table.rebind(timeline);
+            }
+        })
+        .add_systems(Update, rows::follow.in_set(Stage::Derive));
+}
+
+fn draw(
+    InMut(ui): InMut<egui::Ui>,
+    document: Res<Document>,
+    mut table: ResMut<Table>,
+    mut selection: ResMut<Selection>,
+    mut filter: ResMut<Filter>,
+    (clock, focus): (Res<Clock>, Res<Focus>),
+) {
+    let table = table.bypass_change_detection();
+    table.seen = true;
+    let Some(timeline) = document.timeline() else { return };
+    ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, theme::PANEL);
+    egui::Frame::new().inner_margin(egui::Margin::same(6)).show(ui, |ui| {
+        header::show(ui, table, &mut filter);
+        let selection = selection.bypass_change_detection();
+        if focus.is(ID) {
+            keys::handle(ui, table, timeline, selection);
+        }
+        let room = ui.available_height() - paint::FOOTER;
+        ui.allocate_ui(egui::vec2(ui.available_width(), room), |ui| {
+            ui.set_min_height(room);
+            paint::rows(ui, table, timeline, selection, clock.time);
+        });
+        paint::footer(ui, timeline, selection, clock.time);
+    });
+}
+
+/// Selects the row that was clicked, adds it (Ctrl), or selects all from the row before to it (Shift).
+fn click(table: &mut Table, timeline: &Timeline, selection: &mut Selection, row: usize, modifiers: egui::Modifiers) {
+    let Some(&node) = table.rows().get(row) else { return };
+    if modifiers.shift {
+        let anchor = table.anchor.and_then(|node| table.row_of(node)).unwrap_or(row);
+        let range = anchor.min(row)..=anchor.max(row);
+        // The clicked row leads.
+        let rest: Vec<NodeId> = table.rows()[range].iter().copied().filter(|n| *n != node).collect();
+        selection.select_all(timeline, std::iter::once(node).chain(rest));
+    } else {
+        if modifiers.command {
+            selection.add_or_remove(timeline, node);
+        } else {
+            selection.select(timeline, node);
+        }
+        table.anchor = Some(node);
+    }
+    table.cursor = Some(node);
+    table.followed = selection.revision();
+}

@@ -21,7 +21,7 @@ pub struct OpenArgs {
     paths: Vec<PathBuf>,
     /// Listen for programs that send their trees, at HOST:PORT (default: this machine only)
     #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = memory_city_live::DEFAULT_ADDRESS)]
-    listen: Option<String>,
+    pub listen: Option<String>,
     #[command(flatten)]
     rules: ListenRules,
     #[command(flatten)]

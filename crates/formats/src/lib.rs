@@ -14,7 +14,7 @@
 //! let (object, node) = (2, 0x1000);
 //! let mut dump = Dump::new(2, 8, 1_700_000_000_000);
 //! dump.load_class(1, node, "com/acme/Node").string(0x20, "next").class(node, 0, 0, &[], &[(0x20, object)]);
-//! dump.instance(0x2000, 0, node, &0x2010u64.to_be_bytes()).instance(0x2010, 0, node, &0u64.to_be_bytes());
+//! dump.instance(0x2000, 0, node, &[(object, 0x2010)]).instance(0x2010, 0, node, &[(object, 0)]);
 //! dump.root(0x05, 0x2000, &[]);
 //! let folder = tempfile::tempdir()?;
 //! std::fs::write(folder.path().join("first.hprof"), dump.finish())?;

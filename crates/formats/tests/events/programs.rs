@@ -80,7 +80,7 @@ impl Writer {
         let near = 0x10000 + u64::from(a) % u64::from(SPACES) * SPACE + u64::from(b) % SPACE;
         let address = if self.habits.scattered && !self.habits.has_spaces { far } else { near };
         // Now and then one that no object can have.
-        ObjectKey::Address(if b % 61 == 0 { address } else { address / alignment * alignment })
+        ObjectKey::Address(if b.is_multiple_of(61) { address } else { address / alignment * alignment })
     }
 
     /// The key of some object there is, or now and then of none.

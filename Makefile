@@ -2,6 +2,8 @@
 
 SHELL := /bin/bash
 CARGO ?= cargo
+# Modules that a macro declares: `cargo fmt` does not find them.
+CLASSIFIERS := $(wildcard crates/analysis/src/group/classifiers/*.rs)
 BIN := target/release/memory-city
 SAMPLE := sample-data/person-leak
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -55,6 +57,7 @@ test: setup setup-test lint-engine engine-test lint viewer-test window-test
 
 lint-engine:
 	$(CARGO) fmt --check
+	rustfmt --check --edition 2024 $(CLASSIFIERS)
 	$(CARGO) clippy --locked --no-default-features --all-targets -- -D warnings
 
 engine-test:
@@ -71,11 +74,12 @@ window-test:
 	$(CARGO) test --locked --release --test window
 
 bench:
-	$(CARGO) bench --bench layout --bench hprof --bench trace --bench json --bench live --no-default-features
+	$(CARGO) bench --bench layout --bench grouping --bench hprof --bench trace --bench json --bench live --no-default-features
 	$(CARGO) bench --bench frame --bench live_frames
 
 fmt:
 	$(CARGO) fmt
+	rustfmt --edition 2024 $(CLASSIFIERS)
 
 setup:
 	@scripts/install.sh $(RUN_PACKAGES)

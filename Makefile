@@ -2,6 +2,8 @@
 
 SHELL := /bin/bash
 CARGO ?= cargo
+# All of them by name: `cargo fmt` does not find modules that a macro declares.
+SOURCES = $(shell git ls-files '*.rs')
 BIN := target/release/memory-city
 SAMPLE := sample-data/person-leak
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -54,14 +56,14 @@ test: export MEMORY_CITY_REQUIRE_PYTHON := 1
 test: setup setup-test lint-engine engine-test lint viewer-test window-test
 
 lint-engine:
-	$(CARGO) fmt --all --check
+	rustfmt --check --edition 2024 $(SOURCES)
 	$(CARGO) clippy --locked --workspace --no-default-features --all-targets -- -D warnings
 
 engine-test:
 	$(CARGO) test --locked --workspace --no-default-features
 
 lint: 
-	$(CARGO) fmt --all --check
+	rustfmt --check --edition 2024 $(SOURCES)
 	$(CARGO) clippy --locked --release --all-targets -- -D warnings
 
 viewer-test:
@@ -71,11 +73,11 @@ window-test:
 	$(CARGO) test --locked --release --test window
 
 bench:
-	$(CARGO) bench --bench layout --bench hprof --bench trace --bench json --bench live --no-default-features
+	$(CARGO) bench --bench layout --bench grouping --bench hprof --bench trace --bench json --bench live --no-default-features
 	$(CARGO) bench --bench frame --bench live_frames
 
 fmt:
-	$(CARGO) fmt
+	rustfmt --edition 2024 $(SOURCES)
 
 setup:
 	@scripts/install.sh $(RUN_PACKAGES)

@@ -1,5 +1,5 @@
 //! Pictures of the sample city, drawn without a window: compared with kept ones within a tolerance, and looked at for
-//! what they must show. `UPDATE_GOLDEN=1` writes new ones to `tests/golden/`; look at them before keeping them.
+//! what they must show. `UPDATE_GOLDEN=1` (or names, separated by commas) writes new ones to `tests/golden/`; look at them before keeping them.
 #![cfg(feature = "viewer")]
 
 use bevy::prelude::App;
@@ -98,7 +98,8 @@ impl Taken {
 /// The kept picture of a name; with `UPDATE_GOLDEN` the new one is kept, and there is nothing to compare.
 fn kept(name: &str, picture: &RgbImage) -> Option<RgbImage> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}.png"));
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+    let update = std::env::var("UPDATE_GOLDEN").unwrap_or_default();
+    if update == "1" || update.split(',').any(|wanted| wanted == name) {
         capture::save(picture, &path).expect("written");
         return None;
     }

@@ -56,14 +56,14 @@ test: export MEMORY_CITY_REQUIRE_PYTHON := 1
 test: setup setup-test lint-engine engine-test lint viewer-test window-test
 
 lint-engine:
-	rustfmt --check --edition 2024 $(SOURCES)
+	@rustfmt --check --edition 2024 $(SOURCES)
 	$(CARGO) clippy --locked --workspace --no-default-features --all-targets -- -D warnings
 
 engine-test:
 	$(CARGO) test --locked --workspace --no-default-features
 
 lint: 
-	rustfmt --check --edition 2024 $(SOURCES)
+	@rustfmt --check --edition 2024 $(SOURCES)
 	$(CARGO) clippy --locked --release --all-targets -- -D warnings
 
 viewer-test:
@@ -77,7 +77,7 @@ bench:
 	$(CARGO) bench --bench frame --bench live_frames
 
 fmt:
-	rustfmt --edition 2024 $(SOURCES)
+	@rustfmt --edition 2024 $(SOURCES)
 
 setup:
 	@scripts/install.sh $(RUN_PACKAGES)

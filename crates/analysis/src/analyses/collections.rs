@@ -63,7 +63,11 @@ impl Analysis for Collections {
         let mut notes = Vec::new();
         if let (Some(first), Some(last)) = (timeline.points().get(window.from), timeline.points().get(window.to)) {
             // What came before the end of the first collection is its pause at least.
-            let begun = first.gc.as_ref().filter(|gc| gc.end).map_or(first.millis, |gc| first.millis.saturating_sub(gc.duration));
+            let begun = first
+                .gc
+                .as_ref()
+                .filter(|gc| gc.end)
+                .map_or(first.millis, |gc| first.millis.saturating_sub(gc.duration));
             let elapsed = last.millis.saturating_sub(begun);
             if elapsed > 0 && sum.count > 0 {
                 notes.push(format!(

@@ -43,7 +43,12 @@ impl Analysis for HeapOverTime {
         let unreachable = "that no root reaches, counted apart";
         match trace {
             true => columns.extend([
-                Column::new("gc_kind", "Kind", CellKind::Text, "minor: a part of the heap was collected; full: all of it"),
+                Column::new(
+                    "gc_kind",
+                    "Kind",
+                    CellKind::Text,
+                    "minor: a part of the heap was collected; full: all of it",
+                ),
                 Column::new("gc_cause", "Cause", CellKind::Text, "Why it was collected"),
                 Column::new("pause", "Pause", CellKind::Number(Unit::Millis), "How long the collection took"),
                 Column::new("freed", "Freed", CellKind::Number(Unit::Objects), "Objects that the collection freed"),
@@ -55,7 +60,12 @@ impl Analysis for HeapOverTime {
                     CellKind::Number(Unit::Objects),
                     format!("Objects {unreachable}"),
                 ),
-                Column::new("unreachable", "Unreachable", CellKind::Number(Unit::Bytes), format!("Bytes {unreachable}")),
+                Column::new(
+                    "unreachable",
+                    "Unreachable",
+                    CellKind::Number(Unit::Bytes),
+                    format!("Bytes {unreachable}"),
+                ),
             ]),
         }
         if starts {

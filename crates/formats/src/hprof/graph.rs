@@ -43,6 +43,7 @@ struct Shared<'a> {
 ///
 /// # Errors
 /// When cancelled, or when there are more references than `limits` allow.
+#[expect(clippy::too_many_arguments, reason = "what the passes before it found, each a thing of its own")]
 pub(super) fn graph(
     input: &Input,
     header: &Header,

@@ -162,7 +162,13 @@ fn cell(
         let cell = data.cell(node, column);
         let colour = match (&cell, kind) {
             (Cell::Change(0), _) | (Cell::Number(0), _) => theme::QUIET,
-            (Cell::Change(change), _) => if *change > 0 { theme::GROWTH } else { theme::SHRINK },
+            (Cell::Change(change), _) => {
+                if *change > 0 {
+                    theme::GROWTH
+                } else {
+                    theme::SHRINK
+                }
+            }
             (Cell::Text(_), _) => theme::QUIET,
             _ => theme::TEXT,
         };

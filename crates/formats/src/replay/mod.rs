@@ -336,13 +336,11 @@ impl<O: Observer> Replay<O> {
         }
     }
 
-    /// Puts an object into the heap now, or into the heap after the running GC.
+    /// Puts an object into the heap now, or into the heap after the running GC. `born`: the interval, if it passes unless a
+    /// GC says otherwise; else none.
     #[inline(always)] // once for every event: an entry stays in registers on its way into the leaf
-    fn place(&mut self, entry: Entry, spot: impl FnOnce(Unit) -> Spot) -> bool {
-        let (directory, born) = match self.collecting {
-            Some(_) => (&mut self.next, map::NONE),
-            None => (&mut self.now, self.interval),
-        };
+    fn place(&mut self, entry: Entry, spot: impl FnOnce(Unit) -> Spot, born: u32) -> bool {
+        let directory = if self.collecting.is_some() { &mut self.next } else { &mut self.now };
         let spot = spot(self.map.unit);
         let Some(other) = self.map.insert(directory, spot, born, entry) else {
             self.full = Some(Full::Leaves);

@@ -2,7 +2,7 @@
 
 use super::arena::grow;
 use super::limits::Full;
-use super::map::{Entry, Spot, Unit};
+use super::map::{Entry, NONE, Spot, Unit};
 use super::{Collecting, Collection, MOST_CHECKED, Moment, Observer, Replay, ReplayRoot, arena};
 use crate::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo, ObjectKey};
 use crate::spaces::{Space, Spaces};
@@ -264,20 +264,27 @@ impl<O: Observer> Replay<O> {
             return size;
         };
         // Until the next GC says otherwise, what is born in a young space passes.
+        let mut born = self.interval;
         if !kind.is_young() || self.collecting.is_some() {
-            self.numbers.keep(number);
+            self.stays(number, spot(self.map.unit));
+            born = NONE;
         }
-        if !self.place(Entry::new(number, cohort, length), spot) {
+        if !self.place(Entry::new(number, cohort, length), spot, born) {
             self.numbers.release(number);
             return size;
-        }
-        if !kind.is_young() {
-            // Nor is its leaf one whose objects pass together.
-            self.map.set_mixed(self.now.get(spot(self.map.unit).page()));
         }
         self.cohorts.add(cohort, size);
         self.live += 1;
         size
+    }
+
+    /// An object will be born at a spot that does not pass; nor is its leaf one whose objects pass together.
+    #[inline(never)]
+    fn stays(&mut self, number: u32, spot: Spot) {
+        self.numbers.keep(number);
+        if self.collecting.is_none() {
+            self.map.set_mixed(self.now.get(spot.page()));
+        }
     }
 
     /// The running GC reports the object that is `here`: it will be `there`, in a space of that kind.
@@ -310,7 +317,7 @@ impl<O: Observer> Replay<O> {
             self.cohorts.add(cohort, size);
             entry.set_cell(cohort);
         }
-        if !self.place(entry, there) {
+        if !self.place(entry, there, NONE) {
             self.bury(entry);
             return None;
         }

@@ -20,7 +20,9 @@ use super::selection::Selection;
 use super::settings::Settings;
 use super::{dock, views};
 use bevy::prelude::*;
-use bevy_egui::{EguiContext, EguiPlugin, EguiPrimaryContextPass, PrimaryEguiContext, egui};
+use bevy_egui::{
+    EguiContext, EguiInput, EguiPlugin, EguiPreUpdateSet, EguiPrimaryContextPass, PrimaryEguiContext, egui,
+};
 use memory_city_views::city::colour;
 
 /// Which panels are on.
@@ -49,8 +51,23 @@ impl Plugin for PanelsPlugin {
     fn build(&self, app: &mut App) {
         app.add_plugins(EguiPlugin { bindless_mode_array_size: None })
             .init_resource::<PanelState>()
+            .add_systems(
+                PreUpdate,
+                let_egui_rest.after(EguiPreUpdateSet::ProcessInput).before(EguiPreUpdateSet::BeginPass),
+            )
             .add_systems(EguiPrimaryContextPass, show)
             .add_systems(Update, panel_actions.in_set(super::app::Stage::Act));
+    }
+}
+
+/// bevy_egui says in every frame which modifier keys are held. egui asks for another frame after any event: a window would
+/// never rest. What was said before is left out.
+fn let_egui_rest(mut inputs: Query<&mut EguiInput>, mut held: Local<egui::Modifiers>) {
+    for mut input in &mut inputs {
+        input.bypass_change_detection().events.retain(|event| match event {
+            egui::Event::ModifiersChanged(now) => std::mem::replace(&mut *held, *now) != *now,
+            _ => true,
+        });
     }
 }
 

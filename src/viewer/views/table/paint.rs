@@ -47,9 +47,11 @@ pub fn rows(ui: &mut egui::Ui, table: &mut Table, timeline: &Arc<Timeline>, sele
             .cell_layout(Layout::left_to_right(Align::Center));
         for &column in &shown {
             builder = builder.column(match data.columns()[column].kind {
-                CellKind::Node => Column::initial(260.0).at_least(120.0).clip(true),
-                CellKind::Series(_) => Column::initial(110.0).at_least(60.0).clip(true),
-                _ => Column::initial(92.0).at_least(48.0).clip(true),
+                CellKind::Node => Column::initial(220.0).at_least(120.0).clip(true),
+                CellKind::Series(_) => Column::initial(100.0).at_least(60.0).clip(true),
+                CellKind::Change(_) => Column::initial(94.0).at_least(48.0).clip(true),
+                CellKind::Percent => Column::initial(66.0).at_least(48.0).clip(true),
+                _ => Column::initial(74.0).at_least(48.0).clip(true),
             });
         }
         if let Some(row) = reveal {

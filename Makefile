@@ -18,7 +18,7 @@ TEST_PACKAGES := xvfb xdotool imagemagick x11-utils \
 
 # Setting up comes before building, also under `make -j`.
 .NOTPARALLEL:
-.PHONY: help run build test engine-test viewer-test window-test bench fmt lint tour setup setup-test
+.PHONY: help run build test engine-test viewer-test window-test adding-test bench fmt lint tour setup setup-test
 
 help:
 	@echo "make run     set up, build, and open the sample city (without a display: render a tour of pictures)"
@@ -53,7 +53,7 @@ test: export MEMORY_CITY_REQUIRE_JVM := 1
 test: export MEMORY_CITY_CACHE := $(CURDIR)/target/test-cache
 test: export MEMORY_CITY_REQUIRE_PYTHON := 1
 # Fast checks first: the engine without the viewer, then the viewer on a software GPU, then a real window.
-test: setup setup-test lint-engine engine-test lint viewer-test window-test
+test: setup setup-test lint-engine engine-test lint viewer-test window-test adding-test
 
 lint-engine:
 	@rustfmt --check --edition 2024 $(SOURCES)
@@ -71,6 +71,10 @@ viewer-test:
 
 window-test:
 	$(CARGO) test --locked --release --test window
+
+# The worked examples of docs/adding.md, in a copy of the sources.
+adding-test:
+	scripts/try-adding.py
 
 bench:
 	$(CARGO) bench --bench layout --bench grouping --bench hprof --bench trace --bench json --bench live --no-default-features

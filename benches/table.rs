@@ -6,7 +6,7 @@
 //! its numbers, sorted with a comparison and filtered with `contains` on a lower-case copy.
 
 use memory_city_analysis::group::MemoryTree;
-use memory_city_analysis::table::{Arrangement, Shape, TreeTable};
+use memory_city_analysis::table::{Arrangement, TableShape, TreeTable};
 use memory_city_analysis::tabular::bytes_text;
 use memory_city_analysis::timeline::{Amount, Metric, TimePoint, Timeline};
 use memory_city_heap::progress::Progress;
@@ -55,7 +55,7 @@ fn main() {
     assert!(rows.iter().any(|row| !row.bytes_text.is_empty()));
     say("making the table", ours, theirs);
 
-    let flat = |sort, filter| Arrangement { sort, filter, shape: Shape::Nodes, ..Arrangement::default() };
+    let flat = |sort, filter| Arrangement { sort, filter, shape: TableShape::Nodes, ..Arrangement::default() };
     let tree = |sort, filter| Arrangement { sort, filter, ..Arrangement::default() };
     let by = |column, descending| Some(table.sort(column, descending).expect("a column"));
     let filter = |text| Some(table.filter(text).expect("a filter"));

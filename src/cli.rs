@@ -76,7 +76,7 @@ enum Command {
 }
 
 #[derive(Args)]
-struct Grouped {
+struct GroupingArgs {
     /// How objects are grouped: a name, or a list of classifiers such as 'package>type'
     #[arg(long, value_name = "NAME|LIST", default_value = AUTO, value_parser = grouping::grouping, long_help = grouping::help())]
     grouping: String,
@@ -88,7 +88,7 @@ struct Grouped {
     gc_starts: bool,
 }
 
-impl Grouped {
+impl GroupingArgs {
     fn options(&self) -> GroupOptions {
         GroupOptions { include_unreachable: self.unreachable, gc_starts: self.gc_starts }
     }

@@ -1,6 +1,6 @@
 //! Commands that listen and send: `serve`, `push`, and how `open` listens.
 
-use super::{Grouped, interrupt, with_progress};
+use super::{GroupingArgs, interrupt, with_progress};
 use clap::Args;
 use memory_city_analysis::timeline::{Source, title_of};
 use memory_city_heap::error::{Error, Result};
@@ -41,9 +41,9 @@ pub struct ListenRules {
 }
 
 impl ListenRules {
-    pub fn limits(&self) -> memory_city_live::Limits {
-        let default = memory_city_live::Limits::default();
-        memory_city_live::Limits {
+    pub fn limits(&self) -> memory_city_live::LiveLimits {
+        let default = memory_city_live::LiveLimits::default();
+        memory_city_live::LiveLimits {
             message_bytes: usize::from(self.max_message) << 20,
             memory_bytes: self.max_memory.map_or(default.memory_bytes, |mb| mb.saturating_mul(1 << 20)),
             ..default
@@ -89,7 +89,7 @@ pub struct PushArgs {
     #[arg(long)]
     no_references: bool,
     #[command(flatten)]
-    grouped: Grouped,
+    grouped: GroupingArgs,
 }
 
 /// Has memory that is freed go back to the system at once, instead of being kept by each thread that has had some for

@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum OutputFormat {
     /// For people
     Text,
     /// For programs: docs/report-json.md
@@ -22,10 +22,10 @@ pub enum Format {
 
 /// The form in which tables are printed.
 #[derive(Args)]
-pub struct Output {
+pub struct OutputArgs {
     /// Text for people, JSON for programs, CSV for spreadsheets
     #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
+    pub format: OutputFormat,
     /// CSV: which table, by its id (default: the main one)
     #[arg(long, value_name = "ID")]
     pub table: Option<String>,
@@ -42,10 +42,10 @@ pub struct Window {
     pub to: Option<usize>,
 }
 
-impl Output {
+impl OutputArgs {
     /// Ends the program when a table is asked for where all of them are printed.
     pub fn check(&self) {
-        if self.table.is_some() && self.format != Format::Csv {
+        if self.table.is_some() && self.format != OutputFormat::Csv {
             let message = "--table chooses what --format csv prints; text and JSON have all tables";
             Cli::command().error(ErrorKind::ArgumentConflict, message).exit();
         }
@@ -56,14 +56,14 @@ impl Output {
         // Nothing is shown while it is printed, and Ctrl+C ends the program.
         let progress = &Progress::new();
         match self.format {
-            Format::Text => print(|out| report.write_text(out, progress)),
+            OutputFormat::Text => print(|out| report.write_text(out, progress)),
             // Nothing is printed of a report that cannot be printed as a whole.
-            Format::Json => {
+            OutputFormat::Json => {
                 let mut text = Vec::new();
                 report.write_json(&mut text).map_err(unprintable)?;
                 print(|out| out.write_all(&text))
             }
-            Format::Csv => {
+            OutputFormat::Csv => {
                 let table = report.table(self.table.as_deref().unwrap_or(main))?;
                 print(|out| write_csv(table, out, progress))?;
                 say_left_out(table);

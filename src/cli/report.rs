@@ -1,11 +1,11 @@
 //! `report`: how the heap grew, and why; with `--tree`, all of the memory tree as a table.
 
-use super::output::{Format, Output, Window, print, say, say_left_out};
-use super::{Grouped, with_progress};
+use super::output::{OutputArgs, OutputFormat, Window, print, say, say_left_out};
+use super::{GroupingArgs, with_progress};
 use clap::Args;
 use memory_city_analysis::analyses::report::{self, ReportOptions, TreeReport};
 use memory_city_analysis::analyses::{TimeWindow, count_text, metric_of};
-use memory_city_analysis::table::{Arrangement, Filter, Shape, TableRows, TableView, TreeTable};
+use memory_city_analysis::table::{Arrangement, Filter, TableRows, TableShape, TableView, TreeTable};
 use memory_city_analysis::tabular::write_csv;
 use memory_city_analysis::timeline::Source;
 use memory_city_heap::error::{Error, Result};
@@ -20,7 +20,7 @@ pub struct ReportArgs {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
-    output: Output,
+    output: OutputArgs,
     /// How many of the strongest growing groups are listed
     #[arg(long, value_name = "N", default_value_t = 10, conflicts_with = "tree")]
     top: usize,
@@ -30,7 +30,7 @@ pub struct ReportArgs {
     #[command(flatten)]
     window: Window,
     #[command(flatten)]
-    grouped: Grouped,
+    grouped: GroupingArgs,
     #[command(flatten)]
     tree: TreeArgs,
 }
@@ -79,15 +79,15 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
 }
 
 /// What there is to print of a tree.
-struct Tree {
+struct TreeOptions {
     source: Source,
     table: TreeTable,
     arrangement: Arrangement,
     view: TableView,
 }
 
-impl Tree {
-    fn make(args: &ReportArgs, progress: &Progress) -> Result<Tree> {
+impl TreeOptions {
+    fn make(args: &ReportArgs, progress: &Progress) -> Result<TreeOptions> {
         let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
         let timeline = source.timeline();
         if timeline.times() == 0 {
@@ -99,7 +99,7 @@ impl Tree {
         let table = TreeTable::new(Arc::clone(timeline), Some(window), metric, progress)?;
         let arrangement = arrangement(&args.tree, &table)?;
         let view = table.rebuild(&arrangement, progress)?;
-        Ok(Tree { source, table, arrangement, view })
+        Ok(TreeOptions { source, table, arrangement, view })
     }
 }
 
@@ -110,7 +110,7 @@ fn print_tree(args: &ReportArgs) -> Result<ExitCode> {
             remedy: "Use --table tree, or no --table".into(),
         });
     }
-    let Tree { source, table, arrangement, view } = with_progress(|progress| Tree::make(args, progress))?;
+    let TreeOptions { source, table, arrangement, view } = with_progress(|progress| TreeOptions::make(args, progress))?;
     // Nothing is shown while it is printed, and Ctrl+C ends the program.
     let progress = &Progress::new();
     let rows = TableRows::new(&table, &view, &arrangement, &source.grouping_id());
@@ -127,9 +127,9 @@ fn print_tree(args: &ReportArgs) -> Result<ExitCode> {
     arguments.extend(args.tree.depth.iter().map(|depth| ("depth", depth.to_string())));
     let report = TreeReport { source: &source, window: table.window(), arguments, rows: &rows, notes };
     match args.output.format {
-        Format::Text => print(|out| report.write_text(out, progress))?,
-        Format::Json => print(|out| report.write_json(out))?,
-        Format::Csv => {
+        OutputFormat::Text => print(|out| report.write_text(out, progress))?,
+        OutputFormat::Json => print(|out| report.write_json(out))?,
+        OutputFormat::Csv => {
             print(|out| write_csv(&rows, out, progress))?;
             say_left_out(&rows);
             say(&report.notes);
@@ -158,7 +158,7 @@ fn arrangement(args: &TreeArgs, table: &TreeTable) -> Result<Arrangement> {
     Ok(Arrangement {
         sort: sort.transpose()?,
         filter,
-        shape: if args.leaves { Shape::Leaves } else { Shape::Tree },
+        shape: if args.leaves { TableShape::Leaves } else { TableShape::Tree },
         deepest: args.depth,
         ..Arrangement::default()
     })

@@ -1,7 +1,7 @@
 //! What analyses find, held against counts made without them, and against what each says of itself.
 
 use memory_city_analysis::analyses::{
-    self, Analysis, Arguments, Description, Findings, Need, ParameterKind, Registry, TimeWindow, report,
+    self, Analysis, AnalysisRegistry, Arguments, Description, Findings, Need, ParameterKind, TimeWindow, report,
 };
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::tabular::{Cell, CellKind, ResultTable, RowSource, write_csv, write_text};
@@ -28,7 +28,7 @@ fn inputs() -> Vec<(&'static str, Source)> {
 }
 
 fn run(source: &Source, id: &str, window: TimeWindow, given: &[(&str, &str)]) -> Findings {
-    let analysis = Registry::built_in().get(id).expect(id);
+    let analysis = AnalysisRegistry::built_in().get(id).expect(id);
     let arguments = Arguments::parse(&analysis.describe(), given.iter().copied()).expect("arguments");
     analyses::run(&*analysis, source, window, &arguments, &Progress::new()).expect(id)
 }
@@ -49,7 +49,7 @@ fn trees(text: &str) -> Source {
 fn every_table_is_what_its_header_says_in_every_form() {
     for (path, source) in inputs() {
         let window = TimeWindow::whole(source.timeline());
-        for analysis in Registry::built_in().iter() {
+        for analysis in AnalysisRegistry::built_in().iter() {
             let description = analysis.describe();
             if description.check(&source, window).is_err() {
                 continue;
@@ -279,11 +279,11 @@ fn growth_is_measured_in_any_metric_of_the_input() {
 fn what_an_input_lacks_is_said() {
     let dumps = open("sample-data/person-leak", AUTO, GroupOptions::default());
     let window = TimeWindow::whole(dumps.timeline());
-    let collections = Registry::built_in().get("collections").expect("it is there");
+    let collections = AnalysisRegistry::built_in().get("collections").expect("it is there");
     let error = report::analyse(&collections, &dumps, window, [], &Progress::new()).expect_err("no GCs");
     assert!(error.to_string().contains("does not record garbage collections"), "{error}");
 
-    let growth = Registry::built_in().get("growth").expect("it is there");
+    let growth = AnalysisRegistry::built_in().get("growth").expect("it is there");
     let error = report::analyse(&growth, &dumps, TimeWindow { from: 3, to: 3 }, [], &Progress::new());
     assert!(error.expect_err("one time").to_string().contains("Only one point in time is looked at"));
 
@@ -318,7 +318,7 @@ fn windows_and_metrics_that_are_not_there_are_refused() {
         let error = TimeWindow::of(timeline, from, to).expect_err("no such range").to_string();
         assert!(error.contains(part), "{error}");
     }
-    let growth = Registry::built_in().get("growth").expect("it is there");
+    let growth = AnalysisRegistry::built_in().get("growth").expect("it is there");
     let window = TimeWindow::whole(timeline);
     let error =
         report::analyse(&growth, &dumps, window, [("metric", "deep")], &Progress::new()).expect_err("no metric");
@@ -327,7 +327,7 @@ fn windows_and_metrics_that_are_not_there_are_refused() {
 
 #[test]
 fn parameters_hold_what_they_say() {
-    for analysis in Registry::built_in().iter() {
+    for analysis in AnalysisRegistry::built_in().iter() {
         let description = analysis.describe();
         let defaults = Arguments::defaults(&description);
         for parameter in &description.parameters {
@@ -375,7 +375,7 @@ impl Analysis for Leaves {
 
 #[test]
 fn programs_add_analyses_of_their_own() {
-    let mut registry = Registry::built_in();
+    let mut registry = AnalysisRegistry::built_in();
     registry.register(Box::new(Leaves)).expect("a new id");
     assert!(registry.register(Box::new(Leaves)).is_err(), "an id is taken once");
     let dumps = open("sample-data/person-leak", "type", GroupOptions::default());
@@ -394,7 +394,7 @@ fn a_wish_to_stop_is_heard() {
     progress.cancel();
     let window = TimeWindow::whole(dumps.timeline());
     for id in ["heap", "growth"] {
-        let analysis = Registry::built_in().get(id).expect("it is there");
+        let analysis = AnalysisRegistry::built_in().get(id).expect("it is there");
         let result = report::analyse(&analysis, &dumps, window, [], &progress);
         assert!(matches!(result, Err(Error::Cancelled)), "{id} goes on");
     }
@@ -418,7 +418,7 @@ fn the_page_on_the_json_report_names_all_there_is() {
     let said = |id: &str| assert!(page.contains(&format!("`{id}`")), "docs/report-json.md does not name {id}");
     for (_, source) in inputs() {
         let window = TimeWindow::whole(source.timeline());
-        for analysis in Registry::built_in().iter() {
+        for analysis in AnalysisRegistry::built_in().iter() {
             let description = analysis.describe();
             said(description.id);
             description.parameters.iter().for_each(|p| said(p.id));

@@ -1,7 +1,7 @@
 //! Formats whose files are heap dumps: each file is one state, and files together are a series in time order.
 
 use super::kept::KeptStates;
-use super::registry::{Found, skip};
+use super::registry::{FoundFiles, skip};
 use super::series::{HeapSeries, SnapshotInfo};
 use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result, Warning};
@@ -30,7 +30,7 @@ pub(crate) trait DumpFormat: Send + Sync + 'static {
 ///
 /// # Errors
 /// When a named one, or every one in folders, cannot be used.
-pub(crate) fn open<F: DumpFormat>(format: F, found: Found<'_>) -> Result<Box<dyn HeapSeries>> {
+pub(crate) fn open<F: DumpFormat>(format: F, found: FoundFiles<'_>) -> Result<Box<dyn HeapSeries>> {
     let mut warnings = found.skipped;
     let mut points = Vec::new();
     let mut unusable = None;
@@ -67,11 +67,11 @@ struct DumpSeries<F> {
     format: F,
     points: Vec<SnapshotInfo>,
     warnings: Mutex<Vec<Warning>>,
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptDumps>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct KeptDumps {
     states: KeptStates,
     /// Class names of the first loaded dump: others should know most of them.
     program: Option<(usize, HashSet<String>)>,
@@ -103,7 +103,7 @@ impl<F: DumpFormat> HeapSeries for DumpSeries<F> {
 
 impl<F> DumpSeries<F> {
     /// Collects the warnings of a state, and says when it seems to be of another program.
-    fn note(&self, kept: &mut Kept, index: usize, state: &HeapState) {
+    fn note(&self, kept: &mut KeptDumps, index: usize, state: &HeapState) {
         let mut warnings = self.warnings.lock().unwrap_or_else(|e| e.into_inner());
         let mut add = |w: Warning| {
             if !warnings.contains(&w) {

@@ -90,7 +90,7 @@ pub(crate) struct Checkpoint {
 }
 
 /// An index, being written or read.
-pub(crate) struct Index {
+pub(crate) struct TraceIndex {
     store: Store,
     /// Checkpoints, by GC.
     pub(crate) checkpoints: Vec<Checkpoint>,
@@ -115,11 +115,11 @@ enum Store {
 /// Checkpoints that only memory holds may take so much.
 const MOST_IN_MEMORY: u64 = 128 << 20;
 
-impl Index {
+impl TraceIndex {
     /// Starts an index in a cache folder.
-    pub(crate) fn begin(cache: Option<&Path>, stamp: Option<&Stamp>) -> Index {
+    pub(crate) fn begin(cache: Option<&Path>, stamp: Option<&Stamp>) -> TraceIndex {
         let store = Store::Memory(Vec::new());
-        let mut index = Index { store, checkpoints: Vec::new(), written: 0, problem: None };
+        let mut index = TraceIndex { store, checkpoints: Vec::new(), written: 0, problem: None };
         if let Some((cache, stamp)) = cache.zip(stamp) {
             let path = cache.join(stamp.file_name());
             match cache::create(cache) {
@@ -140,7 +140,7 @@ impl Index {
     }
 
     /// Opens the index of a trace, if there is one that fits.
-    pub(crate) fn open(cache: Option<&Path>, stamp: Option<&Stamp>) -> Option<(Index, Body)> {
+    pub(crate) fn open(cache: Option<&Path>, stamp: Option<&Stamp>) -> Option<(TraceIndex, Body)> {
         let (cache, stamp) = cache.zip(stamp)?;
         let path = cache.join(stamp.file_name());
         let mut file = OpenOptions::new().read(true).open(&path).ok()?;
@@ -168,7 +168,7 @@ impl Index {
         // A used index is a young one.
         let _ = File::options().append(true).open(&path).and_then(|f| f.set_modified(SystemTime::now()));
         let store = Store::File { file, path, temporary: None };
-        let index = Index { store, checkpoints: body.checkpoints.clone(), written: offset, problem: None };
+        let index = TraceIndex { store, checkpoints: body.checkpoints.clone(), written: offset, problem: None };
         Some((index, body))
     }
 
@@ -311,17 +311,17 @@ mod tests {
         std::fs::write(&trace, "a trace").expect("written");
         let stamp = Stamp::of([trace.as_path()].into_iter());
         // A file where the folder should be.
-        let mut index = Index::begin(Some(&trace), stamp.as_ref());
+        let mut index = TraceIndex::begin(Some(&trace), stamp.as_ref());
         let problem = index.problem.clone().expect("a problem").to_string();
         assert!(problem.contains("no index of this trace can be kept") && problem.contains("MEMORY_CITY_CACHE"));
         assert!(index.add(0, &7u32) > 0, "checkpoints are kept in memory");
         // Without a cache nothing is amiss.
-        assert!(Index::begin(None, stamp.as_ref()).problem.is_none());
+        assert!(TraceIndex::begin(None, stamp.as_ref()).problem.is_none());
         // A folder where the index should be.
         let cache = folder.path().join("cache");
         let name = stamp.as_ref().expect("a stamp").file_name();
         std::fs::create_dir_all(cache.join(name).join("not empty")).expect("made");
-        let mut index = Index::begin(Some(&cache), stamp.as_ref());
+        let mut index = TraceIndex::begin(Some(&cache), stamp.as_ref());
         index.finish(stamp.as_ref(), || body(&Recording::default()));
         assert!(index.problem.is_some_and(|p| p.message.contains("cannot be kept")));
         assert_eq!(std::fs::read_dir(&cache).expect("the cache").count(), 1, "nothing is left behind");
@@ -336,10 +336,10 @@ mod tests {
         let cache = folder.path().join("cache");
         let mut recording = Recording::default();
         recording.threads.push("main".into());
-        let mut index = Index::begin(Some(&cache), Some(&stamp));
+        let mut index = TraceIndex::begin(Some(&cache), Some(&stamp));
         assert!(index.add(3, &vec![1u32, 2, 3]) > 0);
         index.finish(Some(&stamp), || body(&recording));
-        let (mut index, found) = Index::open(Some(&cache), Some(&stamp)).expect("an index");
+        let (mut index, found) = TraceIndex::open(Some(&cache), Some(&stamp)).expect("an index");
         assert_eq!(found.threads, ["main"]);
         let checkpoint = index.before(7).expect("a checkpoint");
         assert_eq!(index.read::<Vec<u32>>(checkpoint), Some(vec![1, 2, 3]));
@@ -350,6 +350,6 @@ mod tests {
         let packed = pack(&Body { version: VERSION + 1, stamp: stamp.clone(), ..body(&recording) }).expect("packed");
         let place = [8u64, packed.len() as u64].map(u64::to_le_bytes).concat();
         std::fs::write(&path, [&MAGIC[..], &packed, &place].concat()).expect("written");
-        assert!(Index::open(Some(&cache), Some(&stamp)).is_none());
+        assert!(TraceIndex::open(Some(&cache), Some(&stamp)).is_none());
     }
 }

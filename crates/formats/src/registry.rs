@@ -26,7 +26,7 @@ pub(crate) trait Format: Send + Sync {
     /// When a named file cannot be used, nothing is left to show, or the work was cancelled.
     fn open(
         &self,
-        found: Found<'_>,
+        found: FoundFiles<'_>,
         progress: &Progress,
         partial: &mut dyn FnMut(Box<dyn HeapSeries>),
     ) -> Result<Box<dyn HeapSeries>>;
@@ -36,7 +36,7 @@ pub(crate) trait Format: Send + Sync {
 pub(crate) const START: usize = 64;
 
 /// Files of one format.
-pub(crate) struct Found<'a> {
+pub(crate) struct FoundFiles<'a> {
     /// What was asked for: files, and folders of them.
     pub(crate) paths: &'a [PathBuf],
     /// The files, those of folders in the order of their names.
@@ -63,7 +63,7 @@ pub(crate) fn open(
     progress: &Progress,
     partial: &mut dyn FnMut(Box<dyn HeapSeries>),
 ) -> Result<Box<dyn HeapSeries>> {
-    let mut found: Option<(&dyn Format, Found<'_>)> = None;
+    let mut found: Option<(&dyn Format, FoundFiles<'_>)> = None;
     let mut strangers = Vec::new();
     let mut skipped = Vec::new();
     for path in paths {
@@ -92,7 +92,7 @@ pub(crate) fn open(
             usable += 1;
             let file = File { path: file.clone(), start, named: !meta.is_dir() };
             match &mut found {
-                None => found = Some((format, Found { paths, files: vec![file], skipped: Vec::new() })),
+                None => found = Some((format, FoundFiles { paths, files: vec![file], skipped: Vec::new() })),
                 Some((one, found)) if one.name() == format.name() => found.files.push(file),
                 Some((one, found)) => {
                     return Err(different(&found.files[0].path, one.name(), &file.path, format.name()));

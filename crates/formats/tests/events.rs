@@ -10,8 +10,8 @@ mod script;
 use memory_city_formats::GcKind;
 use memory_city_formats::HeapSeries;
 use memory_city_formats::event::{BIG_ARRAY, Decoder, EventSink, Gc, ObjectInfo, ObjectKey, Program, Shape, Step};
-use memory_city_formats::recorded::{RecordedSeries, Source, open_with_cache};
-use memory_city_formats::replay::{CohortKey, Inconsistencies, Limits, Moment, Replay};
+use memory_city_formats::recorded::{RecordedSeries, TraceSource, open_with_cache};
+use memory_city_formats::replay::{CohortKey, Inconsistencies, Moment, Replay, ReplayLimits};
 use memory_city_heap::error::Error;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Allocator, HeapState, HeapType, Identity, ObjectId, Root, SpaceKind, ThreadId, TypeKind};
@@ -92,7 +92,7 @@ fn from_the_start(script: &Script, model: &Model, near: Option<u32>) -> Result<V
     let names = names(model);
     let mut decoder = script.decoder();
     // Pages far from the first are known in another way, which is the same.
-    let limits = Limits { near_leaves: near, ..Limits::default() };
+    let limits = ReplayLimits { near_leaves: near, ..ReplayLimits::default() };
     let mut replay = Replay::with_limits(Arc::clone(&script.program), Collections::default(), limits);
     let (mut all, mut who) = (Vec::new(), HashMap::new());
     for picture in &model.pictures {
@@ -181,7 +181,7 @@ proptest! {
     }
 }
 /// Events of a program of one type of 16 bytes, and what the replay of all of them says in the end.
-fn run(alignment: u32, has_spaces: bool, limits: Limits, events: Vec<Event>) -> Result<Replay<()>, Error> {
+fn run(alignment: u32, has_spaces: bool, limits: ReplayLimits, events: Vec<Event>) -> Result<Replay<()>, Error> {
     let heap_type = HeapType { name: "Item".into(), kind: TypeKind::Instance, superclass: None, loader: "main".into() };
     let (types, shapes) = (vec![heap_type], vec![Shape::Instance(16)]);
     let program = Program { types, shapes, alignment, has_spaces, ..Program::default() };
@@ -207,7 +207,7 @@ fn full_gc() -> [Event; 2] {
 #[test]
 fn a_heap_beyond_the_limits_is_an_error_that_names_them() {
     let ids = |n: u64| (0..n).map(|id| Event::Allocate(ITEM, 0, ObjectKey::Id(id)));
-    let limits = Limits { objects: 10, ..Limits::default() };
+    let limits = ReplayLimits { objects: 10, ..ReplayLimits::default() };
     let replay = run(8, false, limits, ids(10).collect()).expect("ten objects");
     assert_eq!(replay.live(), 10);
     let again = ids(10).chain([Event::Freed(ObjectKey::Id(3))]).chain([Event::Allocate(ITEM, 0, ObjectKey::Id(99))]);
@@ -220,13 +220,13 @@ fn a_heap_beyond_the_limits_is_an_error_that_names_them() {
     let kept = all.iter().map(|&key| Event::Kept(key));
     let refer = all.iter().map(|&key| Event::References(key, all.clone(), false));
     let events: Vec<Event> = ids(10).chain([begin]).chain(kept).chain(refer).chain([end]).collect();
-    let most = |references| Limits { references, ..Limits::default() };
+    let most = |references| ReplayLimits { references, ..ReplayLimits::default() };
     assert_eq!(run(8, false, most(200), events.clone()).expect("room").state().reference_count(), 100);
     let error = run(8, false, most(50), events).err().expect("too many references").to_string();
     assert!(error.contains("more than 50 references at a time"), "{error}");
 
     let far = (0..5).map(|i| Event::Allocate(ITEM, 0, ObjectKey::Address(i << 40)));
-    let limits = Limits { leaves: 4, ..Limits::default() };
+    let limits = ReplayLimits { leaves: 4, ..ReplayLimits::default() };
     let error = run(8, false, limits, far.collect()).err().expect("too many pages").to_string();
     assert!(error.contains("more than 4 pages of its address range"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! The format: every version, id size and record; and everything that can be wrong with a file.
 
-use memory_city_formats::hprof::{self, Limits};
+use memory_city_formats::hprof::{self, DumpLimits};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
@@ -352,15 +352,15 @@ fn dumps_of_different_programs_are_told_apart() {
 fn more_objects_or_references_than_can_be_numbered_are_an_error_that_says_so() {
     let input = Input::from_bytes(Path::new("large.hprof"), small(2, 8, 100));
     let open = |limits| hprof::load_within(&input, limits, &Progress::new());
-    let whole = open(Limits::default()).expect("a heap");
+    let whole = open(DumpLimits::default()).expect("a heap");
     let (objects, references) = (whole.object_count() as u32, whole.reference_count() as u32);
-    assert!(open(Limits { objects, ..Limits::default() }).is_ok());
+    assert!(open(DumpLimits { objects, ..DumpLimits::default() }).is_ok());
     for (limits, what) in [
         (
-            Limits { objects: objects - 1, ..Limits::default() },
+            DumpLimits { objects: objects - 1, ..DumpLimits::default() },
             format!("large.hprof has {objects} objects, more than the"),
         ),
-        (Limits { objects, references: references / 2 }, format!("more than {} references", references / 2)),
+        (DumpLimits { objects, references: references / 2 }, format!("more than {} references", references / 2)),
     ] {
         let error = open(limits).err().expect("too many").to_string();
         assert!(error.contains(&what) && error.contains("GC.heap_dump"), "{error}");

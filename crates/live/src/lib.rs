@@ -71,7 +71,7 @@ pub const DEFAULT_ADDRESS: &str = "127.0.0.1:8127";
 
 /// What clients may ask of a server.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct LiveLimits {
     /// The largest message, bytes.
     pub message_bytes: usize,
     /// The longest text in a message (a name, a label, a key), bytes.
@@ -91,9 +91,9 @@ pub struct Limits {
     pub silence_timeout: Duration,
 }
 
-impl Default for Limits {
+impl Default for LiveLimits {
     fn default() -> Self {
-        Limits {
+        LiveLimits {
             message_bytes: 64 << 20,
             text_bytes: 64 << 10,
             memory_bytes: memory_city_heap::input::memory_limit() / 2,

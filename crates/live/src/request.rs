@@ -42,13 +42,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for Request<'a> {
 struct Fields<'a>(std::marker::PhantomData<&'a ()>);
 
 /// A text that is borrowed where it has no escapes.
-struct Text<'a>(Cow<'a, str>);
+struct RequestText<'a>(Cow<'a, str>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for RequestText<'a> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         #[derive(serde::Deserialize)]
         struct Borrowed<'b>(#[serde(borrow)] Cow<'b, str>);
-        Borrowed::deserialize(d).map(|text| Text(text.0))
+        Borrowed::deserialize(d).map(|text| RequestText(text.0))
     }
 }
 
@@ -62,13 +62,13 @@ impl<'de: 'a, 'a> Visitor<'de> for Fields<'a> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Request<'a>, A::Error> {
         let mut request = Request::default();
         let mut seen: Vec<String> = Vec::new();
-        while let Some(Text(name)) = map.next_key()? {
+        while let Some(RequestText(name)) = map.next_key()? {
             if seen.iter().any(|s| *s == name) {
                 return Err(A::Error::custom(format!("{:?} a second time, expected it once", shortened(&name))));
             }
-            let text = |value: Option<Text<'a>>| value.map(|t| t.0);
+            let text = |value: Option<RequestText<'a>>| value.map(|t| t.0);
             match &*name {
-                "do" => request.what = map.next_value::<Text<'a>>()?.0,
+                "do" => request.what = map.next_value::<RequestText<'a>>()?.0,
                 "id" => request.id = Some(map.next_value()?),
                 "protocol" => request.protocol = map.next_value()?,
                 "source" => request.source = text(map.next_value()?),

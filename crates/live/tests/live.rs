@@ -4,7 +4,7 @@
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::Source;
 use memory_city_heap::progress::Progress;
-use memory_city_live::{Hub, Latest, Limits, PushOptions, Server, ServerOptions, push};
+use memory_city_live::{Hub, Latest, LiveLimits, PushOptions, Server, ServerOptions, push};
 use memory_city_testing::root;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -18,11 +18,11 @@ use tungstenite::{Message, WebSocket};
 
 type Client = WebSocket<TcpStream>;
 
-fn limits() -> Limits {
-    Limits { memory_bytes: 1 << 30, ..Limits::default() }
+fn limits() -> LiveLimits {
+    LiveLimits { memory_bytes: 1 << 30, ..LiveLimits::default() }
 }
 
-fn start(limits: Limits, options: ServerOptions) -> Server {
+fn start(limits: LiveLimits, options: ServerOptions) -> Server {
     let options = ServerOptions { address: "127.0.0.1:0".into(), ..options };
     Server::start(Hub::new(limits, || ()), &options).expect("a server")
 }
@@ -174,7 +174,7 @@ fn what_is_wrong_is_refused_with_a_reason_and_nothing_is_lost() {
 
 #[test]
 fn several_sources_are_cities_of_their_own() {
-    let server = start(Limits { sources: 2, ..limits() }, ServerOptions::default());
+    let server = start(LiveLimits { sources: 2, ..limits() }, ServerOptions::default());
     let (mut a, mut b, mut c) = (connect(&server), connect(&server), connect(&server));
     hello(&mut a, "a");
     hello(&mut b, "b");
@@ -196,7 +196,7 @@ fn several_sources_are_cities_of_their_own() {
 
 #[test]
 fn each_limit_has_a_close_code_and_a_steady_client_loses_nothing() {
-    let limits = Limits {
+    let limits = LiveLimits {
         message_bytes: 1 << 16,
         memory_bytes: 8 << 20,
         messages_per_second: 400,
@@ -321,7 +321,7 @@ fn web_pages_and_strangers_stay_outside() {
         origins: vec!["https://city.example".into()],
         ..ServerOptions::default()
     };
-    let server = start(Limits { clients: 3, ..limits() }, options);
+    let server = start(LiveLimits { clients: 3, ..limits() }, options);
     let shake = |headers: &str| {
         let mut stream = TcpStream::connect(server.address()).expect("a connection");
         let request = format!(
@@ -411,7 +411,7 @@ fn what_is_pushed_arrives_the_same() {
 /// What is replaced counts until it is gone: clients wait for that, for each other, and never for ever.
 #[test]
 fn clients_that_replace_make_room_for_each_other() {
-    let server = start(Limits { memory_bytes: 4 << 20, ..limits() }, ServerOptions::default());
+    let server = start(LiveLimits { memory_bytes: 4 << 20, ..limits() }, ServerOptions::default());
     let list = |from: usize| {
         let children: Vec<Value> =
             (from..from + 800).map(|i| json!({"name": i.to_string(), "objects": 1, "bytes": 16})).collect();

@@ -12,7 +12,7 @@ use bevy::prelude::*;
 use bevy_egui::egui::{self, Align, Layout, RichText, Sense};
 use egui_extras::{Column, TableBuilder};
 use memory_city_analysis::analyses::{
-    self, Argument, Arguments, Description, Findings, ParameterKind, Registry, TimeWindow,
+    self, AnalysisRegistry, Argument, Arguments, Description, Findings, ParameterKind, TimeWindow,
 };
 use memory_city_analysis::tabular::{Cell, CellKind, ResultTable, RowSource};
 use memory_city_analysis::timeline::Timeline;
@@ -38,7 +38,7 @@ pub(super) fn view() -> View {
 }
 
 fn plugin(app: &mut App) {
-    app.insert_resource(Analyses { registry: Registry::built_in(), ..Analyses::default() })
+    app.insert_resource(Analyses { registry: AnalysisRegistry::built_in(), ..Analyses::default() })
         .add_observer(|_: On<Opened>, mut analyses: ResMut<Analyses>| analyses.forget())
         .add_observer(|_: On<Grew>, mut analyses: ResMut<Analyses>| analyses.forget())
         .add_observer(|_: On<Closed>, mut analyses: ResMut<Analyses>| analyses.forget())
@@ -47,7 +47,7 @@ fn plugin(app: &mut App) {
 
 #[derive(Resource, Default)]
 struct Analyses {
-    registry: Registry,
+    registry: AnalysisRegistry,
     chosen: usize,
     /// What each analysis is told, by its id.
     arguments: BTreeMap<&'static str, Arguments>,

@@ -3,7 +3,7 @@
 use super::{
     Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow, growing, strongest,
 };
-use crate::tabular::{Cell, CellKind, Column, Header, NodeLink, ResultTable, Row, RowKind};
+use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, RowKind, TableHeader};
 use crate::timeline::references::ReferenceMap;
 use crate::timeline::{Metric, NodeId, Source, Timeline, Unit};
 use memory_city_heap::error::Result;
@@ -128,7 +128,7 @@ impl Analysis for Growth {
         }
         let info = timeline.metric_info(metric);
         let (rows, left) = (writer.rows, (all - listed.len()) as u64);
-        let header = Header {
+        let header = TableHeader {
             id: "growing".into(),
             title: format!("Grows most ({}, first to last; grouped by {})", info.id, document.grouping_id()),
             columns: columns(timeline),

@@ -1,7 +1,7 @@
 //! The heap over time: how large it is at each point in time, and which collection that is.
 
 use super::{Analysis, Arguments, Description, Findings, TimeWindow};
-use crate::tabular::{Cell, CellKind, Column, Header, ResultTable, Row, gc_kind_text};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, gc_kind_text};
 use crate::timeline::{NodeId, Source, Unit};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -95,7 +95,8 @@ impl Analysis for HeapOverTime {
             }
             rows.push(Row { cells, ..Row::default() });
         }
-        let header = Header { id: "times".into(), title: "Heap over time".into(), columns, ..Header::default() };
+        let header =
+            TableHeader { id: "times".into(), title: "Heap over time".into(), columns, ..TableHeader::default() };
         Ok(Findings { tables: vec![ResultTable { header, rows, ..ResultTable::default() }], ..Findings::default() })
     }
 }

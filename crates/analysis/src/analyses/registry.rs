@@ -39,12 +39,12 @@ use std::sync::Arc;
 /// # Ok::<(), memory_city_heap::error::Error>(())
 /// ```
 #[derive(Clone, Default)]
-pub struct Registry(Vec<Arc<dyn Analysis>>);
+pub struct AnalysisRegistry(Vec<Arc<dyn Analysis>>);
 
-impl Registry {
+impl AnalysisRegistry {
     /// Those that come with this crate.
-    pub fn built_in() -> Registry {
-        Registry(super::built_in().into_iter().map(Arc::from).collect())
+    pub fn built_in() -> AnalysisRegistry {
+        AnalysisRegistry(super::built_in().into_iter().map(Arc::from).collect())
     }
 
     /// Adds one.

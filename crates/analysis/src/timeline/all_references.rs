@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 /// References from the objects of one group to those of another, or among those of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair {
+pub struct ReferencePair {
     /// The group that refers.
     pub from: NodeId,
     /// The group that is referred to.
@@ -31,7 +31,7 @@ pub struct Pair {
 
 /// A GC root, or several of the same kind and place, and the group of what they hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldByRoot {
     /// The group.
     pub node: NodeId,
     /// Kind and place, for people.
@@ -44,9 +44,9 @@ pub struct Held {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeReferences {
     /// By the group that refers, then by the other.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<ReferencePair>,
     /// By group, then by root.
-    pub roots: Vec<Held>,
+    pub roots: Vec<HeldByRoot>,
 }
 
 /// Objects a task looks at between two looks at the clock.
@@ -90,9 +90,9 @@ pub fn time_references(
             }
             Ok(more)
         })?;
-    let mut pairs: Vec<Pair> = sums
+    let mut pairs: Vec<ReferencePair> = sums
         .into_iter()
-        .map(|((from, to), [referencing, referenced, references])| Pair {
+        .map(|((from, to), [referencing, referenced, references])| ReferencePair {
             from: NodeId(from),
             to: NodeId(to),
             referencing,
@@ -159,7 +159,7 @@ impl Sums<'_> {
     }
 }
 
-fn roots(heap: &HeapState, grouped: &Grouped, place: &[Option<NodeId>]) -> Vec<Held> {
+fn roots(heap: &HeapState, grouped: &Grouped, place: &[Option<NodeId>]) -> Vec<HeldByRoot> {
     // Texts of dumps: hashed with a random seed.
     let mut counts: AHashMap<(NodeId, String), u64> = AHashMap::default();
     for root in heap.roots() {
@@ -167,7 +167,8 @@ fn roots(heap: &HeapState, grouped: &Grouped, place: &[Option<NodeId>]) -> Vec<H
             *counts.entry((node, root.text())).or_default() += 1;
         }
     }
-    let mut roots: Vec<Held> = counts.into_iter().map(|((node, root), objects)| Held { node, root, objects }).collect();
+    let mut roots: Vec<HeldByRoot> =
+        counts.into_iter().map(|((node, root), objects)| HeldByRoot { node, root, objects }).collect();
     roots.sort_unstable_by(|a, b| (a.node, &a.root).cmp(&(b.node, &b.root)));
     roots
 }

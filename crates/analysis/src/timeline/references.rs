@@ -64,7 +64,7 @@ pub fn reference_map(
     progress.begin("Collecting references", 2 * members.objects.len() as u64);
     let incoming = edges(heap, grouped, &members, (&place, &inside), progress, |o| heap.referrers(o))?;
     let outgoing = edges(heap, grouped, &members, (&place, &inside), progress, |o| heap.references(o))?;
-    let list = |found: Found, swap: bool| {
+    let list = |found: FoundEdges, swap: bool| {
         let mut edges: Vec<Edge> = found
             .pairs
             .into_iter()
@@ -115,16 +115,16 @@ fn members(heap: &HeapState, grouped: &Grouped, inside: &[bool], progress: &Prog
 }
 
 #[derive(Default, Clone, Copy)]
-struct Pair {
+struct PairCount {
     mine: u64,
     theirs: u64,
     references: u64,
 }
 
 #[derive(Default)]
-struct Found {
+struct FoundEdges {
     /// By node.
-    pairs: FxHashMap<u32, Pair>,
+    pairs: FxHashMap<u32, PairCount>,
     /// Objects outside that take part.
     others: Vec<ObjectId>,
     internal: u64,
@@ -137,13 +137,13 @@ fn edges<'h>(
     (place, inside): (&[Option<NodeId>], &[bool]),
     progress: &Progress,
     row: impl Fn(ObjectId) -> &'h [ObjectId] + Sync,
-) -> Result<Found> {
+) -> Result<FoundEdges> {
     let mut found = members
         .objects
         .par_chunks(RUN)
         .map(|run| {
             progress.check()?;
-            let mut found = Found::default();
+            let mut found = FoundEdges::default();
             let mut nodes_here: Vec<u32> = Vec::new();
             let mut outside: Vec<u32> = Vec::new();
             for &o in run {
@@ -172,7 +172,7 @@ fn edges<'h>(
             progress.advance(run.len() as u64);
             Ok(found)
         })
-        .try_reduce(Found::default, |mut a, b| {
+        .try_reduce(FoundEdges::default, |mut a, b| {
             for (node, pair) in b.pairs {
                 let sum = a.pairs.entry(node).or_default();
                 sum.mine += pair.mine;

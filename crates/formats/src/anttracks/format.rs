@@ -1,9 +1,9 @@
 //! AntTracks in the registry of formats.
 
-use super::files::{Source, find_run};
+use super::files::{AntTracksSource, find_run};
 use super::header::MAGIC;
 use crate::recorded;
-use crate::registry::{Format, Found};
+use crate::registry::{Format, FoundFiles};
 use crate::series::HeapSeries;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -29,7 +29,7 @@ impl Format for AntTracksFormat {
 
     fn open(
         &self,
-        found: Found<'_>,
+        found: FoundFiles<'_>,
         progress: &Progress,
         partial: &mut dyn FnMut(Box<dyn HeapSeries>),
     ) -> Result<Box<dyn HeapSeries>> {
@@ -37,6 +37,6 @@ impl Format for AntTracksFormat {
             what: format!("{} is no file of an AntTracks run any more", found.files[0].path.display()),
             remedy: "Open it again if it has changed meanwhile".into(),
         })?;
-        Ok(Box::new(recorded::open(Source::open(run, progress)?, progress, partial)?))
+        Ok(Box::new(recorded::open(AntTracksSource::open(run, progress)?, progress, partial)?))
     }
 }

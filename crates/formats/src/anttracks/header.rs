@@ -27,7 +27,7 @@ impl FileKind {
 
 /// What the header says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Header {
+pub(crate) struct TraceHeader {
     /// Random words, the same in all files of a run.
     pub(crate) run: Vec<u32>,
     /// Which file it is.
@@ -42,12 +42,12 @@ pub(crate) const MAGIC: u32 = 0x00C0_FFEE;
 pub(crate) const LONGEST: usize = 12 + 4 * MOST_WORDS;
 const MOST_WORDS: usize = 1024;
 
-impl Header {
+impl TraceHeader {
     /// Reads the header of `bytes`, the start of a file; `None` when it is no AntTracks file.
     ///
     /// # Errors
     /// When it begins like one and goes on wrong.
-    pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Option<Header>> {
+    pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Option<TraceHeader>> {
         let word = |at: usize| bytes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
         if word(0) != Some(MAGIC) {
             return Ok(None);
@@ -73,6 +73,6 @@ impl Header {
             2 => FileKind::ClassDefinitions,
             other => return Err(wrong(at, format!("file kind {other}"), "0 (symbols), 1 (trace) or 2 (classes)")),
         };
-        Ok(Some(Header { run, kind, end: at + 4 }))
+        Ok(Some(TraceHeader { run, kind, end: at + 4 }))
     }
 }

@@ -11,7 +11,7 @@ mod header;
 mod lzw;
 mod symbols;
 
-pub use files::{Run, Source, find_run};
+pub use files::{AntTracksSource, Run, find_run};
 pub(crate) use format::format;
 
 use super::event::{Decoder, EventSink, Program, Step};
@@ -73,7 +73,7 @@ struct Unpacked {
 }
 
 /// A thread buffer in the file.
-struct Buffer<'a> {
+struct BufferBytes<'a> {
     thread: u64,
     compressed: bool,
     content: &'a [u8],
@@ -87,13 +87,13 @@ const MOST_UNPACKED: usize = 8 << 20;
 /// Compressed bytes that are unpacked together, on all cores.
 const AHEAD: usize = 256 << 10;
 
-fn buffer(bytes: &[u8], at: usize) -> Option<Buffer<'_>> {
+fn buffer(bytes: &[u8], at: usize) -> Option<BufferBytes<'_>> {
     let head = bytes.get(at..at + BUFFER_HEADER)?;
     let word = |i: usize| u32::from_le_bytes([head[i], head[i + 1], head[i + 2], head[i + 3]]);
     let meta = word(8);
     let start = at + BUFFER_HEADER;
     let end = start + (meta & 0x1fff_ffff) as usize;
-    Some(Buffer {
+    Some(BufferBytes {
         thread: u64::from(word(0)) | u64::from(word(4)) << 32,
         compressed: meta >> 31 == 1,
         content: bytes.get(start..end)?,

@@ -3,7 +3,7 @@
 
 use super::cursor::Cursor;
 use super::segment::{self, ClassRecord, RootRecord, Stop, Visitor};
-use super::{Header, Index};
+use super::{DumpHeader, DumpIndex};
 use ahash::AHashMap;
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::input::Input;
@@ -151,8 +151,8 @@ pub(super) struct Census {
 /// When cancelled.
 pub(super) fn census(
     input: &Input,
-    header: &Header,
-    index: &Index,
+    header: &DumpHeader,
+    index: &DumpIndex,
     addresses: Option<&AddressSet>,
     progress: &Progress,
 ) -> Result<Census> {
@@ -263,7 +263,7 @@ enum Behind {
 struct Counter<'a> {
     census: Census,
     writer: Option<AddressWriter<'a>>,
-    index: &'a Index,
+    index: &'a DumpIndex,
     /// Number of a class in `tallies`, and a small table of recent ones before it.
     numbers: AHashMap<u64, u32>,
     recent: [(u64, u32); 256],
@@ -277,7 +277,7 @@ struct Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    fn new(id_size: usize, index: &'a Index, addresses: Option<&'a AddressSet>) -> Self {
+    fn new(id_size: usize, index: &'a DumpIndex, addresses: Option<&'a AddressSet>) -> Self {
         Counter {
             census: Census::default(),
             writer: addresses.map(|a| a.writer()),

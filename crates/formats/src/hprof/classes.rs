@@ -2,14 +2,14 @@
 
 use super::census::{Census, Gaps};
 use super::segment::{self, ClassRecord};
-use super::sizes::{self, Level, ObjectLayout, Padded, Shape};
-use super::{Header, Index};
+use super::sizes::{self, LayoutShape, Level, ObjectLayout, Padded};
+use super::{DumpHeader, DumpIndex};
 use ahash::AHashMap;
 use memory_city_heap::{HeapType, TypeId, TypeKind, TypeSizes};
 use std::sync::Arc;
 
 /// The class table of a dump.
-pub(super) struct Classes {
+pub(super) struct ClassTable {
     /// All types.
     pub(super) types: Vec<HeapType>,
     /// Class object id to type; primitive arrays under their kind (4..=11).
@@ -47,10 +47,10 @@ const HIGHEST_KIND: u64 = 11;
 /// Deeper inheritance than this is damage (or a cycle), not a program.
 pub(super) const DEEPEST: usize = 1000;
 
-impl Classes {
+impl ClassTable {
     /// Builds the table.
-    pub(super) fn new(bytes: &[u8], header: &Header, index: &Index, census: &Census) -> Classes {
-        let mut classes = Classes {
+    pub(super) fn new(bytes: &[u8], header: &DumpHeader, index: &DumpIndex, census: &Census) -> ClassTable {
+        let mut classes = ClassTable {
             types: Vec::new(),
             by_id: AHashMap::default(),
             object_of: Vec::new(),
@@ -118,13 +118,13 @@ impl Classes {
 
     fn measure(
         &mut self,
-        header: &Header,
+        header: &DumpHeader,
         census: &Census,
         records: &AHashMap<u64, &ClassRecord>,
         field_name: &dyn Fn(u64) -> Option<String>,
     ) {
         let none = Gaps::default();
-        let mut shapes: Vec<Option<(Shape<'_>, &Gaps)>> = self
+        let mut shapes: Vec<Option<(LayoutShape<'_>, &Gaps)>> = self
             .types
             .iter()
             .enumerate()
@@ -136,7 +136,7 @@ impl Classes {
                 Some((self.shape(self.object_of[t], records, field_name), gaps))
             })
             .collect();
-        let known: Vec<(Shape<'_>, &Gaps)> = shapes.iter().flatten().cloned().collect();
+        let known: Vec<(LayoutShape<'_>, &Gaps)> = shapes.iter().flatten().cloned().collect();
         let layout = sizes::infer(census, header.id_size, header.android, &known);
         self.unpad(&layout, &mut shapes);
         let compact = sizes::is_compact(&layout, shapes.iter().flatten());
@@ -166,9 +166,10 @@ impl Classes {
 
     /// Takes the padding from classes that have none in this version of the platform: an instance is nearer to the next
     /// object than the padding is wide.
-    fn unpad(&self, layout: &ObjectLayout, shapes: &mut [Option<(Shape<'_>, &Gaps)>]) {
-        let is_nearer = |(shape, gaps): &(Shape<'_>, &Gaps)| gaps.seen > 0 && gaps.least < layout.instance_size(shape);
-        let is_unpadded = |shape: &Option<(Shape<'_>, &Gaps)>| {
+    fn unpad(&self, layout: &ObjectLayout, shapes: &mut [Option<(LayoutShape<'_>, &Gaps)>]) {
+        let is_nearer =
+            |(shape, gaps): &(LayoutShape<'_>, &Gaps)| gaps.seen > 0 && gaps.least < layout.instance_size(shape);
+        let is_unpadded = |shape: &Option<(LayoutShape<'_>, &Gaps)>| {
             shape.as_ref().is_some_and(|s| s.0.levels.last().is_some_and(Level::is_padded) && is_nearer(s))
         };
         let unpadded: Vec<bool> = shapes.iter().map(is_unpadded).collect();
@@ -188,8 +189,8 @@ impl Classes {
         class: u64,
         records: &AHashMap<u64, &'r ClassRecord>,
         names: &dyn Fn(u64) -> Option<String>,
-    ) -> Shape<'r> {
-        let mut shape = Shape::default();
+    ) -> LayoutShape<'r> {
+        let mut shape = LayoutShape::default();
         let mut at = class;
         while let Some(record) = records.get(&at) {
             let name = self.by_id.get(&at).map(|&t| self.types[t as usize].name.as_str()).unwrap_or("");

@@ -1,8 +1,8 @@
 //! HPROF in the registry of formats.
 
-use super::Header;
+use super::DumpHeader;
 use crate::dumps::{self, DumpFormat};
-use crate::registry::{Format, Found};
+use crate::registry::{Format, FoundFiles};
 use crate::series::HeapSeries;
 use memory_city_heap::HeapState;
 use memory_city_heap::error::Result;
@@ -31,7 +31,7 @@ impl Format for Hprof {
 
     fn open(
         &self,
-        found: Found<'_>,
+        found: FoundFiles<'_>,
         _: &Progress,
         _: &mut dyn FnMut(Box<dyn HeapSeries>),
     ) -> Result<Box<dyn HeapSeries>> {
@@ -41,7 +41,7 @@ impl Format for Hprof {
 
 impl DumpFormat for Hprof {
     fn taken_at(&self, path: &Path, start: &[u8]) -> Result<u64> {
-        Ok(Header::read(path, start)?.millis)
+        Ok(DumpHeader::read(path, start)?.millis)
     }
 
     fn load(&self, input: &Input, progress: &Progress) -> Result<HeapState> {

@@ -4,10 +4,10 @@
 //! second copy. Each pass runs over all pieces in parallel; objects are written by whoever meets them.
 
 use super::census::Census;
-use super::classes::Classes;
+use super::classes::ClassTable;
 use super::cursor::{Cursor, id_at};
 use super::segment::{self, ClassRecord, Visitor};
-use super::{Header, Index, Limits};
+use super::{DumpHeader, DumpIndex, DumpLimits};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
@@ -28,15 +28,15 @@ pub(super) struct Graph {
     pub(super) site: Vec<u32>,
     /// References to objects that are not in the dump.
     pub(super) dangling: u64,
-    /// Where the field values of instances of [`Classes::noted`] types stand in the file, ascending by object.
+    /// Where the field values of instances of [`ClassTable::noted`] types stand in the file, ascending by object.
     pub(super) noted: Vec<(ObjectId, usize)>,
 }
 
 /// What the passes share.
-struct Shared<'a> {
+struct SharedGraph<'a> {
     id_size: usize,
     addresses: &'a AddressMap,
-    classes: &'a Classes,
+    classes: &'a ClassTable,
 }
 
 /// Reads types, lengths and references.
@@ -46,22 +46,22 @@ struct Shared<'a> {
 #[expect(clippy::too_many_arguments, reason = "what the passes before it found, each a thing of its own")]
 pub(super) fn graph(
     input: &Input,
-    header: &Header,
-    index: &Index,
+    header: &DumpHeader,
+    index: &DumpIndex,
     census: &Census,
     addresses: &AddressMap,
-    classes: &Classes,
-    limits: Limits,
+    classes: &ClassTable,
+    limits: DumpLimits,
     progress: &Progress,
 ) -> Result<Graph> {
     let n = addresses.len();
-    let shared = Shared { id_size: header.id_size, addresses, classes };
+    let shared = SharedGraph { id_size: header.id_size, addresses, classes };
     let mut type_of = vec![0u32; n];
     let mut length = vec![0u32; n];
     let mut offsets = vec![0u32; n + 1];
     let mut site = vec![0u32; if census.traced { n } else { 0 }];
     {
-        let columns = Columns {
+        let columns = GraphColumns {
             type_of: atomics(&mut type_of),
             length: atomics(&mut length),
             degree: atomics(&mut offsets),
@@ -140,8 +140,8 @@ fn atomics(column: &mut [u32]) -> &[AtomicU32] {
 
 fn over_pieces<V: Visitor>(
     input: &Input,
-    header: &Header,
-    index: &Index,
+    header: &DumpHeader,
+    index: &DumpIndex,
     progress: &Progress,
     visitor: impl Fn() -> V + Sync,
 ) -> Result<()> {
@@ -155,14 +155,14 @@ fn over_pieces<V: Visitor>(
     })
 }
 
-struct Columns<'a> {
+struct GraphColumns<'a> {
     type_of: &'a [AtomicU32],
     length: &'a [AtomicU32],
     degree: &'a [AtomicU32],
     site: &'a [AtomicU32],
 }
 
-impl Shared<'_> {
+impl SharedGraph<'_> {
     #[inline(always)]
     fn type_number(&self, class: u64, last: &mut (u64, u32)) -> u32 {
         if last.0 != class {
@@ -218,8 +218,8 @@ fn class_references(record: &ClassRecord, mut each: impl FnMut(u64)) {
 }
 
 struct Describe<'a> {
-    shared: &'a Shared<'a>,
-    columns: &'a Columns<'a>,
+    shared: &'a SharedGraph<'a>,
+    columns: &'a GraphColumns<'a>,
     last: (u64, u32),
 }
 
@@ -270,7 +270,7 @@ impl Visitor for Describe<'_> {
 }
 
 struct Connect<'a> {
-    shared: &'a Shared<'a>,
+    shared: &'a SharedGraph<'a>,
     offsets: &'a [u32],
     slots: &'a [AtomicU32],
     dangling: &'a AtomicU64,

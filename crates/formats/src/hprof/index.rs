@@ -1,7 +1,7 @@
 //! The top level of a dump: names, loaded classes, stack traces, threads, and where the heap segments lie.
 
 use super::cursor::Cursor;
-use super::header::Header;
+use super::header::DumpHeader;
 use super::segment;
 use ahash::AHashMap;
 use memory_city_heap::error::Warning;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// Everything outside the heap segments.
 #[derive(Default)]
-pub(super) struct Index {
+pub(super) struct DumpIndex {
     strings: AHashMap<u64, (usize, u32)>,
     /// Class object id to the id of its name.
     pub(super) class_names: AHashMap<u64, u64>,
@@ -41,10 +41,10 @@ struct Trace {
 /// Pieces are at least this long, so that each is worth a task.
 const PIECE: usize = 4 << 20;
 
-impl Index {
+impl DumpIndex {
     /// Reads the top level of `bytes`.
-    pub(super) fn read(path: &Path, bytes: &[u8], header: &Header) -> Index {
-        let mut index = Index::default();
+    pub(super) fn read(path: &Path, bytes: &[u8], header: &DumpHeader) -> DumpIndex {
+        let mut index = DumpIndex::default();
         let mut unknown: AHashMap<u8, (u64, u64)> = AHashMap::default();
         let mut segments: Vec<Range<usize>> = Vec::new();
         let mut cursor = Cursor::new(bytes, header.end);

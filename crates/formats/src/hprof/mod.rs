@@ -23,12 +23,12 @@ mod segment;
 mod sizes;
 
 pub(crate) use format::format;
-pub(crate) use header::Header;
-use index::Index;
+pub(crate) use header::DumpHeader;
+use index::DumpIndex;
 
 use ahash::AHashMap;
 use census::Census;
-use classes::Classes;
+use classes::ClassTable;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
@@ -41,36 +41,36 @@ use std::sync::Arc;
 
 /// How much a heap state may hold. Numbers of objects and places of references take 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct DumpLimits {
     /// Objects, class objects included.
     pub objects: u32,
     /// References.
     pub references: u32,
 }
 
-impl Default for Limits {
+impl Default for DumpLimits {
     fn default() -> Self {
-        Limits { objects: u32::MAX, references: u32::MAX }
+        DumpLimits { objects: u32::MAX, references: u32::MAX }
     }
 }
 
 /// Reads a dump.
 ///
 /// # Errors
-/// When it is no dump at all, holds more than [`Limits`] allow, or the work was cancelled. A damaged or cut dump gives what
+/// When it is no dump at all, holds more than [`DumpLimits`] allow, or the work was cancelled. A damaged or cut dump gives what
 /// is readable, with warnings.
 pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
-    load_within(input, Limits::default(), progress)
+    load_within(input, DumpLimits::default(), progress)
 }
 
 /// As [`load`], with limits of one's own.
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_within(input: &Input, limits: Limits, progress: &Progress) -> Result<HeapState> {
+pub fn load_within(input: &Input, limits: DumpLimits, progress: &Progress) -> Result<HeapState> {
     let bytes = input.bytes();
-    let header = Header::read(&input.path, bytes)?;
-    let mut index = Index::read(&input.path, bytes, &header);
+    let header = DumpHeader::read(&input.path, bytes)?;
+    let mut index = DumpIndex::read(&input.path, bytes, &header);
     let heap_bytes: usize = index.pieces.iter().map(|p| p.len()).sum();
     progress.begin(progress.snapshot().stage, 3 * heap_bytes as u64);
     // Objects lie at multiples of eight. Should a dump disagree, every address gets a slot.
@@ -78,9 +78,9 @@ pub fn load_within(input: &Input, limits: Limits, progress: &Progress) -> Result
         (census, _) if census.misaligned => take_census(input, &header, &index, 0, limits, progress)?,
         done => done,
     };
-    let mut classes = Classes::new(bytes, &header, &index, &census);
+    let mut classes = ClassTable::new(bytes, &header, &index, &census);
     let graph = graph::graph(input, &header, &index, &census, &addresses, &classes, limits, progress)?;
-    let names = names::Names::read(input, &header, &index, &census);
+    let names = names::ObjectNames::read(input, &header, &index, &census);
     let roots = roots::roots(bytes, &index, &census, &classes, &addresses, &names);
     progress.check()?;
     let loaders = loaders::loaders(&mut classes, &addresses, &graph.type_of, &names);
@@ -147,10 +147,10 @@ pub fn load_bytes(name: &Path, bytes: Vec<u8>) -> Result<HeapState> {
 
 fn take_census(
     input: &Input,
-    header: &Header,
-    index: &Index,
+    header: &DumpHeader,
+    index: &DumpIndex,
     shift: u32,
-    limits: Limits,
+    limits: DumpLimits,
     progress: &Progress,
 ) -> Result<(Census, AddressMap)> {
     let set = AddressSet::new(shift);
@@ -179,7 +179,7 @@ fn condense(mut warnings: Vec<Warning>) -> Vec<Warning> {
     warnings
 }
 
-fn mirror_sizes(classes: &Classes, census: &Census, addresses: &AddressMap) -> FxHashMap<u32, u64> {
+fn mirror_sizes(classes: &ClassTable, census: &Census, addresses: &AddressMap) -> FxHashMap<u32, u64> {
     let mut sizes = FxHashMap::default();
     for record in &census.records {
         let Some(o) = addresses.find(record.id) else { continue };
@@ -195,7 +195,7 @@ fn mirror_sizes(classes: &Classes, census: &Census, addresses: &AddressMap) -> F
     sizes
 }
 
-fn allocation_sites(bytes: &[u8], index: &Index, site: &[u32]) -> AHashMap<u32, AllocationSite> {
+fn allocation_sites(bytes: &[u8], index: &DumpIndex, site: &[u32]) -> AHashMap<u32, AllocationSite> {
     let mut traces = AHashMap::default();
     for &serial in site {
         if serial != 0 && !traces.contains_key(&serial) {
@@ -232,12 +232,12 @@ pub struct Histogram {
 /// As [`load`].
 pub fn histogram(input: &Input, progress: &Progress) -> Result<Histogram> {
     let bytes = input.bytes();
-    let header = Header::read(&input.path, bytes)?;
-    let index = Index::read(&input.path, bytes, &header);
+    let header = DumpHeader::read(&input.path, bytes)?;
+    let index = DumpIndex::read(&input.path, bytes, &header);
     let heap_bytes: usize = index.pieces.iter().map(|p| p.len()).sum();
     progress.begin(format!("Counting {}", input.path.display()), heap_bytes as u64);
     let census = census::census(input, &header, &index, None, progress)?;
-    let classes = Classes::new(bytes, &header, &index, &census);
+    let classes = ClassTable::new(bytes, &header, &index, &census);
     let mut rows: AHashMap<u32, (u64, u64)> = AHashMap::new();
     for (id, tally) in &census.classes {
         let Some(&t) = classes.by_id.get(id) else { continue };

@@ -5,14 +5,14 @@
 use super::census::Census;
 use super::cursor::id_at;
 use super::segment::{self, ClassRecord, Visitor};
-use super::{Header, Index};
+use super::{DumpHeader, DumpIndex};
 use ahash::{AHashMap, AHashSet};
 use memory_city_heap::input::Input;
 use rayon::prelude::*;
 
 /// Names of threads by thread object, parents of class loaders by loader object.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct ObjectNames {
     threads: AHashMap<u64, String>,
     parents: AHashMap<u64, u64>,
 }
@@ -26,7 +26,7 @@ const MOST_GENERATIONS: usize = 16;
 /// A longer name is cut.
 const LONGEST: usize = 200;
 
-impl Names {
+impl ObjectNames {
     /// The name of a thread object.
     pub(super) fn thread(&self, object: u64) -> Option<String> {
         self.threads.get(&object).cloned()
@@ -43,9 +43,9 @@ impl Names {
     }
 
     /// Reads the names of all threads that are roots, and the parents of all class loaders.
-    pub(super) fn read(input: &Input, header: &Header, index: &Index, census: &Census) -> Names {
+    pub(super) fn read(input: &Input, header: &DumpHeader, index: &DumpIndex, census: &Census) -> ObjectNames {
         let records: AHashMap<u64, &ClassRecord> = census.records.iter().map(|r| (r.id, r)).collect();
-        let reader = Reader { input, header, index, census, records };
+        let reader = RecordReader { input, header, index, census, records };
         let threads: AHashSet<u64> =
             census.roots.iter().filter(|r| r.tag == 0x08).map(|r| r.object).take(MOST_THREADS).collect();
         let mut loaders: AHashSet<u64> =
@@ -70,7 +70,7 @@ impl Names {
             })
         };
         let threads = threads.iter().filter_map(|thread| Some((*thread, text(string_of.get(thread)?)?))).collect();
-        Names { threads, parents }
+        ObjectNames { threads, parents }
     }
 }
 
@@ -80,7 +80,7 @@ fn utf16(bytes: &[u8], unit: impl Fn([u8; 2]) -> u16) -> String {
 }
 
 /// The record of a wanted object.
-struct Found {
+struct FoundObject {
     /// Class of an instance.
     class: u64,
     /// Kind of a primitive array; 0 for instances.
@@ -88,42 +88,42 @@ struct Found {
     values: Vec<u8>,
 }
 
-struct Reader<'a> {
+struct RecordReader<'a> {
     input: &'a Input,
-    header: &'a Header,
-    index: &'a Index,
+    header: &'a DumpHeader,
+    index: &'a DumpIndex,
     census: &'a Census,
     records: AHashMap<u64, &'a ClassRecord>,
 }
 
-struct Search<'a> {
+struct ObjectSearch<'a> {
     wanted: &'a AHashSet<u64>,
-    found: Vec<(u64, Found)>,
+    found: Vec<(u64, FoundObject)>,
 }
 
-impl Visitor for Search<'_> {
+impl Visitor for ObjectSearch<'_> {
     fn instance(&mut self, id: u64, _: u32, class: u64, values: &[u8]) {
         if self.wanted.contains(&id) {
-            self.found.push((id, Found { class, kind: 0, values: values.to_vec() }));
+            self.found.push((id, FoundObject { class, kind: 0, values: values.to_vec() }));
         }
     }
 
     fn primitive_array(&mut self, id: u64, _: u32, kind: u8, _: u32, elements: &[u8]) {
         if self.wanted.contains(&id) {
             let most = elements.len().min(LONGEST * 2);
-            self.found.push((id, Found { class: 0, kind, values: elements[..most].to_vec() }));
+            self.found.push((id, FoundObject { class: 0, kind, values: elements[..most].to_vec() }));
         }
     }
 }
 
-impl Reader<'_> {
-    fn find(&self, wanted: &AHashSet<u64>) -> AHashMap<u64, Found> {
+impl RecordReader<'_> {
+    fn find(&self, wanted: &AHashSet<u64>) -> AHashMap<u64, FoundObject> {
         let may_hold = |low: u64, high: u64| wanted.iter().any(|w| (low..=high).contains(w));
         let pieces: Vec<_> = self.census.spans.iter().filter(|(_, low, high)| may_hold(*low, *high)).collect();
-        let found: Vec<(u64, Found)> = pieces
+        let found: Vec<(u64, FoundObject)> = pieces
             .par_iter()
             .flat_map_iter(|(piece, ..)| {
-                let mut search = Search { wanted, found: Vec::new() };
+                let mut search = ObjectSearch { wanted, found: Vec::new() };
                 let _ = segment::walk(self.input.bytes(), piece.clone(), self.header.id_size, &mut search);
                 search.found
             })
@@ -132,9 +132,9 @@ impl Reader<'_> {
     }
 
     /// The parents of loaders, and of parents that loaded nothing and so are not among the loaders yet.
-    fn parents(&self, loaders: &mut AHashSet<u64>, first: &AHashMap<u64, Found>) -> AHashMap<u64, u64> {
-        let of = |found: &AHashMap<u64, Found>, loaders: &AHashSet<u64>| -> AHashMap<u64, u64> {
-            let parent = |f: &Found| {
+    fn parents(&self, loaders: &mut AHashSet<u64>, first: &AHashMap<u64, FoundObject>) -> AHashMap<u64, u64> {
+        let of = |found: &AHashMap<u64, FoundObject>, loaders: &AHashSet<u64>| -> AHashMap<u64, u64> {
+            let parent = |f: &FoundObject| {
                 // Subclasses have fields of that name too: the one of `ClassLoader`, the topmost, counts.
                 let bytes = self.fields(f, "parent").last()?;
                 id_at(bytes, self.header.id_size).filter(|&id| id != 0)
@@ -154,17 +154,17 @@ impl Reader<'_> {
     }
 
     /// The bytes of a field from its place in the record on.
-    fn field<'f>(&self, found: &'f Found, name: &str) -> Option<&'f [u8]> {
+    fn field<'f>(&self, found: &'f FoundObject, name: &str) -> Option<&'f [u8]> {
         self.fields(found, name).next()
     }
 
     /// The same of all fields of that name, own class first.
-    fn fields<'f>(&self, found: &'f Found, name: &str) -> impl Iterator<Item = &'f [u8]> {
+    fn fields<'f>(&self, found: &'f FoundObject, name: &str) -> impl Iterator<Item = &'f [u8]> {
         self.places(found, name).into_iter().filter_map(|at| found.values.get(at..))
     }
 
     /// Where the fields of a name lie in the record, up to a field of unknown type.
-    fn places(&self, found: &Found, name: &str) -> Vec<usize> {
+    fn places(&self, found: &FoundObject, name: &str) -> Vec<usize> {
         let mut places = Vec::new();
         let mut at = 0;
         let mut class = self.records.get(&found.class);
@@ -182,11 +182,11 @@ impl Reader<'_> {
         places
     }
 
-    fn reference(&self, found: &Found, name: &str) -> Option<u64> {
+    fn reference(&self, found: &FoundObject, name: &str) -> Option<u64> {
         id_at(self.field(found, name)?, self.header.id_size).filter(|&id| id != 0)
     }
 
-    fn byte(&self, found: &Found, name: &str) -> Option<u8> {
+    fn byte(&self, found: &FoundObject, name: &str) -> Option<u8> {
         self.field(found, name)?.first().copied()
     }
 }

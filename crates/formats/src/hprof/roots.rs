@@ -1,10 +1,10 @@
 //! GC roots in the field's ten kinds, with what a person wants to know: which thread, which method and line, which
 //! static field.
 
-use super::Index;
+use super::DumpIndex;
 use super::census::Census;
-use super::classes::Classes;
-use super::names::Names;
+use super::classes::ClassTable;
+use super::names::ObjectNames;
 use super::segment::RootRecord;
 use ahash::AHashMap;
 use memory_city_heap::{AddressMap, Root, RootKind};
@@ -13,11 +13,11 @@ use memory_city_heap::{AddressMap, Root, RootKind};
 /// class alive is what makes them roots.
 pub(super) fn roots(
     bytes: &[u8],
-    index: &Index,
+    index: &DumpIndex,
     census: &Census,
-    classes: &Classes,
+    classes: &ClassTable,
     addresses: &AddressMap,
-    names: &Names,
+    names: &ObjectNames,
 ) -> Vec<Root> {
     // Thread serial to the trace of its stack and its object.
     let threads: AHashMap<u32, RootRecord> =

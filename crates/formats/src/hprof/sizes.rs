@@ -29,7 +29,7 @@ pub(super) struct ObjectLayout {
 
 /// A class as far as its layout matters: itself and its superclasses, from the root down.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shape<'a> {
+pub(super) struct LayoutShape<'a> {
     /// One for each class.
     pub(super) levels: Vec<Level<'a>>,
 }
@@ -49,7 +49,7 @@ pub(super) struct Level<'a> {
     pub whole_before_15: bool,
 }
 
-impl Shape<'_> {
+impl LayoutShape<'_> {
     /// The same fields, none of them padded in the class that stands at `depth` from the root.
     pub(super) fn unpad(&mut self, depth: usize) {
         let Some(level) = self.levels.get_mut(depth) else { return };
@@ -100,7 +100,7 @@ impl ObjectLayout {
     }
 
     /// The size of an instance.
-    pub(super) fn instance_size(&self, shape: &Shape<'_>) -> u32 {
+    pub(super) fn instance_size(&self, shape: &LayoutShape<'_>) -> u32 {
         let mut end = self.header;
         // Free ranges below `end`.
         let mut holes: Vec<(u32, u32)> = Vec::new();
@@ -215,7 +215,7 @@ pub(super) enum Padded {
 }
 
 /// The classes of the platform with padded (`@Contended`) fields in some version of JDK 8 to 25: dumps do not say which
-/// these are. Whether a class is padded in the version at hand, distances tell (see [`Shape::unpad`]).
+/// these are. Whether a class is padded in the version at hand, distances tell (see [`LayoutShape::unpad`]).
 pub(super) fn padded(class: &str) -> Option<Padded> {
     let fields = |names, whole_before_15| Some(Padded::Fields { names, whole_before_15 });
     match class {
@@ -239,7 +239,10 @@ pub(super) fn padded(class: &str) -> Option<Padded> {
 
 /// Whether the objects of the dump lie without holes: collectors that compact leave none. Where they do, a larger distance
 /// than the layout says tells of fields that the dump does not show; where not, only of something dead.
-pub(super) fn is_compact<'a>(layout: &ObjectLayout, shapes: impl Iterator<Item = &'a (Shape<'a>, &'a Gaps)>) -> bool {
+pub(super) fn is_compact<'a>(
+    layout: &ObjectLayout,
+    shapes: impl Iterator<Item = &'a (LayoutShape<'a>, &'a Gaps)>,
+) -> bool {
     let (mut exact, mut seen) = (0u64, 0u64);
     for (shape, gaps) in shapes {
         let Some((modal, votes)) = gaps.modal() else { continue };
@@ -250,7 +253,12 @@ pub(super) fn is_compact<'a>(layout: &ObjectLayout, shapes: impl Iterator<Item =
 }
 
 /// Finds the layout that explains most of what was seen.
-pub(super) fn infer(census: &Census, id_size: usize, android: bool, shapes: &[(Shape<'_>, &Gaps)]) -> ObjectLayout {
+pub(super) fn infer(
+    census: &Census,
+    id_size: usize,
+    android: bool,
+    shapes: &[(LayoutShape<'_>, &Gaps)],
+) -> ObjectLayout {
     let start = if android || id_size == 4 { ObjectLayout::SMALL } else { ObjectLayout::USUAL };
     let alignment = match census.address_bits.trailing_zeros() {
         bits @ 3..=8 if census.objects > 50 => 1 << bits,
@@ -302,7 +310,7 @@ pub(super) fn infer(census: &Census, id_size: usize, android: bool, shapes: &[(S
 
 /// The size of the instances of a class: by its distances where they are clear, else by the layout. `compact` says
 /// whether the objects of the dump lie without holes.
-pub(super) fn instance_size(layout: &ObjectLayout, shape: &Shape<'_>, gaps: &Gaps, compact: bool) -> u32 {
+pub(super) fn instance_size(layout: &ObjectLayout, shape: &LayoutShape<'_>, gaps: &Gaps, compact: bool) -> u32 {
     let planned = layout.instance_size(shape);
     let Some((modal, votes)) = gaps.modal() else { return planned };
     // No object reaches into the next: the smallest distance is never below the size.
@@ -320,7 +328,7 @@ mod tests {
 
     fn size(layout: &ObjectLayout, fields: &[&[u8]]) -> u32 {
         let levels = fields.iter().map(|&f| Level { fields: f.into(), ..Level::default() }).collect();
-        layout.instance_size(&Shape { levels })
+        layout.instance_size(&LayoutShape { levels })
     }
 
     #[test]
@@ -355,7 +363,7 @@ mod tests {
         let below = |layout: ObjectLayout, padded: &Level<'static>, levels: &[&'static [u8]]| {
             let mut all = vec![Level::default(), padded.clone()];
             all.extend(levels.iter().map(|l| fields(l)));
-            layout.instance_size(&Shape { levels: all })
+            layout.instance_size(&LayoutShape { levels: all })
         };
         // `java.lang.Thread` of JDK 17: three fields apart, the last ends at 240.
         let thread = Level {

@@ -1,13 +1,13 @@
 //! What a person must know about a trace that has been read.
 
-use super::Source;
+use super::TraceSource;
 use crate::event::Decoder;
 use crate::replay::{Inconsistencies, Observer, Replay};
 use memory_city_heap::error::{Error, Warning};
 use std::path::Path;
 
 /// What the decoder says, why reading `failed` if it did, and what of the heap could not be made out.
-pub(super) fn warnings<S: Source, O: Observer>(
+pub(super) fn warnings<S: TraceSource, O: Observer>(
     source: &S,
     decoder: &S::Decoder,
     replay: &Replay<O>,

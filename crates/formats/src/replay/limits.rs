@@ -6,7 +6,7 @@ use memory_city_heap::input::memory_limit;
 
 /// How much a replay can hold. Beyond, it ends with an error.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ReplayLimits {
     /// Objects alive at a time, about: numbers have 31 bits.
     pub objects: u32,
     /// References of all objects at a time, about: their places have 32 bits.
@@ -23,12 +23,12 @@ const LEAF_BYTES: u64 = 160;
 /// A heap of 32 GB is always read.
 const FEWEST_LEAVES: u64 = 1 << 23;
 
-impl Default for Limits {
+impl Default for ReplayLimits {
     /// What the representation allows, and memory: a heap that is spread thinly over the address range takes more than
     /// its trace.
     fn default() -> Self {
         let leaves = (memory_limit() / LEAF_BYTES).clamp(FEWEST_LEAVES, u64::from(u32::MAX - 1));
-        Limits {
+        ReplayLimits {
             objects: numbers::MOST_NUMBERS,
             references: arena::MOST_WORDS,
             leaves: leaves as u32,
@@ -45,7 +45,7 @@ pub(super) enum Full {
     Leaves,
 }
 
-impl Limits {
+impl ReplayLimits {
     /// The error for a limit that was reached.
     pub(super) fn check(&self, full: Option<Full>) -> Result<()> {
         let (what, remedy) = match full {

@@ -23,7 +23,7 @@ mod state;
 mod vacant;
 
 pub use cohorts::{Change, CohortKey};
-pub use limits::Limits;
+pub use limits::ReplayLimits;
 pub use saved::SavedReplay;
 
 use super::event::{Gc, GcKind, ObjectInfo, ObjectKey, Program};
@@ -33,7 +33,7 @@ use cohorts::Cohorts;
 use details::Details;
 use hashbrown::HashTable;
 use limits::Full;
-use map::{Directory, Entry, Map, Spot, Unit};
+use map::{Directory, Entry, ObjectMap, Spot, SpotUnit};
 use memory_city_heap::error::Result;
 use memory_city_heap::{Identity, RootKind, SpaceKind, ThreadId};
 use numbers::Numbers;
@@ -129,7 +129,7 @@ pub struct Replay<O> {
     info_ids: HashTable<u32>,
     cohorts: Cohorts,
     numbers: Numbers,
-    map: Map,
+    map: ObjectMap,
     now: Directory,
     next: Directory,
     arena: Arena,
@@ -160,19 +160,19 @@ pub struct Replay<O> {
     events: u64,
     stop: Option<Moment>,
     stopped: bool,
-    limits: Limits,
+    limits: ReplayLimits,
     full: Option<Full>,
 }
 
 impl<O: Observer> Replay<O> {
     /// An empty heap.
     pub fn new(program: Arc<Program>, observer: O) -> Self {
-        Replay::with_limits(program, observer, Limits::default())
+        Replay::with_limits(program, observer, ReplayLimits::default())
     }
 
     /// An empty heap that can hold no more than `limits` say.
-    pub fn with_limits(program: Arc<Program>, observer: O, limits: Limits) -> Self {
-        let unit = Unit::of(program.alignment);
+    pub fn with_limits(program: Arc<Program>, observer: O, limits: ReplayLimits) -> Self {
+        let unit = SpotUnit::of(program.alignment);
         Replay {
             observer,
             threads: vec![Arc::from("(unknown thread)")],
@@ -181,7 +181,7 @@ impl<O: Observer> Replay<O> {
             info_ids: HashTable::new(),
             cohorts: Cohorts::new(program.alignment),
             numbers: Numbers::new(limits.objects),
-            map: Map::new(unit, limits.leaves, limits.near_leaves),
+            map: ObjectMap::new(unit, limits.leaves, limits.near_leaves),
             now: Directory::default(),
             next: Directory::default(),
             arena: Arena::new(limits.references),
@@ -339,7 +339,7 @@ impl<O: Observer> Replay<O> {
     /// Puts an object into the heap now, or into the heap after the running GC. `born`: the interval, if it passes unless a
     /// GC says otherwise; else none.
     #[inline(always)] // once for every event: an entry stays in registers on its way into the leaf
-    fn place(&mut self, entry: Entry, spot: impl FnOnce(Unit) -> Spot, born: u32) -> bool {
+    fn place(&mut self, entry: Entry, spot: impl FnOnce(SpotUnit) -> Spot, born: u32) -> bool {
         let directory = if self.collecting.is_some() { &mut self.next } else { &mut self.now };
         let spot = spot(self.map.unit);
         let Some(other) = self.map.insert(directory, spot, born, entry) else {

@@ -2,7 +2,7 @@
 
 use super::arena::grow;
 use super::limits::Full;
-use super::map::{Entry, NONE, Spot, Unit};
+use super::map::{Entry, NONE, Spot, SpotUnit};
 use super::{Collecting, Collection, MOST_CHECKED, Moment, Observer, Replay, ReplayRoot, arena};
 use crate::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo, ObjectKey};
 use crate::spaces::{Space, Spaces};
@@ -251,7 +251,13 @@ impl<O: Observer> Replay<O> {
     /// An object is born in a space of a kind, if it can be there. Its spot is asked for when it is needed: this has few
     /// registers to spare.
     #[inline(always)]
-    fn born(&mut self, info: InfoId, length: u32, kind: Option<SpaceKind>, spot: impl Fn(Unit) -> Spot + Copy) -> u64 {
+    fn born(
+        &mut self,
+        info: InfoId,
+        length: u32,
+        kind: Option<SpaceKind>,
+        spot: impl Fn(SpotUnit) -> Spot + Copy,
+    ) -> u64 {
         self.events += 1;
         let shape = || self.program.shapes[self.infos[info.0 as usize].type_id as usize].packed();
         let Some(kind) = kind else {
@@ -289,7 +295,7 @@ impl<O: Observer> Replay<O> {
 
     /// The running GC reports the object that is `here`: it will be `there`, in a space of that kind.
     #[inline(always)]
-    fn carry(&mut self, here: Spot, there: impl FnOnce(Unit) -> Spot, kind: SpaceKind) -> Option<u64> {
+    fn carry(&mut self, here: Spot, there: impl FnOnce(SpotUnit) -> Spot, kind: SpaceKind) -> Option<u64> {
         if self.collecting.is_none() {
             self.inconsistencies.unknown_objects += 1;
             return None;

@@ -1,7 +1,7 @@
 //! A list of events as a trace: decoded one by one, so that a reader can stop and go on at each.
 
 use memory_city_formats::event::{Decoder, EventSink, Gc, ObjectInfo, ObjectKey, Program, Step};
-use memory_city_formats::recorded::Source;
+use memory_city_formats::recorded::TraceSource;
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::{RootKind, SpaceKind, ThreadId};
 use std::path::Path;
@@ -40,7 +40,7 @@ pub struct ScriptDecoder {
     at: usize,
 }
 
-impl Source for Script {
+impl TraceSource for Script {
     type Decoder = ScriptDecoder;
 
     fn decoder(&self) -> ScriptDecoder {

@@ -1,6 +1,6 @@
 //! Errors of the parser as errors for people, and what is put right with a warning.
 
-use super::document::Context;
+use super::document::ReadContext;
 use super::fields::shortened;
 use memory_city_heap::error::Error;
 use std::path::Path;
@@ -94,7 +94,7 @@ pub(super) fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
 /// What the parser says, in terms of the file. `base` is where its bytes begin, `lines` how many lines are before.
 pub(super) fn diagnose(
     error: &serde_json::Error,
-    context: &mut Context<'_, '_>,
+    context: &mut ReadContext<'_, '_>,
     path: &Path,
     bytes: &[u8],
     (base, lines): (usize, usize),

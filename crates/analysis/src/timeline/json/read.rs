@@ -1,12 +1,12 @@
 //! Files and folders of memory trees, and the order of the times in them.
 
 use super::diagnostics::{Note, diagnose, offset};
-use super::document::{Context, Document};
+use super::document::{JsonDocument, ReadContext};
 use super::fields::shortened;
 use super::files::{files_of, in_folder, is_companion, stem, utf8};
-use super::maps::{Map, MapKind, RawMaps};
+use super::maps::{MapKind, MapSeed, RawMaps};
 use super::memory::Credit;
-use super::references::References;
+use super::references::JsonReferences;
 use super::totals::Totals;
 use super::{FORMAT, POINTED_FROM_FOLDER, POINTS_TO_FOLDER, VERSION, identify, trimmed};
 use crate::timeline::all_references::TimeReferences;
@@ -28,7 +28,7 @@ pub struct JsonSource {
     pub roles: String,
     /// What a person must know about them.
     pub warnings: Vec<Warning>,
-    references: References,
+    references: JsonReferences,
     /// Nodes by keys of their own.
     keys: HashMap<Arc<str>, NodeId>,
 }
@@ -154,7 +154,7 @@ impl Collector {
         self.totals.files.push(input.path.clone());
         let before = self.totals.times.len();
         let bare = maps_alone && !has_head(bytes);
-        let mut context = Context::new(bytes, &mut self.totals, progress, Credit::unlimited());
+        let mut context = ReadContext::new(bytes, &mut self.totals, progress, Credit::unlimited());
         context.maps_alone = maps_alone;
         let kind = match maps_alone && in_folder(&input.path, POINTED_FROM_FOLDER) {
             true => MapKind::PointedFrom,
@@ -167,8 +167,8 @@ impl Collector {
             let mut parser = serde_json::Deserializer::from_str(&text[base..]);
             parser.disable_recursion_limit();
             let read = match bare {
-                true => Map { context: &mut context, kind, outer: None }.deserialize(&mut parser),
-                false => Document { context: &mut context, top: true }.deserialize(&mut parser),
+                true => MapSeed { context: &mut context, kind, outer: None }.deserialize(&mut parser),
+                false => JsonDocument { context: &mut context, top: true }.deserialize(&mut parser),
             };
             let at = |more: &serde_json::Error| offset(&bytes[base..], more.line(), more.column());
             let end = read.and_then(|()| match parser.end() {
@@ -325,7 +325,7 @@ impl Collector {
             self.totals.note(Note::SameKey, keys.ambiguous.len() as u64, Some(format!("{first:?}")));
         }
         let maps = order.iter().map(|&i| (self.totals.times[i].file, Arc::clone(&maps[i]))).collect();
-        let references = References::resolve(maps, &timeline, &keys, &mut self.totals, progress)?;
+        let references = JsonReferences::resolve(maps, &timeline, &keys, &mut self.totals, progress)?;
         let mut warnings = self.warnings;
         warnings.extend(self.totals.warnings());
         Ok(JsonSource { roles: roles(&timeline), timeline: Arc::new(timeline), warnings, references, keys: keys.find })

@@ -5,9 +5,9 @@ use super::diagnostics::Note;
 use super::fields::Unknown;
 use super::maps::RawMaps;
 use super::memory::{Amounts, Costs, Credit, LIVE, OF_FILES, no_room};
-use super::tree::Columns;
-use crate::timeline::builder::{Duplicates, Row};
-use crate::timeline::symbols::Symbols;
+use super::tree::NodeColumns;
+use crate::timeline::builder::{Duplicates, NodeRow};
+use crate::timeline::symbols::NameTable;
 use crate::timeline::{GcPoint, TimePoint, TimelineBuilder};
 use memory_city_heap::Amount;
 use memory_city_heap::error::{Error, Result, Warning};
@@ -42,7 +42,7 @@ impl Time {
 }
 
 /// How much was noted at some moment.
-pub(super) struct Mark {
+pub(super) struct TotalsMark {
     groups: usize,
     unknown: Unknown,
     notes: [Option<(u64, String)>; Note::ALL.len()],
@@ -50,8 +50,8 @@ pub(super) struct Mark {
 }
 
 /// The nodes of a tree that was read.
-fn rows<'a>(tree: &'a Columns<'_>) -> impl ExactSizeIterator<Item = Row<'a>> {
-    (0..tree.len()).map(|n| Row {
+fn rows<'a>(tree: &'a NodeColumns<'_>) -> impl ExactSizeIterator<Item = NodeRow<'a>> {
+    (0..tree.len()).map(|n| NodeRow {
         parent: tree.parent[n] as usize,
         role: tree.role(n).unwrap_or(if n == 0 { "Heap" } else { "Group" }),
         name: &tree.name[n],
@@ -65,7 +65,7 @@ fn rows<'a>(tree: &'a Columns<'_>) -> impl ExactSizeIterator<Item = Row<'a>> {
 pub(super) struct Totals {
     pub builder: TimelineBuilder,
     /// The keys of reference maps, over all times.
-    pub groups: Symbols,
+    pub groups: NameTable,
     pub unknown: Unknown,
     pub times: Vec<Time>,
     pub files: Vec<PathBuf>,
@@ -87,7 +87,7 @@ impl Totals {
     pub fn check(
         &self,
         time: &Time,
-        tree: &Columns<'_>,
+        tree: &NodeColumns<'_>,
         nested_roles: &[Cow<'_, str>],
         maps: &RawMaps,
         credit: &mut Credit<'_>,
@@ -125,7 +125,7 @@ impl Totals {
     }
 
     /// Adds a time of the current file.
-    pub fn add_time(&mut self, mut time: Time, tree: &Columns<'_>) -> Duplicates {
+    pub fn add_time(&mut self, mut time: Time, tree: &NodeColumns<'_>) -> Duplicates {
         time.file = self.files.len() - 1;
         let last = self.times.last().filter(|t| t.file == time.file);
         time.position = last.map_or(0, |t| t.position + 1);
@@ -199,8 +199,8 @@ impl Totals {
     }
 
     /// What can be taken back as long as no time was added.
-    pub fn mark(&self) -> Mark {
-        Mark {
+    pub fn mark(&self) -> TotalsMark {
+        TotalsMark {
             groups: self.groups.len(),
             unknown: self.unknown.clone(),
             notes: self.notes.clone(),
@@ -209,7 +209,7 @@ impl Totals {
     }
 
     /// Takes back what was noted since then.
-    pub fn back_to(&mut self, mark: Mark) {
+    pub fn back_to(&mut self, mark: TotalsMark) {
         self.groups.truncate(mark.groups);
         (self.unknown, self.notes, self.noted_in) = (mark.unknown, mark.notes, mark.noted_in);
     }

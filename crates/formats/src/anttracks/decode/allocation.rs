@@ -2,7 +2,7 @@
 
 use super::threads::advance;
 use super::words::{Fault, Words};
-use super::{Events, Owner, RECENT_SHIFT};
+use super::{BufferOwner, Events, RECENT_SHIFT};
 use crate::anttracks::symbols::{Symbols, UNKNOWN};
 use crate::event::{BIG_ARRAY, EventSink, InfoId, ObjectInfo, ObjectKey, Shape};
 use memory_city_heap::{Allocator, ThreadId};
@@ -30,7 +30,7 @@ impl Events {
         symbols: &Symbols,
         first: u32,
         other: bool,
-        owner: &mut Owner,
+        owner: &mut BufferOwner,
         words: &mut Words<'_>,
         sink: &mut S,
     ) -> std::result::Result<(), Fault> {

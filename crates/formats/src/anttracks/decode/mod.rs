@@ -16,7 +16,7 @@ use super::symbols::{Symbols, UNKNOWN};
 use crate::event::{BIG_ARRAY, EventSink, Gc, GcKind, InfoId, ObjectInfo, ObjectKey, Shape};
 use memory_city_heap::{Allocator, SpaceKind, ThreadId};
 use rustc_hash::FxHashMap;
-use threads::{Buffer, MOST_PLABS, advance};
+use threads::{MOST_PLABS, ThreadBuffer, advance};
 use words::{Words, thread_name};
 
 const NO_RECENT: (u32, u32, InfoId) = (0, u32::MAX, InfoId(0));
@@ -41,7 +41,7 @@ pub(crate) struct Events {
 
 /// The thread a buffer belongs to. Taken out of the tables for the time of the buffer: events of a thread change that
 /// thread, seldom another.
-struct Owner {
+struct BufferOwner {
     id: ThreadId,
     state: ThreadState,
     infos: FxHashMap<u32, InfoId>,
@@ -89,7 +89,7 @@ impl Events {
             ThreadState { id: id.0, ..ThreadState::default() }
         });
         let id = ThreadId(state.id);
-        let mut owner = Owner { id, state, infos: std::mem::take(self.infos_of(id)) };
+        let mut owner = BufferOwner { id, state, infos: std::mem::take(self.infos_of(id)) };
         let outcome = self.events(symbols, address, &mut owner, &mut words, sink);
         *self.infos_of(owner.id) = owner.infos;
         self.threads.by_address.insert(address, owner.state);
@@ -107,7 +107,7 @@ impl Events {
         &mut self,
         symbols: &Symbols,
         address: u64,
-        owner: &mut Owner,
+        owner: &mut BufferOwner,
         words: &mut Words<'_>,
         sink: &mut S,
     ) -> std::result::Result<(), Fault> {
@@ -210,7 +210,7 @@ impl Events {
                 13 | 14 => {
                     let bytes = words.address()?;
                     let start = words.address()?;
-                    let buffer = Buffer { start, end: start.saturating_add(bytes), top: start };
+                    let buffer = ThreadBuffer { start, end: start.saturating_add(bytes), top: start };
                     if first >> 26 == 13 {
                         owner.state.tlab = buffer;
                     } else if owner.state.plabs.len() < MOST_PLABS {
@@ -272,7 +272,7 @@ impl Events {
         &mut self,
         from: u64,
         kind: u32,
-        owner: &mut Owner,
+        owner: &mut BufferOwner,
         words: &Words<'_>,
         sink: &mut S,
     ) -> std::result::Result<u64, Fault> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A region threads allocate in from bottom to top.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Buffer {
+pub(super) struct ThreadBuffer {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) top: u64,
@@ -17,9 +17,9 @@ pub(crate) struct ThreadState {
     pub(super) id: u32,
     /// Whether the thread has announced itself.
     pub(super) named: bool,
-    pub(super) tlab: Buffer,
+    pub(super) tlab: ThreadBuffer,
     /// Buffers of the running GC, newest last.
-    pub(super) plabs: Vec<Buffer>,
+    pub(super) plabs: Vec<ThreadBuffer>,
     /// The object outside the collected spaces whose pointers may go on in the next event of their kind; 0 for none.
     pub(super) unfinished: u64,
 }
@@ -41,7 +41,7 @@ pub(crate) struct Threads {
 
 /// What lands exactly on the top of a buffer moves the top.
 #[inline]
-pub(super) fn advance(plabs: &mut [Buffer], to: u64, size: u64) {
+pub(super) fn advance(plabs: &mut [ThreadBuffer], to: u64, size: u64) {
     if let Some(plab) = plabs.iter_mut().rev().find(|p| p.top == to && to < p.end) {
         plab.top = to.wrapping_add(size);
     }

@@ -1,6 +1,6 @@
 //! Which leaf belongs to which page of the address range or of the ids.
 
-use super::{NONE, Unit};
+use super::{NONE, SpotUnit};
 use rustc_hash::FxHashMap;
 
 /// Leaves of a chunk of the directory: 4 GB of a heap whose objects are aligned to 8 bytes.
@@ -30,7 +30,7 @@ impl Default for Directory {
 }
 
 /// The first and the last page of an address range.
-fn pages_of(unit: Unit, start: u64, end: u64) -> Option<(u64, u64)> {
+fn pages_of(unit: SpotUnit, start: u64, end: u64) -> Option<(u64, u64)> {
     (start < end).then(|| (start >> unit.leaf_shift(), (end - 1) >> unit.leaf_shift()))
 }
 
@@ -130,7 +130,7 @@ impl Directory {
 
     /// The pages that have a leaf between two addresses, in address order. Costs as many steps as there are pages
     /// between them, or in all, whichever is less.
-    pub(crate) fn pages_between(&self, unit: Unit, start: u64, end: u64) -> Vec<u64> {
+    pub(crate) fn pages_between(&self, unit: SpotUnit, start: u64, end: u64) -> Vec<u64> {
         let Some((first, last)) = pages_of(unit, start, end) else { return Vec::new() };
         if last - first < self.pages.len() as u64 {
             return (first..=last).filter(|&page| self.get(page) != NONE).collect();
@@ -142,7 +142,7 @@ impl Directory {
     }
 
     /// Whether there is one.
-    pub(crate) fn has_between(&self, unit: Unit, start: u64, end: u64) -> bool {
+    pub(crate) fn has_between(&self, unit: SpotUnit, start: u64, end: u64) -> bool {
         let Some((first, last)) = pages_of(unit, start, end) else { return false };
         match last - first < self.pages.len() as u64 {
             true => (first..=last).any(|page| self.get(page) != NONE),

@@ -3,7 +3,7 @@
 //! A place is an address that an object can start at, so a leaf covers 4 KB of a heap whose objects are aligned to 8
 //! bytes. Objects that are known by an id have leaves of their own, with a place for each id. A leaf has a bit for each
 //! place, and its objects in the order of their places; how many start below each word of bits is noted, so a place finds
-//! its object without counting them all. Leaves live in a [`Map`]; a [`Directory`] says which leaf belongs to which page.
+//! its object without counting them all. Leaves live in a [`ObjectMap`]; a [`Directory`] says which leaf belongs to which page.
 //! During a collection there are two directories over the same leaves: the heap before, and what has been reported of the
 //! heap after. An object of the heap before that has been reported is *marked* there.
 
@@ -14,7 +14,7 @@ mod spot;
 
 pub(crate) use directory::Directory;
 pub(crate) use entry::Entry;
-pub(crate) use spot::{Slot, Spot, Unit};
+pub(crate) use spot::{Slot, Spot, SpotUnit};
 
 use super::arena::grow;
 use super::vacant::Vacant;
@@ -33,9 +33,9 @@ const FAR: u32 = 1 << 31;
 const DIRECT: u32 = 1 << (31 - PLACES);
 
 /// The leaves.
-pub(crate) struct Map {
+pub(crate) struct ObjectMap {
     /// What addresses objects can have.
-    pub(crate) unit: Unit,
+    pub(crate) unit: SpotUnit,
     leaves: Vec<Leaf>,
     /// There are never more leaves.
     most_leaves: usize,
@@ -52,11 +52,11 @@ pub(crate) struct Map {
     marked: Vec<u32>,
 }
 
-impl Map {
+impl ObjectMap {
     /// No objects. `most_leaves` is how many leaves there can be at a time; beyond `direct` of them slots need more memory
-    /// ([`Map::word`]).
-    pub(crate) fn new(unit: Unit, most_leaves: u32, direct: Option<u32>) -> Map {
-        Map {
+    /// ([`ObjectMap::word`]).
+    pub(crate) fn new(unit: SpotUnit, most_leaves: u32, direct: Option<u32>) -> ObjectMap {
+        ObjectMap {
             unit,
             leaves: Vec::new(),
             most_leaves: most_leaves as usize,
@@ -130,7 +130,7 @@ impl Map {
         Some(Slot { leaf: self.leaf(directory, spot, born)?, place: spot.place })
     }
 
-    /// A slot in a word, until the next [`Map::forget_words`]. `None` when there are too many: two billion beyond the
+    /// A slot in a word, until the next [`ObjectMap::forget_words`]. `None` when there are too many: two billion beyond the
     /// first 16 GB of a heap.
     #[inline]
     pub(crate) fn word(&mut self, slot: Slot) -> Option<u32> {
@@ -188,7 +188,7 @@ impl Map {
         Some(index)
     }
 
-    /// Puts an object at a spot, see [`Map::slot`]. `Some` of the one that was there; `None` when there are too many leaves.
+    /// Puts an object at a spot, see [`ObjectMap::slot`]. `Some` of the one that was there; `None` when there are too many leaves.
     #[inline(always)]
     pub(crate) fn insert(
         &mut self,

@@ -23,17 +23,17 @@ impl Spot {
 
 /// How far apart the addresses are that an object can have, as a shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Unit {
+pub(crate) struct SpotUnit {
     shift: u32,
     /// The bits of an address that say that no object is there.
     mask: u64,
 }
 
-impl Unit {
+impl SpotUnit {
     /// Of objects that are aligned to so many bytes: a power of two. What is more than a page is of no use.
-    pub(crate) fn of(alignment: u32) -> Unit {
+    pub(crate) fn of(alignment: u32) -> SpotUnit {
         let shift = alignment.max(1).trailing_zeros().min(12);
-        Unit { shift, mask: (1 << shift) - 1 }
+        SpotUnit { shift, mask: (1 << shift) - 1 }
     }
 
     /// The same as a shift.
@@ -112,7 +112,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_key_has_a_spot_of_its_own(numbers in prop::collection::vec(any::<u64>(), 1..20), shift in 0u32..13) {
-            let unit = Unit::of(1 << shift);
+            let unit = SpotUnit::of(1 << shift);
             let address = |n: u64| ObjectKey::Address(n >> shift << shift);
             for key in numbers.into_iter().flat_map(|n| [address(n), ObjectKey::Id(n)]) {
                 prop_assert_eq!(unit.spot(key).map(|spot| unit.key(spot)), Some(key));

@@ -1,7 +1,7 @@
 //! What can be measured of a node: objects and shallow bytes, always; further columns with a name and a unit where an
 //! analysis or an input added them (deep and retained bytes, ages). Views are set to a metric, whatever it is.
 
-use super::{NodeId, Timeline};
+use super::{Amount, NodeId, Timeline, amount_at};
 use std::sync::Arc;
 
 /// What a view shows of each node.
@@ -125,6 +125,20 @@ impl Timeline {
         }
     }
 
+    /// The value of a node at time `t`, and at the first time.
+    #[inline]
+    pub fn value_and_first(&self, t: usize, node: NodeId, metric: Metric) -> (u64, u64) {
+        let of = |amount: Amount| if metric == Metric::Objects { amount.objects } else { amount.bytes };
+        match metric {
+            Metric::Column(_) => (self.value(t, node, metric), self.value(0, node, metric)),
+            _ => {
+                let changes = self.changes_of(node);
+                let first = changes.first().filter(|c| c.0 == 0).map_or(0, |c| of(c.1));
+                (of(amount_at(changes, t)), first)
+            }
+        }
+    }
+
     /// The largest value of a node over all times.
     #[inline]
     pub fn peak(&self, node: NodeId, metric: Metric) -> u64 {
@@ -138,7 +152,7 @@ impl Timeline {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Amount, TimePoint};
+    use super::super::TimePoint;
     use super::*;
     use crate::group::MemoryTree;
     use proptest::prelude::*;

@@ -35,6 +35,7 @@ impl NodeId {
     /// The whole heap.
     pub const ROOT: NodeId = NodeId(0);
     /// As an index into columns.
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -97,12 +98,14 @@ impl Timeline {
     }
 
     /// How many points in time there are.
+    #[inline]
     pub fn times(&self) -> usize {
         self.points.len()
     }
 
     /// How many nodes there are; at least the root.
     #[allow(clippy::len_without_is_empty)] // never empty: the root is always there
+    #[inline]
     pub fn len(&self) -> usize {
         self.parent.len()
     }
@@ -113,32 +116,38 @@ impl Timeline {
     }
 
     /// The parent; `None` for the root.
+    #[inline]
     pub fn parent(&self, node: NodeId) -> Option<NodeId> {
         (node != NodeId::ROOT).then(|| NodeId(self.parent[node.index()]))
     }
 
     /// The children, sorted by name.
+    #[inline]
     pub fn children(&self, node: NodeId) -> &[NodeId] {
         let i = node.index();
         &self.children[self.first_child[i] as usize..self.first_child[i + 1] as usize]
     }
 
     /// Whether the node has no children: a building.
+    #[inline]
     pub fn is_leaf(&self, node: NodeId) -> bool {
         self.children(node).is_empty()
     }
 
     /// Distance from the root.
+    #[inline]
     pub fn level(&self, node: NodeId) -> u32 {
         self.level[node.index()]
     }
 
     /// The name for people.
+    #[inline]
     pub fn name(&self, node: NodeId) -> &str {
         &self.name[node.index()]
     }
 
     /// What made the node: the name of the classifier.
+    #[inline]
     pub fn role(&self, node: NodeId) -> &str {
         &self.role[node.index()]
     }
@@ -260,31 +269,47 @@ impl Timeline {
     }
 
     /// Objects and bytes of a node at time `t`; 0 where it is absent.
+    #[inline]
     pub fn amount(&self, t: usize, node: NodeId) -> Amount {
+        amount_at(self.changes_of(node), t)
+    }
+
+    /// The times at which the amount of a node is another, ascending, and what it is from there on.
+    #[inline]
+    fn changes_of(&self, node: NodeId) -> &[(u32, Amount)] {
         let i = node.index();
-        let changes = &self.changes[self.first_change[i] as usize..self.first_change[i + 1] as usize];
-        let after = changes.partition_point(|c| c.0 as usize <= t);
-        after.checked_sub(1).map(|last| changes[last].1).unwrap_or_default()
+        &self.changes[self.first_change[i] as usize..self.first_change[i + 1] as usize]
     }
 
     /// Max tree: the largest objects and the largest bytes over all times, each on its own.
+    #[inline]
     pub fn max(&self, node: NodeId) -> Amount {
         self.max[node.index()]
     }
 
     /// Growth tree: last minus first.
+    #[inline]
     pub fn growth(&self, node: NodeId, metric: Metric) -> i64 {
         self.growth_until(self.times().saturating_sub(1), node, metric)
     }
 
     /// The value at `t` minus the value at the first time.
+    #[inline]
     pub fn growth_until(&self, t: usize, node: NodeId, metric: Metric) -> i64 {
         if self.times() == 0 {
             return 0;
         }
-        let of = |t: usize| i64::try_from(self.value(t, node, metric)).unwrap_or(i64::MAX);
-        of(t) - of(0)
+        let (now, first) = self.value_and_first(t, node, metric);
+        let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+        signed(now) - signed(first)
     }
+}
+
+/// What the last of `changes` not after `t` says; 0 before the first.
+#[inline]
+fn amount_at(changes: &[(u32, Amount)], t: usize) -> Amount {
+    let after = changes.partition_point(|c| c.0 as usize <= t);
+    after.checked_sub(1).map(|last| changes[last].1).unwrap_or_default()
 }
 
 fn escape(name: &str) -> String {

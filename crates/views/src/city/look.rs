@@ -36,6 +36,28 @@ impl Default for Look {
     }
 }
 
+/// The value of one plot at one time: looked up once for side, height and colour.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// The plot.
+    pub plot: usize,
+    /// The point in time.
+    pub time: usize,
+    /// What stands there then.
+    pub value: u64,
+    /// What stood there at the first point in time.
+    pub first: u64,
+}
+
+impl Sample {
+    /// The value minus the first one.
+    #[inline]
+    pub fn growth(&self) -> i64 {
+        let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+        signed(self.value) - signed(self.first)
+    }
+}
+
 /// A city's values over time, as colour modes and height rules read them. Values are in units of the city's metric.
 #[derive(Clone, Copy)]
 pub struct Values<'a> {
@@ -56,15 +78,16 @@ impl Values<'_> {
         self.timeline.times()
     }
 
+    /// What stands on a plot at time `t`, and stood there at first.
+    #[inline]
+    pub fn sample(&self, plot: usize, t: usize) -> Sample {
+        let (value, first) = self.plan.value_and_first(self.timeline, t, plot);
+        Sample { plot, time: t, value, first }
+    }
+
     /// What stands on a plot at time `t`.
     pub fn value(&self, plot: usize, t: usize) -> u64 {
         self.plan.value(self.timeline, t, plot)
-    }
-
-    /// The value at `t` minus the value at the first time.
-    pub fn growth(&self, plot: usize, t: usize) -> i64 {
-        let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
-        signed(self.value(plot, t)) - signed(self.value(plot, 0))
     }
 
     /// The whole heap at time `t`.
@@ -150,14 +173,16 @@ impl Appearance {
     /// The state of one plot at time `t`; panics as [`Appearance::states`].
     pub fn state(&self, plan: &CityPlan, timeline: &Timeline, plot: usize, t: usize) -> PlotState {
         let values = Values { plan, timeline };
-        let side = plan.side(timeline, plot, t);
+        let sample = values.sample(plot, t);
+        let side = plan.side_of(plot, sample.value);
+        let more = values.is_more(plot);
         let height = match () {
             () if side <= 0.0 => 0.0,
-            () if values.is_more(plot) => MORE_HEIGHT,
-            () => (self.height.height)(&values, plot, t, side),
+            () if more => MORE_HEIGHT,
+            () => (self.height.height)(&values, &sample, side),
         };
         let opacity = if self.opaque[plot] { 1.0 } else { self.look.opacity };
-        let colour = if values.is_more(plot) { 0.0 } else { (self.colour.position)(&values, plot, t) };
+        let colour = if more { 0.0 } else { (self.colour.position)(&values, &sample) };
         PlotState::new(side, height / f64::from(self.unit), colour, opacity)
     }
 

@@ -39,7 +39,7 @@ mod viewpoint;
 
 pub use cones::{Cone, Cones, MAX_RADIUS, MIN_RADIUS, MOST_CONES, cones};
 pub use legend::{Gradient, Legend, Mark};
-pub use look::{Appearance, Look, Values};
+pub use look::{Appearance, Look, Sample, Values};
 pub use mapping::{
     DISTRICT, GROWTH, INCOMING_COLOUR, MORE_COLOUR, OUTGOING_COLOUR, SELECTED_COLOUR, district_colour, growth_colour,
     linear_to_srgb, max_growth, palette, srgb_to_linear,

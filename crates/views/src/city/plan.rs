@@ -275,6 +275,15 @@ impl CityPlan {
         }
     }
 
+    /// The same, and at the first point in time.
+    #[inline]
+    pub(super) fn value_and_first(&self, timeline: &Timeline, t: usize, plot: usize) -> (u64, u64) {
+        match self.plots[plot].kind {
+            PlotKind::Building(node) => timeline.value_and_first(t, node, self.config.metric),
+            PlotKind::More { .. } => self.more(plot).map_or((0, 0), |m| (m.values[t], m.values[0])),
+        }
+    }
+
     pub(super) fn more(&self, plot: usize) -> Option<&MorePlot> {
         self.mores.binary_search_by_key(&plot, |m| m.plot).ok().map(|i| &self.mores[i])
     }

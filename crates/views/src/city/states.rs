@@ -88,7 +88,12 @@ impl CityPlan {
     /// # Panics
     /// If `t` is not a time of the timeline, or the timeline is not the one the city was laid out for.
     pub fn side(&self, timeline: &Timeline, plot: usize, t: usize) -> f64 {
-        let now = self.value(timeline, t, plot);
+        self.side_of(plot, self.value(timeline, t, plot))
+    }
+
+    /// The same for a value of the city's metric.
+    #[inline]
+    pub(super) fn side_of(&self, plot: usize, now: u64) -> f64 {
         if now == 0 {
             return 0.0;
         }

@@ -34,9 +34,9 @@ fn scale(values: &Values<'_>) -> ColourScale {
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&GROWTH), marks },
         // Shrinking looks like no growth; a peak above the largest growth overall looks like that.
-        position: Box::new(move |values, plot, t| match most {
+        position: Box::new(move |_, sample| match most {
             0 => 0.0,
-            _ => (values.growth(plot, t) as f64 / most as f64).clamp(0.0, 1.0),
+            _ => (sample.growth() as f64 / most as f64).clamp(0.0, 1.0),
         }),
     }
 }

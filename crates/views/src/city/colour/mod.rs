@@ -1,7 +1,7 @@
 //! Colour modes: what a building's colour tells. Each is a file here, and a line in the list below.
 
 use super::legend::Legend;
-use super::look::Values;
+use super::look::{Sample, Values};
 use memory_city_analysis::analyses::{bytes_text, count_text};
 use memory_city_analysis::timeline::Unit;
 
@@ -25,8 +25,8 @@ pub struct ColourScale {
     pub position: PositionOf,
 }
 
-/// Plot and time to a place on the gradient.
-pub type PositionOf = Box<dyn Fn(&Values<'_>, usize, usize) -> f64 + Send + Sync>;
+/// What stands on a plot to a place on the gradient.
+pub type PositionOf = Box<dyn Fn(&Values<'_>, &Sample) -> f64 + Send + Sync>;
 
 macro_rules! modes {
     ($($module:ident),+ $(,)?) => {

@@ -16,6 +16,6 @@ fn scale(_: &Values<'_>) -> ColourScale {
             gradient: Gradient::new(&GROWTH[..1]),
             marks: Vec::new(),
         },
-        position: Box::new(|_, _, _| 0.0),
+        position: Box::new(|_, _| 0.0),
     }
 }

@@ -2,7 +2,7 @@
 //! scale is a square root, as areas are: a group of a hundredth is not lost beside one of a half.
 
 use super::super::legend::{Gradient, Legend, Mark};
-use super::super::look::Values;
+use super::super::look::{Sample, Values};
 use super::{ColourMode, ColourScale, metric_name};
 
 /// Gray (#D1D1D1), and two greens that get darker (#1FA187, #0B4F4A).
@@ -19,14 +19,14 @@ pub(super) fn mode() -> ColourMode {
 }
 
 fn scale(values: &Values<'_>) -> ColourScale {
-    let share = |values: &Values<'_>, plot: usize, t: usize| match values.heap(t) {
+    let share = |values: &Values<'_>, sample: &Sample| match values.heap(sample.time) {
         0 => 0.0,
-        heap => values.value(plot, t) as f64 / heap as f64,
+        heap => sample.value as f64 / heap as f64,
     };
     // The largest share of any building at any time, in parts of a billion so that it can be compared.
     const PARTS: f64 = 1e9;
     let most = values.largest(|plot| {
-        let shares = (0..values.times()).map(|t| share(values, plot, t));
+        let shares = (0..values.times()).map(|t| share(values, &values.sample(plot, t)));
         (shares.fold(0.0, f64::max) * PARTS) as u64
     }) as f64
         / PARTS;
@@ -38,8 +38,8 @@ fn scale(values: &Values<'_>) -> ColourScale {
     let title = format!("Share of the heap now, {}", metric_name(values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&SHARE), marks },
-        position: Box::new(move |values, plot, t| match most > 0.0 {
-            true => (share(values, plot, t) / most).sqrt().clamp(0.0, 1.0),
+        position: Box::new(move |values, sample| match most > 0.0 {
+            true => (share(values, sample) / most).sqrt().clamp(0.0, 1.0),
             false => 0.0,
         }),
     }

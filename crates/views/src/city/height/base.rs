@@ -9,7 +9,7 @@ pub(super) fn rule() -> HeightRule {
 
 fn scale(_: &Values<'_>) -> HeightScale {
     HeightScale {
-        height: Box::new(|values, plot, _, side| values.plan.height(plot, side)),
+        height: Box::new(|values, sample, side| values.plan.height(sample.plot, side)),
         peak: Box::new(|values, plot| values.plan.max_height(plot)),
     }
 }

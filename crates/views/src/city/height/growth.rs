@@ -24,9 +24,9 @@ fn scale(values: &Values<'_>) -> HeightScale {
         _ => LOWEST + (HIGHEST - LOWEST) * (growth as f64 / most as f64).clamp(0.0, 1.0),
     };
     HeightScale {
-        height: Box::new(move |values, plot, t, _| height(values.growth(plot, t))),
+        height: Box::new(move |_, sample, _| height(sample.growth())),
         peak: Box::new(move |values, plot| {
-            let growths = (0..values.times()).map(|t| values.growth(plot, t));
+            let growths = (0..values.times()).map(|t| values.sample(plot, t).growth());
             height(growths.max().unwrap_or(0))
         }),
     }

@@ -1,6 +1,6 @@
 //! Height rules: what a building's height tells. Each is a file here, and a line in the list below.
 
-use super::look::Values;
+use super::look::{Sample, Values};
 
 /// A height rule.
 pub struct HeightRule {
@@ -16,7 +16,7 @@ pub struct HeightRule {
 
 /// A height rule for one city. Heights are world units.
 pub struct HeightScale {
-    /// The height of a building at a time, above its ground; `side` is the side of its base as a fraction of its cell. Not
+    /// The height of what stands on a plot, above its ground; `side` is the side of its base as a fraction of its cell. Not
     /// asked for buildings that are not there, nor for More plots, which are flat.
     pub height: HeightOf,
     /// The highest it ever is.
@@ -26,8 +26,8 @@ pub struct HeightScale {
 /// Plot to the highest it ever is.
 pub type PeakOf = Box<dyn Fn(&Values<'_>, usize) -> f64 + Send + Sync>;
 
-/// Plot, time and side to a height.
-pub type HeightOf = Box<dyn Fn(&Values<'_>, usize, usize, f64) -> f64 + Send + Sync>;
+/// What stands on a plot, and its side, to a height.
+pub type HeightOf = Box<dyn Fn(&Values<'_>, &Sample, f64) -> f64 + Send + Sync>;
 
 macro_rules! rules {
     ($($module:ident),+ $(,)?) => {

@@ -283,6 +283,7 @@ impl egui_tiles::Behavior<Pane> for Panes<'_> {
 /// Takes up the layout of the last run, where one was kept.
 pub fn restore_layout(mut dock: ResMut<Dock>, views: Res<Views>) {
     if let Some(tree) = kept::load(&views) {
+        tracing::debug!("layout restored");
         dock.tree = tree.0;
         dock.size = tree.1;
     }

@@ -299,7 +299,7 @@ fn a_window_steps_hovers_selects_and_shows_cones() {
     assert!(difference(&table, &home) > 0.2, "the table is seen");
     session.click(500, 79);
     session.tool("xdotool", &["type", "--delay", "30", "bytes > 300kB and growth > 20%"]);
-    session.expect("4 match");
+    session.expect("10 match");
     session.key("Escape");
 
     // At rest no frames are drawn: what counts them says nothing any more, or once for those before.

@@ -2,6 +2,8 @@
 
 SHELL := /bin/bash
 CARGO ?= cargo
+# All of them by name: `cargo fmt` does not find modules that a macro declares.
+SOURCES = $(shell git ls-files '*.rs')
 BIN := target/release/memory-city
 SAMPLE := sample-data/person-leak
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -16,7 +18,7 @@ TEST_PACKAGES := xvfb xdotool imagemagick x11-utils \
 
 # Setting up comes before building, also under `make -j`.
 .NOTPARALLEL:
-.PHONY: help run build test engine-test viewer-test window-test bench fmt lint tour setup setup-test
+.PHONY: help run build test engine-test viewer-test window-test adding-test bench fmt lint tour setup setup-test
 
 help:
 	@echo "make run     set up, build, and open the sample city (without a display: render a tour of pictures)"
@@ -51,17 +53,17 @@ test: export MEMORY_CITY_REQUIRE_JVM := 1
 test: export MEMORY_CITY_CACHE := $(CURDIR)/target/test-cache
 test: export MEMORY_CITY_REQUIRE_PYTHON := 1
 # Fast checks first: the engine without the viewer, then the viewer on a software GPU, then a real window.
-test: setup setup-test lint-engine engine-test lint viewer-test window-test
+test: setup setup-test lint-engine engine-test lint viewer-test window-test adding-test
 
 lint-engine:
-	$(CARGO) fmt --all --check
+	@rustfmt --check --edition 2024 $(SOURCES)
 	$(CARGO) clippy --locked --workspace --no-default-features --all-targets -- -D warnings
 
 engine-test:
 	$(CARGO) test --locked --workspace --no-default-features
 
 lint: 
-	$(CARGO) fmt --all --check
+	@rustfmt --check --edition 2024 $(SOURCES)
 	$(CARGO) clippy --locked --release --all-targets -- -D warnings
 
 viewer-test:
@@ -70,12 +72,16 @@ viewer-test:
 window-test:
 	$(CARGO) test --locked --release --test window
 
+# The worked examples of docs/adding.md, in a copy of the sources.
+adding-test:
+	scripts/try-adding.py
+
 bench:
-	$(CARGO) bench --bench layout --bench hprof --bench trace --bench json --bench live --no-default-features
+	$(CARGO) bench --bench layout --bench grouping --bench hprof --bench trace --bench json --bench live --no-default-features
 	$(CARGO) bench --bench frame --bench live_frames
 
 fmt:
-	$(CARGO) fmt
+	@rustfmt --edition 2024 $(SOURCES)
 
 setup:
 	@scripts/install.sh $(RUN_PACKAGES)

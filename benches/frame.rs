@@ -4,7 +4,7 @@
 //! Both run in this process, in turn, on the same kind of adapter, without anti-aliasing, and each frame is waited for.
 //! `cargo bench --bench frame`.
 
-use memory_city::viewer::capture::{Shot, Studio, View};
+use memory_city::viewer::capture::{CameraView, Shot, Studio};
 use memory_city::viewer::document::{Arrival, Draft};
 use memory_city::viewer::panels::PanelState;
 use memory_city::viewer::settings::Settings;
@@ -48,7 +48,7 @@ fn main() {
         let boxes = boxes(&City::new(source.timeline(), &settings));
         let preparations = views::preparations(&settings);
         studio.show(Draft::new("bench".into(), source, None, &settings, &preparations, Arrival::Opened));
-        let shot = Shot { size: SIZE, time: Some(1), select: None, view: View::Home, settings, panels };
+        let shot = Shot { size: SIZE, time: Some(1), select: None, view: CameraView::Home, settings, panels };
         studio.shoot(&shot).expect("a picture");
         // Without panels the frame is the city alone: the bare draw has no text either.
         studio.app().world_mut().resource_mut::<PanelState>().nothing = !panels;

@@ -3,7 +3,7 @@
 //!
 //! `cargo bench --bench live --no-default-features`; with `-- small` a tenth of the times.
 
-use memory_city_live::{Hub, Limits, Server, ServerOptions};
+use memory_city_live::{Hub, LiveLimits, Server, ServerOptions};
 use memory_city_testing::memory;
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ fn main() {
     }
     let times = if arguments.iter().any(|a| a == "small") { 100 } else { 1000 };
     let options = ServerOptions { address: "127.0.0.1:0".into(), ..ServerOptions::default() };
-    let server = Server::start(Hub::new(Limits::default(), || ()), &options).expect("a server");
+    let server = Server::start(Hub::new(LiveLimits::default(), || ()), &options).expect("a server");
     let stop = Arc::new(AtomicBool::new(false));
     // Who draws: looks at the hub sixty times a second, and is told how far what is complete lags behind.
     let looking = {

@@ -6,7 +6,7 @@
 use memory_city::viewer::capture::Studio;
 use memory_city::viewer::live::{ListenOptions, Listening};
 use memory_city::viewer::views::Shown;
-use memory_city_live::{Limits, ServerOptions};
+use memory_city_live::{LiveLimits, ServerOptions};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 use tungstenite::{Message, WebSocket};
@@ -22,7 +22,7 @@ fn main() {
     let times = if arguments.iter().any(|a| a == "small") { 100 } else { 1000 };
     let mut studio = Studio::new((1280, 720), 1).expect("a GPU, if only in software");
     let server = ServerOptions { address: "127.0.0.1:0".into(), ..ServerOptions::default() };
-    let listening = Listening::at_once(Some(ListenOptions { limits: Limits::default(), server }));
+    let listening = Listening::at_once(Some(ListenOptions { limits: LiveLimits::default(), server }));
     studio.app().world_mut().insert_resource(listening);
     studio.frame();
     let (address, _) = studio.app().world().resource::<Listening>().address().expect("it listens");

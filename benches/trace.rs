@@ -10,7 +10,7 @@ mod naive;
 use memory_city_analysis::group::{self, GroupOptions};
 use memory_city_analysis::timeline::{AUTO, GrowingTree, History};
 use memory_city_formats::HeapSeries;
-use memory_city_formats::anttracks::{AntTracks, Source, TraceFiles, find_run};
+use memory_city_formats::anttracks::{AntTracks, AntTracksSource, TraceFiles, find_run};
 use memory_city_formats::event::{Decoder, EventSink, ObjectInfo, Step};
 use memory_city_formats::recorded::{RecordedSeries, open_with_cache};
 use memory_city_formats::replay::{Change, Collection, Moment, Observer, Replay};
@@ -231,9 +231,9 @@ fn memory(name: &str, files: &Arc<TraceFiles>) {
     }
 }
 
-fn open(folder: &Path, cache: Option<&Path>) -> RecordedSeries<Source> {
+fn open(folder: &Path, cache: Option<&Path>) -> RecordedSeries<AntTracksSource> {
     let run = find_run(&[folder.to_owned()]).expect("files").expect("a run");
-    let source = Source::open(run, &Progress::new()).expect("files");
+    let source = AntTracksSource::open(run, &Progress::new()).expect("files");
     open_with_cache(source, cache, &Progress::new(), &mut |_| ()).expect("a series")
 }
 
@@ -339,7 +339,7 @@ fn first_city(folder: &Path) {
     let begun = Instant::now();
     let mut first = None;
     let run = find_run(&[folder.to_owned()]).expect("files").expect("a run");
-    let source = Source::open(run, &Progress::new()).expect("files");
+    let source = AntTracksSource::open(run, &Progress::new()).expect("files");
     let series = open_with_cache(source, Some(cache.path()), &Progress::new(), &mut |series| {
         let history = History::build(Arc::from(series), AUTO, GroupOptions::default(), &Progress::new());
         let history = history.expect("a history");

@@ -76,7 +76,7 @@ def check(text):
 
 def main():
     found = list(blocks((ROOT / "docs" / "adding.md").read_text()))
-    if sum(kind == "check" for kind, _, _ in found) < 5:
+    if sum(kind == "line" for kind, _, _ in found) < 5:
         fail("there are fewer than five worked examples")
     copy_sources()
     for kind, header, text in found:

@@ -42,6 +42,18 @@ struct Cli {
     command: Option<Command>,
 }
 
+impl Cli {
+    /// Whether programs are listened for from the start.
+    fn listens(&self) -> bool {
+        match &self.command {
+            Some(Command::Serve(_)) => true,
+            #[cfg(feature = "viewer")]
+            Some(Command::Open(args)) => args.listen.is_some(),
+            _ => false,
+        }
+    }
+}
+
 #[derive(Subcommand)]
 enum Command {
     /// Open heap dumps, a trace or memory trees in a window (the sample city without PATH)
@@ -64,7 +76,7 @@ enum Command {
 }
 
 #[derive(Args)]
-struct Grouped {
+struct GroupingArgs {
     /// How objects are grouped: a name, or a list of classifiers such as 'package>type'
     #[arg(long, value_name = "NAME|LIST", default_value = AUTO, value_parser = grouping::grouping, long_help = grouping::help())]
     grouping: String,
@@ -76,7 +88,7 @@ struct Grouped {
     gc_starts: bool,
 }
 
-impl Grouped {
+impl GroupingArgs {
     fn options(&self) -> GroupOptions {
         GroupOptions { include_unreachable: self.unreachable, gc_starts: self.gc_starts }
     }
@@ -92,6 +104,9 @@ pub fn main() -> ExitCode {
         )
     });
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    if cli.listens() {
+        live::give_memory_back();
+    }
     interrupt::listen();
     match run(cli) {
         Ok(code) => code,

@@ -16,7 +16,7 @@ const LIMIT: u64 = 64;
 
 /// What the program takes beside that, MB: itself, threads and buffers of clients, messages too small to be counted,
 /// and what the allocator keeps between them.
-const BESIDE: u64 = 64;
+const BESIDE: u64 = 32;
 
 struct Serve {
     child: Child,
@@ -254,6 +254,17 @@ fn many_clients() {
         let _ = stream.write_all(&vec![b'x'; 12 << 20]);
     }
     serve.check("thirty messages that come slowly");
+
+    // Messages of many sizes on threads of their own, none of which is kept: nor may the allocator keep them.
+    let serve = Serve::start();
+    let mut clients: Vec<Client> = (0..30).map(|n| serve.client(&format!("source {n}"))).collect();
+    for bytes in [5 << 20, 15 << 20, 15 << 20] {
+        let message = format!("{{\"do\":\"dance\",\"steps\":[{}1]}}", "1,".repeat(bytes / 2));
+        for client in &mut clients {
+            assert_eq!(client.ask(&message).expect("an answer")["event"], "refused");
+        }
+    }
+    serve.check("messages that are not kept");
 
     // Deep trees, whose stack is memory too, from several at once; and what is replaced again and again.
     let serve = Serve::start();

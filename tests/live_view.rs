@@ -10,7 +10,7 @@ use memory_city::viewer::document::Document;
 use memory_city::viewer::live::{ListenOptions, Listening};
 use memory_city::viewer::selection::Selection;
 use memory_city::viewer::views::{City, Shown};
-use memory_city_live::{Limits, ServerOptions};
+use memory_city_live::{LiveLimits, ServerOptions};
 use memory_city_views::city::PlotKind;
 use serde_json::{Value, json};
 use std::net::TcpStream;
@@ -22,7 +22,7 @@ type Client = WebSocket<TcpStream>;
 fn studio() -> Studio {
     let mut studio = Studio::new((320, 200), 1).expect("a renderer");
     let server = ServerOptions { address: "127.0.0.1:0".into(), ..ServerOptions::default() };
-    let listening = Listening::at_once(Some(ListenOptions { limits: Limits::default(), server }));
+    let listening = Listening::at_once(Some(ListenOptions { limits: LiveLimits::default(), server }));
     studio.app().world_mut().insert_resource(listening);
     studio.frame();
     studio

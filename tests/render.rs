@@ -5,7 +5,7 @@
 use bevy::prelude::App;
 use image::RgbImage;
 use memory_city::viewer::action::Action;
-use memory_city::viewer::capture::{self, Shot, Studio, View};
+use memory_city::viewer::capture::{self, CameraView, Shot, Studio};
 use memory_city::viewer::clock::Clock;
 use memory_city::viewer::document::{Document, Draft};
 use memory_city::viewer::loading::open_document;
@@ -25,7 +25,7 @@ fn sample() -> Vec<PathBuf> {
 }
 
 fn shot(settings: &Settings) -> Shot {
-    Shot { size: SIZE, time: None, select: None, view: View::Home, settings: settings.clone(), panels: false }
+    Shot { size: SIZE, time: None, select: None, view: CameraView::Home, settings: settings.clone(), panels: false }
 }
 
 /// Share of pixels of which a channel differs by more than `by`.
@@ -248,7 +248,7 @@ fn the_sample_city_looks_as_it_should() {
     let start = take(&mut studio, &Shot { time: Some(0), ..shot(&bare) });
     golden_city("start-bare", &start);
     picking_agrees("start", &mut studio, &start);
-    let above = take(&mut studio, &Shot { view: View::BirdsEye, time: Some(7), ..shot(&bare) });
+    let above = take(&mut studio, &Shot { view: CameraView::BirdsEye, time: Some(7), ..shot(&bare) });
     picking_agrees("above", &mut studio, &above);
     let growing = Settings { height: "growth".into(), colour: "share".into(), ..bare.clone() };
     let growing = take(&mut studio, &shot(&growing));
@@ -277,11 +277,11 @@ fn the_sample_city_looks_as_it_should() {
     let no_pointers = Settings { show_pointers: false, ..settings.clone() };
     let bare = studio.shoot(&select(&no_pointers)).expect("a picture");
     assert!(share(&bare, is_purple) < share(&selected, is_purple) / 2.0, "no cones without pointers");
-    let focused = studio.shoot(&Shot { view: View::Focus, ..select(&settings) }).expect("a picture");
+    let focused = studio.shoot(&Shot { view: CameraView::Focus, ..select(&settings) }).expect("a picture");
     assert!(share(&focused, is_blue) > share(&selected, is_blue) * 1.15, "focus brings the building near");
 
     // Views, and pictures with the panels of the window.
-    let above = studio.shoot(&Shot { view: View::BirdsEye, ..shot(&settings) }).expect("a picture");
+    let above = studio.shoot(&Shot { view: CameraView::BirdsEye, ..shot(&settings) }).expect("a picture");
     golden("above", &above);
     golden_boxes("above", &Taken { boxes: studio.box_numbers(), picture: above });
     let panels = studio.shoot(&Shot { panels: true, size: (1280, 800), ..select(&settings) }).expect("a picture");

@@ -20,11 +20,15 @@ const TESTING: &str = "memory-city-testing";
 /// What a recorder may pull into other people's programs.
 const MOST_DEPENDENCIES_OF_WIRE: usize = 9;
 
+/// Where the program runs: what other systems need is not asked for.
+const HOST: &str = "x86_64-unknown-linux-gnu";
+
 fn metadata(arguments: &[&str]) -> Metadata {
     let mut command = MetadataCommand::new();
     command.manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
-    command
-        .other_options(["--offline", "--locked"].iter().chain(arguments).map(|a| (*a).to_owned()).collect::<Vec<_>>());
+    command.other_options(
+        ["--locked", "--filter-platform", HOST].iter().chain(arguments).map(|a| (*a).to_owned()).collect::<Vec<_>>(),
+    );
     command.exec().expect("cargo metadata")
 }
 

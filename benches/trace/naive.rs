@@ -1,7 +1,7 @@
 //! The naive way: a hash map from addresses to objects, another one for the heap after the running GC, and a look at all
 //! objects at the end of every GC.
 
-use memory_city_formats::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo, Program};
+use memory_city_formats::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo, ObjectKey, Program};
 use memory_city_formats::spaces::{Space, Spaces};
 use memory_city_heap::error::Result;
 use memory_city_heap::{RootKind, ThreadId};
@@ -14,7 +14,7 @@ struct Object {
     /// Nothing reads it here: a heap state would.
     #[allow(dead_code)]
     birth: u32,
-    references: Vec<u64>,
+    references: Vec<ObjectKey>,
 }
 
 /// A heap in hash maps.
@@ -23,8 +23,8 @@ pub struct Naive {
     spaces: Spaces,
     infos: Vec<ObjectInfo>,
     ids: HashMap<ObjectInfo, u32>,
-    now: HashMap<u64, Object>,
-    next: HashMap<u64, Object>,
+    now: HashMap<ObjectKey, Object>,
+    next: HashMap<ObjectKey, Object>,
     gc: Option<Gc>,
     collected: Vec<(u64, u64)>,
     gcs: u32,
@@ -55,7 +55,8 @@ impl Naive {
     }
 
     fn size(&self, object: &Object) -> u64 {
-        self.program.shapes[self.infos[object.info as usize].type_id as usize].size(object.length)
+        self.program.shapes[self.infos[object.info as usize].type_id as usize]
+            .size(object.length, self.program.alignment)
     }
 }
 
@@ -88,28 +89,43 @@ impl EventSink for Naive {
         InfoId(id)
     }
 
-    fn allocate(&mut self, info: InfoId, length: u32, address: u64) -> u64 {
+    fn allocate(&mut self, info: InfoId, length: u32, key: ObjectKey) -> u64 {
         let object = Object { info: info.0, length, birth: self.gcs, references: Vec::new() };
         let size = self.size(&object);
         let map = if self.gc.is_some() { &mut self.next } else { &mut self.now };
-        map.insert(address, object);
+        map.insert(key, object);
         size
     }
 
     fn moved(&mut self, from: u64, to: u64) -> Option<u64> {
+        let (from, to) = (ObjectKey::Address(from), ObjectKey::Address(to));
         let object = self.now.remove(&from).or_else(|| self.next.remove(&from))?;
         let size = self.size(&object);
         self.next.insert(to, object);
         Some(size)
     }
 
-    fn known(&self, at: u64) -> bool {
-        self.now.contains_key(&at) || self.next.contains_key(&at)
+    fn kept(&mut self, key: ObjectKey) -> bool {
+        let Some(object) = self.now.remove(&key) else { return self.next.contains_key(&key) };
+        self.next.insert(key, object);
+        true
     }
 
-    fn references(&mut self, object: u64, targets: &[u64], more: bool) {
-        let found = self.next.get_mut(&object);
-        if let Some(object) = found.or_else(|| self.now.get_mut(&object)) {
+    fn freed(&mut self, key: ObjectKey) -> bool {
+        self.next.remove(&key).or_else(|| self.now.remove(&key)).is_some()
+    }
+
+    fn located(&mut self, id: u64, _: u64) -> bool {
+        self.known(ObjectKey::Id(id))
+    }
+
+    fn known(&self, key: ObjectKey) -> bool {
+        self.now.contains_key(&key) || self.next.contains_key(&key)
+    }
+
+    fn references(&mut self, key: ObjectKey, targets: &[ObjectKey], more: bool) {
+        let found = self.next.get_mut(&key);
+        if let Some(object) = found.or_else(|| self.now.get_mut(&key)) {
             if !more {
                 object.references.clear();
             }
@@ -117,7 +133,7 @@ impl EventSink for Naive {
         }
     }
 
-    fn root(&mut self, _: RootKind, _: ThreadId, _: &'static str, _: u64) {}
+    fn root(&mut self, _: RootKind, _: ThreadId, _: &str, _: ObjectKey) {}
 
     fn gc_start(&mut self, gc: Gc) -> Result<()> {
         self.gc = Some(gc);
@@ -132,7 +148,8 @@ impl EventSink for Naive {
     fn gc_end(&mut self, _: Gc) -> Result<()> {
         let major = self.gc.take().is_some_and(|gc| gc.kind == GcKind::Major);
         let (spaces, collected) = (&self.spaces, &self.collected);
-        self.now.retain(|&address, _| {
+        self.now.retain(|&key, _| {
+            let ObjectKey::Address(address) = key else { return !major };
             let named = || collected.iter().any(|&(start, end)| (start..end).contains(&address));
             !major && if collected.is_empty() { !spaces.kind_at(address).is_young() } else { !named() }
         });

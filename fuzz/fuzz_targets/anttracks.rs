@@ -5,8 +5,8 @@
 use libfuzzer_sys::fuzz_target;
 use memory_city_formats::anttracks::{AntTracks, TraceFiles};
 use memory_city_formats::event::{Decoder, Step};
-use memory_city_heap::input::Input;
 use memory_city_formats::replay::Replay;
+use memory_city_heap::input::Input;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -3,9 +3,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use memory_city_analysis::group::{self, GroupOptions};
-use memory_city_heap::progress::Progress;
 use memory_city_formats::hprof;
 use memory_city_heap::input::Input;
+use memory_city_heap::progress::Progress;
 use std::path::Path;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -23,7 +23,12 @@ fuzz_target!(|bytes: &[u8]| {
         }
         heap.totals();
         for grouping in group::groupings() {
-            let _ = group::group(&heap, &grouping, GroupOptions { include_unreachable: true, ..GroupOptions::default() }, &progress);
+            let _ = group::group(
+                &heap,
+                &grouping,
+                GroupOptions { include_unreachable: true, ..GroupOptions::default() },
+                &progress,
+            );
         }
     }
 });

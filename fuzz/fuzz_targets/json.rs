@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memory_city_heap::progress::Progress;
 use memory_city_analysis::timeline::json::{Collector, Form, JsonSource, identify, write};
 use memory_city_heap::input::Input;
+use memory_city_heap::progress::Progress;
 use std::path::Path;
 
 fn read(bytes: Vec<u8>) -> Option<JsonSource> {

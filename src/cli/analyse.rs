@@ -1,11 +1,11 @@
 //! `analyse`: one analysis, with its parameters; `analyse --list` explains all of them.
 
-use super::output::{Format, Output, Window, print};
-use super::{Cli, Grouped, with_progress};
+use super::output::{OutputArgs, OutputFormat, Window, print};
+use super::{Cli, GroupingArgs, with_progress};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory};
-use memory_city_analysis::analyses::{Arguments, Description, Registry, TimeWindow, report};
+use memory_city_analysis::analyses::{AnalysisRegistry, Arguments, Description, TimeWindow, report};
 use memory_city_analysis::timeline::Source;
 use memory_city_heap::error::{Error, Result};
 use std::io::{self, Write};
@@ -29,14 +29,14 @@ pub struct AnalyseArgs {
     #[command(flatten)]
     window: Window,
     #[command(flatten)]
-    output: Output,
+    output: OutputArgs,
     #[command(flatten)]
-    grouped: Grouped,
+    grouped: GroupingArgs,
 }
 
 fn ids() -> PossibleValuesParser {
     let value = |d: Description| PossibleValue::new(d.id).help(d.explanation);
-    PossibleValuesParser::new(Registry::built_in().iter().map(|a| value(a.describe())).collect::<Vec<_>>())
+    PossibleValuesParser::new(AnalysisRegistry::built_in().iter().map(|a| value(a.describe())).collect::<Vec<_>>())
 }
 
 fn assignment(text: &str) -> std::result::Result<(String, String), String> {
@@ -46,7 +46,8 @@ fn assignment(text: &str) -> std::result::Result<(String, String), String> {
 
 /// Runs it, or lists all of them.
 pub fn analyse(args: AnalyseArgs) -> Result<ExitCode> {
-    let registry = Registry::built_in();
+    args.output.check();
+    let registry = AnalysisRegistry::built_in();
     let Some(id) = args.id.as_deref().filter(|_| !args.list) else {
         list(&registry, args.output.format)?;
         return Ok(ExitCode::SUCCESS);
@@ -58,25 +59,25 @@ pub fn analyse(args: AnalyseArgs) -> Result<ExitCode> {
     if let Err(error) = Arguments::parse(&description, given.iter().copied()) {
         Cli::command().error(ErrorKind::ValueValidation, error.to_string()).exit();
     }
-    with_progress(|progress| {
+    let report = with_progress(|progress| {
         let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
         let window = TimeWindow::of(source.timeline(), args.window.from, args.window.to)?;
-        let report = report::analyse(&analysis, &source, window, given.iter().copied(), progress)?;
-        let main = report.tables().next().map(|table| table.header.id.clone()).unwrap_or_default();
-        args.output.print(&report, &main, progress)
+        report::analyse(&analysis, &source, window, given.iter().copied(), progress)
     })?;
+    let main = report.tables().next().map(|table| table.header.id.clone()).unwrap_or_default();
+    args.output.print(&report, &main)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(registry: &Registry, format: Format) -> Result<()> {
+fn list(registry: &AnalysisRegistry, format: OutputFormat) -> Result<()> {
     let all: Vec<Description> = registry.iter().map(|analysis| analysis.describe()).collect();
     match format {
-        Format::Text => print(|out| all.iter().try_for_each(|description| explain(description, out))),
-        Format::Json => print(|out| {
+        OutputFormat::Text => print(|out| all.iter().try_for_each(|description| explain(description, out))),
+        OutputFormat::Json => print(|out| {
             serde_json::to_writer_pretty(&mut *out, &all)?;
             writeln!(out)
         }),
-        Format::Csv => Err(Error::Unusable {
+        OutputFormat::Csv => Err(Error::Unusable {
             what: "The list of analyses is no table: it has no CSV form".into(),
             remedy: "Use --format text or json".into(),
         }),

@@ -1,6 +1,6 @@
 //! `convert`: what was read, as memory trees in JSON.
 
-use super::{Grouped, with_progress};
+use super::{GroupingArgs, with_progress};
 use clap::Args;
 use memory_city_analysis::timeline::{Source, json};
 use memory_city_heap::error::Result;
@@ -19,7 +19,7 @@ pub struct ConvertArgs {
     #[arg(long)]
     no_references: bool,
     #[command(flatten)]
-    grouped: Grouped,
+    grouped: GroupingArgs,
 }
 
 /// Writes them.

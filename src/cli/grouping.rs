@@ -38,15 +38,15 @@ mod tests {
     use clap::{Args, Command, FromArgMatches};
 
     #[derive(Args)]
-    struct Arguments {
+    struct ListArguments {
         #[arg(long, default_value = AUTO, value_parser = super::grouping, long_help = help())]
         grouping: String,
     }
 
     fn parse(grouping: &str) -> Result<String, String> {
-        let command = Arguments::augment_args(Command::new("report"));
+        let command = ListArguments::augment_args(Command::new("report"));
         let matches = command.try_get_matches_from(["report", "--grouping", grouping]).map_err(|e| e.to_string())?;
-        Arguments::from_arg_matches(&matches).map(|a| a.grouping).map_err(|e| e.to_string())
+        ListArguments::from_arg_matches(&matches).map(|a| a.grouping).map_err(|e| e.to_string())
     }
 
     #[test]
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn the_help_names_every_classifier_and_grouping() {
-        let help = Arguments::augment_args(Command::new("report")).render_long_help().to_string();
+        let help = ListArguments::augment_args(Command::new("report")).render_long_help().to_string();
         for (meta, options) in group::registry().classifiers() {
             assert!(help.contains(&format!("{}: ", meta.id)), "{}", meta.id);
             assert!(options.iter().all(|o| help.contains(o.description)), "options of {}", meta.id);

@@ -9,15 +9,15 @@ use std::time::Duration;
 /// What cancelled programs exit with: 128 and the number of the signal, as shells expect.
 pub const CODE: u8 = 130;
 
-static STATE: Mutex<State> = Mutex::new(State { asked: false, running: None });
+static STATE: Mutex<InterruptState> = Mutex::new(InterruptState { asked: false, running: None });
 static ASKED: Condvar = Condvar::new();
 
-struct State {
+struct InterruptState {
     asked: bool,
     running: Option<Progress>,
 }
 
-fn state() -> MutexGuard<'static, State> {
+fn state() -> MutexGuard<'static, InterruptState> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

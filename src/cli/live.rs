@@ -1,6 +1,6 @@
 //! Commands that listen and send: `serve`, `push`, and how `open` listens.
 
-use super::{Grouped, interrupt, with_progress};
+use super::{GroupingArgs, interrupt, with_progress};
 use clap::Args;
 use memory_city_analysis::timeline::{Source, title_of};
 use memory_city_heap::error::{Error, Result};
@@ -41,9 +41,9 @@ pub struct ListenRules {
 }
 
 impl ListenRules {
-    pub fn limits(&self) -> memory_city_live::Limits {
-        let default = memory_city_live::Limits::default();
-        memory_city_live::Limits {
+    pub fn limits(&self) -> memory_city_live::LiveLimits {
+        let default = memory_city_live::LiveLimits::default();
+        memory_city_live::LiveLimits {
             message_bytes: usize::from(self.max_message) << 20,
             memory_bytes: self.max_memory.map_or(default.memory_bytes, |mb| mb.saturating_mul(1 << 20)),
             ..default
@@ -89,7 +89,24 @@ pub struct PushArgs {
     #[arg(long)]
     no_references: bool,
     #[command(flatten)]
-    grouped: Grouped,
+    grouped: GroupingArgs,
+}
+
+/// Has memory that is freed go back to the system at once, instead of being kept by each thread that has had some for
+/// the next time: with many clients that would be many times the limit. To be called before other threads are there.
+pub fn give_memory_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    for (option, value) in
+        [(libc::M_MMAP_THRESHOLD, 128 << 10), (libc::M_TRIM_THRESHOLD, 128 << 10), (libc::M_ARENA_MAX, 4)]
+    {
+        // SAFETY: `mallopt` takes two numbers and changes when the allocator asks the system for memory and gives it
+        // back, for blocks of any size. It must not run beside other threads that allocate: there are none yet.
+        if unsafe { libc::mallopt(option, value) } == 0 {
+            tracing::warn!(
+                "the allocator keeps memory that is free: with many clients it may take more than its limit"
+            );
+        }
+    }
 }
 
 /// Listens until the program is ended.

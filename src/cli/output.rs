@@ -1,14 +1,17 @@
 //! What commands print: in which form, and what happens when it cannot be printed.
 
-use clap::{Args, ValueEnum};
+use super::Cli;
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, ValueEnum};
 use memory_city_analysis::analyses::report::Report;
 use memory_city_analysis::tabular::{RowSource, write_csv};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum OutputFormat {
     /// For people
     Text,
     /// For programs: docs/report-json.md
@@ -19,13 +22,13 @@ pub enum Format {
 
 /// The form in which tables are printed.
 #[derive(Args)]
-pub struct Output {
+pub struct OutputArgs {
     /// Text for people, JSON for programs, CSV for spreadsheets
     #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
+    pub format: OutputFormat,
     /// CSV: which table, by its id (default: the main one)
     #[arg(long, value_name = "ID")]
-    table: Option<String>,
+    pub table: Option<String>,
 }
 
 /// The points in time that are looked at.
@@ -39,18 +42,28 @@ pub struct Window {
     pub to: Option<usize>,
 }
 
-impl Output {
+impl OutputArgs {
+    /// Ends the program when a table is asked for where all of them are printed.
+    pub fn check(&self) {
+        if self.table.is_some() && self.format != OutputFormat::Csv {
+            let message = "--table chooses what --format csv prints; text and JSON have all tables";
+            Cli::command().error(ErrorKind::ArgumentConflict, message).exit();
+        }
+    }
+
     /// Prints a report. Of CSV that is one table; what else there is to say goes to stderr.
-    pub fn print(&self, report: &Report, main: &str, progress: &Progress) -> Result<()> {
+    pub fn print(&self, report: &Report, main: &str) -> Result<()> {
+        // Nothing is shown while it is printed, and Ctrl+C ends the program.
+        let progress = &Progress::new();
         match self.format {
-            Format::Text => print(|out| report.write_text(out, progress)),
+            OutputFormat::Text => print(|out| report.write_text(out, progress)),
             // Nothing is printed of a report that cannot be printed as a whole.
-            Format::Json => {
+            OutputFormat::Json => {
                 let mut text = Vec::new();
                 report.write_json(&mut text).map_err(unprintable)?;
                 print(|out| out.write_all(&text))
             }
-            Format::Csv => {
+            OutputFormat::Csv => {
                 let table = report.table(self.table.as_deref().unwrap_or(main))?;
                 print(|out| write_csv(table, out, progress))?;
                 say_left_out(table);
@@ -98,9 +111,11 @@ pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()>
 fn unprintable(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::Interrupted => Error::Cancelled,
+        // The system refused: a full disk, say.
+        _ if error.raw_os_error().is_some() => Error::io(Path::new("standard output"), error),
         _ => Error::Unusable {
             what: format!("The result could not be printed: {error}"),
-            remedy: "Check the disk when stdout is a file; try --format text when it has no such form".into(),
+            remedy: "Take it in another form: --format text".into(),
         },
     }
 }

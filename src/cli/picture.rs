@@ -1,10 +1,10 @@
 //! Commands that draw: `open` and `render`, and how what they draw looks.
 
 use super::live::ListenRules;
-use super::{Grouped, with_progress};
+use super::{GroupingArgs, with_progress};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
-use memory_city::viewer::capture::{self, Shot, View};
+use memory_city::viewer::capture::{self, CameraView, Shot};
 use memory_city::viewer::live::ListenOptions;
 use memory_city::viewer::settings::Settings;
 use memory_city_analysis::timeline::Metric;
@@ -21,11 +21,11 @@ pub struct OpenArgs {
     paths: Vec<PathBuf>,
     /// Listen for programs that send their trees, at HOST:PORT (default: this machine only)
     #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = memory_city_live::DEFAULT_ADDRESS)]
-    listen: Option<String>,
+    pub listen: Option<String>,
     #[command(flatten)]
     rules: ListenRules,
     #[command(flatten)]
-    look: Look,
+    look: LookArgs,
 }
 
 #[derive(Args)]
@@ -47,18 +47,18 @@ pub struct RenderArgs {
     select: Option<String>,
     /// home, bird, focus, or a pose as JSON: {"eye":[x,y,z],"yaw":0.3,"pitch":-0.5}
     #[arg(long, value_name = "NAME|JSON", default_value = "home", value_parser = view)]
-    camera: View,
+    camera: CameraView,
     /// Draw the panels of the window too
     #[arg(long)]
     panels: bool,
     #[command(flatten)]
-    look: Look,
+    look: LookArgs,
 }
 
 #[derive(Args)]
-pub struct Look {
+pub struct LookArgs {
     #[command(flatten)]
-    grouped: Grouped,
+    grouped: GroupingArgs,
     /// What areas and growth are measured in
     #[arg(long, value_enum, default_value = "bytes")]
     metric: MetricArg,
@@ -125,7 +125,7 @@ impl From<MetricArg> for Metric {
     }
 }
 
-impl Look {
+impl LookArgs {
     pub fn settings(&self) -> Settings {
         let default = Settings::default();
         Settings {
@@ -161,13 +161,13 @@ fn size(text: &str) -> std::result::Result<(u32, u32), String> {
     Ok((side(w)?, side(h)?))
 }
 
-fn view(text: &str) -> std::result::Result<View, String> {
+fn view(text: &str) -> std::result::Result<CameraView, String> {
     match text {
-        "home" => Ok(View::Home),
-        "bird" => Ok(View::BirdsEye),
-        "focus" => Ok(View::Focus),
+        "home" => Ok(CameraView::Home),
+        "bird" => Ok(CameraView::BirdsEye),
+        "focus" => Ok(CameraView::Focus),
         json if json.trim_start().starts_with('{') => serde_json::from_str::<CameraPose>(json)
-            .map(View::Pose)
+            .map(CameraView::Pose)
             .map_err(|e| format!("{e}; expected {{\"eye\":[x,y,z],\"yaw\":radians,\"pitch\":radians}}")),
         _ => Err("expected home, bird, focus, or a pose as JSON".to_owned()),
     }

@@ -1,11 +1,11 @@
 //! `report`: how the heap grew, and why; with `--tree`, all of the memory tree as a table.
 
-use super::output::{Format, Output, Window, print, say, say_left_out};
-use super::{Grouped, with_progress};
+use super::output::{OutputArgs, OutputFormat, Window, print, say, say_left_out};
+use super::{GroupingArgs, with_progress};
 use clap::Args;
 use memory_city_analysis::analyses::report::{self, ReportOptions, TreeReport};
 use memory_city_analysis::analyses::{TimeWindow, count_text, metric_of};
-use memory_city_analysis::table::{Arrangement, Filter, Shape, TableRows, TreeTable};
+use memory_city_analysis::table::{Arrangement, Filter, TableRows, TableShape, TableView, TreeTable};
 use memory_city_analysis::tabular::write_csv;
 use memory_city_analysis::timeline::Source;
 use memory_city_heap::error::{Error, Result};
@@ -20,7 +20,7 @@ pub struct ReportArgs {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
-    output: Output,
+    output: OutputArgs,
     /// How many of the strongest growing groups are listed
     #[arg(long, value_name = "N", default_value_t = 10, conflicts_with = "tree")]
     top: usize,
@@ -30,9 +30,9 @@ pub struct ReportArgs {
     #[command(flatten)]
     window: Window,
     #[command(flatten)]
-    tree: TreeArgs,
+    grouped: GroupingArgs,
     #[command(flatten)]
-    grouped: Grouped,
+    tree: TreeArgs,
 }
 
 /// How the memory tree is printed as a table.
@@ -64,33 +64,59 @@ struct TreeArgs {
 
 /// Prints it.
 pub fn report(args: ReportArgs) -> Result<ExitCode> {
-    with_progress(|progress| {
+    args.output.check();
+    if args.tree.tree {
+        return print_tree(&args);
+    }
+    let window = (args.window.from, args.window.to);
+    let options = ReportOptions { top: args.top, metric: args.metric, window };
+    let report = with_progress(|progress| {
         let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
-        if args.tree.tree {
-            return print_tree(&args, &source, progress);
-        }
-        let window = (args.window.from, args.window.to);
-        let options = ReportOptions { top: args.top, metric: args.metric.clone(), window };
-        let report = report::report(&source, &options, progress)?;
-        args.output.print(&report, "growing", progress)
+        report::report(&source, &options, progress)
     })?;
+    args.output.print(&report, "growing")?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_tree(args: &ReportArgs, source: &Source, progress: &Progress) -> Result<()> {
-    let timeline = source.timeline();
-    if timeline.times() == 0 {
-        return Err(Error::Unusable { what: "The input has no point in time".into(), remedy: "Open another".into() });
+/// What there is to print of a tree.
+struct TreeOptions {
+    source: Source,
+    table: TreeTable,
+    arrangement: Arrangement,
+    view: TableView,
+}
+
+impl TreeOptions {
+    fn make(args: &ReportArgs, progress: &Progress) -> Result<TreeOptions> {
+        let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+        let timeline = source.timeline();
+        if timeline.times() == 0 {
+            let what = "The input has no point in time".to_owned();
+            return Err(Error::Unusable { what, remedy: "Open another".into() });
+        }
+        let window = TimeWindow::of(timeline, args.window.from, args.window.to)?;
+        let metric = metric_of(timeline, &args.metric)?;
+        let table = TreeTable::new(Arc::clone(timeline), Some(window), metric, progress)?;
+        let arrangement = arrangement(&args.tree, &table)?;
+        let view = table.rebuild(&arrangement, progress)?;
+        Ok(TreeOptions { source, table, arrangement, view })
     }
-    let window = TimeWindow::of(timeline, args.window.from, args.window.to)?;
-    let metric = metric_of(timeline, &args.metric)?;
-    let table = TreeTable::new(Arc::clone(timeline), Some(window), metric, progress)?;
-    let arrangement = arrangement(&args.tree, &table)?;
-    let view = table.rebuild(&arrangement, progress)?;
+}
+
+fn print_tree(args: &ReportArgs) -> Result<ExitCode> {
+    if let Some(table) = args.output.table.as_ref().filter(|table| *table != "tree") {
+        return Err(Error::Unusable {
+            what: format!("There is no table {table} beside --tree"),
+            remedy: "Use --table tree, or no --table".into(),
+        });
+    }
+    let TreeOptions { source, table, arrangement, view } = with_progress(|progress| TreeOptions::make(args, progress))?;
+    // Nothing is shown while it is printed, and Ctrl+C ends the program.
+    let progress = &Progress::new();
     let rows = TableRows::new(&table, &view, &arrangement, &source.grouping_id());
     let notes = match &arrangement.filter {
         Some(filter) => {
-            let (matched, all) = (count_text(view.matched), count_text(timeline.len() as u64));
+            let (matched, all) = (count_text(view.matched), count_text(table.timeline().len() as u64));
             vec![format!("{matched} of {all} nodes fit: {filter}")]
         }
         None => Vec::new(),
@@ -99,18 +125,18 @@ fn print_tree(args: &ReportArgs, source: &Source, progress: &Progress) -> Result
     arguments.extend(args.tree.sort.iter().map(|sort| ("sort", sort.clone())));
     arguments.extend(arrangement.filter.iter().map(|filter| ("where", filter.to_string())));
     arguments.extend(args.tree.depth.iter().map(|depth| ("depth", depth.to_string())));
-    let report = TreeReport { source, window, arguments, rows: &rows, notes };
+    let report = TreeReport { source: &source, window: table.window(), arguments, rows: &rows, notes };
     match args.output.format {
-        Format::Text => print(|out| report.write_text(out, progress)),
-        Format::Json => print(|out| report.write_json(out)),
-        Format::Csv => {
+        OutputFormat::Text => print(|out| report.write_text(out, progress))?,
+        OutputFormat::Json => print(|out| report.write_json(out))?,
+        OutputFormat::Csv => {
             print(|out| write_csv(&rows, out, progress))?;
             say_left_out(&rows);
             say(&report.notes);
             say(source.warnings().iter().map(|warning| format!("warning: {warning}")));
-            Ok(())
         }
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn arrangement(args: &TreeArgs, table: &TreeTable) -> Result<Arrangement> {
@@ -132,7 +158,7 @@ fn arrangement(args: &TreeArgs, table: &TreeTable) -> Result<Arrangement> {
     Ok(Arrangement {
         sort: sort.transpose()?,
         filter,
-        shape: if args.leaves { Shape::Leaves } else { Shape::Tree },
+        shape: if args.leaves { TableShape::Leaves } else { TableShape::Tree },
         deepest: args.depth,
         ..Arrangement::default()
     })

@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex};
 
 /// From where a picture is taken.
 #[derive(Clone, Debug, PartialEq)]
-pub enum View {
+pub enum CameraView {
     /// The whole city from the south.
     Home,
     /// The whole city from above.
@@ -47,7 +47,7 @@ pub struct Shot {
     /// Key of the selected group.
     pub select: Option<String>,
     /// From where.
-    pub view: View,
+    pub view: CameraView,
     /// Settings of the picture.
     pub settings: Settings,
     /// With the panels of the window.
@@ -160,9 +160,9 @@ impl Studio {
         let home = camera::home(city.tallest, &lens);
         let focused = selected.and_then(|node| focus_pose(city, node, time, &home, &lens));
         let pose = match (&shot.view, focused) {
-            (View::BirdsEye, _) => camera::birds_eye(city.tallest, &lens),
-            (View::Focus, Some(pose)) => pose,
-            (View::Pose(pose), _) => *pose,
+            (CameraView::BirdsEye, _) => camera::birds_eye(city.tallest, &lens),
+            (CameraView::Focus, Some(pose)) => pose,
+            (CameraView::Pose(pose), _) => *pose,
             _ => home,
         };
         world.resource_mut::<CameraRig>().jump_to(pose);

@@ -14,14 +14,14 @@ use super::selection::Selection;
 use super::settings::Settings;
 use bevy::prelude::*;
 use bevy::winit::{EventLoopProxyWrapper, WinitUserEvent};
-use memory_city_live::{DEFAULT_ADDRESS, Hub, Limits, Server, ServerOptions, Status, Wishes};
+use memory_city_live::{DEFAULT_ADDRESS, Hub, LiveLimits, Server, ServerOptions, Status, Wishes};
 use std::sync::Arc;
 
 /// Whether and how to listen.
 #[derive(Clone, Debug, Default)]
 pub struct ListenOptions {
     /// What clients may ask.
-    pub limits: Limits,
+    pub limits: LiveLimits,
     /// Where, and who.
     pub server: ServerOptions,
 }

@@ -4,7 +4,9 @@
 //! |---|---|---|
 //! | [`group`] | a heap state and a list of classifiers | a memory tree: groups of objects, nested |
 //! | [`timeline`] | memory trees over time | one tree with a value per node and time; reference maps; JSON |
-//! | [`analyses`] | a timeline | what grows most, and what keeps it alive |
+//! | [`analyses`] | a source | what grows most, what keeps it alive, what was collected: tables |
+//! | [`table`] | a timeline | its nodes as rows: sorted, filtered, opened and closed |
+//! | [`tabular`] | rows of typed cells | text, JSON, CSV |
 //!
 //! Nothing here knows geometry or pictures.
 //!

@@ -2,10 +2,11 @@
 
 use memory_city_analysis::analyses::report::{ReportOptions, report};
 use memory_city_analysis::group::{self, ByFunction, Classifier, GroupOptions, Grouping, Reads};
-use memory_city_analysis::timeline::{self, AUTO, GrowingTree, History, Metric, NodeId, Timeline, TimelineBuilder};
+use memory_city_analysis::timeline::{self, AUTO, GrowingTree, History, NodeId, Timeline, TimelineBuilder};
 use memory_city_formats::HeapSeries;
-use memory_city_formats::anttracks::{Source, find_run};
-use memory_city_formats::recorded::{Place, RecordedSeries, open_with_cache};
+use memory_city_formats::anttracks::{AntTracksSource, find_run};
+use memory_city_formats::recorded::{ObjectPlace, RecordedSeries, open_with_cache};
+use memory_city_heap::error::Warning;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, Identity};
 use memory_city_testing::anttracks::{Collector, Generated, Spec, generate};
@@ -58,7 +59,7 @@ impl Run {
         self.folder.path().join("cache")
     }
 
-    fn open(&self, cache: Option<&Path>) -> RecordedSeries<Source> {
+    fn open(&self, cache: Option<&Path>) -> RecordedSeries<AntTracksSource> {
         open(&self.path(), cache)
     }
 
@@ -69,9 +70,9 @@ impl Run {
     }
 }
 
-fn open(path: &Path, cache: Option<&Path>) -> RecordedSeries<Source> {
+fn open(path: &Path, cache: Option<&Path>) -> RecordedSeries<AntTracksSource> {
     let run = find_run(&[path.to_owned()]).expect("readable").expect("a run");
-    let source = Source::open(run, &Progress::new()).expect("files");
+    let source = AntTracksSource::open(run, &Progress::new()).expect("files");
     open_with_cache(source, cache, &Progress::new(), &mut |_| {}).expect("a series")
 }
 
@@ -92,7 +93,7 @@ fn portrait(heap: &HeapState) -> Portrait {
             "{:?} {:?} {} {:?} {:?} {}",
             facts.length, facts.site, life.thread, life.allocator, life.space, life.age
         );
-        (heap.address(o), heap.type_of(o).0, facts.size, origin, origins.identity(o.0 as usize))
+        (heap.address(o).expect("an address"), heap.type_of(o).0, facts.size, origin, origins.identity(o.0 as usize))
     };
     Portrait {
         objects: heap.objects().map(object).collect(),
@@ -133,7 +134,7 @@ fn any_gc_is_the_same_however_it_is_reached() {
 #[test]
 fn an_index_is_used_again_and_made_anew_when_it_does_not_fit() {
     let run = Run::long(Collector::Parallel, false);
-    let points = |series: RecordedSeries<Source>| {
+    let points = |series: RecordedSeries<AntTracksSource>| {
         let series: Arc<dyn HeapSeries> = Arc::new(series);
         let history = History::build(Arc::clone(&series), "type-site", GroupOptions::default(), &Progress::new());
         (series.points().to_vec(), series.warnings(), amounts(history.expect("a history").timeline()))
@@ -192,13 +193,16 @@ fn without_a_cache_everything_works_and_nothing_is_left_after_a_cancelled_readin
     let run = Run::long(Collector::Parallel, false);
     let series = run.open(Some(Path::new("/proc/no/such/folder")));
     assert!(series.checkpoints() > 0, "they are kept in memory");
+    let told = |w: &Warning| w.path.starts_with("/proc/no/such/folder") && w.message.contains("can be kept");
+    assert!(series.warnings().iter().any(told), "{:?}", series.warnings());
     let last = series.points().len() - 1;
     let state = series.load(last, &Progress::new()).expect("a state");
     assert!(state.object_count() > 1000);
     assert!(series.load(last / 2, &Progress::new()).is_ok());
 
     let progress = Progress::new();
-    let source = Source::open(find_run(&[run.path()]).expect("readable").expect("a run"), &progress).expect("files");
+    let source =
+        AntTracksSource::open(find_run(&[run.path()]).expect("readable").expect("a run"), &progress).expect("files");
     progress.cancel();
     assert!(open_with_cache(source, Some(&run.cache()), &progress, &mut |_| {}).is_err());
     assert_eq!(run.cached(), [] as [PathBuf; 0]);
@@ -221,7 +225,8 @@ fn lives_are_what_the_generator_knows() {
             let objects = &run.generated.answers[gc].objects;
             for at in (0..objects.len()).step_by(objects.len() / 12 + 1) {
                 let life = series.life(origins.identity(at), &Progress::new()).expect("a life");
-                let places: Vec<(u32, u64)> = life.places.iter().map(|p: &Place| (p.gc, p.address)).collect();
+                let places: Vec<(u32, u64)> =
+                    life.places.iter().map(|p: &ObjectPlace| (p.gc, p.address.expect("an address"))).collect();
                 let expected = &known[&objects[at].identity];
                 assert_eq!(&places, expected);
                 let last = expected.last().expect("a place").0;
@@ -373,7 +378,7 @@ fn the_report_of_a_recorded_leak_names_the_line_that_allocates_it() {
     let data = root().join("tests/data/anttracks/person-leak-parallel");
     let series: Arc<dyn HeapSeries> = Arc::new(open(&data, None));
     let history = History::build(series, AUTO, GroupOptions::default(), &Progress::new()).expect("a history");
-    let options = ReportOptions { top: 4, metric: Metric::Bytes };
+    let options = ReportOptions { top: 4, ..ReportOptions::default() };
     let report = report(&timeline::Source::Heaps(history), &options, &Progress::new()).expect("a report");
     insta::assert_snapshot!(report.to_string());
 }

@@ -2,8 +2,8 @@
 //! way of grouping object by object against the way by class.
 
 use memory_city_analysis::group::{
-    self, ByFunction, Cardinality, Classifier, ClassifierMeta, GroupOptions, Grouping, MemoryTree, ObjectView, Reads,
-    Values,
+    self, ByFunction, Cardinality, Classifier, ClassifierMeta, GroupOptions, Grouping, MemoryTree, ObjectValues,
+    ObjectView, Reads,
 };
 use memory_city_analysis::timeline::all_references::time_references;
 use memory_city_analysis::timeline::references::reference_map;
@@ -254,7 +254,7 @@ fn asking_each(classifier: &Arc<dyn Classifier>) -> Arc<dyn Classifier> {
         fn meta(&self) -> &ClassifierMeta {
             &self.1
         }
-        fn classify(&self, object: &ObjectView<'_>, values: &mut Values) {
+        fn classify(&self, object: &ObjectView<'_>, values: &mut ObjectValues) {
             self.0.classify(object, values);
         }
     }
@@ -382,7 +382,7 @@ proptest! {
         }
         let heap = heap.finish();
         let meta = ClassifierMeta::new("depth", "Depth").reads(Reads::SIZE).joined_by(".");
-        let classifier = ByFunction::new(meta, |object: &ObjectView<'_>, values: &mut Values| {
+        let classifier = ByFunction::new(meta, |object: &ObjectView<'_>, values: &mut ObjectValues| {
             values.chain((0..object.size().expect("a size") / 8).map(|i| format!("d{i}")));
         });
         let grouping = Grouping::new("depth", vec![Arc::new(classifier)]);
@@ -450,7 +450,7 @@ fn every_classifier_explains_itself() {
         assert!(!meta.description.is_empty() && !meta.example.is_empty() && !meta.name.is_empty(), "{id}");
         assert!(!meta.reads.is_empty(), "{id}");
         for o in heap.objects() {
-            let mut values = Values::default();
+            let mut values = ObjectValues::default();
             // Tests panic where a classifier reads what it did not declare.
             classifier.classify(&ObjectView::new(&heap, o, None, meta.reads), &mut values);
             let lengths: Vec<usize> = values.chains().map(|c| c.count()).collect();

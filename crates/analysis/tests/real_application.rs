@@ -6,6 +6,7 @@
 use memory_city_analysis::analyses::report::{ReportOptions, report};
 use memory_city_analysis::analyses::top_growing;
 use memory_city_analysis::group::GroupOptions;
+use memory_city_analysis::tabular::{Cell, CellKind};
 use memory_city_analysis::timeline::{History, Metric, NodeId, Source, Timeline};
 use memory_city_heap::progress::Progress;
 use memory_city_testing::{jvm, root};
@@ -107,10 +108,17 @@ fn the_leaks_of_a_database_application_are_named_and_counted() {
         assert_eq!((edge.referencing, edge.referenced), (statements, statements), "{package}.{class}");
     }
 
-    let report = report(&source, &ReportOptions { top: 40, metric: Metric::Objects }, &progress).expect("a report");
-    let row = report.growing.iter().find(|row| row.key == timeline.key(statement)).expect("a row for the statements");
-    assert_eq!(row.growth_objects, *more_statements.last().expect("a last time"));
-    assert_eq!(row.last.objects, statements);
-    assert!(row.referrers.iter().any(|referrer| referrer.name.contains("HashMap$Node")), "{:?}", row.referrers);
+    let options = ReportOptions { top: 40, metric: "objects".into(), ..ReportOptions::default() };
+    let report = report(&source, &options, &progress).expect("a report");
+    let table = report.table("growing").expect("what grows");
+    let cell = |row: usize, column: &str| &table.rows[row].cells[table.header.column(column).expect("a column")];
+    let is_it = |row: &usize| matches!(cell(*row, "group"), Cell::Node(link) if link.key == timeline.key(statement));
+    let row =
+        (0..table.rows.len()).filter(|&r| table.rows[r].depth == 0).find(is_it).expect("a row for the statements");
+    assert_eq!(*cell(row, "growth_objects"), Cell::Change(*more_statements.last().expect("a last time")));
+    assert_eq!(*cell(row, "last_objects"), Cell::Number(statements));
+    let below = (row + 1..table.rows.len()).take_while(|&r| table.rows[r].depth > 0);
+    let names: Vec<String> = below.map(|r| cell(r, "group").text(CellKind::Node)).collect();
+    assert!(names.iter().any(|name| name.contains("HashMap$Node")), "{names:?}");
     assert!(orders > 0 && report.to_string().contains("JdbcPreparedStatement"));
 }

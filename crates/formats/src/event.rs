@@ -1,9 +1,14 @@
 //! The one event model of all trace formats: what a decoder reports and a reconstructor takes.
 //!
-//! A trace is a sequence of allocations, moves, references, roots, and garbage collections. A [`Decoder`] knows a
-//! format and turns bytes into calls of an [`EventSink`]; it asks back only what the format leaves out (the size of an
+//! A trace is a sequence of allocations, moves, deaths, references, roots, and garbage collections. A [`Decoder`] knows
+//! a format and turns bytes into calls of an [`EventSink`]; it asks back only what the format leaves out (the size of an
 //! object it moves). What a sink makes of the events is its own affair: the reconstructor ([`super::replay`]) keeps the
 //! heap, a test keeps a plain list. Nothing here knows a file format.
+//!
+//! Programs differ in what they tell, and a [`Program`] says in which way: whether its heap has spaces, and how its
+//! objects are aligned. Its objects are named by an [`ObjectKey`]: their address of the moment, or an id that never
+//! changes. An object dies when a collection of its space does not report it, when a full collection (or a full walk,
+//! which is reported as one) does not report it, or when it is reported as freed.
 //!
 //! Calls are resolved at compile time: a trace has hundreds of millions of events.
 
@@ -30,14 +35,14 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Shallow bytes of an object of some length.
-    pub fn size(self, length: u32) -> u64 {
-        self.packed().size(|| length)
+    /// Shallow bytes of an object of some length, where objects are aligned to `alignment` bytes (a power of two).
+    pub fn size(self, length: u32, alignment: u32) -> u64 {
+        self.packed().size(u64::from(alignment) - 1, || length)
     }
 
     /// The same in a word.
     #[inline]
-    pub fn packed(self) -> PackedShape {
+    pub(crate) fn packed(self) -> PackedShape {
         PackedShape(match self {
             Shape::Instance(bytes) => bytes.min(ARRAY - 1),
             Shape::Array { base, element } => ARRAY | base.min(MOST_BASE) << 8 | element.min(0xff),
@@ -49,27 +54,28 @@ impl Shape {
 /// A [`Shape`] in a word: bytes, or [`ARRAY`] with the bytes of the header and of an element. A mirror is an array of
 /// bytes without a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PackedShape(u32);
+pub(crate) struct PackedShape(u32);
 
 /// Set in the shape of what has a length. Instances are smaller than 2 GB.
 const ARRAY: u32 = 1 << 31;
 /// The largest header of an array.
-pub const MOST_BASE: u32 = (1 << 23) - 1;
+pub(crate) const MOST_BASE: u32 = (1 << 23) - 1;
 
 impl PackedShape {
-    /// Shallow bytes of an object, whose length is asked for only where it matters.
+    /// Shallow bytes of an object, whose length is asked for only where it matters. Sizes of arrays are rounded up to
+    /// multiples of `mask` + 1.
     #[inline]
-    pub fn size(self, length: impl FnOnce() -> u32) -> u64 {
+    pub(crate) fn size(self, mask: u64, length: impl FnOnce() -> u32) -> u64 {
         if self.0 & ARRAY == 0 {
             return u64::from(self.0);
         }
         let (base, element) = (self.0 >> 8 & MOST_BASE, self.0 & 0xff);
-        (u64::from(base) + u64::from(element) * u64::from(length()) + 7) & !7
+        (u64::from(base) + u64::from(element) * u64::from(length()) + mask) & !mask
     }
 }
 
 /// What a trace says about the traced program, known before its events. Indices are those of [`ObjectInfo`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Program {
     /// The types.
     pub types: Vec<HeapType>,
@@ -79,6 +85,36 @@ pub struct Program {
     pub sites: Arc<Vec<AllocationSite>>,
     /// Names of GC causes.
     pub causes: Vec<Arc<str>>,
+    /// Objects start at multiples of so many bytes, and arrays end there: a power of two, 1 where nothing is known.
+    pub alignment: u32,
+    /// Whether the heap has spaces that the trace tells of. Then an address outside all of them is a mistake, and minor
+    /// collections free what is in the spaces they collect. Without, objects are born in no space, and minor collections
+    /// free nothing by themselves.
+    pub has_spaces: bool,
+}
+
+impl Default for Program {
+    /// No types, sites or causes; a heap as that of HotSpot.
+    fn default() -> Self {
+        Program {
+            types: Vec::new(),
+            shapes: Vec::new(),
+            sites: Arc::default(),
+            causes: Vec::new(),
+            alignment: 8,
+            has_spaces: true,
+        }
+    }
+}
+
+/// By what a trace names an object, from its birth to its death.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ObjectKey {
+    /// Its address, which changes when it is moved.
+    Address(u64),
+    /// An id of the trace's own, which never changes and which no other live object has. Such an object is in no space.
+    /// Small ids that are handed out in order cost least.
+    Id(u64),
 }
 
 /// What all objects created alike have in common.
@@ -156,25 +192,32 @@ pub trait EventSink {
 
     /// An object was allocated. `length` is that of an array, the size of a class mirror, and of no meaning otherwise.
     /// Returns the object's size.
-    fn allocate(&mut self, info: InfoId, length: u32, address: u64) -> u64;
+    fn allocate(&mut self, info: InfoId, length: u32, object: ObjectKey) -> u64;
 
     /// The running GC moved an object. Returns its size, `None` when there is no object at `from`.
     fn moved(&mut self, from: u64, to: u64) -> Option<u64>;
 
-    /// The running GC found an object alive and left it where it is. `false` when there is none.
-    fn kept(&mut self, at: u64) -> bool {
-        self.moved(at, at).is_some()
-    }
+    /// The running GC (or a walk over the heap) found an object alive and left it where it is. `false` when there is none.
+    fn kept(&mut self, object: ObjectKey) -> bool;
 
-    /// Whether there is an object at an address.
-    fn known(&self, at: u64) -> bool;
+    /// An object is dead, whatever a collection says or does not say about it. Its key may be used again at once. While a
+    /// GC runs, an address is that of an object which has been moved there, or else of one that has not been reported
+    /// yet. `false` when there is none.
+    fn freed(&mut self, object: ObjectKey) -> bool;
 
-    /// The references of the object at `object`, its address after the running GC, without nulls; `more` of them when
-    /// some were reported before. The targets are addresses as [`Gc::targets_after`] says.
-    fn references(&mut self, object: u64, targets: &[u64], more: bool);
+    /// The object with an id is at an address right now. Forgotten when the next GC begins. `false` when there is none.
+    fn located(&mut self, id: u64, address: u64) -> bool;
 
-    /// A GC root refers to an object.
-    fn root(&mut self, kind: RootKind, thread: ThreadId, detail: &'static str, target: u64);
+    /// Whether there is an object.
+    fn known(&self, object: ObjectKey) -> bool;
+
+    /// The references of an object, without nulls; `more` of them when some were reported before. An address is that after
+    /// the running GC for the object, and as [`Gc::targets_after`] says for the targets.
+    fn references(&mut self, object: ObjectKey, targets: &[ObjectKey], more: bool);
+
+    /// A GC root refers to an object; addresses as for targets of references. `detail` is for people, and kept as it is:
+    /// `stack`, `com.acme.Cache.entries`. The roots that a GC reports stand until the next one begins.
+    fn root(&mut self, kind: RootKind, thread: ThreadId, detail: &str, target: ObjectKey);
 
     /// A GC begins.
     fn gc_start(&mut self, gc: Gc) -> Result<()>;

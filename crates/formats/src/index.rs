@@ -3,6 +3,13 @@
 //! The file holds checkpoints, then the body, then where the body is; each part is a zstd frame with a checksum.
 //! Checkpoints are written while the trace is read, spread so that all of them together stay within a budget. A body of
 //! another version, or of a trace that has changed since, is ignored and written anew.
+//!
+//! Until it is complete a file has a name of its own, and a lock: what has such a name and is not locked was left behind by
+//! a program that ended early, and is removed by the next one that writes an index.
+
+mod cache;
+
+pub(crate) use cache::cache_folder;
 
 use super::event::ObjectInfo;
 use super::recording::ChangeLog;
@@ -15,14 +22,13 @@ use std::fs::{File, OpenOptions};
 use std::hash::Hasher;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::SystemTime;
+use tempfile::TempPath;
 
 /// Changes with everything that is written here, and with what it means.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const MAGIC: &[u8; 8] = b"MCINDEX\n";
 
-/// All indexes together take no more than this; the oldest go first.
-const MOST_IN_CACHE: u64 = 4 << 30;
 /// The checkpoints of a trace take no more than this.
 const MOST_CHECKPOINTS: u64 = 1 << 30;
 /// Nor more than this part of the trace, beyond a first few megabytes.
@@ -30,11 +36,11 @@ const SHARE: u64 = 2;
 
 /// By what a trace is known again: its files, with sizes and times of change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stamp(Vec<(PathBuf, u64, u128)>);
+pub(crate) struct Stamp(Vec<(PathBuf, u64, u128)>);
 
 impl Stamp {
     /// The stamp of some files.
-    pub fn of<'a>(files: impl Iterator<Item = &'a Path>) -> Option<Stamp> {
+    pub(crate) fn of<'a>(files: impl Iterator<Item = &'a Path>) -> Option<Stamp> {
         let stamp = |path: &Path| {
             let meta = path.metadata().ok()?;
             let changed = meta.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
@@ -56,39 +62,41 @@ impl Stamp {
 
 /// What is known of a trace once it has been read.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct Body {
+pub(crate) struct Body {
     version: u32,
     stamp: Stamp,
     /// Names of threads.
-    pub threads: Vec<String>,
+    pub(crate) threads: Vec<String>,
     /// Creation data.
-    pub infos: Vec<ObjectInfo>,
+    pub(crate) infos: Vec<ObjectInfo>,
     /// Finished collections.
-    pub collections: Vec<Collection>,
+    pub(crate) collections: Vec<Collection>,
     /// Changes by moment.
-    pub log: ChangeLog,
+    pub(crate) log: ChangeLog,
     /// What did not fit together.
-    pub inconsistencies: Inconsistencies,
+    pub(crate) inconsistencies: Inconsistencies,
     /// What a person must know.
-    pub warnings: Vec<Warning>,
+    pub(crate) warnings: Vec<Warning>,
     checkpoints: Vec<Checkpoint>,
 }
 
 /// A place in a trace to go on from: the end of a GC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Checkpoint {
+pub(crate) struct Checkpoint {
     /// The GC that has just ended.
-    pub gc: u32,
+    pub(crate) gc: u32,
     offset: u64,
     bytes: u64,
 }
 
 /// An index, being written or read.
-pub struct Index {
+pub(crate) struct TraceIndex {
     store: Store,
     /// Checkpoints, by GC.
-    pub checkpoints: Vec<Checkpoint>,
+    pub(crate) checkpoints: Vec<Checkpoint>,
     written: u64,
+    /// Why it is not kept, or not all of it.
+    pub(crate) problem: Option<Warning>,
 }
 
 enum Store {
@@ -97,8 +105,8 @@ enum Store {
         file: File,
         /// Its place.
         path: PathBuf,
-        /// Where it is until it is complete.
-        temporary: Option<PathBuf>,
+        /// Where it is until it is complete; removed when it never is.
+        temporary: Option<TempPath>,
     },
     /// There is no place to write to: checkpoints stay in memory, fewer of them.
     Memory(Vec<u8>),
@@ -107,29 +115,32 @@ enum Store {
 /// Checkpoints that only memory holds may take so much.
 const MOST_IN_MEMORY: u64 = 128 << 20;
 
-impl Index {
+impl TraceIndex {
     /// Starts an index in a cache folder.
-    pub fn begin(cache: Option<&Path>, stamp: Option<&Stamp>) -> Index {
-        let store = cache.zip(stamp).and_then(|(cache, stamp)| {
-            std::fs::create_dir_all(cache).ok()?;
+    pub(crate) fn begin(cache: Option<&Path>, stamp: Option<&Stamp>) -> TraceIndex {
+        let store = Store::Memory(Vec::new());
+        let mut index = TraceIndex { store, checkpoints: Vec::new(), written: 0, problem: None };
+        if let Some((cache, stamp)) = cache.zip(stamp) {
             let path = cache.join(stamp.file_name());
-            let temporary = temporary(&path);
-            let mut file = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .open(&temporary)
-                .inspect_err(|e| tracing::warn!("no index is kept: {}: {e}", path.display()))
-                .ok()?;
-            file.write_all(MAGIC).ok()?;
-            Some(Store::File { file, path, temporary: Some(temporary) })
-        });
-        Index { store: store.unwrap_or(Store::Memory(Vec::new())), checkpoints: Vec::new(), written: 0 }
+            match cache::create(cache) {
+                Ok((file, temporary)) => index.store = Store::File { file, path, temporary: Some(temporary) },
+                Err(error) => index.fails(&path, "no index of this trace can be kept", &error),
+            }
+        }
+        index
+    }
+
+    /// Notes that the trace will have to be read again, and why.
+    fn fails(&mut self, path: &Path, what: &str, error: &std::io::Error) {
+        let message = format!(
+            "{what} ({error}): opening the trace again takes as long as now. Make room, or name a folder that can be written to in MEMORY_CITY_CACHE"
+        );
+        tracing::warn!("{}: {message}", path.display());
+        self.problem.get_or_insert(Warning { path: path.to_owned(), offset: None, message });
     }
 
     /// Opens the index of a trace, if there is one that fits.
-    pub fn open(cache: Option<&Path>, stamp: Option<&Stamp>) -> Option<(Index, Body)> {
+    pub(crate) fn open(cache: Option<&Path>, stamp: Option<&Stamp>) -> Option<(TraceIndex, Body)> {
         let (cache, stamp) = cache.zip(stamp)?;
         let path = cache.join(stamp.file_name());
         let mut file = OpenOptions::new().read(true).open(&path).ok()?;
@@ -155,15 +166,15 @@ impl Index {
             return None;
         }
         // A used index is a young one.
-        let _ = File::options().append(true).open(&path).and_then(|f| f.set_modified(std::time::SystemTime::now()));
+        let _ = File::options().append(true).open(&path).and_then(|f| f.set_modified(SystemTime::now()));
         let store = Store::File { file, path, temporary: None };
-        let index = Index { store, checkpoints: body.checkpoints.clone(), written: offset };
+        let index = TraceIndex { store, checkpoints: body.checkpoints.clone(), written: offset, problem: None };
         Some((index, body))
     }
 
     /// How many bytes of the trace should lie between two checkpoints, if those to come are as large as `bytes`, with
     /// `rest` bytes of the trace to go. `None` when there is no room for another.
-    pub fn distance(&self, trace: u64, rest: u64, bytes: u64) -> Option<u64> {
+    pub(crate) fn distance(&self, trace: u64, rest: u64, bytes: u64) -> Option<u64> {
         let most = match self.store {
             Store::File { .. } => (trace / SHARE + (16 << 20)).min(MOST_CHECKPOINTS),
             Store::Memory(_) => MOST_IN_MEMORY,
@@ -172,28 +183,24 @@ impl Index {
         (room > 0).then(|| rest / room)
     }
 
-    /// Bytes of checkpoints so far.
-    pub fn written(&self) -> u64 {
-        self.written
-    }
-
     /// Writes a checkpoint. Returns its bytes, 0 when it could not be written.
-    pub fn add(&mut self, gc: u32, saved: &impl Serialize) -> u64 {
+    pub(crate) fn add(&mut self, gc: u32, saved: &impl Serialize) -> u64 {
         let Some(packed) = pack(saved) else { return 0 };
-        let offset = match &mut self.store {
+        let written = match &mut self.store {
             Store::File { file, path, .. } => {
                 let written = file.seek(SeekFrom::End(0)).and_then(|at| file.write_all(&packed).map(|()| at));
-                match written {
-                    Ok(at) => at,
-                    Err(error) => {
-                        tracing::warn!("no more checkpoints are kept: {}: {error}", path.display());
-                        return 0;
-                    }
-                }
+                written.map_err(|error| (path.clone(), error))
             }
             Store::Memory(bytes) => {
                 bytes.extend_from_slice(&packed);
-                (bytes.len() - packed.len()) as u64
+                Ok((bytes.len() - packed.len()) as u64)
+            }
+        };
+        let offset = match written {
+            Ok(offset) => offset,
+            Err((path, error)) => {
+                self.fails(&path, "not all of the index of this trace can be kept", &error);
+                return 0;
             }
         };
         let bytes = packed.len() as u64;
@@ -203,12 +210,12 @@ impl Index {
     }
 
     /// The last checkpoint not after the end of a GC.
-    pub fn before(&self, gc: u32) -> Option<Checkpoint> {
+    pub(crate) fn before(&self, gc: u32) -> Option<Checkpoint> {
         self.checkpoints.iter().rev().find(|c| c.gc <= gc).copied()
     }
 
     /// Reads a checkpoint; `None` when it is damaged.
-    pub fn read<T: DeserializeOwned>(&mut self, checkpoint: Checkpoint) -> Option<T> {
+    pub(crate) fn read<T: DeserializeOwned>(&mut self, checkpoint: Checkpoint) -> Option<T> {
         match &mut self.store {
             Store::File { file, .. } => unpack(&read_at(file, checkpoint.offset, checkpoint.bytes)?),
             Store::Memory(bytes) => {
@@ -220,9 +227,9 @@ impl Index {
 
     /// Completes the file, and makes room in the cache for it. What cannot be written is not kept: the trace is read
     /// again next time.
-    pub fn finish(&mut self, stamp: Option<&Stamp>, body: impl FnOnce() -> Body) {
+    pub(crate) fn finish(&mut self, stamp: Option<&Stamp>, body: impl FnOnce() -> Body) {
         let (Store::File { file, path, temporary }, Some(stamp)) = (&mut self.store, stamp) else { return };
-        let Some(from) = temporary.take() else { return };
+        let Some(temporary) = temporary.take() else { return };
         let mut body = body();
         body.version = VERSION;
         body.stamp = stamp.clone();
@@ -233,29 +240,21 @@ impl Index {
             file.write_all(&offset.to_le_bytes())?;
             file.write_all(&(packed.len() as u64).to_le_bytes())?;
             file.flush()?;
-            std::fs::rename(&from, &*path)
+            temporary.persist(&*path).map_err(|e| e.error)
         });
-        if let Err(error) = written {
-            tracing::warn!("the index is not kept: {}: {error}", path.display());
-            let _ = std::fs::remove_file(&from);
-            return;
-        }
-        tidy(path, MOST_IN_CACHE);
-    }
-}
-
-impl Drop for Index {
-    /// What was never completed is of no use to anybody.
-    fn drop(&mut self) {
-        if let Store::File { temporary: Some(temporary), .. } = &self.store {
-            let _ = std::fs::remove_file(temporary);
+        match written {
+            Ok(()) => cache::tidy(path, cache::MOST_IN_CACHE),
+            Err(error) => {
+                let path = path.clone();
+                self.fails(&path, "the index of this trace cannot be kept", &error);
+            }
         }
     }
 }
 
 impl Body {
     /// A body of a recording; version, stamp and checkpoints are filled in when it is written.
-    pub fn new(
+    pub(crate) fn new(
         recording: &super::recording::Recording,
         inconsistencies: Inconsistencies,
         warnings: Vec<Warning>,
@@ -272,12 +271,6 @@ impl Body {
             checkpoints: Vec::new(),
         }
     }
-}
-
-/// A name for an index that is being written: others may be writing one of the same trace.
-fn temporary(path: &Path) -> PathBuf {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    path.with_extension(format!("{}-{}.tmp", std::process::id(), COUNT.fetch_add(1, Relaxed)))
 }
 
 fn read_at(file: &mut File, offset: u64, bytes: u64) -> Option<Vec<u8>> {
@@ -302,64 +295,36 @@ fn unpack<T: DeserializeOwned>(packed: &[u8]) -> Option<T> {
     postcard::from_bytes(&bytes).ok()
 }
 
-/// Removes the oldest indexes beyond the `most` bytes that the cache may take, but not the one just written.
-fn tidy(newest: &Path, most: u64) {
-    let Some(entries) = newest.parent().and_then(|folder| std::fs::read_dir(folder).ok()) else { return };
-    let mut files: Vec<(std::time::SystemTime, u64, PathBuf)> = entries
-        .filter_map(|e| {
-            let path = e.ok()?.path();
-            let meta = path.metadata().ok()?;
-            let ours = path.extension().is_some_and(|e| e == "index" || e == "tmp");
-            ours.then_some((meta.modified().ok()?, meta.len(), path))
-        })
-        .collect();
-    files.sort();
-    let mut total: u64 = files.iter().map(|f| f.1).sum();
-    for (_, bytes, path) in files {
-        if total <= most {
-            break;
-        }
-        if path != newest && std::fs::remove_file(&path).is_ok() {
-            total -= bytes;
-        }
-    }
-}
-
-/// The folder for indexes: of `MEMORY_CITY_CACHE`, or of this user. An empty `MEMORY_CITY_CACHE` means none.
-pub fn cache_folder() -> Option<PathBuf> {
-    match std::env::var_os("MEMORY_CITY_CACHE") {
-        Some(folder) if folder.is_empty() => None,
-        Some(folder) => Some(PathBuf::from(folder)),
-        None => dirs::cache_dir().map(|d| d.join("memory-city")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::recording::Recording;
     use super::*;
-    use std::time::{Duration, SystemTime};
 
     fn body(recording: &Recording) -> Body {
         Body::new(recording, Inconsistencies::default(), Vec::new())
     }
 
     #[test]
-    fn the_oldest_indexes_make_room_and_other_files_stay() {
+    fn what_cannot_be_kept_is_said() {
         let folder = tempfile::tempdir().expect("a folder");
-        let file = |name: &str, age: u64| {
-            let path = folder.path().join(name);
-            std::fs::write(&path, vec![0; 1000]).expect("written");
-            let time = SystemTime::now() - Duration::from_secs(age);
-            File::options().append(true).open(&path).and_then(|f| f.set_modified(time)).expect("a time");
-            path
-        };
-        let newest = file("a.index", 90);
-        let [young, older, oldest, other] =
-            [("b.index", 10), ("c.index", 50), ("d-1-1.tmp", 70), ("notes.txt", 99)].map(|(name, age)| file(name, age));
-        tidy(&newest, 2500);
-        let there = [&newest, &young, &older, &oldest, &other].map(|path| path.exists());
-        assert_eq!(there, [true, true, false, false, true]);
+        let trace = folder.path().join("trace");
+        std::fs::write(&trace, "a trace").expect("written");
+        let stamp = Stamp::of([trace.as_path()].into_iter());
+        // A file where the folder should be.
+        let mut index = TraceIndex::begin(Some(&trace), stamp.as_ref());
+        let problem = index.problem.clone().expect("a problem").to_string();
+        assert!(problem.contains("no index of this trace can be kept") && problem.contains("MEMORY_CITY_CACHE"));
+        assert!(index.add(0, &7u32) > 0, "checkpoints are kept in memory");
+        // Without a cache nothing is amiss.
+        assert!(TraceIndex::begin(None, stamp.as_ref()).problem.is_none());
+        // A folder where the index should be.
+        let cache = folder.path().join("cache");
+        let name = stamp.as_ref().expect("a stamp").file_name();
+        std::fs::create_dir_all(cache.join(name).join("not empty")).expect("made");
+        let mut index = TraceIndex::begin(Some(&cache), stamp.as_ref());
+        index.finish(stamp.as_ref(), || body(&Recording::default()));
+        assert!(index.problem.is_some_and(|p| p.message.contains("cannot be kept")));
+        assert_eq!(std::fs::read_dir(&cache).expect("the cache").count(), 1, "nothing is left behind");
     }
 
     #[test]
@@ -371,10 +336,10 @@ mod tests {
         let cache = folder.path().join("cache");
         let mut recording = Recording::default();
         recording.threads.push("main".into());
-        let mut index = Index::begin(Some(&cache), Some(&stamp));
+        let mut index = TraceIndex::begin(Some(&cache), Some(&stamp));
         assert!(index.add(3, &vec![1u32, 2, 3]) > 0);
         index.finish(Some(&stamp), || body(&recording));
-        let (mut index, found) = Index::open(Some(&cache), Some(&stamp)).expect("an index");
+        let (mut index, found) = TraceIndex::open(Some(&cache), Some(&stamp)).expect("an index");
         assert_eq!(found.threads, ["main"]);
         let checkpoint = index.before(7).expect("a checkpoint");
         assert_eq!(index.read::<Vec<u32>>(checkpoint), Some(vec![1, 2, 3]));
@@ -385,6 +350,6 @@ mod tests {
         let packed = pack(&Body { version: VERSION + 1, stamp: stamp.clone(), ..body(&recording) }).expect("packed");
         let place = [8u64, packed.len() as u64].map(u64::to_le_bytes).concat();
         std::fs::write(&path, [&MAGIC[..], &packed, &place].concat()).expect("written");
-        assert!(Index::open(Some(&cache), Some(&stamp)).is_none());
+        assert!(TraceIndex::open(Some(&cache), Some(&stamp)).is_none());
     }
 }

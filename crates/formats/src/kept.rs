@@ -9,11 +9,11 @@ const BUDGET: usize = 2 << 30;
 
 /// Recently used states by index, oldest first.
 #[derive(Default)]
-pub struct KeptStates(VecDeque<(usize, Arc<HeapState>)>);
+pub(crate) struct KeptStates(VecDeque<(usize, Arc<HeapState>)>);
 
 impl KeptStates {
     /// A state, if it is still there.
-    pub fn get(&mut self, index: usize) -> Option<Arc<HeapState>> {
+    pub(crate) fn get(&mut self, index: usize) -> Option<Arc<HeapState>> {
         let at = self.0.iter().position(|(i, _)| *i == index)?;
         let entry = self.0.remove(at)?;
         self.0.push_back(entry.clone());
@@ -21,7 +21,7 @@ impl KeptStates {
     }
 
     /// Keeps a state, and lets go of the oldest where there are too many.
-    pub fn keep(&mut self, index: usize, state: Arc<HeapState>) {
+    pub(crate) fn keep(&mut self, index: usize, state: Arc<HeapState>) {
         self.0.push_back((index, state));
         while self.0.len() > 2 && self.0.iter().map(|(_, s)| s.memory()).sum::<usize>() > BUDGET {
             self.0.pop_front();

@@ -1,20 +1,67 @@
-//! From bytes to heap states: one folder per format, behind one trait.
+//! From bytes to heap states: a module for each format, behind one trait.
 //!
-//! [`open`] takes files and folders, finds out what they are by their content, and gives a [`HeapSeries`]. Dumps
+//! [`open`] takes files and folders, finds out what they are by their first bytes, and gives a [`HeapSeries`]. Dumps
 //! ([`hprof`]) are snapshots. Traces ([`anttracks`]) are decoded into [`event`]s, from which [`replay`] reconstructs the
 //! heap at every garbage collection. Nothing here groups or measures.
+//!
+//! # Example
+//! ```
+//! use memory_city_heap::progress::Progress;
+//! use memory_city_testing::hprof_writer::Dump;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Two nodes of a list, the second in the field of the first, which is a GC root.
+//! let (object, node) = (2, 0x1000);
+//! let mut dump = Dump::new(2, 8, 1_700_000_000_000);
+//! dump.load_class(1, node, "com/acme/Node").string(0x20, "next").class(node, 0, 0, &[], &[(0x20, object)]);
+//! dump.instance(0x2000, 0, node, &[(object, 0x2010)]).instance(0x2010, 0, node, &[(object, 0)]);
+//! dump.root(0x05, 0x2000, &[]);
+//! let folder = tempfile::tempdir()?;
+//! std::fs::write(folder.path().join("first.hprof"), dump.finish())?;
+//!
+//! let series = memory_city_formats::open(&[folder.path().to_owned()], &Progress::new())?;
+//! assert_eq!(series.points()[0].label, "first.hprof");
+//! let heap = series.load(0, &Progress::new())?;
+//! let [first, second] = [0x2000, 0x2010].map(|address| heap.object_at(address).unwrap());
+//! assert_eq!(heap.references(first), [second]);
+//! assert!(heap.is_reachable(second));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Adding a format
+//! A module with a function `format()` that gives its `registry::Format`, and its name in the list below. A format of
+//! dumps reads a file into a heap state (`dumps::DumpFormat`); a format of traces is a [`event::Decoder`] and a
+//! [`recorded::Source`].
 
-pub mod anttracks;
+/// Declares the modules of the formats, and lists them in the order they are asked what a file is.
+macro_rules! formats {
+    ($($visible:vis $format:ident),+ $(,)?) => {
+        $($visible mod $format;)+
+
+        /// Every format, in the order they are asked.
+        fn formats() -> Vec<Box<dyn registry::Format>> {
+            vec![$($format::format()),+]
+        }
+    };
+}
+
+formats! {
+    pub hprof,
+    pub anttracks,
+}
+
+mod dumps;
 pub mod event;
-pub mod hprof;
-pub mod index;
+mod index;
 mod kept;
 pub mod recorded;
-pub mod recording;
+mod recording;
+mod registry;
 pub mod replay;
 mod series;
 pub mod spaces;
 
 pub use event::GcKind;
-pub use recording::Recording;
+pub use recording::{ChangeLog, Recording};
 pub use series::{GcPoint, HeapSeries, SnapshotInfo, holds_heaps, open, open_gradually};

@@ -6,10 +6,10 @@
 mod life;
 mod warnings;
 
-pub use life::{Lifetime, Place};
+pub use life::{Lifetime, ObjectPlace};
 
 use super::event::{Decoder, Program, Step};
-use super::index::{Body, Checkpoint, Index, Stamp, cache_folder};
+use super::index::{Body, Checkpoint, Stamp, TraceIndex, cache_folder};
 use super::kept::KeptStates;
 use super::recording::{Recorder, Recording};
 use super::replay::{Collection, Moment, Replay, SavedReplay};
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use warnings::warnings;
 
 /// The files of a trace, of whatever format.
-pub trait Source: Send + Sync + 'static {
+pub trait TraceSource: Send + Sync + 'static {
     /// Turns them into events.
     type Decoder: Decoder;
 
@@ -41,17 +41,17 @@ pub trait Source: Send + Sync + 'static {
 }
 
 /// A trace as a series.
-pub struct RecordedSeries<S: Source> {
-    shared: Arc<Shared<S>>,
+pub struct RecordedSeries<S: TraceSource> {
+    shared: Arc<SharedTrace<S>>,
     recording: Recording,
     points: Vec<SnapshotInfo>,
     warnings: Vec<Warning>,
 }
 
 /// What all series of one trace share: a partial one, while the trace is being read, and the whole one.
-struct Shared<S: Source> {
+struct SharedTrace<S: TraceSource> {
     source: S,
-    index: Mutex<Index>,
+    index: Mutex<TraceIndex>,
     player: Mutex<Option<Player<S::Decoder>>>,
     states: Mutex<KeptStates>,
 }
@@ -88,7 +88,7 @@ fn moment(index: usize) -> Moment {
 ///
 /// # Errors
 /// When nothing of it can be read, or the work was cancelled.
-pub fn open<S: Source>(
+pub fn open<S: TraceSource>(
     source: S,
     progress: &Progress,
     partial: &mut dyn FnMut(Box<dyn HeapSeries>),
@@ -100,14 +100,14 @@ pub fn open<S: Source>(
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_with_cache<S: Source>(
+pub fn open_with_cache<S: TraceSource>(
     source: S,
     cache: Option<&Path>,
     progress: &Progress,
     partial: &mut dyn FnMut(Box<dyn HeapSeries>),
 ) -> Result<RecordedSeries<S>> {
     let stamp = Stamp::of(source.files().into_iter());
-    if let Some((index, body)) = Index::open(cache, stamp.as_ref()) {
+    if let Some((index, body)) = TraceIndex::open(cache, stamp.as_ref()) {
         let program = source.program();
         if body.infos.iter().all(|i| (i.type_id as usize) < program.types.len()) {
             let recording = Recording {
@@ -117,16 +117,16 @@ pub fn open_with_cache<S: Source>(
                 collections: body.collections,
                 log: body.log,
             };
-            return Ok(RecordedSeries::new(Shared::new(source, index), recording, body.warnings));
+            return Ok(RecordedSeries::new(SharedTrace::new(source, index), recording, body.warnings));
         }
     }
-    let index = Index::begin(cache, stamp.as_ref());
-    read(Shared::new(source, index), stamp.as_ref(), progress, partial)
+    let index = TraceIndex::begin(cache, stamp.as_ref());
+    read(SharedTrace::new(source, index), stamp.as_ref(), progress, partial)
 }
 
 /// The first reading.
-fn read<S: Source>(
-    shared: Arc<Shared<S>>,
+fn read<S: TraceSource>(
+    shared: Arc<SharedTrace<S>>,
     stamp: Option<&Stamp>,
     progress: &Progress,
     partial: &mut dyn FnMut(Box<dyn HeapSeries>),
@@ -146,7 +146,8 @@ fn read<S: Source>(
         if replay.stopped() || replay.interval() == 0 {
             replay.stop_at(Moment { gc: replay.interval(), end: true });
         }
-        let step = match decoder.step(&mut replay) {
+        let step = decoder.step(&mut replay).and_then(|step| replay.check().map(|()| step));
+        let step = match step {
             Ok(step) => step,
             // What was read up to the last complete GC is shown.
             Err(error) if replay.interval() > 0 => {
@@ -193,6 +194,8 @@ fn read<S: Source>(
         });
     }
     lock(&shared.index).finish(stamp, || Body::new(&recording, replay.inconsistencies(), warnings.clone()));
+    // Names of threads may have become known since states of partial series were kept.
+    *lock(&shared.states) = KeptStates::default();
     Ok(RecordedSeries::new(shared, recording, warnings))
 }
 
@@ -215,9 +218,9 @@ struct Spacing {
 }
 
 impl Spacing {
-    fn checkpoint<S: Source>(
+    fn checkpoint<S: TraceSource>(
         &mut self,
-        shared: &Shared<S>,
+        shared: &SharedTrace<S>,
         decoder: &S::Decoder,
         replay: &mut Replay<Recorder>,
         at: u64,
@@ -240,9 +243,9 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-impl<S: Source> Shared<S> {
-    fn new(source: S, index: Index) -> Arc<Self> {
-        Arc::new(Shared { source, index: Mutex::new(index), player: Mutex::default(), states: Mutex::default() })
+impl<S: TraceSource> SharedTrace<S> {
+    fn new(source: S, index: TraceIndex) -> Arc<Self> {
+        Arc::new(SharedTrace { source, index: Mutex::new(index), player: Mutex::default(), states: Mutex::default() })
     }
 
     /// A player that has not passed `moment`, as near to it as there is.
@@ -288,7 +291,9 @@ impl<D: Decoder> Player<D> {
         progress.begin(progress.snapshot().stage, total);
         progress.advance(done);
         while !self.replay.stopped() {
-            if self.decoder.step(&mut self.replay)? == Step::End && !self.replay.stopped() {
+            let step = self.decoder.step(&mut self.replay)?;
+            self.replay.check()?;
+            if step == Step::End && !self.replay.stopped() {
                 self.replay.finish();
                 if !self.replay.stopped() {
                     return Ok(false);
@@ -306,8 +311,8 @@ impl<D: Decoder> Player<D> {
     }
 }
 
-impl<S: Source> RecordedSeries<S> {
-    fn new(shared: Arc<Shared<S>>, recording: Recording, warnings: Vec<Warning>) -> Self {
+impl<S: TraceSource> RecordedSeries<S> {
+    fn new(shared: Arc<SharedTrace<S>>, recording: Recording, warnings: Vec<Warning>) -> Self {
         let path = shared.source.files()[0].to_owned();
         let points = (0..recording.log.len())
             .map(|i| {
@@ -341,7 +346,7 @@ impl<S: Source> RecordedSeries<S> {
         RecordedSeries { shared, recording, points, warnings }
     }
 
-    /// Where the trace's references, roots and identities come from: for tests and tools.
+    /// What came and went, and the program it belongs to.
     pub fn recording(&self) -> &Recording {
         &self.recording
     }
@@ -352,7 +357,7 @@ impl<S: Source> RecordedSeries<S> {
     }
 }
 
-impl<S: Source> HeapSeries for RecordedSeries<S> {
+impl<S: TraceSource> HeapSeries for RecordedSeries<S> {
     fn points(&self) -> &[SnapshotInfo] {
         &self.points
     }
@@ -370,14 +375,15 @@ impl<S: Source> HeapSeries for RecordedSeries<S> {
                 remedy: "Open it again".into(),
             });
         }
-        let state = Arc::new(player.replay.state());
+        // By the names that trees over time go by, also of threads that were not named yet.
+        let state = Arc::new(player.replay.state_with(&self.recording.threads));
         *lock(&self.shared.player) = Some(player);
         lock(&self.shared.states).keep(index, Arc::clone(&state));
         Ok(state)
     }
 
     fn warnings(&self) -> Vec<Warning> {
-        self.warnings.clone()
+        self.warnings.iter().cloned().chain(lock(&self.shared.index).problem.clone()).collect()
     }
 
     fn recording(&self) -> Option<&Recording> {

@@ -116,7 +116,7 @@ impl ChangeLog {
 
 /// Writes a log while a trace is replayed.
 #[derive(Default)]
-pub struct Recorder {
+pub(crate) struct Recorder {
     /// The changes.
     pub log: ChangeLog,
     /// Finished collections.

@@ -1,6 +1,6 @@
 //! AntTracks runs that are incomplete, mixed up, rotated or damaged.
 
-use memory_city_formats::anttracks::{AntTracks, Source, TraceFiles, find_run};
+use memory_city_formats::anttracks::{AntTracks, AntTracksSource, TraceFiles, find_run};
 use memory_city_formats::event::{Decoder, Step};
 use memory_city_formats::recorded::{RecordedSeries, open_with_cache};
 use memory_city_formats::replay::Replay;
@@ -36,9 +36,9 @@ fn folder(files: &[(&str, &[u8])]) -> TempDir {
     folder
 }
 
-fn open(paths: &[PathBuf]) -> Result<RecordedSeries<Source>> {
+fn open(paths: &[PathBuf]) -> Result<RecordedSeries<AntTracksSource>> {
     let progress = Progress::new();
-    let source = Source::open(find_run(paths)?.expect("a run"), &progress)?;
+    let source = AntTracksSource::open(find_run(paths)?.expect("a run"), &progress)?;
     open_with_cache(source, None, &progress, &mut |_| {})
 }
 
@@ -227,7 +227,7 @@ fn rotated_traces_are_read_in_order_with_or_without_their_beginning() {
                 let site = &heap.allocation_site(o)[0];
                 format!(
                     "{:#x} {} {} {site} {} {:?}",
-                    heap.address(o),
+                    heap.address(o).expect("an address"),
                     facts.of.name,
                     facts.size,
                     life.thread,

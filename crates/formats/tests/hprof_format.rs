@@ -1,11 +1,11 @@
 //! The format: every version, id size and record; and everything that can be wrong with a file.
 
-use memory_city_formats::hprof;
+use memory_city_formats::hprof::{self, DumpLimits};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId, RootKind};
-use memory_city_testing::hprof_writer::{Dump, NODE, small};
+use memory_city_testing::hprof_writer::{Dump, NODE, reflective, small};
 use memory_city_testing::root;
 use proptest::prelude::*;
 use std::io::Write;
@@ -31,10 +31,11 @@ fn every_version_and_id_size_gives_the_same_heap() {
         let first = heap.object_at(0x2000).expect("the first node");
         assert_eq!(heap.references(first).len(), 2);
         assert_eq!(heap.referrers(first).len(), 3, "{what}: static field, and twice from the array");
-        assert_eq!(heap.address(first), 0x2000);
+        assert_eq!(heap.address(first), Some(0x2000));
         let array = heap.object_at(0xa000_0000).expect("the array");
         assert_eq!(heap.array_length(array), Some(3));
-        let garbage: Vec<u64> = heap.objects().filter(|&o| !heap.is_reachable(o)).map(|o| heap.address(o)).collect();
+        let garbage: Vec<u64> =
+            heap.objects().filter(|&o| !heap.is_reachable(o)).filter_map(|o| heap.address(o)).collect();
         assert_eq!(garbage.iter().filter(|a| **a >= 0x1600).collect::<Vec<_>>(), [&0x1980, &0xa000_0000], "{what}");
         let details: Vec<String> = heap.roots().iter().map(|r| format!("{:?} {}", r.kind, r.detail)).collect();
         for expected in [
@@ -45,6 +46,58 @@ fn every_version_and_id_size_gives_the_same_heap() {
         ] {
             assert!(details.iter().any(|d| d == expected), "{what}: {expected} in {details:?}");
         }
+    }
+}
+
+/// A plug-in's loader below the application's, below the platform's, which loaded nothing; subclasses of `ClassLoader`
+/// with a field `parent` of their own, which says something else; a loader whose parent is itself.
+#[test]
+fn class_loaders_know_their_parents() {
+    const OBJECT: u64 = 0x1000;
+    const LOADER: u64 = 0x1100;
+    const APP: u64 = 0x1200;
+    const PLUGINS: u64 = 0x1300;
+    for id_size in [4, 8] {
+        let mut d = Dump::new(2, id_size, 0);
+        for (i, (class, name)) in
+            [(OBJECT, "java/lang/Object"), (LOADER, "java/lang/ClassLoader"), (APP, "AppLoader"), (PLUGINS, "Plugins")]
+                .into_iter()
+                .enumerate()
+        {
+            d.load_class(i as u32 + 1, class, name);
+        }
+        for (i, class) in (0x1400..0x1405).step_by(1).enumerate() {
+            d.load_class(9, class, ["A", "B", "C", "D", "E"][i]);
+        }
+        d.string(11, "parent").string(12, "name");
+        d.class(OBJECT, 0, 0, &[], &[]);
+        d.class(LOADER, OBJECT, 0, &[], &[(12, 2), (11, 2)]);
+        d.class(APP, LOADER, 0, &[], &[(11, 2)]);
+        d.class(PLUGINS, LOADER, 0x2000, &[], &[]);
+        // Own fields come first, then those of `ClassLoader`.
+        d.instance(0x2000, 1, APP, &[(2, 0x2500), (2, 0), (2, 0x2100)]);
+        d.instance(0x2100, 1, APP, &[(2, 0x2500), (2, 0), (2, 0)]);
+        d.instance(0x2200, 1, PLUGINS, &[(2, 0), (2, 0x2000)]);
+        d.instance(0x2300, 1, PLUGINS, &[(2, 0), (2, 0x2300)]);
+        d.instance(0x2500, 1, OBJECT, &[]);
+        for (class, loader) in [(0x1400, 0), (0x1401, 0x2000), (0x1402, 0x2200), (0x1403, 0x2300), (0x1404, 0x9999)] {
+            d.class(class, OBJECT, loader, &[], &[]);
+        }
+        let heap = load(d.finish()).expect("a heap");
+        let chain = |name: &str| -> Vec<String> {
+            let t = heap.types().iter().position(|t| t.name == name).expect(name);
+            let chain = heap.loaders().chain(memory_city_heap::TypeId(t as u32));
+            chain.map(|l| l.name.to_string()).take(5).collect()
+        };
+        assert_eq!(chain("A"), [] as [&str; 0]);
+        assert_eq!(chain("B"), ["AppLoader of B", "AppLoader"]);
+        assert_eq!(chain("C"), ["Plugins of C", "AppLoader of B", "AppLoader"]);
+        // Damage: a circle ends.
+        assert!(chain("D").iter().all(|l| l == "Plugins of D") && !chain("D").is_empty());
+        assert_eq!(chain("E"), ["(unknown loader)"]);
+        let of = |name: &str| heap.types().iter().find(|t| t.name == name).map(|t| t.loader.to_string());
+        assert_eq!(of("A").as_deref(), Some("bootstrap"));
+        assert_eq!(of("C").as_deref(), Some("Plugins of C"));
     }
 }
 
@@ -200,7 +253,7 @@ fn addresses_may_be_odd_and_far_apart() {
     let heap = load(d.finish()).expect("a heap");
     for (i, a) in addresses.iter().enumerate() {
         let o = heap.object_at(*a).expect("the object");
-        assert_eq!(heap.address(o), *a);
+        assert_eq!(heap.address(o), Some(*a));
         let next = heap.object_at(addresses[(i + 1) % addresses.len()]).expect("the next");
         assert_eq!(heap.references(o), [next]);
     }
@@ -253,7 +306,7 @@ fn folders_are_series_in_time_order() {
     };
     let open = || memory_city_formats::open(&[folder.path().to_path_buf()], &Progress::new());
     let error = open().err().expect("an empty folder is an error").to_string();
-    assert!(error.contains("no heap dump or memory tree in the folder") && error.contains("jcmd"), "{error}");
+    assert!(error.contains("no heap dump, trace or memory tree in the folder") && error.contains("jcmd"), "{error}");
     std::fs::write(folder.path().join("core.123"), "not a dump").expect("written");
     let error = open().err().expect("nothing to show").to_string();
     assert!(error.contains("None of the 1 files"), "{error}");
@@ -296,6 +349,50 @@ fn dumps_of_different_programs_are_told_apart() {
 }
 
 #[test]
+fn more_objects_or_references_than_can_be_numbered_are_an_error_that_says_so() {
+    let input = Input::from_bytes(Path::new("large.hprof"), small(2, 8, 100));
+    let open = |limits| hprof::load_within(&input, limits, &Progress::new());
+    let whole = open(DumpLimits::default()).expect("a heap");
+    let (objects, references) = (whole.object_count() as u32, whole.reference_count() as u32);
+    assert!(open(DumpLimits { objects, ..DumpLimits::default() }).is_ok());
+    for (limits, what) in [
+        (
+            DumpLimits { objects: objects - 1, ..DumpLimits::default() },
+            format!("large.hprof has {objects} objects, more than the"),
+        ),
+        (DumpLimits { objects, references: references / 2 }, format!("more than {} references", references / 2)),
+    ] {
+        let error = open(limits).err().expect("too many").to_string();
+        assert!(error.contains(&what) && error.contains("GC.heap_dump"), "{error}");
+    }
+}
+
+/// Whoever writes a dump chooses the ids. With a hash that can be computed beforehand these would all collide, and reading
+/// would take the square of their number.
+#[test]
+fn ids_that_collide_under_a_fixed_hash_are_read_as_fast_as_others() {
+    // The multiplier of rustc-hash 2 for 64 bits, and its inverse by Newton's iteration.
+    const MULTIPLIER: u64 = 0xf135_7aea_2e62_a9c5;
+    let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(MULTIPLIER.wrapping_mul(x))));
+    assert_eq!(MULTIPLIER.wrapping_mul(inverse), 1);
+    // Products that differ in bits 12 to 31 alone: rotated by 26, neither the lowest bits nor the highest seven differ.
+    let colliding = |i: u64| (i << 12).wrapping_mul(inverse);
+    let time = |id: &dyn Fn(u64) -> u64| {
+        let mut d = Dump::new(2, 8, 0);
+        for i in 1..60_000 {
+            d.string(id(i), "x");
+        }
+        let bytes = d.finish();
+        let start = std::time::Instant::now();
+        load(bytes).expect("a heap");
+        start.elapsed()
+    };
+    let usual = time(&|i| i * 8).max(std::time::Duration::from_millis(5));
+    let crafted = time(&colliding);
+    assert!(crafted < usual * 20, "{crafted:?}, others {usual:?}");
+}
+
+#[test]
 fn loading_can_be_cancelled() {
     let progress = Progress::new();
     progress.cancel();
@@ -310,8 +407,9 @@ proptest! {
     fn flipped_bytes_never_panic(
         flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
         id_size in prop::sample::select(vec![4usize, 8]),
+        with_reflection: bool,
     ) {
-        let mut bytes = small(2, id_size, 20);
+        let mut bytes = if with_reflection { reflective(id_size) } else { small(2, id_size, 20) };
         for (at, value) in &flips {
             let at = at.index(bytes.len());
             bytes[at] = *value;

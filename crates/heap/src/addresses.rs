@@ -46,7 +46,20 @@ impl AddressSet {
         Arc::clone(shard.entry(page).or_insert_with(|| Arc::new(std::array::from_fn(|_| AtomicU64::new(0)))))
     }
 
-    /// Numbers the addresses.
+    /// Numbers the addresses, of which there must be at most `most`.
+    ///
+    /// # Errors
+    /// How many there are, where these are more.
+    pub fn finish_within(self, most: u32) -> Result<AddressMap, u64> {
+        let count = |shard: &Mutex<AHashMap<u64, Arc<Page>>>| {
+            let pages = shard.lock().unwrap_or_else(|e| e.into_inner());
+            pages.values().flat_map(|p| p.iter()).map(|word| u64::from(word.load(Relaxed).count_ones())).sum::<u64>()
+        };
+        let count = self.shards.par_iter().map(count).sum();
+        if count > u64::from(most) { Err(count) } else { Ok(self.finish()) }
+    }
+
+    /// Numbers the addresses, of which there must be less than 2^32.
     pub fn finish(self) -> AddressMap {
         let mut pages: Vec<(u64, Arc<Page>)> = self
             .shards
@@ -133,7 +146,7 @@ impl AddressMap {
     }
 
     /// Bytes of memory.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         12 * self.words.len() + 4 * self.table.len() + 8 * self.keys.len()
     }
 
@@ -174,7 +187,8 @@ impl AddressMap {
     }
 
     /// All addresses, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = u64> {
+    #[cfg(test)]
+    fn iter(&self) -> impl Iterator<Item = u64> {
         self.words.iter().enumerate().flat_map(move |(at, &word)| {
             let base = self.keys[at / WORDS] * SLOTS + (at % WORDS) as u64 * 64;
             std::iter::successors((word != 0).then_some(word), |w| Some(w & (w - 1)).filter(|w| *w != 0))

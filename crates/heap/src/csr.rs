@@ -19,7 +19,7 @@ impl Csr {
     }
 
     /// From one list a row.
-    pub fn from_rows(rows: &[Vec<ObjectId>]) -> Self {
+    pub(crate) fn from_rows(rows: &[Vec<ObjectId>]) -> Self {
         let mut offsets = vec![0u32];
         let mut targets = Vec::new();
         for row in rows {
@@ -85,7 +85,7 @@ impl Csr {
     }
 
     /// Bytes of memory.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         4 * (self.offsets.capacity() + self.targets.capacity())
     }
 

@@ -7,6 +7,8 @@ use rayon::prelude::*;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use sysinfo::{MemoryRefreshKind, System};
 
 /// The bytes of an input.
 pub struct Input {
@@ -29,8 +31,20 @@ impl Input {
     /// Opens a file, unpacking it where needed.
     ///
     /// # Errors
-    /// When it cannot be read, or unpacks to more than memory holds.
+    /// When it cannot be read, or unpacks to more than three quarters of the memory that is free.
     pub fn open(path: &Path, progress: &Progress) -> Result<Input> {
+        Self::open_limited(path, memory_limit, progress)
+    }
+
+    /// As [`Input::open`], for files that unpack to at most `most` bytes.
+    ///
+    /// # Errors
+    /// When it cannot be read, or unpacks to more.
+    pub fn open_within(path: &Path, most: u64, progress: &Progress) -> Result<Input> {
+        Self::open_limited(path, || most, progress)
+    }
+
+    fn open_limited(path: &Path, most: impl Fn() -> u64, progress: &Progress) -> Result<Input> {
         let file = File::open(path).map_err(|e| Error::io(path, e))?;
         let length = file.metadata().map_err(|e| Error::io(path, e))?.len();
         let owned = |bytes| Input { path: path.to_owned(), bytes: Bytes::Owned(bytes), warnings: Vec::new() };
@@ -42,12 +56,12 @@ impl Input {
         // while it is read ends the process with a signal, as for every program that maps its input.
         let map = unsafe { Mmap::map(&file) }.map_err(|e| Error::io(path, e))?;
         if map.starts_with(GZIP) {
-            return unzip(path, &map, progress);
+            return unzip(path, &map, most(), progress);
         }
         if map.starts_with(ZSTD) {
             let mut input = owned(Vec::new());
             let decoder = zstd::stream::read::Decoder::with_buffer(&map[..]).map_err(|e| Error::io(path, e))?;
-            input.unpack(decoder, "zstd", progress)?;
+            input.unpack(decoder, "zstd", most(), progress)?;
             return Ok(input);
         }
         Ok(Input { path: path.to_owned(), bytes: Bytes::Mapped(map), warnings: Vec::new() })
@@ -100,12 +114,11 @@ impl Input {
         }
     }
 
-    fn unpack(&mut self, mut from: impl Read, format: &str, progress: &Progress) -> Result<()> {
-        let limit = memory_limit();
+    fn unpack(&mut self, mut from: impl Read, format: &str, limit: u64, progress: &Progress) -> Result<()> {
         let mut bytes = Vec::new();
         let outcome = loop {
             progress.check()?;
-            match (&mut from).take(8 << 20).read_to_end(&mut bytes) {
+            match (&mut from).take(STEP).read_to_end(&mut bytes) {
                 Ok(0) => break Ok(()),
                 Ok(n) => progress.advance(n as u64),
                 Err(e) => break Err(e),
@@ -135,29 +148,37 @@ fn too_large(path: &Path, limit: u64) -> Error {
     }
 }
 
-/// How much an unpacked input may take: what the system says is available, less a quarter for the heap state itself.
+/// Unpacked bytes between two looks at limit and progress.
+const STEP: u64 = 8 << 20;
+
+/// How much an unpacked input may take: what is free of the machine's memory, or of what a container may use, less a quarter
+/// for the heap state itself.
 pub fn memory_limit() -> u64 {
-    let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
-        line.split_whitespace().nth(1)?.parse::<u64>().ok()
-    });
-    available.map(|kb| kb * 1024 / 4 * 3).unwrap_or(8 << 30)
+    let mut system = System::new();
+    system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram());
+    if system.total_memory() == 0 {
+        // A system that does not tell.
+        return 6 << 30;
+    }
+    // A container's page cache counts as used, though it is given back when memory is wanted.
+    let contained = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory.saturating_sub(limits.rss));
+    contained.min(system.available_memory()) / 4 * 3
 }
 
 /// The first bytes of every gzip member the JVM writes after the first: no flags, no time.
 const MEMBER: &[u8] = &[0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0];
 
 /// Unpacks gzip. The JVM writes independent members of a fixed unpacked size: those are unpacked in parallel.
-fn unzip(path: &Path, packed: &[u8], progress: &Progress) -> Result<Input> {
+fn unzip(path: &Path, packed: &[u8], limit: u64, progress: &Progress) -> Result<Input> {
     let mut input = Input { path: path.to_owned(), bytes: Bytes::Owned(Vec::new()), warnings: Vec::new() };
     progress.begin(format!("Unpacking {}", path.display()), 0);
     if let Some(starts) = member_starts(packed)
-        && let Some(bytes) = unzip_members(path, packed, &starts, progress)?
+        && let Some(bytes) = unzip_members(path, packed, &starts, limit, progress)?
     {
         input.bytes = Bytes::Owned(bytes);
         return Ok(input);
     }
-    input.unpack(flate2::read::MultiGzDecoder::new(packed), "gzip", progress)?;
+    input.unpack(flate2::read::MultiGzDecoder::new(packed), "gzip", limit, progress)?;
     Ok(input)
 }
 
@@ -186,30 +207,78 @@ fn find_all<'a>(bytes: &'a [u8], pattern: &'a [u8]) -> impl Iterator<Item = usiz
 }
 
 /// `None` when the members do not meet: then the plain way decides.
-fn unzip_members(path: &Path, packed: &[u8], starts: &[usize], progress: &Progress) -> Result<Option<Vec<u8>>> {
-    let limit = memory_limit();
+fn unzip_members(
+    path: &Path,
+    packed: &[u8],
+    starts: &[usize],
+    limit: u64,
+    progress: &Progress,
+) -> Result<Option<Vec<u8>>> {
     let run = starts.len().div_ceil(rayon::current_num_threads() * 4).max(1);
+    // By all threads together: what is packed well is large long before all of it is there.
+    let unpacked = AtomicU64::new(0);
     let parts: Vec<Option<Vec<u8>>> = starts
         .par_chunks(run)
         .enumerate()
         .map(|(i, members)| {
-            progress.check()?;
             let end = starts.get((i + 1) * run).copied().unwrap_or(packed.len());
-            let part = &packed[members[0]..end];
-            let mut out = Vec::with_capacity((members.len() << 20) + (1 << 16));
-            let most = (members.len() as u64 + 1) << 20;
-            let read = flate2::read::MultiGzDecoder::new(part).take(most + 1).read_to_end(&mut out);
-            Ok(read.ok().filter(|&n| n as u64 <= most).map(|_| out))
+            let mut decoder = flate2::read::MultiGzDecoder::new(&packed[members[0]..end]);
+            let mut out = Vec::new();
+            loop {
+                progress.check()?;
+                match (&mut decoder).take(STEP).read_to_end(&mut out) {
+                    Ok(0) => return Ok(Some(out)),
+                    Ok(n) => {
+                        if unpacked.fetch_add(n as u64, Relaxed) + n as u64 > limit {
+                            return Err(too_large(path, limit));
+                        }
+                    }
+                    Err(_) => return Ok(None),
+                }
+            }
         })
         .collect::<Result<_>>()?;
     let Some(parts) = parts.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
-    let total: usize = parts.iter().map(Vec::len).sum();
-    if total as u64 > limit {
-        return Err(too_large(path, limit));
-    }
-    let mut bytes = Vec::with_capacity(total);
+    let mut bytes = Vec::with_capacity(parts.iter().map(Vec::len).sum());
     for part in parts {
         bytes.extend_from_slice(&part);
     }
     Ok(Some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn gzip(bytes: &[u8], comment: Option<&str>) -> Vec<u8> {
+        let builder = flate2::GzBuilder::new();
+        let builder = if let Some(comment) = comment { builder.comment(comment) } else { builder };
+        let mut encoder = builder.write(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("packed")
+    }
+
+    #[test]
+    fn what_unpacks_to_more_than_the_limit_is_refused_and_the_rest_is_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let zeros = vec![0; 3 << 20];
+        // As the JVM writes it: independent members, the first with a comment.
+        let first = gzip(&zeros[..1 << 20], Some("HPROF BLOCKSIZE=1048576"));
+        let members = [first, gzip(&zeros[..1 << 20], None), gzip(&zeros[..1 << 20], None)].concat();
+        let zstd = zstd::encode_all(&zeros[..], 1).expect("packed");
+        for (name, packed) in [("gzip", gzip(&zeros, None)), ("members", members), ("zstd", zstd)] {
+            assert!(packed.len() < 100_000, "{name}");
+            let path = folder.path().join(name);
+            std::fs::write(&path, packed).expect("written");
+            let open = |most| Input::open_within(&path, most, &Progress::new());
+            assert!(open(3 << 20).expect("it fits").bytes() == zeros, "{name}");
+            let error = open(2 << 20).err().expect("too large").to_string();
+            assert!(error.contains(name) && error.contains("more than 2 MB"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_memory_that_is_free_is_known() {
+        assert!(memory_limit() > 1 << 20);
+    }
 }

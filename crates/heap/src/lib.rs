@@ -46,7 +46,9 @@ pub use bits::BitSet;
 pub use build::HeapBuilder;
 pub use csr::Csr;
 pub use infer::{Inference, InferredReference};
-pub use origin::{AllocationSite, Allocator, CohortFacts, Facts, Identity, Life, Origin, Origins, SpaceKind, ThreadId};
+pub use origin::{
+    AllocationSite, Allocator, CohortFacts, Facts, Identity, Life, ObjectIds, Origin, Origins, SpaceKind, ThreadId,
+};
 pub use roots::{Root, RootKind};
 pub use state::{HeapColumns, HeapState};
 pub use types::{BIG_ARRAY, HeapType, Loader, Loaders, NO_LENGTH, ObjectId, TypeId, TypeKind, TypeSizes};

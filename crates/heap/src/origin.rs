@@ -111,6 +111,60 @@ pub struct Identity {
     pub birth: u32,
 }
 
+/// Objects that the source knows by an id of its own instead of by an address: it stays the same when they are moved.
+/// They have the last numbers of a heap state, in the order of their ids.
+#[derive(Debug, Default)]
+pub struct ObjectIds {
+    /// The number of the first one.
+    first: u32,
+    ids: Vec<u64>,
+    /// Their addresses, where the source tells them, by number; and back.
+    located: rustc_hash::FxHashMap<u32, u64>,
+    found: rustc_hash::FxHashMap<u64, u32>,
+}
+
+impl ObjectIds {
+    /// The next object; its id is larger than those before.
+    pub fn push(&mut self, object: super::ObjectId, id: u64, address: Option<u64>) {
+        if self.ids.is_empty() {
+            self.first = object.0;
+        }
+        debug_assert!(object.0 - self.first == self.ids.len() as u32 && self.ids.last().is_none_or(|last| *last < id));
+        self.ids.push(id);
+        if let Some(address) = address {
+            self.located.insert(object.0, address);
+            self.found.insert(address, object.0);
+        }
+    }
+
+    /// The id of an object, where it has one.
+    #[inline]
+    pub fn id(&self, object: super::ObjectId) -> Option<u64> {
+        self.ids.get(object.0.checked_sub(self.first)? as usize).copied()
+    }
+
+    /// The object with an id.
+    pub fn find(&self, id: u64) -> Option<super::ObjectId> {
+        let at = self.ids.binary_search(&id).ok()?;
+        Some(super::ObjectId(self.first + at as u32))
+    }
+
+    /// The address of an object that has an id, where the source tells it.
+    pub fn address(&self, object: super::ObjectId) -> Option<u64> {
+        self.located.get(&object.0).copied()
+    }
+
+    /// The object with an id that is at an address.
+    pub fn at(&self, address: u64) -> Option<super::ObjectId> {
+        self.found.get(&address).copied().map(super::ObjectId)
+    }
+
+    /// Bytes of memory.
+    pub fn memory(&self) -> usize {
+        8 * self.ids.capacity() + 16 * (self.located.capacity() + self.found.capacity())
+    }
+}
+
 /// The origins of the objects of a heap state, as columns.
 pub struct Origins {
     /// All allocation sites of the program.
@@ -119,6 +173,8 @@ pub struct Origins {
     pub threads: Vec<Arc<str>>,
     /// GCs that have ended.
     pub gcs: u32,
+    /// Objects that are known by an id, not by an address.
+    pub ids: ObjectIds,
     distinct: Vec<Origin>,
     of: Vec<u32>,
     number: Vec<u32>,
@@ -132,6 +188,7 @@ impl Origins {
             sites,
             threads,
             gcs,
+            ids: ObjectIds::default(),
             distinct: Vec::new(),
             of: Vec::with_capacity(objects),
             number: Vec::with_capacity(objects),
@@ -177,7 +234,7 @@ impl Origins {
 
     /// Bytes of memory.
     pub fn memory(&self) -> usize {
-        4 * (self.of.capacity() + self.number.capacity()) + 64 * self.distinct.len()
+        4 * (self.of.capacity() + self.number.capacity()) + 64 * self.distinct.len() + self.ids.memory()
     }
 }
 

@@ -4,12 +4,12 @@ use crate::error::Warning;
 use crate::reach::Search;
 use crate::{
     AddressMap, AllocationSite, Amount, BitSet, Csr, Facts, HeapType, InferredReference, Life, Loaders, NO_LENGTH,
-    ObjectId, Origins, Root, TypeId, TypeSizes, roots::RootsByObject,
+    ObjectId, ObjectIds, Origins, Root, TypeId, TypeSizes, roots::RootsByObject,
 };
 use std::sync::OnceLock;
 
 /// The columns of a heap state, as whoever reads a format fills them in. Columns by object have one entry an object, in
-/// the order of addresses; columns by type one a type.
+/// the order of addresses (objects that are known by an id follow, in the order of ids); columns by type one a type.
 pub struct HeapColumns {
     /// The types.
     pub types: Vec<HeapType>,
@@ -23,7 +23,7 @@ pub struct HeapColumns {
     pub length: Vec<u32>,
     /// Shallow bytes of objects whose size does not follow from type and length (class mirrors).
     pub odd_sizes: rustc_hash::FxHashMap<u32, u64>,
-    /// Addresses of the objects.
+    /// Addresses of the objects, without those that are known by an id.
     pub addresses: AddressMap,
     /// References by source.
     pub outgoing: Csr,
@@ -95,7 +95,7 @@ impl HeapState {
         self.columns.type_of.len()
     }
 
-    /// All objects, by address.
+    /// All objects, by address; then those known by an id.
     #[inline]
     pub fn objects(&self) -> impl ExactSizeIterator<Item = ObjectId> + use<> {
         (0..self.columns.type_of.len() as u32).map(ObjectId)
@@ -131,16 +131,33 @@ impl HeapState {
         Some(self.columns.length[o.0 as usize]).filter(|&l| l != NO_LENGTH)
     }
 
-    /// The address.
+    /// The address. `None` where the source does not tell it: it may know objects by ids ([`HeapState::stable_id`]).
     #[inline]
-    pub fn address(&self, o: ObjectId) -> u64 {
-        self.columns.addresses.address(o)
+    pub fn address(&self, o: ObjectId) -> Option<u64> {
+        match (o.0 as usize) < self.columns.addresses.len() {
+            true => Some(self.columns.addresses.address(o)),
+            false => self.ids()?.address(o),
+        }
     }
 
     /// The object at an address.
     #[inline]
     pub fn object_at(&self, address: u64) -> Option<ObjectId> {
-        self.columns.addresses.find(address)
+        self.columns.addresses.find(address).or_else(|| self.ids()?.at(address))
+    }
+
+    /// The id of an object that the source knows by an id of its own, the same in all states.
+    pub fn stable_id(&self, o: ObjectId) -> Option<u64> {
+        self.ids()?.id(o)
+    }
+
+    /// The object with such an id.
+    pub fn object_with_id(&self, id: u64) -> Option<ObjectId> {
+        self.ids()?.find(id)
+    }
+
+    fn ids(&self) -> Option<&ObjectIds> {
+        self.columns.origins.as_ref().map(|origins| &origins.ids)
     }
 
     /// The objects it refers to: one entry a reference that is not null.

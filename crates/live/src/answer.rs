@@ -6,19 +6,19 @@ use serde_json::value::RawValue;
 
 /// An answer.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct Reply<'a> {
     event: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a RawValue>,
     #[serde(rename = "do")]
     what: &'a str,
     #[serde(flatten)]
-    more: More,
+    more: ReplyMore,
 }
 
 /// What an answer says beside that it is one.
 #[derive(Serialize, Default)]
-pub(super) struct More {
+pub(super) struct ReplyMore {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,12 +38,17 @@ pub(super) struct More {
 }
 
 /// The answer to the message `id` that asked for `what`, as JSON.
-pub(super) fn text(id: Option<&RawValue>, what: &str, outcome: Result<More, Error>, ignored: Vec<String>) -> String {
+pub(super) fn text(
+    id: Option<&RawValue>,
+    what: &str,
+    outcome: Result<ReplyMore, Error>,
+    ignored: Vec<String>,
+) -> String {
     let (event, mut more) = match outcome {
         Ok(more) => ("ack", more),
-        Err(error) => ("refused", More { why: Some(error.to_string()), ..More::default() }),
+        Err(error) => ("refused", ReplyMore { why: Some(error.to_string()), ..ReplyMore::default() }),
     };
     more.ignored = ignored;
     // Plain texts and numbers: there is nothing that could fail to serialize.
-    serde_json::to_string(&Answer { event, id, what, more }).unwrap_or_default()
+    serde_json::to_string(&Reply { event, id, what, more }).unwrap_or_default()
 }

@@ -1,10 +1,10 @@
 //! One client: hello, acknowledgements, events, and the limits.
 
-use super::answer::{self, More};
+use super::answer::{self, ReplyMore};
 use super::hub::{Hub, Live, lock};
-use super::memory::{Held, SMALL};
+use super::memory::{HeldMemory, SMALL};
 use super::order::{HELP, act, no_memory};
-use super::request::{Request, longest_text};
+use super::request::{Request, too_long_text};
 use super::stream::{Timed, is_pause};
 use super::{PROTOCOL, close};
 use memory_city_analysis::timeline::json::Grant;
@@ -60,7 +60,7 @@ impl Connection {
         bearer: Option<String>,
     ) -> Self {
         let now = Instant::now();
-        stream.count_frames(Held::none(&hub.ledger));
+        stream.count_frames(HeldMemory::none(&hub.ledger));
         let allowance = Allowance { left: f64::from(hub.limits.messages_per_second), since: now };
         let protocol = WebSocketContext::new(Role::Server, Some(config));
         let (live, told) = (None, Told::default());
@@ -164,7 +164,7 @@ impl Connection {
         if now.selected != self.told.selected {
             // The key as JSON and in the buffer that is sent. Without room for it the client hears of it later.
             let bytes = 4 * now.selected.as_ref().map_or(0, |key| key.len());
-            let mut held = Held::none(&self.hub.ledger);
+            let mut held = HeldMemory::none(&self.hub.ledger);
             if bytes <= 4 * SMALL || held.more(bytes as u64) {
                 let event = serde_json::json!({ "event": "selected", "group": now.selected.as_deref() });
                 self.say(event.to_string())?;
@@ -192,14 +192,13 @@ impl Connection {
     /// Takes a message and answers it.
     fn take(&mut self, text: &str) -> Result<(), Ends> {
         // The parser remembers each bracket that is open: of a text of brackets that is as much as the text.
-        let mut work = Held::none(&self.hub.ledger);
+        let mut work = HeldMemory::none(&self.hub.ledger);
         let parsing = if text.len() > SMALL { 2 * text.len() as u64 } else { 0 };
         if !work.more(parsing) {
             return self.full(None, "", no_memory(), Vec::new());
         }
         let most = self.hub.limits.text_bytes;
-        let longest = longest_text(text);
-        if longest > most {
+        if let Some(longest) = too_long_text(text, most) {
             let what = format!("The message has a text of {longest} bytes");
             let remedy = format!("Shorten it: names, labels and keys may have up to {most} bytes");
             return self.answer(None, "", Err(Error::Unusable { what, remedy }), Vec::new());
@@ -231,7 +230,7 @@ impl Connection {
         &mut self,
         id: Option<&RawValue>,
         what: &str,
-        outcome: Result<More, Error>,
+        outcome: Result<ReplyMore, Error>,
         ignored: Vec<String>,
     ) -> Result<(), Ends> {
         self.say(answer::text(id, what, outcome, ignored))
@@ -257,12 +256,12 @@ impl Connection {
         tracing::info!("{source}: a client has come");
         let times = lock(&live.state).times;
         self.live = Some(live);
-        let more = More {
+        let more = ReplyMore {
             protocol: Some(PROTOCOL),
             source: Some(source.to_owned()),
             max_message: Some(self.hub.limits.message_bytes),
             times: Some(times),
-            ..More::default()
+            ..ReplyMore::default()
         };
         self.answer(request.id, "hello", Ok(more), request.ignored)
     }

@@ -4,7 +4,7 @@
 //!
 //! Frames are not checked here: whatever is wrong with them is found by who reads them.
 
-use super::memory::{Held, SMALL};
+use super::memory::{HeldMemory, SMALL};
 use memory_city_analysis::timeline::json::Grant;
 use std::io::{self, Cursor, Read};
 use tungstenite::protocol::frame::FrameHeader;
@@ -27,7 +27,7 @@ pub(super) struct Frames {
     copies: u64,
     /// Bytes of the message so far.
     message: u64,
-    held: Held,
+    held: HeldMemory,
 }
 
 /// Bytes read at a time.
@@ -35,7 +35,7 @@ const BUFFER: usize = 32 << 10;
 
 impl Frames {
     /// Counts what comes in `held`.
-    pub fn new(held: Held) -> Frames {
+    pub fn new(held: HeldMemory) -> Frames {
         Frames {
             buffer: vec![0; BUFFER].into(),
             start: 0,
@@ -154,7 +154,7 @@ mod tests {
             let all = frames.concat();
             let mut from = &all[..];
             let ledger = Ledger::new(1 << 30);
-            let mut reader = Frames::new(Held::none(&ledger));
+            let mut reader = Frames::new(HeldMemory::none(&ledger));
             let mut out = vec![0; room];
             for whole in &frames {
                 let mut got = Vec::new();
@@ -183,7 +183,7 @@ mod tests {
                 all.extend(frame(opcode, i + 1 == parts.len(), &vec![7; n]));
             }
             let mut from = &all[..];
-            let mut reader = Frames::new(Held::none(&ledger));
+            let mut reader = Frames::new(HeldMemory::none(&ledger));
             let mut out = vec![0; 10_000];
             let failed = loop {
                 match reader.read(&mut from, &mut out) {

@@ -4,8 +4,8 @@
 //! the state, a few words, never for long; the latest complete city is swapped in when it is ready. One thread makes
 //! cities of what has come: while it works more may come, and it makes the next of all of it at once.
 
-use super::Limits;
-use super::memory::{Held, Ledger};
+use super::LiveLimits;
+use super::memory::{HeldMemory, Ledger};
 use memory_city_analysis::timeline::Source;
 use memory_city_analysis::timeline::json::GrowingTrees;
 use memory_city_heap::error::{Error, Result};
@@ -21,7 +21,7 @@ pub struct Hub {
     /// What the builder waits for, and those who wait for the builder.
     work: Mutex<()>,
     changed: Condvar,
-    pub(super) limits: Limits,
+    pub(super) limits: LiveLimits,
     /// What all clients together have made the server keep.
     pub(super) ledger: Arc<Ledger>,
     wake: Box<dyn Fn() + Send + Sync>,
@@ -34,26 +34,28 @@ pub struct Hub {
 pub(super) struct Live {
     pub name: String,
     pub trees: Mutex<Trees>,
-    pub state: Mutex<State>,
+    pub state: Mutex<HubState>,
     latest: Mutex<Latest>,
     /// For the key of the selected group.
-    pub selection: Mutex<Held>,
+    pub selection: Mutex<HeldMemory>,
 }
 
 /// What has come of a source, and the memory counted for it.
 pub(super) struct Trees {
     pub trees: GrowingTrees,
     /// As much as the trees take; more while timelines of trees that were replaced are still there.
-    pub held: Held,
+    pub held: HeldMemory,
     /// What had come when trees were replaced, until a city has been made of that or later ones.
     pub replaced: Option<u64>,
 }
 
 /// What is small of a source.
 #[derive(Clone, Debug, Default)]
-pub(super) struct State {
+pub(super) struct HubState {
     /// Counts what has come.
     pub revision: u64,
+    /// Up to which of that the memory of what was replaced has been given back.
+    pub settled: u64,
     pub times: usize,
     pub nodes: usize,
     pub clients: usize,
@@ -102,7 +104,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Hub {
     /// Without sources. `wake` is called, from any thread, when there is something new to look at.
-    pub fn new(limits: Limits, wake: impl Fn() + Send + Sync + 'static) -> Arc<Hub> {
+    pub fn new(limits: LiveLimits, wake: impl Fn() + Send + Sync + 'static) -> Arc<Hub> {
         let hub = Arc::new(Hub {
             sources: Mutex::default(),
             work: Mutex::default(),
@@ -187,12 +189,12 @@ impl Hub {
                 name: name.to_owned(),
                 trees: Mutex::new(Trees {
                     trees: GrowingTrees::new(name),
-                    held: Held::none(&self.ledger),
+                    held: HeldMemory::none(&self.ledger),
                     replaced: None,
                 }),
                 state: Mutex::default(),
                 latest: Mutex::default(),
-                selection: Mutex::new(Held::none(&self.ledger)),
+                selection: Mutex::new(HeldMemory::none(&self.ledger)),
             })
         });
         lock(&live.state).clients += 1;
@@ -220,7 +222,7 @@ impl Hub {
     }
 
     /// A client wishes to see a group, a time.
-    pub(super) fn wish(&self, live: &Live, change: impl FnOnce(&mut State)) {
+    pub(super) fn wish(&self, live: &Live, change: impl FnOnce(&mut HubState)) {
         change(&mut lock(&live.state));
         (self.wake)();
     }
@@ -242,11 +244,11 @@ impl Hub {
     /// Waits until what was replaced in a source is gone. `false` when nothing was, or it took too long.
     pub(super) fn make_room(&self, live: &Live, timeout: Duration) -> bool {
         let Some(replaced) = lock(&live.trees).replaced else { return false };
-        let gone = || lock(&live.trees).replaced.is_none_or(|later| later > replaced).then_some(());
-        self.wait(timeout, gone).is_some()
+        self.wait(timeout, || (lock(&live.state).settled >= replaced).then_some(())).is_some()
     }
 
-    /// Waits for the builder until there is what is wanted.
+    /// Waits for the builder until there is what is wanted. `wanted` must not wait for trees: whoever holds them may be
+    /// waiting for what is locked here.
     fn wait<T>(&self, timeout: Duration, wanted: impl Fn() -> Option<T>) -> Option<T> {
         let until = Instant::now() + timeout;
         let mut held = lock(&self.work);
@@ -271,6 +273,7 @@ impl Hub {
         trees.replaced = None;
         let bytes = trees.trees.bytes();
         trees.held.shrink_to(bytes);
+        lock(&live.state).settled = revision;
         drop(trees);
         let _held = lock(&self.work);
         self.changed.notify_all();

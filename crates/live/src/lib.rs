@@ -16,6 +16,35 @@
 //!
 //! Everything runs on threads of its own. Who draws asks the hub for what is complete ([`Hub::latest`]), which never
 //! waits for a client, a parser or a builder.
+//!
+//! # Example
+//! A server on a port that is free, a client that sends what it has, and the city of it:
+//! ```
+//! use memory_city_analysis::group::GroupOptions;
+//! use memory_city_analysis::timeline::{AUTO, Source};
+//! use memory_city_heap::progress::Progress;
+//! use memory_city_live::{Hub, Limits, PushOptions, Server, ServerOptions, push};
+//!
+//! # fn main() -> memory_city_heap::error::Result<()> {
+//! let options = ServerOptions { address: "127.0.0.1:0".into(), ..ServerOptions::default() };
+//! let server = Server::start(Hub::new(Limits::default(), || ()), &options)?;
+//!
+//! let trees = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sample-data/json/lines.jsonl");
+//! let source = Source::open(&[trees.into()], AUTO, GroupOptions::default(), &Progress::new())?;
+//! let to = PushOptions { address: server.address().to_string(), source: "shop".into(), ..PushOptions::default() };
+//! let pushed = push(&source, &to, &Progress::new())?;
+//!
+//! // Cities are made on a thread of their own: who draws looks for the latest one in each frame.
+//! let city = loop {
+//!     match server.hub().latest("shop").source {
+//!         Some(city) if city.timeline().times() == pushed.times => break city,
+//!         _ => std::thread::yield_now(),
+//!     }
+//! };
+//! assert_eq!(city.timeline().points(), source.timeline().points());
+//! # Ok(())
+//! # }
+//! ```
 
 mod answer;
 mod connection;
@@ -42,7 +71,7 @@ pub const DEFAULT_ADDRESS: &str = "127.0.0.1:8127";
 
 /// What clients may ask of a server.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct LiveLimits {
     /// The largest message, bytes.
     pub message_bytes: usize,
     /// The longest text in a message (a name, a label, a key), bytes.
@@ -62,9 +91,9 @@ pub struct Limits {
     pub silence_timeout: Duration,
 }
 
-impl Default for Limits {
+impl Default for LiveLimits {
     fn default() -> Self {
-        Limits {
+        LiveLimits {
             message_bytes: 64 << 20,
             text_bytes: 64 << 10,
             memory_bytes: memory_city_heap::input::memory_limit() / 2,
@@ -78,7 +107,7 @@ impl Default for Limits {
 }
 
 /// Why a connection is closed, as its close code says.
-pub mod close {
+mod close {
     /// The server ends.
     pub const ENDS: u16 = 1001;
     /// A binary message.

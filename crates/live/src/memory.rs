@@ -47,17 +47,17 @@ impl Ledger {
 }
 
 /// A part of the limit; given back when it is dropped.
-pub(super) struct Held {
+pub(super) struct HeldMemory {
     ledger: Arc<Ledger>,
     bytes: u64,
     /// Whether more was asked for than there was.
     pub refused: bool,
 }
 
-impl Held {
+impl HeldMemory {
     /// Nothing yet.
-    pub fn none(ledger: &Arc<Ledger>) -> Held {
-        Held { ledger: Arc::clone(ledger), bytes: 0, refused: false }
+    pub fn none(ledger: &Arc<Ledger>) -> HeldMemory {
+        HeldMemory { ledger: Arc::clone(ledger), bytes: 0, refused: false }
     }
 
     /// How many bytes it is.
@@ -74,7 +74,7 @@ impl Held {
 
     /// Takes over a part of what another holds. What the other does not have is counted all the same, though it may
     /// exceed the limit: it is there already.
-    pub fn take_over(&mut self, other: &mut Held, bytes: u64) {
+    pub fn take_over(&mut self, other: &mut HeldMemory, bytes: u64) {
         debug_assert!(bytes <= other.bytes, "{bytes} bytes are kept, {} were counted before", other.bytes);
         let had = bytes.min(other.bytes);
         other.bytes -= had;
@@ -83,7 +83,7 @@ impl Held {
     }
 }
 
-impl Grant for Held {
+impl Grant for HeldMemory {
     fn more(&mut self, bytes: u64) -> bool {
         let granted = self.ledger.take(bytes);
         self.bytes += if granted { bytes } else { 0 };
@@ -92,7 +92,7 @@ impl Grant for Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldMemory {
     fn drop(&mut self) {
         self.shrink_to(0);
     }
@@ -109,12 +109,12 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for round in 0..500u64 {
-                        let mut held = Held::none(&ledger);
+                        let mut held = HeldMemory::none(&ledger);
                         for part in 0..20 {
                             held.more(part * (round % 17) + 1);
                             assert!(ledger.taken() <= 10_000);
                         }
-                        let mut kept = Held::none(&ledger);
+                        let mut kept = HeldMemory::none(&ledger);
                         let half = held.bytes() / 2;
                         kept.take_over(&mut held, half);
                         kept.shrink_to(half / 2);

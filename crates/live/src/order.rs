@@ -3,9 +3,9 @@
 //! Memory is counted before anything is kept: what the work needs and what the trees grow by is asked for in `work`,
 //! and handed over to the source with the trees. What is left of it goes back when the message is answered.
 
-use super::answer::More;
+use super::answer::ReplyMore;
 use super::hub::{Hub, Live, lock};
-use super::memory::Held;
+use super::memory::HeldMemory;
 use super::request::{Request, each};
 use memory_city_analysis::timeline::json::{Grant, GrowingTrees};
 use memory_city_heap::error::Error;
@@ -22,7 +22,7 @@ pub(super) const HELP: &str =
     "Known are append, replace, references, clear, select, go, show and plan: see docs/live-protocol.md";
 
 /// Does what a message asks for.
-pub(super) fn act(hub: &Hub, live: &Live, request: &Request<'_>, work: &mut Held) -> Result<More, Error> {
+pub(super) fn act(hub: &Hub, live: &Live, request: &Request<'_>, work: &mut HeldMemory) -> Result<ReplyMore, Error> {
     match &*request.what {
         "append" => {
             let time = needed(request.time, "time", "a time: an object with a \"tree\"")?;
@@ -63,15 +63,15 @@ pub(super) fn act(hub: &Hub, live: &Live, request: &Request<'_>, work: &mut Held
                 state.time = at as usize - 1;
                 state.wishes.go = (state.wishes.go.0 + 1, state.time);
             });
-            Ok(More::default())
+            Ok(ReplyMore::default())
         }
         "plan" => {
             hub.wish(live, |state| state.wishes.plan += 1);
-            Ok(More::default())
+            Ok(ReplyMore::default())
         }
         "show" => {
             hub.wish_shown(&live.name);
-            Ok(More::default())
+            Ok(ReplyMore::default())
         }
         "hello" => Err(Error::Unusable { what: "The hello has been said".into(), remedy: HELP.into() }),
         other => Err(Error::Unusable {
@@ -85,8 +85,8 @@ pub(super) fn act(hub: &Hub, live: &Live, request: &Request<'_>, work: &mut Held
 fn with_room<T>(
     hub: &Hub,
     live: &Live,
-    work: &mut Held,
-    mut take: impl FnMut(&mut Held) -> Result<T, Error>,
+    work: &mut HeldMemory,
+    mut take: impl FnMut(&mut HeldMemory) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let before = work.bytes();
     let outcome = take(work);
@@ -105,9 +105,9 @@ fn with_room<T>(
 fn grow(
     hub: &Hub,
     live: &Live,
-    work: &mut Held,
-    take: impl Fn(&mut GrowingTrees, &mut Held) -> Result<(), Error>,
-) -> Result<More, Error> {
+    work: &mut HeldMemory,
+    take: impl Fn(&mut GrowingTrees, &mut HeldMemory) -> Result<(), Error>,
+) -> Result<ReplyMore, Error> {
     with_room(hub, live, work, |work| {
         let mut source = lock(&live.trees);
         let (bytes, before) = (source.trees.bytes(), source.trees.warnings());
@@ -118,15 +118,19 @@ fn grow(
         let trees = &source.trees;
         // Only what this message adds.
         let warnings = trees.warnings().into_iter().filter(|w| !before.contains(w)).collect();
-        Ok(More { times: Some(trees.times()), groups: Some(trees.nodes()), warnings, ..More::default() })
+        Ok(ReplyMore { times: Some(trees.times()), groups: Some(trees.nodes()), warnings, ..ReplyMore::default() })
     })
 }
 
 /// Puts other trees in the place of those there are.
-fn put(hub: &Hub, live: &Live, fresh: GrowingTrees, work: &mut Held) -> More {
+fn put(hub: &Hub, live: &Live, fresh: GrowingTrees, work: &mut HeldMemory) -> ReplyMore {
     let mut source = lock(&live.trees);
-    let more =
-        More { times: Some(fresh.times()), groups: Some(fresh.nodes()), warnings: fresh.warnings(), ..More::default() };
+    let more = ReplyMore {
+        times: Some(fresh.times()),
+        groups: Some(fresh.nodes()),
+        warnings: fresh.warnings(),
+        ..ReplyMore::default()
+    };
     // Timelines of those before are there until a city of the new ones is: until then both count.
     source.held.take_over(work, fresh.bytes());
     let before = std::mem::replace(&mut source.trees, fresh);
@@ -136,7 +140,7 @@ fn put(hub: &Hub, live: &Live, fresh: GrowingTrees, work: &mut Held) -> More {
     more
 }
 
-fn select(hub: &Hub, live: &Live, group: Option<&str>, work: &mut Held) -> Result<More, Error> {
+fn select(hub: &Hub, live: &Live, group: Option<&str>, work: &mut HeldMemory) -> Result<ReplyMore, Error> {
     let bytes = COPIES_OF_KEY * group.map_or(0, str::len) as u64;
     if let Some(key) = group {
         let Some(latest) = hub.up_to_date(live, BUILDING) else {
@@ -165,7 +169,7 @@ fn select(hub: &Hub, live: &Live, group: Option<&str>, work: &mut Held) -> Resul
     });
     held.shrink_to(0);
     held.take_over(work, bytes);
-    Ok(More::default())
+    Ok(ReplyMore::default())
 }
 
 fn needed<T>(value: Option<T>, field: &str, what: &str) -> Result<T, Error> {
@@ -190,5 +194,66 @@ pub(super) fn no_memory() -> Error {
     Error::Unusable {
         what: "The sources together take all the memory they may".into(),
         remedy: "Clear one of them, or start the server with a larger --max-memory".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LiveLimits;
+    use crate::hub::Hub;
+    use std::sync::Arc;
+
+    fn say(hub: &Arc<Hub>, live: &Live, message: &str) -> Result<ReplyMore, Error> {
+        let request: Request<'_> = serde_json::from_str(message).expect("a request");
+        let mut work = HeldMemory::none(&hub.ledger);
+        act(hub, live, &request, &mut work)
+    }
+
+    fn tree(names: std::ops::Range<usize>) -> String {
+        let children: Vec<String> =
+            names.map(|n| format!("{{\"name\":\"{n}\",\"objects\":1,\"bytes\":{n}}}")).collect();
+        format!("{{\"tree\":{{\"children\":[{}]}}}}", children.join(","))
+    }
+
+    #[test]
+    fn what_is_counted_is_what_is_there() {
+        let hub = Hub::new(LiveLimits { memory_bytes: 1 << 20, ..LiveLimits::default() }, || ());
+        let live = hub.join("a").expect("a source");
+        let held = || lock(&live.trees).held.bytes();
+        let bytes = || lock(&live.trees).trees.bytes();
+        let mut refused = 0;
+        for n in 0..40 {
+            let before = (hub.ledger.taken(), lock(&live.state).clone());
+            let names = 100 * n..100 * n + 100;
+            let message = match n % 4 {
+                0 => format!("{{\"do\":\"replace\",\"times\":[{},{{\"tree\":{{\"objects\":-1}}}}]}}", tree(names)),
+                1 => {
+                    format!("{{\"do\":\"references\",\"maps\":{{\"points-to\":{{\"{n}\":{{\"a\":1}}}},\"roots\":3}}}}")
+                }
+                _ => format!("{{\"do\":\"append\",\"time\":{}}}", tree(names)),
+            };
+            if say(&hub, &live, &message).is_err() {
+                refused += usize::from(n % 4 > 1);
+                assert_eq!(hub.ledger.taken(), before.0, "{message}");
+                assert_eq!(lock(&live.state).revision, before.1.revision);
+            }
+            assert_eq!((hub.ledger.taken(), held()), (bytes(), bytes()));
+            assert!(hub.ledger.taken() <= 1 << 20);
+        }
+        assert!(refused > 3, "{refused} trees were refused for want of memory");
+        say(&hub, &live, "{\"do\":\"select\",\"group\":\"Heap\"}").expect("selected");
+        assert!(hub.ledger.taken() > bytes());
+        say(&hub, &live, "{\"do\":\"select\",\"group\":null}").expect("selected");
+        assert_eq!(hub.ledger.taken(), bytes());
+        // What is cleared counts until its timelines are gone; then there is room again.
+        say(&hub, &live, "{\"do\":\"clear\"}").expect("cleared");
+        say(&hub, &live, &format!("{{\"do\":\"append\",\"time\":{}}}", tree(0..300))).expect("there is room");
+        say(&hub, &live, "{\"do\":\"clear\"}").expect("cleared");
+        let until = std::time::Instant::now() + BUILDING;
+        while hub.ledger.taken() > 0 && std::time::Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(hub.ledger.taken(), 0);
     }
 }

@@ -42,13 +42,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for Request<'a> {
 struct Fields<'a>(std::marker::PhantomData<&'a ()>);
 
 /// A text that is borrowed where it has no escapes.
-struct Text<'a>(Cow<'a, str>);
+struct RequestText<'a>(Cow<'a, str>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for RequestText<'a> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         #[derive(serde::Deserialize)]
         struct Borrowed<'b>(#[serde(borrow)] Cow<'b, str>);
-        Borrowed::deserialize(d).map(|text| Text(text.0))
+        Borrowed::deserialize(d).map(|text| RequestText(text.0))
     }
 }
 
@@ -62,13 +62,13 @@ impl<'de: 'a, 'a> Visitor<'de> for Fields<'a> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Request<'a>, A::Error> {
         let mut request = Request::default();
         let mut seen: Vec<String> = Vec::new();
-        while let Some(Text(name)) = map.next_key()? {
+        while let Some(RequestText(name)) = map.next_key()? {
             if seen.iter().any(|s| *s == name) {
                 return Err(A::Error::custom(format!("{:?} a second time, expected it once", shortened(&name))));
             }
-            let text = |value: Option<Text<'a>>| value.map(|t| t.0);
+            let text = |value: Option<RequestText<'a>>| value.map(|t| t.0);
             match &*name {
-                "do" => request.what = map.next_value::<Text<'a>>()?.0,
+                "do" => request.what = map.next_value::<RequestText<'a>>()?.0,
                 "id" => request.id = Some(map.next_value()?),
                 "protocol" => request.protocol = map.next_value()?,
                 "source" => request.source = text(map.next_value()?),
@@ -137,8 +137,28 @@ pub(super) fn each<'a>(
     }
 }
 
-/// Bytes of the longest text in a message, escapes as they stand. Costs one look at each quote and backslash.
-pub(super) fn longest_text(message: &str) -> usize {
+/// Bytes of the longest text in a message, escapes as they stand, if it is longer than `most`. Costs next to nothing
+/// where texts are short: the message is looked at only every `most` bytes.
+pub(super) fn too_long_text(message: &str, most: usize) -> Option<usize> {
+    let bytes = message.as_bytes();
+    let mut at = 0;
+    while bytes.len() - at > most {
+        // From a quote to the last one within reach. A text that is too long has none after the one it begins with.
+        let within = &bytes[at + 1..bytes.len().min(at + 1 + most)];
+        match memchr::memrchr_iter(b'"', within).map(|i| at + 1 + i).find(|&quote| !is_escaped(bytes, quote)) {
+            Some(quote) => at = quote,
+            None => return Some(longest_text(message)).filter(|&longest| longest > most),
+        }
+    }
+    None
+}
+
+fn is_escaped(bytes: &[u8], at: usize) -> bool {
+    bytes[..at].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
+}
+
+/// Bytes of the longest text in a message. Costs one look at each quote and backslash.
+fn longest_text(message: &str) -> usize {
     let bytes = message.as_bytes();
     let (mut longest, mut start, mut escaped) = (0, None, usize::MAX);
     for at in memchr::memchr2_iter(b'"', b'\\', bytes) {
@@ -162,7 +182,7 @@ fn shortened(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Request, each, longest_text};
+    use super::{Request, each, longest_text, too_long_text};
 
     #[test]
     fn messages_in_any_order_with_fields_of_others() {
@@ -187,6 +207,22 @@ mod tests {
             (r#"\"not a text""#, 0),
         ] {
             assert_eq!(longest_text(message), longest, "{message}");
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2000))]
+
+        /// Every text of JSON that is too long is found, and no other.
+        #[test]
+        fn texts_that_are_too_long_are_found(
+            texts in proptest::collection::vec("[a\"\\\\é]{0,12}", 0..6), gap in 0..9usize, most in 1..14usize,
+        ) {
+            let texts: Vec<String> = texts.iter().map(|t| serde_json::Value::from(t.as_str()).to_string()).collect();
+            let message = format!("[{}]", texts.join(&format!(",{}", " ".repeat(gap))));
+            let longest = texts.iter().map(|text| text.len() - 2).max().unwrap_or(0);
+            proptest::prop_assert_eq!(longest_text(&message), longest);
+            proptest::prop_assert_eq!(too_long_text(&message, most), Some(longest).filter(|&n| n > most), "{}", message);
         }
     }
 

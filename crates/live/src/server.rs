@@ -114,7 +114,7 @@ fn accept(listener: &TcpListener, gate: &Arc<Gate>) {
             continue;
         }
         clients.fetch_add(1, Ordering::Relaxed);
-        let (gate, place) = (Arc::clone(gate), Place(Arc::clone(&clients)));
+        let (gate, place) = (Arc::clone(gate), Seat(Arc::clone(&clients)));
         let served = std::thread::Builder::new().name(format!("client {from}")).stack_size(STACK).spawn(move || {
             let _place = place;
             let why = serve(tcp, &gate);
@@ -127,9 +127,9 @@ fn accept(listener: &TcpListener, gate: &Arc<Gate>) {
 }
 
 /// Counts a client until it is gone, however that happens.
-struct Place(Arc<AtomicUsize>);
+struct Seat(Arc<AtomicUsize>);
 
-impl Drop for Place {
+impl Drop for Seat {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,7 +1,7 @@
 //! Bytes of a client, with deadlines: whoever sends a byte now and then does not keep a thread for good.
 
 use super::frames::Frames;
-use super::memory::Held;
+use super::memory::HeldMemory;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -38,7 +38,7 @@ impl Timed {
     }
 
     /// From now on frames come, which are counted.
-    pub fn count_frames(&mut self, held: Held) {
+    pub fn count_frames(&mut self, held: HeldMemory) {
         self.frames = Some(Frames::new(held));
     }
 

@@ -4,7 +4,7 @@
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::Source;
 use memory_city_heap::progress::Progress;
-use memory_city_live::{Hub, Latest, Limits, PushOptions, Server, ServerOptions, push};
+use memory_city_live::{Hub, Latest, LiveLimits, PushOptions, Server, ServerOptions, push};
 use memory_city_testing::root;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -18,11 +18,11 @@ use tungstenite::{Message, WebSocket};
 
 type Client = WebSocket<TcpStream>;
 
-fn limits() -> Limits {
-    Limits { memory_bytes: 1 << 30, ..Limits::default() }
+fn limits() -> LiveLimits {
+    LiveLimits { memory_bytes: 1 << 30, ..LiveLimits::default() }
 }
 
-fn start(limits: Limits, options: ServerOptions) -> Server {
+fn start(limits: LiveLimits, options: ServerOptions) -> Server {
     let options = ServerOptions { address: "127.0.0.1:0".into(), ..options };
     Server::start(Hub::new(limits, || ()), &options).expect("a server")
 }
@@ -174,7 +174,7 @@ fn what_is_wrong_is_refused_with_a_reason_and_nothing_is_lost() {
 
 #[test]
 fn several_sources_are_cities_of_their_own() {
-    let server = start(Limits { sources: 2, ..limits() }, ServerOptions::default());
+    let server = start(LiveLimits { sources: 2, ..limits() }, ServerOptions::default());
     let (mut a, mut b, mut c) = (connect(&server), connect(&server), connect(&server));
     hello(&mut a, "a");
     hello(&mut b, "b");
@@ -196,7 +196,7 @@ fn several_sources_are_cities_of_their_own() {
 
 #[test]
 fn each_limit_has_a_close_code_and_a_steady_client_loses_nothing() {
-    let limits = Limits {
+    let limits = LiveLimits {
         message_bytes: 1 << 16,
         memory_bytes: 8 << 20,
         messages_per_second: 400,
@@ -321,7 +321,7 @@ fn web_pages_and_strangers_stay_outside() {
         origins: vec!["https://city.example".into()],
         ..ServerOptions::default()
     };
-    let server = start(Limits { clients: 3, ..limits() }, options);
+    let server = start(LiveLimits { clients: 3, ..limits() }, options);
     let shake = |headers: &str| {
         let mut stream = TcpStream::connect(server.address()).expect("a connection");
         let request = format!(
@@ -406,4 +406,44 @@ fn what_is_pushed_arrives_the_same() {
     let source = Source::open(&[trees], "auto", GroupOptions::default(), &progress).expect("a source");
     let error = push(&source, &nobody, &progress).expect_err("nobody is there").to_string();
     assert!(error.contains("memory-city serve"), "{error}");
+}
+
+/// What is replaced counts until it is gone: clients wait for that, for each other, and never for ever.
+#[test]
+fn clients_that_replace_make_room_for_each_other() {
+    let server = start(LiveLimits { memory_bytes: 4 << 20, ..limits() }, ServerOptions::default());
+    let list = |from: usize| {
+        let children: Vec<Value> =
+            (from..from + 800).map(|i| json!({"name": i.to_string(), "objects": 1, "bytes": 16})).collect();
+        json!({"do": "replace", "times": [{"tree": {"children": children}}]}).to_string()
+    };
+    let taken: usize = std::thread::scope(|scope| {
+        let clients = (0..4).map(|number| {
+            let (server, list) = (&server, &list);
+            scope.spawn(move || {
+                let mut client = connect(server);
+                hello(&mut client, "shop");
+                let mut taken = 0;
+                for n in 0..40 {
+                    client.send(Message::text(list(1000 * (40 * number + n)))).expect("sent");
+                    match client.read() {
+                        Ok(Message::Text(text)) if text.as_str().contains("\"ack\"") => taken += 1,
+                        // Others may have taken the room: then the connection ends.
+                        _ => {
+                            client = connect(server);
+                            hello(&mut client, "shop");
+                        }
+                    }
+                }
+                taken
+            })
+        });
+        clients.collect::<Vec<_>>().into_iter().map(|client| client.join().expect("a client")).sum()
+    });
+    assert!(taken >= 80, "{taken} of 160 lists were taken");
+    let mut client = connect(&server);
+    hello(&mut client, "shop");
+    assert_eq!(ask(&mut client, json!({"do": "clear"}))["event"], "ack");
+    assert_eq!(ask(&mut client, json!({"do": "append", "time": time(1)}))["event"], "ack");
+    latest(&server, "shop", 1);
 }

@@ -1,7 +1,7 @@
 //! The live protocol spoken by a client that is not ours: Python's `websockets`, which replays the transcript of
 //! docs/live-protocol.md word for word.
 
-use memory_city_live::{Hub, Limits, Server, ServerOptions};
+use memory_city_live::{Hub, LiveLimits, Server, ServerOptions};
 use memory_city_testing::{python, root};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ fn the_transcript_and_many_messages_at_once() {
     let file = folder.path().join("transcript");
     std::fs::write(&file, transcript).expect("a file");
     let options = ServerOptions { address: "127.0.0.1:0".into(), ..ServerOptions::default() };
-    let server = Server::start(Hub::new(Limits::default(), || ()), &options).expect("a server");
+    let server = Server::start(Hub::new(LiveLimits::default(), || ()), &options).expect("a server");
     let run = Command::new(python)
         .arg(root.join("tests/python/replay.py"))
         .arg(format!("ws://{}", server.address()))

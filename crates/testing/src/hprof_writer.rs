@@ -206,3 +206,91 @@ pub fn small(version: u8, id_size: usize, count: u64) -> Vec<u8> {
     d.object_array(0xa000_0000, NODES, &[0x2000, 0, 0x2000]);
     d.finish()
 }
+
+/// What [`reflective`] writes, by what becomes of it.
+pub mod reflective {
+    /// Alive: a loader, a class of it, what its reflection data hold, and annotations of some class.
+    pub const LOADER: u64 = 0x5000;
+    pub const CLASS: u64 = 0x2000;
+    pub const DATA: [u64; 4] = [0x6000, 0x6020, 0x6040, 0x6060];
+    pub const ANNOTATIONS: u64 = 0x6400;
+    /// Nothing reaches the other loader, so all of its class is dead.
+    pub const DEAD_LOADER: u64 = 0x5100;
+    pub const DEAD_CLASS: u64 = 0x2100;
+    pub const DEAD_DATA: [u64; 4] = [0x6100, 0x6120, 0x6140, 0x6160];
+    /// Annotations that reach the dead class, through a class object and through an instance.
+    pub const DEAD_ANNOTATIONS: [u64; 2] = [0x6500, 0x6600];
+    pub const DEAD_INSTANCE: u64 = 0x6620;
+    /// A second holder of the reflection data of the class that is alive.
+    pub const SPARE_DATA: [u64; 4] = [0x6200, 0x6220, 0x6240, 0x6260];
+    /// An array of methods as programs get it.
+    pub const COPIES: [u64; 2] = [0x6300, 0x6320];
+    /// Two constructors without parameters: a class may hold one of them.
+    pub const CONSTRUCTORS: [u64; 2] = [0x6700, 0x6740];
+}
+
+/// Objects that only hidden fields of class objects hold, of a class that is alive and of a dead one, and garbage like them.
+pub fn reflective(id_size: usize) -> Vec<u8> {
+    use reflective::*;
+    let (loader, soft, data, method, methods) = (0x1600, 0x1700, 0x1800, 0x1900, 0x1a00);
+    const CLASS_OBJECTS: u64 = super::hprof_writer::CLASS;
+    let (annotations, constructor, classes) = (0x1b00, 0x1c00, 0x1d00);
+    let mut d = Dump::new(2, id_size, 0);
+    for (serial, (class, name)) in [
+        (OBJECT, "java/lang/Object"),
+        (CLASS_OBJECTS, "java/lang/Class"),
+        (loader, "java/lang/ClassLoader"),
+        (soft, "java/lang/ref/SoftReference"),
+        (data, "java/lang/Class$ReflectionData"),
+        (method, "java/lang/reflect/Method"),
+        (methods, "[Ljava/lang/reflect/Method;"),
+        (annotations, "java/lang/Class$AnnotationData"),
+        (constructor, "java/lang/reflect/Constructor"),
+        (classes, "[Ljava/lang/Class;"),
+        (CLASS, "com/acme/Alive"),
+        (DEAD_CLASS, "com/acme/Dead"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        d.load_class(serial as u32 + 1, class, name);
+    }
+    let names = ["referent", "declaredMethods", "clazz", "annotations", "override", "parameterTypes", "root"];
+    for (id, name) in (11..).zip(names) {
+        d.string(id, name);
+    }
+    for (class, above, of, fields) in [
+        (OBJECT, 0, 0, &[][..]),
+        (CLASS_OBJECTS, OBJECT, 0, &[]),
+        (loader, OBJECT, 0, &[]),
+        (soft, OBJECT, 0, &[(11, 2)]),
+        (data, OBJECT, 0, &[(12, 2)]),
+        (method, OBJECT, 0, &[(17, 2), (13, 2)]),
+        (methods, OBJECT, 0, &[]),
+        (annotations, OBJECT, 0, &[(14, 2)]),
+        (constructor, OBJECT, 0, &[(17, 2), (16, 2), (15, 4), (13, 2)]),
+        (classes, OBJECT, 0, &[]),
+        (CLASS, OBJECT, LOADER, &[]),
+        (DEAD_CLASS, OBJECT, DEAD_LOADER, &[]),
+    ] {
+        d.class(class, above, of, &[], fields);
+        if of == 0 {
+            d.root(0x05, class, &[]);
+        }
+    }
+    d.root(0xff, CLASS, &[]);
+    d.instance(LOADER, 1, loader, &[]).instance(DEAD_LOADER, 1, loader, &[]);
+    for (of, [reference, held, array, member]) in [(CLASS, DATA), (DEAD_CLASS, DEAD_DATA), (CLASS, SPARE_DATA)] {
+        d.instance(reference, 1, soft, &[(2, held)]).instance(held, 1, data, &[(2, array)]);
+        d.object_array(array, methods, &[member]).instance(member, 1, method, &[(2, 0), (2, of)]);
+    }
+    d.object_array(COPIES[0], methods, &[COPIES[1]]).instance(COPIES[1], 1, method, &[(2, DATA[3]), (2, CLASS)]);
+    d.instance(ANNOTATIONS, 1, annotations, &[(2, CLASS)]);
+    d.instance(DEAD_ANNOTATIONS[0], 1, annotations, &[(2, DEAD_CLASS)]);
+    d.instance(DEAD_ANNOTATIONS[1], 1, annotations, &[(2, DEAD_INSTANCE)]).instance(DEAD_INSTANCE, 1, DEAD_CLASS, &[]);
+    d.object_array(0x6800, classes, &[]);
+    for copy in CONSTRUCTORS {
+        d.instance(copy, 1, constructor, &[(2, CONSTRUCTORS[0]), (2, 0x6800), (4, 1), (2, CLASS)]);
+    }
+    d.finish()
+}

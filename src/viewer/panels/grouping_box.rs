@@ -19,8 +19,13 @@ pub fn show(ui: &mut egui::Ui, grouping: &mut String, source: &Source) {
     ui.add_enabled_ui(source.heaps().is_some(), |ui| {
         ui.vertical(|ui| {
             ui.set_max_width(WIDTH + 20.0);
-            let chosen = names(ui, &current, source).or_else(|| list(ui, &current, source));
-            if let Some(chosen) = chosen {
+            let chosen = names(ui, &current, source);
+            if chosen.is_some() {
+                // What was being written is given up.
+                ui.data_mut(|data| data.remove_temp::<String>(draft_id()));
+            }
+            let entered = list(ui, &current, source);
+            if let Some(chosen) = chosen.or(entered) {
                 *grouping = chosen;
             }
         });
@@ -45,9 +50,14 @@ fn names(ui: &mut egui::Ui, current: &str, source: &Source) -> Option<String> {
     chosen
 }
 
+/// Where what is being written is kept.
+fn draft_id() -> egui::Id {
+    egui::Id::new("grouping as a list")
+}
+
 /// The field. What is being written is kept until it is entered or given up.
 fn list(ui: &mut egui::Ui, current: &str, source: &Source) -> Option<String> {
-    let id = egui::Id::new("grouping as a list");
+    let id = draft_id();
     let draft: Option<String> = ui.data(|data| data.get_temp(id));
     let mut text = draft.clone().unwrap_or_else(|| current.to_owned());
     let field = ui

@@ -44,22 +44,22 @@ pub struct Renderer {
     cone: wgpu::RenderPipeline,
     cone_hidden: wgpu::RenderPipeline,
     backdrop: wgpu::RenderPipeline,
-    boxes: Column,
-    before: Column,
-    after: Column,
-    cones: Column,
+    boxes: GpuColumn,
+    before: GpuColumn,
+    after: GpuColumn,
+    cones: GpuColumn,
 }
 
 /// A growable vertex buffer.
-struct Column {
+struct GpuColumn {
     label: &'static str,
     buffer: Option<wgpu::Buffer>,
     count: u32,
 }
 
-impl Column {
+impl GpuColumn {
     fn new(label: &'static str) -> Self {
-        Column { label, buffer: None, count: 0 }
+        GpuColumn { label, buffer: None, count: 0 }
     }
 
     fn write<T: bytemuck::Pod>(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, records: &[T]) {
@@ -190,10 +190,10 @@ impl Renderer {
             ),
             view,
             view_group,
-            boxes: Column::new("boxes"),
-            before: Column::new("states before the step"),
-            after: Column::new("states after the step"),
-            cones: Column::new("cones"),
+            boxes: GpuColumn::new("boxes"),
+            before: GpuColumn::new("states before the step"),
+            after: GpuColumn::new("states after the step"),
+            cones: GpuColumn::new("cones"),
         }
     }
 

@@ -11,7 +11,9 @@ use crate::viewer::selection::Selection;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align, Layout, RichText, Sense};
 use egui_extras::{Column, TableBuilder};
-use memory_city_analysis::analyses::{self, Argument, Arguments, Description, Findings, ParameterKind, Registry, TimeWindow};
+use memory_city_analysis::analyses::{
+    self, AnalysisRegistry, Argument, Arguments, Description, Findings, ParameterKind, TimeWindow,
+};
 use memory_city_analysis::tabular::{Cell, CellKind, ResultTable, RowSource};
 use memory_city_analysis::timeline::Timeline;
 use memory_city_heap::error::{Error, Result};
@@ -36,7 +38,7 @@ pub(super) fn view() -> View {
 }
 
 fn plugin(app: &mut App) {
-    app.insert_resource(Analyses { registry: Registry::built_in(), ..Analyses::default() })
+    app.insert_resource(Analyses { registry: AnalysisRegistry::built_in(), ..Analyses::default() })
         .add_observer(|_: On<Opened>, mut analyses: ResMut<Analyses>| analyses.forget())
         .add_observer(|_: On<Grew>, mut analyses: ResMut<Analyses>| analyses.forget())
         .add_observer(|_: On<Closed>, mut analyses: ResMut<Analyses>| analyses.forget())
@@ -45,7 +47,7 @@ fn plugin(app: &mut App) {
 
 #[derive(Resource, Default)]
 struct Analyses {
-    registry: Registry,
+    registry: AnalysisRegistry,
     chosen: usize,
     /// What each analysis is told, by its id.
     arguments: BTreeMap<&'static str, Arguments>,
@@ -96,8 +98,7 @@ fn draw(
             });
         });
         ui.label(RichText::new(description.explanation).size(12.0).color(theme::QUIET));
-        let arguments =
-            state.arguments.entry(description.id).or_insert_with(|| Arguments::defaults(description));
+        let arguments = state.arguments.entry(description.id).or_insert_with(|| Arguments::defaults(description));
         parameters(ui, description, arguments, &open.timeline);
         let window = TimeWindow::whole(&open.timeline);
         ui.horizontal(|ui| {
@@ -117,9 +118,8 @@ fn draw(
                 let (analysis, source) = (Arc::clone(&all[state.chosen]), Arc::clone(&open.source));
                 let arguments = arguments.clone();
                 state.found = None;
-                state.job = Some(Job::start(move |progress| {
-                    analyses::run(&*analysis, &source, window, &arguments, progress)
-                }));
+                state.job =
+                    Some(Job::start(move |progress| analyses::run(&*analysis, &source, window, &arguments, progress)));
             }
             if let Err(reason) = possible {
                 ui.label(RichText::new(reason).size(12.0).color(theme::WARNING));
@@ -147,7 +147,8 @@ fn parameters(ui: &mut egui::Ui, description: &Description, arguments: &mut Argu
     ui.horizontal_wrapped(|ui| {
         for parameter in &description.parameters {
             let now = arguments.iter().find(|(id, _)| *id == parameter.id).map(|(_, argument)| argument.clone());
-            ui.label(RichText::new(parameter.title).size(12.0).color(theme::QUIET)).on_hover_text(parameter.explanation);
+            ui.label(RichText::new(parameter.title).size(12.0).color(theme::QUIET))
+                .on_hover_text(parameter.explanation);
             match (&parameter.kind, now) {
                 (ParameterKind::Number { least, most, .. }, Some(Argument::Number(mut n))) => {
                     let field = egui::DragValue::new(&mut n).range(*least..=*most);
@@ -160,9 +161,8 @@ fn parameters(ui: &mut egui::Ui, description: &Description, arguments: &mut Argu
                     wanted.extend(choice(ui, parameter.id, &word, of).map(|word| (parameter.id, word)));
                 }
                 (ParameterKind::Metric { .. }, Some(Argument::Word(word))) => {
-                    let of = timeline.metrics().map(|m| {
-                        (timeline.metric_info(m).id.to_string(), metric_name(timeline, m))
-                    });
+                    let of =
+                        timeline.metrics().map(|m| (timeline.metric_info(m).id.to_string(), metric_name(timeline, m)));
                     wanted.extend(choice(ui, parameter.id, &word, of.collect()).map(|word| (parameter.id, word)));
                 }
                 _ => {}

@@ -214,12 +214,9 @@ fn references(ui: &mut egui::Ui, tools: &mut Tools<'_>, map: &ReferenceMap) {
     }
     if map.internal > 0 {
         ui.label(
-            RichText::new(format!(
-                "{} references inside the group itself",
-                analyses::count_text(map.internal)
-            ))
-            .size(11.0)
-            .color(theme::QUIET),
+            RichText::new(format!("{} references inside the group itself", analyses::count_text(map.internal)))
+                .size(11.0)
+                .color(theme::QUIET),
         );
     }
 }
@@ -251,14 +248,7 @@ fn table(
     );
 }
 
-fn row(
-    ui: &mut egui::Ui,
-    tools: &mut Tools<'_>,
-    timeline: &Timeline,
-    edge: &Edge,
-    colour: Color32,
-    incoming: bool,
-) {
+fn row(ui: &mut egui::Ui, tools: &mut Tools<'_>, timeline: &Timeline, edge: &Edge, colour: Color32, incoming: bool) {
     let name = &theme::brief(&timeline.display_name(edge.other));
     let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 17.0), Sense::click());
     let painter = ui.painter_at(rect);
@@ -267,11 +257,7 @@ fn row(
         tools.selection.pointed = Some(edge.other);
     }
     let font = egui::FontId::proportional(12.0);
-    let counts = format!(
-        "{} › {}",
-        analyses::count_text(edge.referencing),
-        analyses::count_text(edge.referenced)
-    );
+    let counts = format!("{} › {}", analyses::count_text(edge.referencing), analyses::count_text(edge.referenced));
     let right = painter.text(rect.right_top(), egui::Align2::RIGHT_TOP, counts, font.clone(), theme::QUIET);
     let room = ((right.left() - rect.left() - 16.0) / 6.4) as usize;
     painter.circle_filled(rect.left_center() + egui::vec2(5.0, 0.0), 3.5, colour);

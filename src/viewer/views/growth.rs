@@ -1,12 +1,12 @@
 //! What grows most: a list linked both ways with the other views. A row selects its group; a selected group marks its row.
 
 use super::{Place, View};
+use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
 use crate::viewer::live::Listening;
 use crate::viewer::panels::numbers::{metric_name, signed};
 use crate::viewer::panels::{live_panel, theme, tooltip};
-use crate::viewer::action::Action;
 use crate::viewer::selection::{Filter, Selection};
 use crate::viewer::settings::Settings;
 use crate::viewer::views::Shown;
@@ -70,8 +70,7 @@ fn list(
     selection: &mut Selection,
 ) {
     theme::heading(ui, &format!("GROWS MOST  ·  {} first to last", metric_name(timeline, metric)));
-    let top: Vec<NodeId> =
-        ranked.iter().copied().filter(|&node| filter.shows(timeline, node)).take(ROWS).collect();
+    let top: Vec<NodeId> = ranked.iter().copied().filter(|&node| filter.shows(timeline, node)).take(ROWS).collect();
     let most = top.first().map(|&n| timeline.growth(n, metric)).unwrap_or(0).max(1);
     if timeline.times() < 2 {
         ui.label(

@@ -36,16 +36,16 @@ fn draw(InMut(ui): InMut<egui::Ui>, shown: Res<Shown>, settings: Res<Settings>, 
 
 /// Shows the legend at the lower left of a picture.
 pub fn over(ctx: &egui::Context, city: &City, settings: &Settings, selected: bool) {
-    egui::Area::new("legend".into())
-        .anchor(Align2::LEFT_BOTTOM, [theme::GAP, -theme::GAP])
-        .movable(false)
-        .show(ctx, |ui| {
+    egui::Area::new("legend".into()).anchor(Align2::LEFT_BOTTOM, [theme::GAP, -theme::GAP]).movable(false).show(
+        ctx,
+        |ui| {
             theme::frame().show(ui, |ui| {
                 ui.set_width(WIDTH - 22.0);
                 ui.spacing_mut().item_spacing.y = 3.0;
                 contents(ui, city, settings, selected);
             });
-        });
+        },
+    );
 }
 
 fn contents(ui: &mut egui::Ui, city: &City, settings: &Settings, selected: bool) {

@@ -21,7 +21,15 @@ macro_rules! views {
     };
 }
 
-views! { city, table, analysis, growth, legend, details, settings_pane }
+views! {
+    city,
+    table,
+    analysis,
+    growth,
+    legend,
+    details,
+    settings_pane,
+}
 
 pub use city::{CameraRig, City, ConeCount, Shown};
 pub(super) use city::{alone, fill, focus_pose, hide};

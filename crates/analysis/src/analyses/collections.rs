@@ -1,7 +1,7 @@
 //! The garbage collections of a trace: pauses, causes, what was freed and what survived, one by one and by kind and cause.
 
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
-use crate::tabular::{Cell, CellKind, Column, Header, ResultTable, Row, count_text, gc_kind_text, uptime_text};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, count_text, gc_kind_text, uptime_text};
 use crate::timeline::{GcPoint, Source, Unit};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -63,7 +63,11 @@ impl Analysis for Collections {
         let mut notes = Vec::new();
         if let (Some(first), Some(last)) = (timeline.points().get(window.from), timeline.points().get(window.to)) {
             // What came before the end of the first collection is its pause at least.
-            let begun = first.gc.as_ref().filter(|gc| gc.end).map_or(first.millis, |gc| first.millis.saturating_sub(gc.duration));
+            let begun = first
+                .gc
+                .as_ref()
+                .filter(|gc| gc.end)
+                .map_or(first.millis, |gc| first.millis.saturating_sub(gc.duration));
             let elapsed = last.millis.saturating_sub(begun);
             if elapsed > 0 && sum.count > 0 {
                 notes.push(format!(
@@ -82,22 +86,22 @@ impl Analysis for Collections {
         }
         let tables = vec![
             ResultTable {
-                header: Header {
+                header: TableHeader {
                     id: "collections".into(),
                     title: "Garbage collections".into(),
                     columns: one_columns(),
-                    ..Header::default()
+                    ..TableHeader::default()
                 },
                 rows,
                 left_out: None,
                 empty_text: NONE.into(),
             },
             ResultTable {
-                header: Header {
+                header: TableHeader {
                     id: "totals".into(),
                     title: "Garbage collections by kind and cause".into(),
                     columns: total_columns(),
-                    ..Header::default()
+                    ..TableHeader::default()
                 },
                 rows: totals
                     .into_iter()

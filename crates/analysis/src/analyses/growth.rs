@@ -3,7 +3,7 @@
 use super::{
     Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow, growing, strongest,
 };
-use crate::tabular::{Cell, CellKind, Column, Header, NodeLink, ResultTable, Row, RowKind};
+use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, RowKind, TableHeader};
 use crate::timeline::references::ReferenceMap;
 use crate::timeline::{Metric, NodeId, Source, Timeline, Unit};
 use memory_city_heap::error::Result;
@@ -51,7 +51,14 @@ impl Analysis for Growth {
                     explanation: "What growth is measured in",
                     kind: ParameterKind::Metric { default: "bytes" },
                 },
-                number("referrers", "Referrers", "How many groups that refer to a group are listed with it", 4, 0, u64::MAX),
+                number(
+                    "referrers",
+                    "Referrers",
+                    "How many groups that refer to a group are listed with it",
+                    4,
+                    0,
+                    u64::MAX,
+                ),
                 number("roots", "Roots", "How many GC roots that hold a group are listed with it", 3, 0, u64::MAX),
                 number(
                     "longest_chain",
@@ -106,7 +113,14 @@ impl Analysis for Growth {
         let all = growing.len();
         let listed = strongest(growing, arguments.count("top"));
         progress.begin("Looking for what keeps it alive", listed.len() as u64);
-        let mut writer = Writer { document, timeline, window, arguments, columns: FIXED + 4 * timeline.metrics().count(), rows: Vec::new() };
+        let mut writer = Writer {
+            document,
+            timeline,
+            window,
+            arguments,
+            columns: FIXED + 4 * timeline.metrics().count(),
+            rows: Vec::new(),
+        };
         for &node in &listed {
             progress.check()?;
             writer.group(node, progress)?;
@@ -114,7 +128,7 @@ impl Analysis for Growth {
         }
         let info = timeline.metric_info(metric);
         let (rows, left) = (writer.rows, (all - listed.len()) as u64);
-        let header = Header {
+        let header = TableHeader {
             id: "growing".into(),
             title: format!("Grows most ({}, first to last; grouped by {})", info.id, document.grouping_id()),
             columns: columns(timeline),
@@ -130,7 +144,6 @@ impl Analysis for Growth {
         Ok(Findings { tables: vec![table], ..Findings::default() })
     }
 }
-
 
 fn columns(timeline: &Timeline) -> Vec<Column> {
     let objects = CellKind::Number(Unit::Objects);
@@ -231,7 +244,8 @@ impl Writer<'_> {
     fn holders(&mut self, map: &ReferenceMap) {
         let listed = self.arguments.count("referrers").min(map.incoming.len());
         for edge in &map.incoming[..listed] {
-            let cells = [self.link(edge.other), (2, Cell::Number(edge.referencing)), (3, Cell::Number(edge.referenced))];
+            let cells =
+                [self.link(edge.other), (2, Cell::Number(edge.referencing)), (3, Cell::Number(edge.referenced))];
             self.push(REFERRER, cells);
         }
         self.more(MORE_REFERRERS, map.incoming.len() - listed);

@@ -1,7 +1,7 @@
 //! The heap over time: how large it is at each point in time, and which collection that is.
 
 use super::{Analysis, Arguments, Description, Findings, TimeWindow};
-use crate::tabular::{Cell, CellKind, Column, Header, ResultTable, Row, gc_kind_text};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, gc_kind_text};
 use crate::timeline::{NodeId, Source, Unit};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -29,6 +29,7 @@ impl Analysis for HeapOverTime {
         // What cannot be known of a kind of input has no column.
         let trace = points.iter().any(|p| p.gc.is_some());
         let (what, taken) = if trace { ("GC", CellKind::Uptime) } else { ("State", CellKind::Time) };
+        let starts = points.iter().any(|p| p.gc.as_ref().is_some_and(|gc| !gc.end));
         let mut columns = vec![
             Column::new("label", what, CellKind::Text, "The file, or the garbage collection"),
             Column::new("taken", if trace { "At" } else { "Taken" }, taken, "When it was; 0 when that is not known"),
@@ -42,11 +43,15 @@ impl Analysis for HeapOverTime {
         let unreachable = "that no root reaches, counted apart";
         match trace {
             true => columns.extend([
-                Column::new("gc_kind", "Kind", CellKind::Text, "minor: a part of the heap was collected; full: all of it"),
+                Column::new(
+                    "gc_kind",
+                    "Kind",
+                    CellKind::Text,
+                    "minor: a part of the heap was collected; full: all of it",
+                ),
                 Column::new("gc_cause", "Cause", CellKind::Text, "Why it was collected"),
                 Column::new("pause", "Pause", CellKind::Number(Unit::Millis), "How long the collection took"),
                 Column::new("freed", "Freed", CellKind::Number(Unit::Objects), "Objects that the collection freed"),
-                Column::new("moment", "Moment", CellKind::Text, "Whether this is the start or the end of the collection"),
             ]),
             false => columns.extend([
                 Column::new(
@@ -55,8 +60,17 @@ impl Analysis for HeapOverTime {
                     CellKind::Number(Unit::Objects),
                     format!("Objects {unreachable}"),
                 ),
-                Column::new("unreachable", "Unreachable", CellKind::Number(Unit::Bytes), format!("Bytes {unreachable}")),
+                Column::new(
+                    "unreachable",
+                    "Unreachable",
+                    CellKind::Number(Unit::Bytes),
+                    format!("Bytes {unreachable}"),
+                ),
             ]),
+        }
+        if starts {
+            let explanation = "Whether this is the start or the end of the collection";
+            columns.push(Column::new("moment", "Moment", CellKind::Text, explanation));
         }
         let mut rows = Vec::with_capacity(points.len());
         for (point, t) in points.iter().zip(window.times()) {
@@ -69,16 +83,20 @@ impl Analysis for HeapOverTime {
                     Cell::Text(gc.cause.clone()),
                     Cell::Number(gc.duration),
                     Cell::Number(gc.freed),
-                    Cell::Text(if gc.end { "end" } else { "start" }.into()),
                 ]),
-                (None, true) => cells.extend(std::iter::repeat_n(Cell::Empty, 5)),
+                (None, true) => cells.extend(std::iter::repeat_n(Cell::Empty, 4)),
                 (None, false) => {
                     cells.extend([Cell::Number(point.unreachable.objects), Cell::Number(point.unreachable.bytes)]);
                 }
             }
+            if starts {
+                let moment = |end| Cell::Text(if end { "end" } else { "start" }.into());
+                cells.push(point.gc.as_ref().map_or(Cell::Empty, |gc| moment(gc.end)));
+            }
             rows.push(Row { cells, ..Row::default() });
         }
-        let header = Header { id: "times".into(), title: "Heap over time".into(), columns, ..Header::default() };
+        let header =
+            TableHeader { id: "times".into(), title: "Heap over time".into(), columns, ..TableHeader::default() };
         Ok(Findings { tables: vec![ResultTable { header, rows, ..ResultTable::default() }], ..Findings::default() })
     }
 }

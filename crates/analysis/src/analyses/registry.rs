@@ -5,13 +5,46 @@ use memory_city_heap::error::{Error, Result};
 use std::sync::Arc;
 
 /// Analyses by id, in the order in which they are offered.
+///
+/// # Example
+/// A program adds one of its own.
+/// ```
+/// use memory_city_analysis::analyses::{Analysis, Arguments, Description, Findings, Registry, TimeWindow};
+/// use memory_city_analysis::tabular::{Cell, CellKind, Column, Header, ResultTable, Row};
+/// use memory_city_analysis::timeline::{Source, Unit};
+/// use memory_city_heap::error::Result;
+/// use memory_city_heap::progress::Progress;
+///
+/// struct Groups;
+///
+/// impl Analysis for Groups {
+///     fn describe(&self) -> Description {
+///         let explanation = "How many groups there are, buildings and districts.";
+///         Description { id: "groups", title: "Groups", explanation, needs: &[], parameters: vec![] }
+///     }
+///
+///     fn run(&self, document: &Source, _: TimeWindow, _: &Arguments, _: &Progress) -> Result<Findings> {
+///         let kind = CellKind::Number(Unit::Count);
+///         let columns = vec![Column::new("groups", "Groups", kind, "How many there are")];
+///         let header = Header { id: "groups".into(), title: "Groups".into(), columns, ..Header::default() };
+///         let cells = vec![Cell::Number(document.timeline().len() as u64)];
+///         let rows = vec![Row { cells, ..Row::default() }];
+///         Ok(Findings { tables: vec![ResultTable { header, rows, ..Default::default() }], ..Findings::default() })
+///     }
+/// }
+///
+/// let mut registry = Registry::built_in();
+/// registry.register(Box::new(Groups))?;
+/// assert_eq!(registry.get("groups")?.describe().title, "Groups");
+/// # Ok::<(), memory_city_heap::error::Error>(())
+/// ```
 #[derive(Clone, Default)]
-pub struct Registry(Vec<Arc<dyn Analysis>>);
+pub struct AnalysisRegistry(Vec<Arc<dyn Analysis>>);
 
-impl Registry {
+impl AnalysisRegistry {
     /// Those that come with this crate.
-    pub fn built_in() -> Registry {
-        Registry(super::built_in().into_iter().map(Arc::from).collect())
+    pub fn built_in() -> AnalysisRegistry {
+        AnalysisRegistry(super::built_in().into_iter().map(Arc::from).collect())
     }
 
     /// Adds one.

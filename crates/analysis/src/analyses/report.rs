@@ -2,7 +2,7 @@
 //!
 //! The JSON form is version 2, described in `docs/report-json.md`. It is built from the same tables as the text.
 
-use super::{Analysis, Arguments, Description, Findings, Registry, TimeWindow};
+use super::{Analysis, AnalysisRegistry, Arguments, Description, Findings, TimeWindow};
 use crate::tabular::{JsonTable, ResultTable, RowSource, write_text};
 use crate::timeline::Source;
 use memory_city_heap::error::{Error, Result, Warning};
@@ -39,14 +39,14 @@ pub struct Report {
     /// The times that were looked at.
     pub window: TimeWindow,
     /// What each analysis found.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ReportPart>,
     /// What a person must know about it.
     pub warnings: Vec<Warning>,
 }
 
 /// What one analysis found.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct ReportPart {
     /// What the analysis says of itself.
     pub analysis: Description,
     /// What it was told.
@@ -65,7 +65,7 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
     let timeline = source.timeline();
     super::metric_of(timeline, &options.metric)?;
     let window = TimeWindow::of(timeline, options.window.0, options.window.1)?;
-    let registry = Registry::built_in();
+    let registry = AnalysisRegistry::built_in();
     let mut report = Report::new(source, window);
     report.add(&*registry.get("heap")?, source, [], progress)?;
     let top = options.top.to_string();
@@ -95,7 +95,7 @@ pub fn analyse<'a>(
     let mut report = Report::new(source, window);
     let arguments = Arguments::parse(&analysis.describe(), given)?;
     let findings = super::run(&**analysis, source, window, &arguments, progress)?;
-    report.parts.push(Part { analysis: analysis.describe(), arguments, findings, lacking: None });
+    report.parts.push(ReportPart { analysis: analysis.describe(), arguments, findings, lacking: None });
     Ok(report)
 }
 
@@ -118,7 +118,7 @@ impl Report {
             Ok(()) => (super::run(analysis, source, self.window, &arguments, progress)?, None),
             Err(reason) => (Findings::default(), Some(reason)),
         };
-        self.parts.push(Part { analysis: description, arguments, findings, lacking });
+        self.parts.push(ReportPart { analysis: description, arguments, findings, lacking });
         Ok(())
     }
 
@@ -299,7 +299,7 @@ impl Serialize for Report {
     }
 }
 
-fn json_part(part: &Part) -> JsonPart<'_, Arguments> {
+fn json_part(part: &ReportPart) -> JsonPart<'_, Arguments> {
     JsonPart {
         id: part.analysis.id,
         title: part.analysis.title,

@@ -7,7 +7,7 @@
 //!
 //! Memory: 4 bytes an object, and each list once; while it works also the trees of all parts.
 
-use super::grouped::{Classes, RUN};
+use super::grouped::{ObjectClasses, RUN};
 use super::{GroupOptions, Grouping, MemoryTree, ObjectView, Placement, Reads};
 use ahash::AHashMap;
 use memory_city_heap::error::{Error, Result};
@@ -37,16 +37,16 @@ impl ByObject {
 /// What a grouping may come to. Classifiers of many values multiply: two of a thousand values each make a million groups
 /// of one object.
 #[derive(Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct GroupLimits {
     /// Nodes of the tree.
     pub nodes: usize,
     /// Entries of all lists together.
     pub listed: usize,
 }
 
-impl Default for Limits {
+impl Default for GroupLimits {
     fn default() -> Self {
-        Limits { nodes: 1 << 24, listed: 1 << 28 }
+        GroupLimits { nodes: 1 << 24, listed: 1 << 28 }
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn group(
     heap: &HeapState,
     grouping: &Grouping,
     options: GroupOptions,
-    limits: Limits,
+    limits: GroupLimits,
     progress: &Progress,
 ) -> Result<(MemoryTree, ByObject)> {
     let n = heap.object_count();
@@ -72,10 +72,10 @@ pub(super) fn group(
     if grouping.reads().contains(Reads::ROOTS) && n > 0 {
         let _ = heap.roots_of(ObjectId(0));
     }
-    let parts: Vec<Part<'_>> = (0..n.div_ceil(1 << shift))
+    let parts: Vec<GroupedPart<'_>> = (0..n.div_ceil(1 << shift))
         .into_par_iter()
         .map(|p| {
-            let mut part = Part::new(grouping, limits);
+            let mut part = GroupedPart::new(grouping, limits);
             for run in (p << shift..((p + 1) << shift).min(n)).step_by(RUN) {
                 progress.check()?;
                 let end = ((p + 1) << shift).min(n).min(run + RUN);
@@ -89,10 +89,10 @@ pub(super) fn group(
 
 /// Joins the parts, in their order.
 fn join(
-    parts: Vec<Part<'_>>,
+    parts: Vec<GroupedPart<'_>>,
     shift: u32,
     grouping: &Grouping,
-    limits: Limits,
+    limits: GroupLimits,
     progress: &Progress,
 ) -> Result<(MemoryTree, ByObject)> {
     let mut tree = Placement::new(grouping).tree;
@@ -125,27 +125,30 @@ fn join(
     Ok((tree, ByObject { parts: joined, shift, lists: lists.all }))
 }
 
+/// Node and class to the nodes below.
+type Learnt = FxHashMap<(u32, u64), Box<[u32]>>;
+
 /// Neighbouring objects, grouped.
-struct Part<'g> {
+struct GroupedPart<'g> {
     placement: Placement<'g>,
     grouping: &'g Grouping,
-    limits: Limits,
-    classes: Classes,
+    limits: GroupLimits,
+    classes: ObjectClasses,
     /// By classifier: where objects of a class go from a node; `None` for those that are asked for every object.
-    learnt: Vec<Option<FxHashMap<(u32, u64), Box<[u32]>>>>,
+    learnt: Vec<Option<Learnt>>,
     lists: Lists,
     /// By object: its list.
     of: Vec<u32>,
 }
 
-impl<'g> Part<'g> {
-    fn new(grouping: &'g Grouping, limits: Limits) -> Part<'g> {
+impl<'g> GroupedPart<'g> {
+    fn new(grouping: &'g Grouping, limits: GroupLimits) -> GroupedPart<'g> {
         let by_class = grouping.classifiers.iter().map(|c| c.meta().reads).filter(|r| !r.by_object());
-        Part {
+        GroupedPart {
             placement: Placement::new(grouping),
             grouping,
             limits,
-            classes: Classes::new(by_class.fold(Reads::empty(), |all, r| all | r)),
+            classes: ObjectClasses::new(by_class.fold(Reads::empty(), |all, r| all | r)),
             learnt: grouping
                 .classifiers
                 .iter()
@@ -209,14 +212,14 @@ struct Lists {
     several: AHashMap<Box<[u32]>, u32>,
     /// Entries of all lists.
     listed: usize,
-    limits: Limits,
+    limits: GroupLimits,
 }
 
 impl Lists {
     /// The number of the empty list.
     const EMPTY: u32 = 0;
 
-    fn new(limits: Limits) -> Lists {
+    fn new(limits: GroupLimits) -> Lists {
         Lists {
             all: vec![Box::default()],
             amounts: vec![Amount::default()],
@@ -271,7 +274,7 @@ impl Lists {
 }
 
 #[inline]
-fn check_nodes(tree: &MemoryTree, grouping: &Grouping, limits: Limits) -> Result<()> {
+fn check_nodes(tree: &MemoryTree, grouping: &Grouping, limits: GroupLimits) -> Result<()> {
     match tree.len() > limits.nodes {
         true => Err(too_much(grouping, &format!("it makes more than {} groups", limits.nodes))),
         false => Ok(()),
@@ -283,5 +286,34 @@ fn too_much(grouping: &Grouping, what: &str) -> Error {
     Error::Unusable {
         what: format!("The grouping {} is too fine for this heap: {what}", grouping.title),
         remedy: "Leave out one of its classifiers, or put coarser ones in its place".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group;
+    use memory_city_heap::{HeapBuilder, HeapType, TypeKind};
+
+    /// What multiplies ends with an error that says what to do, not with the memory of the machine.
+    #[test]
+    fn groupings_that_come_to_too_much_are_refused() {
+        let mut heap = HeapBuilder::new();
+        let of = HeapType { name: "A".into(), kind: TypeKind::PrimitiveArray, superclass: None, loader: "app".into() };
+        let of = heap.add_type(of);
+        (0..10).for_each(|i| {
+            heap.add_object(of, 16, Some(i));
+        });
+        let heap = heap.finish();
+        let grouping = group::grouping("array-length(exact)").expect("a grouping");
+        let with = |nodes: usize, listed: usize| {
+            let options = GroupOptions::default();
+            super::group(&heap, &grouping, options, GroupLimits { nodes, listed }, &Progress::new()).map(|_| ())
+        };
+        assert!(with(11, 10).is_ok());
+        for (nodes, listed, what) in [(10, 10, "more than 10 groups"), (11, 9, "more than 9 groups")] {
+            let error = with(nodes, listed).expect_err("too much").to_string();
+            assert!(error.contains(what) && error.contains("Leave out"), "{error}");
+        }
     }
 }

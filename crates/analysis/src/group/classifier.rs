@@ -1,6 +1,6 @@
 //! What a classifier is.
 
-use super::{ObjectView, Reads, Values};
+use super::{ObjectValues, ObjectView, Reads};
 use std::borrow::Cow;
 
 /// How many values an object has, and how they relate.
@@ -85,7 +85,7 @@ pub trait Classifier: Send + Sync {
     fn meta(&self) -> &ClassifierMeta;
 
     /// Writes down the values of an object; none leaves the object out.
-    fn classify(&self, object: &ObjectView<'_>, values: &mut Values);
+    fn classify(&self, object: &ObjectView<'_>, values: &mut ObjectValues);
 }
 
 /// A classifier made of a function.
@@ -94,19 +94,19 @@ pub struct ByFunction<F> {
     classify: F,
 }
 
-impl<F: Fn(&ObjectView<'_>, &mut Values) + Send + Sync> ByFunction<F> {
+impl<F: Fn(&ObjectView<'_>, &mut ObjectValues) + Send + Sync> ByFunction<F> {
     /// Joins the two.
     pub fn new(meta: ClassifierMeta, classify: F) -> ByFunction<F> {
         ByFunction { meta, classify }
     }
 }
 
-impl<F: Fn(&ObjectView<'_>, &mut Values) + Send + Sync> Classifier for ByFunction<F> {
+impl<F: Fn(&ObjectView<'_>, &mut ObjectValues) + Send + Sync> Classifier for ByFunction<F> {
     fn meta(&self) -> &ClassifierMeta {
         &self.meta
     }
 
-    fn classify(&self, object: &ObjectView<'_>, values: &mut Values) {
+    fn classify(&self, object: &ObjectView<'_>, values: &mut ObjectValues) {
         (self.classify)(object, values);
     }
 }

@@ -9,7 +9,7 @@
 //! ```
 //! Spaces are free.
 
-use super::registry::{Entry, Request};
+use super::registry::{ClassifierEntry, ClassifierRequest};
 use super::{Classifier, Grouping, Registry};
 use std::fmt;
 use std::sync::Arc;
@@ -67,13 +67,13 @@ struct Written<'t> {
     options: Vec<(usize, &'t str, Option<&'t str>)>,
 }
 
-struct Parser<'t> {
+struct ListParser<'t> {
     registry: &'t Registry,
     text: &'t str,
     at: usize,
 }
 
-impl<'t> Parser<'t> {
+impl<'t> ListParser<'t> {
     /// The names of all classifiers.
     fn classifiers(&self) -> Vec<String> {
         self.registry.entries().iter().map(|e| e.meta.id.to_string()).collect()
@@ -164,7 +164,7 @@ impl<'t> Parser<'t> {
 
 /// The grouping of a list. Its id is the list in its shortest form.
 pub(super) fn parse(registry: &Registry, text: &str) -> Result<Grouping, GroupingError> {
-    let mut parser = Parser { registry, text, at: 0 };
+    let mut parser = ListParser { registry, text, at: 0 };
     let list = parser.list()?;
     let mut made: Vec<Arc<dyn Classifier>> = Vec::new();
     let (mut id, mut above) = (Vec::new(), Vec::new());
@@ -179,7 +179,7 @@ pub(super) fn parse(registry: &Registry, text: &str) -> Result<Grouping, Groupin
             return Err(GroupingError { nearest: nearest(written.name, &known), known, ..error });
         };
         let options = options(&parser, entry, written)?;
-        let request = Request { options: &options, above: &above };
+        let request = ClassifierRequest { options: &options, above: &above };
         made.push(entry.make(&request).map_err(|m| parser.error(written.at, format!("{}: {m}", written.name)))?);
         id.push(canonical(written.name, &options));
         above.push(written.name);
@@ -190,7 +190,11 @@ pub(super) fn parse(registry: &Registry, text: &str) -> Result<Grouping, Groupin
 type Options<'t> = Vec<(&'t str, Option<&'t str>)>;
 
 /// The options of a classifier, each known and written once.
-fn options<'t>(parser: &Parser<'_>, entry: &Entry, written: &Written<'t>) -> Result<Options<'t>, GroupingError> {
+fn options<'t>(
+    parser: &ListParser<'_>,
+    entry: &ClassifierEntry,
+    written: &Written<'t>,
+) -> Result<Options<'t>, GroupingError> {
     let mut options: Options<'t> = Vec::new();
     for &(at, name, value) in &written.options {
         let Some(info) = entry.options.iter().find(|o| o.name == name) else {
@@ -217,7 +221,7 @@ fn options<'t>(parser: &Parser<'_>, entry: &Entry, written: &Written<'t>) -> Res
     Ok(options)
 }
 
-fn option_names(entry: &Entry) -> Vec<String> {
+fn option_names(entry: &ClassifierEntry) -> Vec<String> {
     entry.options.iter().map(|o| o.name.to_owned()).collect()
 }
 

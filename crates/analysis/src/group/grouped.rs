@@ -4,7 +4,7 @@
 //! ([`Reads::BY_CLASS`](super::Reads::BY_CLASS)), objects are counted by class, and each class is classified once.
 //! Otherwise each object is asked, see [`by_object`](super::by_object). A test holds one to the other.
 
-use super::by_object::{self, ByObject, Limits};
+use super::by_object::{self, ByObject, GroupLimits};
 use super::{GroupOptions, Grouping, MemoryTree, ObjectView, Placement, Reads};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -22,25 +22,25 @@ pub struct Grouped {
 
 enum Assignment {
     /// Leaves by class, where there is a place for each class: nothing is stored for an object.
-    Dense(Classes, Vec<Box<[u32]>>),
+    Dense(ObjectClasses, Vec<Box<[u32]>>),
     /// Leaves by class.
-    Sparse(Classes, FxHashMap<u64, Box<[u32]>>),
+    Sparse(ObjectClasses, FxHashMap<u64, Box<[u32]>>),
     /// Leaves by object.
     Object(ByObject),
 }
 
 /// What makes objects the same to all classifiers that read only [`Reads::BY_CLASS`].
 #[derive(Clone, Copy)]
-pub(super) struct Classes {
+pub(super) struct ObjectClasses {
     /// Whether big arrays are told from others.
     big: bool,
     /// Whether origins matter.
     origin: bool,
 }
 
-impl Classes {
-    pub fn new(reads: Reads) -> Classes {
-        Classes { big: reads.contains(Reads::BIG_ARRAY), origin: reads.intersects(Reads::SITE | Reads::LIFE) }
+impl ObjectClasses {
+    pub fn new(reads: Reads) -> ObjectClasses {
+        ObjectClasses { big: reads.contains(Reads::BIG_ARRAY), origin: reads.intersects(Reads::SITE | Reads::LIFE) }
     }
 
     /// The type and whether it is a big array, a number below twice that of types; and the origin where it matters.
@@ -79,17 +79,17 @@ pub fn group(heap: &HeapState, grouping: &Grouping, options: GroupOptions, progr
     let reads = grouping.reads();
     let include_unreachable = options.include_unreachable;
     if reads.by_object() {
-        let (tree, leaves) = by_object::group(heap, grouping, options, Limits::default(), progress)?;
+        let (tree, leaves) = by_object::group(heap, grouping, options, GroupLimits::default(), progress)?;
         return Ok(Grouped { tree, assignment: Assignment::Object(leaves), include_unreachable });
     }
     let mut placement = Placement::new(grouping);
-    let classes = Classes::new(reads);
+    let classes = ObjectClasses::new(reads);
     let assignment = if classes.origin {
         let counts = counted(heap, options, classes, FxHashMap::default, progress)?;
         Assignment::Sparse(classes, placed(heap, counts, &mut placement).collect())
     } else {
         let size = 2 * heap.types().len();
-        let counts = counted(heap, options, classes, || vec![Count::NONE; size], progress)?;
+        let counts = counted(heap, options, classes, || vec![ClassCount::NONE; size], progress)?;
         let mut leaves = vec![Box::default(); size];
         placed(heap, counts, &mut placement).for_each(|(class, found)| leaves[class as usize] = found);
         Assignment::Dense(classes, leaves)
@@ -99,16 +99,16 @@ pub fn group(heap: &HeapState, grouping: &Grouping, options: GroupOptions, progr
 
 /// The objects of a class.
 #[derive(Clone, Copy)]
-struct Count {
+struct ClassCount {
     amount: Amount,
     /// The first of them; `u32::MAX` while there is none.
     example: u32,
 }
 
-impl Count {
-    const NONE: Count = Count { amount: Amount { objects: 0, bytes: 0 }, example: u32::MAX };
+impl ClassCount {
+    const NONE: ClassCount = ClassCount { amount: Amount { objects: 0, bytes: 0 }, example: u32::MAX };
 
-    fn join(&mut self, other: Count) {
+    fn join(&mut self, other: ClassCount) {
         self.amount += other.amount;
         self.example = self.example.min(other.example);
     }
@@ -116,15 +116,15 @@ impl Count {
 
 /// Counts by class.
 trait Counts: Send {
-    fn of(&mut self, class: u64) -> &mut Count;
+    fn of(&mut self, class: u64) -> &mut ClassCount;
     fn join(&mut self, other: Self);
-    fn list(self) -> Vec<(u64, Count)>;
+    fn list(self) -> Vec<(u64, ClassCount)>;
 }
 
 /// A place for each class there can be.
-impl Counts for Vec<Count> {
+impl Counts for Vec<ClassCount> {
     #[inline]
-    fn of(&mut self, class: u64) -> &mut Count {
+    fn of(&mut self, class: u64) -> &mut ClassCount {
         &mut self[class as usize]
     }
 
@@ -132,22 +132,22 @@ impl Counts for Vec<Count> {
         self.iter_mut().zip(other).for_each(|(mine, theirs)| mine.join(theirs));
     }
 
-    fn list(self) -> Vec<(u64, Count)> {
+    fn list(self) -> Vec<(u64, ClassCount)> {
         (0..).zip(self).filter(|(_, count)| count.example != u32::MAX).collect()
     }
 }
 
-impl Counts for FxHashMap<u64, Count> {
+impl Counts for FxHashMap<u64, ClassCount> {
     #[inline]
-    fn of(&mut self, class: u64) -> &mut Count {
-        self.entry(class).or_insert(Count::NONE)
+    fn of(&mut self, class: u64) -> &mut ClassCount {
+        self.entry(class).or_insert(ClassCount::NONE)
     }
 
     fn join(&mut self, other: Self) {
         other.into_iter().for_each(|(class, count)| self.of(class).join(count));
     }
 
-    fn list(self) -> Vec<(u64, Count)> {
+    fn list(self) -> Vec<(u64, ClassCount)> {
         self.into_iter().collect()
     }
 }
@@ -156,10 +156,10 @@ impl Counts for FxHashMap<u64, Count> {
 fn counted<C: Counts>(
     heap: &HeapState,
     options: GroupOptions,
-    classes: Classes,
+    classes: ObjectClasses,
     empty: impl Fn() -> C + Sync + Send,
     progress: &Progress,
-) -> Result<Vec<(u64, Count)>> {
+) -> Result<Vec<(u64, ClassCount)>> {
     let n = heap.object_count();
     let reachable = heap.reachable();
     let counts = (0..n.div_ceil(RUN))
@@ -169,7 +169,7 @@ fn counted<C: Counts>(
             for o in (run * RUN..((run + 1) * RUN).min(n)).map(|i| ObjectId(i as u32)) {
                 if options.include_unreachable || reachable.contains(o.0) {
                     let amount = Amount { objects: 1, bytes: heap.size_of(o) };
-                    counts.of(classes.of(heap, o)).join(Count { amount, example: o.0 });
+                    counts.of(classes.of(heap, o)).join(ClassCount { amount, example: o.0 });
                 }
             }
             Ok(counts)
@@ -185,7 +185,7 @@ fn counted<C: Counts>(
 /// number of cores.
 fn placed<'a>(
     heap: &'a HeapState,
-    mut counts: Vec<(u64, Count)>,
+    mut counts: Vec<(u64, ClassCount)>,
     placement: &'a mut Placement<'_>,
 ) -> impl Iterator<Item = (u64, Box<[u32]>)> + 'a {
     counts.sort_unstable_by_key(|(_, count)| count.example);

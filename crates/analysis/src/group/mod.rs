@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`Classifier`] | what an object is in one respect, and [what it reads](Reads) to say so |
 //! | [`ObjectView`] | what it sees of an object: what it declared, as far as the input knows |
-//! | [`Values`] | what it answers: a set of chains of names |
+//! | [`ObjectValues`] | what it answers: a set of chains of names |
 //! | [`Grouping`] | a list of classifiers under a name |
 //! | [`Registry`] | which classifiers and groupings there are, by name; [`grouping`] reads `package > type` |
 //! | [`group`] | the tree of a heap state, and the groups of each object |
@@ -53,6 +53,6 @@ pub use grouping::{GroupOptions, Grouping};
 pub use object::{ObjectView, type_names};
 pub(crate) use placement::Placement;
 pub use reads::Reads;
-pub use registry::{OptionInfo, Registry, RegistryError, Request, grouping, groupings, register, registry};
+pub use registry::{ClassifierRequest, OptionInfo, Registry, RegistryError, grouping, groupings, register, registry};
 pub use tree::MemoryTree;
-pub use values::Values;
+pub use values::ObjectValues;

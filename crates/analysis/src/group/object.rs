@@ -151,7 +151,7 @@ impl<'a> ObjectView<'a> {
 
     /// Its address ([`Reads::ID`]).
     pub fn address(&self) -> Option<u64> {
-        self.object(Reads::ID).map(|(heap, id)| heap.address(id))
+        self.object(Reads::ID).and_then(|(heap, id)| heap.address(id))
     }
 
     /// What it is over time ([`Reads::ID`]); `None` for objects of dumps.

@@ -1,6 +1,6 @@
 //! Where objects belong in the tree of a grouping.
 
-use super::{Grouping, MemoryTree, ObjectView, Values};
+use super::{Grouping, MemoryTree, ObjectValues, ObjectView};
 
 /// A grouping and the tree it makes.
 pub(crate) struct Placement<'g> {
@@ -9,7 +9,7 @@ pub(crate) struct Placement<'g> {
     grouping: &'g Grouping,
     /// The role of each classifier's nodes, as a symbol of the tree.
     roles: Vec<u32>,
-    values: Values,
+    values: ObjectValues,
 }
 
 impl<'g> Placement<'g> {
@@ -23,7 +23,7 @@ impl<'g> Placement<'g> {
             }
             roles.push(tree.symbol(&meta.name));
         }
-        Placement { tree, grouping, roles, values: Values::default() }
+        Placement { tree, grouping, roles, values: ObjectValues::default() }
     }
 
     /// The nodes an object ends up in, ascending: one, unless a classifier gave several values or none. Counts nothing.

@@ -2,7 +2,7 @@
 
 use super::classifier::ByFunction;
 use super::expression::{self, GroupingError};
-use super::{Classifier, ClassifierMeta, Grouping, ObjectView, Values};
+use super::{Classifier, ClassifierMeta, Grouping, ObjectValues, ObjectView};
 use std::fmt;
 use std::sync::{Arc, LazyLock, RwLock, RwLockReadGuard};
 
@@ -19,12 +19,12 @@ pub struct OptionInfo {
 
 /// How a classifier is asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub struct ClassifierRequest<'a> {
     pub(super) options: &'a [(&'a str, Option<&'a str>)],
     pub(super) above: &'a [&'a str],
 }
 
-impl<'a> Request<'a> {
+impl<'a> ClassifierRequest<'a> {
     /// Whether an option is there.
     pub fn has(&self, option: &str) -> bool {
         self.options.iter().any(|(name, _)| *name == option)
@@ -41,17 +41,17 @@ impl<'a> Request<'a> {
     }
 }
 
-type Make = dyn Fn(&Request<'_>) -> Result<Arc<dyn Classifier>, String> + Send + Sync;
+type Make = dyn Fn(&ClassifierRequest<'_>) -> Result<Arc<dyn Classifier>, String> + Send + Sync;
 
 /// A classifier in the registry.
-pub(super) struct Entry {
+pub(super) struct ClassifierEntry {
     pub meta: ClassifierMeta,
     pub options: &'static [OptionInfo],
     make: Box<Make>,
 }
 
-impl Entry {
-    pub fn make(&self, request: &Request<'_>) -> Result<Arc<dyn Classifier>, String> {
+impl ClassifierEntry {
+    pub fn make(&self, request: &ClassifierRequest<'_>) -> Result<Arc<dyn Classifier>, String> {
         (self.make)(request)
     }
 }
@@ -73,7 +73,7 @@ pub enum RegistryError {
 /// Classifiers and groupings by name.
 #[derive(Default)]
 pub struct Registry {
-    entries: Vec<Entry>,
+    entries: Vec<ClassifierEntry>,
     presets: Vec<Preset>,
 }
 
@@ -106,7 +106,7 @@ impl Registry {
     pub fn add(
         &mut self,
         meta: ClassifierMeta,
-        classify: impl Fn(&ObjectView<'_>, &mut Values) + Send + Sync + 'static,
+        classify: impl Fn(&ObjectView<'_>, &mut ObjectValues) + Send + Sync + 'static,
     ) -> Result<(), RegistryError> {
         let one: Arc<dyn Classifier> = Arc::new(ByFunction::new(meta.clone(), classify));
         self.add_with_options(meta, &[], move |_| Ok(Arc::clone(&one)))
@@ -121,10 +121,10 @@ impl Registry {
         &mut self,
         meta: ClassifierMeta,
         options: &'static [OptionInfo],
-        make: impl Fn(&Request<'_>) -> Result<Arc<dyn Classifier>, String> + Send + Sync + 'static,
+        make: impl Fn(&ClassifierRequest<'_>) -> Result<Arc<dyn Classifier>, String> + Send + Sync + 'static,
     ) -> Result<(), RegistryError> {
         self.check_name(&meta.id, true)?;
-        self.entries.push(Entry { meta, options, make: Box::new(make) });
+        self.entries.push(ClassifierEntry { meta, options, make: Box::new(make) });
         Ok(())
     }
 
@@ -150,11 +150,11 @@ impl Registry {
         if taken { Err(RegistryError::Taken(id.to_owned())) } else { Ok(()) }
     }
 
-    pub(super) fn entry(&self, id: &str) -> Option<&Entry> {
+    pub(super) fn entry(&self, id: &str) -> Option<&ClassifierEntry> {
         self.entries.iter().find(|e| e.meta.id == id)
     }
 
-    pub(super) fn entries(&self) -> &[Entry] {
+    pub(super) fn entries(&self) -> &[ClassifierEntry] {
         &self.entries
     }
 

@@ -72,14 +72,14 @@ impl MemoryTree {
     }
 
     /// Says that chains of single children with this role may be joined to one node.
-    pub fn join_chains(&mut self, role: &Arc<str>, separator: &'static str) {
+    pub(crate) fn join_chains(&mut self, role: &Arc<str>, separator: &'static str) {
         if !self.separators.iter().any(|(r, _)| r == role) {
             self.separators.push((Arc::clone(role), separator));
         }
     }
 
     /// Roles whose chains may be joined.
-    pub fn separators(&self) -> &[(Arc<str>, &'static str)] {
+    pub(crate) fn separators(&self) -> &[(Arc<str>, &'static str)] {
         &self.separators
     }
 
@@ -95,7 +95,7 @@ impl MemoryTree {
 
     /// Adds or takes away, in several nodes and what lies above them, once in each; lists them in `changed`, once for
     /// each time it is called.
-    pub fn change_up(&mut self, leaves: &[u32], objects: i64, bytes: i64, changed: &mut Vec<u32>) {
+    pub(crate) fn change_up(&mut self, leaves: &[u32], objects: i64, bytes: i64, changed: &mut Vec<u32>) {
         self.each_above(leaves, |amount, node| {
             // In two's complement, adding a negative number takes away.
             amount.objects = amount.objects.wrapping_add(objects as u64);
@@ -129,7 +129,7 @@ impl MemoryTree {
     }
 
     /// Empties all nodes; they stay.
-    pub fn clear_amounts(&mut self) {
+    pub(crate) fn clear_amounts(&mut self) {
         self.amount.fill(Amount::default());
     }
 

@@ -6,7 +6,7 @@
 /// Whoever classifies writes the names into it; nothing is allocated for an object. An object with several chains is
 /// counted in each, and once in whatever they have in common. An object without any is left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Values {
+pub struct ObjectValues {
     text: String,
     /// Where each name ends in the text.
     names: Vec<usize>,
@@ -14,7 +14,7 @@ pub struct Values {
     chains: Vec<usize>,
 }
 
-impl Values {
+impl ObjectValues {
     /// Adds a value.
     #[inline]
     pub fn one(&mut self, name: &str) {
@@ -63,7 +63,7 @@ mod tests {
         fn what_is_written_is_read(
             rounds in prop::collection::vec(prop::collection::vec(prop::collection::vec("[a-zé]{0,4}", 0..4), 0..4), 1..3),
         ) {
-            let mut values = Values::default();
+            let mut values = ObjectValues::default();
             for chains in rounds {
                 values.clear();
                 chains.iter().for_each(|chain| values.chain(chain));

@@ -9,7 +9,7 @@ use crate::timeline::{NodeId, Timeline, Unit};
 
 /// What stands in a column. Metrics by their place among those of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field {
+pub(super) enum TableField {
     Name,
     Role,
     /// Any name from the root to the node; only for filters.
@@ -25,37 +25,45 @@ pub(super) enum Field {
     Trend,
 }
 
-impl Field {
+impl TableField {
     /// What is compared when a number of some kind stands on the other side: growth with percent is relative.
-    pub(super) fn compared_with(self, kind: SuffixKind) -> Option<Field> {
+    pub(super) fn compared_with(self, kind: SuffixKind) -> Option<TableField> {
         match (self, kind) {
-            (Field::Name | Field::Role | Field::Path | Field::Trend, _) => None,
-            (Field::Growth(metric), SuffixKind::Percent) => Some(Field::GrowthPercent(metric)),
+            (TableField::Name | TableField::Role | TableField::Path | TableField::Trend, _) => None,
+            (TableField::Growth(metric), SuffixKind::Percent) => Some(TableField::GrowthPercent(metric)),
             (field, _) => Some(field),
         }
     }
 }
 
+/// Columns that are shown.
+type Shown = Vec<(Column, TableField)>;
+/// What filters can ask for.
+type Asked = Vec<(FilterColumn, TableField)>;
+
 /// The columns of a timeline, and the id of each that a filter can ask for beside them.
-pub(super) fn describe(timeline: &Timeline, metric: usize) -> (Vec<(Column, Field)>, Vec<(FilterColumn, Field)>) {
+pub(super) fn describe(timeline: &Timeline, metric: usize) -> (Shown, Asked) {
     let infos: Vec<_> = timeline.metrics().map(|m| timeline.metric_info(m)).collect();
     let chosen = &infos[metric];
     let lower = |title: &str| title.to_lowercase();
     let mut columns = vec![
-        (Column::new("name", "Name", CellKind::Node, "The group or district; all of the heap first"), Field::Name),
-        (Column::new("role", "Role", CellKind::Text, "What made the group: the name of the classifier"), Field::Role),
+        (Column::new("name", "Name", CellKind::Node, "The group or district; all of the heap first"), TableField::Name),
+        (
+            Column::new("role", "Role", CellKind::Text, "What made the group: the name of the classifier"),
+            TableField::Role,
+        ),
     ];
     let mut column = |id: String, title: String, kind, explanation: String, field| {
         columns.push((Column::new(id, title, kind, explanation), field));
     };
     for (i, info) in infos.iter().enumerate() {
         let (id, title) = (info.id.to_string(), info.title.to_string());
-        column(id, title, CellKind::Number(info.unit), format!("{} at the last time", info.title), Field::Last(i));
+        column(id, title, CellKind::Number(info.unit), format!("{} at the last time", info.title), TableField::Last(i));
     }
     for (i, info) in infos.iter().enumerate() {
         let title = format!("Growth, {}", lower(&info.title));
         let explanation = format!("{} at the last time minus the first", info.title);
-        column(format!("growth_{}", info.id), title, CellKind::Change(info.unit), explanation, Field::Growth(i));
+        column(format!("growth_{}", info.id), title, CellKind::Change(info.unit), explanation, TableField::Growth(i));
     }
     let of = lower(&chosen.title);
     column(
@@ -63,31 +71,37 @@ pub(super) fn describe(timeline: &Timeline, metric: usize) -> (Vec<(Column, Fiel
         "Growth %".into(),
         CellKind::Percent,
         format!("Growth of {of} relative to the first time; no number where there was nothing"),
-        Field::GrowthPercent(metric),
+        TableField::GrowthPercent(metric),
     );
     column(
         "share".into(),
         "Share".into(),
         CellKind::Percent,
         format!("Part of the {of} of all that is grouped, at the last time"),
-        Field::Share,
+        TableField::Share,
     );
-    column("trend".into(), "Trend".into(), CellKind::Series(chosen.unit), format!("The {of} over time"), Field::Trend);
+    column(
+        "trend".into(),
+        "Trend".into(),
+        CellKind::Series(chosen.unit),
+        format!("The {of} over time"),
+        TableField::Trend,
+    );
 
     let ask = |id: String, kind, field| (FilterColumn { id, kind }, field);
     let mut asked: Vec<_> = columns
         .iter()
-        .filter(|(_, field)| *field != Field::Trend)
+        .filter(|(_, field)| *field != TableField::Trend)
         .map(|(column, field)| ask(column.id.clone(), column.kind, *field))
         .collect();
-    asked.push(ask("growth".into(), CellKind::Change(chosen.unit), Field::Growth(metric)));
+    asked.push(ask("growth".into(), CellKind::Change(chosen.unit), TableField::Growth(metric)));
     for (i, info) in infos.iter().enumerate() {
-        asked.push(ask(format!("first_{}", info.id), CellKind::Number(info.unit), Field::First(i)));
-        asked.push(ask(format!("peak_{}", info.id), CellKind::Number(info.unit), Field::Peak(i)));
+        asked.push(ask(format!("first_{}", info.id), CellKind::Number(info.unit), TableField::First(i)));
+        asked.push(ask(format!("peak_{}", info.id), CellKind::Number(info.unit), TableField::Peak(i)));
     }
-    asked.push(ask("path".into(), CellKind::Text, Field::Path));
-    asked.push(ask("level".into(), CellKind::Number(Unit::Count), Field::Level));
-    asked.push(ask("children".into(), CellKind::Number(Unit::Count), Field::Children));
+    asked.push(ask("path".into(), CellKind::Text, TableField::Path));
+    asked.push(ask("level".into(), CellKind::Number(Unit::Count), TableField::Level));
+    asked.push(ask("children".into(), CellKind::Number(Unit::Count), TableField::Children));
     (columns, asked)
 }
 
@@ -104,60 +118,60 @@ fn relative(first: u64, last: u64) -> f64 {
 impl TreeTable {
     /// The number of a node in a column, as filters compare it. Texts have none.
     #[inline]
-    pub(super) fn number(&self, node: NodeId, field: Field) -> f64 {
+    pub(super) fn number(&self, node: NodeId, field: TableField) -> f64 {
         let i = node.index();
         match field {
-            Field::Last(m) => self.last[m][i] as f64,
-            Field::First(m) => self.first[m][i] as f64,
-            Field::Peak(m) => self.timeline.peak(node, self.metrics[m]) as f64,
-            Field::Growth(m) => change(self.first[m][i], self.last[m][i]) as f64,
-            Field::GrowthPercent(m) => relative(self.first[m][i], self.last[m][i]),
-            Field::Share => match self.last[self.metric][0] {
+            TableField::Last(m) => self.last[m][i] as f64,
+            TableField::First(m) => self.first[m][i] as f64,
+            TableField::Peak(m) => self.timeline.peak(node, self.metrics[m]) as f64,
+            TableField::Growth(m) => change(self.first[m][i], self.last[m][i]) as f64,
+            TableField::GrowthPercent(m) => relative(self.first[m][i], self.last[m][i]),
+            TableField::Share => match self.last[self.metric][0] {
                 0 => 0.0,
                 all => 100.0 * self.last[self.metric][i] as f64 / all as f64,
             },
-            Field::Level => f64::from(self.timeline.level(node)),
-            Field::Children => self.timeline.children(node).len() as f64,
-            Field::Name | Field::Role | Field::Path | Field::Trend => 0.0,
+            TableField::Level => f64::from(self.timeline.level(node)),
+            TableField::Children => self.timeline.children(node).len() as f64,
+            TableField::Name | TableField::Role | TableField::Path | TableField::Trend => 0.0,
         }
     }
 
     /// A number that orders nodes as a column does, smallest first. Names and roles have none.
     #[inline]
-    pub(super) fn order(&self, node: NodeId, field: Field) -> u64 {
+    pub(super) fn order(&self, node: NodeId, field: TableField) -> u64 {
         const SIGN: u64 = 1 << 63;
         let i = node.index();
         match field {
-            Field::Last(m) => self.last[m][i],
-            Field::First(m) => self.first[m][i],
-            Field::Peak(m) => self.timeline.peak(node, self.metrics[m]),
-            Field::Share | Field::Trend => self.last[self.metric][i],
-            Field::Growth(m) => change(self.first[m][i], self.last[m][i]) as u64 ^ SIGN,
-            Field::GrowthPercent(_) => {
+            TableField::Last(m) => self.last[m][i],
+            TableField::First(m) => self.first[m][i],
+            TableField::Peak(m) => self.timeline.peak(node, self.metrics[m]),
+            TableField::Share | TableField::Trend => self.last[self.metric][i],
+            TableField::Growth(m) => change(self.first[m][i], self.last[m][i]) as u64 ^ SIGN,
+            TableField::GrowthPercent(_) => {
                 // The order of IEEE 754: negative numbers turned around, positive ones above them.
                 let bits = self.number(node, field).to_bits();
                 if bits & SIGN == 0 { bits | SIGN } else { !bits }
             }
-            Field::Level => u64::from(self.timeline.level(node)),
-            Field::Children => self.timeline.children(node).len() as u64,
-            Field::Name | Field::Role | Field::Path => 0,
+            TableField::Level => u64::from(self.timeline.level(node)),
+            TableField::Children => self.timeline.children(node).len() as u64,
+            TableField::Name | TableField::Role | TableField::Path => 0,
         }
     }
 
-    pub(super) fn cell_of(&self, node: NodeId, field: Field) -> Cell {
+    pub(super) fn cell_of(&self, node: NodeId, field: TableField) -> Cell {
         let i = node.index();
         let timeline = &*self.timeline;
         match field {
-            Field::Name => Cell::Node(NodeLink::new(timeline, node)),
-            Field::Role | Field::Path => Cell::Text(timeline.role(node).to_owned()),
-            Field::Last(m) => Cell::Number(self.last[m][i]),
-            Field::First(m) => Cell::Number(self.first[m][i]),
-            Field::Peak(m) => Cell::Number(timeline.peak(node, self.metrics[m])),
-            Field::Growth(m) => Cell::Change(change(self.first[m][i], self.last[m][i])),
-            Field::GrowthPercent(_) | Field::Share => Cell::Percent(self.number(node, field)),
-            Field::Level => Cell::Number(u64::from(timeline.level(node))),
-            Field::Children => Cell::Number(timeline.children(node).len() as u64),
-            Field::Trend => {
+            TableField::Name => Cell::Node(NodeLink::new(timeline, node)),
+            TableField::Role | TableField::Path => Cell::Text(timeline.role(node).to_owned()),
+            TableField::Last(m) => Cell::Number(self.last[m][i]),
+            TableField::First(m) => Cell::Number(self.first[m][i]),
+            TableField::Peak(m) => Cell::Number(timeline.peak(node, self.metrics[m])),
+            TableField::Growth(m) => Cell::Change(change(self.first[m][i], self.last[m][i])),
+            TableField::GrowthPercent(_) | TableField::Share => Cell::Percent(self.number(node, field)),
+            TableField::Level => Cell::Number(u64::from(timeline.level(node))),
+            TableField::Children => Cell::Number(timeline.children(node).len() as u64),
+            TableField::Trend => {
                 let metric = self.metrics[self.metric];
                 Cell::Series(self.window.times().map(|t| timeline.value(t, node, metric)).collect())
             }

@@ -1,7 +1,7 @@
 //! Which nodes a filter holds for: column by column, on all cores.
 
 use super::TreeTable;
-use super::columns::Field;
+use super::columns::TableField;
 use super::filter::{Comparison, Filter, Matching};
 use crate::timeline::{NodeId, Timeline};
 use memory_city_heap::error::{Error, Result};
@@ -32,7 +32,7 @@ fn each(n: usize, progress: &Progress, holds: impl Fn(NodeId) -> bool + Sync) ->
 
 /// A filter with its columns and texts looked up.
 enum Test {
-    Number(Field, Comparison, f64),
+    Number(TableField, Comparison, f64),
     Name(Pattern, bool),
     Role(Pattern, bool),
     /// Answers that are known for each node.

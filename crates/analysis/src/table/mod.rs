@@ -50,12 +50,12 @@ mod view;
 
 pub use filter::{Comparison, Filter, Matching, Quantity};
 pub use parse::{FilterColumn, FilterError};
-pub use view::{Arrangement, Expanded, Shape, Sort, TableRows, TableView};
+pub use view::{Arrangement, Expanded, Sort, TableRows, TableShape, TableView};
 
 use crate::analyses::TimeWindow;
 use crate::tabular::{Cell, Column};
 use crate::timeline::{Metric, NodeId, Timeline};
-use columns::Field;
+use columns::TableField;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use rayon::prelude::*;
@@ -73,9 +73,9 @@ pub struct TreeTable {
     /// The same at the last time.
     last: Vec<Vec<u64>>,
     columns: Vec<Column>,
-    fields: Vec<Field>,
+    fields: Vec<TableField>,
     asked: Vec<FilterColumn>,
-    asked_fields: Vec<Field>,
+    asked_fields: Vec<TableField>,
 }
 
 impl TreeTable {
@@ -145,9 +145,9 @@ impl TreeTable {
     /// # Errors
     /// When there is no such column; says which there are.
     pub fn sort(&self, column: &str, descending: bool) -> Result<Sort> {
-        let field = self.field(column).filter(|field| *field != Field::Path);
+        let field = self.field(column).filter(|field| *field != TableField::Path);
         let field = field.ok_or_else(|| {
-            let known = self.asked.iter().zip(&self.asked_fields).filter(|(_, f)| **f != Field::Path);
+            let known = self.asked.iter().zip(&self.asked_fields).filter(|(_, f)| **f != TableField::Path);
             let known: Vec<&str> = known.map(|(c, _)| c.id.as_str()).collect();
             Error::Unusable {
                 what: format!("There is no column {column} to sort by"),
@@ -158,7 +158,7 @@ impl TreeTable {
     }
 
     /// The field of a column by its id.
-    fn field(&self, id: &str) -> Option<Field> {
+    fn field(&self, id: &str) -> Option<TableField> {
         let shown = self.columns.iter().position(|c| c.id == id).map(|i| self.fields[i]);
         shown.or_else(|| self.asked.iter().position(|c| c.id == id).map(|i| self.asked_fields[i]))
     }

@@ -75,7 +75,7 @@ enum Token {
 /// # Errors
 /// When it is none; says where, and what could stand there.
 pub fn parse(text: &str, columns: &[FilterColumn]) -> Result<Filter, FilterError> {
-    let mut parser = Parser { text, at: 0, start: 0, token: Token::End, columns, depth: 0 };
+    let mut parser = FilterParser { text, at: 0, start: 0, token: Token::End, columns, depth: 0 };
     parser.next()?;
     let filter = parser.any()?;
     match parser.token {
@@ -84,7 +84,7 @@ pub fn parse(text: &str, columns: &[FilterColumn]) -> Result<Filter, FilterError
     }
 }
 
-struct Parser<'a> {
+struct FilterParser<'a> {
     text: &'a str,
     /// Behind the token.
     at: usize,
@@ -97,7 +97,7 @@ struct Parser<'a> {
 
 type Parsed<T> = Result<T, FilterError>;
 
-impl<'a> Parser<'a> {
+impl<'a> FilterParser<'a> {
     fn wrong(&self, at: usize, message: impl Into<String>) -> FilterError {
         FilterError { at, character: self.text[..at].chars().count(), message: message.into() }
     }

@@ -69,11 +69,10 @@ fn filters() -> impl Strategy<Value = Filter> {
         // A suffix that does not fit is refused when it is read: that is another test.
         let fits = match (column, SUFFIXES[suffix].2) {
             (_, filter::SuffixKind::Anything) => true,
-            ("growth" | "growth_objects" | "growth_bytes" | "growth_percent" | "share", kind)
-                if kind == filter::SuffixKind::Percent =>
-            {
-                true
-            }
+            (
+                "growth" | "growth_objects" | "growth_bytes" | "growth_percent" | "share",
+                filter::SuffixKind::Percent,
+            ) => true,
             ("bytes" | "growth" | "growth_bytes" | "first_bytes", kind) => kind == filter::SuffixKind::Bytes,
             ("deep size", kind) => kind == filter::SuffixKind::Millis,
             _ => false,
@@ -232,7 +231,7 @@ proptest! {
         let timeline = timeline(3, &plan);
         let table = table(&timeline, metric);
         let filter = table.filter(&refit(filter.to_string())).expect("a filter");
-        let arrangement = Arrangement { filter: Some(filter.clone()), shape: Shape::Nodes, ..Arrangement::default() };
+        let arrangement = Arrangement { filter: Some(filter.clone()), shape: TableShape::Nodes, ..Arrangement::default() };
         let view = table.rebuild(&arrangement, &Progress::new()).expect("a view");
         let found: Vec<NodeId> = timeline.nodes().filter(|&n| holds(&timeline, metric, n, &filter)).collect();
         prop_assert_eq!(view.matched, found.len() as u64);
@@ -254,7 +253,7 @@ proptest! {
         let arrangement = Arrangement {
             sort: Some(table.sort(column, descending).expect("a column")),
             filter: filter.clone(),
-            shape: Shape::Tree,
+            shape: TableShape::Tree,
             expanded: opened.clone().map_or(Expanded::All, Expanded::Nodes),
             deepest,
         };
@@ -276,7 +275,7 @@ proptest! {
         let too_deep = timeline.nodes().filter(kept).filter(|&n| timeline.level(n) > deepest.unwrap_or(99)).count();
         prop_assert_eq!(view.too_deep, too_deep as u64);
 
-        let flat = Arrangement { shape: Shape::Leaves, ..arrangement };
+        let flat = Arrangement { shape: TableShape::Leaves, ..arrangement };
         let view = table.rebuild(&flat, &Progress::new()).expect("a view");
         let mut leaves: Vec<NodeId> = timeline.nodes().filter(|&n| timeline.is_leaf(n) && found(n)).collect();
         prop_assert_eq!(view.matched, leaves.len() as u64);

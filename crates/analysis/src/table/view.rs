@@ -1,10 +1,10 @@
 //! Which rows of a table there are, and in which order.
 
 use super::TreeTable;
-use super::columns::Field;
+use super::columns::TableField;
 use super::evaluate::matches;
 use super::filter::Filter;
-use crate::tabular::{Header, Row, RowSource};
+use crate::tabular::{Row, RowSource, TableHeader};
 use crate::timeline::{NodeId, Timeline};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -20,7 +20,7 @@ pub struct Arrangement {
     /// Which nodes are looked for.
     pub filter: Option<Filter>,
     /// Whether the tree is seen.
-    pub shape: Shape,
+    pub shape: TableShape,
     /// Of trees: which nodes are open.
     pub expanded: Expanded,
     /// The deepest level that is listed; the root is level 0.
@@ -30,14 +30,14 @@ pub struct Arrangement {
 /// The order of a column ([`TreeTable::sort`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sort {
-    pub(super) field: Field,
+    pub(super) field: TableField,
     /// Largest first. Ties keep the order of the tree.
     pub descending: bool,
 }
 
 /// Whether rows lie below others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shape {
+pub enum TableShape {
     /// Children follow their parent, sorted among themselves. Nodes above one that is looked for are listed, and open.
     #[default]
     Tree,
@@ -91,12 +91,12 @@ impl TreeTable {
         let timeline = &*self.timeline;
         let found = arrangement.filter.as_ref().map(|filter| matches(self, filter, progress)).transpose()?;
         progress.check()?;
-        if arrangement.shape == Shape::Tree {
+        if arrangement.shape == TableShape::Tree {
             return self.tree(arrangement, found, progress);
         }
         let listed = |&node: &NodeId| {
             found.as_ref().is_none_or(|found| found[node.index()])
-                && (arrangement.shape == Shape::Nodes || timeline.is_leaf(node))
+                && (arrangement.shape == TableShape::Nodes || timeline.is_leaf(node))
         };
         let all: Vec<NodeId> = timeline.nodes().filter(listed).collect();
         let matched = all.len() as u64;
@@ -172,9 +172,9 @@ impl TreeTable {
         }
         match sort.field {
             // That is how siblings are numbered.
-            Field::Name if !sort.descending => {}
-            Field::Name => slices.into_par_iter().for_each(|slice| slice.reverse()),
-            Field::Role => slices.into_par_iter().for_each(|slice| self.sort_texts(slice, sort)),
+            TableField::Name if !sort.descending => {}
+            TableField::Name => slices.into_par_iter().for_each(|slice| slice.reverse()),
+            TableField::Role => slices.into_par_iter().for_each(|slice| self.sort_texts(slice, sort)),
             _ => slices.into_par_iter().for_each(|slice| {
                 let key = |node: &u32| (self.key(NodeId(*node), sort), *node);
                 match slice.len() {
@@ -192,7 +192,7 @@ impl TreeTable {
 
     fn sort_flat(&self, rows: &mut [NodeId], sort: Option<Sort>) {
         let Some(sort) = sort else { return };
-        if matches!(sort.field, Field::Name | Field::Role) {
+        if matches!(sort.field, TableField::Name | TableField::Role) {
             let mut order: Vec<u32> = rows.iter().map(|n| n.0).collect();
             self.sort_texts(&mut order, sort);
             rows.iter_mut().zip(order).for_each(|(row, node)| *row = NodeId(node));
@@ -211,7 +211,7 @@ impl TreeTable {
     /// Sorts by name or role. Most texts differ within their first letters, which are compared as one number.
     fn sort_texts(&self, nodes: &mut [u32], sort: Sort) {
         let text = |node: u32| match sort.field {
-            Field::Role => self.timeline.role(NodeId(node)),
+            TableField::Role => self.timeline.role(NodeId(node)),
             _ => self.timeline.name(NodeId(node)),
         };
         let first_letters = |node: u32| {
@@ -242,7 +242,7 @@ fn siblings(timeline: &Timeline, node: NodeId) -> std::ops::Range<usize> {
 pub struct TableRows<'a> {
     table: &'a TreeTable,
     view: &'a TableView,
-    header: Header,
+    header: TableHeader,
     left_out: String,
 }
 
@@ -250,12 +250,12 @@ impl<'a> TableRows<'a> {
     /// The rows of a view that was made of `arrangement`. `grouping` is said in the title.
     pub fn new(table: &'a TreeTable, view: &'a TableView, arrangement: &Arrangement, grouping: &str) -> TableRows<'a> {
         let info = table.timeline.metric_info(table.metrics[table.metric]);
-        let header = Header {
+        let header = TableHeader {
             id: "tree".into(),
             title: format!("Memory tree ({}, first to last; grouped by {grouping})", info.id),
             columns: table.columns.clone(),
             kinds: Vec::new(),
-            nested: arrangement.shape == Shape::Tree,
+            nested: arrangement.shape == TableShape::Tree,
         };
         let left_out = match arrangement.deepest {
             Some(deepest) => format!("nodes below level {deepest}"),
@@ -266,7 +266,7 @@ impl<'a> TableRows<'a> {
 }
 
 impl RowSource for TableRows<'_> {
-    fn header(&self) -> &Header {
+    fn header(&self) -> &TableHeader {
         &self.header
     }
 

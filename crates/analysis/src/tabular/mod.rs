@@ -1,5 +1,5 @@
 //! Rows of typed cells under described columns: the one form in which results leave this crate, and how it is written as
-//! text, JSON and CSV. A panel that shows a table needs nothing beyond [`Header`], [`RowSource`] and [`Cell::text`].
+//! text, JSON and CSV. A panel that shows a table needs nothing beyond [`TableHeader`], [`RowSource`] and [`Cell::text`].
 //!
 //! | module | does |
 //! |---|---|
@@ -64,7 +64,7 @@ pub struct RowKind {
 
 /// What is said of a table before its first row.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Header {
+pub struct TableHeader {
     /// Name for programs, unique in a result: `growing`.
     pub id: String,
     /// Name for people, with what was asked for: `Grows most (bytes, first to last)`.
@@ -77,7 +77,7 @@ pub struct Header {
     pub nested: bool,
 }
 
-impl Header {
+impl TableHeader {
     /// The place of a column.
     pub fn column(&self, id: &str) -> Option<usize> {
         self.columns.iter().position(|c| c.id == id)
@@ -87,7 +87,7 @@ impl Header {
 /// A row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// Place of its kind in [`Header::kinds`]; of no meaning where there are none.
+    /// Place of its kind in [`TableHeader::kinds`]; of no meaning where there are none.
     pub kind: usize,
     /// How deep it lies: it belongs to the last row before it that lies less deep.
     pub depth: u32,
@@ -98,7 +98,7 @@ pub struct Row {
 /// Anything that has rows: those that an analysis found, or the nodes of a tree, made when they are asked for.
 pub trait RowSource {
     /// What is said before the rows.
-    fn header(&self) -> &Header;
+    fn header(&self) -> &TableHeader;
     /// How many rows there are.
     fn len(&self) -> usize;
     /// Whether there are none.
@@ -121,7 +121,7 @@ pub trait RowSource {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResultTable {
     /// What is said before the rows.
-    pub header: Header,
+    pub header: TableHeader,
     /// The rows, each with one cell for each column.
     pub rows: Vec<Row>,
     /// How many more there would be, and what they are.
@@ -131,7 +131,7 @@ pub struct ResultTable {
 }
 
 impl RowSource for ResultTable {
-    fn header(&self) -> &Header {
+    fn header(&self) -> &TableHeader {
         &self.header
     }
     fn len(&self) -> usize {

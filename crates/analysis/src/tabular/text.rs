@@ -1,6 +1,6 @@
 //! A table as text: in columns where rows are alike, as sentences where they are of several kinds.
 
-use super::{Cell, CellKind, Column, Header, Row, RowSource};
+use super::{Cell, CellKind, Column, Row, RowSource, TableHeader};
 use memory_city_heap::progress::Progress;
 use std::io::{self, Write};
 
@@ -123,7 +123,7 @@ fn sentences(table: &dyn RowSource, out: &mut dyn Write, progress: &Progress) ->
 }
 
 /// The sentence of a row.
-fn sentence(header: &Header, row: &Row) -> String {
+fn sentence(header: &TableHeader, row: &Row) -> String {
     let mut text = String::new();
     let mut rest = header.kinds.get(row.kind).map_or("", |kind| kind.sentence.as_str());
     while let Some((before, after)) = rest.split_once('{') {
@@ -135,7 +135,7 @@ fn sentence(header: &Header, row: &Row) -> String {
     text + rest
 }
 
-fn fill(header: &Header, row: &Row, place: &str) -> String {
+fn fill(header: &TableHeader, row: &Row, place: &str) -> String {
     let id = place.strip_suffix(".path").unwrap_or(place);
     let Some(at) = header.column(id) else { return format!("{{{place}}}") };
     match (&row.cells[at], &header.columns[at]) {

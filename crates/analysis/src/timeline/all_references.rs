@@ -4,6 +4,7 @@
 //! [`references`](super::references) answers for one group, which is what a click asks for. Asking it for each group in
 //! turn would look at the heap once for each of them.
 
+use super::references::nodes;
 use super::{NodeId, Timeline};
 use crate::group::Grouped;
 use ahash::AHashMap;
@@ -15,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 /// References from the objects of one group to those of another, or among those of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair {
+pub struct ReferencePair {
     /// The group that refers.
     pub from: NodeId,
     /// The group that is referred to.
@@ -30,7 +31,7 @@ pub struct Pair {
 
 /// A GC root, or several of the same kind and place, and the group of what they hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldByRoot {
     /// The group.
     pub node: NodeId,
     /// Kind and place, for people.
@@ -43,9 +44,9 @@ pub struct Held {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeReferences {
     /// By the group that refers, then by the other.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<ReferencePair>,
     /// By group, then by root.
-    pub roots: Vec<Held>,
+    pub roots: Vec<HeldByRoot>,
 }
 
 /// Objects a task looks at between two looks at the clock.
@@ -69,7 +70,7 @@ pub fn time_references(
     let sums = (0..n.div_ceil(part))
         .into_par_iter()
         .map(|i| {
-            let mut sums = Sums { pairs: FxHashMap::default(), mark: vec![0; grouped.tree.len()], turn: 0 };
+            let mut sums = Sums { place: &place, pairs: FxHashMap::default(), mark: vec![0; timeline.len()], turn: 0 };
             let objects = i * part..((i + 1) * part).min(n);
             for run in objects.step_by(RUN) {
                 progress.check()?;
@@ -89,47 +90,52 @@ pub fn time_references(
             }
             Ok(more)
         })?;
-    let mut pairs: Vec<Pair> = sums
+    let mut pairs: Vec<ReferencePair> = sums
         .into_iter()
-        .filter_map(|((from, to), [referencing, referenced, references])| {
-            let (from, to) = (place[from as usize]?, place[to as usize]?);
-            Some(Pair { from, to, referencing, referenced, references })
+        .map(|((from, to), [referencing, referenced, references])| ReferencePair {
+            from: NodeId(from),
+            to: NodeId(to),
+            referencing,
+            referenced,
+            references,
         })
         .collect();
     pairs.sort_unstable_by_key(|p| (p.from, p.to));
     Ok(TimeReferences { pairs, roots: roots(heap, grouped, &place) })
 }
 
-/// By pair of leaves: objects that refer, objects that are referred to, references.
+/// By pair of nodes: objects that refer, objects that are referred to, references.
 type PairSums = FxHashMap<(u32, u32), [u64; 3]>;
 
-struct Sums {
+struct Sums<'a> {
+    /// The node of each leaf of the tree: where a chain of single children is one node, several leaves are the same.
+    place: &'a [Option<NodeId>],
     pairs: PairSums,
-    /// By leaf: the turn in which it was last met. An object counts once for each other group.
+    /// By node: the turn in which it was last met. An object counts once for each other group.
     mark: Vec<u32>,
     turn: u32,
 }
 
-impl Sums {
+impl Sums<'_> {
     /// Adds what an object refers to, and that it is referred to. A reference between objects of one group is inside
     /// that group, whatever other groups they are in.
     fn add(&mut self, heap: &HeapState, grouped: &Grouped, o: ObjectId) {
-        let leaves = grouped.leaves_of(heap, o);
-        for &from in leaves {
+        let place = self.place;
+        let nodes_of = |o: ObjectId| nodes(place, grouped.leaves_of(heap, o));
+        for from in nodes_of(o) {
             self.next_turn();
             for &target in heap.references(o) {
-                let theirs = grouped.leaves_of(heap, target);
-                match theirs.contains(&from) {
+                match nodes_of(target).any(|to| to == from) {
                     true => self.count(from, from, from, 0, true),
-                    false => theirs.iter().for_each(|&to| self.count(from, to, to, 0, true)),
+                    false => nodes_of(target).for_each(|to| self.count(from, to, to, 0, true)),
                 }
             }
         }
-        for &to in leaves {
+        for to in nodes_of(o) {
             self.next_turn();
             for &referrer in heap.referrers(o) {
-                for &from in grouped.leaves_of(heap, referrer) {
-                    if from == to || !leaves.contains(&from) {
+                for from in nodes_of(referrer) {
+                    if from == to || !nodes_of(o).any(|own| own == from) {
                         self.count(from, to, from, 1, false);
                     }
                 }
@@ -153,15 +159,16 @@ impl Sums {
     }
 }
 
-fn roots(heap: &HeapState, grouped: &Grouped, place: &[Option<NodeId>]) -> Vec<Held> {
+fn roots(heap: &HeapState, grouped: &Grouped, place: &[Option<NodeId>]) -> Vec<HeldByRoot> {
     // Texts of dumps: hashed with a random seed.
     let mut counts: AHashMap<(NodeId, String), u64> = AHashMap::default();
     for root in heap.roots() {
-        for node in grouped.leaves_of(heap, root.object).iter().filter_map(|&leaf| place[leaf as usize]) {
+        for node in nodes(place, grouped.leaves_of(heap, root.object)).map(NodeId) {
             *counts.entry((node, root.text())).or_default() += 1;
         }
     }
-    let mut roots: Vec<Held> = counts.into_iter().map(|((node, root), objects)| Held { node, root, objects }).collect();
+    let mut roots: Vec<HeldByRoot> =
+        counts.into_iter().map(|((node, root), objects)| HeldByRoot { node, root, objects }).collect();
     roots.sort_unstable_by(|a, b| (a.node, &a.root).cmp(&(b.node, &b.root)));
     roots
 }

@@ -4,7 +4,7 @@
 //! in which nodes first came: that costs two comparisons. Only where the guess fails is a node hashed.
 
 use super::json::memory::Amounts;
-use super::symbols::Symbols;
+use super::symbols::NameTable;
 use super::{Amount, NodeId, TimePoint, Timeline};
 use crate::group::MemoryTree;
 use ahash::AHashMap;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct TimelineBuilder {
     pub(super) points: Vec<TimePoint>,
-    pub(super) symbols: Symbols,
+    pub(super) symbols: NameTable,
     pub(super) parent: Vec<u32>,
     /// Names, roles and keys are symbols.
     pub(super) name: Vec<u32>,
@@ -26,7 +26,7 @@ pub struct TimelineBuilder {
     seen: Vec<u32>,
     /// The amount of each node at the last time.
     last: Vec<Amount>,
-    find: AHashMap<Identity, u32>,
+    find: AHashMap<NodeIdentity, u32>,
     /// By the symbol of a name: the role of the first node of that name.
     role_of_name: Vec<u32>,
     /// The most bytes of names that are made up when the timeline is finished, so that siblings differ.
@@ -50,7 +50,7 @@ pub(super) type Change = (u32, Amount);
 
 /// A node of a tree to be added. Parents come before their children, the root comes first.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Row<'a> {
+pub(crate) struct NodeRow<'a> {
     /// Number of the parent among the rows; of no meaning for the root.
     pub parent: usize,
     /// What made the node.
@@ -84,7 +84,7 @@ pub(crate) struct Keys {
 /// What makes a node the same at another time. Hashed with a random seed: names come from files, and nobody shall be
 /// able to choose names that all fall into one bucket.
 #[derive(PartialEq, Eq, Hash, Clone, Copy, Debug)]
-struct Identity {
+struct NodeIdentity {
     parent: u32,
     role: u32,
     /// The key where there is one, else the name.
@@ -111,7 +111,7 @@ impl TimelineBuilder {
     pub(crate) fn add_rows<'a>(
         &mut self,
         point: TimePoint,
-        rows: impl ExactSizeIterator<Item = Row<'a>>,
+        rows: impl ExactSizeIterator<Item = NodeRow<'a>>,
     ) -> Duplicates {
         let time = self.points.len() as u32 + 1;
         let mut ids: Vec<u32> = Vec::with_capacity(rows.len());
@@ -230,7 +230,7 @@ impl TimelineBuilder {
     }
 
     /// The most that adding a tree would add to [`TimelineBuilder::amounts`]: costs what looking up its nodes costs.
-    pub(crate) fn growth<'a>(&self, rows: impl ExactSizeIterator<Item = Row<'a>>) -> Amounts {
+    pub(crate) fn growth<'a>(&self, rows: impl ExactSizeIterator<Item = NodeRow<'a>>) -> Amounts {
         let mut growth = Amounts { changes: (rows.len() + self.known.len()) as u64, ..Amounts::default() };
         let mut ids: Vec<u32> = Vec::with_capacity(rows.len());
         let mut role_of_name: AHashMap<&str, &str> = AHashMap::default();
@@ -352,7 +352,7 @@ impl TimelineBuilder {
 
     /// Whether `guess` is the child that a row stands for.
     #[inline]
-    fn is_child(&self, parent: u32, row: &Row<'_>, guess: u32) -> bool {
+    fn is_child(&self, parent: u32, row: &NodeRow<'_>, guess: u32) -> bool {
         let g = guess as usize;
         if g < self.parent.len() && self.parent[g] == parent && g > 0 {
             let is = |symbol: u32, text: &str| **self.symbols.text(symbol) == *text;
@@ -366,15 +366,15 @@ impl TimelineBuilder {
         false
     }
 
-    fn known_child(&self, parent: u32, row: &Row<'_>, guess: u32) -> Option<u32> {
+    fn known_child(&self, parent: u32, row: &NodeRow<'_>, guess: u32) -> Option<u32> {
         if self.is_child(parent, row, guess) {
             return Some(guess);
         }
         let (role, text) = (self.symbols.find(row.role)?, self.symbols.find(row.key.unwrap_or(row.name))?);
-        self.find.get(&Identity { parent, role, text, keyed: row.key.is_some() }).copied()
+        self.find.get(&NodeIdentity { parent, role, text, keyed: row.key.is_some() }).copied()
     }
 
-    fn child(&mut self, parent: u32, row: &Row<'_>, guess: u32) -> u32 {
+    fn child(&mut self, parent: u32, row: &NodeRow<'_>, guess: u32) -> u32 {
         if self.is_child(parent, row, guess) {
             return guess;
         }
@@ -385,7 +385,7 @@ impl TimelineBuilder {
         };
         let text = if key == NONE { name } else { key };
         let next = self.parent.len() as u32;
-        let id = *self.find.entry(Identity { parent, role, text, keyed: key != NONE }).or_insert(next);
+        let id = *self.find.entry(NodeIdentity { parent, role, text, keyed: key != NONE }).or_insert(next);
         if id == next {
             let name = if key == NONE { name } else { self.symbols.of(row.name) };
             self.push(parent, name, role, key);
@@ -396,7 +396,7 @@ impl TimelineBuilder {
 
     /// Counts what a name of its own may take that is made up for a node: where it has a key, or where a node of
     /// another role has its name. Both of them get one, so it counts twice.
-    fn note_name(&mut self, name: u32, role: u32, row: &Row<'_>) {
+    fn note_name(&mut self, name: u32, role: u32, row: &NodeRow<'_>) {
         if self.role_of_name.len() <= name as usize {
             self.role_of_name.resize(self.symbols.len(), NONE);
         }
@@ -429,8 +429,8 @@ impl TimelineBuilder {
     }
 }
 
-fn row(tree: &MemoryTree, n: usize) -> Row<'_> {
-    Row {
+fn row(tree: &MemoryTree, n: usize) -> NodeRow<'_> {
+    NodeRow {
         parent: tree.parent(n).unwrap_or_default(),
         role: tree.role(n),
         name: tree.name(n),

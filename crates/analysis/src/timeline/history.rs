@@ -277,6 +277,9 @@ fn check(grouping: &Grouping, known: Reads, what: &str, point: Option<&SnapshotI
     let place = point.map(|p| format!(" ({})", p.label)).unwrap_or_default();
     Err(Error::Unusable {
         what: format!("The grouping {} needs {lacks}, which {what}{place} does not hold", grouping.title),
-        remedy: "Choose a grouping by type, package, class loader or object kind".into(),
+        remedy: match (grouping.reads() - known).intersects(Reads::LIFE | Reads::SITE) {
+            true => "Record a memory trace, or choose a grouping by type, package, class loader or object kind".into(),
+            false => "Choose a grouping by type, package, class loader or object kind".into(),
+        },
     })
 }

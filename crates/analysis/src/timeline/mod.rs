@@ -232,7 +232,7 @@ impl Timeline {
     }
 
     /// Roles of which nodes may lie below nodes of the same role.
-    pub fn nested_roles(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn nested_roles(&self) -> impl Iterator<Item = &str> {
         self.nested_roles.iter().map(|role| &**role)
     }
 

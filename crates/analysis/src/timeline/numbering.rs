@@ -1,7 +1,7 @@
 //! Numbers the nodes of a finished timeline: level by level, by name within a parent, no two siblings of one name.
 
 use super::builder::{Keys, NONE, TimelineBuilder, told_apart};
-use super::symbols::Symbols;
+use super::symbols::NameTable;
 use super::{Amount, NodeId, Timeline};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -157,11 +157,11 @@ fn join_chains(built: &mut TimelineBuilder, spans: &mut [(u32, u32)], below: &[u
 /// Sorts siblings by name, and sees to it that no two have the same one.
 fn tell_apart(built: &mut TimelineBuilder, children: &mut [u32]) {
     let TimelineBuilder { symbols, name, role, key, .. } = built;
-    let text = |symbols: &Symbols, symbol: u32| match symbol {
+    let text = |symbols: &NameTable, symbol: u32| match symbol {
         NONE => Arc::default(),
         symbol => Arc::clone(symbols.text(symbol)),
     };
-    let by_name = |symbols: &Symbols, name: &[u32], children: &mut [u32]| {
+    let by_name = |symbols: &NameTable, name: &[u32], children: &mut [u32]| {
         let text = |i: u32| symbols.text(name[i as usize]);
         children.sort_unstable_by(|&a, &b| text(a).cmp(text(b)));
         children.windows(2).any(|pair| text(pair[0]) == text(pair[1]))

@@ -1,6 +1,6 @@
 //! The objects behind nodes: what a selection of several groups is as *one* group.
 
-use super::{History, NodeId, Source};
+use super::{Amount, History, NodeId, Source};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, HeapState, ObjectId};
@@ -14,6 +14,17 @@ pub struct ObjectSet {
     pub heap: Arc<HeapState>,
     /// The objects, by [`ObjectId`].
     pub objects: BitSet,
+}
+
+impl ObjectSet {
+    /// How many there are, and their shallow bytes. Costs one pass over the heap.
+    pub fn amount(&self) -> Amount {
+        let mut amount = Amount::default();
+        for object in self.heap.objects().filter(|o| self.objects.contains(o.0)) {
+            amount += Amount { objects: 1, bytes: self.heap.size_of(object) };
+        }
+        amount
+    }
 }
 
 /// Objects a task looks at between two looks at the clock; a multiple of the bits of a word.

@@ -62,17 +62,16 @@ pub fn reference_map(
     progress.begin("Collecting the group", 0);
     let members = members(heap, grouped, &inside, progress)?;
     progress.begin("Collecting references", 2 * members.objects.len() as u64);
-    let incoming = edges(heap, grouped, &members, &inside, progress, |o| heap.referrers(o))?;
-    let outgoing = edges(heap, grouped, &members, &inside, progress, |o| heap.references(o))?;
-    let list = |found: Found, swap: bool| {
+    let incoming = edges(heap, grouped, &members, (&place, &inside), progress, |o| heap.referrers(o))?;
+    let outgoing = edges(heap, grouped, &members, (&place, &inside), progress, |o| heap.references(o))?;
+    let list = |found: FoundEdges, swap: bool| {
         let mut edges: Vec<Edge> = found
             .pairs
             .into_iter()
-            .filter_map(|(leaf, pair)| {
-                let other = place[leaf as usize]?;
+            .map(|(other, pair)| {
                 let (mine, theirs) = (pair.mine, pair.theirs);
                 let (referencing, referenced) = if swap { (theirs, mine) } else { (mine, theirs) };
-                Some(Edge { other, referencing, referenced, references: pair.references })
+                Edge { other: NodeId(other), referencing, referenced, references: pair.references }
             })
             .collect();
         edges.sort_unstable_by(|a, b| {
@@ -87,6 +86,14 @@ pub fn reference_map(
         internal,
         roots: roots(heap, &members),
     })
+}
+
+/// The nodes of some leaves, each once: where a chain of single children is one node, several leaves are the same.
+#[inline]
+pub(super) fn nodes<'a>(place: &'a [Option<NodeId>], leaves: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
+    let node = |leaf: &u32| place[*leaf as usize].map(|n| n.0);
+    let first = move |(i, leaf): (usize, &u32)| node(leaf).filter(|n| !leaves[..i].iter().any(|l| node(l) == Some(*n)));
+    leaves.iter().enumerate().filter_map(first)
 }
 
 fn members(heap: &HeapState, grouped: &Grouped, inside: &[bool], progress: &Progress) -> Result<Members> {
@@ -108,16 +115,16 @@ fn members(heap: &HeapState, grouped: &Grouped, inside: &[bool], progress: &Prog
 }
 
 #[derive(Default, Clone, Copy)]
-struct Pair {
+struct PairCount {
     mine: u64,
     theirs: u64,
     references: u64,
 }
 
 #[derive(Default)]
-struct Found {
-    /// By leaf of the tree.
-    pairs: FxHashMap<u32, Pair>,
+struct FoundEdges {
+    /// By node.
+    pairs: FxHashMap<u32, PairCount>,
     /// Objects outside that take part.
     others: Vec<ObjectId>,
     internal: u64,
@@ -127,30 +134,33 @@ fn edges<'h>(
     heap: &'h HeapState,
     grouped: &Grouped,
     members: &Members,
-    inside: &[bool],
+    (place, inside): (&[Option<NodeId>], &[bool]),
     progress: &Progress,
     row: impl Fn(ObjectId) -> &'h [ObjectId] + Sync,
-) -> Result<Found> {
+) -> Result<FoundEdges> {
     let mut found = members
         .objects
         .par_chunks(RUN)
         .map(|run| {
             progress.check()?;
-            let mut found = Found::default();
-            let mut leaves_here: Vec<u32> = Vec::new();
+            let mut found = FoundEdges::default();
+            let mut nodes_here: Vec<u32> = Vec::new();
+            let mut outside: Vec<u32> = Vec::new();
             for &o in run {
-                leaves_here.clear();
+                nodes_here.clear();
                 for &other in row(o) {
                     if members.set.contains(other.0) {
                         found.internal += 1;
                         continue;
                     }
-                    for &leaf in grouped.leaves_of(heap, other).iter().filter(|&&l| !inside[l as usize]) {
-                        let pair = found.pairs.entry(leaf).or_default();
+                    outside.clear();
+                    outside.extend(grouped.leaves_of(heap, other).iter().filter(|&&l| !inside[l as usize]));
+                    for node in nodes(place, &outside) {
+                        let pair = found.pairs.entry(node).or_default();
                         pair.references += 1;
                         // An object of the group counts once for each other group.
-                        if !leaves_here.contains(&leaf) {
-                            leaves_here.push(leaf);
+                        if !nodes_here.contains(&node) {
+                            nodes_here.push(node);
                             pair.mine += 1;
                         }
                     }
@@ -162,9 +172,9 @@ fn edges<'h>(
             progress.advance(run.len() as u64);
             Ok(found)
         })
-        .try_reduce(Found::default, |mut a, b| {
-            for (leaf, pair) in b.pairs {
-                let sum = a.pairs.entry(leaf).or_default();
+        .try_reduce(FoundEdges::default, |mut a, b| {
+            for (node, pair) in b.pairs {
+                let sum = a.pairs.entry(node).or_default();
                 sum.mine += pair.mine;
                 sum.references += pair.references;
             }
@@ -180,8 +190,8 @@ fn edges<'h>(
             Ok(a)
         })?;
     for &other in &found.others {
-        for &leaf in grouped.leaves_of(heap, other) {
-            if let Some(pair) = found.pairs.get_mut(&leaf) {
+        for node in nodes(place, grouped.leaves_of(heap, other)) {
+            if let Some(pair) = found.pairs.get_mut(&node) {
                 pair.theirs += 1;
             }
         }

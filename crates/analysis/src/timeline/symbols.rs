@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 /// Texts in the order in which they first came. The number of a text is its place.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Symbols {
+pub(super) struct NameTable {
     texts: IndexSet<Arc<str>, RandomState>,
     /// Bytes of all texts.
     bytes: u64,
 }
 
-impl Symbols {
+impl NameTable {
     /// The number of a text, which is kept from now on.
     pub fn of(&mut self, text: &str) -> u32 {
         match self.texts.get_index_of(text) {
@@ -82,7 +82,7 @@ mod tests {
         fn numbers_are_places_of_first_occurrence(
             texts in proptest::collection::vec("[ab]{0,3}", 0..40), cut in 0..40usize,
         ) {
-            let mut symbols = Symbols::default();
+            let mut symbols = NameTable::default();
             let mut plain: Vec<String> = Vec::new();
             for text in &texts {
                 let place = plain.iter().position(|t| t == text).unwrap_or_else(|| {

@@ -1,6 +1,6 @@
 //! Finds the files of a run, by their content.
 
-use super::header::{self, FileKind, Header};
+use super::header::{self, FileKind, TraceHeader};
 use super::symbols::Symbols;
 use super::{AntTracks, TraceFile, TraceFiles};
 use crate::event::Program;
@@ -26,14 +26,14 @@ pub struct Run {
 #[derive(Clone, Debug)]
 struct Member {
     path: PathBuf,
-    header: Header,
+    header: TraceHeader,
     /// Place in the rotation.
     index: u32,
 }
 
 fn member(path: &Path) -> Result<Option<Member>> {
     let start = Input::peek(path, header::LONGEST + 8)?;
-    let Some(header) = Header::read(path, &start)? else { return Ok(None) };
+    let Some(header) = TraceHeader::read(path, &start)? else { return Ok(None) };
     let index = start.get(header.end..header.end + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
     Ok(Some(Member { path: path.to_owned(), index: index.unwrap_or(0), header }))
 }
@@ -60,7 +60,7 @@ pub fn find_run(paths: &[PathBuf]) -> Result<Option<Run>> {
             strangers.push(path.clone());
         }
     }
-    let Some(first) = members.first().cloned() else { return Ok(None) };
+    let Some(first) = members.first().cloned() else { return damaged.map_or(Ok(None), Err) };
     if let Some(stranger) = strangers.first() {
         return Err(Error::Unusable {
             what: format!("{} belongs to an AntTracks run, {} does not", first.path.display(), stranger.display()),
@@ -162,7 +162,7 @@ impl TraceFiles {
     /// # Errors
     /// When one is no such file, or the symbols are damaged.
     pub fn new(symbols: Input, traces: Vec<Input>) -> Result<TraceFiles> {
-        let of = |input: &Input, kind: FileKind| match Header::read(&input.path, input.bytes())? {
+        let of = |input: &Input, kind: FileKind| match TraceHeader::read(&input.path, input.bytes())? {
             Some(header) if header.kind == kind => Ok(header),
             _ => Err(Error::Unusable {
                 what: format!("{} is no {} file of an AntTracks run", input.path.display(), kind.title()),
@@ -190,23 +190,23 @@ impl TraceFiles {
 }
 
 /// A run as a source of events.
-pub struct Source {
+pub struct AntTracksSource {
     run: Run,
     files: Arc<TraceFiles>,
 }
 
-impl Source {
+impl AntTracksSource {
     /// Opens the files of a run.
     ///
     /// # Errors
     /// As [`Run::open`].
-    pub fn open(run: Run, progress: &Progress) -> Result<Source> {
+    pub fn open(run: Run, progress: &Progress) -> Result<AntTracksSource> {
         let files = run.open(progress)?;
-        Ok(Source { run, files })
+        Ok(AntTracksSource { run, files })
     }
 }
 
-impl recorded::Source for Source {
+impl recorded::TraceSource for AntTracksSource {
     type Decoder = AntTracks;
 
     fn decoder(&self) -> AntTracks {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Which of the files of a run it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FileKind {
+pub(crate) enum FileKind {
     /// Types, allocation sites, GC causes.
     Symbols,
     /// Events.
@@ -16,7 +16,7 @@ pub enum FileKind {
 
 impl FileKind {
     /// Its name, for people.
-    pub fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             FileKind::Symbols => "symbols",
             FileKind::Trace => "trace",
@@ -27,27 +27,27 @@ impl FileKind {
 
 /// What the header says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
+pub(crate) struct TraceHeader {
     /// Random words, the same in all files of a run.
-    pub run: Vec<u32>,
+    pub(crate) run: Vec<u32>,
     /// Which file it is.
-    pub kind: FileKind,
+    pub(crate) kind: FileKind,
     /// Where the content begins.
-    pub end: usize,
+    pub(crate) end: usize,
 }
 
 /// The first word.
-pub const MAGIC: u32 = 0x00C0_FFEE;
+pub(crate) const MAGIC: u32 = 0x00C0_FFEE;
 /// A header is never longer, up to the kind: what must be read to know a file.
-pub const LONGEST: usize = 12 + 4 * MOST_WORDS;
+pub(crate) const LONGEST: usize = 12 + 4 * MOST_WORDS;
 const MOST_WORDS: usize = 1024;
 
-impl Header {
+impl TraceHeader {
     /// Reads the header of `bytes`, the start of a file; `None` when it is no AntTracks file.
     ///
     /// # Errors
     /// When it begins like one and goes on wrong.
-    pub fn read(path: &Path, bytes: &[u8]) -> Result<Option<Header>> {
+    pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Option<TraceHeader>> {
         let word = |at: usize| bytes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
         if word(0) != Some(MAGIC) {
             return Ok(None);
@@ -73,6 +73,6 @@ impl Header {
             2 => FileKind::ClassDefinitions,
             other => return Err(wrong(at, format!("file kind {other}"), "0 (symbols), 1 (trace) or 2 (classes)")),
         };
-        Ok(Some(Header { run, kind, end: at + 4 }))
+        Ok(Some(TraceHeader { run, kind, end: at + 4 }))
     }
 }

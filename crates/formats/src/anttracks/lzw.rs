@@ -11,7 +11,7 @@ const WIDEST: u32 = 24;
 
 /// Why a buffer could not be unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Damage {
+pub(crate) enum Damage {
     /// A code that was never defined.
     UnknownCode,
     /// It ends before its end mark.
@@ -21,7 +21,7 @@ pub enum Damage {
 }
 
 /// Unpacks a buffer to the end of `out`, which must be empty.
-pub fn unpack(packed: &[u8], out: &mut Vec<u8>, limit: usize) -> Result<(), Damage> {
+pub(crate) fn unpack(packed: &[u8], out: &mut Vec<u8>, limit: usize) -> Result<(), Damage> {
     let mut strings: Vec<(u32, u32)> = Vec::with_capacity(4096);
     let (mut bits, mut count, mut at) = (0u64, 0u32, 0usize);
     let mut width = 8;

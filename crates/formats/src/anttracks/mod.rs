@@ -4,15 +4,15 @@
 //! is a sequence of buffers, each of one thread, possibly compressed ([`lzw`]); [`decode`] turns their words into the
 //! events of [`super::event`]. Nothing here keeps a heap.
 
-pub mod decode;
+mod decode;
 mod files;
-pub mod header;
-pub mod lzw;
-pub mod symbols;
+mod format;
+mod header;
+mod lzw;
+mod symbols;
 
-pub use files::{Run, Source, find_run};
-pub use header::{FileKind, Header};
-pub use symbols::Symbols;
+pub use files::{AntTracksSource, Run, find_run};
+pub(crate) use format::format;
 
 use super::event::{Decoder, EventSink, Program, Step};
 use decode::{Events, Fault, Threads};
@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
+use symbols::Symbols;
 
 /// A file of the trace, and where its buffers begin.
 pub struct TraceFile {
@@ -38,7 +39,7 @@ pub struct TraceFiles {
     /// Trace files in the order of their rotation.
     pub files: Vec<TraceFile>,
     /// Types, sites, causes.
-    pub symbols: Symbols,
+    pub(crate) symbols: Symbols,
     /// What a person must know about the files.
     pub warnings: Vec<Warning>,
 }
@@ -72,7 +73,7 @@ struct Unpacked {
 }
 
 /// A thread buffer in the file.
-struct Buffer<'a> {
+struct BufferBytes<'a> {
     thread: u64,
     compressed: bool,
     content: &'a [u8],
@@ -86,13 +87,13 @@ const MOST_UNPACKED: usize = 8 << 20;
 /// Compressed bytes that are unpacked together, on all cores.
 const AHEAD: usize = 256 << 10;
 
-fn buffer(bytes: &[u8], at: usize) -> Option<Buffer<'_>> {
+fn buffer(bytes: &[u8], at: usize) -> Option<BufferBytes<'_>> {
     let head = bytes.get(at..at + BUFFER_HEADER)?;
     let word = |i: usize| u32::from_le_bytes([head[i], head[i + 1], head[i + 2], head[i + 3]]);
     let meta = word(8);
     let start = at + BUFFER_HEADER;
     let end = start + (meta & 0x1fff_ffff) as usize;
-    Some(Buffer {
+    Some(BufferBytes {
         thread: u64::from(word(0)) | u64::from(word(4)) << 32,
         compressed: meta >> 31 == 1,
         content: bytes.get(start..end)?,

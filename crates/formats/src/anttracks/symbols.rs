@@ -2,7 +2,7 @@
 
 mod names;
 
-use super::header::{FileKind, Header};
+use super::header::{FileKind, TraceHeader};
 use crate::event::{MOST_BASE, Program, Shape};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::{AllocationSite, HeapType, TypeKind};
@@ -13,36 +13,36 @@ use std::sync::Arc;
 
 /// What a symbols file says.
 #[derive(Debug)]
-pub struct Symbols {
+pub(crate) struct Symbols {
     /// Types, sites and causes.
-    pub program: Arc<Program>,
+    pub(crate) program: Arc<Program>,
     /// Type by the file's own id.
-    pub type_of_id: Vec<u32>,
+    pub(crate) type_of_id: Vec<u32>,
     /// Site and its type by the file's own id.
-    pub sites: FxHashMap<u32, Site>,
+    pub(crate) sites: FxHashMap<u32, Site>,
     /// Index of causes by the file's own id.
-    pub cause_of_id: FxHashMap<u32, u32>,
+    pub(crate) cause_of_id: FxHashMap<u32, u32>,
     /// Bytes of a class mirror of no size of its own.
-    pub mirror_size: u32,
+    pub(crate) mirror_size: u32,
     /// The trace holds references.
-    pub pointers: bool,
+    pub(crate) pointers: bool,
     /// The collector leaves a fragmented heap (CMS).
-    pub fragmented: bool,
+    pub(crate) fragmented: bool,
     /// What a person must know.
-    pub warnings: Vec<Warning>,
+    pub(crate) warnings: Vec<Warning>,
 }
 
 /// An allocation site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Site {
+pub(crate) struct Site {
     /// Index into the program's sites.
-    pub index: u32,
+    pub(crate) index: u32,
     /// Index of its type; [`UNKNOWN`] where it has none.
-    pub type_id: u32,
+    pub(crate) type_id: u32,
 }
 
 /// No type.
-pub const UNKNOWN: u32 = u32::MAX;
+pub(crate) const UNKNOWN: u32 = u32::MAX;
 
 /// Type ids and site ids are below; the largest a site id can be.
 const MOST_IDS: u32 = 1 << 24;
@@ -64,7 +64,7 @@ const SPECIAL: [&str; 13] = [
     "Method.invoke (reflective)",
 ];
 
-struct Reader<'a> {
+struct SymbolsReader<'a> {
     path: &'a Path,
     bytes: &'a [u8],
     at: usize,
@@ -75,7 +75,7 @@ struct Cut;
 
 type Read<T> = std::result::Result<T, Cut>;
 
-impl<'a> Reader<'a> {
+impl<'a> SymbolsReader<'a> {
     fn take(&mut self, n: usize) -> Read<&'a [u8]> {
         let part = self.bytes.get(self.at..self.at.checked_add(n).ok_or(Cut)?).ok_or(Cut)?;
         self.at += n;
@@ -143,9 +143,9 @@ impl Symbols {
     ///
     /// # Errors
     /// When it is not a symbols file, or a record is of no known kind.
-    pub fn read(path: &Path, bytes: &[u8], header: &Header) -> Result<Symbols> {
+    pub(crate) fn read(path: &Path, bytes: &[u8], header: &TraceHeader) -> Result<Symbols> {
         debug_assert_eq!(header.kind, FileKind::Symbols);
-        let mut reader = Reader { path, bytes, at: header.end };
+        let mut reader = SymbolsReader { path, bytes, at: header.end };
         let mut symbols = Symbols {
             program: Arc::default(),
             type_of_id: Vec::new(),
@@ -156,7 +156,7 @@ impl Symbols {
             fragmented: false,
             warnings: Vec::new(),
         };
-        let mut found = Found::default();
+        let mut found = FoundSymbols::default();
         let head = (|| {
             let flags = reader.u32()?;
             let word = reader.u32()?;
@@ -198,7 +198,7 @@ impl Symbols {
     }
 }
 
-impl Reader<'_> {
+impl SymbolsReader<'_> {
     fn wrong(&self, found: String, expected: &str) -> Error {
         Error::Format {
             path: self.path.to_owned(),
@@ -216,15 +216,15 @@ type Frames<'a> = Vec<(&'a [u8], i32)>;
 
 /// Records by the file's own ids; the last record of an id wins.
 #[derive(Default)]
-struct Found<'a> {
+struct FoundSymbols<'a> {
     types: FxHashMap<u32, (&'a [u8], u32)>,
     sites: FxHashMap<u32, (Frames<'a>, u32)>,
     causes: Vec<(u32, &'a [u8])>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> FoundSymbols<'a> {
     /// Reads a record; `false` when its kind is not known, or it says what cannot be.
-    fn record(&mut self, r: &mut Reader<'a>) -> Read<bool> {
+    fn record(&mut self, r: &mut SymbolsReader<'a>) -> Read<bool> {
         match r.u8()? {
             17 => {
                 let id = r.u32()?;

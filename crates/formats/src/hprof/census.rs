@@ -3,22 +3,22 @@
 
 use super::cursor::Cursor;
 use super::segment::{self, ClassRecord, RootRecord, Stop, Visitor};
-use super::{Header, Index};
+use super::{DumpHeader, DumpIndex};
+use ahash::AHashMap;
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{AddressSet, AddressWriter};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 /// How often a gap was seen. A few candidates are enough: the true size is by far the most frequent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Gaps {
+pub(super) struct Gaps {
     slots: [(u32, u32); 4],
     /// The smallest gap seen; 0 for none.
-    pub least: u32,
+    pub(super) least: u32,
     /// All gaps.
-    pub seen: u32,
+    pub(super) seen: u32,
 }
 
 /// Larger gaps are not sizes of instances.
@@ -66,31 +66,31 @@ impl Gaps {
     }
 
     /// The most frequent gap and how often it was seen, at least.
-    pub fn modal(&self) -> Option<(u32, u32)> {
+    pub(super) fn modal(&self) -> Option<(u32, u32)> {
         self.slots.iter().copied().filter(|s| s.1 > 0).max_by_key(|s| (s.1, std::cmp::Reverse(s.0)))
     }
 }
 
 /// What the census knows of a class.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub(super) struct Tally {
     /// Instances, or arrays of this class.
-    pub count: u64,
+    pub(super) count: u64,
     /// Gaps behind instances.
-    pub gaps: Gaps,
+    pub(super) gaps: Gaps,
     /// Bytes of field values in the dump's record, of the first instance.
-    pub record_bytes: u32,
+    pub(super) record_bytes: u32,
     /// For arrays: the sum of their lengths, and how many there are of each length modulo 256.
-    pub arrays: Option<Box<Arrays>>,
+    pub(super) arrays: Option<Box<Arrays>>,
 }
 
 /// Lengths of arrays, so that their bytes can be summed once base and alignment are known.
 #[derive(Clone, Debug)]
-pub struct Arrays {
+pub(super) struct Arrays {
     /// Sum of lengths.
-    pub elements: u64,
+    pub(super) elements: u64,
     /// Arrays by length modulo 256.
-    pub residues: Vec<u32>,
+    pub(super) residues: Vec<u32>,
 }
 
 impl Default for Arrays {
@@ -101,7 +101,7 @@ impl Default for Arrays {
 
 impl Arrays {
     /// Bytes of all of them: each is `base + element * length` rounded up to `alignment` (at most 256).
-    pub fn bytes(&self, base: u64, element: u64, alignment: u64) -> u64 {
+    pub(super) fn bytes(&self, base: u64, element: u64, alignment: u64) -> u64 {
         let mask = alignment - 1;
         let mut bytes = self.elements * element;
         for (residue, &count) in self.residues.iter().enumerate() {
@@ -113,46 +113,46 @@ impl Arrays {
 }
 
 /// Bases of arrays that occur: compact headers, compressed class pointers, full ones (since JDK 23, before).
-pub const ARRAY_BASES: [u32; 4] = [12, 16, 20, 24];
+pub(super) const ARRAY_BASES: [u32; 4] = [12, 16, 20, 24];
 /// Alignments that are told apart here.
-pub const ALIGNMENTS: [u32; 3] = [8, 16, 32];
+pub(super) const ALIGNMENTS: [u32; 3] = [8, 16, 32];
 
 /// Votes for the base of arrays, by alignment, by size of an element (1, 2, 4, 8 bytes; references of 4, of 8).
-pub type BaseVotes = [[[u32; 4]; 3]; 6];
+pub(super) type BaseVotes = [[[u32; 4]; 3]; 6];
 
 /// The result of the pass.
 #[derive(Default)]
-pub struct Census {
+pub(super) struct Census {
     /// By class object id; primitive arrays under their kind (4..=11), which no object has as address.
-    pub classes: FxHashMap<u64, Tally>,
+    pub(super) classes: AHashMap<u64, Tally>,
     /// Each piece with the lowest and highest address of its objects.
-    pub spans: Vec<(std::ops::Range<usize>, u64, u64)>,
+    pub(super) spans: Vec<(std::ops::Range<usize>, u64, u64)>,
     /// Class records.
-    pub records: Vec<ClassRecord>,
+    pub(super) records: Vec<ClassRecord>,
     /// Root records.
-    pub roots: Vec<RootRecord>,
+    pub(super) roots: Vec<RootRecord>,
     /// See [`BaseVotes`].
-    pub base_votes: BaseVotes,
+    pub(super) base_votes: BaseVotes,
     /// All addresses, or'ed: their common alignment.
-    pub address_bits: u64,
+    pub(super) address_bits: u64,
     /// Objects, class objects included.
-    pub objects: u64,
+    pub(super) objects: u64,
     /// Some object has an allocation trace with frames.
-    pub traced: bool,
+    pub(super) traced: bool,
     /// An address was not a multiple of the address set's unit.
-    pub misaligned: bool,
+    pub(super) misaligned: bool,
     /// What went wrong.
-    pub warnings: Vec<Warning>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// Walks all pieces. With `addresses`, the address of every object goes there.
 ///
 /// # Errors
 /// When cancelled.
-pub fn census(
+pub(super) fn census(
     input: &Input,
-    header: &Header,
-    index: &Index,
+    header: &DumpHeader,
+    index: &DumpIndex,
     addresses: Option<&AddressSet>,
     progress: &Progress,
 ) -> Result<Census> {
@@ -263,9 +263,9 @@ enum Behind {
 struct Counter<'a> {
     census: Census,
     writer: Option<AddressWriter<'a>>,
-    index: &'a Index,
+    index: &'a DumpIndex,
     /// Number of a class in `tallies`, and a small table of recent ones before it.
-    numbers: FxHashMap<u64, u32>,
+    numbers: AHashMap<u64, u32>,
     recent: [(u64, u32); 256],
     tallies: Vec<(u64, Tally)>,
     last: Option<(u64, Behind)>,
@@ -277,12 +277,12 @@ struct Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    fn new(id_size: usize, index: &'a Index, addresses: Option<&'a AddressSet>) -> Self {
+    fn new(id_size: usize, index: &'a DumpIndex, addresses: Option<&'a AddressSet>) -> Self {
         Counter {
             census: Census::default(),
             writer: addresses.map(|a| a.writer()),
             index,
-            numbers: FxHashMap::default(),
+            numbers: AHashMap::default(),
             recent: [(u64::MAX, 0); 256],
             tallies: Vec::new(),
             last: None,

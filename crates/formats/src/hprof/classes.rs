@@ -2,32 +2,32 @@
 
 use super::census::{Census, Gaps};
 use super::segment::{self, ClassRecord};
-use super::sizes::{self, Level, ObjectLayout, Padded, Shape};
-use super::{Header, Index};
+use super::sizes::{self, LayoutShape, Level, ObjectLayout, Padded};
+use super::{DumpHeader, DumpIndex};
+use ahash::AHashMap;
 use memory_city_heap::{HeapType, TypeId, TypeKind, TypeSizes};
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The class table of a dump.
-pub struct Classes {
+pub(super) struct ClassTable {
     /// All types.
-    pub types: Vec<HeapType>,
+    pub(super) types: Vec<HeapType>,
     /// Class object id to type; primitive arrays under their kind (4..=11).
-    pub by_id: FxHashMap<u64, u32>,
+    pub(super) by_id: AHashMap<u64, u32>,
     /// Class object id of each type; 0 where the dump has none.
-    pub object_of: Vec<u64>,
+    pub(super) object_of: Vec<u64>,
     /// Loader object id of each type.
-    pub loader_of: Vec<u64>,
+    pub(super) loader_of: Vec<u64>,
     /// Offsets of references in the field values of an instance, by type.
-    pub references: Vec<Vec<u32>>,
+    pub(super) references: Vec<Vec<u32>>,
     /// By type: whether the places of its instances in the file are kept (see [`super::hidden`]).
-    pub noted: Vec<bool>,
+    pub(super) noted: Vec<bool>,
     /// Sizes.
-    pub sizes: TypeSizes,
+    pub(super) sizes: TypeSizes,
     /// The layout they follow from.
-    pub layout: ObjectLayout,
+    pub(super) layout: ObjectLayout,
     /// The type of class objects.
-    pub class_type: u32,
+    pub(super) class_type: u32,
 }
 
 const PRIMITIVES: [(u64, &str); 8] = [
@@ -45,14 +45,14 @@ const PRIMITIVES: [(u64, &str); 8] = [
 const HIGHEST_KIND: u64 = 11;
 
 /// Deeper inheritance than this is damage (or a cycle), not a program.
-pub const DEEPEST: usize = 1000;
+pub(super) const DEEPEST: usize = 1000;
 
-impl Classes {
+impl ClassTable {
     /// Builds the table.
-    pub fn new(bytes: &[u8], header: &Header, index: &Index, census: &Census) -> Classes {
-        let mut classes = Classes {
+    pub(super) fn new(bytes: &[u8], header: &DumpHeader, index: &DumpIndex, census: &Census) -> ClassTable {
+        let mut classes = ClassTable {
             types: Vec::new(),
-            by_id: FxHashMap::default(),
+            by_id: AHashMap::default(),
             object_of: Vec::new(),
             loader_of: Vec::new(),
             references: Vec::new(),
@@ -62,7 +62,7 @@ impl Classes {
             class_type: 0,
         };
         let name_of = |id: u64| index.class_name(bytes, id).unwrap_or_else(|| format!("(unknown class 0x{id:x})"));
-        let mut records: FxHashMap<u64, &ClassRecord> = FxHashMap::default();
+        let mut records: AHashMap<u64, &ClassRecord> = AHashMap::default();
         // No object lies at the lowest addresses: such ids are damage, and would be taken for kinds of primitives.
         for record in census.records.iter().filter(|r| r.id > HIGHEST_KIND) {
             if records.insert(record.id, record).is_none() {
@@ -118,13 +118,13 @@ impl Classes {
 
     fn measure(
         &mut self,
-        header: &Header,
+        header: &DumpHeader,
         census: &Census,
-        records: &FxHashMap<u64, &ClassRecord>,
+        records: &AHashMap<u64, &ClassRecord>,
         field_name: &dyn Fn(u64) -> Option<String>,
     ) {
         let none = Gaps::default();
-        let mut shapes: Vec<Option<(Shape<'_>, &Gaps)>> = self
+        let mut shapes: Vec<Option<(LayoutShape<'_>, &Gaps)>> = self
             .types
             .iter()
             .enumerate()
@@ -136,7 +136,7 @@ impl Classes {
                 Some((self.shape(self.object_of[t], records, field_name), gaps))
             })
             .collect();
-        let known: Vec<(Shape<'_>, &Gaps)> = shapes.iter().flatten().cloned().collect();
+        let known: Vec<(LayoutShape<'_>, &Gaps)> = shapes.iter().flatten().cloned().collect();
         let layout = sizes::infer(census, header.id_size, header.android, &known);
         self.unpad(&layout, &mut shapes);
         let compact = sizes::is_compact(&layout, shapes.iter().flatten());
@@ -159,16 +159,17 @@ impl Classes {
     }
 
     /// The superclasses of a type, nearest first.
-    pub fn superclasses(&self, t: usize) -> impl Iterator<Item = usize> {
+    pub(super) fn superclasses(&self, t: usize) -> impl Iterator<Item = usize> {
         let above = |t: &usize| self.types[*t].superclass.map(|s| s.0 as usize);
         std::iter::successors(above(&t), above).take(DEEPEST)
     }
 
     /// Takes the padding from classes that have none in this version of the platform: an instance is nearer to the next
     /// object than the padding is wide.
-    fn unpad(&self, layout: &ObjectLayout, shapes: &mut [Option<(Shape<'_>, &Gaps)>]) {
-        let is_nearer = |(shape, gaps): &(Shape<'_>, &Gaps)| gaps.seen > 0 && gaps.least < layout.instance_size(shape);
-        let is_unpadded = |shape: &Option<(Shape<'_>, &Gaps)>| {
+    fn unpad(&self, layout: &ObjectLayout, shapes: &mut [Option<(LayoutShape<'_>, &Gaps)>]) {
+        let is_nearer =
+            |(shape, gaps): &(LayoutShape<'_>, &Gaps)| gaps.seen > 0 && gaps.least < layout.instance_size(shape);
+        let is_unpadded = |shape: &Option<(LayoutShape<'_>, &Gaps)>| {
             shape.as_ref().is_some_and(|s| s.0.levels.last().is_some_and(Level::is_padded) && is_nearer(s))
         };
         let unpadded: Vec<bool> = shapes.iter().map(is_unpadded).collect();
@@ -186,10 +187,10 @@ impl Classes {
     fn shape<'r>(
         &self,
         class: u64,
-        records: &FxHashMap<u64, &'r ClassRecord>,
+        records: &AHashMap<u64, &'r ClassRecord>,
         names: &dyn Fn(u64) -> Option<String>,
-    ) -> Shape<'r> {
-        let mut shape = Shape::default();
+    ) -> LayoutShape<'r> {
+        let mut shape = LayoutShape::default();
         let mut at = class;
         while let Some(record) = records.get(&at) {
             let name = self.by_id.get(&at).map(|&t| self.types[t as usize].name.as_str()).unwrap_or("");
@@ -204,7 +205,7 @@ impl Classes {
     }
 
     /// Size of the class object of a class: what [`ObjectLayout`] gives for `java.lang.Class` and the static fields.
-    pub fn mirror_size(&self, record: &ClassRecord) -> u32 {
+    pub(super) fn mirror_size(&self, record: &ClassRecord) -> u32 {
         let own = self.sizes.base[self.class_type as usize];
         let statics: u32 = record
             .statics
@@ -251,7 +252,7 @@ fn primitive_width(name: &str) -> u32 {
 }
 
 /// Field values stand in the record own class first, then superclass by superclass.
-fn reference_offsets(record: &ClassRecord, records: &FxHashMap<u64, &ClassRecord>, id_size: usize) -> Vec<u32> {
+fn reference_offsets(record: &ClassRecord, records: &AHashMap<u64, &ClassRecord>, id_size: usize) -> Vec<u32> {
     let mut offsets = Vec::new();
     let mut at = 0u32;
     let mut class = Some(record);

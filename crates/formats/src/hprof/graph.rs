@@ -4,10 +4,10 @@
 //! second copy. Each pass runs over all pieces in parallel; objects are written by whoever meets them.
 
 use super::census::Census;
-use super::classes::Classes;
+use super::classes::ClassTable;
 use super::cursor::{Cursor, id_at};
 use super::segment::{self, ClassRecord, Visitor};
-use super::{Header, Index};
+use super::{DumpHeader, DumpIndex, DumpLimits};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
@@ -17,49 +17,51 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// The columns.
-pub struct Graph {
+pub(super) struct Graph {
     /// Type of each object.
-    pub type_of: Vec<u32>,
+    pub(super) type_of: Vec<u32>,
     /// Length of each array; `u32::MAX` for instances.
-    pub length: Vec<u32>,
+    pub(super) length: Vec<u32>,
     /// References.
-    pub outgoing: Csr,
+    pub(super) outgoing: Csr,
     /// Allocation trace serial of each object, when the dump has traces.
-    pub site: Vec<u32>,
+    pub(super) site: Vec<u32>,
     /// References to objects that are not in the dump.
-    pub dangling: u64,
-    /// Where the field values of instances of [`Classes::noted`] types stand in the file, ascending by object.
-    pub noted: Vec<(ObjectId, usize)>,
+    pub(super) dangling: u64,
+    /// Where the field values of instances of [`ClassTable::noted`] types stand in the file, ascending by object.
+    pub(super) noted: Vec<(ObjectId, usize)>,
 }
 
 /// What the passes share.
-struct Shared<'a> {
+struct SharedGraph<'a> {
     id_size: usize,
     addresses: &'a AddressMap,
-    classes: &'a Classes,
+    classes: &'a ClassTable,
 }
 
 /// Reads types, lengths and references.
 ///
 /// # Errors
-/// When cancelled, or when there are more references than 32 bits count.
-pub fn graph(
+/// When cancelled, or when there are more references than `limits` allow.
+#[expect(clippy::too_many_arguments, reason = "what the passes before it found, each a thing of its own")]
+pub(super) fn graph(
     input: &Input,
-    header: &Header,
-    index: &Index,
+    header: &DumpHeader,
+    index: &DumpIndex,
     census: &Census,
     addresses: &AddressMap,
-    classes: &Classes,
+    classes: &ClassTable,
+    limits: DumpLimits,
     progress: &Progress,
 ) -> Result<Graph> {
     let n = addresses.len();
-    let shared = Shared { id_size: header.id_size, addresses, classes };
+    let shared = SharedGraph { id_size: header.id_size, addresses, classes };
     let mut type_of = vec![0u32; n];
     let mut length = vec![0u32; n];
     let mut offsets = vec![0u32; n + 1];
     let mut site = vec![0u32; if census.traced { n } else { 0 }];
     {
-        let columns = Columns {
+        let columns = GraphColumns {
             type_of: atomics(&mut type_of),
             length: atomics(&mut length),
             degree: atomics(&mut offsets),
@@ -72,10 +74,11 @@ pub fn graph(
         let degree = *slot;
         *slot = sum as u32;
         sum += u64::from(degree);
-        if sum > u64::from(u32::MAX) {
+        if sum > u64::from(limits.references) {
             return Err(Error::Unusable {
-                what: format!("{} has more than {} references", input.path.display(), u32::MAX),
-                remedy: "Use `report` on class histograms, or take a smaller dump: this size is not supported".into(),
+                what: format!("{} has more than {} references", input.path.display(), limits.references),
+                remedy: "Take a dump of live objects only (jcmd PID GC.heap_dump without -all), or of a smaller heap"
+                    .into(),
             });
         }
     }
@@ -137,8 +140,8 @@ fn atomics(column: &mut [u32]) -> &[AtomicU32] {
 
 fn over_pieces<V: Visitor>(
     input: &Input,
-    header: &Header,
-    index: &Index,
+    header: &DumpHeader,
+    index: &DumpIndex,
     progress: &Progress,
     visitor: impl Fn() -> V + Sync,
 ) -> Result<()> {
@@ -152,14 +155,14 @@ fn over_pieces<V: Visitor>(
     })
 }
 
-struct Columns<'a> {
+struct GraphColumns<'a> {
     type_of: &'a [AtomicU32],
     length: &'a [AtomicU32],
     degree: &'a [AtomicU32],
     site: &'a [AtomicU32],
 }
 
-impl Shared<'_> {
+impl SharedGraph<'_> {
     #[inline(always)]
     fn type_number(&self, class: u64, last: &mut (u64, u32)) -> u32 {
         if last.0 != class {
@@ -215,8 +218,8 @@ fn class_references(record: &ClassRecord, mut each: impl FnMut(u64)) {
 }
 
 struct Describe<'a> {
-    shared: &'a Shared<'a>,
-    columns: &'a Columns<'a>,
+    shared: &'a SharedGraph<'a>,
+    columns: &'a GraphColumns<'a>,
     last: (u64, u32),
 }
 
@@ -267,7 +270,7 @@ impl Visitor for Describe<'_> {
 }
 
 struct Connect<'a> {
-    shared: &'a Shared<'a>,
+    shared: &'a SharedGraph<'a>,
     offsets: &'a [u32],
     slots: &'a [AtomicU32],
     dangling: &'a AtomicU64,

@@ -6,23 +6,23 @@ use std::path::Path;
 
 /// What the header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub(crate) struct DumpHeader {
     /// Bytes of an id: 4 or 8.
-    pub id_size: usize,
+    pub(crate) id_size: usize,
     /// When the dump was taken, milliseconds since the Unix epoch.
-    pub millis: u64,
+    pub(crate) millis: u64,
     /// Where the records begin.
-    pub end: usize,
+    pub(crate) end: usize,
     /// Written by Android (format 1.0.3).
-    pub android: bool,
+    pub(crate) android: bool,
 }
 
-impl Header {
+impl DumpHeader {
     /// Reads the header of `bytes`, the start of a dump.
     ///
     /// # Errors
     /// When it is no HPROF dump of a known version.
-    pub fn read(path: &Path, bytes: &[u8]) -> Result<Header> {
+    pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<DumpHeader> {
         let wrong = |offset: u64, found: String, expected: &str, remedy: &str| Error::Format {
             path: path.to_owned(),
             offset: Some(offset),
@@ -68,7 +68,7 @@ impl Header {
             ));
         }
         let millis = cursor.u64().ok_or_else(cut)?;
-        Ok(Header { id_size, millis, end: cursor.at, android: version == b'3' })
+        Ok(DumpHeader { id_size, millis, end: cursor.at, android: version == b'3' })
     }
 }
 
@@ -79,8 +79,8 @@ mod tests {
     #[test]
     fn broken_headers_are_named_with_a_remedy() {
         let good = [b"JAVA PROFILE 1.0.2\0" as &[u8], &8u32.to_be_bytes(), &7u64.to_be_bytes()].concat();
-        let header = Header::read(Path::new("a"), &good).expect("a header");
-        assert_eq!(header, Header { id_size: 8, millis: 7, end: 31, android: false });
+        let header = DumpHeader::read(Path::new("a"), &good).expect("a header");
+        assert_eq!(header, DumpHeader { id_size: 8, millis: 7, end: 31, android: false });
         for (bytes, part) in [
             (&b""[..], "an empty file"),
             (b"PK\x03\x04 a zip file", "expected `JAVA PROFILE"),
@@ -88,7 +88,7 @@ mod tests {
             (&good[..25], "the end of the file"),
             (b"JAVA PROFILE 1.0.2\0\0\0\0\x05\0\0\0\0\0\0\0\0", "ids of 5 bytes"),
         ] {
-            let message = Header::read(Path::new("a"), bytes).expect_err("no header").to_string();
+            let message = DumpHeader::read(Path::new("a"), bytes).expect_err("no header").to_string();
             assert!(message.contains(part), "{message}");
         }
     }

@@ -1,29 +1,29 @@
 //! The top level of a dump: names, loaded classes, stack traces, threads, and where the heap segments lie.
 
 use super::cursor::Cursor;
-use super::header::Header;
+use super::header::DumpHeader;
 use super::segment;
+use ahash::AHashMap;
 use memory_city_heap::error::Warning;
-use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::path::Path;
 
 /// Everything outside the heap segments.
 #[derive(Default)]
-pub struct Index {
-    strings: FxHashMap<u64, (usize, u32)>,
+pub(super) struct DumpIndex {
+    strings: AHashMap<u64, (usize, u32)>,
     /// Class object id to the id of its name.
-    pub class_names: FxHashMap<u64, u64>,
+    pub(super) class_names: AHashMap<u64, u64>,
     /// Class serial to class object id.
-    class_serials: FxHashMap<u32, u64>,
-    frames: FxHashMap<u64, Frame>,
-    traces: FxHashMap<u32, Trace>,
+    class_serials: AHashMap<u32, u64>,
+    frames: AHashMap<u64, Frame>,
+    traces: AHashMap<u32, Trace>,
     /// Thread serial to the id of its name, from thread start records (old JVMs).
-    thread_names: FxHashMap<u32, u64>,
+    thread_names: AHashMap<u32, u64>,
     /// The heap records in pieces of some megabytes, each beginning with a record.
-    pub pieces: Vec<Range<usize>>,
+    pub(super) pieces: Vec<Range<usize>>,
     /// What went wrong.
-    pub warnings: Vec<Warning>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 #[derive(Clone, Copy)]
@@ -41,11 +41,11 @@ struct Trace {
 /// Pieces are at least this long, so that each is worth a task.
 const PIECE: usize = 4 << 20;
 
-impl Index {
+impl DumpIndex {
     /// Reads the top level of `bytes`.
-    pub fn read(path: &Path, bytes: &[u8], header: &Header) -> Index {
-        let mut index = Index::default();
-        let mut unknown: FxHashMap<u8, (u64, u64)> = FxHashMap::default();
+    pub(super) fn read(path: &Path, bytes: &[u8], header: &DumpHeader) -> DumpIndex {
+        let mut index = DumpIndex::default();
+        let mut unknown: AHashMap<u8, (u64, u64)> = AHashMap::default();
         let mut segments: Vec<Range<usize>> = Vec::new();
         let mut cursor = Cursor::new(bytes, header.end);
         loop {
@@ -142,40 +142,40 @@ impl Index {
     }
 
     /// A string by id; damaged characters are replaced.
-    pub fn string(&self, bytes: &[u8], id: u64) -> Option<String> {
+    pub(super) fn string(&self, bytes: &[u8], id: u64) -> Option<String> {
         Some(String::from_utf8_lossy(self.raw(bytes, id)?).into_owned())
     }
 
     /// A string by id, as it stands in the file.
-    pub fn raw<'b>(&self, bytes: &'b [u8], id: u64) -> Option<&'b [u8]> {
+    pub(super) fn raw<'b>(&self, bytes: &'b [u8], id: u64) -> Option<&'b [u8]> {
         let &(at, length) = self.strings.get(&id)?;
         bytes.get(at..at + length as usize)
     }
 
     /// The name of a class in source form.
-    pub fn class_name(&self, bytes: &[u8], class: u64) -> Option<String> {
+    pub(super) fn class_name(&self, bytes: &[u8], class: u64) -> Option<String> {
         self.string(bytes, *self.class_names.get(&class)?).map(|n| source_name(&n))
     }
 
     /// The name of a thread from its start record.
-    pub fn thread_name(&self, bytes: &[u8], serial: u32) -> Option<String> {
+    pub(super) fn thread_name(&self, bytes: &[u8], serial: u32) -> Option<String> {
         self.string(bytes, *self.thread_names.get(&serial)?)
     }
 
     /// Frame `number` of a stack trace, for people: `com.acme.Main.run() line 12`.
-    pub fn frame(&self, bytes: &[u8], trace: u32, number: u32) -> Option<String> {
+    pub(super) fn frame(&self, bytes: &[u8], trace: u32, number: u32) -> Option<String> {
         let frames = &self.traces.get(&trace)?.frames;
         self.frame_text(bytes, *frames.get(number as usize)?)
     }
 
     /// All frames of a trace, innermost first.
-    pub fn trace(&self, bytes: &[u8], serial: u32) -> Vec<String> {
+    pub(super) fn trace(&self, bytes: &[u8], serial: u32) -> Vec<String> {
         let Some(trace) = self.traces.get(&serial) else { return Vec::new() };
         trace.frames.iter().map(|&f| self.frame_text(bytes, f).unwrap_or_else(|| "unknown frame".into())).collect()
     }
 
     /// Whether a trace has frames. Dumps of recent JVMs give every object the same empty trace.
-    pub fn trace_has_frames(&self, serial: u32) -> bool {
+    pub(super) fn trace_has_frames(&self, serial: u32) -> bool {
         self.traces.get(&serial).is_some_and(|t| !t.frames.is_empty())
     }
 
@@ -205,7 +205,7 @@ fn pieces(bytes: &[u8], segments: Vec<Range<usize>>, id_size: usize) -> Vec<Rang
 }
 
 /// `[Ljava.lang.String;` or `java/util/HashMap` as people write it.
-pub fn source_name(name: &str) -> String {
+pub(super) fn source_name(name: &str) -> String {
     let dimensions = name.bytes().take_while(|&b| b == b'[').count();
     if dimensions == 0 {
         return name.replace('/', ".");

@@ -1,9 +1,9 @@
 //! The class loaders of a dump: what they are called, and who is whose parent.
 
-use super::classes::Classes;
-use super::names::Names;
+use super::classes::ClassTable;
+use super::names::ObjectNames;
+use ahash::AHashMap;
 use memory_city_heap::{AddressMap, Loader, Loaders};
-use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use std::sync::Arc;
 ///
 /// A loader is named by its class; where a program has several of one class, by the first class each loaded too. Names,
 /// not addresses: those change from dump to dump.
-pub fn loaders(classes: &mut Classes, addresses: &AddressMap, type_of: &[u32], names: &Names) -> Loaders {
-    let mut first_class: FxHashMap<u64, &str> = FxHashMap::default();
+pub fn loaders(classes: &mut ClassTable, addresses: &AddressMap, type_of: &[u32], names: &ObjectNames) -> Loaders {
+    let mut first_class: AHashMap<u64, &str> = AHashMap::default();
     for (t, &loader) in classes.loader_of.iter().enumerate().filter(|(_, l)| **l != 0) {
         let name = classes.types[t].name.as_str();
         let first = first_class.entry(loader).or_insert(name);

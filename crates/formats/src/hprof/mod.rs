@@ -8,9 +8,10 @@
 //! histogram agrees in counts and bytes for every class but `java.lang.Class`: dumps hold the mirrors as class records
 //! without size, so theirs is estimated from the class's static fields and the distance to the next object.
 
-pub mod census;
+mod census;
 mod classes;
 mod cursor;
+mod format;
 mod graph;
 mod header;
 mod hidden;
@@ -18,44 +19,68 @@ mod index;
 mod loaders;
 mod names;
 mod roots;
-pub mod segment;
-pub mod sizes;
+mod segment;
+mod sizes;
 
-pub use header::Header;
-pub use index::Index;
+pub(crate) use format::format;
+pub(crate) use header::DumpHeader;
+use index::DumpIndex;
 
 use ahash::AHashMap;
 use census::Census;
-use classes::Classes;
-use memory_city_heap::error::{Result, Warning};
+use classes::ClassTable;
+use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{
     AddressMap, AddressSet, AllocationSite, Csr, HeapColumns, HeapState, Inference, ObjectId, RootKind, TypeKind,
 };
 use rustc_hash::FxHashMap;
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+
+/// How much a heap state may hold. Numbers of objects and places of references take 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DumpLimits {
+    /// Objects, class objects included.
+    pub objects: u32,
+    /// References.
+    pub references: u32,
+}
+
+impl Default for DumpLimits {
+    fn default() -> Self {
+        DumpLimits { objects: u32::MAX, references: u32::MAX }
+    }
+}
 
 /// Reads a dump.
 ///
 /// # Errors
-/// When it is no dump at all, or the work was cancelled. A damaged or cut dump gives what is readable, with warnings.
+/// When it is no dump at all, holds more than [`DumpLimits`] allow, or the work was cancelled. A damaged or cut dump gives what
+/// is readable, with warnings.
 pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
+    load_within(input, DumpLimits::default(), progress)
+}
+
+/// As [`load`], with limits of one's own.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_within(input: &Input, limits: DumpLimits, progress: &Progress) -> Result<HeapState> {
     let bytes = input.bytes();
-    let header = Header::read(&input.path, bytes)?;
-    let mut index = Index::read(&input.path, bytes, &header);
+    let header = DumpHeader::read(&input.path, bytes)?;
+    let mut index = DumpIndex::read(&input.path, bytes, &header);
     let heap_bytes: usize = index.pieces.iter().map(|p| p.len()).sum();
     progress.begin(progress.snapshot().stage, 3 * heap_bytes as u64);
     // Objects lie at multiples of eight. Should a dump disagree, every address gets a slot.
-    let (census, addresses) = match take_census(input, &header, &index, 3, progress)? {
-        (census, _) if census.misaligned => take_census(input, &header, &index, 0, progress)?,
+    let (census, addresses) = match take_census(input, &header, &index, 3, limits, progress)? {
+        (census, _) if census.misaligned => take_census(input, &header, &index, 0, limits, progress)?,
         done => done,
     };
-    let mut classes = Classes::new(bytes, &header, &index, &census);
-    let graph = graph::graph(input, &header, &index, &census, &addresses, &classes, progress)?;
-    let names = names::Names::read(input, &header, &index, &census);
+    let mut classes = ClassTable::new(bytes, &header, &index, &census);
+    let graph = graph::graph(input, &header, &index, &census, &addresses, &classes, limits, progress)?;
+    let names = names::ObjectNames::read(input, &header, &index, &census);
     let roots = roots::roots(bytes, &index, &census, &classes, &addresses, &names);
     progress.check()?;
     let loaders = loaders::loaders(&mut classes, &addresses, &graph.type_of, &names);
@@ -122,14 +147,23 @@ pub fn load_bytes(name: &Path, bytes: Vec<u8>) -> Result<HeapState> {
 
 fn take_census(
     input: &Input,
-    header: &Header,
-    index: &Index,
+    header: &DumpHeader,
+    index: &DumpIndex,
     shift: u32,
+    limits: DumpLimits,
     progress: &Progress,
 ) -> Result<(Census, AddressMap)> {
     let set = AddressSet::new(shift);
     let census = census::census(input, header, index, Some(&set), progress)?;
-    Ok((census, set.finish()))
+    let addresses = set.finish_within(limits.objects).map_err(|count| Error::Unusable {
+        what: format!(
+            "{} has {count} objects, more than the {} that can be numbered",
+            input.path.display(),
+            limits.objects
+        ),
+        remedy: "Take a dump of live objects only (jcmd PID GC.heap_dump without -all), or of a smaller heap".into(),
+    })?;
+    Ok((census, addresses))
 }
 
 /// Warnings beyond these are counted, not listed: a damaged file may give one for each segment.
@@ -145,7 +179,7 @@ fn condense(mut warnings: Vec<Warning>) -> Vec<Warning> {
     warnings
 }
 
-fn mirror_sizes(classes: &Classes, census: &Census, addresses: &AddressMap) -> FxHashMap<u32, u64> {
+fn mirror_sizes(classes: &ClassTable, census: &Census, addresses: &AddressMap) -> FxHashMap<u32, u64> {
     let mut sizes = FxHashMap::default();
     for record in &census.records {
         let Some(o) = addresses.find(record.id) else { continue };
@@ -161,7 +195,7 @@ fn mirror_sizes(classes: &Classes, census: &Census, addresses: &AddressMap) -> F
     sizes
 }
 
-fn allocation_sites(bytes: &[u8], index: &Index, site: &[u32]) -> AHashMap<u32, AllocationSite> {
+fn allocation_sites(bytes: &[u8], index: &DumpIndex, site: &[u32]) -> AHashMap<u32, AllocationSite> {
     let mut traces = AHashMap::default();
     for &serial in site {
         if serial != 0 && !traces.contains_key(&serial) {
@@ -198,13 +232,13 @@ pub struct Histogram {
 /// As [`load`].
 pub fn histogram(input: &Input, progress: &Progress) -> Result<Histogram> {
     let bytes = input.bytes();
-    let header = Header::read(&input.path, bytes)?;
-    let index = Index::read(&input.path, bytes, &header);
+    let header = DumpHeader::read(&input.path, bytes)?;
+    let index = DumpIndex::read(&input.path, bytes, &header);
     let heap_bytes: usize = index.pieces.iter().map(|p| p.len()).sum();
     progress.begin(format!("Counting {}", input.path.display()), heap_bytes as u64);
     let census = census::census(input, &header, &index, None, progress)?;
-    let classes = Classes::new(bytes, &header, &index, &census);
-    let mut rows: HashMap<u32, (u64, u64)> = HashMap::new();
+    let classes = ClassTable::new(bytes, &header, &index, &census);
+    let mut rows: AHashMap<u32, (u64, u64)> = AHashMap::new();
     for (id, tally) in &census.classes {
         let Some(&t) = classes.by_id.get(id) else { continue };
         let base = u64::from(classes.sizes.base[t as usize]);

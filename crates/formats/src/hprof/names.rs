@@ -5,16 +5,16 @@
 use super::census::Census;
 use super::cursor::id_at;
 use super::segment::{self, ClassRecord, Visitor};
-use super::{Header, Index};
+use super::{DumpHeader, DumpIndex};
+use ahash::{AHashMap, AHashSet};
 use memory_city_heap::input::Input;
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Names of threads by thread object, parents of class loaders by loader object.
 #[derive(Default)]
-pub struct Names {
-    threads: FxHashMap<u64, String>,
-    parents: FxHashMap<u64, u64>,
+pub(super) struct ObjectNames {
+    threads: AHashMap<u64, String>,
+    parents: AHashMap<u64, u64>,
 }
 
 /// More threads than this keep their numbers: a name each is not worth the reading.
@@ -26,37 +26,37 @@ const MOST_GENERATIONS: usize = 16;
 /// A longer name is cut.
 const LONGEST: usize = 200;
 
-impl Names {
+impl ObjectNames {
     /// The name of a thread object.
-    pub fn thread(&self, object: u64) -> Option<String> {
+    pub(super) fn thread(&self, object: u64) -> Option<String> {
         self.threads.get(&object).cloned()
     }
 
     /// The parent of a class loader.
-    pub fn parent_of_loader(&self, loader: u64) -> Option<u64> {
+    pub(super) fn parent_of_loader(&self, loader: u64) -> Option<u64> {
         self.parents.get(&loader).copied()
     }
 
     /// All loaders that are parents of others.
-    pub fn loader_parents(&self) -> impl Iterator<Item = u64> {
+    pub(super) fn loader_parents(&self) -> impl Iterator<Item = u64> {
         self.parents.values().copied()
     }
 
     /// Reads the names of all threads that are roots, and the parents of all class loaders.
-    pub fn read(input: &Input, header: &Header, index: &Index, census: &Census) -> Names {
-        let records: FxHashMap<u64, &ClassRecord> = census.records.iter().map(|r| (r.id, r)).collect();
-        let reader = Reader { input, header, index, census, records };
-        let threads: FxHashSet<u64> =
+    pub(super) fn read(input: &Input, header: &DumpHeader, index: &DumpIndex, census: &Census) -> ObjectNames {
+        let records: AHashMap<u64, &ClassRecord> = census.records.iter().map(|r| (r.id, r)).collect();
+        let reader = RecordReader { input, header, index, census, records };
+        let threads: AHashSet<u64> =
             census.roots.iter().filter(|r| r.tag == 0x08).map(|r| r.object).take(MOST_THREADS).collect();
-        let mut loaders: FxHashSet<u64> =
+        let mut loaders: AHashSet<u64> =
             census.records.iter().map(|r| r.loader).filter(|&l| l != 0).take(MOST_LOADERS).collect();
         // Both at once: what holds the threads often holds the loaders.
         let found = reader.find(&threads.union(&loaders).copied().collect());
         let parents = reader.parents(&mut loaders, &found);
-        let string_of: FxHashMap<u64, u64> =
+        let string_of: AHashMap<u64, u64> =
             threads.iter().filter_map(|o| Some((*o, reader.reference(found.get(o)?, "name")?))).collect();
         let strings = reader.find(&string_of.values().copied().collect());
-        let array_of: FxHashMap<u64, u64> =
+        let array_of: AHashMap<u64, u64> =
             strings.iter().filter_map(|(o, f)| Some((*o, reader.reference(f, "value")?))).collect();
         let arrays = reader.find(&array_of.values().copied().collect());
         let text = |string: &u64| {
@@ -70,7 +70,7 @@ impl Names {
             })
         };
         let threads = threads.iter().filter_map(|thread| Some((*thread, text(string_of.get(thread)?)?))).collect();
-        Names { threads, parents }
+        ObjectNames { threads, parents }
     }
 }
 
@@ -80,7 +80,7 @@ fn utf16(bytes: &[u8], unit: impl Fn([u8; 2]) -> u16) -> String {
 }
 
 /// The record of a wanted object.
-struct Found {
+struct FoundObject {
     /// Class of an instance.
     class: u64,
     /// Kind of a primitive array; 0 for instances.
@@ -88,52 +88,53 @@ struct Found {
     values: Vec<u8>,
 }
 
-struct Reader<'a> {
+struct RecordReader<'a> {
     input: &'a Input,
-    header: &'a Header,
-    index: &'a Index,
+    header: &'a DumpHeader,
+    index: &'a DumpIndex,
     census: &'a Census,
-    records: FxHashMap<u64, &'a ClassRecord>,
+    records: AHashMap<u64, &'a ClassRecord>,
 }
 
-struct Search<'a> {
-    wanted: &'a FxHashSet<u64>,
-    found: Vec<(u64, Found)>,
+struct ObjectSearch<'a> {
+    wanted: &'a AHashSet<u64>,
+    found: Vec<(u64, FoundObject)>,
 }
 
-impl Visitor for Search<'_> {
+impl Visitor for ObjectSearch<'_> {
     fn instance(&mut self, id: u64, _: u32, class: u64, values: &[u8]) {
         if self.wanted.contains(&id) {
-            self.found.push((id, Found { class, kind: 0, values: values.to_vec() }));
+            self.found.push((id, FoundObject { class, kind: 0, values: values.to_vec() }));
         }
     }
 
     fn primitive_array(&mut self, id: u64, _: u32, kind: u8, _: u32, elements: &[u8]) {
         if self.wanted.contains(&id) {
             let most = elements.len().min(LONGEST * 2);
-            self.found.push((id, Found { class: 0, kind, values: elements[..most].to_vec() }));
+            self.found.push((id, FoundObject { class: 0, kind, values: elements[..most].to_vec() }));
         }
     }
 }
 
-impl Reader<'_> {
-    fn find(&self, wanted: &FxHashSet<u64>) -> FxHashMap<u64, Found> {
+impl RecordReader<'_> {
+    fn find(&self, wanted: &AHashSet<u64>) -> AHashMap<u64, FoundObject> {
         let may_hold = |low: u64, high: u64| wanted.iter().any(|w| (low..=high).contains(w));
         let pieces: Vec<_> = self.census.spans.iter().filter(|(_, low, high)| may_hold(*low, *high)).collect();
-        pieces
+        let found: Vec<(u64, FoundObject)> = pieces
             .par_iter()
             .flat_map_iter(|(piece, ..)| {
-                let mut search = Search { wanted, found: Vec::new() };
+                let mut search = ObjectSearch { wanted, found: Vec::new() };
                 let _ = segment::walk(self.input.bytes(), piece.clone(), self.header.id_size, &mut search);
                 search.found
             })
-            .collect()
+            .collect();
+        found.into_iter().collect()
     }
 
     /// The parents of loaders, and of parents that loaded nothing and so are not among the loaders yet.
-    fn parents(&self, loaders: &mut FxHashSet<u64>, first: &FxHashMap<u64, Found>) -> FxHashMap<u64, u64> {
-        let of = |found: &FxHashMap<u64, Found>, loaders: &FxHashSet<u64>| -> FxHashMap<u64, u64> {
-            let parent = |f: &Found| {
+    fn parents(&self, loaders: &mut AHashSet<u64>, first: &AHashMap<u64, FoundObject>) -> AHashMap<u64, u64> {
+        let of = |found: &AHashMap<u64, FoundObject>, loaders: &AHashSet<u64>| -> AHashMap<u64, u64> {
+            let parent = |f: &FoundObject| {
                 // Subclasses have fields of that name too: the one of `ClassLoader`, the topmost, counts.
                 let bytes = self.fields(f, "parent").last()?;
                 id_at(bytes, self.header.id_size).filter(|&id| id != 0)
@@ -142,7 +143,7 @@ impl Reader<'_> {
         };
         let mut parents = of(first, loaders);
         for _ in 0..MOST_GENERATIONS {
-            let more: FxHashSet<u64> = parents.values().copied().filter(|p| !loaders.contains(p)).collect();
+            let more: AHashSet<u64> = parents.values().copied().filter(|p| !loaders.contains(p)).collect();
             if more.is_empty() {
                 break;
             }
@@ -153,17 +154,17 @@ impl Reader<'_> {
     }
 
     /// The bytes of a field from its place in the record on.
-    fn field<'f>(&self, found: &'f Found, name: &str) -> Option<&'f [u8]> {
+    fn field<'f>(&self, found: &'f FoundObject, name: &str) -> Option<&'f [u8]> {
         self.fields(found, name).next()
     }
 
     /// The same of all fields of that name, own class first.
-    fn fields<'f>(&self, found: &'f Found, name: &str) -> impl Iterator<Item = &'f [u8]> {
+    fn fields<'f>(&self, found: &'f FoundObject, name: &str) -> impl Iterator<Item = &'f [u8]> {
         self.places(found, name).into_iter().filter_map(|at| found.values.get(at..))
     }
 
     /// Where the fields of a name lie in the record, up to a field of unknown type.
-    fn places(&self, found: &Found, name: &str) -> Vec<usize> {
+    fn places(&self, found: &FoundObject, name: &str) -> Vec<usize> {
         let mut places = Vec::new();
         let mut at = 0;
         let mut class = self.records.get(&found.class);
@@ -181,11 +182,11 @@ impl Reader<'_> {
         places
     }
 
-    fn reference(&self, found: &Found, name: &str) -> Option<u64> {
+    fn reference(&self, found: &FoundObject, name: &str) -> Option<u64> {
         id_at(self.field(found, name)?, self.header.id_size).filter(|&id| id != 0)
     }
 
-    fn byte(&self, found: &Found, name: &str) -> Option<u8> {
+    fn byte(&self, found: &FoundObject, name: &str) -> Option<u8> {
         self.field(found, name)?.first().copied()
     }
 }

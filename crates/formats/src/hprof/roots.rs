@@ -1,26 +1,26 @@
 //! GC roots in the field's ten kinds, with what a person wants to know: which thread, which method and line, which
 //! static field.
 
-use super::Index;
+use super::DumpIndex;
 use super::census::Census;
-use super::classes::Classes;
-use super::names::Names;
+use super::classes::ClassTable;
+use super::names::ObjectNames;
 use super::segment::RootRecord;
+use ahash::AHashMap;
 use memory_city_heap::{AddressMap, Root, RootKind};
-use rustc_hash::FxHashMap;
 
 /// The roots of a dump. Static fields of loaded classes are listed too, as the spec wants them, though what keeps the
 /// class alive is what makes them roots.
-pub fn roots(
+pub(super) fn roots(
     bytes: &[u8],
-    index: &Index,
+    index: &DumpIndex,
     census: &Census,
-    classes: &Classes,
+    classes: &ClassTable,
     addresses: &AddressMap,
-    names: &Names,
+    names: &ObjectNames,
 ) -> Vec<Root> {
     // Thread serial to the trace of its stack and its object.
-    let threads: FxHashMap<u32, RootRecord> =
+    let threads: AHashMap<u32, RootRecord> =
         census.roots.iter().filter(|r| r.tag == 0x08).map(|r| (r.thread, *r)).collect();
     let thread_name = |serial: u32| {
         let of_object = threads.get(&serial).and_then(|t| names.thread(t.object));

@@ -5,40 +5,40 @@ use std::ops::Range;
 
 /// What a root record says besides the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RootRecord {
+pub(super) struct RootRecord {
     /// The record's tag.
-    pub tag: u8,
+    pub(super) tag: u8,
     /// The object.
-    pub object: u64,
+    pub(super) object: u64,
     /// Thread serial, where the record has one.
-    pub thread: u32,
+    pub(super) thread: u32,
     /// Frame number, where the record has one (-1 for none).
-    pub frame: u32,
+    pub(super) frame: u32,
 }
 
 /// A class.
 #[derive(Clone, Debug, Default)]
-pub struct ClassRecord {
+pub(super) struct ClassRecord {
     /// Its object.
-    pub id: u64,
+    pub(super) id: u64,
     /// Superclass, class loader, signers, protection domain; 0 for none.
-    pub superclass: u64,
+    pub(super) superclass: u64,
     #[allow(missing_docs)]
-    pub loader: u64,
+    pub(super) loader: u64,
     #[allow(missing_docs)]
-    pub signers: u64,
+    pub(super) signers: u64,
     #[allow(missing_docs)]
-    pub domain: u64,
+    pub(super) domain: u64,
     /// Static fields: name, type, value.
-    pub statics: Vec<(u64, u8, u64)>,
+    pub(super) statics: Vec<(u64, u8, u64)>,
     /// Own instance fields: types in the order of the record.
-    pub fields: Vec<u8>,
+    pub(super) fields: Vec<u8>,
     /// And their names.
-    pub field_names: Vec<u64>,
+    pub(super) field_names: Vec<u64>,
 }
 
 /// What is done with the records. Every method has a default that ignores them.
-pub trait Visitor {
+pub(super) trait Visitor {
     /// A GC root.
     fn root(&mut self, _root: RootRecord) {}
     /// A class.
@@ -55,7 +55,7 @@ pub trait Visitor {
 
 /// Why a walk ended before the end of its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub(super) enum Stop {
     /// The bytes end inside a record.
     Cut,
     /// A record of an unknown kind: its length is not known, so nothing behind it can be read.
@@ -63,7 +63,7 @@ pub enum Stop {
 }
 
 /// Bytes of a value of a type of the format; `None` for types there are not.
-pub fn width(kind: u8, id_size: usize) -> Option<usize> {
+pub(super) fn width(kind: u8, id_size: usize) -> Option<usize> {
     Some(match kind {
         2 => id_size,
         4 | 8 => 1,
@@ -75,7 +75,7 @@ pub fn width(kind: u8, id_size: usize) -> Option<usize> {
 }
 
 /// Walks the records of `range`. `Err` with the offset of the record that could not be read.
-pub fn walk(
+pub(super) fn walk(
     bytes: &[u8],
     range: Range<usize>,
     id_size: usize,
@@ -147,7 +147,7 @@ fn record<const ID: usize>(c: &mut Cursor<'_>, visitor: &mut impl Visitor) -> Op
 }
 
 /// Reads a class record; the tag has been read.
-pub fn read_class(c: &mut Cursor<'_>, id: usize) -> Option<ClassRecord> {
+pub(super) fn read_class(c: &mut Cursor<'_>, id: usize) -> Option<ClassRecord> {
     let mut class = ClassRecord { id: c.id(id)?, ..Default::default() };
     c.u32()?;
     class.superclass = c.id(id)?;
@@ -199,7 +199,7 @@ fn value(c: &mut Cursor<'_>, id: usize) -> Option<(u8, u64)> {
 }
 
 /// Cuts a long range at records into pieces of about `size` bytes.
-pub fn cut(bytes: &[u8], range: Range<usize>, id_size: usize, size: usize) -> Vec<Range<usize>> {
+pub(super) fn cut(bytes: &[u8], range: Range<usize>, id_size: usize, size: usize) -> Vec<Range<usize>> {
     struct Nothing;
     impl Visitor for Nothing {}
     let mut pieces = Vec::new();

@@ -11,47 +11,47 @@ use std::borrow::Cow;
 
 /// How a VM lays out objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ObjectLayout {
+pub(super) struct ObjectLayout {
     /// Where the first field of an instance may begin.
-    pub header: u32,
+    pub(super) header: u32,
     /// Bytes of a reference.
-    pub reference: u32,
+    pub(super) reference: u32,
     /// Objects begin at multiples of it.
-    pub alignment: u32,
+    pub(super) alignment: u32,
     /// Where elements of 1, 2, 4, 8 bytes begin in arrays.
-    pub array_base: [u32; 4],
+    pub(super) array_base: [u32; 4],
     /// Where references begin in arrays.
-    pub reference_base: u32,
+    pub(super) reference_base: u32,
     /// Fields of subclasses begin right behind those of the superclass, in its holes too (HotSpot since JDK 15);
     /// before, each class began at a multiple of the size of a reference.
-    pub packed: bool,
+    pub(super) packed: bool,
 }
 
 /// A class as far as its layout matters: itself and its superclasses, from the root down.
 #[derive(Clone, Debug, Default)]
-pub struct Shape<'a> {
+pub(super) struct LayoutShape<'a> {
     /// One for each class.
-    pub levels: Vec<Level<'a>>,
+    pub(super) levels: Vec<Level<'a>>,
 }
 
 /// The fields that one class adds to its superclass. Types as the format numbers them.
 #[derive(Clone, Debug, Default)]
-pub struct Level<'a> {
+pub(super) struct Level<'a> {
     /// Fields that share cache lines with others.
-    pub fields: Cow<'a, [u8]>,
+    pub(super) fields: Cow<'a, [u8]>,
     /// Fields that the VM adds and the dump does not show: bytes, or [`HIDDEN_REFERENCE`].
-    pub hidden: &'static [u32],
+    pub(super) hidden: &'static [u32],
     /// The class is padded as a whole (`@Contended` before the class).
-    pub padded: bool,
+    pub(super) padded: bool,
     /// Fields that are padded (`@Contended` before the field).
-    pub padded_fields: Vec<u8>,
+    pub(super) padded_fields: Vec<u8>,
     /// JDK 14 and older pad the class as a whole instead.
     pub whole_before_15: bool,
 }
 
-impl Shape<'_> {
+impl LayoutShape<'_> {
     /// The same fields, none of them padded in the class that stands at `depth` from the root.
-    pub fn unpad(&mut self, depth: usize) {
+    pub(super) fn unpad(&mut self, depth: usize) {
         let Some(level) = self.levels.get_mut(depth) else { return };
         let fields = std::mem::take(&mut level.padded_fields);
         level.fields.to_mut().extend(fields);
@@ -61,7 +61,7 @@ impl Shape<'_> {
 
 impl Level<'_> {
     /// Whether it is padded itself, at least in some version.
-    pub fn is_padded(&self) -> bool {
+    pub(super) fn is_padded(&self) -> bool {
         self.padded || self.whole_before_15 || !self.padded_fields.is_empty()
     }
 
@@ -75,7 +75,7 @@ const PADDING: u32 = 128;
 
 impl ObjectLayout {
     /// The layout of a VM that is not 64 bit HotSpot, where nothing was seen: 32 bit, as on Android.
-    pub const SMALL: ObjectLayout = ObjectLayout {
+    pub(super) const SMALL: ObjectLayout = ObjectLayout {
         header: 8,
         reference: 4,
         alignment: 8,
@@ -85,7 +85,7 @@ impl ObjectLayout {
     };
 
     /// The usual layout: 64 bit HotSpot with compressed references and classes.
-    pub const USUAL: ObjectLayout = ObjectLayout {
+    pub(super) const USUAL: ObjectLayout = ObjectLayout {
         header: 12,
         reference: 4,
         alignment: 8,
@@ -95,12 +95,12 @@ impl ObjectLayout {
     };
 
     /// Rounds up to the alignment of objects.
-    pub fn align(&self, bytes: u32) -> u32 {
+    pub(super) fn align(&self, bytes: u32) -> u32 {
         bytes.next_multiple_of(self.alignment)
     }
 
     /// The size of an instance.
-    pub fn instance_size(&self, shape: &Shape<'_>) -> u32 {
+    pub(super) fn instance_size(&self, shape: &LayoutShape<'_>) -> u32 {
         let mut end = self.header;
         // Free ranges below `end`.
         let mut holes: Vec<(u32, u32)> = Vec::new();
@@ -155,11 +155,6 @@ impl ObjectLayout {
         sizes.extend(own.iter().filter(|&&k| k == 2).map(|_| self.reference));
         sizes
     }
-
-    /// Size of an array.
-    pub fn array_size(&self, base: u32, element: u64, length: u64) -> u64 {
-        (u64::from(base) + element * length).next_multiple_of(u64::from(self.alignment))
-    }
 }
 
 /// Puts a field of `size` bytes behind the rest; a hole that this leaves stays empty.
@@ -189,7 +184,7 @@ const HIDDEN_REFERENCE: u32 = 0;
 
 /// Fields that HotSpot adds to classes and dumps do not show: sizes in bytes, on a 64 bit VM. Only a fallback for
 /// classes without clear distances.
-pub fn hidden_fields(class: &str, has_field: impl Fn(&str) -> bool) -> &'static [u32] {
+pub(super) fn hidden_fields(class: &str, has_field: impl Fn(&str) -> bool) -> &'static [u32] {
     match class {
         // For debuggers and the flight recorder, since threads may be virtual (JDK 19).
         "java.lang.Thread" if has_field("holder") => &[8, 4, 2, 1],
@@ -205,7 +200,7 @@ pub fn hidden_fields(class: &str, has_field: impl Fn(&str) -> bool) -> &'static 
 }
 
 /// What the platform pads in a class.
-pub enum Padded {
+pub(super) enum Padded {
     /// The class as a whole.
     Class,
     /// Its fields of these names (a version may lack some), together.
@@ -220,8 +215,8 @@ pub enum Padded {
 }
 
 /// The classes of the platform with padded (`@Contended`) fields in some version of JDK 8 to 25: dumps do not say which
-/// these are. Whether a class is padded in the version at hand, distances tell (see [`Shape::unpad`]).
-pub fn padded(class: &str) -> Option<Padded> {
+/// these are. Whether a class is padded in the version at hand, distances tell (see [`LayoutShape::unpad`]).
+pub(super) fn padded(class: &str) -> Option<Padded> {
     let fields = |names, whole_before_15| Some(Padded::Fields { names, whole_before_15 });
     match class {
         "java.lang.Thread" => {
@@ -244,7 +239,10 @@ pub fn padded(class: &str) -> Option<Padded> {
 
 /// Whether the objects of the dump lie without holes: collectors that compact leave none. Where they do, a larger distance
 /// than the layout says tells of fields that the dump does not show; where not, only of something dead.
-pub fn is_compact<'a>(layout: &ObjectLayout, shapes: impl Iterator<Item = &'a (Shape<'a>, &'a Gaps)>) -> bool {
+pub(super) fn is_compact<'a>(
+    layout: &ObjectLayout,
+    shapes: impl Iterator<Item = &'a (LayoutShape<'a>, &'a Gaps)>,
+) -> bool {
     let (mut exact, mut seen) = (0u64, 0u64);
     for (shape, gaps) in shapes {
         let Some((modal, votes)) = gaps.modal() else { continue };
@@ -255,7 +253,12 @@ pub fn is_compact<'a>(layout: &ObjectLayout, shapes: impl Iterator<Item = &'a (S
 }
 
 /// Finds the layout that explains most of what was seen.
-pub fn infer(census: &Census, id_size: usize, android: bool, shapes: &[(Shape<'_>, &Gaps)]) -> ObjectLayout {
+pub(super) fn infer(
+    census: &Census,
+    id_size: usize,
+    android: bool,
+    shapes: &[(LayoutShape<'_>, &Gaps)],
+) -> ObjectLayout {
     let start = if android || id_size == 4 { ObjectLayout::SMALL } else { ObjectLayout::USUAL };
     let alignment = match census.address_bits.trailing_zeros() {
         bits @ 3..=8 if census.objects > 50 => 1 << bits,
@@ -307,7 +310,7 @@ pub fn infer(census: &Census, id_size: usize, android: bool, shapes: &[(Shape<'_
 
 /// The size of the instances of a class: by its distances where they are clear, else by the layout. `compact` says
 /// whether the objects of the dump lie without holes.
-pub fn instance_size(layout: &ObjectLayout, shape: &Shape<'_>, gaps: &Gaps, compact: bool) -> u32 {
+pub(super) fn instance_size(layout: &ObjectLayout, shape: &LayoutShape<'_>, gaps: &Gaps, compact: bool) -> u32 {
     let planned = layout.instance_size(shape);
     let Some((modal, votes)) = gaps.modal() else { return planned };
     // No object reaches into the next: the smallest distance is never below the size.
@@ -325,7 +328,7 @@ mod tests {
 
     fn size(layout: &ObjectLayout, fields: &[&[u8]]) -> u32 {
         let levels = fields.iter().map(|&f| Level { fields: f.into(), ..Level::default() }).collect();
-        layout.instance_size(&Shape { levels })
+        layout.instance_size(&LayoutShape { levels })
     }
 
     #[test]
@@ -360,7 +363,7 @@ mod tests {
         let below = |layout: ObjectLayout, padded: &Level<'static>, levels: &[&'static [u8]]| {
             let mut all = vec![Level::default(), padded.clone()];
             all.extend(levels.iter().map(|l| fields(l)));
-            layout.instance_size(&Shape { levels: all })
+            layout.instance_size(&LayoutShape { levels: all })
         };
         // `java.lang.Thread` of JDK 17: three fields apart, the last ends at 240.
         let thread = Level {

@@ -1,12 +1,12 @@
 //! An object over time: found again at every GC by its identity.
 
-use super::{Player, RecordedSeries, Source, lock};
+use super::{Player, RecordedSeries, TraceSource, lock};
 use crate::replay::Moment;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Identity, SpaceKind};
 
-impl<S: Source> RecordedSeries<S> {
+impl<S: TraceSource> RecordedSeries<S> {
     /// The life of an object that is alive at a point: its place at the end of every GC, and the GC that freed it.
     /// Replays the trace from its birth to its death.
     ///
@@ -23,7 +23,7 @@ impl<S: Source> RecordedSeries<S> {
                 break;
             }
             match player.replay.place_of(of) {
-                Some((address, space)) => life.places.push(Place { gc, address, space }),
+                Some((address, space)) => life.places.push(ObjectPlace { gc, address, space }),
                 None => {
                     life.death = Some(gc);
                     break;
@@ -41,18 +41,18 @@ pub struct Lifetime {
     /// The first GC after its allocation, counted from 0.
     pub birth: u32,
     /// Where it was at the end of every GC it survived.
-    pub places: Vec<Place>,
+    pub places: Vec<ObjectPlace>,
     /// The GC that freed it, counted from 0; `None` when it outlived the trace.
     pub death: Option<u32>,
 }
 
 /// Where an object was at the end of a GC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ObjectPlace {
     /// The GC, counted from 0.
     pub gc: u32,
-    /// Its address.
-    pub address: u64,
+    /// Its address, where the trace tells it.
+    pub address: Option<u64>,
     /// The kind of space.
     pub space: SpaceKind,
 }

@@ -1,13 +1,13 @@
 //! What a person must know about a trace that has been read.
 
-use super::Source;
+use super::TraceSource;
 use crate::event::Decoder;
 use crate::replay::{Inconsistencies, Observer, Replay};
 use memory_city_heap::error::{Error, Warning};
 use std::path::Path;
 
 /// What the decoder says, why reading `failed` if it did, and what of the heap could not be made out.
-pub(super) fn warnings<S: Source, O: Observer>(
+pub(super) fn warnings<S: TraceSource, O: Observer>(
     source: &S,
     decoder: &S::Decoder,
     replay: &Replay<O>,
@@ -51,7 +51,7 @@ pub(super) fn warnings<S: Source, O: Observer>(
 
 fn inconsistencies(path: &Path, found: Inconsistencies) -> Vec<Warning> {
     let cases = [
-        (found.unknown_objects, "moves or references of objects that are not there were left out"),
+        (found.unknown_objects, "moves, references or deaths of objects that are not there were left out"),
         (found.unknown_targets, "references to places without an object were left out"),
         (found.overwritten, "objects were overwritten by others without having been reported dead; they count as dead"),
         (found.misplaced, "objects outside every space of the heap were left out"),

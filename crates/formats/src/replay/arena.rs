@@ -11,22 +11,31 @@ const COUNT_BITS: u32 = 8;
 /// In a head: the number is in the next word.
 const MANY: u32 = (1 << COUNT_BITS) - 1;
 /// Times fit into the rest of a head.
-pub const MOST_TIMES: u32 = 1 << (32 - COUNT_BITS);
+pub(crate) const MOST_TIMES: u32 = 1 << (32 - COUNT_BITS);
+
+/// Places there can be: they have 32 bits.
+pub(crate) const MOST_WORDS: u32 = u32::MAX;
 
 /// Records of references.
-#[derive(Default)]
-pub struct Arena {
+pub(crate) struct Arena {
+    /// There are never more words.
+    most: usize,
     words: Vec<u32>,
     waste: usize,
 }
 
 impl Arena {
     /// No record.
-    pub const NONE: u32 = 0;
+    pub(crate) const NONE: u32 = 0;
+
+    /// No records yet, and never more than `most` words in all.
+    pub(crate) fn new(most: u32) -> Arena {
+        Arena { most: most as usize, words: Vec::new(), waste: 0 }
+    }
 
     /// Adds a record written at `time`, which is below [`MOST_TIMES`]; its place. `None` when there are too many
-    /// references (more than 4 billion).
-    pub fn add(&mut self, time: u32, targets: &[u32]) -> Option<u32> {
+    /// references (4 billion, if nothing less was asked for).
+    pub(crate) fn add(&mut self, time: u32, targets: &[u32]) -> Option<u32> {
         if targets.is_empty() {
             return Some(Arena::NONE);
         }
@@ -35,7 +44,7 @@ impl Arena {
             self.words.push(0);
         }
         let at = self.words.len();
-        if at + targets.len() + 2 > u32::MAX as usize {
+        if at + targets.len() + 2 > self.most {
             return None;
         }
         match targets.len() < MANY as usize {
@@ -67,10 +76,10 @@ impl Arena {
     }
 
     /// Adds to the record added last; `false` when another has been added since, or there are too many references.
-    pub fn extend_last(&mut self, record: u32, targets: &[u32]) -> bool {
+    pub(crate) fn extend_last(&mut self, record: u32, targets: &[u32]) -> bool {
         let range = self.range(record);
         let count = range.len() + targets.len();
-        if record == Arena::NONE || range.end != self.words.len() || self.words.len() + count > u32::MAX as usize {
+        if record == Arena::NONE || range.end != self.words.len() || self.words.len() + count > self.most {
             return false;
         }
         let at = record as usize;
@@ -88,7 +97,7 @@ impl Arena {
     }
 
     /// Writes a short record anew in its own place; `false` when it does not fit.
-    pub fn overwrite(&mut self, record: u32, time: u32, targets: &[u32]) -> bool {
+    pub(crate) fn overwrite(&mut self, record: u32, time: u32, targets: &[u32]) -> bool {
         let range = self.range(record);
         if targets.is_empty() || targets.len() > range.len() || range.len() > SHORT {
             return false;
@@ -100,36 +109,36 @@ impl Arena {
     }
 
     /// When a record was written.
-    pub fn time_of(&self, record: u32) -> u32 {
+    pub(crate) fn time_of(&self, record: u32) -> u32 {
         self.words.get(record as usize).map_or(0, |head| head >> COUNT_BITS)
     }
 
     /// The targets of a record.
-    pub fn of(&self, record: u32) -> &[u32] {
+    pub(crate) fn of(&self, record: u32) -> &[u32] {
         &self.words[self.range(record)]
     }
 
     /// The targets of a record, to change them.
-    pub fn of_mut(&mut self, record: u32) -> &mut [u32] {
+    pub(crate) fn of_mut(&mut self, record: u32) -> &mut [u32] {
         let range = self.range(record);
         &mut self.words[range]
     }
 
     /// Says that a record is not needed any more.
     #[inline]
-    pub fn drop_record(&mut self, record: u32) {
+    pub(crate) fn drop_record(&mut self, record: u32) {
         if record != Arena::NONE {
             self.waste += self.range(record).end - record as usize;
         }
     }
 
     /// Whether more than a fifth is waste, and worth the copying.
-    pub fn is_wasteful(&self) -> bool {
+    pub(crate) fn is_wasteful(&self) -> bool {
         self.waste > (self.words.len() / 5).max(1 << 16)
     }
 
     /// Copies the records in use together. `records` calls what it is given for each, and notes the new place.
-    pub fn compact(&mut self, records: impl FnOnce(&mut dyn FnMut(u32) -> u32)) {
+    pub(crate) fn compact(&mut self, records: impl FnOnce(&mut dyn FnMut(u32) -> u32)) {
         let mut words = Vec::with_capacity(self.words.len() - self.waste.min(self.words.len()) + 1);
         words.push(0);
         records(&mut |record| {
@@ -145,14 +154,14 @@ impl Arena {
     }
 
     /// Bytes of memory.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         4 * self.words.capacity()
     }
 }
 
 /// Makes room for one more, an eighth at a time: large arrays move in memory for free, unused halves do not.
 #[inline]
-pub fn grow<T>(vec: &mut Vec<T>) {
+pub(crate) fn grow<T>(vec: &mut Vec<T>) {
     if vec.len() == vec.capacity() {
         vec.reserve_exact((vec.len() / 8).max(64));
     }
@@ -168,7 +177,7 @@ mod tests {
         fn records_are_what_was_put_into_them(
             steps in prop::collection::vec((0usize..20, prop::collection::vec(any::<u32>(), 0..9), 0u8..6), 0..200),
         ) {
-            let mut arena = Arena::default();
+            let mut arena = Arena::new(MOST_WORDS);
             let mut places = [Arena::NONE; 20];
             let mut expected = vec![Vec::new(); 20];
             for (i, targets, what) in steps {

@@ -73,8 +73,9 @@ pub struct Change {
 const NONE: u32 = u32::MAX;
 
 /// The cohorts of a heap.
-#[derive(Default)]
-pub struct Cohorts {
+pub(crate) struct Cohorts {
+    /// Sizes of arrays are multiples of this and one more.
+    mask: u64,
     entries: Vec<Cohort>,
     by_key: HashTable<u32>,
     vacant: Vacant,
@@ -89,16 +90,38 @@ pub struct Cohorts {
 }
 
 impl Cohorts {
-    /// The cohort of newborn objects.
+    /// None yet, of a heap whose objects are aligned to so many bytes.
+    pub(crate) fn new(alignment: u32) -> Cohorts {
+        Cohorts {
+            mask: u64::from(alignment.max(1)) - 1,
+            entries: Vec::new(),
+            by_key: HashTable::new(),
+            vacant: Vacant::default(),
+            changed: Vec::new(),
+            newborn: Vec::new(),
+            short_lived: Vec::new(),
+            stays: FxHashMap::default(),
+        }
+    }
+
+    /// The cohort of newborn objects, and the size of one of some length.
     #[inline]
-    pub fn born(&mut self, info: InfoId, birth: u32, space: SpaceKind, shape: impl FnOnce() -> PackedShape) -> u32 {
+    pub(crate) fn born(
+        &mut self,
+        info: InfoId,
+        birth: u32,
+        space: SpaceKind,
+        shape: impl FnOnce() -> PackedShape,
+        length: u32,
+    ) -> (u32, u64) {
         if let Some(&cohort) = self.newborn.get(info.0 as usize)
             && let Some(c) = self.entries.get(cohort as usize)
             && (c.birth, c.space, c.info) == (birth, space, info.0)
         {
-            return cohort;
+            return (cohort, c.shape.size(self.mask, || length));
         }
-        self.born_anew(CohortKey { info: info.0, birth, space }, shape())
+        let cohort = self.born_anew(CohortKey { info: info.0, birth, space }, shape());
+        (cohort, self.size(cohort, || length))
     }
 
     #[cold]
@@ -122,17 +145,17 @@ impl Cohorts {
 
     /// The running GC put an object where the newborn are.
     #[inline]
-    pub fn stay(&mut self, cohort: u32, length: impl FnOnce() -> u32) {
+    pub(crate) fn stay(&mut self, cohort: u32, length: impl FnOnce() -> u32) {
         let c = &self.entries[cohort as usize];
         if c.short_lived {
-            let size = c.shape.size(length);
+            let size = c.shape.size(self.mask, length);
             let stays = self.stays.entry(cohort).or_default();
             *stays = (stays.0 + 1, stays.1 + size);
         }
     }
 
     /// It has taken one away again.
-    pub fn leave(&mut self, cohort: u32, length: impl FnOnce() -> u32) {
+    pub(crate) fn leave(&mut self, cohort: u32, length: impl FnOnce() -> u32) {
         let size = self.size(cohort, length);
         if let Some(stays) = self.stays.get_mut(&cohort) {
             *stays = (stays.0.saturating_sub(1), stays.1.saturating_sub(size));
@@ -141,7 +164,7 @@ impl Cohorts {
 
     /// The end of a GC. Most objects pass: they are born in a young space, and the next GC collects all of those. What it
     /// did not put into the cohorts of the newborn is dead, if `all`, and nobody counts them one by one.
-    pub fn settle(&mut self, all: bool) {
+    pub(crate) fn settle(&mut self, all: bool) {
         let stays = std::mem::take(&mut self.stays);
         for cohort in std::mem::take(&mut self.short_lived) {
             if !std::mem::take(&mut self.entries[cohort as usize].short_lived) || !all {
@@ -154,7 +177,7 @@ impl Cohorts {
     }
 
     /// The cohort of a key; made when it is not there.
-    pub fn cohort(&mut self, key: CohortKey, shape: PackedShape) -> u32 {
+    pub(crate) fn cohort(&mut self, key: CohortKey, shape: PackedShape) -> u32 {
         let (hash, entries) = (FxBuildHasher.hash_one(key), &self.entries);
         if let Some(&cohort) = self.by_key.find(hash, |&c| entries[c as usize].key() == key) {
             return cohort;
@@ -182,7 +205,7 @@ impl Cohorts {
 
     /// The cohort of an object of `cohort` once it is in `space`.
     #[inline]
-    pub fn in_space(&mut self, cohort: u32, space: SpaceKind) -> u32 {
+    pub(crate) fn in_space(&mut self, cohort: u32, space: SpaceKind) -> u32 {
         let c = &self.entries[cohort as usize];
         if c.space == space {
             return cohort;
@@ -205,7 +228,7 @@ impl Cohorts {
 
     /// An object more.
     #[inline]
-    pub fn add(&mut self, cohort: u32, size: u64) {
+    pub(crate) fn add(&mut self, cohort: u32, size: u64) {
         let c = self.touch(cohort);
         c.count += 1;
         c.bytes += size;
@@ -213,7 +236,7 @@ impl Cohorts {
 
     /// An object fewer.
     #[inline]
-    pub fn remove(&mut self, cohort: u32, size: u64) {
+    pub(crate) fn remove(&mut self, cohort: u32, size: u64) {
         let c = self.touch(cohort);
         c.count -= 1;
         c.bytes -= size;
@@ -231,23 +254,23 @@ impl Cohorts {
 
     /// What a cohort stands for.
     #[inline]
-    pub fn key(&self, cohort: u32) -> CohortKey {
+    pub(crate) fn key(&self, cohort: u32) -> CohortKey {
         self.entries[cohort as usize].key()
     }
 
     /// How large an object of a cohort is, of some length.
     #[inline]
-    pub fn size(&self, cohort: u32, length: impl FnOnce() -> u32) -> u64 {
-        self.entries[cohort as usize].shape.size(length)
+    pub(crate) fn size(&self, cohort: u32, length: impl FnOnce() -> u32) -> u64 {
+        self.entries[cohort as usize].shape.size(self.mask, length)
     }
 
     /// Cohorts there are or were: one more than the largest number of a cohort.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.entries.len()
     }
 
     /// What changed since the last time, by key. Empty cohorts are given up: no object may refer to them.
-    pub fn take_changes(&mut self) -> Vec<Change> {
+    pub(crate) fn take_changes(&mut self) -> Vec<Change> {
         let mut changes = Vec::new();
         for (cohort, count, bytes) in self.changed.drain(..) {
             let c = &mut self.entries[cohort as usize];
@@ -277,7 +300,7 @@ impl Cohorts {
     }
 
     /// Bytes of memory.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.entries.capacity() * size_of::<Cohort>()
             + self.by_key.allocation_size()
             + self.changed.capacity() * size_of::<(u32, u32, u64)>()
@@ -294,8 +317,9 @@ mod tests {
     #[test]
     fn changes_are_what_came_and_went_since_the_last_time() {
         let shape = Shape::Instance(16).packed();
-        let mut cohorts = Cohorts::default();
-        let eden = cohorts.born(InfoId(0), 0, SpaceKind::Eden, || shape);
+        let mut cohorts = Cohorts::new(8);
+        let (eden, size) = cohorts.born(InfoId(0), 0, SpaceKind::Eden, || shape, 0);
+        assert_eq!(size, 16);
         (0..3).for_each(|_| cohorts.add(eden, 16));
         let key = |space| CohortKey { info: 0, birth: 0, space };
         assert_eq!(cohorts.take_changes(), [Change { key: key(SpaceKind::Eden), objects: 3, bytes: 48 }]);
@@ -314,7 +338,7 @@ mod tests {
             ]
         );
         // The empty cohort is used again for another one, and the way to it is forgotten.
-        let later = cohorts.born(InfoId(0), 1, SpaceKind::Eden, || shape);
+        let (later, _) = cohorts.born(InfoId(0), 1, SpaceKind::Eden, || shape, 0);
         cohorts.add(later, 16);
         assert_eq!(cohorts.key(later).birth, 1);
         assert_eq!(cohorts.take_changes().len(), 1);

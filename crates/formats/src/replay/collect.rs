@@ -1,7 +1,7 @@
 //! The end of a collection: what is dead goes, what was reported becomes part of the heap, what is elsewhere now is
 //! counted there.
 
-use super::map::{self, Entry};
+use super::map;
 use super::{Collecting, Observer, Replay};
 use crate::event::GcKind;
 use crate::spaces::Space;
@@ -11,6 +11,11 @@ impl<O: Observer> Replay<O> {
     /// Where young objects are.
     pub(super) fn young(&self) -> Vec<(u64, u64)> {
         self.spaces.all().iter().filter(|s| s.kind.is_young()).map(Space::range).collect()
+    }
+
+    /// Whether there may be objects between two addresses.
+    pub(super) fn inhabited(&self, start: u64, end: u64) -> bool {
+        self.now.has_between(self.map.unit, start, end)
     }
 
     /// Buries what the collected ranges still hold of the heap before. Returns how many objects.
@@ -23,29 +28,33 @@ impl<O: Observer> Replay<O> {
         };
         // If all young spaces are collected, what was born in them and not reported is dead: its number and its place
         // in the counts are taken back with those of all others, and its leaf without a look at what is in it.
-        let inhabited: Vec<_> = collecting.young.iter().copied().filter(|&(a, b)| self.now.has_between(a, b)).collect();
+        let inhabited: Vec<_> = collecting.young.iter().copied().filter(|&(a, b)| self.inhabited(a, b)).collect();
         let short_lived = covers(ranges, &inhabited);
-        let mut dead = Vec::new();
-        for &(start, end) in ranges {
-            for page in self.now.pages_between(start, end) {
-                let leaf = self.now.get(page);
-                let first = page << map::LEAF_SHIFT;
-                // What was reported is in the heap after.
-                let keep_dead = |entry: Entry| {
-                    if !entry.is_marked() {
-                        dead.push(entry);
-                    }
-                };
-                if start > first || end - first < 1 << map::LEAF_SHIFT {
-                    self.map.cut(leaf, start..end, keep_dead);
-                } else if short_lived && self.map.born(leaf) == self.interval {
-                    self.now.set(page, map::NONE);
-                    self.live -= self.map.discard(leaf) as u64;
-                } else {
-                    self.now.set(page, map::NONE);
-                    self.map.release(leaf, keep_dead);
+        match (&collecting.named[..], collecting.gc.kind) {
+            // What has no address is collected too.
+            ([], GcKind::Major) => {
+                for page in self.now.pages().to_vec() {
+                    self.clear(page, short_lived);
                 }
-                dead.drain(..).for_each(|entry| self.bury(entry));
+            }
+            _ => {
+                let unit = self.map.unit;
+                for &(start, end) in ranges {
+                    for page in self.now.pages_between(unit, start, end) {
+                        let (first, bytes) = (page << unit.leaf_shift(), 1 << unit.leaf_shift());
+                        if start <= first && end - first >= bytes {
+                            self.clear(page, short_lived);
+                            continue;
+                        }
+                        let mut dead = Vec::new();
+                        self.map.cut(self.now.get(page), start..end, |entry| {
+                            if !entry.is_marked() {
+                                dead.push(entry);
+                            }
+                        });
+                        dead.into_iter().for_each(|entry| self.bury(entry));
+                    }
+                }
             }
         }
         self.map.drop_marked();
@@ -56,13 +65,32 @@ impl<O: Observer> Replay<O> {
         before - self.live
     }
 
+    /// Takes a page with all that is on it out of the heap before; what was reported is in the heap after.
+    fn clear(&mut self, page: u64, short_lived: bool) {
+        let leaf = self.now.get(page);
+        self.now.set(page, map::NONE);
+        if short_lived && self.map.born(leaf) == self.interval {
+            self.live -= self.map.discard(leaf) as u64;
+            return;
+        }
+        let mut dead = std::mem::take(&mut self.dead);
+        self.map.release(leaf, |entry| {
+            if !entry.is_marked() {
+                dead.push(entry);
+            }
+        });
+        dead.drain(..).for_each(|entry| self.bury(entry));
+        self.dead = dead;
+    }
+
     /// Makes the heap after the GC part of the heap now. Returns where leaves went that met another.
     pub(super) fn join(&mut self) -> FxHashMap<u32, u32> {
         let mut joined = FxHashMap::default();
         let mut objects = Vec::new();
         for (page, leaf) in self.next.drain() {
             let here = self.now.get(page);
-            if here == map::NONE && self.now.set(page, leaf) {
+            if here == map::NONE {
+                self.now.set(page, leaf);
                 self.map.trim(leaf);
                 continue;
             }
@@ -70,18 +98,11 @@ impl<O: Observer> Replay<O> {
             objects.clear();
             objects.extend(self.map.objects(leaf));
             self.map.release(leaf, |_| ());
-            for &(address, entry) in &objects {
-                match self.map.slot(&mut self.now, address, map::NONE) {
-                    Some(slot) => {
-                        self.map.set_mixed(slot.leaf());
-                        if let Some(other) = self.map.put(slot, entry) {
-                            self.overwrite(other);
-                        }
-                    }
-                    None => {
-                        self.inconsistencies.misplaced += 1;
-                        self.bury(entry);
-                    }
+            self.map.set_mixed(here);
+            for &(spot, entry) in &objects {
+                // The leaf is there: nothing is refused.
+                if let Some(Some(other)) = self.map.insert(&mut self.now, spot, map::NONE, entry) {
+                    self.overwrite(other);
                 }
             }
         }
@@ -92,10 +113,11 @@ impl<O: Observer> Replay<O> {
     pub(super) fn relabel(&mut self) {
         let mut kinds = Vec::new();
         for (start, end) in merged(std::mem::take(&mut self.changed_ranges)) {
-            for page in self.now.pages_between(start, end) {
+            for page in self.now.pages_between(self.map.unit, start, end) {
                 let leaf = self.now.get(page);
                 kinds.clear();
-                kinds.extend(self.map.objects(leaf).map(|(address, _)| self.spaces.kind_at(address)));
+                let kind = |spot| self.space_of(self.map.unit.key(spot)).unwrap_or_default();
+                kinds.extend(self.map.objects(leaf).map(|(spot, _)| kind(spot)));
                 let mut mixed = false;
                 for (entry, &kind) in self.map.entries_mut(leaf).iter_mut().zip(&kinds) {
                     let target = self.cohorts.in_space(entry.cohort(), kind);

@@ -1,17 +1,20 @@
 //! The reconstructor: replays the events of a trace into the heap at every moment, with object identity over time.
 //!
 //! An object has a number for life, which is free again when it is dead; so number and birth together are its identity.
-//! The [`map`] finds objects by address. A collection marks what it reports, and writes it into a second directory
-//! of the map; at its end, what is not marked in the collected spaces is dead, and the second directory becomes part of
-//! the first. So a collection costs what it collects, not what there is.
+//! The [`map`] finds objects by address, or by the id the trace gave them. A collection marks what it reports, and writes
+//! it into a second directory of the map; at its end, what is not marked in the collected spaces is dead, and the second
+//! directory becomes part of the first. So a collection costs what it collects, not what there is. What is in no space
+//! dies when a full collection does not report it, or when the trace says so.
 //!
 //! [`cohorts`] counts the objects that nothing tells apart but their address. Their changes at each GC start and end are
 //! the whole history as far as grouping is concerned. Nothing here knows a file format.
 
-pub mod arena;
-pub mod cohorts;
+mod arena;
+mod cohorts;
 mod collect;
-pub mod map;
+mod details;
+mod limits;
+mod map;
 mod numbers;
 mod references;
 mod saved;
@@ -20,14 +23,18 @@ mod state;
 mod vacant;
 
 pub use cohorts::{Change, CohortKey};
+pub use limits::ReplayLimits;
 pub use saved::SavedReplay;
 
-use super::event::{Gc, GcKind, ObjectInfo, Program};
+use super::event::{Gc, GcKind, ObjectInfo, ObjectKey, Program};
 use super::spaces::Spaces;
 use arena::Arena;
 use cohorts::Cohorts;
+use details::Details;
 use hashbrown::HashTable;
-use map::{Directory, Entry, Map};
+use limits::Full;
+use map::{Directory, Entry, ObjectMap, Spot, SpotUnit};
+use memory_city_heap::error::Result;
 use memory_city_heap::{Identity, RootKind, SpaceKind, ThreadId};
 use numbers::Numbers;
 use rustc_hash::FxHashMap;
@@ -57,7 +64,7 @@ pub struct Collection {
     pub end: u64,
     /// The collector said that it failed.
     pub failed: bool,
-    /// Objects it freed.
+    /// Objects it freed: not reported alive, or reported as freed while it ran.
     pub freed: u64,
 }
 
@@ -78,19 +85,19 @@ impl Observer for () {
 /// So many changes of spaces are looked at when they come; more of them together.
 const MOST_CHECKED: usize = 64;
 
-/// A root: kind, thread, detail, and target (a number, or a slot until the end of the GC).
+/// A root: kind, thread, number of its detail, and target (a number, or the word of a slot until the end of the GC).
 #[derive(Clone, Copy, Debug)]
 struct ReplayRoot {
     kind: RootKind,
     thread: ThreadId,
-    detail: &'static str,
+    detail: u32,
     target: u32,
 }
 
 /// What does not fit together in a trace. Counted, so that it can be shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Inconsistencies {
-    /// Moves and references of objects that are not there.
+    /// Moves, references and deaths of objects that are not there.
     pub unknown_objects: u64,
     /// References to places where no object is.
     pub unknown_targets: u64,
@@ -107,6 +114,8 @@ struct Collecting {
     named: Vec<(u64, u64)>,
     /// Where young objects were when it began: what a minor one collects if it names nothing.
     young: Vec<(u64, u64)>,
+    /// Objects the trace called freed while it runs.
+    freed: u64,
 }
 
 /// The heap, reconstructed.
@@ -120,17 +129,26 @@ pub struct Replay<O> {
     info_ids: HashTable<u32>,
     cohorts: Cohorts,
     numbers: Numbers,
-    map: Map,
+    map: ObjectMap,
     now: Directory,
     next: Directory,
     arena: Arena,
-    /// Further references of objects whose record is not the last one, by address, until the end of the GC.
-    later: FxHashMap<u64, Vec<u32>>,
-    /// References of objects that were not there yet, by address after the GC.
-    early: Vec<(u64, Vec<u64>, bool)>,
+    /// Further references of objects whose record is not the last one, by key after the GC, until its end.
+    later: FxHashMap<ObjectKey, Vec<u32>>,
+    /// References of objects that were not there yet, by key after the GC.
+    early: Vec<(ObjectKey, Vec<ObjectKey>, bool)>,
     /// The targets of the object at hand.
     targets: Vec<u32>,
     roots: Vec<ReplayRoot>,
+    details: Details,
+    /// Addresses of objects that are known by an id, by number, as far as they were told since the last GC began.
+    located: FxHashMap<u32, u64>,
+    /// Numbers of objects that died while a GC runs: they are free at its end, since its references are still to be read.
+    dying: Vec<u32>,
+    /// What a leaf held that is dead, while it is buried.
+    dead: Vec<Entry>,
+    /// Where objects outside all spaces are: nowhere, if the heap has spaces.
+    spaceless: Option<SpaceKind>,
     collecting: Option<Collecting>,
     /// Where the kind of space may have changed since the last GC.
     changed_ranges: Vec<(u64, u64)>,
@@ -142,28 +160,40 @@ pub struct Replay<O> {
     events: u64,
     stop: Option<Moment>,
     stopped: bool,
+    limits: ReplayLimits,
+    full: Option<Full>,
 }
 
 impl<O: Observer> Replay<O> {
     /// An empty heap.
     pub fn new(program: Arc<Program>, observer: O) -> Self {
+        Replay::with_limits(program, observer, ReplayLimits::default())
+    }
+
+    /// An empty heap that can hold no more than `limits` say.
+    pub fn with_limits(program: Arc<Program>, observer: O, limits: ReplayLimits) -> Self {
+        let unit = SpotUnit::of(program.alignment);
         Replay {
-            program,
             observer,
             threads: vec![Arc::from("(unknown thread)")],
             spaces: Spaces::default(),
             infos: Vec::new(),
             info_ids: HashTable::new(),
-            cohorts: Cohorts::default(),
-            numbers: Numbers::default(),
-            map: Map::default(),
+            cohorts: Cohorts::new(program.alignment),
+            numbers: Numbers::new(limits.objects),
+            map: ObjectMap::new(unit, limits.leaves, limits.near_leaves),
             now: Directory::default(),
             next: Directory::default(),
-            arena: Arena::default(),
+            arena: Arena::new(limits.references),
             later: FxHashMap::default(),
             early: Vec::new(),
             targets: Vec::new(),
             roots: Vec::new(),
+            details: Details::default(),
+            located: FxHashMap::default(),
+            dying: Vec::new(),
+            dead: Vec::new(),
+            spaceless: (!program.has_spaces).then_some(SpaceKind::Unknown),
             collecting: None,
             changed_ranges: Vec::new(),
             interval: 0,
@@ -172,7 +202,18 @@ impl<O: Observer> Replay<O> {
             events: 0,
             stop: None,
             stopped: false,
+            limits,
+            full: None,
+            program,
         }
+    }
+
+    /// Whether all that the trace said was taken. To be asked after each step of a decoder.
+    ///
+    /// # Errors
+    /// When the trace needs more than the limits allow. The heap is not that of the program from there on.
+    pub fn check(&self) -> Result<()> {
+        self.limits.check(self.full)
     }
 
     /// Stops at a moment: [`EventSink::satisfied`] is true from there on. Only forward.
@@ -231,14 +272,17 @@ impl<O: Observer> Replay<O> {
         &self.infos
     }
 
-    /// Where the object of an identity is, and in which kind of space; `None` when it is not alive. Looks at all objects.
-    pub fn place_of(&mut self, identity: Identity) -> Option<(u64, SpaceKind)> {
+    /// The address of the object of an identity, as far as it is known, and its kind of space; `None` when it is not
+    /// alive. Looks at all objects.
+    pub fn place_of(&mut self, identity: Identity) -> Option<(Option<u64>, SpaceKind)> {
         if !self.numbers.has(identity) {
             return None;
         }
-        let pages = self.now.pages().to_vec();
-        let mut all = pages.iter().flat_map(|&page| self.map.objects(self.now.get(page)));
-        let (address, entry) = all.find(|(_, entry)| entry.number() == identity.number)?;
+        let (key, entry) = self.map.keyed(&mut self.now).find(|(_, entry)| entry.number() == identity.number)?;
+        let address = match key {
+            ObjectKey::Address(address) => Some(address),
+            ObjectKey::Id(_) => self.located.get(&identity.number).copied(),
+        };
         Some((address, self.cohorts.key(entry.cohort()).space))
     }
 
@@ -261,21 +305,47 @@ impl<O: Observer> Replay<O> {
     /// An object is dead; it is out of the map.
     #[inline]
     fn bury(&mut self, entry: Entry) {
-        self.numbers.release(entry.number());
+        match self.collecting {
+            None => self.numbers.release(entry.number()),
+            Some(_) => self.dying.push(entry.number()),
+        }
+        if !self.located.is_empty() {
+            self.located.remove(&entry.number());
+        }
         self.arena.drop_record(entry.record());
         let size = self.cohorts.size(entry.cohort(), || entry.length());
         self.cohorts.remove(entry.cohort(), size);
         self.live -= 1;
     }
 
-    /// Puts an object at an address of the heap now, or of the heap after the running GC.
+    /// The kind of space an object is in; `None` where it cannot be.
+    #[inline(always)]
+    fn space_of(&self, object: ObjectKey) -> Option<SpaceKind> {
+        match object {
+            ObjectKey::Address(address) => self.space_at(address),
+            ObjectKey::Id(_) => Some(SpaceKind::Unknown),
+        }
+    }
+
+    /// The kind of space at an address; `None` where there can be no object.
+    #[inline(always)]
+    fn space_at(&self, address: u64) -> Option<SpaceKind> {
+        match self.spaces.at(address) {
+            Some(space) => self.map.unit.fits(address).then_some(space.kind),
+            None => self.spaceless.filter(|_| self.map.unit.fits(address)),
+        }
+    }
+
+    /// Puts an object into the heap now, or into the heap after the running GC. `born`: the interval, if it passes unless a
+    /// GC says otherwise; else none.
     #[inline(always)] // once for every event: an entry stays in registers on its way into the leaf
-    fn place(&mut self, entry: Entry, address: u64) -> bool {
-        let (directory, born) = match self.collecting {
-            Some(_) => (&mut self.next, map::NONE),
-            None => (&mut self.now, self.interval),
+    fn place(&mut self, entry: Entry, spot: impl FnOnce(SpotUnit) -> Spot, born: u32) -> bool {
+        let directory = if self.collecting.is_some() { &mut self.next } else { &mut self.now };
+        let spot = spot(self.map.unit);
+        let Some(other) = self.map.insert(directory, spot, born, entry) else {
+            self.full = Some(Full::Leaves);
+            return false;
         };
-        let Some(other) = self.map.insert(directory, address, born, entry) else { return false };
         if born == map::NONE {
             self.cohorts.stay(entry.cohort(), || entry.length());
         }
@@ -311,6 +381,7 @@ impl<O: Observer> Replay<O> {
     /// The end of a trace in which no GC ever ended: what there is becomes its only moment.
     pub fn finish(&mut self) {
         if self.interval == 0 && self.collecting.is_none() {
+            self.relabel();
             self.reached(Moment { gc: 0, end: false });
         }
     }

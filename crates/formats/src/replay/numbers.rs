@@ -8,12 +8,13 @@ use super::map;
 use super::vacant::{Vacant, word};
 use memory_city_heap::Identity;
 
-/// Numbers there can be: they have 31 bits.
-const MOST_NUMBERS: usize = 1 << 31;
+/// Numbers there can be: they have 31 bits, and the last is none.
+pub(crate) const MOST_NUMBERS: u32 = (1 << 31) - 1;
 
 /// Numbers, free or of live objects.
-#[derive(Default)]
-pub struct Numbers {
+pub(crate) struct Numbers {
+    /// There are never more.
+    most: usize,
     /// By number: the GC interval its last object was born in.
     births: Vec<u32>,
     vacant: Vacant,
@@ -25,9 +26,22 @@ pub struct Numbers {
 }
 
 impl Numbers {
+    /// None yet, and never more than `most`.
+    pub(crate) fn new(most: u32) -> Numbers {
+        let (births, before, kept) = Default::default();
+        Numbers {
+            most: most.min(MOST_NUMBERS) as usize,
+            births,
+            vacant: Vacant::default(),
+            before,
+            count_before: 0,
+            kept,
+        }
+    }
+
     /// The numbers of a heap that was saved: `birth` of each live one, [`map::NONE`] where there is none.
-    pub fn restored(births: Vec<u32>) -> Numbers {
-        let mut numbers = Numbers { births, ..Numbers::default() };
+    pub(crate) fn restored(most: u32, births: Vec<u32>) -> Numbers {
+        let mut numbers = Numbers { births, ..Numbers::new(most) };
         let free = numbers.births.iter().enumerate().filter(|(_, birth)| **birth == map::NONE);
         free.for_each(|(number, _)| numbers.vacant.add(number as u32));
         numbers.rewind();
@@ -35,14 +49,14 @@ impl Numbers {
     }
 
     /// Takes a number for an object born in an interval, the next one that was free at the end of the last GC. `None`
-    /// when there are two billion.
+    /// when there are too many.
     #[inline]
-    pub fn take(&mut self, birth: u32) -> Option<u32> {
+    pub(crate) fn take(&mut self, birth: u32) -> Option<u32> {
         if let Some(number) = self.vacant.next() {
             self.births[number as usize] = birth;
             return Some(number);
         }
-        if self.births.len() >= MOST_NUMBERS - 1 {
+        if self.births.len() >= self.most {
             return None;
         }
         grow(&mut self.births);
@@ -51,7 +65,7 @@ impl Numbers {
     }
 
     /// A number is free from now on.
-    pub fn release(&mut self, number: u32) {
+    pub(crate) fn release(&mut self, number: u32) {
         let (at, bit) = ((number >> 6) as usize, 1 << (number & 63));
         self.vacant.add(number);
         // Whoever takes it next passes or not by itself.
@@ -64,35 +78,35 @@ impl Numbers {
     }
 
     /// How many numbers there are, free or not.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.births.len()
     }
 
     /// When the last object of a number was born.
     #[inline]
-    pub fn birth(&self, number: u32) -> u32 {
+    pub(crate) fn birth(&self, number: u32) -> u32 {
         self.births[number as usize]
     }
 
     /// Whether a number is that of a live object.
     #[inline]
-    pub fn is_live(&self, number: u32) -> bool {
+    pub(crate) fn is_live(&self, number: u32) -> bool {
         (number as usize) < self.births.len() && !self.vacant.is_free(number)
     }
 
     /// Whether the object of an identity is alive.
-    pub fn has(&self, identity: Identity) -> bool {
+    pub(crate) fn has(&self, identity: Identity) -> bool {
         self.is_live(identity.number) && self.birth(identity.number) == identity.birth
     }
 
     /// A number taken since the last GC does not pass.
     #[inline]
-    pub fn keep(&mut self, number: u32) {
+    pub(crate) fn keep(&mut self, number: u32) {
         *word(&mut self.kept, number) |= 1 << (number & 63);
     }
 
     /// Frees what was taken since the last GC and not kept.
-    pub fn free_passing(&mut self) {
+    pub(crate) fn free_passing(&mut self) {
         let (bits, kept, count) = (&mut self.vacant.bits, &self.kept, self.births.len());
         let kept = |at: usize| kept.get(at).copied().unwrap_or(0);
         for (at, (free, before)) in bits.iter_mut().zip(&self.before).enumerate() {
@@ -111,7 +125,7 @@ impl Numbers {
     }
 
     /// A GC has ended: begins again with the first free number.
-    pub fn rewind(&mut self) {
+    pub(crate) fn rewind(&mut self) {
         self.vacant.rewind();
         self.before.clone_from(&self.vacant.bits);
         self.count_before = self.births.len();
@@ -119,7 +133,7 @@ impl Numbers {
     }
 
     /// Bytes of memory.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         4 * self.births.capacity() + self.vacant.memory() + 8 * (self.before.capacity() + self.kept.capacity())
     }
 }
@@ -135,7 +149,7 @@ mod tests {
         fn what_was_taken_and_not_kept_passes(
             rounds in prop::collection::vec((0usize..200, prop::collection::vec(any::<prop::sample::Index>(), 0..40)), 1..8),
         ) {
-            let (mut numbers, mut live) = (Numbers::default(), BTreeSet::new());
+            let (mut numbers, mut live) = (Numbers::new(MOST_NUMBERS), BTreeSet::new());
             for (taken, kept) in rounds {
                 numbers.rewind();
                 let new: Vec<u32> = (0..taken).map(|_| numbers.take(0).expect("a number")).collect();

@@ -1,21 +1,20 @@
 //! References: reported by collections, object by object, as addresses; kept as numbers of objects.
 
 use super::arena::Arena;
-use super::map::{self, Entry, Slot};
+use super::limits::Full;
+use super::map::{self, Entry};
 use super::{Collecting, Observer, Replay};
-use crate::event::Gc;
+use crate::event::{Gc, ObjectKey};
 use rustc_hash::FxHashMap;
 
 impl<O: Observer> Replay<O> {
-    /// Turns the slots that references and roots of this GC hold into numbers.
+    /// Turns the words of slots that references and roots of this GC hold into numbers.
     pub(super) fn resolve(&mut self, joined: &FxHashMap<u32, u32>) {
         let mut unknown = 0;
         let map = &self.map;
-        let mut find = |slot: u32| {
-            let slot = match joined.get(&Slot(slot).leaf()) {
-                Some(&leaf) => Slot(slot).in_leaf(leaf),
-                None => Slot(slot),
-            };
+        let mut find = |word: u32| {
+            let slot = map.slot_of(word);
+            let slot = joined.get(&slot.leaf()).map_or(slot, |&leaf| slot.in_leaf(leaf));
             map.object(slot).map(Entry::number).unwrap_or_else(|| {
                 unknown += 1;
                 map::NONE
@@ -33,6 +32,7 @@ impl<O: Observer> Replay<O> {
             root.target = find(root.target);
         }
         self.roots.retain(|r| r.target != map::NONE);
+        self.map.forget_words();
         self.inconsistencies.unknown_targets += unknown;
     }
 
@@ -64,19 +64,30 @@ impl<O: Observer> Replay<O> {
     /// References that could not be written behind the others of their object.
     pub(super) fn take_later(&mut self) {
         for (object, more) in std::mem::take(&mut self.later) {
-            if let Some(entry) = self.map.find_mut(&self.now, object) {
+            let spot = self.map.unit.spot(object);
+            if let Some(entry) = spot.and_then(|spot| self.map.find_mut(&self.now, spot)) {
                 let mut all = self.arena.of(entry.record()).to_vec();
                 all.extend(more);
                 self.arena.drop_record(entry.record());
-                self.inconsistencies.unknown_targets += set_references(&mut self.arena, self.interval, entry, &all);
+                match self.arena.add(self.interval, &all) {
+                    Some(record) => entry.set_record(record),
+                    None => self.full = Some(Full::References),
+                }
             }
         }
     }
 
-    /// Notes references of the object at an address of the heap after the running GC. `false` when it is not known yet.
-    pub(super) fn refer(&mut self, collecting: &Collecting, object: u64, targets: &[u64], more: bool) -> bool {
-        let moved = self.map.find(&self.next, object).is_some();
-        if !moved && self.map.find(&self.now, object).is_none_or(Entry::is_marked) {
+    /// Notes references of an object of the heap after the running GC. `false` when it is not known yet.
+    pub(super) fn refer(
+        &mut self,
+        collecting: &Collecting,
+        object: ObjectKey,
+        targets: &[ObjectKey],
+        more: bool,
+    ) -> bool {
+        let Some(spot) = self.map.unit.spot(object) else { return false };
+        let moved = self.map.find(&self.next, spot).is_some();
+        if !moved && self.map.find(&self.now, spot).is_none_or(Entry::is_marked) {
             return false;
         }
         self.targets.clear();
@@ -88,9 +99,9 @@ impl<O: Observer> Replay<O> {
         }
         let directory = if moved { &self.next } else { &self.now };
         if !moved {
-            self.map.set_mixed(self.now.get(object >> map::LEAF_SHIFT));
+            self.map.set_mixed(self.now.get(spot.page()));
         }
-        let Some(entry) = self.map.find_mut(directory, object) else { return false };
+        let Some(entry) = self.map.find_mut(directory, spot) else { return false };
         let now = self.interval;
         if more && entry.record() != Arena::NONE && self.arena.time_of(entry.record()) == now {
             if self.later.contains_key(&object) || !self.arena.extend_last(entry.record(), &self.targets) {
@@ -103,30 +114,37 @@ impl<O: Observer> Replay<O> {
         }
         if !self.arena.overwrite(entry.record(), now, &self.targets) {
             self.arena.drop_record(entry.record());
-            self.inconsistencies.unknown_targets += set_references(&mut self.arena, now, entry, &self.targets);
+            let record = self.arena.add(now, &self.targets);
+            entry.set_record(record.unwrap_or(Arena::NONE));
+            if record.is_none() {
+                self.full = Some(Full::References);
+            }
         }
         true
     }
 
-    /// What a reference leads to: a number, or a slot of the heap after a GC whose references mean that.
+    /// What a reference leads to: a number, or the word of a slot of the heap after a GC whose references mean that.
     #[inline]
-    pub(super) fn target(&mut self, gc: Gc, address: u64) -> Option<u32> {
-        match gc.targets_after {
-            true => self.map.slot(&mut self.next, address, map::NONE).map(|slot| slot.0),
-            false => self.object_before(address),
+    pub(super) fn target(&mut self, gc: Gc, target: ObjectKey) -> Option<u32> {
+        if !gc.targets_after {
+            return self.object_before(target);
         }
+        let spot = self.map.unit.spot(target)?;
+        let Some(slot) = self.map.slot(&mut self.next, spot, map::NONE) else {
+            self.full = Some(Full::Leaves);
+            return None;
+        };
+        let word = self.map.word(slot);
+        if word.is_none() {
+            self.full = Some(Full::References);
+        }
+        word
     }
 
     /// The object that a reference reported in a minor GC leads to: addresses are from before it.
     #[inline]
-    pub(super) fn object_before(&self, address: u64) -> Option<u32> {
-        self.map.find(&self.now, address).or_else(|| self.map.find(&self.next, address)).map(Entry::number)
+    pub(super) fn object_before(&self, object: ObjectKey) -> Option<u32> {
+        let spot = self.map.unit.spot(object)?;
+        self.map.find(&self.now, spot).or_else(|| self.map.find(&self.next, spot)).map(Entry::number)
     }
-}
-
-/// Gives an object its references. Returns how many could not be kept: those beyond four billion.
-fn set_references(arena: &mut Arena, now: u32, entry: &mut Entry, targets: &[u32]) -> u64 {
-    let record = arena.add(now, targets);
-    entry.set_record(record.unwrap_or(Arena::NONE));
-    if record.is_some() { 0 } else { targets.len() as u64 }
 }

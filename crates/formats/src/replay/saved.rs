@@ -7,7 +7,7 @@ use super::cohorts::CohortKey;
 use super::map::{self, Entry};
 use super::numbers::Numbers;
 use super::{Inconsistencies, Observer, Replay, ReplayRoot};
-use crate::event::{ObjectInfo, Program};
+use crate::event::{ObjectInfo, ObjectKey, Program};
 use crate::spaces::Spaces;
 use memory_city_heap::{RootKind, ThreadId};
 use serde::{Deserialize, Serialize};
@@ -22,9 +22,11 @@ pub struct SavedReplay {
     spaces: Spaces,
     cohorts: Vec<CohortKey>,
     numbers: u32,
-    /// By object, in address order: distance to the address of the one before.
+    /// By object with an address, in order: distance to the address of the one before.
     addresses: Vec<u64>,
-    /// Their numbers, as distance to the number of the one before.
+    /// By object with an id, in order: distance to the id of the one before.
+    ids: Vec<u64>,
+    /// Numbers of all these, as distance to the number of the one before.
     number_of: Vec<i32>,
     cell_of: Vec<u32>,
     lengths: Vec<u32>,
@@ -32,27 +34,14 @@ pub struct SavedReplay {
     reported: Vec<u32>,
     reference_counts: Vec<u32>,
     references: Vec<u32>,
-    roots: Vec<(u8, u32, u8, u32)>,
+    /// Kind, thread, detail and target.
+    roots: Vec<(u8, u32, u32, u32)>,
+    details: Vec<String>,
+    /// Addresses of objects that have an id, by number.
+    located: Vec<(u32, u64)>,
     inconsistencies: Inconsistencies,
     events: u64,
 }
-
-/// Details of roots that can be.
-const DETAILS: [&str; 13] = [
-    "universe",
-    "JNI handle",
-    "thread",
-    "monitor in use",
-    "flat profiler",
-    "system dictionary",
-    "class loader data",
-    "management",
-    "JVMTI",
-    "code cache",
-    "weak root",
-    "other",
-    "stack",
-];
 
 const KINDS: [RootKind; 10] = [
     RootKind::ClassLoader,
@@ -80,6 +69,7 @@ impl<O: Observer> Replay<O> {
             cohorts: Vec::new(),
             numbers: self.numbers.len() as u32,
             addresses: Vec::with_capacity(self.live as usize),
+            ids: Vec::new(),
             number_of: Vec::with_capacity(self.live as usize),
             cell_of: Vec::with_capacity(self.live as usize),
             lengths: Vec::with_capacity(self.live as usize),
@@ -87,32 +77,36 @@ impl<O: Observer> Replay<O> {
             reference_counts: Vec::with_capacity(self.live as usize),
             references: Vec::new(),
             roots: Vec::with_capacity(self.roots.len()),
+            details: self.details.all().iter().map(|text| text.to_string()).collect(),
+            located: self.located.iter().map(|(&number, &address)| (number, address)).collect(),
             inconsistencies: self.inconsistencies,
             events: self.events,
         };
-        let (mut address, mut number) = (0u64, 0u32);
-        for page in self.now.pages().to_vec() {
-            for (at, entry) in self.map.objects(self.now.get(page)) {
-                saved.addresses.push(at - address);
-                saved.number_of.push(entry.number().wrapping_sub(number) as i32);
-                (address, number) = (at, entry.number());
-                let cohort = &mut number_of_cell[entry.cohort() as usize];
-                if *cohort == map::NONE {
-                    *cohort = saved.cohorts.len() as u32;
-                    saved.cohorts.push(self.cohorts.key(entry.cohort()));
-                }
-                saved.cell_of.push(*cohort);
-                saved.lengths.push(entry.length());
-                saved.reported.push(self.interval - self.arena.time_of(entry.record()).min(self.interval));
-                let references = self.arena.of(entry.record());
-                saved.reference_counts.push(references.len() as u32);
-                saved.references.extend_from_slice(references);
+        let (mut address, mut id, mut number) = (0u64, 0u64, 0u32);
+        for (key, entry) in self.map.keyed(&mut self.now) {
+            let (distances, before, key) = match key {
+                ObjectKey::Address(key) => (&mut saved.addresses, &mut address, key),
+                ObjectKey::Id(key) => (&mut saved.ids, &mut id, key),
+            };
+            distances.push(key - std::mem::replace(before, key));
+            saved.number_of.push(entry.number().wrapping_sub(number) as i32);
+            number = entry.number();
+            let cohort = &mut number_of_cell[entry.cohort() as usize];
+            if *cohort == map::NONE {
+                *cohort = saved.cohorts.len() as u32;
+                saved.cohorts.push(self.cohorts.key(entry.cohort()));
             }
+            saved.cell_of.push(*cohort);
+            saved.lengths.push(entry.length());
+            saved.reported.push(self.interval - self.arena.time_of(entry.record()).min(self.interval));
+            let references = self.arena.of(entry.record());
+            saved.reference_counts.push(references.len() as u32);
+            saved.references.extend_from_slice(references);
         }
         for root in &self.roots {
-            let detail = DETAILS.iter().position(|d| *d == root.detail).unwrap_or(11);
-            saved.roots.push((root.kind as u8, root.thread.0, detail as u8, root.target));
+            saved.roots.push((root.kind as u8, root.thread.0, root.detail, root.target));
         }
+        saved.located.sort_unstable();
         saved
     }
 
@@ -147,44 +141,57 @@ impl<O: Observer> Replay<O> {
             let shape = *replay.program.shapes.get(info.type_id as usize)?;
             cohorts.push((replay.cohorts.cohort(key, shape.packed()), key.birth, shape));
         }
-        let numbers = saved.numbers as usize;
-        let live = saved.addresses.len();
+        let numbers = Some(saved.numbers).filter(|&n| n <= replay.limits.objects)? as usize;
+        let live = saved.addresses.len() + saved.ids.len();
         let SavedReplay { number_of, cell_of, lengths, reported, reference_counts, .. } = &saved;
         let columns = [number_of.len(), cell_of.len(), lengths.len(), reported.len(), reference_counts.len()];
         if columns.iter().any(|&n| n != live) {
             return None;
         }
         let mut births = vec![map::NONE; numbers];
-        let (mut address, mut number, mut at) = (0u64, 0u32, 0usize);
+        let (mut address, mut id, mut number, mut at) = (0u64, 0u64, 0u32, 0usize);
         for i in 0..live {
             let (cohort, birth, shape) = *cohorts.get(saved.cell_of[i] as usize)?;
             let length = saved.lengths[i];
-            address = address.checked_add(saved.addresses[i])?;
+            let key = match saved.addresses.get(i) {
+                Some(&distance) => {
+                    address = address.checked_add(distance)?;
+                    ObjectKey::Address(address)
+                }
+                None => {
+                    id = id.checked_add(saved.ids[i - saved.addresses.len()])?;
+                    ObjectKey::Id(id)
+                }
+            };
             number = number.wrapping_add(saved.number_of[i] as u32);
             let end = at.checked_add(saved.reference_counts[i] as usize)?;
             let references = saved.references.get(at..end)?;
             at = end;
             let reported = saved.interval.checked_sub(saved.reported[i])?;
             let record = replay.arena.add(reported, references)?;
-            let slot = replay.map.slot(&mut replay.now, address, map::NONE).filter(|_| address & 7 == 0)?;
+            let spot = replay.map.unit.spot(key)?;
             // Every number is taken once.
             *births.get_mut(number as usize).filter(|birth| **birth == map::NONE)? = birth;
             let mut entry = Entry::new(number, cohort, length);
             entry.set_record(record);
-            if replay.map.put(slot, entry).is_some() {
+            if replay.map.insert(&mut replay.now, spot, map::NONE, entry)?.is_some() {
                 return None;
             }
-            replay.cohorts.add(cohort, shape.size(length));
+            replay.cohorts.add(cohort, shape.size(length, replay.program.alignment));
         }
-        replay.numbers = Numbers::restored(births);
+        replay.numbers = Numbers::restored(replay.limits.objects, births);
         replay.live = live as u64;
+        let details: Vec<u32> = saved.details.iter().map(|text| replay.details.number(text)).collect();
         for (kind, thread, detail, target) in saved.roots {
             replay.roots.push(ReplayRoot {
                 kind: *KINDS.get((kind as usize).checked_sub(1)?)?,
                 thread: ThreadId(Some(thread).filter(|t| (*t as usize) < replay.threads.len())?),
-                detail: DETAILS.get(detail as usize)?,
+                detail: *details.get(detail as usize)?,
                 target: Some(target).filter(|t| (*t as usize) < numbers)?,
             });
+        }
+        for (number, address) in saved.located {
+            replay.located.insert(Some(number).filter(|&n| replay.numbers.is_live(n))?, address);
         }
         // What is there now was noted before.
         replay.cohorts.take_changes();

@@ -1,13 +1,14 @@
 //! What each event does to the heap.
 
 use super::arena::grow;
-use super::map::Entry;
+use super::limits::Full;
+use super::map::{Entry, NONE, Spot, SpotUnit};
 use super::{Collecting, Collection, MOST_CHECKED, Moment, Observer, Replay, ReplayRoot, arena};
-use crate::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo};
+use crate::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo, ObjectKey};
 use crate::spaces::{Space, Spaces};
 use hashbrown::hash_table;
 use memory_city_heap::error::{Error, Result};
-use memory_city_heap::{RootKind, ThreadId};
+use memory_city_heap::{RootKind, SpaceKind, ThreadId};
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -45,7 +46,7 @@ impl<O: Observer> EventSink for Replay<O> {
         for (start, end) in changed {
             // Where nothing is yet, nothing changes: regions get their kind before their objects.
             let unknown = self.collecting.is_some() || self.changed_ranges.len() > MOST_CHECKED;
-            if start < end && (unknown || self.now.has_between(start, end)) {
+            if start < end && (unknown || self.inhabited(start, end)) {
                 self.changed_ranges.push((start, end));
             }
         }
@@ -73,80 +74,68 @@ impl<O: Observer> EventSink for Replay<O> {
     }
 
     #[inline]
-    fn allocate(&mut self, info: InfoId, length: u32, address: u64) -> u64 {
-        self.events += 1;
-        let shape = || self.program.shapes[self.infos[info.0 as usize].type_id as usize].packed();
-        let Some(kind) = self.spaces.at(address).filter(|_| address & 7 == 0).map(|s| s.kind) else {
-            self.inconsistencies.misplaced += 1;
-            return shape().size(|| length);
-        };
-        let cohort = self.cohorts.born(info, self.interval, kind, shape);
-        let size = self.cohorts.size(cohort, || length);
-        let Some(number) = self.numbers.take(self.interval) else {
-            self.inconsistencies.misplaced += 1;
-            return size;
-        };
-        // Until the next GC says otherwise, what is born in a young space passes.
-        if !kind.is_young() || self.collecting.is_some() {
-            self.numbers.keep(number);
+    fn allocate(&mut self, info: InfoId, length: u32, object: ObjectKey) -> u64 {
+        // What is asked for by name is known where it is called: each way is a function of its own.
+        match object {
+            ObjectKey::Address(address) => self.allocate_at(info, length, address),
+            ObjectKey::Id(id) => self.allocate_known(info, length, id),
         }
-        if !self.place(Entry::new(number, cohort, length), address) {
-            self.inconsistencies.misplaced += 1;
-            self.numbers.release(number);
-            return size;
-        }
-        self.cohorts.add(cohort, size);
-        self.live += 1;
-        size
     }
 
     #[inline]
     fn moved(&mut self, from: u64, to: u64) -> Option<u64> {
         self.events += 1;
-        let Some(kind) = self.spaces.at(to).filter(|_| to & 7 == 0).map(|s| s.kind) else {
+        let Some(kind) = self.space_at(to) else {
             self.inconsistencies.misplaced += 1;
             return None;
         };
-        if self.collecting.is_none() {
+        if !self.map.unit.fits(from) {
             self.inconsistencies.unknown_objects += 1;
             return None;
         }
-        // Where one object was, another may have been moved to already: the heap before comes first. What is only in the
-        // heap after is moved a second time.
-        let mut entry = match self.map.mark(&mut self.now, from) {
-            Some(entry) => entry,
-            None => match self.map.take(&self.next, from) {
-                Some(entry) => {
-                    self.leave_next(entry);
-                    entry
-                }
-                None => {
-                    self.inconsistencies.unknown_objects += 1;
-                    return None;
-                }
-            },
-        };
-        self.numbers.keep(entry.number());
-        let cohort = self.cohorts.in_space(entry.cohort(), kind);
-        let size = self.cohorts.size(cohort, || entry.length());
-        if cohort != entry.cohort() {
-            self.cohorts.remove(entry.cohort(), size);
-            self.cohorts.add(cohort, size);
-            entry.set_cell(cohort);
-        }
-        if !self.place(entry, to) {
+        self.carry(self.map.unit.spot_at(from), |unit| unit.spot_at(to), kind)
+    }
+
+    fn kept(&mut self, object: ObjectKey) -> bool {
+        self.events += 1;
+        let (Some(spot), Some(kind)) = (self.map.unit.spot(object), self.space_of(object)) else {
             self.inconsistencies.misplaced += 1;
-            self.bury(entry);
-            return None;
+            return false;
+        };
+        self.carry(spot, |_| spot, kind).is_some()
+    }
+
+    fn freed(&mut self, object: ObjectKey) -> bool {
+        self.events += 1;
+        let Some(entry) = self.map.unit.spot(object).and_then(|spot| self.take_out(spot)) else {
+            self.inconsistencies.unknown_objects += 1;
+            return false;
+        };
+        if !self.later.is_empty() {
+            self.later.remove(&object);
         }
-        Some(size)
+        if let Some(collecting) = &mut self.collecting {
+            collecting.freed += 1;
+        }
+        self.bury(entry);
+        true
     }
 
-    fn known(&self, at: u64) -> bool {
-        self.object_before(at).is_some()
+    fn located(&mut self, id: u64, address: u64) -> bool {
+        self.events += 1;
+        let Some(number) = self.object_before(ObjectKey::Id(id)) else {
+            self.inconsistencies.unknown_objects += 1;
+            return false;
+        };
+        self.located.insert(number, address);
+        true
     }
 
-    fn references(&mut self, object: u64, targets: &[u64], more: bool) {
+    fn known(&self, object: ObjectKey) -> bool {
+        self.object_before(object).is_some()
+    }
+
+    fn references(&mut self, object: ObjectKey, targets: &[ObjectKey], more: bool) {
         self.events += 1;
         let Some(collecting) = self.collecting.take() else {
             self.inconsistencies.unknown_objects += 1;
@@ -158,17 +147,21 @@ impl<O: Observer> EventSink for Replay<O> {
         self.collecting = Some(collecting);
     }
 
-    fn root(&mut self, kind: RootKind, thread: ThreadId, detail: &'static str, target: u64) {
+    fn root(&mut self, kind: RootKind, thread: ThreadId, detail: &str, target: ObjectKey) {
         self.events += 1;
         let Some(collecting) = &self.collecting else { return };
         match self.target(collecting.gc, target) {
-            Some(target) => self.roots.push(ReplayRoot { kind, thread, detail, target }),
+            Some(target) => {
+                let detail = self.details.number(detail);
+                self.roots.push(ReplayRoot { kind, thread, detail, target });
+            }
             None => self.inconsistencies.unknown_targets += 1,
         }
     }
 
     fn gc_start(&mut self, gc: Gc) -> Result<()> {
         self.events += 1;
+        self.check()?;
         if let Some(running) = &self.collecting {
             return Err(Error::Unusable {
                 what: format!("GC {} begins before GC {} has ended", gc.number, running.gc.number),
@@ -184,7 +177,9 @@ impl<O: Observer> EventSink for Replay<O> {
         self.relabel();
         self.reached(Moment { gc: self.interval, end: false });
         self.roots.clear();
-        self.collecting = Some(Collecting { gc, named: Vec::new(), young: self.young() });
+        self.details.clear();
+        self.located.clear();
+        self.collecting = Some(Collecting { gc, named: Vec::new(), young: self.young(), freed: 0 });
         Ok(())
     }
 
@@ -198,6 +193,7 @@ impl<O: Observer> EventSink for Replay<O> {
 
     fn gc_end(&mut self, gc: Gc) -> Result<()> {
         self.events += 1;
+        self.check()?;
         let Some(collecting) = self.collecting.take() else {
             return Err(Error::Unusable {
                 what: format!("GC {} ends without having begun", gc.number),
@@ -206,12 +202,16 @@ impl<O: Observer> EventSink for Replay<O> {
         };
         // Objects of the heap before can still be found by address until the sweep.
         self.take_early(&collecting);
-        let freed = self.sweep(&collecting);
+        let freed = collecting.freed + self.sweep(&collecting);
         let joined = self.join();
         self.take_later();
         if collecting.gc.targets_after {
             self.resolve(&joined);
         }
+        for number in std::mem::take(&mut self.dying) {
+            self.numbers.release(number);
+        }
+        self.check()?;
         if self.arena.is_wasteful() {
             let map = &mut self.map;
             self.arena.compact(|place| map.all_mut().for_each(|entry| entry.set_record(place(entry.record()))));
@@ -236,5 +236,108 @@ impl<O: Observer> EventSink for Replay<O> {
 
     fn satisfied(&self) -> bool {
         self.stopped
+    }
+}
+
+impl<O: Observer> Replay<O> {
+    fn allocate_at(&mut self, info: InfoId, length: u32, address: u64) -> u64 {
+        self.born(info, length, self.space_at(address), |unit| unit.spot_at(address))
+    }
+
+    fn allocate_known(&mut self, info: InfoId, length: u32, id: u64) -> u64 {
+        self.born(info, length, Some(SpaceKind::Unknown), |unit| unit.spot_of(id))
+    }
+
+    /// An object is born in a space of a kind, if it can be there. Its spot is asked for when it is needed: this has few
+    /// registers to spare.
+    #[inline(always)]
+    fn born(
+        &mut self,
+        info: InfoId,
+        length: u32,
+        kind: Option<SpaceKind>,
+        spot: impl Fn(SpotUnit) -> Spot + Copy,
+    ) -> u64 {
+        self.events += 1;
+        let shape = || self.program.shapes[self.infos[info.0 as usize].type_id as usize].packed();
+        let Some(kind) = kind else {
+            self.inconsistencies.misplaced += 1;
+            return shape().size(u64::from(self.program.alignment) - 1, || length);
+        };
+        let (cohort, size) = self.cohorts.born(info, self.interval, kind, shape, length);
+        let Some(number) = self.numbers.take(self.interval) else {
+            self.full = Some(Full::Objects);
+            return size;
+        };
+        // Until the next GC says otherwise, what is born in a young space passes.
+        let mut born = self.interval;
+        if !kind.is_young() || self.collecting.is_some() {
+            self.stays(number, spot(self.map.unit));
+            born = NONE;
+        }
+        if !self.place(Entry::new(number, cohort, length), spot, born) {
+            self.numbers.release(number);
+            return size;
+        }
+        self.cohorts.add(cohort, size);
+        self.live += 1;
+        size
+    }
+
+    /// An object will be born at a spot that does not pass; nor is its leaf one whose objects pass together.
+    #[inline(never)]
+    fn stays(&mut self, number: u32, spot: Spot) {
+        self.numbers.keep(number);
+        if self.collecting.is_none() {
+            self.map.set_mixed(self.now.get(spot.page()));
+        }
+    }
+
+    /// The running GC reports the object that is `here`: it will be `there`, in a space of that kind.
+    #[inline(always)]
+    fn carry(&mut self, here: Spot, there: impl FnOnce(SpotUnit) -> Spot, kind: SpaceKind) -> Option<u64> {
+        if self.collecting.is_none() {
+            self.inconsistencies.unknown_objects += 1;
+            return None;
+        }
+        // Where one object was, another may have been moved to already: the heap before comes first. What is only in the
+        // heap after is moved a second time.
+        let mut entry = match self.map.mark(&mut self.now, here) {
+            Some(entry) => entry,
+            None => match self.map.take(&self.next, here) {
+                Some(entry) => {
+                    self.leave_next(entry);
+                    entry
+                }
+                None => {
+                    self.inconsistencies.unknown_objects += 1;
+                    return None;
+                }
+            },
+        };
+        self.numbers.keep(entry.number());
+        let cohort = self.cohorts.in_space(entry.cohort(), kind);
+        let size = self.cohorts.size(cohort, || entry.length());
+        if cohort != entry.cohort() {
+            self.cohorts.remove(entry.cohort(), size);
+            self.cohorts.add(cohort, size);
+            entry.set_cell(cohort);
+        }
+        if !self.place(entry, there, NONE) {
+            self.bury(entry);
+            return None;
+        }
+        Some(size)
+    }
+
+    /// Takes an object out of the heap after the running GC, or out of the heap now if that has not been reported.
+    fn take_out(&mut self, spot: Spot) -> Option<Entry> {
+        if self.collecting.is_some()
+            && let Some(entry) = self.map.take(&self.next, spot)
+        {
+            self.leave_next(entry);
+            return Some(entry);
+        }
+        self.map.take(&self.now, spot)
     }
 }

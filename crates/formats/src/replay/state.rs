@@ -1,26 +1,39 @@
-//! The heap at a moment as columns, in address order.
+//! The heap at a moment as columns, in the order of addresses and ids.
 
 use super::map::Entry;
 use super::{Observer, Replay, map};
-use crate::event::Shape;
+use crate::event::{ObjectKey, Shape};
 use memory_city_heap::{
-    AddressSet, BitSet, Csr, HeapColumns, HeapState, NO_LENGTH, ObjectId, Origin, Origins, Root, TypeSizes,
+    AddressSet, BitSet, Csr, HeapColumns, HeapState, NO_LENGTH, ObjectId, ObjectIds, Origin, Origins, Root, ThreadId,
+    TypeSizes,
 };
 use std::sync::Arc;
 
 impl<O: Observer> Replay<O> {
-    /// The heap between two GCs, or at the start of one before anything of it is known. Costs what there is.
+    /// The heap between two GCs, or at the start of one before anything of it is known: objects by address, then those
+    /// known by an id, by id. Costs what there is.
     pub fn state(&mut self) -> HeapState {
+        let threads = self.threads.clone();
+        self.state_with(&threads)
+    }
+
+    /// The same with names of threads that became known later.
+    pub fn state_with(&mut self, threads: &[Arc<str>]) -> HeapState {
         let n = self.live as usize;
-        let set = AddressSet::new(3);
+        let set = AddressSet::new(self.map.unit.shift());
         let mut writer = set.writer();
         let mut entries: Vec<Entry> = Vec::with_capacity(n);
         let mut number = vec![map::NONE; self.numbers.len()];
-        for page in self.now.pages().to_vec() {
-            for (address, entry) in self.map.objects(self.now.get(page)) {
-                number[entry.number() as usize] = entries.len() as u32;
-                entries.push(entry);
-                writer.insert(address);
+        let mut ids = ObjectIds::default();
+        for (key, entry) in self.map.keyed(&mut self.now) {
+            let o = entries.len() as u32;
+            number[entry.number() as usize] = o;
+            entries.push(entry);
+            match key {
+                ObjectKey::Address(address) => {
+                    writer.insert(address);
+                }
+                ObjectKey::Id(id) => ids.push(ObjectId(o), id, self.located.get(&entry.number()).copied()),
             }
         }
         let types = &self.program.types;
@@ -34,9 +47,10 @@ impl<O: Observer> Replay<O> {
                 Shape::Mirror => (0, 0),
             })
             .unzip();
-        let sizes = TypeSizes { base, element, alignment: 8 };
+        let sizes = TypeSizes { base, element, alignment: self.program.alignment };
         let (mut type_of, mut length) = (Vec::with_capacity(n), Vec::with_capacity(n));
-        let mut origins = Origins::new(n, Arc::clone(&self.program.sites), self.threads.clone(), self.interval);
+        let mut origins = Origins::new(n, Arc::clone(&self.program.sites), threads.to_vec(), self.interval);
+        origins.ids = ids;
         let mut odd_sizes = rustc_hash::FxHashMap::default();
         let mut offsets = Vec::with_capacity(n + 1);
         let mut targets = Vec::new();
@@ -50,7 +64,7 @@ impl<O: Observer> Replay<O> {
                 Shape::Array { .. } => length.push(entry.length()),
                 Shape::Mirror => {
                     length.push(NO_LENGTH);
-                    odd_sizes.insert(o as u32, u64::from(entry.length()));
+                    odd_sizes.insert(o as u32, self.cohorts.size(entry.cohort(), || entry.length()));
                 }
             }
             origins.push(
@@ -68,10 +82,14 @@ impl<O: Observer> Replay<O> {
             offsets.push(targets.len() as u32);
         }
         let roots = self.roots.iter().filter_map(|root| {
-            let object = number.get(root.target as usize).copied().filter(|&o| o != map::NONE)?;
-            let detail = match (root.detail, root.thread.0) {
-                (detail, 0) => detail.to_owned(),
-                (detail, thread) => format!("{detail} of thread \"{}\"", self.threads[thread as usize]),
+            // A number that an object has got since then means nothing here.
+            let meant = |&target: &u32| self.numbers.is_live(target) && self.numbers.birth(target) < self.interval;
+            let target = Some(root.target).filter(meant)?;
+            let object = number.get(target as usize).copied().filter(|&o| o != map::NONE)?;
+            let detail = self.details.text(root.detail);
+            let detail = match threads.get(root.thread.0 as usize).filter(|_| root.thread != ThreadId::UNKNOWN) {
+                None => detail.to_owned(),
+                Some(thread) => format!("{detail} of thread \"{thread}\""),
             };
             Some(Root { object: ObjectId(object), kind: root.kind, detail })
         });

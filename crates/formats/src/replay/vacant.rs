@@ -1,9 +1,9 @@
-//! Numbers that are free, as bits. They are taken in ascending order: what is made one after the other has numbers side by
-//! side, and dies side by side.
+//! Numbers that are free, as bits. The smallest is taken first: what is made one after the other has numbers side by side,
+//! and dies side by side. So which number is next depends on nothing but which are free.
 
-/// Free numbers, and how far they have been taken.
+/// Free numbers, and a word of bits before which there are none.
 #[derive(Default)]
-pub struct Vacant {
+pub(crate) struct Vacant {
     pub(super) bits: Vec<u64>,
     word: usize,
 }
@@ -11,7 +11,7 @@ pub struct Vacant {
 impl Vacant {
     /// Takes the next free number.
     #[inline]
-    pub fn next(&mut self) -> Option<u32> {
+    pub(crate) fn next(&mut self) -> Option<u32> {
         while let Some(bits) = self.bits.get_mut(self.word) {
             if *bits != 0 {
                 let bit = bits.trailing_zeros();
@@ -24,30 +24,31 @@ impl Vacant {
     }
 
     /// A number is free from now on.
-    pub fn add(&mut self, number: u32) {
+    pub(crate) fn add(&mut self, number: u32) {
+        self.word = self.word.min((number >> 6) as usize);
         *word(&mut self.bits, number) |= 1 << (number & 63);
     }
 
     /// Whether a number is free.
     #[inline]
-    pub fn is_free(&self, number: u32) -> bool {
+    pub(crate) fn is_free(&self, number: u32) -> bool {
         self.bits.get((number >> 6) as usize).is_some_and(|bits| bits >> (number & 63) & 1 == 1)
     }
 
-    /// Begins again with the first free number.
-    pub fn rewind(&mut self) {
+    /// Numbers may have become free by their bits.
+    pub(crate) fn rewind(&mut self) {
         self.word = 0;
     }
 
     /// Bytes of memory.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         8 * self.bits.capacity()
     }
 }
 
 /// The word of a number; there is one afterwards.
 #[inline]
-pub fn word(bits: &mut Vec<u64>, number: u32) -> &mut u64 {
+pub(crate) fn word(bits: &mut Vec<u64>, number: u32) -> &mut u64 {
     let word = (number >> 6) as usize;
     if word >= bits.len() {
         bits.resize(word + 1, 0);
@@ -66,8 +67,8 @@ mod tests {
         [200, 3, 64, 63].into_iter().for_each(|n| vacant.add(n));
         vacant.rewind();
         assert_eq!(std::iter::from_fn(|| vacant.next()).collect::<Vec<_>>(), [3, 63, 64, 200]);
+        vacant.add(205);
         vacant.add(5);
-        vacant.rewind();
-        assert_eq!(vacant.next(), Some(5));
+        assert_eq!([vacant.next(), vacant.next(), vacant.next()], [Some(5), Some(205), None]);
     }
 }

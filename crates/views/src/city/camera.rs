@@ -189,19 +189,19 @@ mod tests {
     }
 
     #[derive(Debug, Clone)]
-    enum Input {
+    enum CameraInput {
         Fly(Vec3),
         Look(Vec2),
         Zoom(Vec3, f32),
     }
 
-    fn input() -> impl Strategy<Value = Input> {
+    fn input() -> impl Strategy<Value = CameraInput> {
         let v = -500.0..500.0f32;
         prop_oneof![
-            (v.clone(), v.clone(), v.clone()).prop_map(|(x, y, z)| Input::Fly(Vec3::new(x, y, z))),
-            (-9.0..9.0f32, -9.0..9.0f32).prop_map(|(x, y)| Input::Look(Vec2::new(x, y))),
+            (v.clone(), v.clone(), v.clone()).prop_map(|(x, y, z)| CameraInput::Fly(Vec3::new(x, y, z))),
+            (-9.0..9.0f32, -9.0..9.0f32).prop_map(|(x, y)| CameraInput::Look(Vec2::new(x, y))),
             (-1.0..1.0f32, -1.0..1.0f32, -1.0..1.0f32, -8.0..8.0f32)
-                .prop_map(|(x, y, z, n)| Input::Zoom(Vec3::new(x, y, z).normalize_or(Vec3::X), n)),
+                .prop_map(|(x, y, z, n)| CameraInput::Zoom(Vec3::new(x, y, z).normalize_or(Vec3::X), n)),
         ]
     }
 
@@ -217,9 +217,9 @@ mod tests {
             let mut pose = home(tallest, &lens);
             for i in &inputs {
                 pose = clamp(match i {
-                    Input::Fly(by) => fly(&pose, *by),
-                    Input::Look(by) => look(&pose, *by),
-                    Input::Zoom(towards, n) => zoom(&pose, *towards, *n),
+                    CameraInput::Fly(by) => fly(&pose, *by),
+                    CameraInput::Look(by) => look(&pose, *by),
+                    CameraInput::Zoom(towards, n) => zoom(&pose, *towards, *n),
                 });
                 prop_assert!(pose.eye.y >= LOWEST && pose.eye.is_finite() && pose.eye.length() <= FARTHEST + 1.0);
             }

@@ -46,7 +46,7 @@ pub(super) struct Block {
 
 /// The pruned children of one node.
 #[derive(Clone, Debug)]
-pub(super) struct More {
+pub(super) struct MoreBlock {
     pub parent: NodeId,
     /// Part of [`Blocks::pruned`].
     pub nodes: Range<usize>,
@@ -57,7 +57,7 @@ pub(super) struct More {
 /// The result: districts with their cells and the slots of each in descending order of weight.
 pub(super) struct Blocks {
     pub blocks: Vec<Block>,
-    pub mores: Vec<More>,
+    pub mores: Vec<MoreBlock>,
     pub pruned: Vec<NodeId>,
     /// Descending by weight within each block; ties by node, a More slot last.
     pub occupants: Vec<Occupant>,
@@ -89,12 +89,12 @@ pub(super) fn lay_out(
     }
 
     let mut weights = mapped_values(timeline, config, &b);
-    let mut keys = vec![Key(0); n];
+    let mut keys = vec![WeightKey(0); n];
     let mut sums = vec![0.0; n];
     let occupants = std::mem::take(&mut b.occupants);
     for level in levels.iter().rev() {
         let blocks = &b.blocks[level.clone()];
-        let columns = Columns { keys: &mut keys, weights: &mut weights, sums: &mut sums, cells: &mut b.cells };
+        let columns = LayoutColumns { keys: &mut keys, weights: &mut weights, sums: &mut sums, cells: &mut b.cells };
         for_each_block(blocks, columns.narrowed(blocks), &|block, c| weigh(&occupants, block, c));
         for block in blocks.iter().filter(|block| block.slots.start < block.slots.end) {
             let scale = border(config, block.level);
@@ -108,7 +108,7 @@ pub(super) fn lay_out(
     for level in &levels {
         let (above, below) = b.blocks.split_at_mut(level.end);
         let blocks = &above[level.clone()];
-        let columns = Columns { keys: &mut keys, weights: &mut weights, sums: &mut sums, cells: &mut b.cells };
+        let columns = LayoutColumns { keys: &mut keys, weights: &mut weights, sums: &mut sums, cells: &mut b.cells };
         for_each_block(blocks, columns.narrowed(blocks), &|block, c| {
             squarify_sorted(c.weights, c.sums, block.cell.scaled(border(config, block.level)), c.cells);
         });
@@ -170,7 +170,7 @@ fn choose(timeline: &Timeline, config: &CityConfig, city: Rect, more_max: impl F
             kept.sort_unstable();
             more = Some(Occupant::More(b.mores.len() as u32));
             let max = more_max(&b.pruned[start..]);
-            b.mores.push(More { parent: node, nodes: start..b.pruned.len(), max });
+            b.mores.push(MoreBlock { parent: node, nodes: start..b.pruned.len(), max });
         }
         if next == 0 && kept.is_empty() && more.is_none() && timeline.peak(node, metric) > 0 {
             b.occupants.push(Occupant::Building(node)); // a heap that is not grouped at all
@@ -217,12 +217,12 @@ fn mapped_values(timeline: &Timeline, config: &CityConfig, b: &Blocks) -> Vec<f6
 /// A weight and the slot it is of, as one number that ascends as weights descend, equal weights by slot: comparing
 /// one number needs no branches, which makes sorting a million of them several times as fast.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Key(u128);
+struct WeightKey(u128);
 
-impl Key {
+impl WeightKey {
     /// Bits of positive doubles ascend with the numbers.
-    fn new(weight: f64, slot: usize) -> Key {
-        Key(u128::from(!weight.to_bits()) << 64 | slot as u128)
+    fn new(weight: f64, slot: usize) -> WeightKey {
+        WeightKey(u128::from(!weight.to_bits()) << 64 | slot as u128)
     }
     fn weight(self) -> f64 {
         f64::from_bits(!((self.0 >> 64) as u64))
@@ -233,16 +233,16 @@ impl Key {
 }
 
 /// The slots of some neighbouring blocks.
-struct Columns<'a> {
-    keys: &'a mut [Key],
+struct LayoutColumns<'a> {
+    keys: &'a mut [WeightKey],
     weights: &'a mut [f64],
     sums: &'a mut [f64],
     cells: &'a mut [Rect],
 }
 
-impl<'a> Columns<'a> {
+impl<'a> LayoutColumns<'a> {
     /// Cuts the columns of the whole city down to those of some neighbouring blocks.
-    fn narrowed(self, blocks: &[Block]) -> Columns<'a> {
+    fn narrowed(self, blocks: &[Block]) -> LayoutColumns<'a> {
         let (start, end) = match blocks {
             [first, .., last] => (first.slots.start, last.slots.end),
             [only] => (only.slots.start, only.slots.end),
@@ -250,17 +250,17 @@ impl<'a> Columns<'a> {
         };
         self.split(end).0.split(start).1
     }
-    fn split(self, at: usize) -> (Columns<'a>, Columns<'a>) {
+    fn split(self, at: usize) -> (LayoutColumns<'a>, LayoutColumns<'a>) {
         let (k, keys) = self.keys.split_at_mut(at);
         let (w, weights) = self.weights.split_at_mut(at);
         let (s, sums) = self.sums.split_at_mut(at);
         let (c, cells) = self.cells.split_at_mut(at);
-        (Columns { keys: k, weights: w, sums: s, cells: c }, Columns { keys, weights, sums, cells })
+        (LayoutColumns { keys: k, weights: w, sums: s, cells: c }, LayoutColumns { keys, weights, sums, cells })
     }
 }
 
 /// Calls `work` for every block with its own slots, halving until a task is small.
-fn for_each_block(blocks: &[Block], columns: Columns, work: &(impl Fn(&Block, Columns) + Sync)) {
+fn for_each_block(blocks: &[Block], columns: LayoutColumns, work: &(impl Fn(&Block, LayoutColumns) + Sync)) {
     match blocks {
         [] => {}
         [only] => work(only, columns),
@@ -281,13 +281,13 @@ fn for_each_block(blocks: &[Block], columns: Columns, work: &(impl Fn(&Block, Co
 }
 
 /// Sorts the slots of one block by weight and adds them up.
-fn weigh(occupants: &[Occupant], block: &Block, c: Columns) {
+fn weigh(occupants: &[Occupant], block: &Block, c: LayoutColumns) {
     let first = block.slots.start;
     if let (Some(Occupant::More(_)), [others @ .., more]) = (occupants[block.slots.clone()].last(), &mut *c.weights) {
         *more = more.max(others.iter().sum::<f64>() * MORE_SHARE);
     }
     for (i, (key, weight)) in c.keys.iter_mut().zip(c.weights.iter()).enumerate() {
-        *key = Key::new(*weight, first + i);
+        *key = WeightKey::new(*weight, first + i);
     }
     if c.keys.len() > SLOTS_PER_TASK {
         c.keys.par_sort_unstable();

@@ -1,6 +1,6 @@
 //! What must hold for every city, tested on random trees; and small cities written out.
 
-use super::testing::{Tree, at, configs, inner, leaf, trees};
+use super::testing::{TestTree, at, configs, inner, leaf, trees};
 use super::{Appearance, AreaMode, CITY_SIZE, CityConfig, CityPlan, Look, PlotKind, Rect};
 use memory_city_analysis::group::MemoryTree;
 use memory_city_analysis::timeline::{Amount, Metric, NodeId, TimePoint, Timeline};
@@ -180,7 +180,7 @@ proptest! {
     }
 }
 
-fn small() -> Tree {
+fn small() -> TestTree {
     inner(
         "Heap",
         vec![

@@ -8,21 +8,21 @@ use std::sync::Arc;
 
 /// A node with the objects of a leaf per point in time; the values of inner nodes are sums.
 #[derive(Clone, Debug)]
-pub(super) struct Tree {
+pub(super) struct TestTree {
     pub name: String,
     pub values: Vec<u64>,
-    pub children: Vec<Tree>,
+    pub children: Vec<TestTree>,
 }
 
-pub(super) fn leaf(name: &str, values: &[u64]) -> Tree {
-    Tree { name: name.to_owned(), values: values.to_owned(), children: Vec::new() }
+pub(super) fn leaf(name: &str, values: &[u64]) -> TestTree {
+    TestTree { name: name.to_owned(), values: values.to_owned(), children: Vec::new() }
 }
 
-pub(super) fn inner(name: &str, children: Vec<Tree>) -> Tree {
-    Tree { name: name.to_owned(), values: Vec::new(), children }
+pub(super) fn inner(name: &str, children: Vec<TestTree>) -> TestTree {
+    TestTree { name: name.to_owned(), values: Vec::new(), children }
 }
 
-impl Tree {
+impl TestTree {
     fn value(&self, t: usize) -> u64 {
         match self.children.is_empty() {
             true => self.values.get(t).copied().unwrap_or(0),
@@ -30,27 +30,27 @@ impl Tree {
         }
     }
     fn times(&self) -> usize {
-        self.children.iter().map(Tree::times).fold(self.values.len(), usize::max)
+        self.children.iter().map(TestTree::times).fold(self.values.len(), usize::max)
     }
     /// The tree with every value multiplied.
-    pub fn times_factor(&self, factor: u64) -> Tree {
-        Tree {
+    pub fn times_factor(&self, factor: u64) -> TestTree {
+        TestTree {
             name: self.name.clone(),
             values: self.values.iter().map(|v| v * factor).collect(),
             children: self.children.iter().map(|c| c.times_factor(factor)).collect(),
         }
     }
     /// The tree with children in the opposite order.
-    pub fn mirrored(&self) -> Tree {
-        Tree { children: self.children.iter().rev().map(Tree::mirrored).collect(), ..self.clone() }
+    pub fn mirrored(&self) -> TestTree {
+        TestTree { children: self.children.iter().rev().map(TestTree::mirrored).collect(), ..self.clone() }
     }
     /// The tree with a leaf of value 0 more in every inner node.
-    pub fn with_zeros(&self) -> Tree {
-        let mut children: Vec<Tree> = self.children.iter().map(Tree::with_zeros).collect();
+    pub fn with_zeros(&self) -> TestTree {
+        let mut children: Vec<TestTree> = self.children.iter().map(TestTree::with_zeros).collect();
         if !children.is_empty() {
             children.insert(children.len() / 2, leaf("a nought", &[]));
         }
-        Tree { children, ..self.clone() }
+        TestTree { children, ..self.clone() }
     }
     /// As a timeline; a leaf of `v` objects has `16 v` bytes.
     pub fn timeline(&self) -> Timeline {
@@ -81,25 +81,28 @@ pub(super) fn at(timeline: &Timeline, key: &str) -> NodeId {
 }
 
 /// Random trees of up to four levels, three points in time, values over twelve decades.
-pub(super) fn trees() -> impl Strategy<Value = Tree> {
+pub(super) fn trees() -> impl Strategy<Value = TestTree> {
     let value = prop_oneof![1 => Just(0u64), 6 => (0.0..12.0f64).prop_map(|e| 10f64.powf(e) as u64)];
-    let leaves =
-        prop::collection::vec(value, 3).prop_map(|values| Tree { name: String::new(), values, children: Vec::new() });
+    let leaves = prop::collection::vec(value, 3).prop_map(|values| TestTree {
+        name: String::new(),
+        values,
+        children: Vec::new(),
+    });
     let nested = leaves.prop_recursive(3, 60, 9, |below| {
-        prop::collection::vec(below, 1..9).prop_map(|children| Tree {
+        prop::collection::vec(below, 1..9).prop_map(|children| TestTree {
             name: String::new(),
             values: Vec::new(),
             children,
         })
     });
     prop::collection::vec(nested, 1..9).prop_map(|children| {
-        let mut root = Tree { name: String::new(), values: Vec::new(), children };
+        let mut root = TestTree { name: String::new(), values: Vec::new(), children };
         name(&mut root, "Heap".to_owned());
         root
     })
 }
 
-fn name(tree: &mut Tree, name_here: String) {
+fn name(tree: &mut TestTree, name_here: String) {
     for (i, child) in tree.children.iter_mut().enumerate() {
         // Not in the order of the list, so that ties by name are put to the test.
         name(child, format!("{}{i}", ["q", "c", "z", "a"][i % 4]));

@@ -13,8 +13,8 @@ mod present;
 mod states;
 mod step;
 
-pub(in crate::viewer) use fly::focus_pose;
 pub use fly::CameraRig;
+pub(in crate::viewer) use fly::focus_pose;
 pub use laid_out::{City, Shown};
 pub(in crate::viewer) use pane::{alone, fill, hide};
 pub use present::ConeCount;
@@ -63,7 +63,14 @@ fn plugin(app: &mut App) {
         .add_systems(Update, keep_preparation.in_set(Stage::Input))
         .add_systems(
             Update,
-            (follow_settings, fly::follow_size, picking::find_pointer, fly::view_actions, fly::fly, moving::move_buildings)
+            (
+                follow_settings,
+                fly::follow_size,
+                picking::find_pointer,
+                fly::view_actions,
+                fly::fly,
+                moving::move_buildings,
+            )
                 .chain()
                 .in_set(Stage::Act),
         )

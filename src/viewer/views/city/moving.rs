@@ -57,12 +57,7 @@ impl Moving {
 }
 
 /// Moves the buildings that are on the way.
-pub fn move_buildings(
-    mut moving: ResMut<Moving>,
-    mut shown: ResMut<Shown>,
-    time: Res<Time>,
-    mut awake: ResMut<Awake>,
-) {
+pub fn move_buildings(mut moving: ResMut<Moving>, mut shown: ResMut<Shown>, time: Res<Time>, mut awake: ResMut<Awake>) {
     let Some(journey) = &mut moving.bypass_change_detection().0 else { return };
     awake.keep_if(true);
     let city = shown.bypass_change_detection().0.as_mut();

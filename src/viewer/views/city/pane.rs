@@ -1,11 +1,11 @@
 //! The pane the city is drawn in: where it is in the window, and what stands over the picture: names, a tooltip, and in
 //! pictures without panels a caption and the legend.
 
+use super::LayingOut;
 use super::fly::CameraRig;
 use super::labels;
 use super::laid_out::{City, Shown};
 use super::picking::Pointer;
-use super::LayingOut;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::panels::{numbers, theme, tooltip};

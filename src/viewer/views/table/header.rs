@@ -6,7 +6,7 @@ use crate::viewer::selection::Filter;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::analyses::count_text;
-use memory_city_analysis::table::Shape;
+use memory_city_analysis::table::TableShape;
 
 const HELP: &str = "A part of a name, or an expression:\n  bytes > 1MB and growth > 20%\n  name ~ \"HashMap\" or path ~ \"java.util\"\n  not role = \"Package\" and share >= 1%";
 
@@ -26,9 +26,9 @@ pub fn show(ui: &mut egui::Ui, table: &mut Table, filter: &mut ResMut<Filter>) {
             filter.0 = text;
         }
         for (shape, name, help) in [
-            (Shape::Tree, "Tree", "Groups below the groups they lie in"),
-            (Shape::Leaves, "Leaves", "The innermost groups as one list: the buildings of the city"),
-            (Shape::Nodes, "All", "Every group as one list"),
+            (TableShape::Tree, "Tree", "Groups below the groups they lie in"),
+            (TableShape::Leaves, "Leaves", "The innermost groups as one list: the buildings of the city"),
+            (TableShape::Nodes, "All", "Every group as one list"),
         ] {
             if ui.selectable_label(table.order.shape == shape, name).on_hover_text(help).clicked() {
                 table.order.shape = shape;

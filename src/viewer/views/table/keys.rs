@@ -4,7 +4,7 @@ use super::rows::Table;
 use crate::viewer::selection::Selection;
 use bevy::prelude::KeyCode;
 use bevy_egui::egui::{self, Key};
-use memory_city_analysis::table::Shape;
+use memory_city_analysis::table::TableShape;
 use memory_city_analysis::timeline::{NodeId, Timeline};
 
 /// Keys that are the table's while it has the keyboard.
@@ -43,7 +43,7 @@ pub fn handle(ui: &egui::Ui, table: &mut Table, timeline: &Timeline, selection: 
 fn press(table: &mut Table, timeline: &Timeline, selection: &mut Selection, key: Key, modifiers: egui::Modifiers) {
     let Some(last) = table.rows().len().checked_sub(1) else { return };
     let at = table.cursor.and_then(|node| table.row_of(node));
-    let tree = table.order.shape == Shape::Tree;
+    let tree = table.order.shape == TableShape::Tree;
     let here: Option<NodeId> = at.map(|row| table.rows()[row]);
     let to = match key {
         Key::ArrowUp => at.map_or(0, |row| row.saturating_sub(1)),

@@ -4,9 +4,9 @@ use super::rows::Table;
 use crate::viewer::panels::numbers::{number, signed};
 use crate::viewer::panels::{theme, tooltip};
 use crate::viewer::selection::{Selection, Target};
-use bevy_egui::egui::{self, Align, Color32, Layout, Pos2, RichText, Sense, Shape as Drawn, Stroke};
+use bevy_egui::egui::{self, Align, Color32, Layout, Pos2, RichText, Sense, Stroke, TableShape as Drawn};
 use egui_extras::{Column, TableBuilder, TableRow};
-use memory_city_analysis::table::{Shape, TreeTable};
+use memory_city_analysis::table::{TableShape, TreeTable};
 use memory_city_analysis::tabular::{Cell, CellKind};
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use std::sync::Arc;
@@ -127,7 +127,7 @@ fn title(ui: &mut egui::Ui, table: &mut Table, data: &TreeTable, column: usize) 
 /// The name, with what opens and closes it. Returns whether that was clicked.
 fn name(ui: &mut egui::Ui, table: &Table, timeline: &Timeline, node: NodeId) -> bool {
     let mut toggled = false;
-    let text = if table.order.shape == Shape::Tree {
+    let text = if table.order.shape == TableShape::Tree {
         ui.add_space(INDENT * timeline.level(node).min(DEEPEST_INDENT) as f32);
         let (rect, response) = ui.allocate_exact_size(egui::vec2(INDENT, ROW), Sense::click());
         if !timeline.is_leaf(node) {
@@ -164,7 +164,13 @@ fn cell(
         let cell = data.cell(node, column);
         let colour = match (&cell, kind) {
             (Cell::Change(0), _) | (Cell::Number(0), _) => theme::QUIET,
-            (Cell::Change(change), _) => if *change > 0 { theme::GROWTH } else { theme::SHRINK },
+            (Cell::Change(change), _) => {
+                if *change > 0 {
+                    theme::GROWTH
+                } else {
+                    theme::SHRINK
+                }
+            }
             (Cell::Text(_), _) => theme::QUIET,
             _ => theme::TEXT,
         };

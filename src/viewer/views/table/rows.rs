@@ -9,7 +9,7 @@ use crate::viewer::selection::{Filter, Selection};
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use memory_city_analysis::analyses::TimeWindow;
-use memory_city_analysis::table::{Arrangement, Expanded, Shape, TableView, TreeTable};
+use memory_city_analysis::table::{Arrangement, Expanded, TableShape, TableView, TreeTable};
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -32,7 +32,7 @@ pub struct Order {
     /// What is looked for.
     pub filter: String,
     /// Tree, leaves, or all nodes.
-    pub shape: Shape,
+    pub shape: TableShape,
     /// Counts changes of what is open.
     opened: u64,
 }
@@ -71,7 +71,8 @@ struct Made {
 
 impl Default for Table {
     fn default() -> Self {
-        let order = Order { sort: Some(("bytes".into(), true)), filter: String::new(), shape: Shape::Tree, opened: 0 };
+        let order =
+            Order { sort: Some(("bytes".into(), true)), filter: String::new(), shape: TableShape::Tree, opened: 0 };
         Table {
             order,
             expanded: HashSet::from([NodeId::ROOT]),

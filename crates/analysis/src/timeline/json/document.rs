@@ -1,13 +1,14 @@
 //! Documents and the times in them.
 
-use super::diagnostics::{HEAD, Note, ONCE, Time, Totals};
-use super::fields::{DOCUMENT, DocumentField, Field, FieldSeed, Path, Step};
-use super::maps::{Map, MapKind, RawMaps};
+use super::diagnostics::{HEAD, Note, ONCE};
+use super::fields::{DOCUMENT, DocumentField, FieldSeed, JsonField, JsonStep, Path};
+use super::maps::{MapKind, MapSeed, RawMaps};
 use super::memory::{Credit, READ_TEXT, no_room};
-use super::point::{Gc, Roles, Unreachable};
-use super::scalars::{ABSENT, Count, Switch, Text, Timestamp};
+use super::point::{GcSeed, Roles, Unreachable};
+use super::scalars::{ABSENT, CountSeed, Switch, TextSeed, Timestamp};
 use super::settle;
-use super::tree::{Columns, Node};
+use super::totals::{Time, Totals};
+use super::tree::{Node, NodeColumns};
 use super::{FORMAT, VERSION};
 use crate::timeline::GcPoint;
 use memory_city_heap::Amount;
@@ -19,7 +20,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// What all visitors of a file share.
-pub(super) struct Context<'c, 'de> {
+pub(super) struct ReadContext<'c, 'de> {
     /// Where the parser is.
     pub path: Path,
     /// Where the mistake is when it is not where the parser is.
@@ -27,7 +28,7 @@ pub(super) struct Context<'c, 'de> {
     /// What to do about the mistake, when the field does not tell.
     pub remedy: Option<&'static str>,
     /// The tree of the time that is read.
-    pub tree: Columns<'de>,
+    pub tree: NodeColumns<'de>,
     /// The references of the time that is read.
     pub maps: RawMaps,
     /// What all files share.
@@ -53,13 +54,13 @@ pub(super) struct Context<'c, 'de> {
 /// Nodes between two looks at the clock.
 const RUN: u32 = 4096;
 
-impl<'c, 'de> Context<'c, 'de> {
+impl<'c, 'de> ReadContext<'c, 'de> {
     pub fn new(bytes: &'de [u8], totals: &'c mut Totals, progress: &'c Progress, credit: Credit<'c>) -> Self {
-        Context {
+        ReadContext {
             path: Path::default(),
             place: None,
             remedy: None,
-            tree: Columns::default(),
+            tree: NodeColumns::default(),
             maps: RawMaps::default(),
             totals,
             stop: None,
@@ -116,6 +117,7 @@ impl<'c, 'de> Context<'c, 'de> {
 
     /// The same for a text that is kept until the time is complete.
     #[inline]
+    #[allow(clippy::ptr_arg)] // whether it is borrowed is the question
     pub fn spend_text(&mut self, text: &Cow<'_, str>) -> std::result::Result<(), &'static str> {
         match text {
             Cow::Borrowed(_) => Ok(()),
@@ -132,7 +134,7 @@ impl<'c, 'de> Context<'c, 'de> {
     }
 
     /// Adds the time that has just been read.
-    fn commit(&mut self, said: Said<'de>) -> std::result::Result<(), String> {
+    fn commit(&mut self, said: SaidSeed<'de>) -> std::result::Result<(), String> {
         let settled = settle::settle(&mut self.tree, said.overlaps, &mut self.scratch).map_err(|fault| {
             self.place = Some(self.path_of(fault.node, fault.field));
             self.remedy = Some(fault.remedy);
@@ -146,7 +148,7 @@ impl<'c, 'de> Context<'c, 'de> {
         }
         let place = self.path.text(|symbol| self.totals.groups.text(symbol));
         let label = said.label.map(Cow::into_owned);
-        let Said { millis, gc, unreachable, nested_roles, .. } = said;
+        let SaidSeed { millis, gc, unreachable, nested_roles, .. } = said;
         let mut time = Time { label, millis, gc, unreachable, place, ..Time::default() };
         // From here on nothing can go wrong: what is checked here is all that can.
         let checked = self.totals.check(&time, &self.tree, &nested_roles, &self.maps, &mut self.credit);
@@ -167,7 +169,7 @@ impl<'c, 'de> Context<'c, 'de> {
 
 /// What a document says of one time beside the tree.
 #[derive(Default)]
-struct Said<'de> {
+struct SaidSeed<'de> {
     label: Option<Cow<'de, str>>,
     millis: Option<u64>,
     gc: Option<GcPoint>,
@@ -177,20 +179,20 @@ struct Said<'de> {
 }
 
 /// Reads a document, or a time of one.
-pub(super) struct Document<'a, 'c, 'de> {
-    pub context: &'a mut Context<'c, 'de>,
+pub(super) struct JsonDocument<'a, 'c, 'de> {
+    pub context: &'a mut ReadContext<'c, 'de>,
     /// Whether it stands by itself, so that it may have `times`.
     pub top: bool,
 }
 
-impl<'de> DeserializeSeed<'de> for Document<'_, '_, 'de> {
+impl<'de> DeserializeSeed<'de> for JsonDocument<'_, '_, 'de> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, d: D) -> std::result::Result<(), D::Error> {
         d.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for Document<'_, '_, 'de> {
+impl<'de> Visitor<'de> for JsonDocument<'_, '_, 'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -203,30 +205,30 @@ impl<'de> Visitor<'de> for Document<'_, '_, 'de> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
-        let Document { context, top } = self;
-        let mut said = Said::default();
+        let JsonDocument { context, top } = self;
+        let mut said = SaidSeed::default();
         let mut seen: Vec<(&'static str, DocumentField)> = Vec::new();
         let (mut tree, mut times) = (false, false);
         context.tree.clear();
         context.maps = RawMaps::default();
         while let Some(field) = map.next_key_seed(FieldSeed(DOCUMENT))? {
             let (name, field) = match field {
-                Field::Known(name, field) if top || field != DocumentField::Times => (name, field),
-                Field::Known(..) => return Err(A::Error::custom("\"times\" in a time, expected a \"tree\"")),
-                Field::Unknown(name) => {
+                JsonField::Known(name, field) if top || field != DocumentField::Times => (name, field),
+                JsonField::Known(..) => return Err(A::Error::custom("\"times\" in a time, expected a \"tree\"")),
+                JsonField::Unknown(name) => {
                     context.totals.unknown.note(if top { "document" } else { "time" }, &name);
                     map.next_value::<IgnoredAny>()?;
                     continue;
                 }
             };
-            context.path.enter(Step::Field(name));
+            context.path.enter(JsonStep::Field(name));
             if seen.iter().any(|(_, f)| *f == field) {
                 context.remedy = Some(ONCE);
                 return Err(A::Error::custom(format!("{name:?} a second time, expected it once")));
             }
             seen.push((name, field));
             match field {
-                DocumentField::Format => match map.next_value_seed(Text)? {
+                DocumentField::Format => match map.next_value_seed(TextSeed)? {
                     Some(format) if format == FORMAT => {}
                     format => {
                         let found =
@@ -234,17 +236,17 @@ impl<'de> Visitor<'de> for Document<'_, '_, 'de> {
                         return Err(A::Error::custom(format!("{found}, expected \"{FORMAT}\"")));
                     }
                 },
-                DocumentField::Version => match map.next_value_seed(Count)? {
+                DocumentField::Version => match map.next_value_seed(CountSeed)? {
                     VERSION => {}
                     ABSENT => return Err(A::Error::custom(format!("null, expected {VERSION}"))),
                     version => return Err(A::Error::custom(format!("version {version}, expected version {VERSION}"))),
                 },
                 DocumentField::Label => {
-                    said.label = map.next_value_seed(Text)?;
+                    said.label = map.next_value_seed(TextSeed)?;
                     said.label.iter().try_for_each(|label| context.spend_text(label)).map_err(A::Error::custom)?;
                 }
                 DocumentField::Timestamp => said.millis = map.next_value_seed(Timestamp)?,
-                DocumentField::Gc => said.gc = map.next_value_seed(Gc(&mut *context))?,
+                DocumentField::Gc => said.gc = map.next_value_seed(GcSeed(&mut *context))?,
                 DocumentField::Unreachable => said.unreachable = map.next_value_seed(Unreachable(&mut *context))?,
                 DocumentField::NestedRoles => said.nested_roles = map.next_value_seed(Roles(&mut *context))?,
                 DocumentField::Overlaps => said.overlaps = map.next_value_seed(Switch)?.unwrap_or(false),
@@ -268,7 +270,7 @@ impl<'de> Visitor<'de> for Document<'_, '_, 'de> {
                         DocumentField::PointsTo => MapKind::PointsTo,
                         _ => MapKind::Roots,
                     };
-                    map.next_value_seed(Map { context: &mut *context, kind, outer: None })?;
+                    map.next_value_seed(MapSeed { context: &mut *context, kind, outer: None })?;
                 }
             }
             context.path.leave();
@@ -299,7 +301,7 @@ impl<'de> Visitor<'de> for Document<'_, '_, 'de> {
 }
 
 /// Reads the times of a document.
-struct Times<'a, 'c, 'de>(&'a mut Context<'c, 'de>);
+struct Times<'a, 'c, 'de>(&'a mut ReadContext<'c, 'de>);
 
 impl<'de> DeserializeSeed<'de> for Times<'_, '_, 'de> {
     type Value = ();
@@ -317,9 +319,9 @@ impl<'de> Visitor<'de> for Times<'_, '_, 'de> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<(), A::Error> {
         let context = self.0;
-        context.path.enter(Step::Index(0));
+        context.path.enter(JsonStep::Index(0));
         let mut index = 0;
-        while seq.next_element_seed(Document { context: &mut *context, top: false })?.is_some() {
+        while seq.next_element_seed(JsonDocument { context: &mut *context, top: false })?.is_some() {
             index += 1;
             context.path.next(index);
         }

@@ -100,7 +100,7 @@ pub(super) const PAIR: &[(&str, PairField)] = &[
 pub(super) const AMOUNT: &[(&str, NodeField)] = &[("objects", NodeField::Objects), ("bytes", NodeField::Bytes)];
 
 /// A field, known or not.
-pub(super) enum Field<'de, F> {
+pub(super) enum JsonField<'de, F> {
     Known(&'static str, F),
     Unknown(Cow<'de, str>),
 }
@@ -116,7 +116,7 @@ impl<F: Copy> FieldSeed<F> {
 }
 
 impl<'de, F: Copy> DeserializeSeed<'de> for FieldSeed<F> {
-    type Value = Field<'de, F>;
+    type Value = JsonField<'de, F>;
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
         d.deserialize_str(self)
@@ -124,21 +124,21 @@ impl<'de, F: Copy> DeserializeSeed<'de> for FieldSeed<F> {
 }
 
 impl<'de, F: Copy> Visitor<'de> for FieldSeed<F> {
-    type Value = Field<'de, F>;
+    type Value = JsonField<'de, F>;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the name of a field")
     }
     #[inline]
     fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Self::Value, E> {
         Ok(match self.find(name) {
-            Some((name, field)) => Field::Known(name, field),
-            None => Field::Unknown(Cow::Borrowed(name)),
+            Some((name, field)) => JsonField::Known(name, field),
+            None => JsonField::Unknown(Cow::Borrowed(name)),
         })
     }
     fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
         Ok(match self.find(name) {
-            Some((name, field)) => Field::Known(name, field),
-            None => Field::Unknown(Cow::Owned(name.to_owned())),
+            Some((name, field)) => JsonField::Known(name, field),
+            None => JsonField::Unknown(Cow::Owned(name.to_owned())),
         })
     }
 }
@@ -146,13 +146,13 @@ impl<'de, F: Copy> Visitor<'de> for FieldSeed<F> {
 /// Where in a document the parser is: `times[3].tree.children[2].objects`.
 #[derive(Default)]
 pub(super) struct Path {
-    steps: Vec<Step>,
+    steps: Vec<JsonStep>,
     /// The field whose value is read, when that value has no inside.
     pub field: &'static str,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Step {
+pub(super) enum JsonStep {
     /// A field with something inside.
     Field(&'static str),
     /// An element of a list.
@@ -167,7 +167,7 @@ const SHOWN: usize = 12;
 impl Path {
     /// Goes inside. Not undone when something fails: then the path says where.
     #[inline]
-    pub fn enter(&mut self, step: Step) {
+    pub fn enter(&mut self, step: JsonStep) {
         self.steps.push(step);
         self.field = "";
     }
@@ -183,14 +183,14 @@ impl Path {
     #[inline]
     pub fn next(&mut self, index: u32) {
         if let Some(last) = self.steps.last_mut() {
-            *last = Step::Index(index);
+            *last = JsonStep::Index(index);
         }
     }
 
     /// The innermost field.
     pub fn innermost(&self) -> &'static str {
-        let of = |step: &Step| match step {
-            Step::Field(name) => Some(*name),
+        let of = |step: &JsonStep| match step {
+            JsonStep::Field(name) => Some(*name),
             _ => None,
         };
         Some(self.field).filter(|f| !f.is_empty()).or_else(|| self.steps.iter().rev().find_map(of)).unwrap_or_default()
@@ -208,9 +208,9 @@ impl Path {
                 continue;
             }
             match step {
-                Step::Field(name) => push_field(&mut text, name),
-                Step::Index(index) => text.push_str(&format!("[{index}]")),
-                Step::Group(symbol) => text.push_str(&format!("[{:?}]", shortened(name(*symbol), 80))),
+                JsonStep::Field(name) => push_field(&mut text, name),
+                JsonStep::Index(index) => text.push_str(&format!("[{index}]")),
+                JsonStep::Group(symbol) => text.push_str(&format!("[{:?}]", shortened(name(*symbol), 80))),
             }
         }
         if !self.field.is_empty() {

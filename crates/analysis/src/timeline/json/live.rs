@@ -1,10 +1,11 @@
 //! Times that come one by one, from a program that runs: what is taken is taken as a whole, or not at all.
 
-use super::diagnostics::{Totals, diagnose};
-use super::document::{Context, Document};
+use super::diagnostics::diagnose;
+use super::document::{JsonDocument, ReadContext};
 use super::maps::RawMaps;
 use super::memory::{Amounts, Credit, Grant, LIVE, no_room};
 use super::read::{Collector, JsonSource};
+use super::totals::Totals;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use serde::de::DeserializeSeed;
@@ -82,13 +83,13 @@ impl GrowingTrees {
 
     fn read(&mut self, text: &str, maps_alone: bool, grant: &mut dyn Grant) -> Result<RawMaps> {
         let progress = Progress::new();
-        let mut context = Context::new(text.as_bytes(), &mut self.totals, &progress, Credit::of(grant));
+        let mut context = ReadContext::new(text.as_bytes(), &mut self.totals, &progress, Credit::of(grant));
         context.headed = true;
         context.maps_alone = maps_alone;
         context.no_tree = maps_alone;
         let mut parser = serde_json::Deserializer::from_str(text);
         parser.disable_recursion_limit();
-        match (Document { context: &mut context, top: maps_alone }).deserialize(&mut parser) {
+        match (JsonDocument { context: &mut context, top: maps_alone }).deserialize(&mut parser) {
             Ok(()) => Ok(std::mem::take(&mut context.maps)),
             Err(error) => Err(diagnose(&error, &mut context, &self.name, text.as_bytes(), (0, 0))),
         }

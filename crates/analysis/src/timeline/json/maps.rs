@@ -1,10 +1,10 @@
 //! Reference maps of one time, as pairs of keys.
 
 use super::diagnostics::ONCE;
-use super::document::Context;
-use super::fields::{Field, FieldSeed, PAIR, PairField, Step};
+use super::document::ReadContext;
+use super::fields::{FieldSeed, JsonField, JsonStep, PAIR, PairField};
 use super::memory::{READ_KEY, READ_PAIR};
-use super::scalars::{ABSENT, Count};
+use super::scalars::{ABSENT, CountSeed};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use std::fmt;
 
@@ -59,20 +59,20 @@ impl MapKind {
 }
 
 /// Reads a map; with `outer` its rows.
-pub(super) struct Map<'a, 'c, 'de> {
-    pub context: &'a mut Context<'c, 'de>,
+pub(super) struct MapSeed<'a, 'c, 'de> {
+    pub context: &'a mut ReadContext<'c, 'de>,
     pub kind: MapKind,
     pub outer: Option<u32>,
 }
 
-impl<'de> DeserializeSeed<'de> for Map<'_, '_, 'de> {
+impl<'de> DeserializeSeed<'de> for MapSeed<'_, '_, 'de> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<(), D::Error> {
         d.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Map<'_, '_, 'de> {
+impl<'de> Visitor<'de> for MapSeed<'_, '_, 'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -89,20 +89,20 @@ impl<'de> Visitor<'de> for Map<'_, '_, 'de> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let Map { context, kind, outer } = self;
+        let MapSeed { context, kind, outer } = self;
         context.maps.given = true;
-        while let Some(symbol) = map.next_key_seed(Key(&mut *context))? {
+        while let Some(symbol) = map.next_key_seed(KeySeed(&mut *context))? {
             context.watch().map_err(A::Error::custom)?;
             context.spend(READ_PAIR).map_err(A::Error::custom)?;
-            context.path.enter(Step::Group(symbol));
+            context.path.enter(JsonStep::Group(symbol));
             match (outer, kind) {
-                (None, _) => map.next_value_seed(Map { context: &mut *context, kind, outer: Some(symbol) })?,
-                (Some(group), MapKind::Roots) => match map.next_value_seed(Count)? {
+                (None, _) => map.next_value_seed(MapSeed { context: &mut *context, kind, outer: Some(symbol) })?,
+                (Some(group), MapKind::Roots) => match map.next_value_seed(CountSeed)? {
                     0 | ABSENT => {}
                     objects => context.maps.roots.push((group, symbol, objects)),
                 },
                 (Some(group), _) => {
-                    let pair = map.next_value_seed(Pair { context: &mut *context, kind })?;
+                    let pair = map.next_value_seed(PairSeed { context: &mut *context, kind })?;
                     let (from, to) = if kind == MapKind::PointsTo { (group, symbol) } else { (symbol, group) };
                     // A pair without an object is none.
                     if [pair.referencing, pair.referenced].iter().any(|&n| n != 0 && n != ABSENT) {
@@ -117,16 +117,16 @@ impl<'de> Visitor<'de> for Map<'_, '_, 'de> {
 }
 
 /// Reads the key of a group as a number.
-struct Key<'a, 'c, 'de>(&'a mut Context<'c, 'de>);
+struct KeySeed<'a, 'c, 'de>(&'a mut ReadContext<'c, 'de>);
 
-impl<'de> DeserializeSeed<'de> for Key<'_, '_, 'de> {
+impl<'de> DeserializeSeed<'de> for KeySeed<'_, '_, 'de> {
     type Value = u32;
     fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<u32, D::Error> {
         d.deserialize_str(self)
     }
 }
 
-impl Visitor<'_> for Key<'_, '_, '_> {
+impl Visitor<'_> for KeySeed<'_, '_, '_> {
     type Value = u32;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the key of a group")
@@ -141,21 +141,21 @@ impl Visitor<'_> for Key<'_, '_, '_> {
 }
 
 /// Reads the numbers of a pair. A plain number counts objects of the inner group.
-struct Pair<'a, 'c, 'de> {
-    context: &'a mut Context<'c, 'de>,
+struct PairSeed<'a, 'c, 'de> {
+    context: &'a mut ReadContext<'c, 'de>,
     kind: MapKind,
 }
 
 const UNKNOWN: RawPair = RawPair { from: 0, to: 0, referencing: ABSENT, referenced: ABSENT, references: ABSENT };
 
-impl<'de> DeserializeSeed<'de> for Pair<'_, '_, 'de> {
+impl<'de> DeserializeSeed<'de> for PairSeed<'_, '_, 'de> {
     type Value = RawPair;
     fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<RawPair, D::Error> {
         d.deserialize_any(self)
     }
 }
 
-impl Pair<'_, '_, '_> {
+impl PairSeed<'_, '_, '_> {
     fn plain(&self, count: u64) -> RawPair {
         match self.kind {
             MapKind::PointsTo => RawPair { referenced: count, ..UNKNOWN },
@@ -164,7 +164,7 @@ impl Pair<'_, '_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Pair<'_, '_, 'de> {
+impl<'de> Visitor<'de> for PairSeed<'_, '_, 'de> {
     type Value = RawPair;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -174,24 +174,24 @@ impl<'de> Visitor<'de> for Pair<'_, '_, 'de> {
         Ok(UNKNOWN)
     }
     fn visit_u64<E: Error>(self, count: u64) -> Result<RawPair, E> {
-        Ok(self.plain(Count.visit_u64(count)?))
+        Ok(self.plain(CountSeed.visit_u64(count)?))
     }
     fn visit_i64<E: Error>(self, count: i64) -> Result<RawPair, E> {
-        Ok(self.plain(Count.visit_i64(count)?))
+        Ok(self.plain(CountSeed.visit_i64(count)?))
     }
     fn visit_f64<E: Error>(self, count: f64) -> Result<RawPair, E> {
-        Ok(self.plain(Count.visit_f64(count)?))
+        Ok(self.plain(CountSeed.visit_f64(count)?))
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawPair, A::Error> {
         let context = self.context;
         let mut pair = UNKNOWN;
         while let Some(field) = map.next_key_seed(FieldSeed(PAIR))? {
             match field {
-                Field::Unknown(name) => {
+                JsonField::Unknown(name) => {
                     context.totals.unknown.note("pair of groups", &name);
                     map.next_value::<IgnoredAny>()?;
                 }
-                Field::Known(name, field) => {
+                JsonField::Known(name, field) => {
                     context.path.field = name;
                     let place = match field {
                         PairField::Referencing => &mut pair.referencing,
@@ -202,7 +202,7 @@ impl<'de> Visitor<'de> for Pair<'_, '_, 'de> {
                         context.remedy = Some(ONCE);
                         return Err(A::Error::custom(format!("{name:?} a second time, expected it once for a pair")));
                     }
-                    *place = map.next_value_seed(Count)?;
+                    *place = map.next_value_seed(CountSeed)?;
                     context.path.field = "";
                 }
             }

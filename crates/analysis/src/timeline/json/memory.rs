@@ -6,7 +6,7 @@
 //! are sums over the columns of each structure, with room for vectors and tables that double as they grow;
 //! `tests/growing_memory.rs` holds them against what is really allocated.
 
-use super::tree::Columns;
+use super::tree::NodeColumns;
 use memory_city_heap::error::Error;
 
 /// Who is asked before something is kept. What was granted stays granted until whoever granted it takes it back.
@@ -155,7 +155,7 @@ impl Amounts {
     }
 
     /// The most that a tree can add: every node and every text of it is new.
-    pub(super) fn most_of(tree: &Columns<'_>) -> Amounts {
+    pub(super) fn most_of(tree: &NodeColumns<'_>) -> Amounts {
         let nodes = tree.len() as u64;
         let names: u64 = tree.name.iter().map(|name| name.len() as u64).sum();
         let keys: u64 = tree.key.iter().flatten().map(|key| key.len() as u64).sum();

@@ -23,8 +23,9 @@
 //! | `point` | what is said of a time beside its tree |
 //! | `document` | times and documents |
 //! | `settle` | what missing and contradictory counts mean |
-//! | `diagnostics` | errors of the parser as errors for people; warnings counted once |
-//! | `read` | files and folders, the order of times |
+//! | `diagnostics` | errors of the parser as errors for people, what is put right |
+//! | `totals` | what has been read so far; warnings counted once |
+//! | `read`, `files` | files and folders, the order of times |
 //! | `live` | times that come one by one |
 //! | `memory` | what all of it takes, counted before it is kept |
 //! | `references` | answers about references |
@@ -35,6 +36,7 @@
 mod diagnostics;
 mod document;
 mod fields;
+mod files;
 mod live;
 mod maps;
 pub(super) mod memory;
@@ -46,15 +48,17 @@ mod scalars;
 mod settle;
 #[cfg(test)]
 mod tests;
+mod totals;
 mod tree;
 mod write;
 
 pub use live::{GrowingTrees, SoFar};
 pub use memory::Grant;
-pub use read::{Collector, JsonSource, holds_trees, read};
-pub use references::References;
+pub(crate) use read::holds_trees;
+pub use read::{Collector, JsonSource, read};
 pub use save::save;
-pub use write::{Form, ReferencesOf, write, write_time};
+use write::{Form, write};
+pub use write::{ReferencesOf, write_time};
 
 /// What `"format"` says.
 pub const FORMAT: &str = "memory-city";
@@ -64,16 +68,16 @@ pub const VERSION: u64 = 1;
 
 /// The largest count: the largest whole number that every JSON parser reads exactly. Also what the groups of one time
 /// may add up to.
-pub const LARGEST: u64 = (1 << 53) - 1;
+const LARGEST: u64 = (1 << 53) - 1;
 
 /// How deep a tree may nest. Real trees have tens of levels, call trees of recursive programs thousands.
-pub const LEVELS: usize = 20_000;
+const LEVELS: usize = 20_000;
 
 /// The subfolder with one file per time that says what refers to each group.
-pub const POINTED_FROM_FOLDER: &str = "pointed-from-maps";
+const POINTED_FROM_FOLDER: &str = "pointed-from-maps";
 
 /// The subfolder with one file per time that says what each group refers to.
-pub const POINTS_TO_FOLDER: &str = "points-to-maps";
+const POINTS_TO_FOLDER: &str = "points-to-maps";
 
 /// Whether bytes that begin so are memory trees as JSON. A few kilobytes are enough.
 pub fn identify(first_bytes: &[u8]) -> bool {

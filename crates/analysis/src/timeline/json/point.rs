@@ -1,10 +1,10 @@
 //! What is said of a time beside its tree: the garbage collection it belongs to, what no root reaches, which roles nest.
 
 use super::diagnostics::ONCE;
-use super::document::Context;
-use super::fields::{AMOUNT, Field, FieldSeed, GC, GcField, NodeField};
+use super::document::ReadContext;
+use super::fields::{AMOUNT, FieldSeed, GC, GcField, JsonField, NodeField};
 use super::memory::READ_TEXT;
-use super::scalars::{ABSENT, Count, Switch, Text};
+use super::scalars::{ABSENT, CountSeed, Switch, TextSeed};
 use crate::timeline::{GcKind, GcPoint};
 use memory_city_heap::Amount;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -12,16 +12,16 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// Reads a garbage collection.
-pub(super) struct Gc<'a, 'c, 'de>(pub &'a mut Context<'c, 'de>);
+pub(super) struct GcSeed<'a, 'c, 'de>(pub &'a mut ReadContext<'c, 'de>);
 
-impl<'de> DeserializeSeed<'de> for Gc<'_, '_, 'de> {
+impl<'de> DeserializeSeed<'de> for GcSeed<'_, '_, 'de> {
     type Value = Option<GcPoint>;
     fn deserialize<D: Deserializer<'de>>(self, d: D) -> std::result::Result<Self::Value, D::Error> {
         d.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Gc<'_, '_, 'de> {
+impl<'de> Visitor<'de> for GcSeed<'_, '_, 'de> {
     type Value = Option<GcPoint>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -39,8 +39,8 @@ impl<'de> Visitor<'de> for Gc<'_, '_, 'de> {
         let mut seen = 0u8;
         while let Some(field) = map.next_key_seed(FieldSeed(GC))? {
             let (name, field) = match field {
-                Field::Known(name, field) => (name, field),
-                Field::Unknown(name) => {
+                JsonField::Known(name, field) => (name, field),
+                JsonField::Unknown(name) => {
                     context.totals.unknown.note("garbage collection", &name);
                     map.next_value::<IgnoredAny>()?;
                     continue;
@@ -53,15 +53,15 @@ impl<'de> Visitor<'de> for Gc<'_, '_, 'de> {
             }
             seen |= 1 << field as u8;
             match field {
-                GcField::Number => counts[0] = map.next_value_seed(Count)?,
-                GcField::Duration => counts[1] = map.next_value_seed(Count)?,
-                GcField::Freed => counts[2] = map.next_value_seed(Count)?,
+                GcField::Number => counts[0] = map.next_value_seed(CountSeed)?,
+                GcField::Duration => counts[1] = map.next_value_seed(CountSeed)?,
+                GcField::Freed => counts[2] = map.next_value_seed(CountSeed)?,
                 GcField::Cause => {
-                    cause = map.next_value_seed(Text)?;
+                    cause = map.next_value_seed(TextSeed)?;
                     cause.iter().try_for_each(|cause| context.spend_text(cause)).map_err(A::Error::custom)?;
                 }
                 GcField::End => end = map.next_value_seed(Switch)?.unwrap_or(true),
-                GcField::Kind => match map.next_value_seed(Text)?.as_deref() {
+                GcField::Kind => match map.next_value_seed(TextSeed)?.as_deref() {
                     None | Some("minor") => {}
                     Some("major") => kind = GcKind::Major,
                     Some(other) => {
@@ -83,7 +83,7 @@ impl<'de> Visitor<'de> for Gc<'_, '_, 'de> {
 }
 
 /// Reads a list of roles.
-pub(super) struct Roles<'a, 'c, 'de>(pub &'a mut Context<'c, 'de>);
+pub(super) struct Roles<'a, 'c, 'de>(pub &'a mut ReadContext<'c, 'de>);
 
 impl<'de> DeserializeSeed<'de> for Roles<'_, '_, 'de> {
     type Value = Vec<Cow<'de, str>>;
@@ -105,7 +105,7 @@ impl<'de> Visitor<'de> for Roles<'_, '_, 'de> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Self::Value, A::Error> {
         let mut roles = Vec::new();
-        while let Some(role) = seq.next_element_seed(Text)? {
+        while let Some(role) = seq.next_element_seed(TextSeed)? {
             self.0.spend(READ_TEXT).map_err(A::Error::custom)?;
             role.iter().try_for_each(|role| self.0.spend_text(role)).map_err(A::Error::custom)?;
             roles.extend(role);
@@ -115,7 +115,7 @@ impl<'de> Visitor<'de> for Roles<'_, '_, 'de> {
 }
 
 /// Reads objects and bytes that no root reaches.
-pub(super) struct Unreachable<'a, 'c, 'de>(pub &'a mut Context<'c, 'de>);
+pub(super) struct Unreachable<'a, 'c, 'de>(pub &'a mut ReadContext<'c, 'de>);
 
 impl<'de> DeserializeSeed<'de> for Unreachable<'_, '_, 'de> {
     type Value = Amount;
@@ -140,18 +140,18 @@ impl<'de> Visitor<'de> for Unreachable<'_, '_, 'de> {
         let mut amount = Amount { objects: ABSENT, bytes: ABSENT };
         while let Some(field) = map.next_key_seed(FieldSeed(AMOUNT))? {
             match field {
-                Field::Unknown(name) => {
+                JsonField::Unknown(name) => {
                     context.totals.unknown.note("count of the unreachable", &name);
                     map.next_value::<IgnoredAny>()?;
                 }
-                Field::Known(name, field) => {
+                JsonField::Known(name, field) => {
                     context.path.field = name;
                     let place = if field == NodeField::Objects { &mut amount.objects } else { &mut amount.bytes };
                     if *place != ABSENT {
                         context.remedy = Some(ONCE);
                         return Err(A::Error::custom(format!("{name:?} a second time, expected it once")));
                     }
-                    *place = map.next_value_seed(Count)?;
+                    *place = map.next_value_seed(CountSeed)?;
                     context.path.field = "";
                 }
             }

@@ -1,11 +1,13 @@
 //! Files and folders of memory trees, and the order of the times in them.
 
-use super::diagnostics::{Note, Totals, diagnose, offset};
-use super::document::{Context, Document};
+use super::diagnostics::{Note, diagnose, offset};
+use super::document::{JsonDocument, ReadContext};
 use super::fields::shortened;
-use super::maps::{Map, MapKind, RawMaps};
+use super::files::{files_of, in_folder, is_companion, stem, utf8};
+use super::maps::{MapKind, MapSeed, RawMaps};
 use super::memory::Credit;
-use super::references::References;
+use super::references::JsonReferences;
+use super::totals::Totals;
 use super::{FORMAT, POINTED_FROM_FOLDER, POINTS_TO_FOLDER, VERSION, identify, trimmed};
 use crate::timeline::all_references::TimeReferences;
 use crate::timeline::references::ReferenceMap;
@@ -14,7 +16,6 @@ use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::{Input, memory_limit};
 use memory_city_heap::progress::Progress;
 use serde::de::DeserializeSeed;
-use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,7 +28,7 @@ pub struct JsonSource {
     pub roles: String,
     /// What a person must know about them.
     pub warnings: Vec<Warning>,
-    references: References,
+    references: JsonReferences,
     /// Nodes by keys of their own.
     keys: HashMap<Arc<str>, NodeId>,
 }
@@ -72,7 +73,7 @@ pub fn read(paths: &[PathBuf], progress: &Progress) -> Result<JsonSource> {
 ///
 /// # Errors
 /// When the path cannot be read.
-pub fn holds_trees(path: &Path) -> Result<bool> {
+pub(crate) fn holds_trees(path: &Path) -> Result<bool> {
     let meta = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
     if !meta.is_dir() {
         let start = Input::peek(path, PEEK)?;
@@ -106,7 +107,8 @@ impl Collector {
     }
 
     /// How many bytes the counts of all times may take; what is free otherwise.
-    pub fn limit_memory(&mut self, bytes: u64) {
+    #[cfg(test)]
+    pub(super) fn limit_memory(&mut self, bytes: u64) {
         self.totals.memory = bytes;
     }
 
@@ -152,7 +154,7 @@ impl Collector {
         self.totals.files.push(input.path.clone());
         let before = self.totals.times.len();
         let bare = maps_alone && !has_head(bytes);
-        let mut context = Context::new(bytes, &mut self.totals, progress, Credit::unlimited());
+        let mut context = ReadContext::new(bytes, &mut self.totals, progress, Credit::unlimited());
         context.maps_alone = maps_alone;
         let kind = match maps_alone && in_folder(&input.path, POINTED_FROM_FOLDER) {
             true => MapKind::PointedFrom,
@@ -165,8 +167,8 @@ impl Collector {
             let mut parser = serde_json::Deserializer::from_str(&text[base..]);
             parser.disable_recursion_limit();
             let read = match bare {
-                true => Map { context: &mut context, kind, outer: None }.deserialize(&mut parser),
-                false => Document { context: &mut context, top: true }.deserialize(&mut parser),
+                true => MapSeed { context: &mut context, kind, outer: None }.deserialize(&mut parser),
+                false => JsonDocument { context: &mut context, top: true }.deserialize(&mut parser),
             };
             let at = |more: &serde_json::Error| offset(&bytes[base..], more.line(), more.column());
             let end = read.and_then(|()| match parser.end() {
@@ -323,7 +325,7 @@ impl Collector {
             self.totals.note(Note::SameKey, keys.ambiguous.len() as u64, Some(format!("{first:?}")));
         }
         let maps = order.iter().map(|&i| (self.totals.times[i].file, Arc::clone(&maps[i]))).collect();
-        let references = References::resolve(maps, &timeline, &keys, &mut self.totals, progress)?;
+        let references = JsonReferences::resolve(maps, &timeline, &keys, &mut self.totals, progress)?;
         let mut warnings = self.warnings;
         warnings.extend(self.totals.warnings());
         Ok(JsonSource { roles: roles(&timeline), timeline: Arc::new(timeline), warnings, references, keys: keys.find })
@@ -343,80 +345,8 @@ fn roles(timeline: &Timeline) -> String {
     roles.into_iter().map(|role| shortened(role, 80)).collect::<Vec<_>>().join(" › ")
 }
 
-/// The text, if it is text.
-fn utf8<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str> {
-    let wide = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
-    let (text, valid) = match std::str::from_utf8(bytes) {
-        Ok(text) => (Some(text), bytes.len()),
-        Err(error) => (None, if wide { 0 } else { error.valid_up_to() }),
-    };
-    match text {
-        Some(text) => Ok(text),
-        None => Err(Error::Format {
-            path: path.to_owned(),
-            offset: Some(valid as u64),
-            found: match wide {
-                true => "UTF-16 text".into(),
-                false => {
-                    let line = memchr::memchr_iter(b'\n', &bytes[..valid]).count() + 1;
-                    format!("the byte {:#04x} (line {line})", bytes[valid])
-                }
-            },
-            expected: "text in UTF-8".into(),
-            remedy: "Have the file written in UTF-8, or convert it (iconv -f LATIN1 -t UTF-8)".into(),
-        }),
-    }
-}
-
 fn has_head(bytes: &[u8]) -> bool {
     super::marked(&bytes[..bytes.len().min(PEEK)])
-}
-
-fn in_folder(file: &Path, name: &str) -> bool {
-    file.parent().and_then(Path::file_name).is_some_and(|n| n == name)
-}
-
-fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?;
-    let mut files: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).filter(|p| p.is_file()).collect();
-    files.sort_by(|a, b| natural(&a.to_string_lossy(), &b.to_string_lossy()));
-    Ok(files)
-}
-
-/// What stands beside trees by custom is not worth a warning.
-fn is_companion(file: &Path) -> bool {
-    let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
-    let hidden = file.file_name().is_some_and(|n| n.to_string_lossy().starts_with('.'));
-    hidden || ["md", "txt", "py", "sh", "log"].contains(&extension)
-}
-
-/// The name of a file without its endings.
-fn stem(file: &Path) -> String {
-    let name = file.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut stem = name.as_str();
-    for ending in [".gz", ".zst", ".json", ".jsonl", ".ndjson"] {
-        stem = stem.strip_suffix(ending).filter(|s| !s.is_empty()).unwrap_or(stem);
-    }
-    stem.to_owned()
-}
-
-/// Names in the order people expect: `gc-2` before `gc-10`.
-fn natural(a: &str, b: &str) -> Ordering {
-    let runs = |text: &str| -> Vec<(bool, String)> {
-        let parts = text.as_bytes().chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit());
-        parts.map(|p| (p[0].is_ascii_digit(), String::from_utf8_lossy(p).into_owned())).collect()
-    };
-    let number = |digits: &str| digits.trim_start_matches('0').to_owned();
-    for ((a_digits, x), (b_digits, y)) in runs(a).iter().zip(&runs(b)) {
-        let by = match a_digits & b_digits {
-            true => (number(x).len(), number(x)).cmp(&(number(y).len(), number(y))),
-            false => x.cmp(y),
-        };
-        if by != Ordering::Equal {
-            return by;
-        }
-    }
-    a.len().cmp(&b.len()).then_with(|| a.cmp(b))
 }
 
 /// The order of the times: by timestamp; those without one stay behind the one before.
@@ -450,7 +380,7 @@ fn order(totals: &mut Totals) -> Vec<usize> {
 fn labels(totals: &Totals) -> Vec<String> {
     let mut in_file = vec![0; totals.files.len()];
     totals.times.iter().for_each(|t| in_file[t.file] += 1);
-    let label = |time: &super::diagnostics::Time| match &time.label {
+    let label = |time: &super::totals::Time| match &time.label {
         Some(label) => label.clone(),
         None if in_file[time.file] == 1 => stem(&totals.files[time.file]),
         None => format!("{} #{}", stem(&totals.files[time.file]), time.position + 1),

@@ -1,11 +1,12 @@
 //! Answers about references from the pairs that were given.
 
-use super::diagnostics::{Note, Totals};
+use super::diagnostics::Note;
 use super::fields::shortened;
 use super::maps::{RawMaps, RawPair};
 use super::scalars::ABSENT;
+use super::totals::Totals;
 use crate::timeline::Metric;
-use crate::timeline::all_references::{Held, Pair, TimeReferences};
+use crate::timeline::all_references::{HeldByRoot, ReferencePair, TimeReferences};
 use crate::timeline::builder::Keys;
 use crate::timeline::references::{Edge, ReferenceMap};
 use crate::timeline::{NodeId, Timeline};
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 /// The references of all times. A pair is kept once, and found from both ends.
 #[derive(Debug, Default)]
-pub struct References {
+pub(super) struct JsonReferences {
     times: Vec<Option<TimeMaps>>,
     /// Descriptions of GC roots.
     texts: Vec<Arc<str>>,
@@ -25,14 +26,14 @@ pub struct References {
 #[derive(Debug, Default)]
 struct TimeMaps {
     /// By the group that refers, then by the other.
-    pairs: Vec<Pair>,
+    pairs: Vec<ReferencePair>,
     /// The same pairs by the group that is referred to.
     by_target: Vec<u32>,
     /// Group, text and objects, by group.
     roots: Vec<(u32, u32, u64)>,
 }
 
-impl References {
+impl JsonReferences {
     /// Finds the groups that pairs name. What names none is left out and counted.
     pub(super) fn resolve(
         maps: Vec<(usize, Arc<RawMaps>)>,
@@ -40,7 +41,7 @@ impl References {
         keys: &Keys,
         totals: &mut Totals,
         progress: &Progress,
-    ) -> Result<References> {
+    ) -> Result<JsonReferences> {
         let mut groups: Vec<Option<Option<u32>>> = vec![None; totals.groups.len()];
         let mut times = Vec::with_capacity(maps.len());
         for (time, (file, raw)) in maps.into_iter().enumerate() {
@@ -79,7 +80,7 @@ impl References {
             by_target.sort_unstable_by_key(|&i| (pairs[i as usize].to, i));
             times.push(Some(TimeMaps { pairs, by_target, roots }));
         }
-        Ok(References { times, texts: totals.groups.texts() })
+        Ok(JsonReferences { times, texts: totals.groups.texts() })
     }
 
     /// Whether any time has references.
@@ -94,7 +95,7 @@ impl References {
         let mut map = ReferenceMap::default();
         let mut incoming: FxHashMap<NodeId, Edge> = FxHashMap::default();
         let mut outgoing: FxHashMap<NodeId, Edge> = FxHashMap::default();
-        let mut take = |pair: &Pair, from_here: bool, to_here: bool| {
+        let mut take = |pair: &ReferencePair, from_here: bool, to_here: bool| {
             let (sums, other) = match (from_here, to_here) {
                 (true, true) => {
                     map.internal = map.internal.saturating_add(pair.references);
@@ -148,12 +149,12 @@ impl References {
     /// All that is known of a time.
     pub fn time(&self, time: usize) -> Option<TimeReferences> {
         let maps = self.times.get(time)?.as_ref()?;
-        let held = |&(node, text, objects): &(u32, u32, u64)| Held {
+        let held = |&(node, text, objects): &(u32, u32, u64)| HeldByRoot {
             node: NodeId(node),
             root: self.texts[text as usize].to_string(),
             objects,
         };
-        let mut roots: Vec<Held> = maps.roots.iter().map(held).collect();
+        let mut roots: Vec<HeldByRoot> = maps.roots.iter().map(held).collect();
         roots.sort_unstable_by(|a, b| (a.node, &a.root).cmp(&(b.node, &b.root)));
         Some(TimeReferences { pairs: maps.pairs.clone(), roots })
     }
@@ -185,7 +186,12 @@ fn inside(timeline: &Timeline, top: NodeId) -> Vec<bool> {
 }
 
 /// Makes one pair of what several maps say of the same two groups.
-fn merged(mut raw: Vec<RawPair>, timeline: &Timeline, time: usize, mut note: impl FnMut(Note, &Pair)) -> Vec<Pair> {
+fn merged(
+    mut raw: Vec<RawPair>,
+    timeline: &Timeline,
+    time: usize,
+    mut note: impl FnMut(Note, &ReferencePair),
+) -> Vec<ReferencePair> {
     raw.sort_unstable_by_key(|p| (p.from, p.to));
     let mut pairs = Vec::with_capacity(raw.len());
     for same in raw.chunk_by(|a, b| (a.from, a.to) == (b.from, b.to)) {
@@ -211,7 +217,7 @@ fn merged(mut raw: Vec<RawPair>, timeline: &Timeline, time: usize, mut note: imp
         };
         let references = references.unwrap_or(ends.0.max(ends.1));
         let (from, to) = (NodeId(from), NodeId(to));
-        let pair = Pair { from, to, referencing: ends.0, referenced: ends.1, references };
+        let pair = ReferencePair { from, to, referencing: ends.0, referenced: ends.1, references };
         if contradiction {
             note(Note::Contradiction, &pair);
         }

@@ -9,10 +9,10 @@ use std::fmt;
 pub(super) const ABSENT: u64 = u64::MAX;
 
 /// Reads a count: a whole number, 0 or more, at most [`LARGEST`]. `12.0` and `1e3` are whole numbers too.
-pub(super) struct Count;
+pub(super) struct CountSeed;
 
 /// Reads a text, from the bytes themselves where it has no escapes.
-pub(super) struct Text;
+pub(super) struct TextSeed;
 
 /// Reads `true` or `false`.
 pub(super) struct Switch;
@@ -42,7 +42,7 @@ macro_rules! seed {
     };
 }
 
-seed!(Count, u64, ABSENT, "a whole number from 0 to 9007199254740991", {
+seed!(CountSeed, u64, ABSENT, "a whole number from 0 to 9007199254740991", {
     #[inline]
     fn visit_u64<E: Error>(self, count: u64) -> Result<u64, E> {
         if count <= LARGEST { Ok(count) } else { Err(E::invalid_value(Unexpected::Unsigned(count), &self)) }
@@ -59,7 +59,7 @@ seed!(Count, u64, ABSENT, "a whole number from 0 to 9007199254740991", {
     }
 });
 
-seed!(Text, Option<Cow<'de, str>>, None, "a text", {
+seed!(TextSeed, Option<Cow<'de, str>>, None, "a text", {
     #[inline]
     fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
         Ok(Some(Cow::Borrowed(text)))

@@ -7,7 +7,7 @@
 
 use super::LARGEST;
 use super::scalars::ABSENT;
-use super::tree::Columns;
+use super::tree::NodeColumns;
 
 /// What was changed: how many nodes, and the first of them.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub(super) struct Settled {
 }
 
 /// What cannot be settled.
-pub(super) struct Fault {
+pub(super) struct TreeFault {
     pub node: usize,
     pub field: &'static str,
     /// What was found, and what was expected.
@@ -35,7 +35,7 @@ pub(super) struct Scratch {
 }
 
 /// Gives every node both counts.
-pub(super) fn settle(tree: &mut Columns<'_>, overlaps: bool, scratch: &mut Scratch) -> Result<Settled, Fault> {
+pub(super) fn settle(tree: &mut NodeColumns<'_>, overlaps: bool, scratch: &mut Scratch) -> Result<Settled, TreeFault> {
     let n = tree.len();
     let mut settled = Settled::default();
     let mut note = |place: fn(&mut Settled) -> &mut (usize, usize), node| {
@@ -54,7 +54,7 @@ pub(super) fn settle(tree: &mut Columns<'_>, overlaps: bool, scratch: &mut Scrat
                 let message = "neither objects nor bytes, expected at least one of them in a node without children";
                 let remedy =
                     "Write \"objects\" and \"bytes\" into every leaf; other nodes may leave them to be added up";
-                return Err(Fault { node: i, field: "", message: message.into(), remedy });
+                return Err(TreeFault { node: i, field: "", message: message.into(), remedy });
             }
             (false, true) => {
                 tree.bytes[i] = 0;
@@ -83,7 +83,7 @@ pub(super) fn settle(tree: &mut Columns<'_>, overlaps: bool, scratch: &mut Scrat
             if column[i] > LARGEST || (overlaps && total > LARGEST) {
                 let message = format!("groups that add up to more than {LARGEST} {field}, expected at most that");
                 let remedy = "Check the counts: no heap is as large as that";
-                return Err(Fault { node: i, field, message, remedy });
+                return Err(TreeFault { node: i, field, message, remedy });
             }
             if i > 0 {
                 let above = &mut sum[tree.parent[i] as usize];

@@ -2,17 +2,17 @@
 
 use super::LEVELS;
 use super::diagnostics::ONCE;
-use super::document::Context;
-use super::fields::{Field, FieldSeed, NODE, NodeField, Step, shortened};
+use super::document::ReadContext;
+use super::fields::{FieldSeed, JsonField, JsonStep, NODE, NodeField, shortened};
 use super::memory::READ_NODE;
-use super::scalars::{ABSENT, Count, Text};
+use super::scalars::{ABSENT, CountSeed, TextSeed};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 
 /// The tree of one time, as it stands in the document. Names without escapes are the bytes of the file.
 #[derive(Default)]
-pub(super) struct Columns<'de> {
+pub(super) struct NodeColumns<'de> {
     pub parent: Vec<u32>,
     pub name: Vec<Cow<'de, str>>,
     /// Numbers of `roles`, [`NO_ROLE`] where none is given.
@@ -29,7 +29,7 @@ pub(super) struct Columns<'de> {
 /// The node does not say what made it.
 pub(super) const NO_ROLE: u32 = u32::MAX;
 
-impl<'de> Columns<'de> {
+impl<'de> NodeColumns<'de> {
     pub fn len(&self) -> usize {
         self.parent.len()
     }
@@ -100,7 +100,7 @@ impl<'de> Columns<'de> {
 
 /// Reads a node and what is below it.
 pub(super) struct Node<'a, 'c, 'de> {
-    pub context: &'a mut Context<'c, 'de>,
+    pub context: &'a mut ReadContext<'c, 'de>,
     /// Number of the parent; for the root 0.
     pub parent: u32,
     pub level: usize,
@@ -130,8 +130,8 @@ impl<'de> Visitor<'de> for Node<'_, '_, 'de> {
         let mut named = false;
         while let Some(field) = map.next_key_seed(FieldSeed(NODE))? {
             let (name, field) = match field {
-                Field::Known(name, field) => (name, field),
-                Field::Unknown(name) => {
+                JsonField::Known(name, field) => (name, field),
+                JsonField::Unknown(name) => {
                     context.totals.unknown.note("node", &name);
                     map.next_value::<IgnoredAny>()?;
                     continue;
@@ -145,28 +145,28 @@ impl<'de> Visitor<'de> for Node<'_, '_, 'de> {
             seen |= 1 << field as u8;
             match field {
                 NodeField::Name => {
-                    if let Some(text) = map.next_value_seed(Text)? {
+                    if let Some(text) = map.next_value_seed(TextSeed)? {
                         context.spend_text(&text).map_err(A::Error::custom)?;
                         context.tree.name[me] = text;
                         named = true;
                     }
                 }
-                NodeField::Objects => context.tree.objects[me] = map.next_value_seed(Count)?,
-                NodeField::Bytes => context.tree.bytes[me] = map.next_value_seed(Count)?,
+                NodeField::Objects => context.tree.objects[me] = map.next_value_seed(CountSeed)?,
+                NodeField::Bytes => context.tree.bytes[me] = map.next_value_seed(CountSeed)?,
                 NodeField::Role => {
-                    if let Some(role) = map.next_value_seed(Text)? {
+                    if let Some(role) = map.next_value_seed(TextSeed)? {
                         context.spend_text(&role).map_err(A::Error::custom)?;
                         context.tree.set_role(me, role);
                     }
                 }
                 NodeField::Key => {
-                    if let Some(key) = map.next_value_seed(Text)? {
+                    if let Some(key) = map.next_value_seed(TextSeed)? {
                         context.spend_text(&key).map_err(A::Error::custom)?;
                         context.tree.set_key(me, key);
                     }
                 }
                 NodeField::Children => {
-                    context.path.enter(Step::Field("children"));
+                    context.path.enter(JsonStep::Field("children"));
                     map.next_value_seed(Children { context, parent: me as u32, level: self.level + 1 })?;
                     context.path.leave();
                 }
@@ -186,7 +186,7 @@ impl<'de> Visitor<'de> for Node<'_, '_, 'de> {
 
 /// Reads the children of a node.
 struct Children<'a, 'c, 'de> {
-    context: &'a mut Context<'c, 'de>,
+    context: &'a mut ReadContext<'c, 'de>,
     parent: u32,
     level: usize,
 }
@@ -224,7 +224,7 @@ impl<'de> Visitor<'de> for Children<'_, '_, 'de> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         let Children { context, parent, level } = self;
-        context.path.enter(Step::Index(0));
+        context.path.enter(JsonStep::Index(0));
         let mut index = 0;
         while seq.next_element_seed(Node { context: &mut *context, parent, level })?.is_some() {
             index += 1;

@@ -36,7 +36,7 @@ pub fn write(
     progress: &Progress,
 ) -> Result<()> {
     progress.begin("Writing JSON", timeline.times() as u64);
-    let mut out = Output { out, name };
+    let mut out = JsonOutput { out, name };
     let head = format!("{{\"format\":\"{FORMAT}\",\"version\":{VERSION}");
     if form == Form::Document {
         out.text(&format!("{head},\"times\":["))?;
@@ -68,18 +68,18 @@ pub fn write_time(
     references: Option<&TimeReferences>,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let mut out = Output { out, name: Path::new("the message") };
+    let mut out = JsonOutput { out, name: Path::new("the message") };
     out.text("{")?;
     time(timeline, t, references, &mut out)?;
     out.text("}")
 }
 
-struct Output<'a> {
+struct JsonOutput<'a> {
     out: &'a mut dyn Write,
     name: &'a Path,
 }
 
-impl Output<'_> {
+impl JsonOutput<'_> {
     fn text(&mut self, text: &str) -> Result<()> {
         self.out.write_all(text.as_bytes()).map_err(|e| Error::io(self.name, e))
     }
@@ -94,7 +94,7 @@ impl Output<'_> {
     }
 }
 
-fn time(timeline: &Timeline, t: usize, references: Option<&TimeReferences>, out: &mut Output<'_>) -> Result<()> {
+fn time(timeline: &Timeline, t: usize, references: Option<&TimeReferences>, out: &mut JsonOutput<'_>) -> Result<()> {
     let point = &timeline.points()[t];
     out.text("\"label\":")?;
     out.quoted(&point.label)?;
@@ -161,10 +161,10 @@ fn overlaps(timeline: &Timeline, t: usize) -> bool {
     })
 }
 
-fn tree(timeline: &Timeline, t: usize, present: &[bool], out: &mut Output<'_>) -> Result<()> {
+fn tree(timeline: &Timeline, t: usize, present: &[bool], out: &mut JsonOutput<'_>) -> Result<()> {
     // Nodes that are open, with the children that are still to come. No recursion: trees may be deep.
     let mut open: Vec<std::slice::Iter<'_, NodeId>> = Vec::new();
-    let begin = |node: NodeId, out: &mut Output<'_>| -> Result<_> {
+    let begin = |node: NodeId, out: &mut JsonOutput<'_>| -> Result<_> {
         out.text("{\"name\":")?;
         out.quoted(timeline.name(node))?;
         out.text(",\"role\":")?;
@@ -192,7 +192,7 @@ fn tree(timeline: &Timeline, t: usize, present: &[bool], out: &mut Output<'_>) -
     Ok(())
 }
 
-fn maps(timeline: &Timeline, references: &TimeReferences, out: &mut Output<'_>) -> Result<()> {
+fn maps(timeline: &Timeline, references: &TimeReferences, out: &mut JsonOutput<'_>) -> Result<()> {
     // Also where there are none: that is known, then.
     out.text(",\n \"points-to\":{")?;
     let mut separator = "";

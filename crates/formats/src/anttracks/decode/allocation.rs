@@ -2,9 +2,9 @@
 
 use super::threads::advance;
 use super::words::{Fault, Words};
-use super::{Events, Owner, RECENT_SHIFT};
+use super::{BufferOwner, Events, RECENT_SHIFT};
 use crate::anttracks::symbols::{Symbols, UNKNOWN};
-use crate::event::{BIG_ARRAY, EventSink, InfoId, ObjectInfo, Shape};
+use crate::event::{BIG_ARRAY, EventSink, InfoId, ObjectInfo, ObjectKey, Shape};
 use memory_city_heap::{Allocator, ThreadId};
 
 /// The first word of an allocation without the array length: 255, which says that the length follows, is kept.
@@ -30,7 +30,7 @@ impl Events {
         symbols: &Symbols,
         first: u32,
         other: bool,
-        owner: &mut Owner,
+        owner: &mut BufferOwner,
         words: &mut Words<'_>,
         sink: &mut S,
     ) -> std::result::Result<(), Fault> {
@@ -64,7 +64,7 @@ impl Events {
                 described.info
             }
         };
-        let size = sink.allocate(info, length, address);
+        let size = sink.allocate(info, length, ObjectKey::Address(address));
         // What was allocated at the top moves the top, however it was reported.
         if address == owner.state.tlab.top {
             owner.state.tlab.top = address.wrapping_add(size);

@@ -9,14 +9,14 @@ mod references;
 mod threads;
 mod words;
 
-pub use threads::{ThreadState, Threads};
-pub use words::Fault;
+pub(crate) use threads::{ThreadState, Threads};
+pub(crate) use words::Fault;
 
 use super::symbols::{Symbols, UNKNOWN};
-use crate::event::{BIG_ARRAY, EventSink, Gc, GcKind, InfoId, ObjectInfo, Shape};
+use crate::event::{BIG_ARRAY, EventSink, Gc, GcKind, InfoId, ObjectInfo, ObjectKey, Shape};
 use memory_city_heap::{Allocator, SpaceKind, ThreadId};
 use rustc_hash::FxHashMap;
-use threads::{Buffer, MOST_PLABS, advance};
+use threads::{MOST_PLABS, ThreadBuffer, advance};
 use words::{Words, thread_name};
 
 const NO_RECENT: (u32, u32, InfoId) = (0, u32::MAX, InfoId(0));
@@ -27,21 +27,21 @@ const RECENT_SHIFT: u32 = 22;
 const PIECE: usize = 1 << 16;
 
 /// Decodes buffers.
-pub struct Events {
+pub(crate) struct Events {
     /// Cursors.
-    pub threads: Threads,
+    pub(crate) threads: Threads,
     /// Sites below 65536, where most are: index and type.
     small_sites: Vec<(u32, u32)>,
     /// By thread: which info an allocation has, by [`key_of`] its first word. Most repeat.
     infos: Vec<FxHashMap<u32, InfoId>>,
     /// The same for those asked for last, with the thread: small enough to stay near.
     recent: Vec<(u32, u32, InfoId)>,
-    targets: Vec<u64>,
+    targets: Vec<ObjectKey>,
 }
 
 /// The thread a buffer belongs to. Taken out of the tables for the time of the buffer: events of a thread change that
 /// thread, seldom another.
-struct Owner {
+struct BufferOwner {
     id: ThreadId,
     state: ThreadState,
     infos: FxHashMap<u32, InfoId>,
@@ -49,7 +49,7 @@ struct Owner {
 
 impl Events {
     /// With no thread known.
-    pub fn new(symbols: &Symbols) -> Self {
+    pub(crate) fn new(symbols: &Symbols) -> Self {
         let mut small_sites = vec![(0, UNKNOWN); 1 << 16];
         for (&id, site) in symbols.sites.iter().filter(|(id, _)| **id < 1 << 16) {
             small_sites[id as usize] = (site.index + 1, site.type_id);
@@ -59,7 +59,7 @@ impl Events {
     }
 
     /// The sink's ids mean nothing any more: it is another one.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.infos.clear();
         self.recent.fill(NO_RECENT);
     }
@@ -74,7 +74,7 @@ impl Events {
     }
 
     /// Decodes a buffer of the thread at `address` from word `from` on. Where it stopped, if that was before the end.
-    pub fn decode<S: EventSink>(
+    pub(crate) fn decode<S: EventSink>(
         &mut self,
         symbols: &Symbols,
         address: u64,
@@ -89,7 +89,7 @@ impl Events {
             ThreadState { id: id.0, ..ThreadState::default() }
         });
         let id = ThreadId(state.id);
-        let mut owner = Owner { id, state, infos: std::mem::take(self.infos_of(id)) };
+        let mut owner = BufferOwner { id, state, infos: std::mem::take(self.infos_of(id)) };
         let outcome = self.events(symbols, address, &mut owner, &mut words, sink);
         *self.infos_of(owner.id) = owner.infos;
         self.threads.by_address.insert(address, owner.state);
@@ -107,7 +107,7 @@ impl Events {
         &mut self,
         symbols: &Symbols,
         address: u64,
-        owner: &mut Owner,
+        owner: &mut BufferOwner,
         words: &mut Words<'_>,
         sink: &mut S,
     ) -> std::result::Result<(), Fault> {
@@ -210,7 +210,7 @@ impl Events {
                 13 | 14 => {
                     let bytes = words.address()?;
                     let start = words.address()?;
-                    let buffer = Buffer { start, end: start.saturating_add(bytes), top: start };
+                    let buffer = ThreadBuffer { start, end: start.saturating_add(bytes), top: start };
                     if first >> 26 == 13 {
                         owner.state.tlab = buffer;
                     } else if owner.state.plabs.len() < MOST_PLABS {
@@ -272,7 +272,7 @@ impl Events {
         &mut self,
         from: u64,
         kind: u32,
-        owner: &mut Owner,
+        owner: &mut BufferOwner,
         words: &Words<'_>,
         sink: &mut S,
     ) -> std::result::Result<u64, Fault> {
@@ -320,7 +320,7 @@ impl Events {
         if shape == Shape::Mirror {
             length = words.next()?;
         }
-        if sink.known(from) {
+        if sink.known(ObjectKey::Address(from)) {
             sink.moved(from, to);
         } else {
             let info = sink.info(ObjectInfo {
@@ -330,7 +330,7 @@ impl Events {
                 allocator: Allocator::Unknown,
                 big: matches!(shape, Shape::Array { .. }) && length >= BIG_ARRAY,
             });
-            sink.allocate(info, length, to);
+            sink.allocate(info, length, ObjectKey::Address(to));
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::Events;
 use super::words::{Fault, Words};
-use crate::event::EventSink;
+use crate::event::{EventSink, ObjectKey};
 use memory_city_heap::{RootKind, ThreadId};
 
 impl Events {
@@ -15,7 +15,7 @@ impl Events {
         sink: &mut S,
     ) -> std::result::Result<(), Fault> {
         self.read_targets(first, object, words)?;
-        sink.references(object, &self.targets, more);
+        sink.references(ObjectKey::Address(object), &self.targets, more);
         Ok(())
     }
 
@@ -60,12 +60,12 @@ impl Events {
                 0 => break,
                 1 => {
                     offset = offset.wrapping_add(words.next()? as i32 as u64);
-                    self.targets.push(object.wrapping_sub(offset << 3));
+                    self.targets.push(ObjectKey::Address(object.wrapping_sub(offset << 3)));
                 }
                 2 => {
                     let target = words.address()?;
                     offset = object.wrapping_sub(target) >> 3;
-                    self.targets.push(target);
+                    self.targets.push(ObjectKey::Address(target));
                 }
                 _ => {}
             }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A region threads allocate in from bottom to top.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Buffer {
+pub(super) struct ThreadBuffer {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) top: u64,
@@ -13,13 +13,13 @@ pub(super) struct Buffer {
 
 /// What the format leaves out, by thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ThreadState {
+pub(crate) struct ThreadState {
     pub(super) id: u32,
     /// Whether the thread has announced itself.
     pub(super) named: bool,
-    pub(super) tlab: Buffer,
+    pub(super) tlab: ThreadBuffer,
     /// Buffers of the running GC, newest last.
-    pub(super) plabs: Vec<Buffer>,
+    pub(super) plabs: Vec<ThreadBuffer>,
     /// The object outside the collected spaces whose pointers may go on in the next event of their kind; 0 for none.
     pub(super) unfinished: u64,
 }
@@ -29,19 +29,19 @@ pub(super) const MOST_PLABS: usize = 1 << 16;
 
 /// All that must be kept between two buffers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Threads {
+pub(crate) struct Threads {
     pub(super) by_address: FxHashMap<u64, ThreadState>,
     /// Base of relative addresses.
     pub(super) base: u64,
     pub(super) collecting: bool,
     pub(super) minor: bool,
     /// Background cycles of CMS seen.
-    pub background_cycles: u64,
+    pub(crate) background_cycles: u64,
 }
 
 /// What lands exactly on the top of a buffer moves the top.
 #[inline]
-pub(super) fn advance(plabs: &mut [Buffer], to: u64, size: u64) {
+pub(super) fn advance(plabs: &mut [ThreadBuffer], to: u64, size: u64) {
     if let Some(plab) = plabs.iter_mut().rev().find(|p| p.top == to && to < p.end) {
         plab.top = to.wrapping_add(size);
     }

@@ -2,7 +2,7 @@
 
 /// What is wrong in a buffer.
 #[derive(Debug)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// It says something it cannot mean.
     Wrong {
         /// Where, in words of the buffer.

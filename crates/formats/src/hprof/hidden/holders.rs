@@ -1,11 +1,11 @@
 //! Holdings that name their class: something in them points back to it.
 
-use super::{Context, Role};
+use super::{HiddenContext, Role};
 use ahash::{AHashMap, AHashSet};
 use memory_city_heap::{BitSet, HeapColumns, ObjectId, TypeKind};
 
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct FoundHolders {
     /// Class object, what it holds, in which field.
     pub references: Vec<(ObjectId, ObjectId, &'static str)>,
     /// Further holders of a class that has one already.
@@ -15,7 +15,7 @@ pub(super) struct Found {
 }
 
 /// Looks at what no root reaches. Linear in it: no part of a map is visited twice.
-pub(super) fn find(context: &Context<'_>, columns: &HeapColumns, unreachable: &[ObjectId]) -> Found {
+pub(super) fn find(context: &HiddenContext<'_>, columns: &HeapColumns, unreachable: &[ObjectId]) -> FoundHolders {
     let mut finder = Finder {
         context,
         columns,
@@ -24,7 +24,7 @@ pub(super) fn find(context: &Context<'_>, columns: &HeapColumns, unreachable: &[
         type_at: columns.mirror_of.iter().enumerate().filter_map(|(t, m)| Some(((*m)?, t as u32))).collect(),
         elements: elements(context, columns),
     };
-    let mut found = Found::default();
+    let mut found = FoundHolders::default();
     let mut of_class: AHashMap<(ObjectId, &'static str), Vec<ObjectId>> = AHashMap::new();
     for &o in unreachable {
         if let Some((class, field)) = finder.class_of(o) {
@@ -50,7 +50,7 @@ const ENUM_CONSTANTS: &str = "enumConstants";
 const ENUM_DIRECTORY: &str = "enumConstantDirectory";
 
 /// By array type: the type of its elements, where the dump has it.
-fn elements(context: &Context<'_>, columns: &HeapColumns) -> Vec<Option<u32>> {
+fn elements(context: &HiddenContext<'_>, columns: &HeapColumns) -> Vec<Option<u32>> {
     let loader = &context.dump.classes.loader_of;
     let named = columns.types.iter().enumerate().map(|(t, of)| ((of.name.as_str(), loader[t]), t as u32));
     let by_name: AHashMap<(&str, u64), u32> = named.collect();
@@ -62,7 +62,7 @@ fn elements(context: &Context<'_>, columns: &HeapColumns) -> Vec<Option<u32>> {
 }
 
 struct Finder<'a> {
-    context: &'a Context<'a>,
+    context: &'a HiddenContext<'a>,
     columns: &'a HeapColumns,
     /// Parts of maps that have been looked at for something that points back, and for enums.
     visited: BitSet,

@@ -22,8 +22,8 @@ mod records;
 mod unnamed;
 
 use super::census::Census;
-use super::classes::Classes;
-use super::{Header, Index};
+use super::classes::ClassTable;
+use super::{DumpHeader, DumpIndex};
 use memory_city_heap::input::Input;
 use memory_city_heap::{HeapColumns, HeapType, Inference, ObjectId, Root, RootKind};
 use records::Records;
@@ -31,10 +31,10 @@ use records::Records;
 /// What is read of a dump to find them.
 pub(super) struct Dump<'a> {
     pub input: &'a Input,
-    pub header: &'a Header,
-    pub index: &'a Index,
+    pub header: &'a DumpHeader,
+    pub index: &'a DumpIndex,
     pub census: &'a Census,
-    pub classes: &'a Classes,
+    pub classes: &'a ClassTable,
     /// Where the field values of instances of [`noted`] types stand in the file, ascending by object.
     pub noted: &'a [(ObjectId, usize)],
 }
@@ -122,13 +122,13 @@ pub(super) fn noted(types: &[HeapType]) -> Vec<bool> {
 }
 
 /// What all parts look at.
-struct Context<'a> {
+struct HiddenContext<'a> {
     dump: &'a Dump<'a>,
     roles: Vec<Role>,
     records: Records<'a>,
 }
 
-impl Context<'_> {
+impl HiddenContext<'_> {
     fn role(&self, columns: &HeapColumns, o: ObjectId) -> Role {
         self.roles[columns.type_of[o.0 as usize] as usize]
     }
@@ -146,7 +146,7 @@ pub(super) fn attach(inference: &mut Inference, dump: &Dump<'_>) {
         return;
     }
     let roles = roles(&inference.columns().types);
-    let context = Context { dump, roles, records: Records::new(dump) };
+    let context = HiddenContext { dump, roles, records: Records::new(dump) };
     let found = holders::find(&context, inference.columns(), &unreachable);
     for (class, holder, field) in &found.references {
         inference.add_reference(*class, *holder, field);

@@ -1,7 +1,7 @@
 //! Names that class objects keep (`Class.getName()`, `Class.getPackageName()`), matched by their text: the VM keeps one string
 //! for each text, and a string points nowhere.
 
-use super::{Context, Role};
+use super::{HiddenContext, Role};
 use crate::hprof::segment::{self, Visitor};
 use ahash::{AHashMap, AHashSet, RandomState};
 use memory_city_heap::{AddressMap, BitSet, Inference, ObjectId};
@@ -11,7 +11,7 @@ use std::hash::{BuildHasher, Hasher};
 /// Class object, string, and the field it is in, for each name that an unreachable string holds. Of several strings with the
 /// same text one that nothing refers to, and the one at the lowest address.
 pub(super) fn find(
-    context: &Context<'_>,
+    context: &HiddenContext<'_>,
     inference: &Inference,
     unreachable: &[ObjectId],
 ) -> Vec<(ObjectId, ObjectId, &'static str)> {
@@ -38,19 +38,19 @@ pub(super) fn find(
         addresses.get(at).is_some_and(|&a| a <= high)
     };
     let pieces: Vec<_> = dump.census.spans.iter().filter(|(_, low, high)| may_hold(*low, *high)).collect();
-    let owners: Vec<(ObjectId, Owner)> = pieces
+    let owners: Vec<(ObjectId, NameOwner)> = pieces
         .par_iter()
         .flat_map_iter(|(piece, ..)| {
             let mut search =
-                Search { texts: &texts, wanted: &wanted, addresses: &columns.addresses, found: Vec::new() };
+                NameSearch { texts: &texts, wanted: &wanted, addresses: &columns.addresses, found: Vec::new() };
             // Where it stops the census has already said so.
             let _ = segment::walk(dump.input.bytes(), piece.clone(), dump.header.id_size, &mut search);
             dump.input.release(piece.clone());
             search.found
         })
         .collect();
-    let owner_of: AHashMap<ObjectId, Owner> = owners.into_iter().collect();
-    let mut best: AHashMap<Owner, ObjectId> = AHashMap::new();
+    let owner_of: AHashMap<ObjectId, NameOwner> = owners.into_iter().collect();
+    let mut best: AHashMap<NameOwner, ObjectId> = AHashMap::new();
     let referred = |o: ObjectId| !columns.incoming.of(o).is_empty();
     for &string in &candidates {
         if let Some(&owner) = characters(string).and_then(|array| owner_of.get(&array)) {
@@ -67,7 +67,7 @@ pub(super) fn find(
 
 /// Who keeps a text, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Owner {
+struct NameOwner {
     class: ObjectId,
     field: &'static str,
 }
@@ -76,7 +76,7 @@ struct Owner {
 struct Texts<'a> {
     hash: RandomState,
     /// By hash of the text: its place in the file, and its owner. The text there has slashes for dots.
-    by_hash: AHashMap<u64, Vec<(&'a [u8], Owner)>>,
+    by_hash: AHashMap<u64, Vec<(&'a [u8], NameOwner)>>,
     lengths: AHashSet<u32>,
 }
 
@@ -91,7 +91,7 @@ fn runtime(name: &[u8]) -> impl Iterator<Item = u8> + '_ {
 }
 
 impl<'a> Texts<'a> {
-    fn new(context: &'a Context<'a>, inference: &Inference) -> Texts<'a> {
+    fn new(context: &'a HiddenContext<'a>, inference: &Inference) -> Texts<'a> {
         let columns = inference.columns();
         let index = context.dump.index;
         let mut texts = Texts { hash: RandomState::new(), by_hash: AHashMap::new(), lengths: AHashSet::new() };
@@ -114,18 +114,18 @@ impl<'a> Texts<'a> {
         // Alive ones first, in the order of names: the first class of a package gets the package's name.
         names.sort_unstable_by_key(|&(name, class)| (!inference.is_reachable(class), name));
         for &(name, class) in &names {
-            texts.add(name, Owner { class, field: "name" });
+            texts.add(name, NameOwner { class, field: "name" });
         }
         for &(name, class) in &names {
             let package = name.iter().rposition(|&b| b == b'/').filter(|_| name[0] != b'[');
             if let Some(end) = package {
-                texts.add(&name[..end], Owner { class, field: "packageName" });
+                texts.add(&name[..end], NameOwner { class, field: "packageName" });
             }
         }
         texts
     }
 
-    fn add(&mut self, name: &'a [u8], owner: Owner) {
+    fn add(&mut self, name: &'a [u8], owner: NameOwner) {
         let hash = self.hash_of(runtime(name));
         let known = self.by_hash.entry(hash).or_default();
         if !known.iter().any(|(other, _)| *other == name) {
@@ -140,20 +140,20 @@ impl<'a> Texts<'a> {
         hasher.finish()
     }
 
-    fn owner(&self, text: impl Iterator<Item = u8> + Clone) -> Option<Owner> {
+    fn owner(&self, text: impl Iterator<Item = u8> + Clone) -> Option<NameOwner> {
         let known = self.by_hash.get(&self.hash_of(text.clone()))?;
         known.iter().find(|(name, _)| runtime(name).eq(text.clone())).map(|(_, owner)| *owner)
     }
 }
 
-struct Search<'a> {
+struct NameSearch<'a> {
     texts: &'a Texts<'a>,
     wanted: &'a BitSet,
     addresses: &'a AddressMap,
-    found: Vec<(ObjectId, Owner)>,
+    found: Vec<(ObjectId, NameOwner)>,
 }
 
-impl Visitor for Search<'_> {
+impl Visitor for NameSearch<'_> {
     fn primitive_array(&mut self, id: u64, _: u32, kind: u8, length: u32, elements: &[u8]) {
         let wide = match kind {
             8 => false,

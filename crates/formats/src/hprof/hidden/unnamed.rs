@@ -1,13 +1,13 @@
 //! Holdings that do not name their class, though only a hidden field of a class object can hold such objects.
 
-use super::{Context, Role};
+use super::{HiddenContext, Role};
 use ahash::{AHashMap, AHashSet};
 use memory_city_heap::{BitSet, Inference, ObjectId};
 
 /// The holders and their fields, ascending. Left out are those in `spare`, and those that reach a dead class loader: which
 /// class they belong to is not known, so it may be one of that loader.
 pub(super) fn find(
-    context: &Context<'_>,
+    context: &HiddenContext<'_>,
     inference: &Inference,
     unreachable: &[ObjectId],
     added: &[(ObjectId, ObjectId, &'static str)],
@@ -42,7 +42,7 @@ pub(super) fn find(
 /// The unreachable objects from which references (or the class of an object) lead to an unreachable class loader; `None`
 /// where there is no such loader. Linear in what is unreachable and refers to it.
 fn reaching_dead_loaders(
-    context: &Context<'_>,
+    context: &HiddenContext<'_>,
     inference: &Inference,
     unreachable: &[ObjectId],
     added: &[(ObjectId, ObjectId, &'static str)],

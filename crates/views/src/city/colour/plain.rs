@@ -11,7 +11,11 @@ pub(super) fn mode() -> ColourMode {
 
 fn scale(_: &Values<'_>) -> ColourScale {
     ColourScale {
-        legend: Legend { title: "Colours are off".to_owned(), gradient: Gradient::new(&GROWTH[..1]), marks: Vec::new() },
+        legend: Legend {
+            title: "Colours are off".to_owned(),
+            gradient: Gradient::new(&GROWTH[..1]),
+            marks: Vec::new(),
+        },
         position: Box::new(|_, _, _| 0.0),
     }
 }

@@ -6,7 +6,8 @@ use super::super::look::Values;
 use super::{ColourMode, ColourScale, metric_name};
 
 /// Gray (#D1D1D1), and two greens that get darker (#1FA187, #0B4F4A).
-const SHARE: [[f32; 3]; 3] = [[0.637597, 0.637597, 0.637597], [0.013702, 0.356400, 0.242281], [0.003347, 0.078187, 0.068478]];
+const SHARE: [[f32; 3]; 3] =
+    [[0.637597, 0.637597, 0.637597], [0.013702, 0.356400, 0.242281], [0.003347, 0.078187, 0.068478]];
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {

@@ -20,8 +20,11 @@ pub struct HeightScale {
     /// asked for buildings that are not there, nor for More plots, which are flat.
     pub height: HeightOf,
     /// The highest it ever is.
-    pub peak: Box<dyn Fn(&Values<'_>, usize) -> f64 + Send + Sync>,
+    pub peak: PeakOf,
 }
+
+/// Plot to the highest it ever is.
+pub type PeakOf = Box<dyn Fn(&Values<'_>, usize) -> f64 + Send + Sync>;
 
 /// Plot, time and side to a height.
 pub type HeightOf = Box<dyn Fn(&Values<'_>, usize, usize, f64) -> f64 + Send + Sync>;

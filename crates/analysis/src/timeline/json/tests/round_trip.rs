@@ -3,7 +3,7 @@
 use super::super::{Form, write};
 use super::{read_text, shown};
 use crate::group::MemoryTree;
-use crate::timeline::all_references::{Held, Pair, TimeReferences};
+use crate::timeline::all_references::{HeldByRoot, ReferencePair, TimeReferences};
 use crate::timeline::references::{Edge, ReferenceMap};
 use crate::timeline::{GcKind, GcPoint, NodeId, TimePoint, Timeline};
 use memory_city_heap::Amount;
@@ -153,9 +153,9 @@ proptest! {
                 edges.insert((from, to), edge);
             }
         }
-        let roots = leaves.iter().map(|&node| Held { node, root: timeline.name(node).to_owned(), objects: 3 });
+        let roots = leaves.iter().map(|&node| HeldByRoot { node, root: timeline.name(node).to_owned(), objects: 3 });
         let pairs = edges.iter().map(|(&(from, to), e)| {
-            Pair { from, to, referencing: e.referencing, referenced: e.referenced, references: e.references }
+            ReferencePair { from, to, referencing: e.referencing, referenced: e.referenced, references: e.references }
         });
         let all = TimeReferences { pairs: pairs.collect(), roots: roots.collect() };
         let map = |node: NodeId| {

@@ -1,0 +1,50 @@
+//! HPROF in the registry of formats.
+
+use super::DumpHeader;
+use crate::dumps::{self, DumpFormat};
+use crate::registry::{Format, FoundFiles};
+use crate::series::HeapSeries;
+use memory_city_heap::HeapState;
+use memory_city_heap::error::Result;
+use memory_city_heap::input::Input;
+use memory_city_heap::progress::Progress;
+use std::path::Path;
+
+pub(crate) fn format() -> Box<dyn Format> {
+    Box::new(Hprof)
+}
+
+struct Hprof;
+
+impl Format for Hprof {
+    fn name(&self) -> &'static str {
+        "an HPROF heap dump"
+    }
+
+    fn written_by(&self) -> &'static str {
+        "jcmd PID GC.heap_dump FILE, jmap, or -XX:+HeapDumpOnOutOfMemoryError"
+    }
+
+    fn recognises(&self, start: &[u8]) -> bool {
+        start.starts_with(b"JAVA PROFILE ")
+    }
+
+    fn open(
+        &self,
+        found: FoundFiles<'_>,
+        _: &Progress,
+        _: &mut dyn FnMut(Box<dyn HeapSeries>),
+    ) -> Result<Box<dyn HeapSeries>> {
+        dumps::open(Hprof, found)
+    }
+}
+
+impl DumpFormat for Hprof {
+    fn taken_at(&self, path: &Path, start: &[u8]) -> Result<u64> {
+        Ok(DumpHeader::read(path, start)?.millis)
+    }
+
+    fn load(&self, input: &Input, progress: &Progress) -> Result<HeapState> {
+        super::load(input, progress)
+    }
+}

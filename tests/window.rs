@@ -30,11 +30,12 @@ struct Session {
     trail: Vec<String>,
     folder: PathBuf,
     window: Running,
-    _server: Running,
+    server: Running,
 }
 
 impl Session {
-    fn start(arguments: &[&str]) -> Session {
+    /// Starts the program on a display of its own; its layout is kept in `config`.
+    fn start(arguments: &[&str], config: &Path) -> Session {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("../window-test");
         std::fs::create_dir_all(&folder).expect("a folder for screenshots");
         let number = 90 + std::process::id() % 400;
@@ -52,9 +53,23 @@ impl Session {
             assert!(started.elapsed() < Duration::from_secs(20), "Xvfb did not start");
             std::thread::sleep(Duration::from_millis(50));
         }
+        let (window, lines) = Session::launch(arguments, &display, config);
+        Session { display, lines, trail: Vec::new(), folder, window, server }
+    }
+
+    /// Ends the program and starts it again on the same display.
+    fn restart(self, arguments: &[&str], config: &Path) -> Session {
+        let Session { display, trail, folder, window, server, .. } = self;
+        drop(window);
+        let (window, lines) = Session::launch(arguments, &display, config);
+        Session { display, lines, trail, folder, window, server }
+    }
+
+    fn launch(arguments: &[&str], display: &str, config: &Path) -> (Running, Receiver<String>) {
         let mut child = Command::new(env!("CARGO_BIN_EXE_memory-city"))
             .args(arguments)
-            .env("DISPLAY", &display)
+            .env("DISPLAY", display)
+            .env("MEMORY_CITY_CONFIG", config)
             .env_remove("WAYLAND_DISPLAY")
             .env("RUST_LOG", "memory_city=debug,wgpu_hal=off")
             .env("NO_COLOR", "1")
@@ -71,7 +86,7 @@ impl Session {
                 }
             }
         });
-        Session { display, lines, trail: Vec::new(), folder, window: Running(child), _server: server }
+        (Running(child), lines)
     }
 
     /// Waits for a line that contains `text`; lines before it are passed over.
@@ -177,7 +192,10 @@ fn a_window_steps_hovers_selects_and_shows_cones() {
         return;
     }
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
-    let mut session = Session::start(&["open", &sample.to_string_lossy()]);
+    let config = tempfile::tempdir().expect("a folder");
+    let sample = sample.to_string_lossy();
+    let arguments = ["open", &*sample];
+    let mut session = Session::start(&arguments, config.path());
     session.expect("city: person-leak");
     // There is no window manager to give the window the keyboard.
     session.tool("xdotool", &["search", "--sync", "--name", "Memory City", "windowfocus"]);
@@ -260,4 +278,41 @@ fn a_window_steps_hovers_selects_and_shows_cones() {
     session.key("F1");
     let help = session.screenshot("10-help");
     assert!(difference(&help, &home) > 0.05, "the cheat sheet is seen");
+    session.key("Escape");
+
+    // The table, in front of the city: a click on a row selects, keys move and open, a filter leaves what it says.
+    session.click(369, 50);
+    session.expect("layout kept");
+    session.expect("table: ");
+    session.click(420, 160);
+    session.expect("selected: Heap#");
+    session.key("Home");
+    session.expect("selected: Heap");
+    session.key("Down");
+    session.expect("selected: Heap#");
+    session.key("Right");
+    session.expect("table: ");
+    assert!(!session.drain().iter().any(|l| l.contains("time: ")), "the table's keys are its own");
+    session.tool("xdotool", &["keydown", "shift", "key", "Down", "key", "Down", "keyup", "shift"]);
+    session.expect(", Heap#");
+    let table = session.screenshot("11-table");
+    assert!(difference(&table, &home) > 0.2, "the table is seen");
+    session.click(500, 79);
+    session.tool("xdotool", &["type", "--delay", "30", "bytes > 300kB and growth > 20%"]);
+    session.expect("10 match");
+    session.key("Escape");
+
+    // At rest no frames are drawn: what counts them says nothing any more, or once for those before.
+    session.point(WIDTH / 2, 20);
+    std::thread::sleep(Duration::from_secs(8));
+    session.drain();
+    std::thread::sleep(Duration::from_secs(12));
+    let frames: Vec<String> = session.drain().into_iter().filter(|l| l.contains("frames: ")).collect();
+    assert!(frames.is_empty(), "frames are drawn at rest: {frames:?}");
+
+    // The layout is there again in the next run: the table is in front.
+    let mut session = session.restart(&arguments, config.path());
+    session.expect("layout restored");
+    session.expect("table: ");
+    session.screenshot("12-restored");
 }

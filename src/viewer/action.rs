@@ -195,4 +195,33 @@ mod tests {
             }
         }
     }
+
+    /// All source files below a folder.
+    fn sources(folder: &std::path::Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).expect("the sources").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                sources(&path, found);
+            } else if path.file_name().is_some_and(|name| name != "action.rs") {
+                found.push(std::fs::read_to_string(&path).unwrap_or_default());
+            }
+        }
+    }
+
+    #[test]
+    fn every_bound_action_is_handled_by_somebody() {
+        let mut all = Vec::new();
+        sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/viewer"), &mut all);
+        for binding in BINDINGS {
+            let name = format!("Action::{:?}", binding.action);
+            // A match arm or a comparison; buttons and tooltips only name it.
+            let handled = |text: &String| {
+                [format!("{name} =>"), format!("== {name}"), format!("!= {name}")].iter().any(|form| {
+                    text.match_indices(form.as_str())
+                        .any(|(at, _)| !text[at + form.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+                })
+            };
+            assert!(all.iter().any(handled), "{name} is bound and nobody handles it");
+        }
+    }
 }

@@ -146,13 +146,20 @@ fn fit(tiles: &mut Tiles<Pane>, at: TileId, before: egui::Vec2, now: egui::Vec2,
         *size = (*size + now[axis] - before[axis]).max(64.0);
     }
     if let Some(Tile::Container(Container::Linear(linear))) = tiles.get_mut(at) {
-        children.iter().zip(&sizes).for_each(|(child, size)| linear.shares.set_share(*child, *size));
+        let shares = children.iter().copied().zip(shares(&sizes));
+        shares.for_each(|(child, share)| linear.shares.set_share(child, share));
     }
     for (child, (was, size)) in children.into_iter().zip(was.into_iter().zip(sizes)) {
         let (mut before, mut now) = (before, now);
         (before[axis], now[axis]) = (was, size);
         fit(tiles, child, before, now, views);
     }
+}
+
+/// Sizes as shares around 1: what is dropped beside them gets a share of 1, which is then as large as they are.
+fn shares(sizes: &[f32]) -> Vec<f32> {
+    let mean = sizes.iter().sum::<f32>() / sizes.len().max(1) as f32;
+    sizes.iter().map(|size| size / mean.max(1e-3)).collect()
 }
 
 /// Each view in its first place.
@@ -167,7 +174,9 @@ fn first_layout(views: &Views) -> Tree<Pane> {
     let mut line = |dir, parts: &[(Option<TileId>, f32)]| {
         let parts: Vec<(TileId, f32)> = parts.iter().filter_map(|(id, size)| id.map(|id| (id, *size))).collect();
         let mut linear = Linear::new(dir, parts.iter().map(|(id, _)| *id).collect());
-        parts.iter().for_each(|(id, size)| linear.shares.set_share(*id, *size));
+        let sizes: Vec<f32> = parts.iter().map(|(_, size)| *size).collect();
+        let shares = parts.iter().zip(shares(&sizes));
+        shares.for_each(|((id, _), share)| linear.shares.set_share(*id, share));
         (!parts.is_empty()).then(|| tiles.insert_container(Container::Linear(linear)))
     };
     let left = line(LinearDir::Vertical, &[(left, NOMINAL.y - BELOW), (below, BELOW)]);
@@ -283,6 +292,7 @@ impl egui_tiles::Behavior<Pane> for Panes<'_> {
 /// Takes up the layout of the last run, where one was kept.
 pub fn restore_layout(mut dock: ResMut<Dock>, views: Res<Views>) {
     if let Some(tree) = kept::load(&views) {
+        tracing::debug!("layout restored");
         dock.tree = tree.0;
         dock.size = tree.1;
     }

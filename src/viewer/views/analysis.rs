@@ -96,8 +96,8 @@ fn draw(
                     ui.selectable_value(&mut chosen, i, other.title).on_hover_text(other.explanation);
                 }
             });
-            ui.label(RichText::new(description.explanation).size(12.0).color(theme::QUIET));
         });
+        ui.label(RichText::new(description.explanation).size(12.0).color(theme::QUIET));
         let arguments = state.arguments.entry(description.id).or_insert_with(|| Arguments::defaults(description));
         parameters(ui, description, arguments, &open.timeline);
         let window = TimeWindow::whole(&open.timeline);
@@ -228,7 +228,7 @@ fn result(ui: &mut egui::Ui, table: &ResultTable, timeline: &Timeline, selection
         for column in columns {
             builder = builder.column(match column.kind {
                 CellKind::Node => Column::initial(240.0).at_least(100.0).clip(true),
-                CellKind::Text => Column::initial(150.0).at_least(60.0).clip(true),
+                CellKind::Text | CellKind::Time | CellKind::Uptime => Column::initial(150.0).at_least(60.0).clip(true),
                 _ => Column::initial(96.0).at_least(48.0).clip(true),
             });
         }

@@ -106,7 +106,7 @@ fn list(
             theme::TEXT,
         );
         let name = &theme::brief(&timeline.display_name(node));
-        let room = ((amount_rect.left() - rect.left() - 26.0) / 6.6) as usize;
+        let room = ((amount_rect.left() - rect.left() - 26.0) / 7.3) as usize;
         painter.text(
             rect.left_top() + egui::vec2(4.0, 1.0),
             Align2::LEFT_TOP,

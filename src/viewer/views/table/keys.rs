@@ -28,21 +28,14 @@ pub fn handle(ui: &egui::Ui, table: &mut Table, timeline: &Timeline, selection: 
     if ui.memory(|memory| memory.focused().is_some()) {
         return;
     }
-    let (pressed, modifiers) = ui.input(|i| {
-        let keys = [
-            Key::ArrowUp,
-            Key::ArrowDown,
-            Key::ArrowLeft,
-            Key::ArrowRight,
-            Key::Home,
-            Key::End,
-            Key::PageUp,
-            Key::PageDown,
-            Key::Enter,
-        ];
-        (keys.into_iter().filter(|key| i.key_pressed(*key)).collect::<Vec<_>>(), i.modifiers)
+    let pressed: Vec<(Key, egui::Modifiers)> = ui.input(|i| {
+        let keys = i.events.iter().filter_map(|event| match event {
+            egui::Event::Key { key, pressed: true, modifiers, .. } => Some((*key, *modifiers)),
+            _ => None,
+        });
+        keys.collect()
     });
-    for key in pressed {
+    for (key, modifiers) in pressed {
         press(table, timeline, selection, key, modifiers);
     }
 }
@@ -59,7 +52,7 @@ fn press(table: &mut Table, timeline: &Timeline, selection: &mut Selection, key:
         Key::PageDown => at.map_or(0, |row| (row + PAGE).min(last)),
         Key::Home => 0,
         Key::End => last,
-        _ => {
+        Key::Enter | Key::ArrowLeft | Key::ArrowRight => {
             let Some(node) = here.filter(|_| tree) else { return };
             let (open, leaf) = (table.is_open(node), timeline.is_leaf(node));
             match key {
@@ -77,6 +70,7 @@ fn press(table: &mut Table, timeline: &Timeline, selection: &mut Selection, key:
             }
             return;
         }
+        _ => return,
     };
     go(table, timeline, selection, to, modifiers);
 }

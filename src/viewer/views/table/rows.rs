@@ -213,8 +213,14 @@ pub fn follow(
             Ok(Ok(made)) => {
                 table.data = Some((of, made.table));
                 match made.view {
-                    Ok(view) => (table.view, table.wrong) = (view, None),
-                    Err(wrong) => table.wrong = Some(wrong),
+                    Ok(view) => {
+                        tracing::debug!("table: {} rows, {} match", view.rows.len(), view.matched);
+                        (table.view, table.wrong) = (view, None);
+                    }
+                    Err(wrong) => {
+                        tracing::debug!("table: the filter is wrong: {}", wrong.1);
+                        table.wrong = Some(wrong);
+                    }
                 }
             }
             Ok(Err(Error::Cancelled)) => table.shown = None,

@@ -133,7 +133,7 @@ fn a_city_grows_in_place_and_both_sides_hear_of_each_other() {
     }
     assert!(heard.iter().any(|e| *e == json!({"event": "selected", "group": null})), "{heard:?}");
 
-    studio.app().world_mut().write_message(Action::PlanAnew);
+    studio.app().world_mut().write_message(Action::ReLayout);
     until(&mut studio, "planned anew", |w| place(w, "Order").is_some());
     let world = studio.app().world();
     assert_ne!(place(world, "Session").expect("a place"), before[0]);

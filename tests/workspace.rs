@@ -3,6 +3,7 @@
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 
 /// From left to right; a crate depends only on what stands to its left. Crates in one row know nothing of each other.
 const ROWS: [&[&str]; 6] = [
@@ -85,4 +86,42 @@ fn the_engine_knows_no_window() {
         let seen = all.iter().find(|d| ["bevy", "wgpu", "winit", "egui"].iter().any(|w| d.starts_with(w)));
         assert_eq!(seen, None, "{name} is built from it");
     }
+}
+
+/// Rust files below a folder.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        match entry.path() {
+            path if path.is_dir() => sources(&path, found),
+            path if path.extension().is_some_and(|e| e == "rs") => found.push(path),
+            _ => {}
+        }
+    }
+}
+
+/// One concept, one name: no two types of the program are called the same. (Test support has names of its own.)
+#[test]
+fn type_names_are_unique() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    sources(&root.join("src"), &mut files);
+    for name in ROWS.concat().iter().filter_map(|name| name.strip_prefix("memory-city-")) {
+        sources(&root.join("crates").join(name).join("src"), &mut files);
+    }
+    let mut seen: HashMap<String, PathBuf> = HashMap::new();
+    let mut twice = Vec::new();
+    for file in files {
+        for line in std::fs::read_to_string(&file).expect("a source").lines() {
+            let words = line.trim_start().trim_start_matches("pub").trim_start();
+            let words = words.strip_prefix('(').and_then(|w| w.split_once(')')).map_or(words, |(_, rest)| rest);
+            let mut words = words.split_whitespace();
+            let (Some("struct" | "enum" | "trait"), Some(name)) = (words.next(), words.next()) else { continue };
+            let name: String = name.chars().take_while(|c| c.is_alphanumeric()).collect();
+            if let Some(other) = seen.insert(name.clone(), file.clone()) {
+                twice.push(format!("{name}: {} and {}", other.display(), file.display()));
+            }
+        }
+    }
+    assert!(seen.len() > 300, "{} types", seen.len());
+    assert!(twice.is_empty(), "{twice:#?}");
 }

@@ -49,8 +49,8 @@ pub enum Action {
     Close,
     /// Starts or stops to listen for programs.
     Listen,
-    /// Divides the ground of a live city anew.
-    PlanAnew,
+    /// Divides the ground of a live city again.
+    ReLayout,
     /// Saves the picture as a PNG.
     Screenshot,
     /// The cheat sheet.
@@ -122,7 +122,12 @@ pub const BINDINGS: &[Binding] = &[
     shift(control(bind(Action::OpenFolder, &[KeyCode::KeyO], "Ctrl+Shift+O", "Open a folder of dumps or trees"))),
     control(bind(Action::Close, &[KeyCode::KeyW], "Ctrl+W", "Close what is open")),
     control(bind(Action::Listen, &[KeyCode::KeyL], "Ctrl+L", "Listen for programs that send their trees, or stop")),
-    bind(Action::PlanAnew, &[KeyCode::KeyG], "G", "Live: divide the ground anew for all that has come"),
+    bind(
+        Action::ReLayout,
+        &[KeyCode::KeyG],
+        "G",
+        "Re-layout: divide the ground of a live city again, for all that has come",
+    ),
     bind(Action::Screenshot, &[KeyCode::F12], "F12", "Save the picture as a PNG"),
     shift(bind(Action::Help, &[KeyCode::Slash], "?", "This cheat sheet (also F1)")),
     bind(Action::Help, &[KeyCode::F1], "F1", ""),
@@ -181,7 +186,7 @@ mod tests {
             Action::OpenFolder,
             Action::Close,
             Action::Listen,
-            Action::PlanAnew,
+            Action::ReLayout,
             Action::Screenshot,
             Action::Help,
         ] {

@@ -129,7 +129,7 @@ fn follow_live(
     mut commands: Commands,
     (settings, preparations, mut awake): (Res<Settings>, Res<Preparations>, ResMut<Awake>),
 ) {
-    let asked = actions.read().any(|a| *a == Action::PlanAnew);
+    let asked = actions.read().any(|a| *a == Action::ReLayout);
     let listening = listening.bypass_change_detection();
     let Some(hub) = listening.hub().cloned() else { return };
     awake.keep_if(listening.making.is_some());

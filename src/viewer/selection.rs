@@ -145,9 +145,9 @@ impl Selection {
 
 /// What all views shall show: the nodes whose names contain a text, or for which an expression holds.
 #[derive(Resource, Default, Clone, PartialEq, Eq)]
-pub struct Filter(pub String);
+pub struct SharedFilter(pub String);
 
-impl Filter {
+impl SharedFilter {
     /// Whether a text is meant as an expression over columns rather than as a part of a name.
     pub fn is_expression(text: &str) -> bool {
         // Angle brackets stand in names too: <init>, Map<K>.
@@ -159,7 +159,7 @@ impl Filter {
     pub fn shows(&self, timeline: &Timeline, node: NodeId) -> bool {
         let text = self.0.trim();
         text.is_empty()
-            || Filter::is_expression(text)
+            || SharedFilter::is_expression(text)
             || timeline.display_name(node).to_lowercase().contains(&text.to_lowercase())
     }
 }
@@ -191,10 +191,10 @@ impl Marks {
     }
 }
 
-fn opened(_: On<Opened>, mut selection: ResMut<Selection>, mut marks: ResMut<Marks>, mut filter: ResMut<Filter>) {
+fn opened(_: On<Opened>, mut selection: ResMut<Selection>, mut marks: ResMut<Marks>, mut filter: ResMut<SharedFilter>) {
     *selection = Selection { revision: selection.revision + 1, ..Selection::default() };
     *marks = Marks::default();
-    *filter = Filter::default();
+    *filter = SharedFilter::default();
 }
 
 fn grew(
@@ -268,7 +268,7 @@ impl Plugin for SelectionPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Selection>()
             .init_resource::<Marks>()
-            .init_resource::<Filter>()
+            .init_resource::<SharedFilter>()
             .add_plugins(ReferencesPlugin)
             .add_observer(opened)
             .add_observer(grew)

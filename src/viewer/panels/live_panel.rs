@@ -93,7 +93,7 @@ fn ground(ui: &mut egui::Ui, city: &City, clock: &Clock, actions: &mut MessageWr
                 .color(theme::WARNING),
         );
     }
-    if ui.button("Plan anew").on_hover_text(Action::PlanAnew.tooltip()).clicked() {
-        actions.write(Action::PlanAnew);
+    if ui.button("Re-layout").on_hover_text(Action::ReLayout.tooltip()).clicked() {
+        actions.write(Action::ReLayout);
     }
 }

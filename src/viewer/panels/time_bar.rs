@@ -20,7 +20,7 @@ pub const HEIGHT: f32 = 96.0;
 type Heap = (Vec<u64>, u64);
 
 /// What the bar reads and writes.
-struct Tools<'a> {
+struct TimeTools<'a> {
     open: &'a OpenDocument,
     heap: &'a Heap,
     metric: Metric,
@@ -51,7 +51,7 @@ pub fn draw(
         *heap = Some((state, (values, most)));
     }
     let Some((_, heap)) = heap.as_ref() else { return };
-    let mut tools = Tools {
+    let mut tools = TimeTools {
         open,
         heap,
         metric,
@@ -66,7 +66,7 @@ pub fn draw(
         ui.add_space(8.0);
         chart(ui, &mut tools);
     });
-    let Tools { interval, actions: asked, go_to, .. } = tools;
+    let TimeTools { interval, actions: asked, go_to, .. } = tools;
     if settings.interval != interval {
         settings.interval = interval;
     }
@@ -76,7 +76,7 @@ pub fn draw(
     actions.write_batch(asked);
 }
 
-fn buttons(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
+fn buttons(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     let times = tools.open.timeline.times();
     ui.vertical(|ui| {
         ui.set_width(232.0);
@@ -130,7 +130,7 @@ fn caption(point: &TimePoint) -> String {
 }
 
 /// The heap over time. The marked part is what no root reaches.
-fn chart(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
+fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     let timeline = &tools.open.timeline;
     let times = timeline.times();
     let metric = tools.metric;

@@ -33,7 +33,7 @@ pub(super) fn view() -> View {
 }
 
 /// What the panel reads and writes.
-struct Tools<'a> {
+struct DetailTools<'a> {
     timeline: Arc<Timeline>,
     city: Option<&'a City>,
     time: usize,
@@ -55,7 +55,7 @@ fn draw(
     mut actions: MessageWriter<Action>,
 ) {
     let Some(timeline) = document.timeline() else { return };
-    let mut tools = Tools {
+    let mut tools = DetailTools {
         timeline: Arc::clone(timeline),
         city: shown.0.as_ref(),
         time: clock.time,
@@ -70,7 +70,7 @@ fn draw(
 }
 
 /// The panel's contents.
-fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
+fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
     let Some(node) = tools.selection.node() else {
         theme::heading(ui, "SELECTION");
         ui.label(
@@ -148,7 +148,7 @@ fn show(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
 const MOST_COLUMNS: usize = 4;
 
 /// Several groups as one: their sums, without counting what lies in another selected group twice.
-fn several(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
+fn several(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
     let timeline = &tools.timeline;
     let nodes = tools.selection.nodes();
     let tops = tools.selection.outermost(timeline);
@@ -166,7 +166,7 @@ fn several(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     ui.separator();
 }
 
-fn references(ui: &mut egui::Ui, tools: &mut Tools<'_>, map: &ReferenceMap) {
+fn references(ui: &mut egui::Ui, tools: &mut DetailTools<'_>, map: &ReferenceMap) {
     if !map.roots.is_empty() {
         theme::heading(ui, "HELD DIRECTLY BY GC ROOTS");
         for (root, count) in map.roots.iter().take(4) {
@@ -223,7 +223,7 @@ fn references(ui: &mut egui::Ui, tools: &mut Tools<'_>, map: &ReferenceMap) {
 
 fn table(
     ui: &mut egui::Ui,
-    tools: &mut Tools<'_>,
+    tools: &mut DetailTools<'_>,
     title: &str,
     id: &str,
     edges: &[Edge],
@@ -248,7 +248,14 @@ fn table(
     );
 }
 
-fn row(ui: &mut egui::Ui, tools: &mut Tools<'_>, timeline: &Timeline, edge: &Edge, colour: Color32, incoming: bool) {
+fn row(
+    ui: &mut egui::Ui,
+    tools: &mut DetailTools<'_>,
+    timeline: &Timeline,
+    edge: &Edge,
+    colour: Color32,
+    incoming: bool,
+) {
     let name = &theme::brief(&timeline.display_name(edge.other));
     let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 17.0), Sense::click());
     let painter = ui.painter_at(rect);

@@ -7,7 +7,7 @@ use crate::viewer::document::Document;
 use crate::viewer::live::Listening;
 use crate::viewer::panels::numbers::{metric_name, signed};
 use crate::viewer::panels::{live_panel, theme, tooltip};
-use crate::viewer::selection::{Filter, Selection};
+use crate::viewer::selection::{Selection, SharedFilter};
 use crate::viewer::settings::Settings;
 use crate::viewer::views::Shown;
 use bevy::prelude::*;
@@ -39,7 +39,7 @@ pub(super) fn view() -> View {
 fn draw(
     InMut(ui): InMut<egui::Ui>,
     document: Res<Document>,
-    (clock, settings, filter): (Res<Clock>, Res<Settings>, Res<Filter>),
+    (clock, settings, filter): (Res<Clock>, Res<Settings>, Res<SharedFilter>),
     mut selection: ResMut<Selection>,
     mut listening: ResMut<Listening>,
     shown: Res<Shown>,
@@ -65,7 +65,7 @@ fn list(
     timeline: &Timeline,
     metric: Metric,
     ranked: &[NodeId],
-    filter: &Filter,
+    filter: &SharedFilter,
     time: usize,
     selection: &mut Selection,
 ) {

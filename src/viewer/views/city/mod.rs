@@ -54,7 +54,7 @@ fn plugin(app: &mut App) {
         .init_resource::<Moving>()
         .init_resource::<CameraRig>()
         .init_resource::<picking::Pointer>()
-        .init_resource::<step::Step>()
+        .init_resource::<step::TimeStep>()
         .init_resource::<ConeCount>()
         .init_resource::<pane::CityPane>()
         .add_observer(opened)
@@ -134,7 +134,7 @@ fn grew(
     mut rig: ResMut<CameraRig>,
     mut moving: ResMut<Moving>,
     mut laying: ResMut<LayingOut>,
-    step: Res<step::Step>,
+    step: Res<step::TimeStep>,
     settings: Res<Settings>,
 ) {
     let Some(mut city) = take(&mut document, &settings) else { return };

@@ -10,7 +10,7 @@ use crate::viewer::clock::Clock;
 use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::panels::{numbers, theme, tooltip};
 use crate::viewer::references::References;
-use crate::viewer::selection::{Filter, Marks, Selection};
+use crate::viewer::selection::{Marks, Selection, SharedFilter};
 use crate::viewer::settings::Settings;
 use crate::viewer::views::legend;
 use bevy::ecs::system::SystemParam;
@@ -36,7 +36,7 @@ pub struct Names<'w> {
     settings: Res<'w, Settings>,
     selection: Res<'w, Selection>,
     marks: Res<'w, Marks>,
-    filter: Res<'w, Filter>,
+    filter: Res<'w, SharedFilter>,
     references: Res<'w, References>,
     rig: ResMut<'w, CameraRig>,
     pane: ResMut<'w, CityPane>,

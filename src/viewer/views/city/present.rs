@@ -3,7 +3,7 @@
 use super::fly::CameraRig;
 use super::laid_out::Shown;
 use super::pane::CityPane;
-use super::step::Step;
+use super::step::TimeStep;
 use crate::viewer::clock::Clock;
 use crate::viewer::panels::theme::pack;
 use crate::viewer::references::References;
@@ -40,7 +40,7 @@ pub struct ConeCount {
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub fn present(
     shown: Res<Shown>,
-    (clock, step, pane): (Res<Clock>, Res<Step>, Res<CityPane>),
+    (clock, step, pane): (Res<Clock>, Res<TimeStep>, Res<CityPane>),
     settings: Res<Settings>,
     selection: Res<Selection>,
     references: Res<References>,

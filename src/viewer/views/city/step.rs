@@ -8,7 +8,7 @@ use memory_city_views::city::PlotState;
 
 /// The step on screen.
 #[derive(Resource, Default)]
-pub struct Step {
+pub struct TimeStep {
     /// States at the start of the step.
     pub before: Versioned<PlotState>,
     /// States at its end.
@@ -18,7 +18,7 @@ pub struct Step {
     eased: f32,
 }
 
-impl Step {
+impl TimeStep {
     /// The point in time at its end.
     pub fn time(&self) -> usize {
         self.time
@@ -26,9 +26,9 @@ impl Step {
 }
 
 /// Follows time and layout.
-pub fn follow_clock(mut shown: ResMut<Shown>, clock: Res<Clock>, mut step: ResMut<Step>) {
+pub fn follow_clock(mut shown: ResMut<Shown>, clock: Res<Clock>, mut step: ResMut<TimeStep>) {
     let Some(city) = shown.bypass_change_detection().0.as_mut() else {
-        *step = Step::default();
+        *step = TimeStep::default();
         return;
     };
     let last = city.times().saturating_sub(1);

@@ -2,7 +2,7 @@
 
 use super::rows::Table;
 use crate::viewer::panels::theme;
-use crate::viewer::selection::Filter;
+use crate::viewer::selection::SharedFilter;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::analyses::count_text;
@@ -11,7 +11,7 @@ use memory_city_analysis::table::TableShape;
 const HELP: &str = "A part of a name, or an expression:\n  bytes > 1MB and growth > 20%\n  name ~ \"HashMap\" or path ~ \"java.util\"\n  not role = \"Package\" and share >= 1%";
 
 /// The controls.
-pub fn show(ui: &mut egui::Ui, table: &mut Table, filter: &mut ResMut<Filter>) {
+pub fn show(ui: &mut egui::Ui, table: &mut Table, filter: &mut ResMut<SharedFilter>) {
     ui.horizontal(|ui| {
         let mut text = filter.0.clone();
         let right = 330.0;

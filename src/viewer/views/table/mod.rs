@@ -15,7 +15,7 @@ use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Grew, Opened};
 use crate::viewer::panels::theme;
-use crate::viewer::selection::{Filter, Selection};
+use crate::viewer::selection::{Selection, SharedFilter};
 use bevy::prelude::*;
 use bevy_egui::egui;
 use memory_city_analysis::timeline::{NodeId, Timeline};
@@ -54,7 +54,7 @@ fn draw(
     document: Res<Document>,
     mut table: ResMut<Table>,
     mut selection: ResMut<Selection>,
-    mut filter: ResMut<Filter>,
+    mut filter: ResMut<SharedFilter>,
     (clock, focus): (Res<Clock>, Res<Focus>),
 ) {
     let table = table.bypass_change_detection();

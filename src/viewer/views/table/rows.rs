@@ -5,7 +5,7 @@ use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
 use crate::viewer::job::Job;
 use crate::viewer::notices::Notices;
-use crate::viewer::selection::{Filter, Selection};
+use crate::viewer::selection::{Selection, SharedFilter};
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use memory_city_analysis::analyses::TimeWindow;
@@ -180,7 +180,7 @@ pub fn follow(
     document: Res<Document>,
     clock: Res<Clock>,
     settings: Res<Settings>,
-    filter: Res<Filter>,
+    filter: Res<SharedFilter>,
     selection: Res<Selection>,
     mut notices: ResMut<Notices>,
     mut awake: ResMut<Awake>,
@@ -274,7 +274,7 @@ fn read(
     }
     match table.filter(text) {
         Ok(filter) => Ok(Some(filter)),
-        Err(_) if !crate::viewer::selection::Filter::is_expression(text) => Ok(Some(Filter::name_contains(text))),
+        Err(_) if !SharedFilter::is_expression(text) => Ok(Some(Filter::name_contains(text))),
         Err(error) => Err((error.pointing(text), error.message)),
     }
 }

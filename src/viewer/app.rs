@@ -154,6 +154,7 @@ fn title_window(document: Res<Document>, mut windows: Query<&mut Window>, mut na
 }
 
 /// Frames are drawn only while something changes: a window at rest costs nothing.
+#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 fn rest_when_nothing_moves(
     mut awake: ResMut<Awake>,
     keys: Res<ButtonInput<KeyCode>>,

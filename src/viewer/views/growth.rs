@@ -35,6 +35,9 @@ pub(super) fn view() -> View {
     }
 }
 
+/// Revision and metric that were ranked, and the groups, strongest first.
+type Ranked = ((u64, Metric), Vec<NodeId>);
+
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 fn draw(
     InMut(ui): InMut<egui::Ui>,
@@ -44,7 +47,7 @@ fn draw(
     mut listening: ResMut<Listening>,
     shown: Res<Shown>,
     mut actions: MessageWriter<Action>,
-    mut ranked: Local<Option<((u64, Metric), Vec<NodeId>)>>,
+    mut ranked: Local<Option<Ranked>>,
 ) {
     let Some(open) = document.get() else { return };
     let metric = settings.metric_in(&open.timeline);

@@ -127,6 +127,7 @@ fn opened(
     (*moving, *laying) = Default::default();
 }
 
+#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 fn grew(
     grew: On<Grew>,
     mut document: ResMut<Document>,

@@ -4,7 +4,7 @@ use super::rows::Table;
 use crate::viewer::panels::numbers::{number, signed};
 use crate::viewer::panels::{theme, tooltip};
 use crate::viewer::selection::{Selection, Target};
-use bevy_egui::egui::{self, Align, Color32, Layout, Pos2, RichText, Sense, Stroke, TableShape as Drawn};
+use bevy_egui::egui::{self, Align, Color32, Layout, Pos2, RichText, Sense, Shape as Drawn, Stroke};
 use egui_extras::{Column, TableBuilder, TableRow};
 use memory_city_analysis::table::{TableShape, TreeTable};
 use memory_city_analysis::tabular::{Cell, CellKind};

@@ -37,6 +37,9 @@ pub struct Order {
     opened: u64,
 }
 
+/// What rows are being made of, and how, and who makes them.
+type Making = ((Of, Order), Job<Result<Made>>);
+
 /// The table and what it shows.
 #[derive(Resource)]
 pub struct Table {
@@ -47,7 +50,7 @@ pub struct Table {
     data: Option<(Of, Arc<TreeTable>)>,
     view: TableView,
     shown: Option<(Of, Order)>,
-    job: Option<((Of, Order), Job<Result<Made>>)>,
+    job: Option<Making>,
     /// Why the filter cannot be read: the place, and what could stand there.
     pub wrong: Option<(String, String)>,
     /// The row that keys move from.

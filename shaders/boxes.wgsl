@@ -6,16 +6,17 @@
 #import memory_city::view::{view, gradient_colour, unpack_colour}
 #import memory_city::standing::{Instance, KIND_BUILDING, KIND_MORE, KIND_SLAB, standing}
 
+const MARKED: u32 = 4u;
+
 struct Varying {
     @builtin(position) @invariant position: vec4<f32>,
     // Place on the face and size of the face, world units.
     @location(0) place: vec2<f32>,
     @location(1) @interpolate(flat) size: vec2<f32>,
     @location(2) colour: vec3<f32>,
-    // x: kind. y: 1 when marked (selected or hovered).
-    @location(3) @interpolate(flat) kind: vec2<u32>,
-    @location(4) @interpolate(flat) opacity: f32,
-    @location(5) @interpolate(flat) number: u32,
+    // x: kind in bits 0 and 1, MARKED when selected or hovered, opacity in the upper half. y: number of the box.
+    // Packed: each value that goes along is paid for in every pixel.
+    @location(3) @interpolate(flat) facts: vec2<u32>,
 }
 
 @vertex
@@ -82,9 +83,8 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
     out.place = vec2<f32>(u, v) * size;
     out.size = size;
     out.colour = colour * light;
-    out.kind = vec2<u32>(box.paint.y, u32(selected || hovered));
-    out.opacity = now.opacity;
-    out.number = index;
+    let marked = select(0u, MARKED, selected || hovered);
+    out.facts = vec2<u32>(box.paint.y | marked | (u32(now.opacity * 65535.0 + 0.5) << 16u), index);
     return out;
 }
 
@@ -100,15 +100,15 @@ fn outline(in: Varying) -> f32 {
 fn shade(in: Varying) -> vec4<f32> {
     let line = outline(in);
     var colour = in.colour;
-    if in.kind.x == KIND_MORE {
+    if (in.facts.x & 3u) == KIND_MORE {
         // Hatched: this is a sum of many groups, not one.
         let pixel = max(fwidth(in.place.x + in.place.y), 1e-6);
         let stripe = abs(fract((in.place.x + in.place.y) * 0.7) - 0.5);
         let soft = clamp(1.0 - pixel * 1.2, 0.0, 1.0);
         colour = mix(colour, colour * 1.55, smoothstep(0.18, 0.32, stripe) * soft);
     }
-    let strength = select(0.62, 0.35, in.kind.x == KIND_SLAB);
-    if in.kind.y == 1u {
+    let strength = select(0.62, 0.35, (in.facts.x & 3u) == KIND_SLAB);
+    if (in.facts.x & MARKED) != 0u {
         colour = mix(colour, vec3<f32>(1.0), line * 0.9);
     } else {
         colour = mix(colour, colour * (1.0 - strength), line);
@@ -130,7 +130,8 @@ fn nearest(in: Varying) {
 @fragment
 fn glass(in: Varying) -> @location(0) vec4<f32> {
     let shaded = shade(in);
-    return vec4<f32>(shaded.rgb, mix(in.opacity, max(in.opacity, 0.75), shaded.a));
+    let opacity = f32(in.facts.x >> 16u) / 65535.0;
+    return vec4<f32>(shaded.rgb, mix(opacity, max(opacity, 0.75), shaded.a));
 }
 
 // Opacity 0: outlines only, light enough to be seen before the dark districts.
@@ -146,5 +147,5 @@ fn wire(in: Varying) -> @location(0) vec4<f32> {
 // The number of the box, for comparing what is drawn with what is picked.
 @fragment
 fn number(in: Varying) -> @location(0) u32 {
-    return in.number + 1u;
+    return in.facts.y + 1u;
 }

@@ -3,8 +3,6 @@
 
 #define_import_path memory_city::view
 
-const GRADIENT: u32 = 17u;
-
 struct View {
     clip_from_world: mat4x4<f32>,
     world_from_clip: mat4x4<f32>,
@@ -15,7 +13,7 @@ struct View {
     // Instance numbers: x selected, y hovered; 0xffffffff means none.
     marks: vec4<u32>,
     // Linear RGB of the colour mode's gradient, at equal distances.
-    gradient: array<vec4<f32>, 17>,
+    gradient: array<vec4<f32>, 5>,
     selected: vec4<f32>,
     // Sky and ground, linear RGB.
     zenith: vec4<f32>,
@@ -36,7 +34,10 @@ fn unpack_colour(packed: u32) -> vec3<f32> {
 
 // The colour at a position of the gradient.
 fn gradient_colour(position: f32) -> vec3<f32> {
-    let at = clamp(position, 0.0, 1.0) * f32(GRADIENT - 1u);
-    let low = min(u32(at), GRADIENT - 2u);
-    return mix(view.gradient[low].rgb, view.gradient[low + 1u].rgb, at - f32(low));
+    // Mixed without an index that varies: gathering from an array costs more than all of this.
+    let at = clamp(position, 0.0, 1.0) * 4.0;
+    let first = mix(view.gradient[0].rgb, view.gradient[1].rgb, clamp(at, 0.0, 1.0));
+    let second = mix(first, view.gradient[2].rgb, clamp(at - 1.0, 0.0, 1.0));
+    let third = mix(second, view.gradient[3].rgb, clamp(at - 2.0, 0.0, 1.0));
+    return mix(third, view.gradient[4].rgb, clamp(at - 3.0, 0.0, 1.0));
 }

@@ -9,7 +9,8 @@ use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;
-use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Rect, Sense, Shape, Stroke};
+use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Sense};
+use egui_plot::{Line, Plot, PlotBounds, Points, VLine};
 use memory_city_analysis::timeline::{Metric, NodeId, TimePoint};
 use memory_city_formats::event::GcKind;
 
@@ -134,48 +135,52 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     let timeline = &tools.open.timeline;
     let times = timeline.times();
     let metric = tools.metric;
-    let size = egui::vec2(ui.available_width(), HEIGHT - 22.0);
-    let (response, painter) = ui.allocate_painter(size, Sense::click_and_drag());
-    let rect = response.rect;
-    painter.rect_filled(rect, 4.0, Color32::from_rgba_unmultiplied(0, 0, 0, 90));
-
     let heap = |t: usize| tools.heap.0[t];
     let most = tools.heap.1;
-    let plot = Rect::from_min_max(rect.min + egui::vec2(10.0, 18.0), rect.max - egui::vec2(10.0, 8.0));
-    let x = |t: usize| {
-        if times < 2 { plot.center().x } else { plot.left() + plot.width() * t as f32 / (times - 1) as f32 }
-    };
-    let y = |value: u64| plot.bottom() - plot.height() * (value as f64 / most as f64) as f32;
-    let line: Vec<Pos2> = (0..times).map(|t| Pos2::new(x(t), y(heap(t)))).collect();
-    let fill = Color32::from_rgba_unmultiplied(86, 156, 255, 46);
-    for pair in line.windows(2) {
-        painter.add(Shape::convex_polygon(
-            vec![pair[0], pair[1], Pos2::new(pair[1].x, plot.bottom()), Pos2::new(pair[0].x, plot.bottom())],
-            fill,
-            Stroke::NONE,
-        ));
-    }
-    painter.add(Shape::line(line.clone(), Stroke::new(1.8, theme::ACCENT)));
-    for point in &line {
-        painter.circle_filled(*point, if times > 120 { 0.0 } else { 2.0 }, theme::ACCENT);
-    }
-    // The selected group over time, on its own scale: its shape is what matters.
-    if let Some(node) = tools.selected {
-        let own = timeline.peak(node, metric).max(1);
-        let points: Vec<Pos2> = (0..times)
-            .map(|t| {
-                let value = timeline.value(t, node, metric) as f64 / own as f64;
-                Pos2::new(x(t), plot.bottom() - plot.height() * value as f32)
-            })
-            .collect();
-        painter.add(Shape::line(points, Stroke::new(1.5, Color32::WHITE)));
-    }
-    let now = x(tools.clock.time);
-    painter.line_segment(
-        [Pos2::new(now, rect.top() + 2.0), Pos2::new(now, rect.bottom() - 2.0)],
-        Stroke::new(2.0, Color32::WHITE),
-    );
-    painter.circle_filled(Pos2::new(now, y(heap(tools.clock.time))), 4.5, Color32::WHITE);
+    // Room for the line of text above, and for the marks at both ends.
+    let (width, height) = (ui.available_width(), HEIGHT - 22.0);
+    let last = times.saturating_sub(1).max(1) as f64;
+    let aside = last * 10.0 / f64::from(width - 20.0).max(1.0);
+    let unit = most as f64 / f64::from(height - 26.0).max(1.0);
+    let bounds = PlotBounds::from_min_max([-aside, -8.0 * unit], [last + aside, most as f64 + 18.0 * unit]);
+    // A single point in time stands in the middle.
+    let x = |t: usize| if times < 2 { last / 2.0 } else { t as f64 };
+    let series = |of: &dyn Fn(usize) -> f64| -> Vec<[f64; 2]> { (0..times).map(|t| [x(t), of(t)]).collect() };
+    let now = tools.clock.time;
+    let response = Plot::new("heap over time")
+        .width(width)
+        .height(height)
+        .show_axes(false)
+        .show_grid(false)
+        .show_background(false)
+        .show_x(false)
+        .show_y(false)
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .allow_double_click_reset(false)
+        .sense(Sense::click_and_drag())
+        .label_formatter(|_| None)
+        .show(ui, |plot| {
+            plot.set_plot_bounds(bounds);
+            let sizes = series(&|t| heap(t) as f64);
+            plot.line(Line::new("heap", sizes.clone()).color(theme::ACCENT).width(1.8).fill(0.0).fill_alpha(0.18));
+            if times <= 120 {
+                plot.points(Points::new("states", sizes).color(theme::ACCENT).radius(2.0));
+            }
+            // The selected group over time, on its own scale: its shape is what matters.
+            if let Some(node) = tools.selected {
+                let scale = most as f64 / timeline.peak(node, metric).max(1) as f64;
+                let shape = series(&|t| timeline.value(t, node, metric) as f64 * scale);
+                plot.line(Line::new("selection", shape).color(Color32::WHITE).width(1.5));
+            }
+            plot.vline(VLine::new("now", x(now)).color(Color32::WHITE).width(2.0));
+            plot.points(Points::new("now", vec![[x(now), heap(now) as f64]]).color(Color32::WHITE).radius(4.5));
+        });
+    let transform = response.transform;
+    let response = response.response;
+    let (rect, painter) = (response.rect, ui.painter().clone());
 
     let small = FontId::proportional(11.0);
     // A trace knows what the collector kept, whether or not something reaches it; trees are what others counted.
@@ -195,8 +200,8 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     painter.text(Pos2::new(rect.right() - 10.0, rect.top() + 3.0), Align2::RIGHT_TOP, right, small, theme::TEXT);
 
     let at = |position: Pos2| {
-        let share = ((position.x - plot.left()) / plot.width().max(1.0)).clamp(0.0, 1.0);
-        (share * (times.max(1) - 1) as f32).round() as usize
+        let time = transform.value_from_position(position).x.round();
+        (time.max(0.0) as usize).min(times.saturating_sub(1))
     };
     if let Some(position) = response.interact_pointer_pos()
         && (response.clicked() || response.dragged())

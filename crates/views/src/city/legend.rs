@@ -5,8 +5,8 @@
 pub struct Gradient(Vec<[f32; 3]>);
 
 impl Gradient {
-    /// How many colours shaders take.
-    pub const STOPS: usize = 17;
+    /// How many colours shaders take: a gradient through two, three or five colours is drawn exactly.
+    pub const STOPS: usize = 5;
 
     /// A gradient through these colours; at least one.
     pub fn new(colours: &[[f32; 3]]) -> Gradient {

@@ -171,6 +171,7 @@ impl Appearance {
     }
 
     /// The state of one plot at time `t`; panics as [`Appearance::states`].
+    #[inline]
     pub fn state(&self, plan: &CityPlan, timeline: &Timeline, plot: usize, t: usize) -> PlotState {
         let values = Values { plan, timeline };
         let sample = values.sample(plot, t);

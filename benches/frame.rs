@@ -52,6 +52,9 @@ fn main() {
         studio.shoot(&shot).expect("a picture");
         // Without panels the frame is the city alone: the bare draw has no text either.
         studio.app().world_mut().resource_mut::<PanelState>().nothing = !panels;
+        // The picture takes the room that the panels leave: the bare draw shows the same part of the city.
+        studio.frame();
+        studio.frame();
         let clip = studio.app().world().resource::<CameraRig>().clip_from_world();
         let mut bare = Bare::new(&boxes, clip.to_cols_array());
         let (mut ours, mut plain) = (Vec::new(), Vec::new());

@@ -107,12 +107,7 @@ fn whole_city(n: usize) {
         let (time, plan) = fastest(|| CityPlan::new(&timeline, &config));
         assert!(plan.plots.len() == n, "{} plots", plan.plots.len());
         row(&format!("textbook city of {n} buildings, {shape}"), baseline, baseline, None);
-        row(
-            &format!("city of {n} buildings with lookup and pick index, {shape}"),
-            time,
-            baseline,
-            Some(plan_error(&plan)),
-        );
+        row(&format!("city of {n} buildings with lookup, {shape}"), time, baseline, Some(plan_error(&plan)));
         let config = CityConfig { child_count: Some(40), ..config };
         let (time, plan) = fastest(|| CityPlan::new(&timeline, &config));
         row(&format!("the same, 40 children each ({} plots)", plan.plots.len()), time, baseline, None);
@@ -123,7 +118,8 @@ fn whole_city(n: usize) {
 fn per_time(n: usize) {
     let timeline = timeline(n, 1000);
     let plan = CityPlan::new(&timeline, &CityConfig { child_count: None, ..CityConfig::default() });
-    let appearance = Appearance::new(&plan, &timeline, &Look::default());
+    let (time, appearance) = fastest(|| Appearance::new(&plan, &timeline, &Look::default()));
+    println!("| scales and pick index of {n} plots, once | {:.2} ms | | |", time.as_secs_f64() * 1e3);
     let (time, states) = fastest(|| appearance.states(&plan, &timeline, 1));
     println!("| states of {n} plots at one time | {:.2} ms | | |", time.as_secs_f64() * 1e3);
     let mut sequence = Sequence(7);

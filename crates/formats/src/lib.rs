@@ -32,7 +32,7 @@
 //! # Adding a format
 //! A module with a function `format()` that gives its `registry::Format`, and its name in the list below. A format of
 //! dumps reads a file into a heap state (`dumps::DumpFormat`); a format of traces is a [`event::Decoder`] and a
-//! [`recorded::Source`].
+//! [`recorded::TraceSource`].
 
 /// Declares the modules of the formats, and lists them in the order they are asked what a file is.
 macro_rules! formats {

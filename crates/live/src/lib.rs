@@ -23,11 +23,11 @@
 //! use memory_city_analysis::group::GroupOptions;
 //! use memory_city_analysis::timeline::{AUTO, Source};
 //! use memory_city_heap::progress::Progress;
-//! use memory_city_live::{Hub, Limits, PushOptions, Server, ServerOptions, push};
+//! use memory_city_live::{Hub, LiveLimits, PushOptions, Server, ServerOptions, push};
 //!
 //! # fn main() -> memory_city_heap::error::Result<()> {
 //! let options = ServerOptions { address: "127.0.0.1:0".into(), ..ServerOptions::default() };
-//! let server = Server::start(Hub::new(Limits::default(), || ()), &options)?;
+//! let server = Server::start(Hub::new(LiveLimits::default(), || ()), &options)?;
 //!
 //! let trees = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sample-data/json/lines.jsonl");
 //! let source = Source::open(&[trees.into()], AUTO, GroupOptions::default(), &Progress::new())?;

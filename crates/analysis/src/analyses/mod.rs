@@ -14,13 +14,13 @@
 //!
 //! # Example
 //! ```
-//! use memory_city_analysis::analyses::{self, Arguments, Registry, TimeWindow};
+//! use memory_city_analysis::analyses::{self, Arguments, AnalysisRegistry, TimeWindow};
 //! # use memory_city_analysis::group::GroupOptions;
 //! # use memory_city_analysis::timeline::{AUTO, Source};
 //! # use memory_city_heap::progress::Progress;
 //! # let folder = std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../sample-data/json/lines.jsonl"));
 //! # let source = Source::open(&[folder], AUTO, GroupOptions::default(), &Progress::new())?;
-//! let registry = Registry::built_in();
+//! let registry = AnalysisRegistry::built_in();
 //! let growth = registry.get("growth")?;
 //! let arguments = Arguments::parse(&growth.describe(), [("top", "3")])?;
 //! let window = TimeWindow::whole(source.timeline());

@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// # Example
 /// A program adds one of its own.
 /// ```
-/// use memory_city_analysis::analyses::{Analysis, Arguments, Description, Findings, Registry, TimeWindow};
-/// use memory_city_analysis::tabular::{Cell, CellKind, Column, Header, ResultTable, Row};
+/// use memory_city_analysis::analyses::{Analysis, Arguments, Description, Findings, AnalysisRegistry, TimeWindow};
+/// use memory_city_analysis::tabular::{Cell, CellKind, Column, TableHeader, ResultTable, Row};
 /// use memory_city_analysis::timeline::{Source, Unit};
 /// use memory_city_heap::error::Result;
 /// use memory_city_heap::progress::Progress;
@@ -26,14 +26,14 @@ use std::sync::Arc;
 ///     fn run(&self, document: &Source, _: TimeWindow, _: &Arguments, _: &Progress) -> Result<Findings> {
 ///         let kind = CellKind::Number(Unit::Count);
 ///         let columns = vec![Column::new("groups", "Groups", kind, "How many there are")];
-///         let header = Header { id: "groups".into(), title: "Groups".into(), columns, ..Header::default() };
+///         let header = TableHeader { id: "groups".into(), title: "Groups".into(), columns, ..TableHeader::default() };
 ///         let cells = vec![Cell::Number(document.timeline().len() as u64)];
 ///         let rows = vec![Row { cells, ..Row::default() }];
 ///         Ok(Findings { tables: vec![ResultTable { header, rows, ..Default::default() }], ..Findings::default() })
 ///     }
 /// }
 ///
-/// let mut registry = Registry::built_in();
+/// let mut registry = AnalysisRegistry::built_in();
 /// registry.register(Box::new(Groups))?;
 /// assert_eq!(registry.get("groups")?.describe().title, "Groups");
 /// # Ok::<(), memory_city_heap::error::Error>(())

@@ -13,7 +13,7 @@
 //! # Example
 //! ```
 //! use memory_city_analysis::analyses::TimeWindow;
-//! use memory_city_analysis::table::{Arrangement, Expanded, Shape, TreeTable};
+//! use memory_city_analysis::table::{Arrangement, Expanded, TableShape, TreeTable};
 //! # use memory_city_analysis::group::MemoryTree;
 //! # use memory_city_analysis::timeline::{Amount, Metric, TimePoint, Timeline};
 //! # use memory_city_heap::progress::Progress;
@@ -30,7 +30,7 @@
 //! let arrangement = Arrangement {
 //!     sort: Some(table.sort("growth_objects", true)?),
 //!     filter: Some(table.filter("growth >= 100% and name ~ 'c'").expect("a filter")),
-//!     shape: Shape::Tree,
+//!     shape: TableShape::Tree,
 //!     expanded: Expanded::All,
 //!     ..Arrangement::default()
 //! };

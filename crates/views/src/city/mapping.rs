@@ -26,7 +26,7 @@ pub fn growth_colour(position: f32) -> [f32; 3] {
     if p < 1.0 { mix(GROWTH[0], GROWTH[1], p) } else { mix(GROWTH[1], GROWTH[2], p - 1.0) }
 }
 
-/// The colour of districts at a level of a city with `levels` district levels ([`CityPlan::levels`]): dark blue for
+/// The colour of districts at a level of a city with `levels` district levels ([`super::CityPlan::levels`]): dark blue for
 /// the whole heap, light blue for the deepest.
 pub fn district_colour(level: u32, levels: u32) -> [f32; 3] {
     let deepest = levels.saturating_sub(1).max(1);

@@ -123,12 +123,12 @@ fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContex
     let Ok(mut context) = query.single_mut(world) else { return };
     let ctx = context.get_mut().clone();
     theme::apply_once(&ctx);
-    views::hide(world);
     let PanelState { visible, still, nothing, .. } = *world.resource::<PanelState>();
     if nothing {
-        views::fill(world, &ctx);
+        // The picture stays where it was.
         return;
     }
+    views::hide(world);
     world.resource_mut::<Selection>().bypass_change_detection().pointed = None;
     if world.resource::<Document>().get().is_none() {
         views::fill(world, &ctx);

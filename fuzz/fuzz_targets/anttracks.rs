@@ -27,7 +27,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(heap.object_count() as u64, replay.live());
     for o in heap.objects() {
         heap.facts(o);
-        assert_eq!(heap.object_at(heap.address(o)), Some(o));
+        assert_eq!(heap.address(o).and_then(|a| heap.object_at(a)), Some(o));
         for &target in heap.references(o) {
             assert!((target.0 as usize) < heap.object_count());
         }

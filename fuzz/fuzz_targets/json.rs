@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
     let timeline = &source.timeline;
     for node in timeline.nodes() {
         assert_eq!(timeline.find(&timeline.key(node)), Some(node));
-        timeline.telling_name(node);
+        timeline.display_name(node);
         for t in 0..timeline.times() {
             let amount = timeline.amount(t, node);
             assert!(amount.objects <= timeline.max(node).objects && amount.bytes <= timeline.max(node).bytes);

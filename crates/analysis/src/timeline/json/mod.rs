@@ -57,7 +57,7 @@ pub use memory::Grant;
 pub(crate) use read::holds_trees;
 pub use read::{Collector, JsonSource, read};
 pub use save::save;
-use write::{Form, write};
+pub use write::{Form, write};
 pub use write::{ReferencesOf, write_time};
 
 /// What `"format"` says.

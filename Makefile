@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 CARGO ?= cargo
 # All of them by name: `cargo fmt` does not find modules that a macro declares.
-SOURCES = $(shell git ls-files '*.rs')
+SOURCES = $(shell find src crates tests benches examples fuzz/fuzz_targets -name '*.rs')
 BIN := target/release/memory-city
 SAMPLE := sample-data/person-leak
 export PATH := $(HOME)/.cargo/bin:$(PATH)

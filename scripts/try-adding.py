@@ -33,14 +33,8 @@ def blocks(page):
 def copy_sources():
     if COPY.exists():
         shutil.rmtree(COPY)
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
-    ).stdout.decode()
-    for name in filter(None, listed.split("\0")):
-        source, to = ROOT / name, COPY / name
-        if source.is_file():
-            to.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, to)
+    left_out = {"target", ".git", "out", "fuzz"}
+    shutil.copytree(ROOT, COPY, ignore=lambda folder, names: left_out & set(names) if Path(folder) == ROOT else set())
 
 
 def name_copy():

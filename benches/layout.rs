@@ -93,7 +93,7 @@ fn one_level(n: usize) {
 
 /// The worst deviation of a building's base from the area its value deserves.
 fn plan_error(plan: &CityPlan) -> f64 {
-    let gap = plan.full_scale() * plan.full_scale();
+    let gap = plan.config().gap * plan.config().gap;
     let error =
         |p: &memory_city_views::city::Plot| (p.cell.area() * gap / plan.base_area(p.max_value as f64) - 1.0).abs();
     plan.plots.iter().map(error).fold(0.0, f64::max)

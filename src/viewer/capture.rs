@@ -157,10 +157,10 @@ impl Studio {
         let (lens, time) = (world.resource::<CameraRig>().lens(), world.resource::<Clock>().time);
         let mut shown = world.resource_mut::<Shown>();
         let Some(city) = shown.bypass_change_detection().0.as_mut() else { return };
-        let home = camera::home(city.tallest, &lens);
+        let home = camera::home(city.tallest(), &lens);
         let focused = selected.and_then(|node| focus_pose(city, node, time, &home, &lens));
         let pose = match (&shot.view, focused) {
-            (CameraView::BirdsEye, _) => camera::birds_eye(city.tallest, &lens),
+            (CameraView::BirdsEye, _) => camera::birds_eye(city.tallest(), &lens),
             (CameraView::Focus, Some(pose)) => pose,
             (CameraView::Pose(pose), _) => *pose,
             _ => home,

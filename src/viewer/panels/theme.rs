@@ -1,6 +1,7 @@
 //! The look of the panels: colours, sizes, frames. One place, so that all panels look alike.
 
 use bevy_egui::egui::{self, Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle};
+use memory_city_views::city;
 
 /// Panel background: dark, a little of the city shines through.
 pub const PANEL: Color32 = Color32::from_rgba_premultiplied(13, 18, 28, 236);
@@ -106,11 +107,7 @@ pub fn colour(linear: [f32; 3]) -> Color32 {
 
 /// Linear RGB as sRGB bytes in the order the shader unpacks.
 pub fn pack(linear: [f32; 3]) -> u32 {
-    let byte = |v: f32| {
-        let v = v.clamp(0.0, 1.0);
-        let s = if v <= 0.003_130_8 { v * 12.92 } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 };
-        (s * 255.0).round() as u32
-    };
+    let byte = |v: f32| (city::linear_to_srgb(v.clamp(0.0, 1.0)) * 255.0).round() as u32;
     byte(linear[0]) | byte(linear[1]) << 8 | byte(linear[2]) << 16 | 0xff00_0000
 }
 

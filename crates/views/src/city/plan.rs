@@ -212,11 +212,6 @@ impl CityPlan {
         &self.config
     }
 
-    /// The side of a building at its maximum as a fraction of its cell: the largest scale of any state.
-    pub fn full_scale(&self) -> f64 {
-        self.config.gap
-    }
-
     /// The plot of a leaf; of a pruned node, or one below it, the More plot that stands for it. `None` for districts
     /// and for nodes that never had a value.
     pub fn plot_of(&self, node: NodeId) -> Option<usize> {

@@ -54,8 +54,6 @@ pub struct City {
     pub named_districts: Vec<NodeId>,
     /// The More plots that may have names, largest first.
     pub named_mores: Vec<usize>,
-    /// The tallest roof over all times, world units.
-    pub tallest: f32,
     /// The groups that grow most in the metric of the layout, strongest first: ranked once, shown in every frame.
     pub growing: Vec<NodeId>,
     /// The settings it was made with.
@@ -114,7 +112,6 @@ impl City {
             });
         }
         let districts = plan.districts.len();
-        let tallest = appearance.tallest() as f32;
         let growing = analyses::top_growing(&timeline, settings.metric, MOST_RANKED);
         let largest_first = |a: &city::Rect, b: &city::Rect| (b.w * b.h).total_cmp(&(a.w * a.h));
         let mut named_districts: Vec<_> = plan.districts.iter().filter(|d| d.level > 0).collect();
@@ -138,7 +135,6 @@ impl City {
             plan,
             appearance,
             states: StatesCache::new(MOST_BYTES),
-            tallest,
             made_with: settings.clone(),
         }
     }
@@ -161,6 +157,11 @@ impl City {
         }
         self.states.clear();
         self.layout = self.boxes.version;
+    }
+
+    /// The tallest roof over all times, world units.
+    pub fn tallest(&self) -> f32 {
+        self.appearance.tallest() as f32
     }
 
     /// Number of points in time.

@@ -123,7 +123,7 @@ fn opened(
     settings: Res<Settings>,
 ) {
     shown.0 = take(&mut document, &settings);
-    rig.show_city(shown.0.as_ref().map_or(0.0, |city| city.tallest));
+    rig.show_city(shown.0.as_ref().map_or(0.0, |city| city.tallest()));
     (*moving, *laying) = Default::default();
 }
 
@@ -142,7 +142,7 @@ fn grew(
     let from = shown.0.as_mut().filter(|_| grew.anew && document.live().is_some());
     *moving = from.map(|before| Moving::between(before, &mut city, step.time())).unwrap_or_default();
     *laying = LayingOut::default();
-    rig.set_tallest(city.tallest);
+    rig.set_tallest(city.tallest());
     shown.0 = Some(city);
 }
 
@@ -167,7 +167,7 @@ fn follow_settings(
     {
         match outcome {
             Ok(city) if revision == document.revision() => {
-                rig.set_tallest(city.tallest);
+                rig.set_tallest(city.tallest());
                 shown.0 = Some(city);
             }
             // The document went on in the meantime, and brought its own.

@@ -122,6 +122,7 @@ mod tests {
             addresses: set.finish(),
             outgoing: Csr::from_rows(&rows),
             incoming: Csr::default(),
+            referents: Default::default(),
             roots: roots.iter().map(root).collect(),
             // The object that stands for the first type.
             mirror_of: vec![Some(ObjectId(1)), None, None],

@@ -4,7 +4,7 @@ use crate::error::Warning;
 use crate::reach::Search;
 use crate::{
     AddressMap, AllocationSite, Amount, BitSet, Csr, Facts, HeapType, InferredReference, Life, Loaders, NO_LENGTH,
-    ObjectId, ObjectIds, Origins, Root, TypeId, TypeSizes, roots::RootsByObject,
+    ObjectId, ObjectIds, Origins, Referents, Root, TypeId, TypeSizes, roots::RootsByObject,
 };
 use std::sync::OnceLock;
 
@@ -29,6 +29,8 @@ pub struct HeapColumns {
     pub outgoing: Csr,
     /// The transpose of `outgoing`.
     pub incoming: Csr,
+    /// Of the references, those of reference objects to their referents.
+    pub referents: Referents,
     /// The GC roots.
     pub roots: Vec<Root>,
     /// By type: the object that stands for it (its class mirror), alive as long as an instance is.
@@ -49,6 +51,8 @@ pub struct HeapState {
     reachable: OnceLock<BitSet>,
     totals: OnceLock<(Amount, Amount)>,
     inferred: Vec<InferredReference>,
+    /// The type of the objects that stand for types.
+    class_type: Option<u32>,
     roots_by_object: OnceLock<RootsByObject>,
 }
 
@@ -69,7 +73,9 @@ impl HeapState {
         reachable: Option<BitSet>,
         inferred: Vec<InferredReference>,
     ) -> HeapState {
+        let class_object = columns.mirror_of.iter().flatten().next();
         HeapState {
+            class_type: class_object.map(|o| columns.type_of[o.0 as usize]),
             columns,
             reachable: reachable.map(OnceLock::from).unwrap_or_default(),
             totals: OnceLock::new(),
@@ -82,6 +88,12 @@ impl HeapState {
     #[inline]
     pub fn mirror_of(&self, t: TypeId) -> Option<ObjectId> {
         self.columns.mirror_of.get(t.0 as usize).copied().flatten()
+    }
+
+    /// Whether the object stands for a type: its type is that of class objects.
+    #[inline]
+    pub fn is_class_object(&self, o: ObjectId) -> bool {
+        self.class_type == Some(self.columns.type_of[o.0 as usize])
     }
 
     /// Whether the source has objects that stand for types.
@@ -170,6 +182,12 @@ impl HeapState {
     #[inline]
     pub fn referrers(&self, o: ObjectId) -> &[ObjectId] {
         self.columns.incoming.of(o)
+    }
+
+    /// Of the references, those of reference objects (`java.lang.ref.Reference`) to their referents.
+    #[inline]
+    pub fn referents(&self) -> &Referents {
+        &self.columns.referents
     }
 
     /// Of the references, those that the source does not list but that must be there, ascending by source and target. In

@@ -107,6 +107,7 @@ impl<O: Observer> Replay<O> {
             addresses: set.finish(),
             incoming: outgoing.transpose(),
             outgoing,
+            referents: Default::default(),
             roots,
             mirror_of,
             sites: Vec::new(),

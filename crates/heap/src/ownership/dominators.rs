@@ -138,7 +138,7 @@ impl Walk {
                     parent.push(at);
                     cursor.push(0);
                     at = new;
-                    if order.len() % CHECKED == 0 {
+                    if order.len().is_multiple_of(CHECKED) {
                         progress.check()?;
                         progress.advance(CHECKED as u64);
                     }
@@ -169,7 +169,7 @@ impl Walk {
             semi[number[root.0 as usize] as usize] = 0;
         }
         for at in (1..count as u32).rev() {
-            if at as usize % CHECKED == 0 {
+            if (at as usize).is_multiple_of(CHECKED) {
                 progress.check()?;
                 progress.advance(CHECKED as u64);
             }

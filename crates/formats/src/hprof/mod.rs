@@ -33,8 +33,7 @@ use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{
-    AddressMap, AddressSet, AllocationSite, Csr, HeapColumns, HeapState, Inference, ObjectId, Referents, RootKind,
-    TypeKind,
+    AddressMap, AddressSet, AllocationSite, HeapColumns, HeapState, Inference, ObjectId, Referents, RootKind, TypeKind,
 };
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -127,7 +126,6 @@ pub fn load_within(input: &Input, limits: DumpLimits, progress: &Progress) -> Re
         odd_sizes,
         addresses,
         outgoing: graph.outgoing,
-        incoming: Csr::default(),
         referents: Referents::new(graph.referents, addresses_len),
         roots,
         mirror_of,

@@ -5,7 +5,7 @@
 //! object a GC root holds anyway has no node: it makes no difference.
 
 use super::KeepRules;
-use crate::{HeapState, ObjectId, RootKind, TypeId};
+use crate::{BitSet, HeapState, ObjectId, RootKind, TypeId};
 use ahash::AHashMap;
 
 /// The graph of one heap state under some rules. Cheap to make: a few bytes a type and a root.
@@ -20,11 +20,15 @@ pub struct KeepGraph<'h> {
     node_of_type: Vec<u32>,
     /// Types with a node, and their class objects.
     types: Vec<(TypeId, ObjectId)>,
-    /// From class objects to places in `types`.
+    /// From class objects to places in `types`, and which objects these are: the question is asked of all.
     types_of_mirror: AHashMap<ObjectId, Vec<u32>>,
+    mirrors: BitSet,
 }
 
 const NONE: u32 = u32::MAX;
+
+/// Targets looked at ahead of a walk.
+const AHEAD: usize = 8;
 
 impl<'h> KeepGraph<'h> {
     /// The graph of a heap state.
@@ -32,18 +36,20 @@ impl<'h> KeepGraph<'h> {
         let roots = root_objects(heap);
         let mut node_of_type = vec![NONE; heap.types().len()];
         let mut types = Vec::new();
+        let mut mirrors = BitSet::new(heap.object_count());
         let mut types_of_mirror: AHashMap<ObjectId, Vec<u32>> = AHashMap::new();
         for t in (0..heap.types().len() as u32).map(TypeId) {
             if let Some(mirror) = heap.mirror_of(t)
                 && roots.binary_search(&mirror).is_err()
             {
                 node_of_type[t.0 as usize] = types.len() as u32;
+                mirrors.insert(mirror.0);
                 types_of_mirror.entry(mirror).or_default().push(types.len() as u32);
                 types.push((t, mirror));
             }
         }
         let plain = heap.referents().all().iter().all(|r| rules.keeps(r.strength));
-        KeepGraph { heap, rules, plain, roots, node_of_type, types, types_of_mirror }
+        KeepGraph { heap, rules, plain, roots, node_of_type, types, types_of_mirror, mirrors }
     }
 
     /// The heap state.
@@ -75,12 +81,13 @@ impl<'h> KeepGraph<'h> {
     /// Calls `each` with the objects that refer to an object and keep it; some of them more than once.
     #[inline]
     pub fn keepers(&self, o: ObjectId, mut each: impl FnMut(ObjectId)) {
-        for &source in self.heap.referrers(o) {
-            if !self.plain && self.skipped(source) == Some(o) && !self.keeps(source, o) {
-                continue;
-            }
-            each(source);
-        }
+        self.heap.referrers(o).iter().copied().filter(|&source| self.is_keeper(source, o)).for_each(&mut each);
+    }
+
+    /// Whether an object that refers to another keeps it.
+    #[inline]
+    pub(super) fn is_keeper(&self, source: ObjectId, o: ObjectId) -> bool {
+        self.plain || self.skipped(source) != Some(o) || self.keeps(source, o)
     }
 
     /// The next node that a node (an object, or a type behind all objects) keeps and `wanted` says yes to. `cursor`
@@ -96,6 +103,9 @@ impl<'h> KeepGraph<'h> {
         let references = self.heap.references(o);
         let skip = self.skipped(o);
         while let Some(&target) = references.get(*cursor as usize) {
+            if *cursor % AHEAD as u32 == 0 {
+                self.look_ahead(&references[*cursor as usize..], &wanted);
+            }
             *cursor += 1;
             // The same target may be held by another field as well.
             let skipped =
@@ -111,6 +121,17 @@ impl<'h> KeepGraph<'h> {
             }
         }
         None
+    }
+
+    /// Has the processor fetch where the references of the next targets are, while the first of them is followed: the reads
+    /// do not wait for each other, those of a walk do.
+    #[inline]
+    fn look_ahead(&self, targets: &[ObjectId], wanted: impl Fn(u32) -> bool) {
+        let mut touched = 0;
+        for &target in targets.iter().take(AHEAD).filter(|t| wanted(t.0)) {
+            touched += self.heap.references(target).len();
+        }
+        std::hint::black_box(touched);
     }
 
     /// Whether a reference of `from` keeps `to`.
@@ -144,7 +165,7 @@ impl<'h> KeepGraph<'h> {
     /// The type nodes that keep an object because it is their class object.
     #[inline]
     pub(super) fn type_keepers(&self, o: ObjectId) -> &[u32] {
-        if self.types.is_empty() || !self.heap.is_class_object(o) {
+        if !self.mirrors.contains(o.0) {
             return &[];
         }
         self.types_of_mirror.get(&o).map_or(&[], Vec::as_slice)

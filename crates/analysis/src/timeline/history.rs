@@ -6,6 +6,7 @@ use super::{GrowingTree, NodeId, TimePoint, Timeline, TimelineBuilder};
 use crate::group::{self, GroupOptions, Grouped, Grouping, Reads};
 use memory_city_formats::{HeapSeries, Recording, SnapshotInfo};
 use memory_city_heap::error::{Error, Result, Warning};
+use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, HeapState};
 use std::collections::VecDeque;
@@ -22,6 +23,8 @@ pub struct History {
     maps: Mutex<VecDeque<(MapKey, Arc<ReferenceMap>)>>,
     /// The last grouped state: a selection asks for the same time again and again.
     last: Mutex<Option<GroupedState>>,
+    /// Dominator trees, the last one last.
+    dominators: Mutex<VecDeque<(DominatorsKey, Arc<Dominators>)>>,
 }
 
 /// Time and group of a reference map.
@@ -29,8 +32,14 @@ type MapKey = (usize, NodeId);
 /// A heap state, grouped, and its time.
 type GroupedState = (usize, Arc<HeapState>, Arc<Grouped>);
 
+/// The point of the series, and what keeps what.
+type DominatorsKey = (usize, KeepRules);
+
 /// Reference maps that are kept.
 const KEPT_MAPS: usize = 256;
+
+/// Dominator trees that are kept: those of two times that are compared. One takes about as much as its heap state.
+const KEPT_DOMINATORS: usize = 2;
 
 /// The grouping that suits the input: by allocation site where the source knows it, by package otherwise.
 pub const AUTO: &str = "auto";
@@ -106,6 +115,7 @@ impl History {
             points,
             maps: Mutex::default(),
             last: Mutex::new(last),
+            dominators: Mutex::default(),
         })
     }
 
@@ -183,6 +193,37 @@ impl History {
         }
         maps.push_back((key, Arc::clone(&map)));
         Ok(map)
+    }
+
+    /// The dominator tree at a point in time, with the heap state whose objects it is about. Computed once for whoever asks
+    /// for the same time and rules next, or next but one.
+    ///
+    /// # Errors
+    /// As [`History::references`].
+    pub fn dominators(
+        &self,
+        time: usize,
+        rules: KeepRules,
+        progress: &Progress,
+    ) -> Result<(Arc<HeapState>, Arc<Dominators>)> {
+        // Objects have the same numbers whenever the state is loaded.
+        let (heap, _) = self.grouped(time, progress)?;
+        let key = (self.points[time], rules);
+        {
+            let kept = self.dominators.lock().unwrap_or_else(|e| e.into_inner());
+            if let Some((_, tree)) = kept.iter().find(|(k, _)| *k == key) {
+                return Ok((heap, Arc::clone(tree)));
+            }
+        }
+        let tree = Arc::new(Dominators::new(&heap, rules, progress)?);
+        let mut kept = self.dominators.lock().unwrap_or_else(|e| e.into_inner());
+        // Somebody else may have made it meanwhile.
+        kept.retain(|(k, _)| *k != key);
+        if kept.len() >= KEPT_DOMINATORS {
+            kept.pop_front();
+        }
+        kept.push_back((key, Arc::clone(&tree)));
+        Ok((heap, tree))
     }
 
     /// All references at a point in time.

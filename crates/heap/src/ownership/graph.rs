@@ -33,7 +33,7 @@ const AHEAD: usize = 8;
 impl<'h> KeepGraph<'h> {
     /// The graph of a heap state.
     pub fn new(heap: &'h HeapState, rules: KeepRules) -> KeepGraph<'h> {
-        let roots = root_objects(heap);
+        let roots = root_objects(heap, |_| true);
         let mut node_of_type = vec![NONE; heap.types().len()];
         let mut types = Vec::new();
         let mut mirrors = BitSet::new(heap.object_count());
@@ -172,12 +172,13 @@ impl<'h> KeepGraph<'h> {
     }
 }
 
-/// Objects that real roots hold, ascending, each once. All static fields count where there are no others, or where no
-/// class objects hold them.
-fn root_objects(heap: &HeapState) -> Vec<ObjectId> {
+/// Objects that real roots of some numbers hold, ascending, each once. All static fields count where there are no others, or
+/// where no class objects hold them.
+pub(super) fn root_objects(heap: &HeapState, wanted: impl Fn(u32) -> bool) -> Vec<ObjectId> {
     let real = |kind: RootKind| kind != RootKind::StaticField || !heap.has_class_objects();
     let any_real = heap.roots().iter().any(|r| real(r.kind));
-    let held = heap.roots().iter().filter(|r| real(r.kind) || !any_real).map(|r| r.object);
+    let held = heap.roots().iter().zip(0..).filter(|(r, number)| (real(r.kind) || !any_real) && wanted(*number));
+    let held = held.map(|(r, _)| r.object);
     let mut roots: Vec<ObjectId> = held.filter(|o| (o.0 as usize) < heap.object_count()).collect();
     roots.sort_unstable();
     roots.dedup();

@@ -1,8 +1,8 @@
 //! Dominators against what their definition says, by taking each object out in turn.
 
-use super::{Dominators, KeepRules};
+use super::{Cut, Dominators, KeepGraph, KeepRules, ShortestPaths};
 use crate::progress::Progress;
-use crate::{Amount, HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, Strength, TypeId, TypeKind};
+use crate::{Amount, BitSet, HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, Strength, TypeId, TypeKind};
 use proptest::prelude::*;
 use std::collections::HashSet;
 
@@ -71,6 +71,15 @@ impl Plan {
         heap.finish()
     }
 
+    /// The references that keep: all, but for referents that do not.
+    pub fn edges(&self, rules: KeepRules) -> Vec<(u32, u32)> {
+        let heap = self.heap();
+        let graph = KeepGraph::new(&heap, rules);
+        let mut edges = Vec::new();
+        heap.objects().for_each(|o| graph.kept(o, |target| edges.push((o.0, target.0))));
+        edges
+    }
+
     /// What the roots reach without the objects of `without`.
     pub fn reached(&self, rules: KeepRules, without: &HashSet<u32>) -> HashSet<u32> {
         let heap = self.heap();
@@ -132,5 +141,91 @@ proptest! {
         for (at, &o) in order.iter().enumerate() {
             prop_assert!(tree.owner(o).is_none_or(|d| order[..at].contains(&d)));
         }
+        for owner in (0..plan.objects).map(|o| Some(ObjectId(o))).chain([None]) {
+            let owned: Vec<ObjectId> = tree.owned(owner).collect();
+            let mut expected: Vec<ObjectId> = order.iter().copied().filter(|&o| tree.owner(o) == owner).collect();
+            expected.sort_by_key(|&o| (std::cmp::Reverse(tree.retained(o).bytes), o));
+            if owner.is_none_or(|o| tree.is_reached(o)) {
+                prop_assert_eq!(owned, expected);
+            } else {
+                prop_assert_eq!(owned, []);
+            }
+        }
+    }
+
+    #[test]
+    fn shortest_paths_are_paths_and_none_is_shorter(plan in plans(), soft: bool, weak: bool, some: u32) {
+        let rules = KeepRules { soft, weak };
+        let heap = plan.heap();
+        let n = plan.objects as usize;
+        // Distances by relaxing every edge until nothing changes.
+        let mut edges = plan.edges(rules);
+        edges.extend(heap.objects().filter_map(|o| Some((o.0, heap.mirror_of(heap.type_of(o))?.0))));
+        let mut distance = vec![usize::MAX; n];
+        plan.roots.iter().for_each(|&o| distance[o as usize] = 0);
+        for _ in 0..n {
+            for &(from, to) in &edges {
+                distance[to as usize] = distance[to as usize].min(distance[from as usize].saturating_add(1));
+            }
+        }
+        let mut wanted = BitSet::new(n);
+        (0..plan.objects).filter(|o| some >> (o % 32) & 1 == 1).for_each(|o| { wanted.insert(o); });
+        for wanted in [None, Some(&wanted)] {
+            let paths = ShortestPaths::new(&heap, rules, wanted, &Progress::new()).expect("not cancelled");
+            for o in heap.objects().filter(|o| wanted.is_none_or(|w| w.contains(o.0))) {
+                prop_assert_eq!(paths.is_reached(o), distance[o.0 as usize] < usize::MAX);
+                let mut length = 0;
+                let mut at = o;
+                while let Some(by) = paths.keeper(at) {
+                    prop_assert!(edges.contains(&(by.0, at.0)));
+                    length += 1;
+                    at = by;
+                }
+                if paths.is_reached(o) {
+                    prop_assert_eq!(length, distance[o.0 as usize]);
+                    prop_assert!(plan.roots.contains(&at.0));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_cut_frees_what_is_not_reached_without_it(
+        plan in plans(),
+        soft: bool,
+        weak: bool,
+        cut_edges in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
+        whole: bool,
+        cut_roots in prop::collection::vec(any::<prop::sample::Index>(), 0..2),
+    ) {
+        let rules = KeepRules { soft, weak };
+        let heap = plan.heap();
+        let mut edges = plan.edges(rules);
+        let mut cut = Cut::new();
+        for index in cut_edges {
+            if edges.is_empty() {
+                break;
+            }
+            let edge = *index.get(&edges);
+            if whole {
+                cut.references(ObjectId(edge.0), ObjectId(edge.1));
+                edges.retain(|e| *e != edge);
+            } else {
+                cut.reference(ObjectId(edge.0), ObjectId(edge.1));
+                edges.remove(edges.iter().position(|e| *e == edge).expect("it was chosen"));
+            }
+        }
+        let mut without = plan.clone();
+        for index in cut_roots {
+            let at = index.index(plan.roots.len());
+            cut.root(at as u32);
+            without.roots[at] = u32::MAX;
+        }
+        without.roots.retain(|&o| o != u32::MAX);
+        let freed = cut.freed(&heap, rules, &Progress::new()).expect("not cancelled");
+        // Without the plan's referents: of these only those that keep are among the edges.
+        without = Plan { edges, referents: Vec::new(), ..without };
+        let expected = &plan.reached(rules, &HashSet::new()) - &without.reached(rules, &HashSet::new());
+        prop_assert_eq!(freed.iter().collect::<HashSet<u32>>(), expected);
     }
 }

@@ -39,6 +39,7 @@ mod reach;
 mod roots;
 mod state;
 mod types;
+pub mod unfinished;
 
 pub use addresses::{AddressMap, AddressSet, AddressWriter};
 pub use amount::Amount;

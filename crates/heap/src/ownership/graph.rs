@@ -93,6 +93,27 @@ impl<'h> KeepGraph<'h> {
             return (std::mem::replace(cursor, 1) == 0 && wanted(mirror)).then_some(mirror);
         }
         let o = ObjectId(node);
+        let found = self.step_objects(o, cursor, &wanted);
+        if found.is_some() {
+            return found;
+        }
+        if *cursor as usize == self.heap.references(o).len() {
+            *cursor += 1;
+            if let Some(t) = self.type_node(o).map(|t| n + t).filter(|&t| wanted(t)) {
+                return Some(t);
+            }
+        }
+        None
+    }
+
+    /// As [`KeepGraph::step`] of an object, without its type.
+    #[inline]
+    pub(super) fn step_objects(
+        &self,
+        o: ObjectId,
+        cursor: &mut u32,
+        mut wanted: impl FnMut(u32) -> bool,
+    ) -> Option<u32> {
         let references = self.heap.references(o);
         let skip = self.skipped(o);
         while let Some(&target) = references.get(*cursor as usize) {
@@ -104,13 +125,25 @@ impl<'h> KeepGraph<'h> {
                 return Some(target.0);
             }
         }
-        if *cursor as usize == references.len() {
-            *cursor += 1;
-            if let Some(t) = self.type_node(o).map(|t| n + t).filter(|&t| wanted(t)) {
-                return Some(t);
-            }
-        }
         None
+    }
+
+    /// Calls `each` with what a node keeps: objects, and for objects their type.
+    #[inline]
+    pub(super) fn kept_nodes(&self, node: u32, mut each: impl FnMut(u32)) {
+        let n = self.heap.object_count() as u32;
+        if node >= n {
+            return each(self.types[(node - n) as usize].1.0);
+        }
+        self.kept(ObjectId(node), |target| each(target.0));
+        if let Some(t) = self.type_node(ObjectId(node)) {
+            each(n + t);
+        }
+    }
+
+    /// How many nodes there are: objects, and types behind them.
+    pub(super) fn nodes(&self) -> usize {
+        self.heap.object_count() + self.types.len()
     }
 
     /// Whether a reference of `from` keeps `to`.

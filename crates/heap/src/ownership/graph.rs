@@ -100,11 +100,44 @@ impl<'h> KeepGraph<'h> {
             return (std::mem::replace(cursor, 1) == 0 && wanted(mirror)).then_some(mirror);
         }
         let o = ObjectId(node);
+        let found = self.step_ahead(o, cursor, &wanted, &wanted);
+        if found.is_some() {
+            return found;
+        }
+        if *cursor as usize == self.heap.references(o).len() {
+            *cursor += 1;
+            if let Some(t) = self.type_node(o).map(|t| n + t).filter(|&t| wanted(t)) {
+                return Some(t);
+            }
+        }
+        None
+    }
+
+    /// As [`KeepGraph::step`] of an object, without its type.
+    #[inline]
+    pub(super) fn step_objects(
+        &self,
+        o: ObjectId,
+        cursor: &mut u32,
+        wanted: impl FnMut(u32) -> bool,
+    ) -> Option<u32> {
+        self.step_ahead(o, cursor, wanted, |_| true)
+    }
+
+    /// `soon` says of a target whether it may be wanted, and changes nothing.
+    #[inline]
+    fn step_ahead(
+        &self,
+        o: ObjectId,
+        cursor: &mut u32,
+        mut wanted: impl FnMut(u32) -> bool,
+        soon: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
         let references = self.heap.references(o);
         let skip = self.skipped(o);
         while let Some(&target) = references.get(*cursor as usize) {
             if *cursor % AHEAD as u32 == 0 {
-                self.look_ahead(&references[*cursor as usize..], &wanted);
+                self.look_ahead(&references[*cursor as usize..], &soon);
             }
             *cursor += 1;
             // The same target may be held by another field as well.
@@ -112,12 +145,6 @@ impl<'h> KeepGraph<'h> {
                 skip == Some(target) && references.iter().position(|&r| r == target) == Some(*cursor as usize - 1);
             if !skipped && wanted(target.0) {
                 return Some(target.0);
-            }
-        }
-        if *cursor as usize == references.len() {
-            *cursor += 1;
-            if let Some(t) = self.type_node(o).map(|t| n + t).filter(|&t| wanted(t)) {
-                return Some(t);
             }
         }
         None
@@ -132,6 +159,24 @@ impl<'h> KeepGraph<'h> {
             touched += self.heap.references(target).len();
         }
         std::hint::black_box(touched);
+    }
+
+    /// Calls `each` with what a node keeps: objects, and for objects their type.
+    #[inline]
+    pub(super) fn kept_nodes(&self, node: u32, mut each: impl FnMut(u32)) {
+        let n = self.heap.object_count() as u32;
+        if node >= n {
+            return each(self.types[(node - n) as usize].1.0);
+        }
+        self.kept(ObjectId(node), |target| each(target.0));
+        if let Some(t) = self.type_node(ObjectId(node)) {
+            each(n + t);
+        }
+    }
+
+    /// How many nodes there are: objects, and types behind them.
+    pub(super) fn nodes(&self) -> usize {
+        self.heap.object_count() + self.types.len()
     }
 
     /// Whether a reference of `from` keeps `to`.

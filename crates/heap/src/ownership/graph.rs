@@ -5,6 +5,7 @@
 //! object a GC root holds anyway has no node: it makes no difference.
 
 use super::KeepRules;
+use super::rules::is_permanent;
 use crate::{BitSet, HeapState, ObjectId, RootKind, TypeId};
 use ahash::AHashMap;
 
@@ -33,7 +34,7 @@ const AHEAD: usize = 8;
 impl<'h> KeepGraph<'h> {
     /// The graph of a heap state.
     pub fn new(heap: &'h HeapState, rules: KeepRules) -> KeepGraph<'h> {
-        let roots = root_objects(heap, |_| true);
+        let roots = root_objects(heap, rules, |_| true);
         let mut node_of_type = vec![NONE; heap.types().len()];
         let mut types = Vec::new();
         let mut mirrors = BitSet::new(heap.object_count());
@@ -219,12 +220,17 @@ impl<'h> KeepGraph<'h> {
 
 /// Objects that real roots of some numbers hold, ascending, each once. All static fields count where there are no others, or
 /// where no class objects hold them.
-pub(super) fn root_objects(heap: &HeapState, wanted: impl Fn(u32) -> bool) -> Vec<ObjectId> {
+pub(super) fn root_objects(heap: &HeapState, rules: KeepRules, wanted: impl Fn(u32) -> bool) -> Vec<ObjectId> {
     let real = |kind: RootKind| kind != RootKind::StaticField || !heap.has_class_objects();
     let any_real = heap.roots().iter().any(|r| real(r.kind));
     let held = heap.roots().iter().zip(0..).filter(|(r, number)| (real(r.kind) || !any_real) && wanted(*number));
     let held = held.map(|(r, _)| r.object);
     let mut roots: Vec<ObjectId> = held.filter(|o| (o.0 as usize) < heap.object_count()).collect();
+    if rules.permanent_classes && any_real {
+        let permanent = |&t: &TypeId| is_permanent(&heap.types()[t.0 as usize]);
+        let types = (0..heap.types().len() as u32).map(TypeId).filter(permanent);
+        roots.extend(types.filter_map(|t| heap.mirror_of(t)));
+    }
     roots.sort_unstable();
     roots.dedup();
     roots

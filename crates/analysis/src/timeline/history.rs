@@ -5,11 +5,12 @@ use super::closures::KeptAmounts;
 use super::references::{ReferenceMap, reference_map};
 use super::{GrowingTree, NodeId, TimePoint, Timeline, TimelineBuilder};
 use crate::group::{self, GroupOptions, Grouped, Grouping, Reads};
+use crate::ownership::OwnerTree;
 use memory_city_formats::{HeapSeries, Recording, SnapshotInfo};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{Amount, HeapState};
+use memory_city_heap::{Amount, HeapState, ObjectId};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
@@ -216,6 +217,49 @@ impl History {
         Ok(map)
     }
 
+    /// The heap state at a point in time.
+    ///
+    /// # Errors
+    /// When it cannot be loaded again, or the work was cancelled.
+    pub(crate) fn heap(&self, time: usize, progress: &Progress) -> Result<Arc<HeapState>> {
+        self.series.load(self.points[time], progress)
+    }
+
+    /// The owners at a point in time, by names, with the heap state whose objects they are about.
+    ///
+    /// # Errors
+    /// As [`History::references`].
+    pub fn owners(
+        &self,
+        time: usize,
+        rules: KeepRules,
+        progress: &Progress,
+    ) -> Result<(Arc<HeapState>, Arc<OwnerTree>)> {
+        let (heap, dominators) = self.dominators(time, rules, progress)?;
+        let tree = Arc::new(OwnerTree::new(&heap, rules, &dominators, progress)?);
+        Ok((heap, tree))
+    }
+
+    /// By which field the first object of each pair refers to the second, for people; `None` where the input does not
+    /// know.
+    ///
+    /// # Errors
+    /// As [`History::references`].
+    pub(crate) fn fields(
+        &self,
+        time: usize,
+        pairs: &[(ObjectId, ObjectId)],
+        progress: &Progress,
+    ) -> Result<Vec<Option<String>>> {
+        match self.series.values(self.points[time], progress)? {
+            Some(values) => {
+                let places = values.reference_places(pairs, progress)?;
+                Ok(places.into_iter().map(|place| place.map(|place| place.short())).collect())
+            }
+            None => Ok(vec![None; pairs.len()]),
+        }
+    }
+
     /// The dominator tree at a point in time, with the heap state whose objects it is about. Computed once for whoever asks
     /// for the same time and rules next, or next but one.
     ///
@@ -228,7 +272,7 @@ impl History {
         progress: &Progress,
     ) -> Result<(Arc<HeapState>, Arc<Dominators>)> {
         // Objects have the same numbers whenever the state is loaded.
-        let (heap, _) = self.grouped(time, progress)?;
+        let heap = self.heap(time, progress)?;
         let key = (self.points[time], rules);
         {
             let kept = self.dominators.lock().unwrap_or_else(|e| e.into_inner());

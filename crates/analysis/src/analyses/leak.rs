@@ -2,13 +2,15 @@
 
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
 use crate::ownership::{
-    Accumulation, AccumulationRules, Elements, OwnerHistory, OwnerPath, accumulations, owner_paths,
+    Accumulation, AccumulationRules, Elements, OwnerHistory, OwnerPath, accumulations, ends, owner_paths,
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{History, Source, Unit};
 use memory_city_heap::error::Result;
-use memory_city_heap::ownership::KeepRules;
+use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
+use memory_city_heap::{HeapState, ObjectId};
+use std::cmp::Reverse;
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
     Box::new(Leak)
@@ -161,15 +163,33 @@ fn paths(
     points: &[Accumulation],
     progress: &Progress,
 ) -> Result<Vec<Option<OwnerPath>>> {
+    let (heap, dominators) = heaps.dominators(time, rules, progress)?;
     let example = |p: &Accumulation| {
-        let at = history.places()[p.place as usize].largest;
-        match p.elements {
-            Elements::Below(below) => at.or(history.places()[below as usize].largest),
-            Elements::Own | Elements::Larger => at,
-        }
+        let example = |place: u32| history.places()[place as usize].largest.map(|(o, _)| o);
+        let (place, element) = match &p.elements {
+            Elements::Below(below) => (example(p.place), below.first().and_then(|&p| example(p))),
+            Elements::Own | Elements::Larger => (example(p.place), None),
+        };
+        place.map(|o| most_of(&heap, &dominators, o)).or(element)
     };
     let examples: Vec<_> = points.iter().map(example).collect();
     owner_paths(heaps, time, rules, &examples, progress)
+}
+
+/// Of what an object owns, the object deepest down that alone keeps most of it: the array of the list, not the list.
+///
+/// Ends at the first of a chain of objects of one type: which node of a list comes last says nothing.
+fn most_of(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> ObjectId {
+    let mut at = o;
+    loop {
+        let next = dominators.owned(Some(at)).max_by_key(|&below| (dominators.retained(below).bytes, Reverse(below)));
+        let most = |next: &ObjectId| 10 * dominators.retained(*next).bytes >= 7 * dominators.retained(at).bytes;
+        let chained = |next: &ObjectId| heap.type_of(*next) == heap.type_of(at);
+        match next.filter(most).filter(|next| !chained(next)) {
+            Some(next) => at = next,
+            None => return at,
+        }
+    }
 }
 
 /// The place in words: its path without the packages that everybody knows.
@@ -185,21 +205,33 @@ fn place_text(history: &OwnerHistory, place: u32) -> String {
 }
 
 fn elements_text(history: &OwnerHistory, point: &Accumulation) -> String {
-    let name = |place: u32| history.places()[place as usize].name.to_string();
-    match point.elements {
-        Elements::Below(below) => name(below),
-        Elements::Own | Elements::Larger => name(point.place),
+    let at = |place: u32| &history.places()[place as usize];
+    match &point.elements {
+        Elements::Below(below) => {
+            let kind = |&p: &u32| {
+                let (first, last) = ends(&at(p).held, |h| h.heads);
+                format!("{} {} ({} at first)", count_text(last), at(p).name, count_text(first))
+            };
+            let mut kinds: Vec<String> = below.iter().take(KINDS).map(kind).collect();
+            if below.len() > KINDS {
+                kinds.push(format!("{} other kinds", below.len() - KINDS));
+            }
+            kinds.join(", ")
+        }
+        Elements::Own | Elements::Larger => at(point.place).name.to_string(),
     }
 }
+
+/// Kinds of elements that are named in a sentence.
+const KINDS: usize = 4;
 
 fn sentence(history: &OwnerHistory, point: &Accumulation) -> String {
     let (before, after) = point.count;
     let grown = bytes_text(point.bytes.1.saturating_sub(point.bytes.0));
     let place = place_text(history, point.place);
-    let what = elements_text(history, point);
     let holds = match point.elements {
-        Elements::Below(_) => format!("holds {} {what}, {} at first", count_text(after), count_text(before)),
-        Elements::Own => format!("are {} objects, {} at first", count_text(after), count_text(before)),
+        Elements::Below(_) => format!("holds {}", elements_text(history, point)),
+        Elements::Own => format!("are {} objects ({} at first)", count_text(after), count_text(before)),
         Elements::Larger => "became larger".to_owned(),
     };
     format!("{place} {holds}: +{grown}, {:.0} % of the growth of the heap", 100.0 * point.share)

@@ -30,10 +30,10 @@ impl Default for AccumulationRules {
 }
 
 /// What the elements of an accumulation are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Elements {
-    /// The objects of this place, which lies below the accumulation point.
-    Below(u32),
+    /// The objects of these places below the accumulation point, the one that grows most first.
+    Below(Vec<u32>),
     /// The objects of the point itself: a chain of nodes, or threads of one name.
     Own,
     /// None: what is there became larger, as an array does that a buffer grows into.
@@ -41,7 +41,7 @@ pub enum Elements {
 }
 
 /// Where the heap grows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Accumulation {
     /// The place.
     pub place: u32,
@@ -59,7 +59,14 @@ pub struct Accumulation {
 pub fn accumulations(history: &OwnerHistory, rules: AccumulationRules) -> Vec<Accumulation> {
     let Some(heap) = history.places().first().filter(|_| history.times() > 1) else { return Vec::new() };
     let children = history.children();
-    let top = &children[0];
+    // Classes and threads are no places: their fields and variables are.
+    let flat = |places: &[u32], is_flat: fn(&str) -> bool| -> Vec<u32> {
+        let names = |p: &u32| is_flat(&history.places()[*p as usize].name);
+        let (opened, kept): (Vec<u32>, Vec<u32>) = places.iter().copied().partition(names);
+        let own = opened.iter().copied().filter(|&p| growth_of_own(history, p));
+        kept.into_iter().chain(own).chain(opened.iter().flat_map(|&p| children[p as usize].iter().copied())).collect()
+    };
+    let top = &flat(&children[0], |name| name.starts_with("class "));
     let growth = |p: u32| history.places()[p as usize].growth();
     // What shrinks beside it makes no growth smaller.
     let gained: i64 = top.iter().map(|&p| growth(p).max(0)).sum();
@@ -78,28 +85,30 @@ pub fn accumulations(history: &OwnerHistory, rules: AccumulationRules) -> Vec<Ac
         .into_iter()
         .map(|(place, elements)| {
             let at = &history.places()[place as usize];
-            let counted = match elements {
-                Elements::Below(below) => &history.places()[below as usize].held,
-                Elements::Own | Elements::Larger => &at.held,
+            let count = match &elements {
+                Elements::Below(below) => below.iter().fold((0, 0), |sum, &p| {
+                    let (first, last) = ends(&history.places()[p as usize].held, |h| h.heads);
+                    (sum.0 + first, sum.1 + last)
+                }),
+                Elements::Own | Elements::Larger => ends(&at.held, |h| h.own.objects),
             };
-            let count = |h: &super::Holding| match elements {
-                Elements::Below(_) => h.heads,
-                Elements::Own | Elements::Larger => h.own.objects,
-            };
-            let ends = |held: &[super::Holding], value: &dyn Fn(&super::Holding) -> u64| {
-                (held.first().map_or(0, value), held.last().map_or(0, value))
-            };
-            Accumulation {
-                place,
-                elements,
-                count: ends(counted, &count),
-                bytes: ends(&at.held, &|h| h.total.bytes),
-                share: at.growth() as f64 / net.max(gained as f64),
-            }
+            let share = at.growth() as f64 / net.max(gained as f64);
+            Accumulation { place, elements, count, bytes: ends(&at.held, |h| h.total.bytes), share }
         })
         .collect();
     points.sort_by_key(|p| std::cmp::Reverse(p.bytes.1 as i64 - p.bytes.0 as i64));
     points
+}
+
+/// The first and the last value.
+pub(crate) fn ends(held: &[super::Holding], value: impl Fn(&super::Holding) -> u64) -> (u64, u64) {
+    (held.first().map_or(0, &value), held.last().map_or(0, &value))
+}
+
+/// Whether a place itself has more objects than before: not only what lies below.
+fn growth_of_own(history: &OwnerHistory, place: u32) -> bool {
+    let (first, last) = ends(&history.places()[place as usize].held, |h| h.heads);
+    last > first + 1
 }
 
 struct Finder<'a> {
@@ -144,31 +153,49 @@ impl Finder<'_> {
         last >= first + 2 && last * 4 >= first * 5
     }
 
+    /// The places below one; those that several of them share belong there too.
+    fn below(&self, place: u32) -> Vec<u32> {
+        let is_shared = |&p: &u32| self.history.places()[p as usize].name.starts_with("shared ");
+        let (shared, mut below): (Vec<u32>, Vec<u32>) =
+            self.children[place as usize].iter().copied().partition(is_shared);
+        below.extend(shared.iter().flat_map(|&p| &self.children[p as usize]));
+        below
+    }
+
+    /// Whether many objects of a place share its growth: elements are alike, and none of them is what grows.
+    fn is_spread(&self, place: u32) -> bool {
+        let largest = self.history.places()[place as usize].largest.map_or(0, |(_, bytes)| bytes);
+        2 * largest as i64 <= self.growth(place)
+    }
+
     /// Follows the growth from a place down.
     fn follow(&self, start: u32, found: &mut Vec<(u32, Elements)>, open: &mut Vec<u32>) {
         let mut place = start;
         // Threads of one name, class loaders: what stands on top may itself become more.
-        if self.multiplies(place, |h| h.heads) {
+        if self.multiplies(place, |h| h.heads) && self.is_spread(place) {
             found.push((place, Elements::Own));
             return;
         }
         loop {
             let growth = self.growth(place);
-            let mut below = self.children[place as usize].clone();
+            let mut below = self.below(place);
             below.sort_by_key(|&p| std::cmp::Reverse(self.growth(p)));
             let own = {
                 let held = &self.history.places()[place as usize].held;
                 let bytes = |h: Option<&super::Holding>| h.map_or(0, |h| h.own.bytes as i64);
                 bytes(held.last()) - bytes(held.first())
             };
-            let fans: Vec<u32> =
-                below.iter().copied().filter(|&p| self.growth(p) > 0 && self.multiplies(p, |h| h.heads)).collect();
+            let fans: Vec<u32> = below
+                .iter()
+                .copied()
+                .filter(|&p| self.growth(p) > 0 && self.multiplies(p, |h| h.heads) && self.is_spread(p))
+                .collect();
             let fanned: i64 = fans.iter().map(|&p| self.growth(p)).sum::<i64>() + own.max(0);
             let best = below.first().copied().filter(|&p| self.growth(p) > 0);
             match best {
                 // Elements become more, and with them what the place needs for itself.
                 Some(_) if !fans.is_empty() && fanned as f64 >= self.rules.most * growth as f64 => {
-                    return found.push((place, Elements::Below(fans[0])));
+                    return found.push((place, Elements::Below(fans)));
                 }
                 Some(best) if self.growth(best) as f64 >= self.rules.most * growth as f64 => place = best,
                 _ if own as f64 >= 0.5 * growth as f64 => {
@@ -186,7 +213,7 @@ impl Finder<'_> {
                         return open.extend(several);
                     }
                     // Many small ones: the place itself is where it grows.
-                    let elements = fans.first().map_or(Elements::Larger, |&p| Elements::Below(p));
+                    let elements = if fans.is_empty() { Elements::Larger } else { Elements::Below(fans) };
                     return found.push((place, elements));
                 }
             }

@@ -30,6 +30,38 @@ const COLLECTIONS: [&str; 24] = [
     "android.support.v4.util.",
 ];
 
+/// What the nested classes of collections are called that are parts of them; a task in a queue is not.
+const PARTS: [&str; 28] = [
+    "Node",
+    "Entry",
+    "Segment",
+    "Bucket",
+    "Bin",
+    "Index",
+    "Cell",
+    "Sync",
+    "Lock",
+    "Condition",
+    "Chunk",
+    "Leaf",
+    "Table",
+    "Tree",
+    "Map",
+    "Set",
+    "List",
+    "View",
+    "Values",
+    "Keys",
+    "Link",
+    "Slot",
+    "Page",
+    "Array",
+    "Vector",
+    "Branch",
+    "Item",
+    "Holder",
+];
+
 /// What a type is to its owner, found once for each type.
 #[derive(Clone, Debug)]
 pub(super) struct TypeRole {
@@ -43,6 +75,8 @@ pub(super) struct TypeRole {
     /// For those: how many bytes of the name say the outermost class. `java.util.HashMap` of `java.util.HashMap$Node`.
     outer: usize,
     is_nested: bool,
+    /// Named like the parts that collections are made of, not like what is put into them.
+    is_part: bool,
     is_set: bool,
     is_map: bool,
     /// A view of another collection: `java.util.Collections$SynchronizedMap`.
@@ -65,6 +99,7 @@ impl TypeRole {
             collection,
             outer,
             is_nested: outer < element.len(),
+            is_part: PARTS.iter().any(|part| element[element.rfind('$').unwrap_or(0)..].contains(part)),
             is_set: simple.ends_with("Set") || simple.ends_with("SetView"),
             is_map: simple[..simple.find('$').unwrap_or(simple.len())].ends_with("Map"),
             is_view: element.starts_with("java.util.Collections$"),
@@ -104,7 +139,7 @@ impl<'h> Folding<'h> {
         }
         // `HashMap$Node` in a `LinkedHashMap`, `ConcurrentLinkedQueue$Node`: nested classes of the container or of a class it
         // extends; views and sets hold the map they are made of.
-        let nested = own.is_nested && !own.is_view && self.declares(container, of);
+        let nested = own.is_nested && own.is_part && !own.is_view && self.declares(container, of);
         let backing = (around.is_set && own.is_map) || around.is_view;
         nested || backing
     }

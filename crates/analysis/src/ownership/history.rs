@@ -25,8 +25,8 @@ pub struct PlaceOverTime {
     pub name: Arc<str>,
     /// One for each time.
     pub held: Vec<Holding>,
-    /// The object that retains most of those there at the last time.
-    pub largest: Option<ObjectId>,
+    /// The object that retains most of those there at the last time, and how many bytes.
+    pub largest: Option<(ObjectId, u64)>,
 }
 
 impl PlaceOverTime {

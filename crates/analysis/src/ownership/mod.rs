@@ -21,6 +21,7 @@ mod owner;
 mod path;
 mod shared;
 
+pub(crate) use accumulation::ends;
 pub use accumulation::{Accumulation, AccumulationRules, Elements, accumulations};
 pub use history::{Holding, OwnerHistory, PlaceOverTime};
 pub use owner::{OwnerNode, OwnerTree};

@@ -30,8 +30,8 @@ pub struct OwnerNode {
     pub total: Amount,
     /// How many of the objects are no insides of others here: the collections, not their tables and entries.
     pub heads: u64,
-    /// The one of them that retains most; `None` where the node only names a root.
-    pub largest: Option<ObjectId>,
+    /// The one of them that retains most, and how many bytes; `None` where the node only names a root.
+    pub largest: Option<(ObjectId, u64)>,
 }
 
 /// The owners of a heap state.
@@ -61,7 +61,7 @@ impl OwnerTree {
         if first.shared.objects.is_empty() {
             return Ok(first.finish());
         }
-        let keepers = shared::find(&graph, dominators, &first, progress)?;
+        let keepers = shared::find(&graph, dominators, &mut first, progress)?;
         let mut second = Builder::new(heap, &graph, dominators);
         second.place(Some((&first, &keepers)), progress)?;
         Ok(second.finish())
@@ -91,7 +91,7 @@ impl OwnerTree {
 
 /// The tree under construction.
 pub(super) struct Builder<'a> {
-    heap: &'a HeapState,
+    pub(super) heap: &'a HeapState,
     graph: &'a KeepGraph<'a>,
     dominators: &'a Dominators,
     folding: Folding<'a>,
@@ -108,6 +108,8 @@ pub(super) struct Builder<'a> {
     /// By object: its node.
     pub(super) of: Vec<u32>,
     pub(super) shared: SharedOwners,
+    /// The class that an object is, for class objects.
+    pub(super) class_of: FxHashMap<ObjectId, TypeId>,
 }
 
 /// Where an object goes.
@@ -144,7 +146,10 @@ impl<'a> Builder<'a> {
             name_of_type: Vec::new(),
             of: vec![0; heap.object_count()],
             shared: SharedOwners::new(heap.object_count()),
+            class_of: FxHashMap::default(),
         };
+        let mirrors = (0..heap.types().len() as u32).map(TypeId);
+        builder.class_of = mirrors.filter_map(|t| Some((heap.mirror_of(t)?, t))).collect();
         builder.name_of_type = heap.types().iter().map(|t| builder.name(type_name(t))).collect();
         builder
     }
@@ -182,7 +187,7 @@ impl<'a> Builder<'a> {
         node
     }
 
-    fn child_named(&mut self, parent: u32, name: &str) -> u32 {
+    pub(super) fn child_named(&mut self, parent: u32, name: &str) -> u32 {
         let name = self.name(name);
         self.child(parent, name, None)
     }
@@ -190,19 +195,12 @@ impl<'a> Builder<'a> {
     /// Places all objects that roots reach, owners before what they own.
     fn place(&mut self, known: Option<(&Builder<'_>, &shared::Keepers)>, progress: &Progress) -> Result<()> {
         let dominators = self.dominators;
-        // The class that an object is, for class objects.
-        let mut class_of: FxHashMap<ObjectId, TypeId> = FxHashMap::default();
-        for t in (0..self.heap.types().len() as u32).map(TypeId) {
-            if let Some(mirror) = self.heap.mirror_of(t) {
-                class_of.insert(mirror, t);
-            }
-        }
         for (i, o) in dominators.top_down().enumerate() {
             if i.is_multiple_of(CHECKED) {
                 progress.check()?;
                 progress.advance(CHECKED as u64);
             }
-            let spot = self.spot(o, &class_of, known);
+            let spot = self.spot(o, known);
             let of = self.heap.type_of(o);
             let (node, is_head) = match spot {
                 Spot::Inside(node) => (node, false),
@@ -218,9 +216,9 @@ impl<'a> Builder<'a> {
             at.own += Amount { objects: 1, bytes: self.heap.size_of(o) };
             if is_head {
                 at.heads += 1;
-                let more = |than: ObjectId| dominators.retained(o).bytes > dominators.retained(than).bytes;
-                if at.largest.is_none_or(more) {
-                    at.largest = Some(o);
+                let bytes = dominators.retained(o).bytes;
+                if at.largest.is_none_or(|(_, most)| bytes > most) {
+                    at.largest = Some((o, bytes));
                 }
             }
         }
@@ -242,19 +240,20 @@ impl<'a> Builder<'a> {
         None
     }
 
-    fn spot(
-        &mut self,
-        o: ObjectId,
-        class_of: &FxHashMap<ObjectId, TypeId>,
-        known: Option<(&Builder<'_>, &shared::Keepers)>,
-    ) -> Spot {
+    fn spot(&mut self, o: ObjectId, known: Option<(&Builder<'_>, &shared::Keepers)>) -> Spot {
         let owner = self.dominators.owner(o);
         if let Some(d) = owner {
             self.shared.inherit(o, d);
         }
-        if let Some(&t) = class_of.get(&o) {
-            let parent = owner.map_or(0, |d| self.of[d.0 as usize]);
+        if let Some(&t) = self.class_of.get(&o) {
             let name = class_name(type_name(&self.heap.types()[t.0 as usize]));
+            // Most are held by the VM, or alone by their loader; the others like any object.
+            let parent = match owner {
+                None if self.graph.roots().binary_search(&o).is_err() => match self.shared_spot(o, 0, known) {
+                    Spot::Inside(node) | Spot::Below(node) | Spot::At(node) => node,
+                },
+                owner => owner.map_or(0, |d| self.of[d.0 as usize]),
+            };
             return Spot::At(self.child_named(parent, &name));
         }
         let Some(d) = owner else {
@@ -282,7 +281,7 @@ impl<'a> Builder<'a> {
         if !is_direct {
             return self.shared_spot(o, node, known);
         }
-        if let Some(&t) = class_of.get(&d) {
+        if let Some(&t) = self.class_of.get(&d) {
             let class = type_name(&self.heap.types()[t.0 as usize]);
             return Spot::Below(match static_field(self.heap, class, o) {
                 Some(field) => self.child_named(node, &static_name(field)),
@@ -308,9 +307,9 @@ impl<'a> Builder<'a> {
                 true => Spot::Inside(node),
                 false => Spot::Below(node),
             },
-            shared::Keeping::Within(path) => {
+            shared::Keeping::Within(path, several) => {
                 let place = path.iter().fold(node, |node, name| self.child_named(node, name));
-                Spot::Below(self.child_named(place, shared::SEVERAL))
+                Spot::Below(if several { self.child_named(place, shared::SEVERAL) } else { place })
             }
             shared::Keeping::By(name) => Spot::Below(self.child_named(node, &name)),
         }

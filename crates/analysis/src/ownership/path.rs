@@ -1,11 +1,11 @@
 //! How an object hangs on its GC root: the objects between, by fields where the input knows them.
 
-use super::names::{best_root, root_names, type_name};
+use super::names::{best_root, type_name};
 use crate::timeline::History;
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{KeepRules, ShortestPaths};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{BitSet, HeapState, ObjectId};
+use memory_city_heap::{BitSet, HeapState, ObjectId, Root};
 
 /// A path from a GC root to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,9 @@ impl OwnerPath {
             if i >= head && i < tail {
                 continue;
             }
-            text.push_str(" → ");
+            if !text.is_empty() {
+                text.push_str(" → ");
+            }
             if let Some(field) = &step.field {
                 text.push_str(field);
                 text.push_str(": ");
@@ -90,9 +92,19 @@ pub fn owner_paths(
     Ok(ways.into_iter().map(|way| way.map(|way| path(&heap, &way, &mut fields))).collect())
 }
 
+/// The root itself, with the name of its thread and the line.
+fn root_text(root: &Root) -> String {
+    match root.detail.is_empty() {
+        true => root.kind.title().to_owned(),
+        false => format!("{} ({})", root.detail, root.kind.title().to_lowercase()),
+    }
+}
+
 fn path(heap: &HeapState, way: &[ObjectId], fields: &mut impl Iterator<Item = Option<String>>) -> OwnerPath {
     let root = match way.first() {
-        Some(&o) => best_root(heap, o).map_or_else(|| "the VM".to_owned(), |r| root_names(r).join(", ")),
+        // A class says where it is by itself.
+        Some(&o) if heap.is_class_object(o) => String::new(),
+        Some(&o) => best_root(heap, o).map_or_else(|| "the VM".to_owned(), root_text),
         None => String::new(),
     };
     let class = |o: ObjectId| {

@@ -4,6 +4,7 @@
 //! named: two maps that share all products own them together. What refers to it may be shared itself; then its own keepers
 //! count. Found for all shared objects at once, repeated until nothing changes (the sets only grow, and are small).
 
+use super::names::{static_field, static_name, type_name};
 use super::owner::Builder;
 use memory_city_heap::ObjectId;
 use memory_city_heap::error::Result;
@@ -21,6 +22,7 @@ pub(super) const SEVERAL: &str = "shared between several";
 const MOST: usize = 3;
 
 /// The shared objects, and for each object the nearest of them that it lies below.
+#[derive(Default)]
 pub(super) struct SharedOwners {
     /// In the order they were found: owners first.
     pub objects: Vec<ObjectId>,
@@ -83,6 +85,22 @@ impl Sharers {
         }
     }
 
+    /// Threads and handles of the VM look at what others keep: where others do, they are not named.
+    fn leave_out_passing(&mut self, first: &Builder<'_>) {
+        let Sharers::Few(nodes) = self else { return };
+        let passes = |&node: &u32| {
+            let mut top = node;
+            while first.nodes[top as usize].parent != 0 {
+                top = first.nodes[top as usize].parent;
+            }
+            let name = &first.nodes[top as usize].name;
+            ["thread ", "JNI", "Monitor", "Other root"].iter().any(|p| name.starts_with(p))
+        };
+        if !nodes.iter().all(passes) {
+            nodes.retain(|node| !passes(node));
+        }
+    }
+
     fn add(&mut self, node: u32) -> bool {
         let Sharers::Few(nodes) = self else { return false };
         match nodes.binary_search(&node) {
@@ -111,8 +129,8 @@ pub(super) struct Keepers {
 pub(super) enum Keeping {
     /// Its owner keeps it, through its insides.
     Container,
-    /// Several objects of one place do; the names down to it.
-    Within(Vec<Arc<str>>),
+    /// This place below the owner does; the names down to it, and whether several objects of it do.
+    Within(Vec<Arc<str>>, bool),
     /// These do.
     By(String),
 }
@@ -124,10 +142,10 @@ pub(super) enum Keeping {
 pub(super) fn find(
     graph: &KeepGraph<'_>,
     dominators: &Dominators,
-    first: &Builder<'_>,
+    first: &mut Builder<'_>,
     progress: &Progress,
 ) -> Result<Keepers> {
-    let shared = &first.shared;
+    let shared = std::mem::take(&mut first.shared);
     let owner_node = |o: ObjectId| dominators.owner(o).map_or(0, |d| first.of[d.0 as usize]);
     let base: Vec<u32> = shared.objects.iter().map(|&o| owner_node(o)).collect();
     let mut all = vec![Sharers::Few(Vec::new()); shared.objects.len()];
@@ -155,18 +173,23 @@ pub(super) fn find(
             match within {
                 Some(u) if u as usize == i => {}
                 Some(u) => from.push((u, i as u32)),
-                None => match head(first, first.of[keeper.0 as usize], base) {
-                    Some(head) => {
-                        all[i].add(head);
+                None => {
+                    let place = place_of(first, keeper, o);
+                    match head(first, place, base) {
+                        Some(head) => {
+                            all[i].add(head);
+                        }
+                        None => is_container = true,
                     }
-                    None => is_container = true,
-                },
+                }
             }
         });
         if is_container && owner.is_some() {
             all[i] = Sharers::Container;
         }
     }
+    first.shared = shared;
+    let (first, shared) = (&*first, &first.shared);
     from.sort_unstable();
     from.dedup();
     let mut open: Vec<u32> = (0..all.len() as u32).rev().collect();
@@ -183,7 +206,21 @@ pub(super) fn find(
             }
         }
     }
+    for sharers in &mut all {
+        sharers.leave_out_passing(first);
+    }
     Ok(Keepers { all, base })
+}
+
+/// Where what refers to an object lies: of class objects the static field.
+fn place_of(first: &mut Builder<'_>, keeper: ObjectId, o: ObjectId) -> u32 {
+    let node = first.of[keeper.0 as usize];
+    let Some(&t) = first.class_of.get(&keeper) else { return node };
+    let class = type_name(&first.heap.types()[t.0 as usize]);
+    match static_field(first.heap, class, o) {
+        Some(field) => first.child_named(node, &static_name(field)),
+        None => node,
+    }
 }
 
 /// The place next below `base` above a node; of classes and threads the place below that, which says which field or method.
@@ -213,10 +250,16 @@ impl Keepers {
             Sharers::Few(nodes) => match &nodes[..] {
                 // Only what is shared itself and kept by nothing else: a circle cannot be.
                 [] => Keeping::By("shared".to_owned()),
-                [one] => Keeping::Within(names_below(first, *one, self.base[i])),
+                [one] => {
+                    let names = names_below(first, *one, self.base[i]);
+                    // What a field or a variable refers to it owns, beside those who look at it.
+                    let several = !names.last().is_some_and(|n| is_variable(n));
+                    Keeping::Within(names, several)
+                }
                 several => {
+                    let base = &first.nodes[self.base[i] as usize].name;
                     let mut names: Vec<String> =
-                        several.iter().map(|&n| short(&names_below(first, n, self.base[i]))).collect();
+                        several.iter().map(|&n| short(base, &names_below(first, n, self.base[i]))).collect();
                     names.sort_unstable();
                     names.dedup();
                     Keeping::By(format!("shared by {}", names.join(" and ")))
@@ -238,9 +281,16 @@ fn names_below(first: &Builder<'_>, node: u32, base: u32) -> Vec<Arc<str>> {
     names
 }
 
+fn is_variable(name: &str) -> bool {
+    name.starts_with("static ") || name.starts_with("local variable of ")
+}
+
 /// `com.acme.Cache.entries` for a class and its field, otherwise the names as they are.
-pub(super) fn short(names: &[Arc<str>]) -> String {
+fn short(base: &str, names: &[Arc<str>]) -> String {
     match names {
+        [field] if base.starts_with("class ") && field.starts_with("static ") => {
+            format!("{}.{}", &base["class ".len()..], &field["static ".len()..])
+        }
         [class, field] if class.starts_with("class ") && field.starts_with("static ") => {
             format!("{}.{}", &class["class ".len()..], &field["static ".len()..])
         }

@@ -189,6 +189,11 @@ impl<'a> ObjectView<'a> {
         self.object(Reads::ROOTS).map(|(heap, id)| heap.roots_of(id)).into_iter().flatten()
     }
 
+    /// Whether any GC root reaches it ([`Reads::REACHABLE`]).
+    pub fn is_reachable(&self) -> Option<bool> {
+        self.object(Reads::REACHABLE).map(|(heap, id)| heap.is_reachable(id))
+    }
+
     /// The object that stands for its class ([`Reads::CLASS_OBJECT`]), where the input has one.
     pub fn class_object(&self) -> Option<ObjectView<'a>> {
         let (heap, id) = self.object(Reads::CLASS_OBJECT)?;

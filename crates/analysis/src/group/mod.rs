@@ -47,6 +47,7 @@ mod presets;
 mod reads;
 mod registry;
 mod root_sets;
+pub mod script;
 mod transform;
 mod tree;
 mod values;

@@ -201,8 +201,17 @@ impl<'a> ObjectView<'a> {
         Some(ObjectView { subject: Subject::Object { heap, id: mirror, among: None }, ..*self })
     }
 
+    /// The heap state, the object's number there, and the objects that are seen; or what the objects of a cohort have in
+    /// common. For whoever hands an object on: who looks at it is asked what it reads.
+    pub(super) fn subject(&self) -> Result<(&'a HeapState, ObjectId, Option<&'a BitSet>), &'a CohortFacts<'a>> {
+        match self.subject {
+            Subject::Object { heap, id, among } => Ok((heap, id, among)),
+            Subject::Cohort(facts) => Err(facts),
+        }
+    }
+
     #[inline]
-    fn type_id(&self) -> Option<TypeId> {
+    pub(super) fn type_id(&self) -> Option<TypeId> {
         match self.subject {
             Subject::Object { heap, id, .. } => Some(heap.type_of(id)),
             Subject::Cohort(_) => None,

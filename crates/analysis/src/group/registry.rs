@@ -68,6 +68,8 @@ pub(super) struct ClassifierEntry {
     pub meta: ClassifierMeta,
     pub options: &'static [OptionInfo],
     pub inside: Inside,
+    /// Typed by somebody, and may be typed again.
+    pub script: bool,
     make: Box<Make>,
 }
 
@@ -158,7 +160,25 @@ impl Registry {
         make: impl Fn(&ClassifierRequest<'_>) -> Result<Arc<dyn Classifier>, String> + Send + Sync + 'static,
     ) -> Result<(), RegistryError> {
         self.check_name(&meta.id, true)?;
-        self.entries.push(ClassifierEntry { meta, options, inside, make: Box::new(make) });
+        self.entries.push(ClassifierEntry { meta, options, inside, script: false, make: Box::new(make) });
+        Ok(())
+    }
+
+    /// Adds a script, in place of one of the same id.
+    pub(super) fn put_script(
+        &mut self,
+        meta: ClassifierMeta,
+        make: impl Fn(&ClassifierRequest<'_>) -> Result<Arc<dyn Classifier>, String> + Send + Sync + 'static,
+    ) -> Result<(), RegistryError> {
+        let old = self.entries.iter().position(|e| e.script && e.meta.id == meta.id);
+        if old.is_none() {
+            self.check_name(&meta.id, true)?;
+        }
+        let new = ClassifierEntry { meta, options: &[], inside: Inside::Options, script: true, make: Box::new(make) };
+        match old {
+            Some(old) => self.entries[old] = new,
+            None => self.entries.push(new),
+        }
         Ok(())
     }
 

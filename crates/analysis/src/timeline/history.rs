@@ -76,6 +76,7 @@ impl History {
         options: GroupOptions,
         progress: &Progress,
     ) -> Result<History> {
+        let options = GroupOptions { include_unreachable: options.include_unreachable || grouping.wants_unreachable(), ..options };
         let of_interest = |p: &SnapshotInfo| options.gc_starts || p.gc.as_ref().is_none_or(|gc| gc.end);
         let mut points: Vec<usize> = (0..series.points().len()).filter(|&i| of_interest(&series.points()[i])).collect();
         if points.len() > 1 {
@@ -347,6 +348,7 @@ fn recorded(
         progress.check()?;
         progress.advance(1);
         changed.extend_from_slice(tree.step(recording.log.changes(i), i.div_ceil(2) as u32));
+        tree.check()?;
         if wanted.next_if_eq(&i).is_some() {
             changed.sort_unstable();
             changed.dedup();

@@ -5,7 +5,7 @@
 //! object a GC root holds anyway has no node: it makes no difference.
 
 use super::KeepRules;
-use crate::{HeapState, ObjectId, RootKind, TypeId};
+use crate::{HeapState, ObjectId, Root, RootKind, TypeId};
 use ahash::AHashMap;
 
 /// The graph of one heap state under some rules. Cheap to make: a few bytes a type and a root.
@@ -29,13 +29,26 @@ const NONE: u32 = u32::MAX;
 impl<'h> KeepGraph<'h> {
     /// The graph of a heap state.
     pub fn new(heap: &'h HeapState, rules: KeepRules) -> KeepGraph<'h> {
-        let roots = root_objects(heap);
+        Self::with_types(heap, rules, |mirror, roots| roots.binary_search(&mirror).is_err())
+    }
+
+    /// The same, with a node for every type that has a class object: for questions of roots that might be gone.
+    pub(super) fn with_all_types(heap: &'h HeapState, rules: KeepRules) -> KeepGraph<'h> {
+        Self::with_types(heap, rules, |_, _| true)
+    }
+
+    fn with_types(
+        heap: &'h HeapState,
+        rules: KeepRules,
+        wanted: impl Fn(ObjectId, &[ObjectId]) -> bool,
+    ) -> KeepGraph<'h> {
+        let roots = root_objects(heap, |_| true);
         let mut node_of_type = vec![NONE; heap.types().len()];
         let mut types = Vec::new();
         let mut types_of_mirror: AHashMap<ObjectId, Vec<u32>> = AHashMap::new();
         for t in (0..heap.types().len() as u32).map(TypeId) {
             if let Some(mirror) = heap.mirror_of(t)
-                && roots.binary_search(&mirror).is_err()
+                && wanted(mirror, &roots)
             {
                 node_of_type[t.0 as usize] = types.len() as u32;
                 types_of_mirror.entry(mirror).or_default().push(types.len() as u32);
@@ -81,6 +94,19 @@ impl<'h> KeepGraph<'h> {
             }
             each(source);
         }
+    }
+
+    /// Whether one of the objects that refer to an object and keep it fits.
+    #[inline]
+    pub(super) fn has_keeper(&self, o: ObjectId, fits: impl Fn(ObjectId) -> bool) -> bool {
+        let keeps = |source: ObjectId| self.plain || self.skipped(source) != Some(o) || self.keeps(source, o);
+        self.heap.referrers(o).iter().any(|&source| fits(source) && keeps(source))
+    }
+
+    /// The place among the references of an object of the one that does not keep.
+    pub(super) fn skipped_place(&self, o: ObjectId) -> Option<usize> {
+        let skip = self.skipped(o)?;
+        self.heap.references(o).iter().position(|&target| target == skip)
     }
 
     /// The next node that a node (an object, or a type behind all objects) keeps and `wanted` says yes to. `cursor`
@@ -184,12 +210,12 @@ impl<'h> KeepGraph<'h> {
     }
 }
 
-/// Objects that real roots hold, ascending, each once. All static fields count where there are no others, or where no
-/// class objects hold them.
-fn root_objects(heap: &HeapState) -> Vec<ObjectId> {
+/// Objects that those of the real roots hold which fit, ascending, each once. All static fields count where there are no
+/// others, or where no class objects hold them.
+pub(super) fn root_objects(heap: &HeapState, fits: impl Fn(&Root) -> bool) -> Vec<ObjectId> {
     let real = |kind: RootKind| kind != RootKind::StaticField || !heap.has_class_objects();
     let any_real = heap.roots().iter().any(|r| real(r.kind));
-    let held = heap.roots().iter().filter(|r| real(r.kind) || !any_real).map(|r| r.object);
+    let held = heap.roots().iter().filter(|r| (real(r.kind) || !any_real) && fits(r)).map(|r| r.object);
     let mut roots: Vec<ObjectId> = held.filter(|o| (o.0 as usize) < heap.object_count()).collect();
     roots.sort_unstable();
     roots.dedup();

@@ -1,9 +1,9 @@
 //! Owners and closures against what their definitions say, by taking objects out in turn.
 
 use super::sets::SetLimits;
-use super::{Dominators, GroupAmounts, GroupClosures, KeepRules, ObjectGroups};
+use super::{Dominators, GroupAmounts, GroupClosures, KeepRules, ObjectClosures, ObjectGroups};
 use crate::progress::Progress;
-use crate::{Amount, HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, Strength, TypeId, TypeKind};
+use crate::{Amount, BitSet, HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, Strength, TypeId, TypeKind};
 use proptest::prelude::*;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -249,5 +249,85 @@ proptest! {
                 prop_assert_eq!(found, retained[group as usize]);
             }
         }
+    }
+}
+
+fn bits(plan: &Plan, objects: &HashSet<u32>) -> BitSet {
+    let mut set = BitSet::new(plan.objects as usize);
+    objects.iter().for_each(|&o| {
+        set.insert(o);
+    });
+    set
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    #[test]
+    fn sets_of_objects_reach_and_retain_what_their_definitions_say(
+        plan in plans(),
+        soft: bool,
+        weak: bool,
+        set in prop::collection::hash_set(0u32..30, 0..12),
+    ) {
+        let rules = KeepRules { soft, weak };
+        let heap = plan.heap();
+        let progress = Progress::new();
+        let closures = ObjectClosures::new(&heap, rules, &progress).expect("not cancelled");
+        prop_assert_eq!(closures.live(), &bits(&plan, &plan.reached(rules, &HashSet::new())));
+        let set: HashSet<u32> = set.into_iter().filter(|&o| o < plan.objects).collect();
+        let found = closures.of(&bits(&plan, &set), &progress).expect("not cancelled");
+        prop_assert_eq!(&found.retained, &bits(&plan, &plan.retained(&heap, rules, &set)));
+        prop_assert_eq!(&found.deep, &bits(&plan, &plan.deep(&heap, rules, &set)));
+        let all = found.deep.iter().collect::<Vec<_>>();
+        prop_assert_eq!(closures.amount(&found.deep), amount(&heap, all));
+    }
+
+    #[test]
+    fn what_goes_with_references_or_roots_is_what_the_others_do_not_reach(
+        plan in plans(),
+        soft: bool,
+        weak: bool,
+        cut in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
+        gone in prop::collection::vec(any::<bool>(), 4),
+    ) {
+        let rules = KeepRules { soft, weak };
+        let heap = plan.heap();
+        let progress = Progress::new();
+        let closures = ObjectClosures::new(&heap, rules, &progress).expect("not cancelled");
+        let live = plan.reached(rules, &HashSet::new());
+        // Some plain references; the heap without them.
+        let cut: HashSet<usize> = if plan.edges.is_empty() {
+            HashSet::new()
+        } else {
+            cut.iter().map(|at| at.index(plan.edges.len())).collect()
+        };
+        let mut without = plan.clone();
+        let mut at = 0;
+        without.edges.retain(|_| {
+            at += 1;
+            !cut.contains(&(at - 1))
+        });
+        let sources: Vec<ObjectId> = cut.iter().map(|&at| ObjectId(plan.edges[at].0)).collect();
+        // The references of an object are its edges, in their order; then its referents.
+        let number = |from: ObjectId, place: usize| {
+            plan.edges.iter().enumerate().filter(|(_, edge)| edge.0 == from.0).nth(place).map(|(at, _)| at)
+        };
+        let is_cut = |from: ObjectId, place: usize, _: ObjectId| number(from, place).is_some_and(|at| cut.contains(&at));
+        // A referent that is an edge too counts where it comes first: which of them is cut makes a difference there.
+        let both = |r: &(u32, u32, u8)| plan.edges.contains(&(r.0, r.1));
+        if !plan.referents.iter().any(both) {
+            let freed = closures.freed_without_references(sources.into_iter(), is_cut, &progress).expect("not cancelled");
+            prop_assert_eq!(&freed, &bits(&plan, &(&live - &without.reached(rules, &HashSet::new()))));
+        }
+        let is_gone = |at: usize| gone[at % gone.len()];
+        let mut without = plan.clone();
+        let mut at = 0;
+        without.roots.retain(|_| {
+            at += 1;
+            !is_gone(at - 1)
+        });
+        let number = |root: &Root| heap.roots().iter().position(|r| std::ptr::eq(r, root)).expect("one of them");
+        let freed = closures.freed_without_roots(|root| is_gone(number(root)), &progress).expect("not cancelled");
+        prop_assert_eq!(&freed, &bits(&plan, &(&live - &without.reached(rules, &HashSet::new()))));
     }
 }

@@ -4,18 +4,20 @@
 //! (A reference from every instance to its class object would double the references of many heaps.) A type whose class
 //! object a GC root holds anyway has no node: it makes no difference.
 
-use super::KeepRules;
-use crate::{HeapState, ObjectId, Root, RootKind, TypeId};
+use super::{KeepRules, roots};
+use crate::{HeapState, ObjectId, TypeId};
 use ahash::AHashMap;
 
-/// The graph of one heap state under some rules. Cheap to make: a few bytes a type and a root.
+/// The graph of one heap state under some rules. Cheap to make: a few bytes a type and a root. States of traces are walked
+/// once for [`KeepGraph::unrecorded_roots`].
 pub struct KeepGraph<'h> {
     heap: &'h HeapState,
     rules: KeepRules,
     /// Whether every reference keeps: then nobody needs to look.
     plain: bool,
-    /// Objects that roots hold, ascending, each once.
+    /// Objects that roots hold, ascending, each once; those of `unrecorded` too.
     roots: Vec<ObjectId>,
+    unrecorded: Vec<ObjectId>,
     /// By type: its place in `types`, or [`NONE`].
     node_of_type: Vec<u32>,
     /// Types with a node, and their class objects.
@@ -42,7 +44,7 @@ impl<'h> KeepGraph<'h> {
         rules: KeepRules,
         wanted: impl Fn(ObjectId, &[ObjectId]) -> bool,
     ) -> KeepGraph<'h> {
-        let roots = root_objects(heap, |_| true);
+        let roots = roots::root_objects(heap, |_| true);
         let mut node_of_type = vec![NONE; heap.types().len()];
         let mut types = Vec::new();
         let mut types_of_mirror: AHashMap<ObjectId, Vec<u32>> = AHashMap::new();
@@ -56,7 +58,14 @@ impl<'h> KeepGraph<'h> {
             }
         }
         let plain = heap.referents().all().iter().all(|r| rules.keeps(r.strength));
-        KeepGraph { heap, rules, plain, roots, node_of_type, types, types_of_mirror }
+        let mut graph =
+            KeepGraph { heap, rules, plain, roots, unrecorded: Vec::new(), node_of_type, types, types_of_mirror };
+        if heap.origins().is_some() {
+            graph.unrecorded = roots::unrecorded(&graph);
+            graph.roots.extend_from_slice(&graph.unrecorded);
+            graph.roots.sort_unstable();
+        }
+        graph
     }
 
     /// The heap state.
@@ -70,6 +79,13 @@ impl<'h> KeepGraph<'h> {
     #[inline]
     pub fn roots(&self) -> &[ObjectId] {
         &self.roots
+    }
+
+    /// Of [`KeepGraph::roots`], what must be held by roots that the source did not record: it says that more is alive than
+    /// the roots it knows lead to, as at the end of a young collection, which looks at few of them. What of it nothing else
+    /// leads to stands for the rest.
+    pub fn unrecorded_roots(&self) -> &[ObjectId] {
+        &self.unrecorded
     }
 
     /// Calls `each` with what an object refers to and keeps; once for each reference.
@@ -208,16 +224,4 @@ impl<'h> KeepGraph<'h> {
         }
         self.types_of_mirror.get(&o).map_or(&[], Vec::as_slice)
     }
-}
-
-/// Objects that those of the real roots hold which fit, ascending, each once. All static fields count where there are no
-/// others, or where no class objects hold them.
-pub(super) fn root_objects(heap: &HeapState, fits: impl Fn(&Root) -> bool) -> Vec<ObjectId> {
-    let real = |kind: RootKind| kind != RootKind::StaticField || !heap.has_class_objects();
-    let any_real = heap.roots().iter().any(|r| real(r.kind));
-    let held = heap.roots().iter().filter(|r| (real(r.kind) || !any_real) && fits(r)).map(|r| r.object);
-    let mut roots: Vec<ObjectId> = held.filter(|o| (o.0 as usize) < heap.object_count()).collect();
-    roots.sort_unstable();
-    roots.dedup();
-    roots
 }

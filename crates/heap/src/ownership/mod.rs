@@ -8,6 +8,7 @@ mod closures;
 mod dominators;
 mod graph;
 mod order;
+mod roots;
 mod rules;
 mod selection;
 mod sets;

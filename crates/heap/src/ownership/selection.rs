@@ -141,7 +141,9 @@ impl<'h> ObjectClosures<'h> {
     /// When cancelled.
     pub fn freed_without_roots(&self, gone: impl Fn(&Root) -> bool, progress: &Progress) -> Result<BitSet> {
         progress.begin("Finding what would be freed", 0);
-        let stay = super::graph::root_objects(self.graph.heap(), |root| !gone(root));
+        let mut stay = super::roots::root_objects(self.graph.heap(), |root| !gone(root));
+        stay.extend_from_slice(self.graph.unrecorded_roots());
+        stay.sort_unstable();
         let lost = self.graph.roots().iter().filter(|root| stay.binary_search(root).is_err());
         self.freed(lost.map(|root| root.0).collect(), &stay, &Cuts::default(), progress)
     }

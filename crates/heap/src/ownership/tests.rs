@@ -1,7 +1,7 @@
 //! Owners and closures against what their definitions say, by taking objects out in turn.
 
 use super::sets::SetLimits;
-use super::{Dominators, GroupAmounts, GroupClosures, KeepRules, ObjectClosures, ObjectGroups};
+use super::{Dominators, GroupAmounts, GroupClosures, KeepGraph, KeepRules, ObjectClosures, ObjectGroups, roots};
 use crate::progress::Progress;
 use crate::{Amount, BitSet, HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, Strength, TypeId, TypeKind};
 use proptest::prelude::*;
@@ -329,5 +329,25 @@ proptest! {
         let number = |root: &Root| heap.roots().iter().position(|r| std::ptr::eq(r, root)).expect("one of them");
         let freed = closures.freed_without_roots(|root| is_gone(number(root)), &progress).expect("not cancelled");
         prop_assert_eq!(&freed, &bits(&plan, &(&live - &without.reached(rules, &HashSet::new()))));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    /// What weak references alone lead to counts as alive in a heap state, and stands for what is alive without a root.
+    #[test]
+    fn unrecorded_roots_lead_to_all_that_is_alive_and_not_to_each_other(plan in plans()) {
+        let rules = KeepRules::SOFT_AS_WEAK;
+        let heap = plan.heap();
+        let tops: Vec<u32> = roots::unrecorded(&KeepGraph::new(&heap, rules)).iter().map(|top| top.0).collect();
+        let reached = |without: Option<u32>| {
+            let others = tops.iter().copied().filter(|top| Some(*top) != without);
+            let from = plan.roots.iter().copied().chain(others).collect();
+            plan.closure(&heap, rules, from, &HashSet::new(), true)
+        };
+        prop_assert_eq!(&bits(&plan, &reached(None)), heap.reachable());
+        for &top in &tops {
+            prop_assert!(!reached(Some(top)).contains(&top));
+        }
     }
 }

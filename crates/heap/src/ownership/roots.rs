@@ -1,0 +1,48 @@
+//! Which objects GC roots hold, as far as ownership goes.
+
+use super::KeepGraph;
+use super::order::{ReachOrder, follow};
+use crate::progress::Progress;
+use crate::{BitSet, HeapState, ObjectId, Root, RootKind};
+
+/// Objects that those of the real roots hold which fit, ascending, each once. All static fields count where there are no
+/// others, or where no class objects hold them.
+pub(super) fn root_objects(heap: &HeapState, fits: impl Fn(&Root) -> bool) -> Vec<ObjectId> {
+    let real = |kind: RootKind| kind != RootKind::StaticField || !heap.has_class_objects();
+    let any_real = heap.roots().iter().any(|r| real(r.kind));
+    let held = heap.roots().iter().filter(|r| (real(r.kind) || !any_real) && fits(r)).map(|r| r.object);
+    let mut roots: Vec<ObjectId> = held.filter(|o| (o.0 as usize) < heap.object_count()).collect();
+    roots.sort_unstable();
+    roots.dedup();
+    roots
+}
+
+/// One object of each strongly connected component that is alive, but that neither roots nor other such components lead
+/// to.
+pub(super) fn unrecorded(graph: &KeepGraph<'_>) -> Vec<ObjectId> {
+    let heap = graph.heap();
+    let alive = heap.reachable();
+    let mut seen = BitSet::new(graph.nodes());
+    let mut open: Vec<u32> = graph.roots().iter().map(|root| root.0).filter(|&root| seen.insert(root)).collect();
+    let unwatched = Progress::new();
+    let never = "nobody can cancel it";
+    follow(graph, &mut seen, &mut open, &unwatched).expect(never);
+    let lost = || alive.iter().filter(|&o| !seen.contains(o)).map(ObjectId);
+    if lost().next().is_none() {
+        return Vec::new();
+    }
+    // The first of the reverse postorder is in a component that no other leads to, and so on with what it does not reach.
+    let order = ReachOrder::new(graph, lost(), Some(&seen), &unwatched).expect(never);
+    let mut tops = Vec::new();
+    for node in order.nodes {
+        if seen.insert(node) {
+            if (node as usize) < heap.object_count() {
+                tops.push(ObjectId(node));
+            }
+            open.push(node);
+            follow(graph, &mut seen, &mut open, &unwatched).expect(never);
+        }
+    }
+    tops.sort_unstable();
+    tops
+}

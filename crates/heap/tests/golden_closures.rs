@@ -146,7 +146,6 @@ fn two_caches(products: u32) -> HeapState {
         length,
         odd_sizes: Default::default(),
         addresses: addresses.finish(),
-        incoming: outgoing.transpose(),
         outgoing,
         roots: vec![
             root(0, RootKind::StaticField, "IdCache.idCache"),

@@ -1,4 +1,4 @@
-//! What any set of objects reaches and retains, and what would be freed if a reference or a root were gone.
+//! What any set of objects reaches and retains.
 //!
 //! Time follows what is reached from the set, not the heap. What is reached from it and also from outside is found where it
 //! is referred to: by a root, or by an object that is alive and not reached from the set. (Objects that are not alive
@@ -11,8 +11,7 @@
 use super::{KeepGraph, KeepRules};
 use crate::error::Result;
 use crate::progress::Progress;
-use crate::{Amount, BitSet, HeapState, ObjectId, Root};
-use rustc_hash::FxHashSet;
+use crate::{Amount, BitSet, HeapState, ObjectId};
 
 /// Answers for sets of objects of one heap state, under some rules.
 ///
@@ -46,7 +45,7 @@ impl<'h> ObjectClosures<'h> {
     /// # Errors
     /// When cancelled.
     pub fn new(heap: &'h HeapState, rules: KeepRules, progress: &Progress) -> Result<ObjectClosures<'h>> {
-        let graph = KeepGraph::with_all_types(heap, rules);
+        let graph = KeepGraph::new(heap, rules);
         let n = heap.object_count();
         progress.begin("Walking from the GC roots", n as u64);
         let mut live = BitSet::new(n);
@@ -95,67 +94,11 @@ impl<'h> ObjectClosures<'h> {
         reach.follow(progress)?;
         let mut deep = reach.inside.clone();
         reach.follow_classes(progress)?;
-        let kept = reach.kept(Some(set), self.graph.roots(), &Cuts::default(), progress)?;
+        let kept = reach.kept(set, progress)?;
         let mut retained = reach.inside;
         retained.subtract(&kept);
         deep.unite(&retained);
         Ok(ObjectClosure { deep, retained })
-    }
-
-    /// What would be freed if some references were null. `sources` are the objects that have them;
-    /// `is_cut` is asked for each of their references: the object, the place among [`HeapState::references`], the target.
-    ///
-    /// # Errors
-    /// When cancelled.
-    pub fn freed_without_references(
-        &self,
-        sources: impl Iterator<Item = ObjectId>,
-        is_cut: impl Fn(ObjectId, usize, ObjectId) -> bool,
-        progress: &Progress,
-    ) -> Result<BitSet> {
-        progress.begin("Finding what would be freed", 0);
-        let mut cuts = Cuts::default();
-        let mut targets = Vec::new();
-        for source in sources.filter(|source| self.live().contains(source.0)) {
-            if !cuts.sources.insert(source.0) {
-                continue;
-            }
-            let skipped = self.graph.skipped_place(source);
-            for (place, &target) in self.graph.heap().references(source).iter().enumerate() {
-                match is_cut(source, place, target) {
-                    _ if skipped == Some(place) => (),
-                    true => targets.push(target.0),
-                    false => {
-                        cuts.stay.insert((source.0, target.0));
-                    }
-                }
-            }
-        }
-        self.freed(targets, self.graph.roots(), &cuts, progress)
-    }
-
-    /// What would be freed if some GC roots were gone. Roots that keep nothing by themselves (static fields, where the
-    /// class objects that have them are known: cut the reference) free nothing.
-    ///
-    /// # Errors
-    /// When cancelled.
-    pub fn freed_without_roots(&self, gone: impl Fn(&Root) -> bool, progress: &Progress) -> Result<BitSet> {
-        progress.begin("Finding what would be freed", 0);
-        let mut stay = super::roots::root_objects(self.graph.heap(), |root| !gone(root));
-        stay.extend_from_slice(self.graph.unrecorded_roots());
-        stay.sort_unstable();
-        let lost = self.graph.roots().iter().filter(|root| stay.binary_search(root).is_err());
-        self.freed(lost.map(|root| root.0).collect(), &stay, &Cuts::default(), progress)
-    }
-
-    fn freed(&self, from: Vec<u32>, roots: &[ObjectId], cuts: &Cuts, progress: &Progress) -> Result<BitSet> {
-        let mut reach = Reach::new(self, from.into_iter());
-        reach.follow(progress)?;
-        reach.follow_classes(progress)?;
-        let kept = reach.kept(None, roots, cuts, progress)?;
-        let mut freed = reach.inside;
-        freed.subtract(&kept);
-        Ok(freed)
     }
 
     /// Objects and bytes of a set.
@@ -190,23 +133,6 @@ fn follow(
         });
     }
     Ok(found)
-}
-
-/// References that are taken to be null.
-#[derive(Default)]
-struct Cuts {
-    /// The objects that have some.
-    sources: FxHashSet<u32>,
-    /// Of these, source and target of the references that stay.
-    stay: FxHashSet<(u32, u32)>,
-}
-
-impl Cuts {
-    /// Whether no reference from one object to another is left.
-    #[inline]
-    fn parts(&self, from: u32, to: u32) -> bool {
-        !self.sources.is_empty() && self.sources.contains(&from) && !self.stay.contains(&(from, to))
-    }
 }
 
 /// What is reached from some objects.
@@ -291,14 +217,14 @@ impl<'c, 'h> Reach<'c, 'h> {
 
     /// What of it stays alive when the set, of which nothing stays, is gone: what roots hold, what is referred to from
     /// outside, and what these keep.
-    fn kept(&self, set: Option<&BitSet>, roots: &[ObjectId], cuts: &Cuts, progress: &Progress) -> Result<BitSet> {
+    fn kept(&self, set: &BitSet, progress: &Progress) -> Result<BitSet> {
         let all = self.all;
         let graph = &all.graph;
         let live = all.live();
         let mut kept = BitSet::new(graph.heap().object_count());
         let mut open: Vec<u32> = Vec::new();
-        let may_stay = |o: u32| self.inside.contains(o) && !set.is_some_and(|set| set.contains(o));
-        for root in roots {
+        let may_stay = |o: u32| self.inside.contains(o) && !set.contains(o);
+        for root in graph.roots() {
             if may_stay(root.0) && kept.insert(root.0) {
                 open.push(root.0);
             }
@@ -310,9 +236,7 @@ impl<'c, 'h> Reach<'c, 'h> {
             if !live.contains(o) || kept.contains(o) || !may_stay(o) {
                 continue;
             }
-            let from_outside = |keeper: ObjectId| {
-                !self.inside.contains(keeper.0) && live.contains(keeper.0) && !cuts.parts(keeper.0, o)
-            };
+            let from_outside = |keeper: ObjectId| !self.inside.contains(keeper.0) && live.contains(keeper.0);
             let by_class = |&t: &u32| self.instances[t as usize].0 < all.instances[t as usize].0;
             if graph.has_keeper(ObjectId(o), from_outside) || graph.type_keepers(ObjectId(o)).iter().any(by_class) {
                 kept.insert(o);
@@ -330,11 +254,7 @@ impl<'c, 'h> Reach<'c, 'h> {
                     open.push(target);
                 }
             };
-            graph.kept(ObjectId(o), |target| {
-                if !cuts.parts(o, target.0) {
-                    keep(target.0);
-                }
-            });
+            graph.kept(ObjectId(o), |target| keep(target.0));
             if let Some(t) = graph.type_node(ObjectId(o)) {
                 keep(graph.type_nodes()[t as usize].1.0);
             }

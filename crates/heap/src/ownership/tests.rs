@@ -1,7 +1,10 @@
 //! Owners and closures against what their definitions say, by taking objects out in turn.
 
 use super::sets::SetLimits;
-use super::{Dominators, GroupAmounts, GroupClosures, KeepGraph, KeepRules, ObjectClosures, ObjectGroups, roots};
+use super::{
+    Cut, Dominators, GroupAmounts, GroupClosures, KeepGraph, KeepRules, ObjectClosures, ObjectGroups, ShortestPaths,
+    unrecorded,
+};
 use crate::progress::Progress;
 use crate::{Amount, BitSet, HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, Strength, TypeId, TypeKind};
 use proptest::prelude::*;
@@ -73,6 +76,15 @@ impl Plan {
         heap.finish()
     }
 
+    /// The references that keep: all, but for referents that do not.
+    pub fn edges(&self, rules: KeepRules) -> Vec<(u32, u32)> {
+        let heap = self.heap();
+        let graph = KeepGraph::new(&heap, rules);
+        let mut edges = Vec::new();
+        heap.objects().for_each(|o| graph.kept(o, |target| edges.push((o.0, target.0))));
+        edges
+    }
+
     /// What the roots reach without the objects of `without`.
     pub fn reached(&self, rules: KeepRules, without: &HashSet<u32>) -> HashSet<u32> {
         self.closure(&self.heap(), rules, self.roots.clone(), without, true)
@@ -134,7 +146,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
     fn what_an_object_retains_is_what_goes_with_it(plan in plans(), soft: bool, weak: bool) {
-        let rules = KeepRules { soft, weak };
+        let rules = KeepRules { soft, weak, permanent_classes: false };
         let heap = plan.heap();
         let tree = Dominators::new(&heap, rules, &Progress::new()).expect("not cancelled");
         let all = plan.reached(rules, &HashSet::new());
@@ -158,6 +170,92 @@ proptest! {
         for (at, &o) in order.iter().enumerate() {
             prop_assert!(tree.owner(o).is_none_or(|d| order[..at].contains(&d)));
         }
+        for owner in (0..plan.objects).map(|o| Some(ObjectId(o))).chain([None]) {
+            let owned: Vec<ObjectId> = tree.owned(owner).collect();
+            let mut expected: Vec<ObjectId> = order.iter().copied().filter(|&o| tree.owner(o) == owner).collect();
+            expected.sort_by_key(|&o| (std::cmp::Reverse(tree.retained(o).bytes), o));
+            if owner.is_none_or(|o| tree.is_reached(o)) {
+                prop_assert_eq!(owned, expected);
+            } else {
+                prop_assert_eq!(owned, []);
+            }
+        }
+    }
+
+    #[test]
+    fn shortest_paths_are_paths_and_none_is_shorter(plan in plans(), soft: bool, weak: bool, some: u32) {
+        let rules = KeepRules { soft, weak, permanent_classes: false };
+        let heap = plan.heap();
+        let n = plan.objects as usize;
+        // Distances by relaxing every edge until nothing changes.
+        let mut edges = plan.edges(rules);
+        edges.extend(heap.objects().filter_map(|o| Some((o.0, heap.mirror_of(heap.type_of(o))?.0))));
+        let mut distance = vec![usize::MAX; n];
+        plan.roots.iter().for_each(|&o| distance[o as usize] = 0);
+        for _ in 0..n {
+            for &(from, to) in &edges {
+                distance[to as usize] = distance[to as usize].min(distance[from as usize].saturating_add(1));
+            }
+        }
+        let mut wanted = BitSet::new(n);
+        (0..plan.objects).filter(|o| some >> (o % 32) & 1 == 1).for_each(|o| { wanted.insert(o); });
+        for wanted in [None, Some(&wanted)] {
+            let paths = ShortestPaths::new(&heap, rules, wanted, &Progress::new()).expect("not cancelled");
+            for o in heap.objects().filter(|o| wanted.is_none_or(|w| w.contains(o.0))) {
+                prop_assert_eq!(paths.is_reached(o), distance[o.0 as usize] < usize::MAX);
+                let mut length = 0;
+                let mut at = o;
+                while let Some(by) = paths.keeper(at) {
+                    prop_assert!(edges.contains(&(by.0, at.0)));
+                    length += 1;
+                    at = by;
+                }
+                if paths.is_reached(o) {
+                    prop_assert_eq!(length, distance[o.0 as usize]);
+                    prop_assert!(plan.roots.contains(&at.0));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_cut_frees_what_is_not_reached_without_it(
+        plan in plans(),
+        soft: bool,
+        weak: bool,
+        cut_edges in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
+        whole: bool,
+        cut_roots in prop::collection::vec(any::<prop::sample::Index>(), 0..2),
+    ) {
+        let rules = KeepRules { soft, weak, permanent_classes: false };
+        let heap = plan.heap();
+        let mut edges = plan.edges(rules);
+        let mut cut = Cut::new();
+        for index in cut_edges {
+            if edges.is_empty() {
+                break;
+            }
+            let edge = *index.get(&edges);
+            if whole {
+                cut.references(ObjectId(edge.0), ObjectId(edge.1));
+                edges.retain(|e| *e != edge);
+            } else {
+                cut.reference(ObjectId(edge.0), ObjectId(edge.1));
+                edges.remove(edges.iter().position(|e| *e == edge).expect("it was chosen"));
+            }
+        }
+        let mut without = plan.clone();
+        for index in cut_roots {
+            let at = index.index(plan.roots.len());
+            cut.root(at as u32);
+            without.roots[at] = u32::MAX;
+        }
+        without.roots.retain(|&o| o != u32::MAX);
+        let freed = cut.freed(&heap, rules, &Progress::new()).expect("not cancelled");
+        // Without the plan's referents: of these only those that keep are among the edges.
+        without = Plan { edges, referents: Vec::new(), ..without };
+        let expected = &plan.reached(rules, &HashSet::new()) - &without.reached(rules, &HashSet::new());
+        prop_assert_eq!(freed.iter().collect::<HashSet<u32>>(), expected);
     }
 }
 
@@ -219,7 +317,7 @@ proptest! {
         weak: bool,
         entries in 0usize..60,
     ) {
-        let rules = KeepRules { soft, weak };
+        let rules = KeepRules { soft, weak, permanent_classes: false };
         let heap = plan.heap();
         let groups = grouping.groups();
         let count = groups.groups() as u32;
@@ -269,7 +367,7 @@ proptest! {
         weak: bool,
         set in prop::collection::hash_set(0u32..30, 0..12),
     ) {
-        let rules = KeepRules { soft, weak };
+        let rules = KeepRules { soft, weak, permanent_classes: false };
         let heap = plan.heap();
         let progress = Progress::new();
         let closures = ObjectClosures::new(&heap, rules, &progress).expect("not cancelled");
@@ -281,55 +379,6 @@ proptest! {
         let all = found.deep.iter().collect::<Vec<_>>();
         prop_assert_eq!(closures.amount(&found.deep), amount(&heap, all));
     }
-
-    #[test]
-    fn what_goes_with_references_or_roots_is_what_the_others_do_not_reach(
-        plan in plans(),
-        soft: bool,
-        weak: bool,
-        cut in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
-        gone in prop::collection::vec(any::<bool>(), 4),
-    ) {
-        let rules = KeepRules { soft, weak };
-        let heap = plan.heap();
-        let progress = Progress::new();
-        let closures = ObjectClosures::new(&heap, rules, &progress).expect("not cancelled");
-        let live = plan.reached(rules, &HashSet::new());
-        // Some plain references; the heap without them.
-        let cut: HashSet<usize> = if plan.edges.is_empty() {
-            HashSet::new()
-        } else {
-            cut.iter().map(|at| at.index(plan.edges.len())).collect()
-        };
-        let mut without = plan.clone();
-        let mut at = 0;
-        without.edges.retain(|_| {
-            at += 1;
-            !cut.contains(&(at - 1))
-        });
-        let sources: Vec<ObjectId> = cut.iter().map(|&at| ObjectId(plan.edges[at].0)).collect();
-        // The references of an object are its edges, in their order; then its referents.
-        let number = |from: ObjectId, place: usize| {
-            plan.edges.iter().enumerate().filter(|(_, edge)| edge.0 == from.0).nth(place).map(|(at, _)| at)
-        };
-        let is_cut = |from: ObjectId, place: usize, _: ObjectId| number(from, place).is_some_and(|at| cut.contains(&at));
-        // A referent that is an edge too counts where it comes first: which of them is cut makes a difference there.
-        let both = |r: &(u32, u32, u8)| plan.edges.contains(&(r.0, r.1));
-        if !plan.referents.iter().any(both) {
-            let freed = closures.freed_without_references(sources.into_iter(), is_cut, &progress).expect("not cancelled");
-            prop_assert_eq!(&freed, &bits(&plan, &(&live - &without.reached(rules, &HashSet::new()))));
-        }
-        let is_gone = |at: usize| gone[at % gone.len()];
-        let mut without = plan.clone();
-        let mut at = 0;
-        without.roots.retain(|_| {
-            at += 1;
-            !is_gone(at - 1)
-        });
-        let number = |root: &Root| heap.roots().iter().position(|r| std::ptr::eq(r, root)).expect("one of them");
-        let freed = closures.freed_without_roots(|root| is_gone(number(root)), &progress).expect("not cancelled");
-        prop_assert_eq!(&freed, &bits(&plan, &(&live - &without.reached(rules, &HashSet::new()))));
-    }
 }
 
 proptest! {
@@ -337,9 +386,9 @@ proptest! {
     /// What weak references alone lead to counts as alive in a heap state, and stands for what is alive without a root.
     #[test]
     fn unrecorded_roots_lead_to_all_that_is_alive_and_not_to_each_other(plan in plans()) {
-        let rules = KeepRules::SOFT_AS_WEAK;
+        let rules = KeepRules { permanent_classes: false, ..KeepRules::SOFT_AS_WEAK };
         let heap = plan.heap();
-        let tops: Vec<u32> = roots::unrecorded(&KeepGraph::new(&heap, rules)).iter().map(|top| top.0).collect();
+        let tops: Vec<u32> = unrecorded::unrecorded(&KeepGraph::new(&heap, rules)).iter().map(|top| top.0).collect();
         let reached = |without: Option<u32>| {
             let others = tops.iter().copied().filter(|top| Some(*top) != without);
             let from = plan.roots.iter().copied().chain(others).collect();

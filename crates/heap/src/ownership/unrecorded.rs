@@ -1,21 +1,9 @@
-//! Which objects GC roots hold, as far as ownership goes.
+//! What must be held by GC roots that the source did not record.
 
 use super::KeepGraph;
 use super::order::{ReachOrder, follow};
 use crate::progress::Progress;
-use crate::{BitSet, HeapState, ObjectId, Root, RootKind};
-
-/// Objects that those of the real roots hold which fit, ascending, each once. All static fields count where there are no
-/// others, or where no class objects hold them.
-pub(super) fn root_objects(heap: &HeapState, fits: impl Fn(&Root) -> bool) -> Vec<ObjectId> {
-    let real = |kind: RootKind| kind != RootKind::StaticField || !heap.has_class_objects();
-    let any_real = heap.roots().iter().any(|r| real(r.kind));
-    let held = heap.roots().iter().filter(|r| (real(r.kind) || !any_real) && fits(r)).map(|r| r.object);
-    let mut roots: Vec<ObjectId> = held.filter(|o| (o.0 as usize) < heap.object_count()).collect();
-    roots.sort_unstable();
-    roots.dedup();
-    roots
-}
+use crate::{BitSet, ObjectId};
 
 /// One object of each strongly connected component that is alive, but that neither roots nor other such components lead
 /// to.

@@ -57,10 +57,14 @@ impl BitSet {
         })
     }
 
-    /// What is in it and not in another set of the same bound.
-    pub(crate) fn without(mut self, other: &BitSet) -> BitSet {
-        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
-        self
+    /// Takes out what is in another set of the same bound.
+    pub fn subtract(&mut self, other: &BitSet) {
+        self.words.iter_mut().zip(&other.words).for_each(|(mine, theirs)| *mine &= !theirs);
+    }
+
+    /// Adds what is in another set of the same bound.
+    pub fn unite(&mut self, other: &BitSet) {
+        self.words.iter_mut().zip(&other.words).for_each(|(mine, theirs)| *mine |= theirs);
     }
 
     /// How many are in it.

@@ -33,7 +33,7 @@ use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{
-    AddressMap, AddressSet, AllocationSite, Csr, HeapColumns, HeapState, Inference, ObjectId, RootKind, TypeKind,
+    AddressMap, AddressSet, AllocationSite, HeapColumns, HeapState, Inference, ObjectId, Referents, RootKind, TypeKind,
 };
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -116,6 +116,7 @@ pub fn load_within(input: &Input, limits: DumpLimits, progress: &Progress) -> Re
     let traces = allocation_sites(bytes, &index, &graph.site);
     let dump =
         hidden::Dump { input, header: &header, index: &index, census: &census, classes: &classes, noted: &graph.noted };
+    let addresses_len = addresses.len();
     let mut inference = Inference::new(HeapColumns {
         types: classes.types.clone(),
         loaders,
@@ -125,7 +126,7 @@ pub fn load_within(input: &Input, limits: DumpLimits, progress: &Progress) -> Re
         odd_sizes,
         addresses,
         outgoing: graph.outgoing,
-        incoming: Csr::default(),
+        referents: Referents::new(graph.referents, addresses_len),
         roots,
         mirror_of,
         sites: graph.site,

@@ -19,6 +19,8 @@ public final class PoolThreads {
             for (int i = 0; i < jobs; i++) {
                 int fill = i;
                 work.add(() -> {
+                    // So that each thread gets some.
+                    Thread.sleep(1);
                     byte[] buffer = BUFFER.get();
                     java.util.Arrays.fill(buffer, (byte) fill);
                     return buffer.length;

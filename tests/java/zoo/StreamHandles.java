@@ -14,7 +14,8 @@ public final class StreamHandles {
             for (int i = 0; i < 1000; i++) {
                 out.writeObject(new Tick(i, "tick " + round + "." + i));
             }
-            Series.dump((round + 1) * 1000);
+            // Each tick and its text.
+            Series.dump((round + 1) * 2000);
         }
         out.close();
     }

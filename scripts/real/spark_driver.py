@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """A Spark driver that keeps what it should let go, and a healthy one; a series of heap dumps of its JVM while it works.
 
-    spark_driver.py leak|healthy FOLDER
+    spark_driver.py leak|broadcast|healthy FOLDER
 
 The driver runs queries in rounds. The leaking one puts the query execution of each, with all its plans, into one
 java.util.ArrayList: nobody reads that list again. It is made through the gateway, as a script would, so that no class
 of Java code has a field for it: py4j's table of what Python refers to is its only owner. The healthy one runs the same
-queries and keeps nothing; Spark's own history of queries is limited, since by its defaults it takes 1,000 to fill.
+queries and keeps nothing. In the third the small side of each join is broadcast: then the block manager and what the list
+holds refer to the same tables, which are most of what grows, and which neither owns alone. For the healthy one Spark's own history of queries is limited: by its defaults it takes 1,000 queries to fill.
 
 One dump after each round, of live objects, by jcmd.
 """
@@ -47,9 +48,9 @@ def dump(jvm, path):
 
 
 def main():
-    if len(sys.argv) != 3 or sys.argv[1] not in ("leak", "healthy"):
+    if len(sys.argv) != 3 or sys.argv[1] not in ("leak", "broadcast", "healthy"):
         sys.exit(__doc__)
-    leak = sys.argv[1] == "leak"
+    leak = sys.argv[1] != "healthy"
     folder = pathlib.Path(sys.argv[2]).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.hprof.gz"):
@@ -63,6 +64,8 @@ def main():
         "spark.sql.shuffle.partitions": "2",
         "spark.driver.memory": "1g",
     }
+    if sys.argv[1] != "broadcast":
+        settings["spark.sql.autoBroadcastJoinThreshold"] = "-1"
     if not leak:
         for history in ("ui.retainedJobs", "ui.retainedStages", "ui.retainedTasks", "sql.ui.retainedExecutions"):
             settings["spark." + history] = "5"

@@ -49,6 +49,20 @@ impl BitSet {
             .take_while(move |&i| (i as usize) < bound)
     }
 
+    /// The numbers in it, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.words.iter().enumerate().flat_map(|(at, &word)| {
+            std::iter::successors((word != 0).then_some(word), |w| Some(w & (w - 1)).filter(|w| *w != 0))
+                .map(move |w| at as u32 * 64 + w.trailing_zeros())
+        })
+    }
+
+    /// What is in it and not in another set of the same bound.
+    pub(crate) fn without(mut self, other: &BitSet) -> BitSet {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
+        self
+    }
+
     /// How many are in it.
     pub fn count(&self) -> usize {
         self.words.iter().map(|w| w.count_ones() as usize).sum()

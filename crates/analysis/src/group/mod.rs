@@ -50,6 +50,7 @@ pub use classifier::{ByFunction, Cardinality, Classifier, ClassifierMeta};
 pub use expression::{Completion, GroupingError};
 pub use grouped::{Grouped, group};
 pub use grouping::{GroupOptions, Grouping};
+pub(crate) use names::without_address;
 pub use object::{ObjectView, type_names};
 pub(crate) use placement::Placement;
 pub use reads::Reads;

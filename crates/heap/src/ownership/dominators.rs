@@ -9,11 +9,13 @@ use super::{KeepGraph, KeepRules};
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::{Amount, BitSet, HeapState, ObjectId};
+use rayon::prelude::*;
+use std::sync::OnceLock;
 
 /// The dominator tree of a heap state: above all is a node that stands for the GC roots.
 ///
 /// Numbers: the objects that roots reach, and type nodes, are numbered depth first from 1; 0 stands for the roots. Memory:
-/// 24 bytes an object, also while it is made.
+/// 24 bytes an object, also while it is made; 32 with the index of what each object owns ([`Dominators::owned`]).
 pub struct Dominators {
     /// By object: its number; 0 where no root reaches it.
     number: Vec<u32>,
@@ -25,6 +27,8 @@ pub struct Dominators {
     objects: Vec<u32>,
     /// By number: their shallow bytes.
     bytes: Vec<u64>,
+    /// Made when somebody asks for the first time.
+    children: OnceLock<Children>,
 }
 
 impl Dominators {
@@ -52,7 +56,7 @@ impl Dominators {
             objects[up] += objects[at];
             bytes[up] += bytes[at];
         }
-        Ok(Dominators { number, order, above, objects, bytes })
+        Ok(Dominators { number, order, above, objects, bytes, children: OnceLock::new() })
     }
 
     /// Whether a root reaches the object, under the rules of the tree.
@@ -88,6 +92,18 @@ impl Dominators {
         Amount { objects: u64::from(self.objects[0]), bytes: self.bytes[0] }
     }
 
+    /// The objects that an object alone keeps alive and that are next to it in the tree; without one, those that have no
+    /// owner. Largest retained size first, then by number. The first question costs a pass over the tree and 8 bytes an
+    /// object, every other one what is taken from the answer.
+    pub fn owned(&self, owner: Option<ObjectId>) -> impl Iterator<Item = ObjectId> + '_ {
+        let n = self.number.len() as u32;
+        let children = self.children.get_or_init(|| Children::new(&self.above, &self.order, n, &self.bytes));
+        let at = owner.map_or(0, |o| self.number[o.0 as usize]);
+        // What no root reaches has no number, and owns nothing.
+        let row = if at == 0 && owner.is_some() { &[][..] } else { children.of(at) };
+        row.iter().map(|&child| ObjectId(self.order[child as usize]))
+    }
+
     /// The objects that roots reach, every one after its owner.
     pub fn top_down(&self) -> impl DoubleEndedIterator<Item = ObjectId> + '_ {
         let n = self.number.len() as u32;
@@ -98,8 +114,62 @@ impl Dominators {
     pub fn memory(&self) -> usize {
         4 * (self.number.capacity() + self.order.capacity() + self.above.capacity() + self.objects.capacity())
             + 8 * self.bytes.capacity()
+            + self.children.get().map_or(0, |c| 4 * (c.start.capacity() + c.all.capacity()))
     }
 }
+
+/// The tree downwards, without the nodes of types: what these own lies below whatever owns them.
+struct Children {
+    /// By number, and one more: where its children begin.
+    start: Vec<u32>,
+    /// Numbers, the largest first in each row.
+    all: Vec<u32>,
+}
+
+impl Children {
+    fn new(above: &[u32], order: &[u32], n: u32, bytes: &[u64]) -> Children {
+        let is_object = |at: usize| order[at] < n;
+        let owner = |at: usize| {
+            let mut up = above[at] as usize;
+            while up != 0 && !is_object(up) {
+                up = above[up] as usize;
+            }
+            up
+        };
+        let mut start = vec![0u32; above.len() + 1];
+        for at in (1..above.len()).filter(|&at| is_object(at)) {
+            start[owner(at) + 1] += 1;
+        }
+        for at in 1..start.len() {
+            start[at] += start[at - 1];
+        }
+        let mut next = start.clone();
+        let mut all = vec![0u32; start.last().copied().unwrap_or(0) as usize];
+        for at in (1..above.len()).filter(|&at| is_object(at)) {
+            let slot = &mut next[owner(at)];
+            all[*slot as usize] = at as u32;
+            *slot += 1;
+        }
+        drop(next);
+        // Objects are numbered by address, which says more than the order of the walk.
+        let first = |&at: &u32| (std::cmp::Reverse(bytes[at as usize]), order[at as usize]);
+        for row in start.windows(2).filter(|row| row[1] - row[0] > 1) {
+            let row = &mut all[row[0] as usize..row[1] as usize];
+            match row.len() > LONG_ROW {
+                true => row.par_sort_unstable_by_key(first),
+                false => row.sort_unstable_by_key(first),
+            }
+        }
+        Children { start, all }
+    }
+
+    fn of(&self, at: u32) -> &[u32] {
+        &self.all[self.start[at as usize] as usize..self.start[at as usize + 1] as usize]
+    }
+}
+
+/// Children from which on it pays to sort on several cores.
+const LONG_ROW: usize = 1 << 14;
 
 /// A depth-first walk from the roots.
 struct Walk {

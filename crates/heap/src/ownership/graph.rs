@@ -5,6 +5,7 @@
 //! object a GC root holds anyway has no node: it makes no difference.
 
 use super::KeepRules;
+use super::rules::is_permanent;
 use crate::{BitSet, HeapState, ObjectId, RootKind, TypeId};
 use ahash::AHashMap;
 
@@ -33,7 +34,7 @@ const AHEAD: usize = 8;
 impl<'h> KeepGraph<'h> {
     /// The graph of a heap state.
     pub fn new(heap: &'h HeapState, rules: KeepRules) -> KeepGraph<'h> {
-        let roots = root_objects(heap);
+        let roots = root_objects(heap, rules, |_| true);
         let mut node_of_type = vec![NONE; heap.types().len()];
         let mut types = Vec::new();
         let mut mirrors = BitSet::new(heap.object_count());
@@ -100,11 +101,39 @@ impl<'h> KeepGraph<'h> {
             return (std::mem::replace(cursor, 1) == 0 && wanted(mirror)).then_some(mirror);
         }
         let o = ObjectId(node);
+        let found = self.step_ahead(o, cursor, &wanted, &wanted);
+        if found.is_some() {
+            return found;
+        }
+        if *cursor as usize == self.heap.references(o).len() {
+            *cursor += 1;
+            if let Some(t) = self.type_node(o).map(|t| n + t).filter(|&t| wanted(t)) {
+                return Some(t);
+            }
+        }
+        None
+    }
+
+    /// As [`KeepGraph::step`] of an object, without its type.
+    #[inline]
+    pub(super) fn step_objects(&self, o: ObjectId, cursor: &mut u32, wanted: impl FnMut(u32) -> bool) -> Option<u32> {
+        self.step_ahead(o, cursor, wanted, |_| true)
+    }
+
+    /// `soon` says of a target whether it may be wanted, and changes nothing.
+    #[inline]
+    fn step_ahead(
+        &self,
+        o: ObjectId,
+        cursor: &mut u32,
+        mut wanted: impl FnMut(u32) -> bool,
+        soon: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
         let references = self.heap.references(o);
         let skip = self.skipped(o);
         while let Some(&target) = references.get(*cursor as usize) {
             if *cursor % AHEAD as u32 == 0 {
-                self.look_ahead(&references[*cursor as usize..], &wanted);
+                self.look_ahead(&references[*cursor as usize..], &soon);
             }
             *cursor += 1;
             // The same target may be held by another field as well.
@@ -112,12 +141,6 @@ impl<'h> KeepGraph<'h> {
                 skip == Some(target) && references.iter().position(|&r| r == target) == Some(*cursor as usize - 1);
             if !skipped && wanted(target.0) {
                 return Some(target.0);
-            }
-        }
-        if *cursor as usize == references.len() {
-            *cursor += 1;
-            if let Some(t) = self.type_node(o).map(|t| n + t).filter(|&t| wanted(t)) {
-                return Some(t);
             }
         }
         None
@@ -132,6 +155,24 @@ impl<'h> KeepGraph<'h> {
             touched += self.heap.references(target).len();
         }
         std::hint::black_box(touched);
+    }
+
+    /// Calls `each` with what a node keeps: objects, and for objects their type.
+    #[inline]
+    pub(super) fn kept_nodes(&self, node: u32, mut each: impl FnMut(u32)) {
+        let n = self.heap.object_count() as u32;
+        if node >= n {
+            return each(self.types[(node - n) as usize].1.0);
+        }
+        self.kept(ObjectId(node), |target| each(target.0));
+        if let Some(t) = self.type_node(ObjectId(node)) {
+            each(n + t);
+        }
+    }
+
+    /// How many nodes there are: objects, and types behind them.
+    pub(super) fn nodes(&self) -> usize {
+        self.heap.object_count() + self.types.len()
     }
 
     /// Whether a reference of `from` keeps `to`.
@@ -172,13 +213,19 @@ impl<'h> KeepGraph<'h> {
     }
 }
 
-/// Objects that real roots hold, ascending, each once. All static fields count where there are no others, or where no
-/// class objects hold them.
-fn root_objects(heap: &HeapState) -> Vec<ObjectId> {
+/// Objects that real roots of some numbers hold, ascending, each once. All static fields count where there are no others, or
+/// where no class objects hold them.
+pub(super) fn root_objects(heap: &HeapState, rules: KeepRules, wanted: impl Fn(u32) -> bool) -> Vec<ObjectId> {
     let real = |kind: RootKind| kind != RootKind::StaticField || !heap.has_class_objects();
     let any_real = heap.roots().iter().any(|r| real(r.kind));
-    let held = heap.roots().iter().filter(|r| real(r.kind) || !any_real).map(|r| r.object);
+    let held = heap.roots().iter().zip(0..).filter(|(r, number)| (real(r.kind) || !any_real) && wanted(*number));
+    let held = held.map(|(r, _)| r.object);
     let mut roots: Vec<ObjectId> = held.filter(|o| (o.0 as usize) < heap.object_count()).collect();
+    if rules.permanent_classes && any_real {
+        let permanent = |&t: &TypeId| is_permanent(&heap.types()[t.0 as usize]);
+        let types = (0..heap.types().len() as u32).map(TypeId).filter(permanent);
+        roots.extend(types.filter_map(|t| heap.mirror_of(t)));
+    }
     roots.sort_unstable();
     roots.dedup();
     roots

@@ -440,7 +440,11 @@ fn a_window_that_ends_while_it_reads_a_trace_leaves_no_half_index() {
             std::thread::sleep(Duration::from_millis(5));
         }
         match how {
-            "close" => session.close(),
+            "close" => {
+                // The reading may begin before there is a window.
+                session.focus();
+                session.close();
+            }
             signal => session.tool("kill", &[&format!("-{signal}"), &session.window.0.id().to_string()]),
         }
         assert_eq!(session.ended(), Some(code), "{how}");

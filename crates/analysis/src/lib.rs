@@ -30,6 +30,7 @@
 
 pub mod analyses;
 pub mod group;
+mod ownership;
 pub mod table;
 pub mod tabular;
 pub mod timeline;

@@ -110,7 +110,7 @@ pub fn main() -> ExitCode {
     interrupt::listen();
     match run(cli) {
         Ok(code) => code,
-        Err(Error::Cancelled) => ExitCode::from(interrupt::CODE),
+        Err(Error::Cancelled) => interrupt::code(),
         Err(error) => {
             eprintln!("memory-city: {error}");
             ExitCode::from(1)

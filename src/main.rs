@@ -4,7 +4,17 @@
 
 mod cli;
 
+use memory_city_heap::unfinished;
 use std::process::ExitCode;
+
+/// However `main` ends, what other threads are still writing is removed.
+struct Ending;
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        unfinished::remove_all();
+    }
+}
 
 fn main() -> ExitCode {
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
@@ -13,5 +23,6 @@ fn main() -> ExitCode {
         // SAFETY: nothing else runs yet: this is the first statement of the only thread.
         unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
     }
+    let _ending = Ending;
     cli::main()
 }

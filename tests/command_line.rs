@@ -1,6 +1,7 @@
 //! The real program from outside: exit codes, Ctrl+C, and what scripts rely on. Needs no viewer:
 //! `cargo test --no-default-features --test command_line`.
 
+use memory_city_testing::anttracks::{Spec, generate};
 use memory_city_testing::root;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -98,9 +99,54 @@ fn large(folder: &Path) -> PathBuf {
     path
 }
 
-fn interrupt(child: &Child) {
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+/// A trace that takes seconds to read.
+fn large_trace(folder: &Path) -> PathBuf {
+    let trace = folder.join("large");
+    std::fs::create_dir(&trace).expect("a folder");
+    let spec = Spec {
+        pointers: false,
+        threads: 8,
+        types: 400,
+        sites: 2000,
+        live_objects: 300_000,
+        allocations_per_gc: 300_000,
+        survivors_percent: 5,
+        full_gc_every: 0,
+        answers: false,
+        gcs: u32::MAX,
+        stop_at_bytes: Some(200_000_000),
+        ..Spec::default()
+    };
+    let mut out = std::io::BufWriter::new(std::fs::File::create(trace.join("trace")).expect("a file"));
+    let generated = generate(&spec, &mut out).expect("written");
+    std::fs::write(trace.join("symbols"), generated.symbols).expect("written");
+    trace
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().expect("kill");
     assert!(sent.success());
+}
+
+fn interrupt(child: &Child) {
+    signal(child, "INT");
+}
+
+/// Waits until the program has begun the work that Ctrl+C cancels. Its log must be piped.
+fn works(child: &mut Child) {
+    use std::io::{BufRead, BufReader};
+    let mut log = BufReader::new(child.stderr.take().expect("its log")).lines().map_while(Result::ok);
+    assert!(log.any(|line| line.contains("working: Ctrl+C cancels")), "it ends without any work");
+    // Nobody needs the rest; a full pipe would stop the program.
+    std::thread::spawn(move || log.for_each(drop));
+}
+
+/// Waits until there is a file in `folder`.
+fn writes(child: &mut Child, folder: &Path) {
+    while !folder.exists() || names(folder).is_empty() {
+        assert!(child.try_wait().expect("it can be asked").is_none(), "it has ended before it wrote anything");
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// The exit code, in time.
@@ -134,28 +180,54 @@ fn ctrl_c_leaves_nothing_half_written() {
             .arg(&input)
             .arg("-o")
             .arg(out.join("large.json.gz"))
+            .env("RUST_LOG", "memory_city=debug")
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .expect("the program");
+        works(&mut child);
         if while_writing {
-            while names(&out).is_empty() {
-                assert!(child.try_wait().expect("it can be asked").is_none(), "it has ended before it wrote anything");
-                std::thread::sleep(Duration::from_millis(1));
-            }
-        } else {
-            // Its handler is there long before: programs start in milliseconds.
-            std::thread::sleep(Duration::from_millis(100));
-            assert!(names(&out).is_empty(), "it writes already");
+            writes(&mut child, &out);
         }
         interrupt(&child);
         assert_eq!(ends(&mut child), Some(130));
         assert_eq!(names(&out), Vec::<String>::new());
     }
-    let mut child = program().arg("report").arg(&input).stdout(Stdio::null()).spawn().expect("the program");
-    std::thread::sleep(Duration::from_millis(100));
+    let mut child = program()
+        .arg("report")
+        .arg(&input)
+        .env("RUST_LOG", "memory_city=debug")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program");
+    works(&mut child);
     interrupt(&child);
     assert_eq!(ends(&mut child), Some(130));
+}
+
+#[test]
+#[cfg(unix)]
+fn no_half_index_is_left_however_a_reader_of_a_trace_is_asked_to_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = large_trace(folder.path());
+    let cache = folder.path().join("cache");
+    // The second signal does not wait for the work to notice the first.
+    for (signals, code) in [(&["INT"][..], 130), (&["TERM"], 143), (&["INT", "INT"], 130), (&["TERM", "TERM"], 143)] {
+        let mut child = program()
+            .arg("report")
+            .arg(&trace)
+            .env("MEMORY_CITY_CACHE", &cache)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program");
+        writes(&mut child, &cache);
+        assert!(names(&cache).iter().all(|name| name.ends_with(".partial")), "{:?}: too fast", names(&cache));
+        signals.iter().for_each(|name| signal(&child, name));
+        assert_eq!(ends(&mut child), Some(code), "{signals:?}");
+        assert_eq!(names(&cache), Vec::<String>::new(), "{signals:?}");
+    }
 }
 
 #[test]

@@ -1,19 +1,23 @@
-//! Ctrl+C: the first one cancels the work that runs, which then removes what it has half written; the second one, or
-//! one while nothing runs, ends the program at once. Both ways the exit code is 130.
+//! Ctrl+C and SIGTERM: the first one cancels the work that runs, which then removes what it has half written; the second one,
+//! or one while nothing runs, ends the program at once. Either way no half-written file is left behind, and the exit code is
+//! [`CODE`], or 143 after SIGTERM.
 
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
+use memory_city_heap::unfinished;
+use std::process::ExitCode;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What cancelled programs exit with: 128 and the number of the signal, as shells expect.
-pub const CODE: u8 = 130;
+/// What programs exit with after Ctrl+C: 128 and the number of the signal, as shells expect.
+const CODE: u8 = 130;
 
-static STATE: Mutex<InterruptState> = Mutex::new(InterruptState { asked: false, running: None });
+static STATE: Mutex<InterruptState> = Mutex::new(InterruptState { asked: None, running: None });
 static ASKED: Condvar = Condvar::new();
 
 struct InterruptState {
-    asked: bool,
+    /// The exit code that was asked for.
+    asked: Option<u8>,
     running: Option<Progress>,
 }
 
@@ -21,25 +25,45 @@ fn state() -> MutexGuard<'static, InterruptState> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Listens for Ctrl+C from now on.
+/// Listens for Ctrl+C and SIGTERM from now on.
 pub fn listen() {
-    let listening = ctrlc::set_handler(|| {
-        let mut state = state();
-        match &state.running {
-            Some(work) if !state.asked => work.cancel(),
-            _ => std::process::exit(i32::from(CODE)),
-        }
-        state.asked = true;
-        ASKED.notify_all();
-    });
-    if let Err(error) = listening {
+    if let Err(error) = ctrlc::set_handler(|| end(CODE)) {
         tracing::warn!("Ctrl+C ends the program at once and may leave temporary files: {error}");
     }
+    #[cfg(unix)]
+    match signal_hook::iterator::Signals::new([signal_hook::consts::SIGTERM]) {
+        Ok(mut signals) => {
+            let heard = move || signals.forever().for_each(|signal| end(128 + signal as u8));
+            std::thread::spawn(heard);
+        }
+        Err(error) => tracing::warn!("SIGTERM ends the program at once and may leave temporary files: {error}"),
+    }
+}
+
+/// Ends what runs, or the program.
+fn end(code: u8) {
+    let mut state = state();
+    match &state.running {
+        Some(work) if state.asked.is_none() => work.cancel(),
+        _ => {
+            // Threads that still write are not waited for.
+            unfinished::remove_all();
+            std::process::exit(i32::from(state.asked.unwrap_or(code)));
+        }
+    }
+    state.asked = Some(code);
+    ASKED.notify_all();
+}
+
+/// The exit code of cancelled work.
+pub fn code() -> ExitCode {
+    ExitCode::from(state().asked.unwrap_or(CODE))
 }
 
 /// Runs work that Ctrl+C cancels by its progress.
 pub fn cancels<T>(progress: &Progress, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let running = Running::of(progress);
+    tracing::debug!("working: Ctrl+C cancels");
     progress.check()?;
     let result = work();
     drop(running);
@@ -52,8 +76,8 @@ pub fn cancels<T>(progress: &Progress, work: impl FnOnce() -> Result<T>) -> Resu
 /// [`Error::Cancelled`] after Ctrl+C.
 pub fn wait(time: Duration) -> Result<()> {
     let _running = Running::of(&Progress::new());
-    let waited = ASKED.wait_timeout_while(state(), time, |state| !state.asked);
-    let asked = waited.unwrap_or_else(PoisonError::into_inner).0.asked;
+    let waited = ASKED.wait_timeout_while(state(), time, |state| state.asked.is_none());
+    let asked = waited.unwrap_or_else(PoisonError::into_inner).0.asked.is_some();
     if asked { Err(Error::Cancelled) } else { Ok(()) }
 }
 
@@ -63,7 +87,7 @@ struct Running;
 impl Running {
     fn of(progress: &Progress) -> Running {
         let mut state = state();
-        if state.asked {
+        if state.asked.is_some() {
             progress.cancel();
         }
         state.running = Some(progress.clone());

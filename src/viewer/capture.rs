@@ -19,8 +19,11 @@ use bevy::render::renderer::{RenderAdapterInfo, RenderDevice, RenderQueue};
 use bevy::render::view::Msaa;
 use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use memory_city_heap::error::{Error, Result};
+use image::codecs::png::PngEncoder;
 use memory_city_heap::progress::Progress;
+use memory_city_heap::unfinished::write_whole;
 use memory_city_views::city::camera::{self, CameraPose};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -249,23 +252,27 @@ fn target_image(size: (u32, u32)) -> Image {
 pub fn render(paths: &[PathBuf], shot: &Shot, output: &Path, progress: &Progress) -> Result<String> {
     let draft = loading::open_document(paths, &shot.settings, &views::preparations(&shot.settings), progress)?;
     progress.begin("Rendering", 0);
+    progress.check()?;
     let mut studio = Studio::new(shot.size, 4)?;
     studio.show(draft);
+    progress.check()?;
     let picture = studio.shoot(shot)?;
+    progress.check()?;
     save(&picture, output)?;
     Ok(studio.adapter.clone())
 }
 
-/// Writes a PNG.
+/// Writes a PNG: complete, or not at all.
 ///
 /// # Errors
 /// When the file cannot be written.
 pub fn save(picture: &Picture, output: &Path) -> Result<()> {
-    if let Some(parent) = output.parent().filter(|p| !p.as_os_str().is_empty()) {
-        std::fs::create_dir_all(parent).map_err(|e| Error::io(parent, e))?;
-    }
-    picture.save_with_format(output, image::ImageFormat::Png).map_err(|e| match e {
-        image::ImageError::IoError(e) => Error::io(output, e),
-        other => no_picture(&other.to_string()),
+    write_whole(output, |file| {
+        let mut out = BufWriter::with_capacity(1 << 16, file);
+        picture.write_with_encoder(PngEncoder::new(&mut out)).map_err(|e| match e {
+            image::ImageError::IoError(e) => Error::io(output, e),
+            other => no_picture(&other.to_string()),
+        })?;
+        out.flush().map_err(|e| Error::io(output, e))
     })
 }

@@ -1,6 +1,7 @@
 //! Saves what the window shows as a PNG.
 
 use super::action::Action;
+use super::capture;
 use super::clock::Clock;
 use super::document::Document;
 use super::notices::Notices;
@@ -26,7 +27,7 @@ pub fn save_on_request(
                 let path = free_name(&stem);
                 let image = captured.image.clone().try_into_dynamic().map(|i| i.to_rgb8());
                 let saved = match image {
-                    Ok(image) => image.save(&path).map_err(|e| e.to_string()),
+                    Ok(image) => capture::save(&image, &path).map_err(|e| e.to_string()),
                     Err(error) => Err(error.to_string()),
                 };
                 notices.tell(match saved {

@@ -15,6 +15,7 @@ use super::event::ObjectInfo;
 use super::recording::ChangeLog;
 use super::replay::{Collection, Inconsistencies};
 use memory_city_heap::error::Warning;
+use memory_city_heap::unfinished::Unfinished;
 use rustc_hash::FxHasher;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,6 @@ use std::hash::Hasher;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use tempfile::TempPath;
 
 /// Changes with everything that is written here, and with what it means.
 const VERSION: u32 = 2;
@@ -106,7 +106,7 @@ enum Store {
         /// Its place.
         path: PathBuf,
         /// Where it is until it is complete; removed when it never is.
-        temporary: Option<TempPath>,
+        temporary: Option<Unfinished>,
     },
     /// There is no place to write to: checkpoints stay in memory, fewer of them.
     Memory(Vec<u8>),
@@ -132,6 +132,10 @@ impl TraceIndex {
 
     /// Notes that the trace will have to be read again, and why.
     fn fails(&mut self, path: &Path, what: &str, error: &std::io::Error) {
+        if error.kind() == std::io::ErrorKind::Interrupted {
+            // The program ends: nobody asked for it to be kept.
+            return;
+        }
         let message = format!(
             "{what} ({error}): opening the trace again takes as long as now. Make room, or name a folder that can be written to in MEMORY_CITY_CACHE"
         );
@@ -240,7 +244,7 @@ impl TraceIndex {
             file.write_all(&offset.to_le_bytes())?;
             file.write_all(&(packed.len() as u64).to_le_bytes())?;
             file.flush()?;
-            temporary.persist(&*path).map_err(|e| e.error)
+            temporary.put_in_place(path)
         });
         match written {
             Ok(()) => cache::tidy(path, cache::MOST_IN_CACHE),

@@ -89,7 +89,6 @@ impl HeapBuilder {
             type_of: self.type_of,
             length: self.length,
             addresses: addresses.finish(),
-            incoming: outgoing.transpose(),
             outgoing,
             referents,
             roots: self.roots,

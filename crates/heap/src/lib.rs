@@ -41,6 +41,7 @@ mod referents;
 mod roots;
 mod state;
 mod types;
+pub mod unfinished;
 
 pub use addresses::{AddressMap, AddressSet, AddressWriter};
 pub use amount::Amount;

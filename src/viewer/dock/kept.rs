@@ -3,6 +3,8 @@
 use super::{Pane, Views};
 use bevy_egui::egui;
 use egui_tiles::{Container, Tile, TileId, Tree};
+use memory_city_heap::error::Error;
+use memory_city_heap::unfinished::write_whole;
 use std::collections::HashSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -113,18 +115,15 @@ fn drop_strangers(tree: &mut Tree<Pane>, views: &Views) {
 pub(super) fn save(tree: &Tree<Pane>, size: egui::Vec2) {
     let Some(path) = file() else { return };
     if let Err(error) = write(&path, tree, size) {
-        tracing::warn!("{}: the layout is not kept: {error}", path.display());
+        tracing::warn!("the layout is not kept: {error}");
     }
 }
 
-pub(super) fn write(path: &Path, tree: &Tree<Pane>, size: egui::Vec2) -> std::io::Result<()> {
+pub(super) fn write(path: &Path, tree: &Tree<Pane>, size: egui::Vec2) -> Result<(), Error> {
+    let io = |error| Error::io(path, error);
     let kept = Kept { version: VERSION, size: [size.x, size.y], tree };
-    let text = serde_json::to_vec_pretty(&kept)?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(&text)?;
-    file.persist(path).map_err(|e| e.error)?;
+    let text = serde_json::to_vec_pretty(&kept).map_err(|e| io(e.into()))?;
+    write_whole(path, |mut file| file.write_all(&text).map_err(io))?;
     tracing::debug!("layout kept: {}", path.display());
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! A series of heap states under one grouping: its timeline, and reference maps on demand.
 
 use super::all_references::{TimeReferences, time_references};
+use super::closures::KeptAmounts;
 use super::references::{ReferenceMap, reference_map};
 use super::{GrowingTree, NodeId, TimePoint, Timeline, TimelineBuilder};
 use crate::group::{self, GroupOptions, Grouped, Grouping, Reads};
@@ -25,6 +26,8 @@ pub struct History {
     last: Mutex<Option<GroupedState>>,
     /// Dominator trees, the last one last.
     dominators: Mutex<VecDeque<(DominatorsKey, Arc<Dominators>)>>,
+    /// What groups reach and retain.
+    amounts: Mutex<KeptAmounts>,
 }
 
 /// Time and group of a reference map.
@@ -116,6 +119,7 @@ impl History {
             maps: Mutex::default(),
             last: Mutex::new(last),
             dominators: Mutex::default(),
+            amounts: Mutex::default(),
         })
     }
 
@@ -151,6 +155,23 @@ impl History {
     /// As [`History::build`].
     pub fn regroup(&self, grouping: &str, options: GroupOptions, progress: &Progress) -> Result<History> {
         History::build(Arc::clone(&self.series), grouping, options, progress)
+    }
+
+    /// The same series and groups, with a timeline that has more to say of them.
+    pub(super) fn with_timeline(&self, timeline: Timeline) -> History {
+        let last = self.last.lock().unwrap_or_else(|e| e.into_inner());
+        let last = last.as_ref().map(|(time, heap, grouped)| (*time, Arc::clone(heap), Arc::clone(grouped)));
+        History {
+            series: Arc::clone(&self.series),
+            grouping: Arc::clone(&self.grouping),
+            options: self.options,
+            timeline: Arc::new(timeline),
+            points: self.points.clone(),
+            maps: Mutex::default(),
+            last: Mutex::new(last),
+            dominators: Mutex::default(),
+            amounts: Mutex::default(),
+        }
     }
 
     /// The trees over time.
@@ -233,6 +254,10 @@ impl History {
     pub fn time_references(&self, time: usize, progress: &Progress) -> Result<TimeReferences> {
         let (heap, grouped) = self.grouped(time, progress)?;
         time_references(&heap, &grouped, &self.timeline, progress)
+    }
+
+    pub(super) fn kept_amounts(&self) -> std::sync::MutexGuard<'_, KeptAmounts> {
+        self.amounts.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     pub(super) fn options(&self) -> GroupOptions {

@@ -5,6 +5,7 @@
 
 pub mod all_references;
 mod builder;
+mod closures;
 mod growing;
 mod history;
 pub mod json;
@@ -16,6 +17,7 @@ mod source;
 mod symbols;
 
 pub use builder::TimelineBuilder;
+pub use closures::{ClosureMetric, ClosureRequest, object_groups};
 pub use growing::GrowingTree;
 pub use history::{AUTO, History};
 pub use memory_city_formats::{GcKind, GcPoint};

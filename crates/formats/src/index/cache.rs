@@ -1,10 +1,10 @@
 //! The folder of indexes: where it is, what is put into it, and what is removed again.
 
+use memory_city_heap::unfinished::Unfinished;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use tempfile::TempPath;
 
 /// All indexes together take no more than this; the oldest go first.
 pub(super) const MOST_IN_CACHE: u64 = 4 << 30;
@@ -23,11 +23,10 @@ const PARTIAL: (&str, &str) = ("trace-", ".partial");
 const STALE: Duration = Duration::from_secs(60);
 
 /// A file for an index that is being written, and its place. Others may be writing one of the same trace.
-pub(super) fn create(cache: &Path) -> std::io::Result<(File, TempPath)> {
+pub(super) fn create(cache: &Path) -> std::io::Result<(File, Unfinished)> {
     std::fs::create_dir_all(cache)?;
     remove_stale(cache, STALE);
-    let (mut file, place) =
-        tempfile::Builder::new().prefix(PARTIAL.0).suffix(PARTIAL.1).tempfile_in(cache)?.into_parts();
+    let (mut file, place) = Unfinished::begin(tempfile::Builder::new().prefix(PARTIAL.0).suffix(PARTIAL.1), cache)?;
     // Where there are no locks (some network file systems) nothing is ever taken for stale.
     let _ = file.try_lock();
     file.write_all(super::MAGIC)?;
@@ -125,9 +124,9 @@ mod tests {
         let others = ["0123456789abcdef.index", "mine.tmp", "trace-notes.txt", "abc.4711-0.tmp"].map(file);
         let (writing, place) = create(cache.path()).expect("a file");
         assert!(stale.iter().all(|path| !path.exists()) && others.iter().all(|path| path.exists()));
-        old(&place);
+        old(place.path());
         remove_stale(cache.path(), STALE);
-        assert!(place.exists(), "it is being written");
+        assert!(place.path().exists(), "it is being written");
         // Its writer was killed: nobody removes the file, and nobody holds the lock.
         let left = place.keep().expect("kept");
         drop(writing);

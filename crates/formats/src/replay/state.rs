@@ -105,7 +105,6 @@ impl<O: Observer> Replay<O> {
             length,
             odd_sizes,
             addresses: set.finish(),
-            incoming: outgoing.transpose(),
             outgoing,
             referents: Default::default(),
             roots,

@@ -52,7 +52,7 @@ impl Cut {
         let graph = KeepGraph::new(heap, rules);
         progress.begin("Walking with and without what is cut", 2 * heap.object_count() as u64);
         let before = reached(&graph, graph.roots(), |_| None, progress)?;
-        let left = root_objects(heap, |number| !self.roots.contains(&number));
+        let left = root_objects(heap, rules, |number| !self.roots.contains(&number));
         let cut_objects: rustc_hash::FxHashSet<ObjectId> = self.references.keys().map(|&(from, _)| from).collect();
         let cut = |o: ObjectId| cut_objects.contains(&o).then_some(&self.references);
         let after = reached(&graph, &left, cut, progress)?;

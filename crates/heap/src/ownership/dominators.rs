@@ -8,14 +8,14 @@
 use super::{KeepGraph, KeepRules};
 use crate::error::Result;
 use crate::progress::Progress;
-use crate::{Amount, HeapState, ObjectId};
+use crate::{Amount, BitSet, HeapState, ObjectId};
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
 /// The dominator tree of a heap state: above all is a node that stands for the GC roots.
 ///
 /// Numbers: the objects that roots reach, and type nodes, are numbered depth first from 1; 0 stands for the roots. Memory:
-/// 24 bytes an object; 32 while it is made, and with the index of what each object owns ([`Dominators::owned`]).
+/// 24 bytes an object, also while it is made; 32 with the index of what each object owns ([`Dominators::owned`]).
 pub struct Dominators {
     /// By object: its number; 0 where no root reaches it.
     number: Vec<u32>,
@@ -190,12 +190,19 @@ impl Walk {
         let n = heap.object_count();
         progress.begin("Walking from the GC roots", n as u64);
         let mut number = vec![0u32; n + graph.type_nodes().len()];
-        let mut order = vec![u32::MAX];
-        let mut parent = vec![0u32];
+        // A bit a node stays in the processor's cache, a number a node does not.
+        let mut seen = BitSet::new(number.len());
+        // Room for all, of which only what is written takes memory.
+        let with_first = |first: u32| {
+            let mut column = Vec::with_capacity(1 + number.len());
+            column.push(first);
+            column
+        };
+        let (mut order, mut parent) = (with_first(u32::MAX), with_first(0));
         // By number: how many of its references were followed. Of objects the reference to the type comes last.
-        let mut cursor = vec![0u32];
+        let mut cursor = with_first(0);
         for &root in graph.roots() {
-            if number[root.0 as usize] != 0 {
+            if seen.contains(root.0) {
                 continue;
             }
             let mut at = 0u32;
@@ -203,6 +210,7 @@ impl Walk {
             loop {
                 if let Some(node) = next.take() {
                     let new = order.len() as u32;
+                    seen.insert(node);
                     number[node as usize] = new;
                     order.push(node);
                     parent.push(at);
@@ -214,7 +222,7 @@ impl Walk {
                     }
                 }
                 let node = order[at as usize];
-                next = graph.step(node, &mut cursor[at as usize], |target| number[target as usize] == 0);
+                next = graph.step(node, &mut cursor[at as usize], |target| !seen.contains(target));
                 if next.is_none() {
                     at = parent[at as usize];
                     if at == 0 {
@@ -233,40 +241,39 @@ impl Walk {
         let count = order.len();
         progress.begin("Looking for owners", count as u64);
         let instances = Instances::new(graph, &order, n);
-        let mut forest = Forest { ancestor: parent.clone(), label: (0..count as u32).collect(), path: Vec::new() };
         let mut semi = parent.clone();
+        // Both the walk's tree and the forest are needed, the tree only afterwards: until then two bits a node do.
+        let tree = PackedTree::new(&parent);
+        let mut forest = Forest { ancestor: parent, label: (0..count as u32).collect(), path: Vec::new() };
         for &root in graph.roots() {
             semi[number[root.0 as usize] as usize] = 0;
         }
-        for at in (1..count as u32).rev() {
-            if (at as usize).is_multiple_of(CHECKED) {
+        let mut keepers = KeeperBatch::default();
+        for start in (1..count).step_by(KeeperBatch::NODES).rev() {
+            let batch = start..(start + KeeperBatch::NODES).min(count);
+            if (start / KeeperBatch::NODES).is_multiple_of(CHECKED / KeeperBatch::NODES) {
                 progress.check()?;
                 progress.advance(CHECKED as u64);
             }
-            let mut least = semi[at as usize];
-            if least != 0 {
+            keepers.read(graph, &number, &order[batch.clone()]);
+            for at in batch.rev() {
+                let mut least = semi[at];
                 let mut meet = |keeper: u32| {
-                    if keeper != 0 {
-                        least = least.min(forest.least(keeper, at + 1));
+                    if keeper != 0 && least != 0 {
+                        least = least.min(forest.least(keeper, at as u32 + 1));
                     }
                 };
-                match (order[at as usize] as usize).checked_sub(n) {
-                    None => {
-                        let o = ObjectId(order[at as usize]);
-                        graph.keepers(o, |keeper| meet(number[keeper.0 as usize]));
-                        for &t in graph.type_keepers(o) {
-                            meet(number[n + t as usize]);
-                        }
-                    }
-                    Some(t) => instances.of(t).iter().for_each(|&instance| meet(instance)),
+                match (order[at] as usize).checked_sub(n) {
+                    None => keepers.of(at - start).iter().for_each(|&keeper| meet(keeper)),
+                    Some(t) => instances.each(t, graph, &number, meet),
                 }
-                semi[at as usize] = least;
+                semi[at] = least;
+                forest.label[at] = least;
             }
-            forest.label[at as usize] = least;
         }
         drop(forest);
         drop(instances);
-        let mut above = parent;
+        let mut above = tree.parents(count);
         for at in 1..count {
             let mut up = above[at];
             while up > semi[at] {
@@ -276,6 +283,87 @@ impl Walk {
         }
         number.truncate(n);
         Ok((number, order, above))
+    }
+}
+
+/// The numbers of what keeps some objects, read for all of them before any is used, so that the processor waits for many
+/// places in memory at once.
+#[derive(Default)]
+struct KeeperBatch<'h> {
+    rows: Vec<&'h [ObjectId]>,
+    numbers: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl<'h> KeeperBatch<'h> {
+    const NODES: usize = 32;
+
+    fn read(&mut self, graph: &KeepGraph<'h>, number: &[u32], nodes: &[u32]) {
+        let n = graph.heap().object_count();
+        self.rows.clear();
+        self.rows.extend(nodes.iter().map(|&node| match (node as usize) < n {
+            true => graph.heap().referrers(ObjectId(node)),
+            false => &[],
+        }));
+        self.numbers.clear();
+        self.ends.clear();
+        for (&node, row) in nodes.iter().zip(&self.rows) {
+            if (node as usize) < n {
+                let o = ObjectId(node);
+                self.numbers.extend(row.iter().filter(|&&r| graph.is_keeper(r, o)).map(|r| number[r.0 as usize]));
+                self.numbers.extend(graph.type_keepers(o).iter().map(|&t| number[n + t as usize]));
+            }
+            self.ends.push(self.numbers.len());
+        }
+    }
+
+    /// The keepers of a node of the batch.
+    #[inline]
+    fn of(&self, i: usize) -> &[u32] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.numbers[start..self.ends[i]]
+    }
+}
+
+/// The parents of a depth-first tree whose nodes are numbered in the order of the walk, from 0.
+///
+/// The parent of a node is the node before it, or above that one: how many steps up, as so many zeros and a one. A walk goes
+/// up no more often than it went down, so these are at most two bits a node.
+struct PackedTree {
+    words: Vec<u64>,
+}
+
+impl PackedTree {
+    fn new(parent: &[u32]) -> PackedTree {
+        let mut words = vec![0u64; (2 * parent.len()).div_ceil(64)];
+        let mut bit = 0usize;
+        for at in 1..parent.len() {
+            let mut up = at as u32 - 1;
+            while up != parent[at] {
+                up = parent[up as usize];
+                bit += 1;
+            }
+            words[bit / 64] |= 1 << (bit % 64);
+            bit += 1;
+        }
+        PackedTree { words }
+    }
+
+    /// The parents of `count` nodes; that of the first is itself.
+    fn parents(self, count: usize) -> Vec<u32> {
+        let mut parents = Vec::with_capacity(count);
+        parents.push(0u32);
+        let mut bit = 0usize;
+        for at in 1..count {
+            let mut up = at as u32 - 1;
+            while self.words[bit / 64] >> (bit % 64) & 1 == 0 {
+                up = parents[up as usize];
+                bit += 1;
+            }
+            bit += 1;
+            parents.push(up);
+        }
+        parents
     }
 }
 
@@ -316,37 +404,50 @@ impl Forest {
 
 /// The reached instances of each type that has a node.
 struct Instances {
+    /// By type node: where its instances begin in `all`.
     start: Vec<u32>,
-    /// Numbers.
+    /// Numbers, but of types that have a good part of all objects: these are few, and all objects are looked at for each.
     all: Vec<u32>,
+    /// By type node: how many instances were reached.
+    counts: Vec<u32>,
+    /// More are not listed.
+    most: u32,
 }
 
 impl Instances {
     fn new(graph: &KeepGraph<'_>, order: &[u32], n: usize) -> Instances {
-        let mut start = vec![0u32; graph.type_nodes().len() + 1];
+        let types = graph.type_nodes().len();
+        let most = n as u32 / 32 + 4;
         let node = |node: u32| ((node as usize) < n).then(|| graph.type_node(ObjectId(node))).flatten();
-        if graph.type_nodes().is_empty() {
-            return Instances { start, all: Vec::new() };
+        let mut counts = vec![0u32; types];
+        if types > 0 {
+            order[1..].iter().filter_map(|&o| node(o)).for_each(|t| counts[t as usize] += 1);
         }
-        for t in order[1..].iter().filter_map(|&o| node(o)) {
-            start[t as usize + 1] += 1;
-        }
-        for t in 1..start.len() {
-            start[t] += start[t - 1];
+        let mut start = vec![0u32];
+        for &count in &counts {
+            start.push(start.last().copied().unwrap_or(0) + if count > most { 0 } else { count });
         }
         let mut next = start.clone();
-        let mut all = vec![0u32; start.last().copied().unwrap_or(0) as usize];
-        for (at, &o) in order.iter().enumerate().skip(1) {
-            if let Some(t) = node(o) {
-                let slot = &mut next[t as usize];
-                all[*slot as usize] = at as u32;
-                *slot += 1;
+        let mut all = vec![0u32; start[types] as usize];
+        if !all.is_empty() {
+            for (at, &o) in order.iter().enumerate().skip(1) {
+                if let Some(t) = node(o).filter(|&t| counts[t as usize] <= most) {
+                    let slot = &mut next[t as usize];
+                    all[*slot as usize] = at as u32;
+                    *slot += 1;
+                }
             }
         }
-        Instances { start, all }
+        Instances { start, all, counts, most }
     }
 
-    fn of(&self, t: usize) -> &[u32] {
-        &self.all[self.start[t] as usize..self.start[t + 1] as usize]
+    /// Calls `meet` with the numbers of the instances of a type.
+    fn each(&self, t: usize, graph: &KeepGraph<'_>, number: &[u32], mut meet: impl FnMut(u32)) {
+        if self.counts[t] <= self.most {
+            return self.all[self.start[t] as usize..self.start[t + 1] as usize].iter().for_each(|&i| meet(i));
+        }
+        for o in graph.heap().objects().filter(|&o| graph.type_node(o) == Some(t as u32)) {
+            meet(number[o.0 as usize]);
+        }
     }
 }

@@ -1,16 +1,21 @@
 //! Who keeps what alive: what a reference keeps ([`KeepRules`]), the graph that follows ([`KeepGraph`]), which object alone
-//! owns which ([`Dominators`]), the shortest way to each ([`ShortestPaths`]), and what goes when something is cut ([`Cut`]).
+//! owns which ([`Dominators`]), what groups of objects reach and retain ([`GroupClosures`]), the shortest way to each object
+//! ([`ShortestPaths`]), and what goes when something is cut ([`Cut`]).
 //!
-//! Knows nothing of groups and names.
+//! Groups are numbers here; nothing knows names and trees.
 
+mod closures;
 mod cut;
 mod dominators;
 mod graph;
+mod order;
 mod rules;
+mod sets;
 mod shortest;
 #[cfg(test)]
 mod tests;
 
+pub use closures::{GroupAmounts, GroupClosures, ObjectGroups};
 pub use cut::Cut;
 pub use dominators::Dominators;
 pub use graph::KeepGraph;

@@ -1,10 +1,12 @@
-//! Dominators against what their definition says, by taking each object out in turn.
+//! Owners and closures against what their definitions say, by taking objects out in turn.
 
-use super::{Cut, Dominators, KeepGraph, KeepRules, ShortestPaths};
+use super::sets::SetLimits;
+use super::{Cut, Dominators, GroupAmounts, GroupClosures, KeepGraph, KeepRules, ObjectGroups, ShortestPaths};
 use crate::progress::Progress;
 use crate::{Amount, BitSet, HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, Strength, TypeId, TypeKind};
 use proptest::prelude::*;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// What a random heap is made of. Objects 0..types stand for types where `mirrors` says so.
 #[derive(Clone, Debug)]
@@ -82,9 +84,20 @@ impl Plan {
 
     /// What the roots reach without the objects of `without`.
     pub fn reached(&self, rules: KeepRules, without: &HashSet<u32>) -> HashSet<u32> {
-        let heap = self.heap();
+        self.closure(&self.heap(), rules, self.roots.clone(), without, true)
+    }
+
+    /// What some objects reach without those of `without`; an instance reaches its class object where `classes` says so.
+    pub fn closure(
+        &self,
+        heap: &HeapState,
+        rules: KeepRules,
+        from: Vec<u32>,
+        without: &HashSet<u32>,
+        classes: bool,
+    ) -> HashSet<u32> {
         let mut seen: HashSet<u32> = HashSet::new();
-        let mut open: Vec<u32> = self.roots.clone();
+        let mut open = from;
         while let Some(o) = open.pop() {
             if without.contains(&o) || !seen.insert(o) {
                 continue;
@@ -99,9 +112,22 @@ impl Plan {
                 targets.remove(at);
             }
             open.extend(targets);
-            open.extend(heap.mirror_of(heap.type_of(ObjectId(o))).map(|m| m.0));
+            open.extend(heap.mirror_of(heap.type_of(ObjectId(o))).map(|m| m.0).filter(|_| classes));
         }
         seen
+    }
+
+    /// What goes when all of a set does: the set, and what it reaches but the roots without it do not.
+    pub fn retained(&self, heap: &HeapState, rules: KeepRules, set: &HashSet<u32>) -> HashSet<u32> {
+        let from = set.iter().copied().collect();
+        &self.closure(heap, rules, from, &HashSet::new(), true)
+            - &self.closure(heap, rules, self.roots.clone(), set, true)
+    }
+
+    /// All that a set reaches by references, and what it retains.
+    pub fn deep(&self, heap: &HeapState, rules: KeepRules, set: &HashSet<u32>) -> HashSet<u32> {
+        let from = set.iter().copied().collect();
+        &self.closure(heap, rules, from, &HashSet::new(), false) | &self.retained(heap, rules, set)
     }
 }
 
@@ -117,7 +143,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
     fn what_an_object_retains_is_what_goes_with_it(plan in plans(), soft: bool, weak: bool) {
-        let rules = KeepRules { soft, weak };
+        let rules = KeepRules { soft, weak, permanent_classes: false };
         let heap = plan.heap();
         let tree = Dominators::new(&heap, rules, &Progress::new()).expect("not cancelled");
         let all = plan.reached(rules, &HashSet::new());
@@ -155,7 +181,7 @@ proptest! {
 
     #[test]
     fn shortest_paths_are_paths_and_none_is_shorter(plan in plans(), soft: bool, weak: bool, some: u32) {
-        let rules = KeepRules { soft, weak };
+        let rules = KeepRules { soft, weak, permanent_classes: false };
         let heap = plan.heap();
         let n = plan.objects as usize;
         // Distances by relaxing every edge until nothing changes.
@@ -198,7 +224,7 @@ proptest! {
         whole: bool,
         cut_roots in prop::collection::vec(any::<prop::sample::Index>(), 0..2),
     ) {
-        let rules = KeepRules { soft, weak };
+        let rules = KeepRules { soft, weak, permanent_classes: false };
         let heap = plan.heap();
         let mut edges = plan.edges(rules);
         let mut cut = Cut::new();
@@ -227,5 +253,96 @@ proptest! {
         without = Plan { edges, referents: Vec::new(), ..without };
         let expected = &plan.reached(rules, &HashSet::new()) - &without.reached(rules, &HashSet::new());
         prop_assert_eq!(freed.iter().collect::<HashSet<u32>>(), expected);
+    }
+}
+
+/// Groups that lie in each other, and which of them each object is in.
+#[derive(Clone, Debug)]
+struct GroupPlan {
+    /// By group: the group it lies in, which is a smaller number; the first lies in none.
+    above: Vec<u32>,
+    /// By object: some groups.
+    of: Vec<Vec<u32>>,
+}
+
+impl GroupPlan {
+    fn groups(&self) -> Arc<ObjectGroups> {
+        let mut lists: Vec<Box<[u32]>> = Vec::new();
+        let mut number = |list: Vec<u32>| -> u32 {
+            let at = lists.iter().position(|l| **l == list[..]).unwrap_or_else(|| {
+                lists.push(list.into());
+                lists.len() - 1
+            });
+            at as u32
+        };
+        let of = self.of.iter().map(|groups| number(self.with_outer(groups))).collect();
+        Arc::new(ObjectGroups::new(of, lists, self.above.len()))
+    }
+
+    fn with_outer(&self, groups: &[u32]) -> Vec<u32> {
+        let mut all: Vec<u32> = Vec::new();
+        for &group in groups {
+            let mut at = group;
+            all.push(at);
+            while at != 0 {
+                at = self.above[at as usize];
+                all.push(at);
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+/// A heap and groups of its objects: up to five levels, some objects in several groups, some in none.
+fn grouped_plans() -> impl Strategy<Value = (Plan, GroupPlan)> {
+    (plans(), prop::collection::vec(any::<u32>(), 1..9)).prop_flat_map(|(plan, above)| {
+        let above: Vec<u32> = (0..).zip(&above).map(|(g, &at)| if g == 0 { 0 } else { at % g }).collect();
+        let groups = above.len() as u32;
+        let of = prop::collection::vec(prop::collection::vec(0..groups, 0..3), plan.objects as usize);
+        of.prop_map(move |of| (plan.clone(), GroupPlan { above: above.clone(), of }))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    #[test]
+    fn groups_reach_and_retain_what_their_definitions_say(
+        (plan, grouping) in grouped_plans(),
+        soft: bool,
+        weak: bool,
+        entries in 0usize..60,
+    ) {
+        let rules = KeepRules { soft, weak, permanent_classes: false };
+        let heap = plan.heap();
+        let groups = grouping.groups();
+        let count = groups.groups() as u32;
+        let progress = Progress::new();
+        let expected: Vec<GroupAmounts> = (0..count)
+            .map(|group| {
+                let members = (0..plan.objects).filter(|&o| groups.of(ObjectId(o)).contains(&group)).collect();
+                GroupAmounts {
+                    deep: amount(&heap, plan.deep(&heap, rules, &members)),
+                    retained: amount(&heap, plan.retained(&heap, rules, &members)),
+                }
+            })
+            .collect();
+        let retained: Vec<Amount> = expected.iter().map(|all| all.retained).collect();
+        // Sets as numbers; as bits; and as many numbers as there is room for.
+        let tight = SetLimits { entries, pairs: entries };
+        for (most, limits) in [(0, SetLimits::default()), (63, SetLimits::default()), (2, tight)] {
+            let closures = GroupClosures::new(&heap, rules, Arc::clone(&groups), &progress).expect("not cancelled");
+            let closures = closures.with_limits(limits, most);
+            let wanted: Vec<u32> = (0..count).collect();
+            prop_assert_eq!(&closures.retained(&wanted, &progress).expect("not cancelled"), &retained);
+            prop_assert_eq!(&closures.deep_and_retained(&wanted, &progress).expect("not cancelled"), &expected);
+            // Some, in another order.
+            let some: Vec<u32> = (0..count).rev().step_by(2).collect();
+            let found = closures.retained(&some, &progress).expect("not cancelled");
+            for (group, found) in some.into_iter().zip(found) {
+                prop_assert_eq!(found, retained[group as usize]);
+            }
+        }
     }
 }

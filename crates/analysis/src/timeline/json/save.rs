@@ -4,10 +4,10 @@ use super::{Form, ReferencesOf, write};
 use crate::timeline::Timeline;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
+use memory_city_heap::unfinished::write_whole;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use tempfile::NamedTempFile;
 
 /// How a file is packed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,33 +40,12 @@ pub fn save(
     output: &Path,
     progress: &Progress,
 ) -> Result<()> {
-    if let Some(parent) = output.parent().filter(|p| !p.as_os_str().is_empty()) {
-        std::fs::create_dir_all(parent).map_err(|e| Error::io(parent, e))?;
-    }
     let name = output.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let (form, packing) = asked(&name);
-    let io = |e| Error::io(output, e);
-    // Pipes and devices are written to as they are.
-    if std::fs::metadata(output).is_ok_and(|m| !m.is_file()) {
-        let file = File::options().write(true).open(output).map_err(io)?;
-        return packed(timeline, references, form, packing, &file, output, progress);
-    }
-    let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Removed again unless it is put in place.
-    let place = new_file(folder).map_err(io)?;
-    packed(timeline, references, form, packing, place.as_file(), output, progress)?;
-    progress.check()?;
-    place.persist(output).map_err(|e| io(e.error))?;
-    Ok(())
-}
-
-/// A file beside the one it will become, with the rights that other new files have.
-fn new_file(folder: &Path) -> std::io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".").suffix(".partial");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
+    write_whole(output, |file| {
+        packed(timeline, references, form, packing, file, output, progress)?;
+        progress.check()
+    })
 }
 
 fn packed(

@@ -18,8 +18,8 @@ use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat, T
 use bevy::render::renderer::{RenderAdapterInfo, RenderDevice, RenderQueue};
 use bevy::render::view::Msaa;
 use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
-use memory_city_heap::error::{Error, Result};
 use image::codecs::png::PngEncoder;
+use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::write_whole;
 use memory_city_views::city::camera::{self, CameraPose};

@@ -103,8 +103,4 @@ impl ClassObjects {
     pub fn type_of(&self, o: ObjectId) -> Option<TypeId> {
         self.0.get(&o).copied()
     }
-
-    pub fn iter(&self) -> impl Iterator<Item = (ObjectId, TypeId)> + '_ {
-        self.0.iter().map(|(&o, &t)| (o, t))
-    }
 }

@@ -124,7 +124,7 @@ pub(crate) fn paths(
 ) -> Result<Paths> {
     let heap = keeping.heap();
     let class_objects = ClassObjects::new(heap);
-    let anchors = Anchors::new(keeping.graph(), &class_objects);
+    let anchors = Anchors::new(keeping.graph());
     let mut fields = KnownFields::default();
     let mut steps = Vec::new();
     // The first round finds the steps by type, the second tells those by field apart; what is new above them then is asked

@@ -212,12 +212,12 @@ impl<'a> Expander<'a> {
         // Texts of dumps: hashed with a random seed.
         let mut found: AHashMap<String, (RootKind, Vec<ObjectId>)> = AHashMap::default();
         for o in objects {
-            for root in self.anchors.of(o) {
-                let held = &mut found.entry(root.text()).or_insert_with(|| (root.kind, Vec::new())).1;
+            self.anchors.of(o, |kind, text| {
+                let held = &mut found.entry(text).or_insert_with(|| (kind, Vec::new())).1;
                 if held.last() != Some(&o) {
                     held.push(o);
                 }
-            }
+            });
         }
         let mut roots: Vec<(RootStep, Vec<ObjectId>)> = found
             .into_iter()

@@ -24,6 +24,7 @@ struct Plan {
 }
 
 const TYPES: u32 = 6;
+const RULES: KeepRules = KeepRules { soft: true, weak: false, permanent_classes: false };
 
 fn plans() -> impl Strategy<Value = Plan> {
     (6u32..40).prop_flat_map(|n| {
@@ -94,10 +95,10 @@ enum Which {
 
 /// Calls `body` with a graph and its edges, found in a plain way.
 fn with_graph(heap: &HeapState, which: Which, body: impl FnOnce(&Keeping<'_>, &BTreeSet<(u32, u32)>)) {
-    let graph = KeepGraph::new(heap, KeepRules::default());
+    let graph = KeepGraph::new(heap, RULES);
     let progress = Progress::new();
-    let shortest = ShortestPaths::new(heap, KeepRules::default(), None, &progress).expect("not cancelled");
-    let owners = Dominators::new(heap, KeepRules::default(), &progress).expect("not cancelled");
+    let shortest = ShortestPaths::new(heap, RULES, None, &progress).expect("not cancelled");
+    let owners = Dominators::new(heap, RULES, &progress).expect("not cancelled");
     let weak: BTreeSet<(u32, u32)> = heap.referents().all().iter().map(|r| (r.from.0, r.to.0)).collect();
     let mut edges = BTreeSet::new();
     match which {
@@ -160,7 +161,7 @@ fn check(
 ) {
     let group: HashSet<u32> = plan.group.iter().copied().collect();
     let class_objects = ClassObjects::new(heap);
-    let anchors = Anchors::new(keeping.graph(), &class_objects);
+    let anchors = Anchors::new(keeping.graph());
     // A class that a root holds is not looked for by way of its instances: they make no difference.
     let roots = keeping.graph().roots();
     let by_instance = |from: u32, to: u32| {
@@ -176,6 +177,11 @@ fn check(
     let field = |from, to| {
         let names = heap.names(&[(ObjectId(from), ObjectId(to))], &Progress::new()).expect("not cancelled");
         format!("{:?}", names[0])
+    };
+    let roots_of = |o: u32| {
+        let mut all = Vec::new();
+        anchors.of(ObjectId(o), |_, text| all.push(text));
+        all
     };
     for (at, step) in found.steps.iter().enumerate() {
         // The way down: what lies on it, and the types.
@@ -215,19 +221,14 @@ fn check(
         }
         assert_eq!(step.again.iter().map(|o| o.0).collect::<BTreeSet<u32>>(), again);
         for root in &step.roots {
-            let held = walked.iter().copied().filter(|&o| anchors.of(ObjectId(o)).any(|r| r.text() == root.text));
+            let held = walked.iter().copied().filter(|&o| roots_of(o).contains(&root.text));
             let held: Vec<u32> = held.collect();
             assert_eq!(root.held, held.len() as u64);
             assert_eq!(root.reached, in_group(reached(held, edges, &inside)));
         }
-        let all: BTreeSet<String> =
-            walked.iter().flat_map(|&o| anchors.of(ObjectId(o)).map(Root::text).collect::<Vec<_>>()).collect();
+        let all: BTreeSet<String> = walked.iter().flat_map(|&o| roots_of(o)).collect();
         assert_eq!(step.roots.iter().map(|r| r.text.clone()).collect::<BTreeSet<_>>(), all);
-        let by_roots = in_group(reached(
-            walked.iter().copied().filter(|&o| anchors.of(ObjectId(o)).next().is_some()),
-            edges,
-            &inside,
-        ));
+        let by_roots = in_group(reached(walked.iter().copied().filter(|&o| !roots_of(o).is_empty()), edges, &inside));
         let mut left = above.clone();
         for above_at in found.above(at) {
             let above_step = &found.steps[above_at];
@@ -334,10 +335,10 @@ fn a_long_list_is_two_steps() {
         group.insert(o);
     });
     for which in [Which::All, Which::Shortest, Which::Owners] {
-        let graph = KeepGraph::new(&heap, KeepRules::default());
+        let graph = KeepGraph::new(&heap, RULES);
         let progress = Progress::new();
-        let shortest = ShortestPaths::new(&heap, KeepRules::default(), Some(&group), &progress).expect("paths");
-        let owners = Dominators::new(&heap, KeepRules::default(), &progress).expect("a tree");
+        let shortest = ShortestPaths::new(&heap, RULES, Some(&group), &progress).expect("paths");
+        let owners = Dominators::new(&heap, RULES, &progress).expect("a tree");
         let keeping = match which {
             Which::All => Keeping::All(&graph),
             Which::Shortest => Keeping::Shortest(&graph, &shortest),

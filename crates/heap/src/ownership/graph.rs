@@ -116,12 +116,7 @@ impl<'h> KeepGraph<'h> {
 
     /// As [`KeepGraph::step`] of an object, without its type.
     #[inline]
-    pub(super) fn step_objects(
-        &self,
-        o: ObjectId,
-        cursor: &mut u32,
-        wanted: impl FnMut(u32) -> bool,
-    ) -> Option<u32> {
+    pub(super) fn step_objects(&self, o: ObjectId, cursor: &mut u32, wanted: impl FnMut(u32) -> bool) -> Option<u32> {
         self.step_ahead(o, cursor, wanted, |_| true)
     }
 

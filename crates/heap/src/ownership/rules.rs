@@ -24,8 +24,12 @@ impl Default for KeepRules {
 }
 
 /// Loaders that live as long as the VM (HotSpot: the built-in loaders), by the beginnings of their names.
-const PERMANENT_LOADERS: [&str; 4] =
-    ["bootstrap", "jdk.internal.loader.ClassLoaders$", "sun.misc.Launcher$AppClassLoader", "sun.misc.Launcher$ExtClassLoader"];
+const PERMANENT_LOADERS: [&str; 4] = [
+    "bootstrap",
+    "jdk.internal.loader.ClassLoaders$",
+    "sun.misc.Launcher$AppClassLoader",
+    "sun.misc.Launcher$ExtClassLoader",
+];
 
 /// Whether a type is never unloaded. Hidden classes, which have a `/` in their name, come and go also with such loaders.
 pub(super) fn is_permanent(of: &HeapType) -> bool {

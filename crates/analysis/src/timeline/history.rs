@@ -219,14 +219,6 @@ impl History {
         Ok(map)
     }
 
-    /// The heap state at a point in time.
-    ///
-    /// # Errors
-    /// When it cannot be loaded again, or the work was cancelled.
-    pub(crate) fn heap(&self, time: usize, progress: &Progress) -> Result<Arc<HeapState>> {
-        self.series.load(self.points[time], progress)
-    }
-
     /// The owners at a point in time, by names, with the heap state whose objects they are about.
     ///
     /// # Errors

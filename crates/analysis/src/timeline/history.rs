@@ -77,7 +77,10 @@ impl History {
         options: GroupOptions,
         progress: &Progress,
     ) -> Result<History> {
-        let options = GroupOptions { include_unreachable: options.include_unreachable || grouping.wants_unreachable(), ..options };
+        let options = GroupOptions {
+            include_unreachable: options.include_unreachable || grouping.wants_unreachable(),
+            ..options
+        };
         let of_interest = |p: &SnapshotInfo| options.gc_starts || p.gc.as_ref().is_none_or(|gc| gc.end);
         let mut points: Vec<usize> = (0..series.points().len()).filter(|&i| of_interest(&series.points()[i])).collect();
         if points.len() > 1 {

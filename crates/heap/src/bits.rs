@@ -37,6 +37,16 @@ impl BitSet {
         new
     }
 
+    /// Takes `i` out; returns whether it was in it.
+    #[inline]
+    pub fn remove(&mut self, i: u32) -> bool {
+        let Some(word) = self.words.get_mut(i as usize / 64) else { return false };
+        let bit = 1u64 << (i % 64);
+        let was = *word & bit != 0;
+        *word &= !bit;
+        was
+    }
+
     /// The numbers below `bound` that are not in it, ascending.
     pub(crate) fn missing(&self, bound: usize) -> impl Iterator<Item = u32> + '_ {
         self.words

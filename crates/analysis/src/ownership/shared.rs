@@ -37,12 +37,22 @@ impl SharedOwners {
 
     #[inline]
     pub fn inherit(&mut self, o: ObjectId, owner: ObjectId) {
-        self.of[o.0 as usize] = self.of[owner.0 as usize];
+        let of = self.of[owner.0 as usize];
+        // Most are not shared: nothing is written then.
+        if of != 0 {
+            self.of[o.0 as usize] = of;
+        }
     }
 
     pub fn add(&mut self, o: ObjectId) {
         self.objects.push(o);
         self.of[o.0 as usize] = self.objects.len() as u32;
+    }
+
+    /// Whether an object is shared, or what owns it is.
+    #[inline]
+    pub fn is_below(&self, o: ObjectId) -> bool {
+        self.of[o.0 as usize] != 0
     }
 
     fn nearest(&self, o: ObjectId) -> Option<u32> {

@@ -109,6 +109,8 @@ pub(super) struct Builder<'a> {
     heads: BitSet,
     /// From a node, the type of an object there and that of one it owns to where that one goes, and whether as a head.
     learnt: FxHashMap<(u32, TypeId, TypeId), (u32, bool)>,
+    /// From the node of an owner and those who share what it owns to the node of that.
+    named: FxHashMap<(u32, (shared::Sharers, u32)), u32>,
     pub(super) shared: SharedOwners,
     /// The class that an object is, for class objects.
     pub(super) class_of: FxHashMap<ObjectId, TypeId>,
@@ -151,6 +153,7 @@ impl<'a> Builder<'a> {
             of: vec![0; heap.object_count()],
             heads: BitSet::new(heap.object_count()),
             learnt: FxHashMap::default(),
+            named: FxHashMap::default(),
             shared: SharedOwners::new(heap.object_count()),
             class_of: FxHashMap::default(),
         };
@@ -319,7 +322,11 @@ impl<'a> Builder<'a> {
             let place = self.child_named(node, shared::PLACE);
             return Spot::Below(place);
         };
-        match keepers.of(self, o) {
+        let key = keepers.key(self, o).map(|key| (node, key));
+        if let Some(&place) = key.as_ref().and_then(|key| self.named.get(key)) {
+            return Spot::Below(place);
+        }
+        let spot = match keepers.of(self, o) {
             shared::Keeping::Container => match self.is_inside_of(o, node) {
                 true => Spot::Inside(node),
                 false => Spot::Below(node),
@@ -329,7 +336,11 @@ impl<'a> Builder<'a> {
                 Spot::Below(if several { self.child_named(place, shared::SEVERAL) } else { place })
             }
             shared::Keeping::By(name) => Spot::Below(self.child_named(node, &name)),
+        };
+        if let (Some(key), Spot::Below(place)) = (key, &spot) {
+            self.named.insert(key, *place);
         }
+        spot
     }
 
     /// Whether an object that the collection at a node keeps is an inside of it.

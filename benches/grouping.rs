@@ -131,7 +131,6 @@ fn heap(objects: u32) -> HeapState {
         length,
         odd_sizes: Default::default(),
         addresses: addresses.finish(),
-        incoming: outgoing.transpose(),
         outgoing,
         roots,
         sites: Vec::new(),

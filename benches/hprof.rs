@@ -7,7 +7,9 @@
 //! `cargo install --root target/tools --locked hprof-slurp@0.10.0 hprof-analyzer@0.3.2`.
 
 use memory_city_formats::hprof;
+use memory_city_heap::ObjectId;
 use memory_city_heap::input::Input;
+use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
 use memory_city_testing::memory;
 use memory_city_testing::memory::{Watcher, field};
@@ -42,6 +44,14 @@ fn main() {
     let mut runs: Vec<(&str, Vec<String>)> = vec![
         ("ours, class histogram", vec![own.to_string(), "--measure".into(), "histogram".into(), file.to_string()]),
         ("ours, whole graph", vec![own.to_string(), "--measure".into(), "graph".into(), file.to_string()]),
+        (
+            "ours, whole graph, references both ways",
+            vec![own.to_string(), "--measure".into(), "both".into(), file.to_string()],
+        ),
+        (
+            "ours, whole graph, dominators, retained size of every object",
+            vec![own.to_string(), "--measure".into(), "dominators".into(), file.to_string()],
+        ),
     ];
     match tool("hprof-slurp") {
         Some(path) => runs.push(("hprof-slurp 0.10.0, class histogram", vec![path, file.to_string()])),
@@ -140,6 +150,14 @@ fn measure(what: &str, dump: &Path) {
             let heap = hprof::load(&input, &progress).expect("a heap");
             println!("objects {}", heap.object_count());
             println!("references {}", heap.reference_count());
+            if what == "both" {
+                println!("referrers of the first {}", heap.referrers(ObjectId(0)).len());
+            }
+            if what == "dominators" {
+                let tree = Dominators::new(&heap, KeepRules::default(), &progress).expect("not cancelled");
+                let largest = heap.objects().map(|o| tree.retained(o).bytes).max();
+                println!("all {} largest {largest:?}", tree.total().bytes);
+            }
         }
     }
     println!("inside {:.3}", start.elapsed().as_secs_f64());

@@ -7,8 +7,9 @@ use memory_city_analysis::analyses::report::{self, ReportOptions, TreeReport};
 use memory_city_analysis::analyses::{TimeWindow, count_text, metric_of};
 use memory_city_analysis::table::{Arrangement, Filter, TableRows, TableShape, TableView, TreeTable};
 use memory_city_analysis::tabular::write_csv;
-use memory_city_analysis::timeline::Source;
+use memory_city_analysis::timeline::{ClosureMetric, Source};
 use memory_city_heap::error::{Error, Result};
+use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -28,11 +29,43 @@ pub struct ReportArgs {
     #[arg(long, value_name = "NAME", default_value = "bytes")]
     metric: String,
     #[command(flatten)]
+    closures: ClosureArgs,
+    #[command(flatten)]
     window: Window,
     #[command(flatten)]
     grouped: GroupingArgs,
     #[command(flatten)]
     tree: TreeArgs,
+}
+
+/// What is found of each group beside what it holds.
+#[derive(Args)]
+struct ClosureArgs {
+    /// Find for each group what would be freed if all of it were (retained, retained-objects) and all that it reaches
+    /// (deep, deep-objects): columns of the tree, and metrics like any other. Needs references and GC roots
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = ClosureMetric::of)]
+    metrics: Vec<ClosureMetric>,
+    /// For these metrics, soft references do not keep what they refer to, as if memory were short
+    #[arg(long)]
+    soft_as_weak: bool,
+}
+
+impl ClosureArgs {
+    /// The source with these metrics, and with that of `metric` where it is one of them.
+    fn add_to(&self, source: Source, metric: &str, progress: &Progress) -> Result<Source> {
+        let mut metrics = self.metrics.clone();
+        if source.timeline().metric(metric).is_none()
+            && let Ok(metric) = ClosureMetric::of(metric)
+            && !metrics.contains(&metric)
+        {
+            metrics.push(metric);
+        }
+        let rules = if self.soft_as_weak { KeepRules::SOFT_AS_WEAK } else { KeepRules::default() };
+        match metrics.is_empty() {
+            true => Ok(source),
+            false => source.with_closures(&metrics, rules, progress),
+        }
+    }
 }
 
 /// How the memory tree is printed as a table.
@@ -72,6 +105,7 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
     let options = ReportOptions { top: args.top, metric: args.metric, window };
     let report = with_progress(|progress| {
         let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+        let source = args.closures.add_to(source, &options.metric, progress)?;
         report::report(&source, &options, progress)
     })?;
     args.output.print(&report, "growing")?;
@@ -89,6 +123,7 @@ struct TreeOptions {
 impl TreeOptions {
     fn make(args: &ReportArgs, progress: &Progress) -> Result<TreeOptions> {
         let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+        let source = args.closures.add_to(source, &args.metric, progress)?;
         let timeline = source.timeline();
         if timeline.times() == 0 {
             let what = "The input has no point in time".to_owned();

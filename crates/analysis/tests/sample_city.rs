@@ -2,6 +2,7 @@
 
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{History, Metric, NodeId, Timeline};
+use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 use memory_city_testing::root;
 use std::sync::Arc;
@@ -50,4 +51,26 @@ fn every_dump_holds_what_the_program_kept() {
     }
     let strings = leaf(timeline, "lang.String");
     assert_eq!(timeline.growth(strings, Metric::Objects), 24_334, "the strongest growth, and a symptom");
+}
+
+/// The tree is made once for whoever asks next; it reaches no more than what is reachable, and less where soft references
+/// do not keep.
+#[test]
+fn the_dominator_tree_of_a_time_is_shared() {
+    let folder = root().join("sample-data/person-leak");
+    let progress = Progress::new();
+    let series = memory_city_formats::open(&[folder], &progress).expect("the sample");
+    let history = History::build(Arc::from(series), "type", GroupOptions::default(), &progress).expect("a history");
+    let tree = |time, rules| history.dominators(time, rules, &progress).expect("a tree");
+    let (heap, first) = tree(3, KeepRules::default());
+    assert_eq!(first.total().objects, first.top_down().count() as u64);
+    assert!(first.total().objects <= heap.reachable().count() as u64);
+    let (_, without_soft) = tree(3, KeepRules::SOFT_AS_WEAK);
+    assert!(without_soft.total().objects < first.total().objects);
+    assert!(Arc::ptr_eq(&first, &tree(3, KeepRules::default()).1), "the last two are kept");
+    let (later, _) = tree(9, KeepRules::default());
+    assert!(later.object_count() > heap.object_count());
+    let again = tree(3, KeepRules::default());
+    assert!(!Arc::ptr_eq(&first, &again.1), "and no more than two");
+    assert!(again.1.top_down().eq(first.top_down()), "objects have the same numbers again");
 }

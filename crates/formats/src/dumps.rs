@@ -3,11 +3,12 @@
 use super::kept::KeptStates;
 use super::registry::{FoundFiles, skip};
 use super::series::{HeapSeries, SnapshotInfo};
+use super::values::{HeapValues, RecordTables};
 use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -24,6 +25,26 @@ pub(crate) trait DumpFormat: Send + Sync + 'static {
     /// # Errors
     /// When it cannot be used, or the work was cancelled.
     fn load(&self, input: &Input, progress: &Progress) -> Result<HeapState>;
+
+    /// As [`DumpFormat::load`], and what is needed to find the values of objects later, where the format has values.
+    ///
+    /// # Errors
+    /// As [`DumpFormat::load`].
+    fn load_with_tables(
+        &self,
+        input: &Input,
+        progress: &Progress,
+    ) -> Result<(HeapState, Option<Arc<dyn RecordTables>>)> {
+        Ok((self.load(input, progress)?, None))
+    }
+
+    /// The latter alone, of a dump whose heap state is there already. May cost a pass over the dump.
+    ///
+    /// # Errors
+    /// As [`DumpFormat::load`].
+    fn tables(&self, _input: &Input, _progress: &Progress) -> Result<Option<Arc<dyn RecordTables>>> {
+        Ok(None)
+    }
 }
 
 /// Dumps as a series, ordered by the time they were taken, ties by name.
@@ -75,6 +96,8 @@ struct KeptDumps {
     states: KeptStates,
     /// Class names of the first loaded dump: others should know most of them.
     program: Option<(usize, HashSet<String>)>,
+    /// What finds values in the dumps that were loaded, by index: a few MB for twenty thousand classes.
+    tables: HashMap<usize, Arc<dyn RecordTables>>,
 }
 
 impl<F: DumpFormat> HeapSeries for DumpSeries<F> {
@@ -89,11 +112,28 @@ impl<F: DumpFormat> HeapSeries for DumpSeries<F> {
         let point = &self.points[index];
         let input = Input::open(&point.path, progress)?;
         progress.begin(format!("Reading {} ({} of {})", point.label, index + 1, self.points.len()), 0);
-        let state = Arc::new(self.format.load(&input, progress)?);
+        let (state, tables) = self.format.load_with_tables(&input, progress)?;
+        let state = Arc::new(state);
         let mut kept = self.kept.lock().unwrap_or_else(|e| e.into_inner());
         self.note(&mut kept, index, &state);
+        kept.tables.extend(tables.map(|tables| (index, tables)));
         kept.states.keep(index, Arc::clone(&state));
         Ok(state)
+    }
+
+    fn values(&self, index: usize, progress: &Progress) -> Result<Option<HeapValues>> {
+        let state = self.load(index, progress)?;
+        let input = Input::open(&self.points[index].path, progress)?;
+        let known = self.kept.lock().unwrap_or_else(|e| e.into_inner()).tables.get(&index).cloned();
+        let tables = match known {
+            Some(tables) => tables,
+            None => {
+                let Some(tables) = self.format.tables(&input, progress)? else { return Ok(None) };
+                let mut kept = self.kept.lock().unwrap_or_else(|e| e.into_inner());
+                Arc::clone(kept.tables.entry(index).or_insert(tables))
+            }
+        };
+        Ok(Some(HeapValues::new(state, tables.open(input)?)))
     }
 
     fn warnings(&self) -> Vec<Warning> {

@@ -61,6 +61,7 @@ mod registry;
 pub mod replay;
 mod series;
 pub mod spaces;
+pub mod values;
 
 pub use event::GcKind;
 pub use recording::{ChangeLog, Recording};

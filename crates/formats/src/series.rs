@@ -3,6 +3,7 @@
 use super::event::GcKind;
 use super::recording::Recording;
 use super::registry;
+use super::values::HeapValues;
 use memory_city_heap::HeapState;
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::progress::Progress;
@@ -49,6 +50,16 @@ pub trait HeapSeries: Send + Sync {
     /// # Errors
     /// When the file has become unreadable or unusable, or the work was cancelled.
     fn load(&self, index: usize, progress: &Progress) -> Result<Arc<HeapState>>;
+
+    /// The values of the objects at a point in time, to be read when asked for; `None` where the input has none (traces record
+    /// references, not values). Loads the heap state where it is not kept; costs nothing by object otherwise, but for packed
+    /// inputs, which are unpacked again.
+    ///
+    /// # Errors
+    /// As [`HeapSeries::load`], or when the file has changed since.
+    fn values(&self, _index: usize, _progress: &Progress) -> Result<Option<HeapValues>> {
+        Ok(None)
+    }
 
     /// What a person must know about the series as a whole, by now.
     fn warnings(&self) -> Vec<Warning>;

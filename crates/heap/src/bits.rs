@@ -49,6 +49,24 @@ impl BitSet {
             .take_while(move |&i| (i as usize) < bound)
     }
 
+    /// The numbers in it, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.words.iter().enumerate().flat_map(|(at, &word)| {
+            std::iter::successors((word != 0).then_some(word), |w| Some(w & (w - 1)).filter(|w| *w != 0))
+                .map(move |w| at as u32 * 64 + w.trailing_zeros())
+        })
+    }
+
+    /// Takes out what is in another set of the same bound.
+    pub fn subtract(&mut self, other: &BitSet) {
+        self.words.iter_mut().zip(&other.words).for_each(|(mine, theirs)| *mine &= !theirs);
+    }
+
+    /// Adds what is in another set of the same bound.
+    pub fn unite(&mut self, other: &BitSet) {
+        self.words.iter_mut().zip(&other.words).for_each(|(mine, theirs)| *mine |= theirs);
+    }
+
     /// How many are in it.
     pub fn count(&self) -> usize {
         self.words.iter().map(|w| w.count_ones() as usize).sum()

@@ -1,6 +1,9 @@
 //! Builds a heap state object by object: for formats that list objects one at a time, and for tests.
 
-use super::{AddressSet, Csr, HeapColumns, HeapState, HeapType, Loaders, NO_LENGTH, ObjectId, Root, TypeId, TypeSizes};
+use super::{
+    AddressSet, Csr, HeapColumns, HeapState, HeapType, Loaders, NO_LENGTH, ObjectId, Referent, Referents, Root,
+    Strength, TypeId, TypeSizes,
+};
 
 /// A heap state under construction. Objects are numbered in the order they are added.
 #[derive(Default)]
@@ -12,6 +15,8 @@ pub struct HeapBuilder {
     references: Vec<Vec<ObjectId>>,
     roots: Vec<Root>,
     loaders: Loaders,
+    mirrors: Vec<(TypeId, ObjectId)>,
+    referents: Vec<Referent>,
 }
 
 impl HeapBuilder {
@@ -40,6 +45,18 @@ impl HeapBuilder {
         self.references[from.0 as usize].push(to);
     }
 
+    /// Adds a reference of a reference object to its referent. The last one of an object counts.
+    pub fn add_referent(&mut self, from: ObjectId, to: ObjectId, strength: Strength) {
+        self.add_reference(from, to);
+        self.referents.retain(|r| r.from != from);
+        self.referents.push(Referent { from, to, strength });
+    }
+
+    /// Says which object stands for a type: its instances keep it alive.
+    pub fn set_class_object(&mut self, of: TypeId, object: ObjectId) {
+        self.mirrors.push((of, object));
+    }
+
     /// Adds a GC root.
     pub fn add_root(&mut self, root: Root) {
         self.roots.push(root);
@@ -58,17 +75,22 @@ impl HeapBuilder {
             writer.insert(0x1000 + i * 8);
         }
         let outgoing = Csr::from_rows(&self.references);
+        let mut mirror_of = vec![None; self.types.len()];
+        for &(of, object) in &self.mirrors {
+            mirror_of[of.0 as usize] = Some(object);
+        }
+        let referents = Referents::new(self.referents, self.type_of.len());
         HeapState::new(HeapColumns {
             sizes: TypeSizes { base: vec![0; self.types.len()], element: vec![0; self.types.len()], alignment: 8 },
             odd_sizes: self.sizes.iter().enumerate().map(|(i, &s)| (i as u32, s)).collect(),
-            mirror_of: vec![None; self.types.len()],
+            mirror_of,
             types: self.types,
             loaders: self.loaders,
             type_of: self.type_of,
             length: self.length,
             addresses: addresses.finish(),
-            incoming: outgoing.transpose(),
             outgoing,
+            referents,
             roots: self.roots,
             sites: Vec::new(),
             traces: Default::default(),

@@ -1,7 +1,6 @@
 //! References as compressed sparse rows: for each object a slice of others, in two arrays.
 
 use super::ObjectId;
-use rayon::prelude::*;
 
 /// For each of n objects a slice of objects.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -29,29 +28,13 @@ impl Csr {
         Csr { offsets, targets }
     }
 
-    /// Where [`Csr::insert`] puts an entry: behind the others of its row.
-    pub(crate) fn at_end(row: &[ObjectId], _: ObjectId) -> usize {
-        row.len()
-    }
-
-    /// Where [`Csr::insert`] puts an entry of a row that ascends, so that it does so still.
-    pub(crate) fn in_order(row: &[ObjectId], entry: ObjectId) -> usize {
-        row.partition_point(|&other| other <= entry)
-    }
-
-    /// Adds entries (row, entry), ascending by row and entry, at the places in their rows that `place` says. In place: one
-    /// pass over what lies behind the first.
-    pub(crate) fn insert(&mut self, entries: &[(ObjectId, ObjectId)], place: impl Fn(&[ObjectId], ObjectId) -> usize) {
-        if entries.is_empty() {
-            return;
-        }
-        let places: Vec<usize> = entries
-            .iter()
-            .map(|&(row, entry)| self.offsets[row.0 as usize] as usize + place(self.of(row), entry))
-            .collect();
+    /// Adds entries (row, entry), ascending by row, behind the others of their rows. In place: one pass over what lies behind
+    /// the first.
+    pub(crate) fn append(&mut self, entries: &[(ObjectId, ObjectId)]) {
         let mut end = self.targets.len();
         self.targets.resize(end + entries.len(), ObjectId(0));
-        for (before, (&at, &(_, entry))) in places.iter().zip(entries).enumerate().rev() {
+        for (before, &(row, entry)) in entries.iter().enumerate().rev() {
+            let at = self.offsets[row.0 as usize + 1] as usize;
             // What lies behind this place moves by as many entries as come before it, and this one.
             self.targets.copy_within(at..end, at + before + 1);
             self.targets[at + before] = entry;
@@ -100,10 +83,11 @@ impl Csr {
     /// result does not depend on the number of threads. Reading is sequential and cheap beside the scattered writes.
     pub fn transpose(&self) -> Csr {
         let n = self.rows();
-        let parts = rayon::current_num_threads().clamp(1, 32);
+        // A small heap is done before a thread has started.
+        let parts = if n < 1 << 14 { 1 } else { rayon::current_num_threads().clamp(1, 32) };
         let width = n.div_ceil(parts).max(1);
         let mut offsets = vec![0u32; n + 1];
-        offsets[1..].par_chunks_mut(width).enumerate().for_each(|(part, counts)| {
+        on_threads(offsets[1..].chunks_mut(width).enumerate(), |(part, counts)| {
             let low = (part * width) as u32;
             let span = counts.len() as u32;
             for t in &self.targets {
@@ -130,7 +114,7 @@ impl Csr {
             rest = after;
             done = offsets[high];
         }
-        slices.into_par_iter().for_each(|(low, high, out)| {
+        on_threads(slices.into_iter(), |(low, high, out)| {
             let start = offsets[low];
             let mut next: Vec<u32> = offsets[low..high].iter().map(|o| o - start).collect();
             let span = (high - low) as u32;
@@ -147,6 +131,22 @@ impl Csr {
         });
         Csr { offsets, targets }
     }
+}
+
+/// Does each piece of work on a thread of its own.
+///
+/// Not on those of the pool: whoever waits there for this to be done may be given other work meanwhile, which may wait for
+/// the same.
+fn on_threads<W: Send>(work: impl ExactSizeIterator<Item = W>, done: impl Fn(W) + Sync) {
+    if work.len() < 2 {
+        return work.for_each(done);
+    }
+    std::thread::scope(|scope| {
+        for piece in work {
+            let done = &done;
+            scope.spawn(move || done(piece));
+        }
+    });
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::reach::Search;
-use crate::{Csr, HeapColumns, HeapState, ObjectId, Root};
+use crate::{HeapColumns, HeapState, ObjectId, Root};
 use ahash::AHashMap;
 
 /// A reference that the source does not list.
@@ -28,10 +28,9 @@ pub struct Inference {
 }
 
 impl Inference {
-    /// Starts from columns whose `incoming` is still empty: it is made here, and beside it what the roots reach is found.
-    pub fn new(mut columns: HeapColumns) -> Inference {
-        let (incoming, search) = rayon::join(|| columns.outgoing.transpose(), || Search::from_roots(&columns));
-        columns.incoming = incoming;
+    /// Starts from these columns, and finds what the roots reach.
+    pub fn new(columns: HeapColumns) -> Inference {
+        let search = Search::from_roots(&columns);
         Inference { columns, search, added: Vec::new(), by_source: AHashMap::new() }
     }
 
@@ -83,11 +82,8 @@ impl Inference {
             });
         }
         self.added.sort_unstable();
-        let mut entries: Vec<(ObjectId, ObjectId)> = self.added.iter().map(|r| (r.from, r.to)).collect();
-        self.columns.outgoing.insert(&entries, Csr::at_end);
-        entries.iter_mut().for_each(|(from, to)| (*from, *to) = (*to, *from));
-        entries.sort_unstable();
-        self.columns.incoming.insert(&entries, Csr::in_order);
+        let entries: Vec<(ObjectId, ObjectId)> = self.added.iter().map(|r| (r.from, r.to)).collect();
+        self.columns.outgoing.append(&entries);
         Ok(HeapState::inferred(self.columns, Some(self.search.seen), self.added))
     }
 }
@@ -121,7 +117,7 @@ mod tests {
             odd_sizes: Default::default(),
             addresses: set.finish(),
             outgoing: Csr::from_rows(&rows),
-            incoming: Csr::default(),
+            referents: Default::default(),
             roots: roots.iter().map(root).collect(),
             // The object that stands for the first type.
             mirror_of: vec![Some(ObjectId(1)), None, None],
@@ -154,8 +150,7 @@ mod tests {
             let sorted = { let mut sorted = added.clone(); sorted.sort(); sorted };
             let all = [edges, sorted.clone()].concat();
             let all_roots = [roots, added_roots].concat();
-            let mut whole = columns(40, &all, &all_roots);
-            whole.incoming = whole.outgoing.transpose();
+            let whole = columns(40, &all, &all_roots);
             let whole = crate::HeapState::new(whole);
             for o in whole.objects() {
                 prop_assert_eq!(heap.references(o), whole.references(o));

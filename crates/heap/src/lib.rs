@@ -34,8 +34,10 @@ pub mod error;
 mod infer;
 pub mod input;
 mod origin;
+pub mod ownership;
 pub mod progress;
 mod reach;
+mod referents;
 mod roots;
 mod state;
 mod types;
@@ -50,6 +52,7 @@ pub use infer::{Inference, InferredReference};
 pub use origin::{
     AllocationSite, Allocator, CohortFacts, Facts, Identity, Life, ObjectIds, Origin, Origins, SpaceKind, ThreadId,
 };
+pub use referents::{Referent, Referents, Strength};
 pub use roots::{Root, RootKind};
 pub use state::{HeapColumns, HeapState};
 pub use types::{BIG_ARRAY, HeapType, Loader, Loaders, NO_LENGTH, ObjectId, TypeId, TypeKind, TypeSizes};

@@ -13,7 +13,7 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// Everything the roots of `columns` reach. Reads all columns but `incoming`.
+    /// Everything the roots of `columns` reach.
     pub fn from_roots(columns: &HeapColumns) -> Search {
         let objects = columns.type_of.len();
         if columns.roots.is_empty() {
@@ -41,20 +41,34 @@ impl Search {
     }
 
     /// Follows the references of what was noted, and those that `more` adds.
+    ///
+    /// Objects are taken from the stack some at a time, and where their references are is read for all of them before any
+    /// is followed: the processor waits for several places in memory at once instead of one after the other.
     pub fn run<'a>(&mut self, columns: &HeapColumns, more: impl Fn(ObjectId) -> &'a [ObjectId]) {
-        while let Some(o) = self.open.pop() {
-            for &target in columns.outgoing.of(o).iter().chain(more(o)) {
-                if self.seen.insert(target.0) {
-                    self.open.push(target);
-                }
+        let mut batch: [(ObjectId, &[ObjectId], u32); BATCH] = [(ObjectId(0), &[], 0); BATCH];
+        while !self.open.is_empty() {
+            let start = self.open.len().saturating_sub(BATCH);
+            let mut taken = 0;
+            for (o, slot) in self.open.drain(start..).rev().zip(&mut batch) {
+                *slot = (o, columns.outgoing.of(o), columns.type_of[o.0 as usize]);
+                taken += 1;
             }
-            let t = columns.type_of[o.0 as usize] as usize;
-            if !self.types_seen[t] {
-                self.types_seen[t] = true;
-                if let Some(mirror) = columns.mirror_of.get(t).copied().flatten() {
-                    self.reach(mirror);
+            for &(o, references, t) in &batch[..taken] {
+                for &target in references.iter().chain(more(o)) {
+                    if self.seen.insert(target.0) {
+                        self.open.push(target);
+                    }
+                }
+                if !self.types_seen[t as usize] {
+                    self.types_seen[t as usize] = true;
+                    if let Some(mirror) = columns.mirror_of.get(t as usize).copied().flatten() {
+                        self.reach(mirror);
+                    }
                 }
             }
         }
     }
 }
+
+/// Enough that memory is kept busy, few enough that the search stays near where it is.
+const BATCH: usize = 16;

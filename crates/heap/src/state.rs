@@ -4,7 +4,7 @@ use crate::error::Warning;
 use crate::reach::Search;
 use crate::{
     AddressMap, AllocationSite, Amount, BitSet, Csr, Facts, HeapType, InferredReference, Life, Loaders, NO_LENGTH,
-    ObjectId, ObjectIds, Origins, Root, TypeId, TypeSizes, roots::RootsByObject,
+    ObjectId, ObjectIds, Origins, Referents, Root, TypeId, TypeSizes, roots::RootsByObject,
 };
 use std::sync::OnceLock;
 
@@ -27,8 +27,8 @@ pub struct HeapColumns {
     pub addresses: AddressMap,
     /// References by source.
     pub outgoing: Csr,
-    /// The transpose of `outgoing`.
-    pub incoming: Csr,
+    /// Of the references, those of reference objects to their referents.
+    pub referents: Referents,
     /// The GC roots.
     pub roots: Vec<Root>,
     /// By type: the object that stands for it (its class mirror), alive as long as an instance is.
@@ -46,9 +46,13 @@ pub struct HeapColumns {
 /// The objects of one point in time. Immutable; shared between threads.
 pub struct HeapState {
     columns: HeapColumns,
+    /// The transpose of the references. Most states are only grouped by what objects are, and never need it.
+    incoming: OnceLock<Csr>,
     reachable: OnceLock<BitSet>,
     totals: OnceLock<(Amount, Amount)>,
     inferred: Vec<InferredReference>,
+    /// The type of the objects that stand for types.
+    class_type: Option<u32>,
     roots_by_object: OnceLock<RootsByObject>,
 }
 
@@ -69,8 +73,11 @@ impl HeapState {
         reachable: Option<BitSet>,
         inferred: Vec<InferredReference>,
     ) -> HeapState {
+        let class_object = columns.mirror_of.iter().flatten().next();
         HeapState {
+            class_type: class_object.map(|o| columns.type_of[o.0 as usize]),
             columns,
+            incoming: OnceLock::new(),
             reachable: reachable.map(OnceLock::from).unwrap_or_default(),
             totals: OnceLock::new(),
             inferred,
@@ -82,6 +89,12 @@ impl HeapState {
     #[inline]
     pub fn mirror_of(&self, t: TypeId) -> Option<ObjectId> {
         self.columns.mirror_of.get(t.0 as usize).copied().flatten()
+    }
+
+    /// Whether the object stands for a type: its type is that of class objects.
+    #[inline]
+    pub fn is_class_object(&self, o: ObjectId) -> bool {
+        self.class_type == Some(self.columns.type_of[o.0 as usize])
     }
 
     /// Whether the source has objects that stand for types.
@@ -166,10 +179,22 @@ impl HeapState {
         self.columns.outgoing.of(o)
     }
 
-    /// The objects that refer to it: one entry a reference.
+    /// The objects that refer to it: one entry a reference. At the first question the references of all objects are
+    /// turned round: 4 bytes an object and a reference, and about as long as a walk over all references.
     #[inline]
     pub fn referrers(&self, o: ObjectId) -> &[ObjectId] {
-        self.columns.incoming.of(o)
+        self.incoming().of(o)
+    }
+
+    #[inline]
+    fn incoming(&self) -> &Csr {
+        self.incoming.get_or_init(|| self.columns.outgoing.transpose())
+    }
+
+    /// Of the references, those of reference objects (`java.lang.ref.Reference`) to their referents.
+    #[inline]
+    pub fn referents(&self) -> &Referents {
+        &self.columns.referents
     }
 
     /// Of the references, those that the source does not list but that must be there, ascending by source and target. In
@@ -300,11 +325,11 @@ impl HeapState {
         &self.columns.warnings
     }
 
-    /// Bytes of memory this state takes, within a few percent.
+    /// Bytes of memory this state takes, within a few percent, once it knows the references of each object both ways.
     pub fn memory(&self) -> usize {
         4 * (self.columns.type_of.len() + self.columns.length.len())
             + self.columns.outgoing.memory()
-            + self.columns.incoming.memory()
+            + self.columns.outgoing.memory()
             + self.columns.addresses.memory()
             + self.columns.origins.as_ref().map_or(0, Origins::memory)
             + 80 * self.columns.roots.len()

@@ -54,6 +54,7 @@ macro_rules! analyses {
 }
 
 analyses! {
+    leak,
     heap,
     growth,
     collections,

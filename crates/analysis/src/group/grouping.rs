@@ -1,6 +1,8 @@
 //! A grouping: a list of classifiers under a name.
 
+use super::classifier::{GroupingRun, prepared};
 use super::{Classifier, Reads};
+use memory_city_heap::error::Result;
 use std::sync::Arc;
 
 /// What is grouped.
@@ -21,13 +23,14 @@ pub struct Grouping {
     pub title: String,
     /// What it shows, a line.
     pub description: String,
-    /// Applied in this order.
+    /// Applied in this order: filters come first, transformers last.
     pub classifiers: Vec<Arc<dyn Classifier>>,
 }
 
 impl Grouping {
     /// A grouping by these classifiers, described by what they say of themselves.
-    pub fn new(id: impl Into<String>, classifiers: Vec<Arc<dyn Classifier>>) -> Grouping {
+    pub fn new(id: impl Into<String>, mut classifiers: Vec<Arc<dyn Classifier>>) -> Grouping {
+        classifiers.sort_by_key(|c| order(&**c));
         let joined = |text: fn(&dyn Classifier) -> &str, separator: &str| {
             let all: Vec<&str> = classifiers.iter().map(|c| text(&**c)).collect();
             all.join(separator)
@@ -40,6 +43,16 @@ impl Grouping {
         }
     }
 
+    /// The same, ready for a run.
+    pub(crate) fn prepared(&self, run: &GroupingRun<'_>) -> Result<Vec<Arc<dyn Classifier>>> {
+        prepared(&self.classifiers, run)
+    }
+
+    /// Whether objects that no root reaches must be among those that are grouped: it looks for them.
+    pub fn wants_unreachable(&self) -> bool {
+        self.reads().contains(Reads::REACHABLE)
+    }
+
     /// All that its classifiers read.
     pub fn reads(&self) -> Reads {
         self.classifiers.iter().fold(Reads::empty(), |all, c| all | c.meta().reads)
@@ -49,6 +62,15 @@ impl Grouping {
     pub fn lacks(&self, known: Reads) -> Option<String> {
         let missing = self.reads().difference(known);
         (!missing.is_empty()).then(|| missing.names())
+    }
+}
+
+/// Filters first: what they leave out reaches no node. Transformers last: they are about the objects of the groups that
+/// the others make.
+pub(super) fn order(classifier: &dyn Classifier) -> u8 {
+    match classifier.transform() {
+        Some(_) => 2,
+        None => u8::from(!classifier.passes()),
     }
 }
 

@@ -1,13 +1,16 @@
 //! A series of heap states under one grouping: its timeline, and reference maps on demand.
 
 use super::all_references::{TimeReferences, time_references};
+use super::closures::KeptAmounts;
 use super::references::{ReferenceMap, reference_map};
 use super::{GrowingTree, NodeId, TimePoint, Timeline, TimelineBuilder};
 use crate::group::{self, GroupOptions, Grouped, Grouping, Reads};
+use crate::ownership::OwnerTree;
 use memory_city_formats::{HeapSeries, Recording, SnapshotInfo};
 use memory_city_heap::error::{Error, Result, Warning};
+use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{Amount, HeapState};
+use memory_city_heap::{Amount, HeapState, ObjectId};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
@@ -22,6 +25,10 @@ pub struct History {
     maps: Mutex<VecDeque<(MapKey, Arc<ReferenceMap>)>>,
     /// The last grouped state: a selection asks for the same time again and again.
     last: Mutex<Option<GroupedState>>,
+    /// Dominator trees, the last one last.
+    dominators: Mutex<VecDeque<(DominatorsKey, Arc<Dominators>)>>,
+    /// What groups reach and retain.
+    amounts: Mutex<KeptAmounts>,
 }
 
 /// Time and group of a reference map.
@@ -29,8 +36,14 @@ type MapKey = (usize, NodeId);
 /// A heap state, grouped, and its time.
 type GroupedState = (usize, Arc<HeapState>, Arc<Grouped>);
 
+/// The point of the series, and what keeps what.
+type DominatorsKey = (usize, KeepRules);
+
 /// Reference maps that are kept.
 const KEPT_MAPS: usize = 256;
+
+/// Dominator trees that are kept: those of two times that are compared. One takes about as much as its heap state.
+const KEPT_DOMINATORS: usize = 2;
 
 /// The grouping that suits the input: by allocation site where the source knows it, by package otherwise.
 pub const AUTO: &str = "auto";
@@ -63,6 +76,7 @@ impl History {
         options: GroupOptions,
         progress: &Progress,
     ) -> Result<History> {
+        let options = GroupOptions { include_unreachable: options.include_unreachable || grouping.wants_unreachable(), ..options };
         let of_interest = |p: &SnapshotInfo| options.gc_starts || p.gc.as_ref().is_none_or(|gc| gc.end);
         let mut points: Vec<usize> = (0..series.points().len()).filter(|&i| of_interest(&series.points()[i])).collect();
         if points.len() > 1 {
@@ -106,6 +120,8 @@ impl History {
             points,
             maps: Mutex::default(),
             last: Mutex::new(last),
+            dominators: Mutex::default(),
+            amounts: Mutex::default(),
         })
     }
 
@@ -141,6 +157,23 @@ impl History {
     /// As [`History::build`].
     pub fn regroup(&self, grouping: &str, options: GroupOptions, progress: &Progress) -> Result<History> {
         History::build(Arc::clone(&self.series), grouping, options, progress)
+    }
+
+    /// The same series and groups, with a timeline that has more to say of them.
+    pub(super) fn with_timeline(&self, timeline: Timeline) -> History {
+        let last = self.last.lock().unwrap_or_else(|e| e.into_inner());
+        let last = last.as_ref().map(|(time, heap, grouped)| (*time, Arc::clone(heap), Arc::clone(grouped)));
+        History {
+            series: Arc::clone(&self.series),
+            grouping: Arc::clone(&self.grouping),
+            options: self.options,
+            timeline: Arc::new(timeline),
+            points: self.points.clone(),
+            maps: Mutex::default(),
+            last: Mutex::new(last),
+            dominators: Mutex::default(),
+            amounts: Mutex::default(),
+        }
     }
 
     /// The trees over time.
@@ -185,6 +218,80 @@ impl History {
         Ok(map)
     }
 
+    /// The heap state at a point in time.
+    ///
+    /// # Errors
+    /// When it cannot be loaded again, or the work was cancelled.
+    pub(crate) fn heap(&self, time: usize, progress: &Progress) -> Result<Arc<HeapState>> {
+        self.series.load(self.points[time], progress)
+    }
+
+    /// The owners at a point in time, by names, with the heap state whose objects they are about.
+    ///
+    /// # Errors
+    /// As [`History::references`].
+    pub fn owners(
+        &self,
+        time: usize,
+        rules: KeepRules,
+        progress: &Progress,
+    ) -> Result<(Arc<HeapState>, Arc<OwnerTree>)> {
+        let (heap, dominators) = self.dominators(time, rules, progress)?;
+        let tree = Arc::new(OwnerTree::new(&heap, rules, &dominators, progress)?);
+        Ok((heap, tree))
+    }
+
+    /// By which field the first object of each pair refers to the second, for people; `None` where the input does not
+    /// know.
+    ///
+    /// # Errors
+    /// As [`History::references`].
+    pub(crate) fn fields(
+        &self,
+        time: usize,
+        pairs: &[(ObjectId, ObjectId)],
+        progress: &Progress,
+    ) -> Result<Vec<Option<String>>> {
+        match self.series.values(self.points[time], progress)? {
+            Some(values) => {
+                let places = values.reference_places(pairs, progress)?;
+                Ok(places.into_iter().map(|place| place.map(|place| place.short())).collect())
+            }
+            None => Ok(vec![None; pairs.len()]),
+        }
+    }
+
+    /// The dominator tree at a point in time, with the heap state whose objects it is about. Computed once for whoever asks
+    /// for the same time and rules next, or next but one.
+    ///
+    /// # Errors
+    /// As [`History::references`].
+    pub fn dominators(
+        &self,
+        time: usize,
+        rules: KeepRules,
+        progress: &Progress,
+    ) -> Result<(Arc<HeapState>, Arc<Dominators>)> {
+        // Objects have the same numbers whenever the state is loaded.
+        let heap = self.heap(time, progress)?;
+        let key = (self.points[time], rules);
+        {
+            let kept = self.dominators.lock().unwrap_or_else(|e| e.into_inner());
+            if let Some((_, tree)) = kept.iter().find(|(k, _)| *k == key) {
+                return Ok((heap, Arc::clone(tree)));
+            }
+        }
+        let tree = Arc::new(Dominators::new(&heap, rules, progress)?);
+        let mut kept = self.dominators.lock().unwrap_or_else(|e| e.into_inner());
+        // Somebody else may have made it meanwhile.
+        kept.retain(|(k, _)| *k != key);
+        if kept.len() >= KEPT_DOMINATORS {
+            kept.pop_front();
+        }
+        kept.push_back((key, Arc::clone(&tree)));
+        Ok((heap, tree))
+    }
+
     /// All references at a point in time.
     ///
     /// # Errors
@@ -192,6 +299,10 @@ impl History {
     pub fn time_references(&self, time: usize, progress: &Progress) -> Result<TimeReferences> {
         let (heap, grouped) = self.grouped(time, progress)?;
         time_references(&heap, &grouped, &self.timeline, progress)
+    }
+
+    pub(super) fn kept_amounts(&self) -> std::sync::MutexGuard<'_, KeptAmounts> {
+        self.amounts.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     pub(super) fn options(&self) -> GroupOptions {
@@ -237,6 +348,7 @@ fn recorded(
         progress.check()?;
         progress.advance(1);
         changed.extend_from_slice(tree.step(recording.log.changes(i), i.div_ceil(2) as u32));
+        tree.check()?;
         if wanted.next_if_eq(&i).is_some() {
             changed.sort_unstable();
             changed.dedup();

@@ -69,7 +69,62 @@ impl MetricColumn {
     }
 }
 
+/// Values of a further metric, one time after the other.
+pub(super) struct MetricBuilder {
+    info: MetricInfo,
+    times: u32,
+    /// By node.
+    last: Vec<u64>,
+    peak: Vec<u64>,
+    /// Node, time, value; ascending by time.
+    log: Vec<(u32, u32, u64)>,
+}
+
+impl MetricBuilder {
+    /// A metric without any time, of so many nodes.
+    pub fn new(info: MetricInfo, nodes: usize) -> MetricBuilder {
+        MetricBuilder { info, times: 0, last: vec![0; nodes], peak: vec![0; nodes], log: Vec::new() }
+    }
+
+    /// The values at the next time.
+    pub fn step(&mut self, value: impl Fn(NodeId) -> u64) {
+        for (node, (last, peak)) in (0..).zip(self.last.iter_mut().zip(&mut self.peak)) {
+            let value = value(NodeId(node));
+            if value != *last {
+                self.log.push((node, self.times, value));
+            }
+            *last = value;
+            *peak = value.max(*peak);
+        }
+        self.times += 1;
+    }
+
+    fn finish(mut self) -> MetricColumn {
+        self.log.sort_by_key(|change| change.0);
+        let mut first_change = vec![0u32; self.last.len() + 1];
+        self.log.iter().for_each(|change| first_change[change.0 as usize + 1] += 1);
+        for node in 1..first_change.len() {
+            first_change[node] += first_change[node - 1];
+        }
+        let changes = self.log.into_iter().map(|(_, time, value)| (time, value)).collect();
+        MetricColumn { info: self.info, first_change, changes, peak: self.peak }
+    }
+}
+
 impl Timeline {
+    /// The same trees with further metrics, or with other values of those that are there under these ids.
+    pub(super) fn with_columns(mut self, columns: impl IntoIterator<Item = MetricBuilder>) -> Timeline {
+        columns.into_iter().for_each(|column| self.put(column.finish()));
+        self
+    }
+
+    fn put(&mut self, column: MetricColumn) {
+        match self.columns.iter_mut().find(|c| c.info.id == column.info.id) {
+            Some(same) => *same = column,
+            None => self.columns.push(column),
+        }
+    }
+
     /// The same trees with a further metric, or with other values of one that is there under this id. `values` is asked
     /// once for each node and time: 16 bytes are kept for each value that differs from the time before.
     pub fn with_metric(mut self, info: MetricInfo, mut values: impl FnMut(usize, NodeId) -> u64) -> Timeline {
@@ -87,10 +142,7 @@ impl Timeline {
             column.peak.push(peak);
             column.first_change.push(column.changes.len() as u32);
         }
-        match self.columns.iter_mut().find(|c| c.info.id == column.info.id) {
-            Some(same) => *same = column,
-            None => self.columns.push(column),
-        }
+        self.put(column);
         self
     }
 

@@ -5,7 +5,7 @@ use super::segment::{self, ClassRecord};
 use super::sizes::{self, LayoutShape, Level, ObjectLayout, Padded};
 use super::{DumpHeader, DumpIndex};
 use ahash::AHashMap;
-use memory_city_heap::{HeapType, TypeId, TypeKind, TypeSizes};
+use memory_city_heap::{HeapType, Strength, TypeId, TypeKind, TypeSizes};
 use std::sync::Arc;
 
 /// The class table of a dump.
@@ -20,6 +20,8 @@ pub(super) struct ClassTable {
     pub(super) loader_of: Vec<u64>,
     /// Offsets of references in the field values of an instance, by type.
     pub(super) references: Vec<Vec<u32>>,
+    /// By type: where the field `referent` lies in the field values of an instance, and how strongly it holds.
+    pub(super) referents: Vec<Option<(u32, Strength)>>,
     /// By type: whether the places of its instances in the file are kept (see [`super::hidden`]).
     pub(super) noted: Vec<bool>,
     /// Sizes.
@@ -56,6 +58,7 @@ impl ClassTable {
             object_of: Vec::new(),
             loader_of: Vec::new(),
             references: Vec::new(),
+            referents: Vec::new(),
             noted: Vec::new(),
             sizes: TypeSizes::default(),
             layout: ObjectLayout::USUAL,
@@ -98,6 +101,7 @@ impl ClassTable {
             classes.types[number].superclass = classes.by_id.get(&record.superclass).map(|&t| TypeId(t));
             classes.references[number] = reference_offsets(record, &records, header.id_size);
         }
+        classes.referents = classes.find_referents(&records, header.id_size, &|name| index.string(bytes, name));
         classes.noted = super::hidden::noted(&classes.types);
         classes.measure(header, census, &records, &|name| index.string(bytes, name));
         classes
@@ -114,6 +118,40 @@ impl ClassTable {
         self.loader_of.push(loader);
         self.references.push(Vec::new());
         number
+    }
+
+    /// Where reference objects have their referent, by type.
+    fn find_referents(
+        &self,
+        records: &AHashMap<u64, &ClassRecord>,
+        id_size: usize,
+        field_name: &dyn Fn(u64) -> Option<String>,
+    ) -> Vec<Option<(u32, Strength)>> {
+        let strength = |t: usize| {
+            std::iter::once(t).chain(self.superclasses(t)).find_map(|t| match self.types[t].name.as_str() {
+                "java.lang.ref.SoftReference" => Some(Strength::Soft),
+                "java.lang.ref.WeakReference" => Some(Strength::Weak),
+                "java.lang.ref.PhantomReference" => Some(Strength::Phantom),
+                // Android's finalizer references are no subclass of one that is common to all.
+                "java.lang.ref.FinalReference" | "java.lang.ref.FinalizerReference" => Some(Strength::Finalizer),
+                _ => None,
+            })
+        };
+        let place = |t: usize| {
+            let mut before = 0u32;
+            for class in std::iter::once(t).chain(self.superclasses(t)) {
+                let record = records.get(&self.object_of[class])?;
+                for (&kind, &name) in record.fields.iter().zip(&record.field_names) {
+                    let own = self.types[class].name == "java.lang.ref.Reference";
+                    if kind == 2 && own && field_name(name).as_deref() == Some("referent") {
+                        return Some(before);
+                    }
+                    before = before.saturating_add(segment::width(kind, id_size).unwrap_or(0) as u32);
+                }
+            }
+            None
+        };
+        (0..self.types.len()).map(|t| strength(t).and_then(|strength| Some((place(t)?, strength)))).collect()
     }
 
     fn measure(

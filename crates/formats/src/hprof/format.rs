@@ -1,14 +1,17 @@
 //! HPROF in the registry of formats.
 
-use super::DumpHeader;
+use super::values::DumpTables;
+use super::{DumpHeader, DumpLimits};
 use crate::dumps::{self, DumpFormat};
 use crate::registry::{Format, FoundFiles};
 use crate::series::HeapSeries;
+use crate::values::RecordTables;
 use memory_city_heap::HeapState;
 use memory_city_heap::error::Result;
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use std::path::Path;
+use std::sync::Arc;
 
 pub(crate) fn format() -> Box<dyn Format> {
     Box::new(Hprof)
@@ -46,5 +49,18 @@ impl DumpFormat for Hprof {
 
     fn load(&self, input: &Input, progress: &Progress) -> Result<HeapState> {
         super::load(input, progress)
+    }
+
+    fn load_with_tables(
+        &self,
+        input: &Input,
+        progress: &Progress,
+    ) -> Result<(HeapState, Option<Arc<dyn RecordTables>>)> {
+        let (heap, tables) = super::load_with_tables(input, DumpLimits::default(), progress)?;
+        Ok((heap, Some(Arc::new(tables))))
+    }
+
+    fn tables(&self, input: &Input, progress: &Progress) -> Result<Option<Arc<dyn RecordTables>>> {
+        Ok(Some(Arc::new(DumpTables::read(input, progress)?)))
     }
 }

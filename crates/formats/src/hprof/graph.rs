@@ -11,7 +11,7 @@ use super::{DumpHeader, DumpIndex, DumpLimits};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{AddressMap, Csr, ObjectId};
+use memory_city_heap::{AddressMap, Csr, ObjectId, Referent, Strength};
 use rayon::prelude::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -28,6 +28,8 @@ pub(super) struct Graph {
     pub(super) site: Vec<u32>,
     /// References to objects that are not in the dump.
     pub(super) dangling: u64,
+    /// What reference objects refer to.
+    pub(super) referents: Vec<Referent>,
     /// Where the field values of instances of [`ClassTable::noted`] types stand in the file, ascending by object.
     pub(super) noted: Vec<(ObjectId, usize)>,
 }
@@ -85,7 +87,7 @@ pub(super) fn graph(
     // A reference is kept as target + 1 until all are there: 0 is a slot nobody filled.
     let mut targets = vec![0u32; sum as usize];
     let dangling = AtomicU64::new(0);
-    let noted = Mutex::default();
+    let (noted, referents) = (Mutex::default(), Mutex::default());
     {
         let slots = atomics(&mut targets);
         over_pieces(input, header, index, progress, || Connect {
@@ -95,11 +97,13 @@ pub(super) fn graph(
             dangling: &dangling,
             start: input.bytes().as_ptr().addr(),
             noted: &noted,
+            referents: &referents,
             last: (0, 0),
         })?;
     }
     let mut noted = noted.into_inner().unwrap_or_else(|e| e.into_inner());
     noted.sort_unstable();
+    let referents = referents.into_inner().unwrap_or_else(|e| e.into_inner());
     let empty: u64 = targets.par_iter().map(|&t| u64::from(t == 0)).sum();
     if empty > 0 {
         drop_empty(&mut offsets, &mut targets);
@@ -107,7 +111,7 @@ pub(super) fn graph(
     targets.par_iter_mut().for_each(|t| *t -= 1);
     let targets: Vec<ObjectId> = targets.into_iter().map(ObjectId).collect();
     let outgoing = Csr::new(offsets, targets);
-    Ok(Graph { type_of, length, outgoing, site, dangling: dangling.into_inner(), noted })
+    Ok(Graph { type_of, length, outgoing, site, dangling: dangling.into_inner(), referents, noted })
 }
 
 /// Removes slots that were not filled.
@@ -277,6 +281,7 @@ struct Connect<'a> {
     /// Address of the first byte of the file.
     start: usize,
     noted: &'a Mutex<Vec<(ObjectId, usize)>>,
+    referents: &'a Mutex<Vec<Referent>>,
     last: (u64, u32),
 }
 
@@ -315,6 +320,17 @@ impl Connect<'_> {
     }
 }
 
+impl Connect<'_> {
+    #[cold]
+    fn refer(&self, id: u64, values: &[u8], (at, strength): (u32, Strength)) {
+        let value = values.get(at as usize..).and_then(|v| id_at(v, self.shared.id_size)).filter(|&v| v != 0);
+        let addresses = self.shared.addresses;
+        if let (Some(from), Some(to)) = (addresses.find(id), value.and_then(|v| addresses.find(v))) {
+            self.referents.lock().unwrap_or_else(|e| e.into_inner()).push(Referent { from, to, strength });
+        }
+    }
+}
+
 impl Visitor for Connect<'_> {
     fn class(&mut self, cursor: &mut Cursor<'_>, id_size: usize) -> Option<()> {
         let record = segment::read_class(cursor, id_size)?;
@@ -331,6 +347,9 @@ impl Visitor for Connect<'_> {
         }
         let mut slots = self.slots(id).iter();
         self.shared.fields(t, values, |target| self.connect(slots.next(), target));
+        if let Some(place) = self.shared.classes.referents[t as usize] {
+            self.refer(id, values, place);
+        }
         if self.shared.classes.noted[t as usize] {
             self.note(id, values);
         }

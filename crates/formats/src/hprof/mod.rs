@@ -2,7 +2,8 @@
 //!
 //! A dump is read in passes over its memory-mapped bytes, each on all cores: the top level ([`index`]), a census of
 //! classes and addresses ([`census`]), from which classes and exact sizes follow ([`classes`], [`sizes`]), then types
-//! and references ([`graph`]), roots ([`roots`]) and thread names ([`names`]).
+//! and references ([`graph`]), roots ([`roots`]) and thread names ([`names`]). What fields hold is read again when somebody
+//! asks for it ([`values`]).
 //!
 //! Counted are instances, arrays, and one object for each loaded class (its `java.lang.Class` mirror). The VM's own
 //! histogram agrees in counts and bytes for every class but `java.lang.Class`: dumps hold the mirrors as class records
@@ -21,10 +22,13 @@ mod names;
 mod roots;
 mod segment;
 mod sizes;
+mod values;
 
 pub(crate) use format::format;
 pub(crate) use header::DumpHeader;
 use index::DumpIndex;
+use values::DumpTables;
+pub use values::values;
 
 use ahash::AHashMap;
 use census::Census;
@@ -33,7 +37,7 @@ use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{
-    AddressMap, AddressSet, AllocationSite, Csr, HeapColumns, HeapState, Inference, ObjectId, RootKind, TypeKind,
+    AddressMap, AddressSet, AllocationSite, HeapColumns, HeapState, Inference, ObjectId, Referents, RootKind, TypeKind,
 };
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -68,6 +72,11 @@ pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
 /// # Errors
 /// As [`load`].
 pub fn load_within(input: &Input, limits: DumpLimits, progress: &Progress) -> Result<HeapState> {
+    load_with_tables(input, limits, progress).map(|(heap, _)| heap)
+}
+
+/// As [`load_within`], and what is needed to find the values of objects later.
+fn load_with_tables(input: &Input, limits: DumpLimits, progress: &Progress) -> Result<(HeapState, DumpTables)> {
     let bytes = input.bytes();
     let header = DumpHeader::read(&input.path, bytes)?;
     let mut index = DumpIndex::read(&input.path, bytes, &header);
@@ -116,6 +125,7 @@ pub fn load_within(input: &Input, limits: DumpLimits, progress: &Progress) -> Re
     let traces = allocation_sites(bytes, &index, &graph.site);
     let dump =
         hidden::Dump { input, header: &header, index: &index, census: &census, classes: &classes, noted: &graph.noted };
+    let addresses_len = addresses.len();
     let mut inference = Inference::new(HeapColumns {
         types: classes.types.clone(),
         loaders,
@@ -125,7 +135,7 @@ pub fn load_within(input: &Input, limits: DumpLimits, progress: &Progress) -> Re
         odd_sizes,
         addresses,
         outgoing: graph.outgoing,
-        incoming: Csr::default(),
+        referents: Referents::new(graph.referents, addresses_len),
         roots,
         mirror_of,
         sites: graph.site,
@@ -134,7 +144,8 @@ pub fn load_within(input: &Input, limits: DumpLimits, progress: &Progress) -> Re
         warnings: condense(warnings),
     });
     hidden::attach(&mut inference, &dump);
-    inference.finish()
+    let tables = DumpTables::new(bytes, &header, &index, &census);
+    Ok((inference.finish()?, tables))
 }
 
 /// Reads a dump that is in memory, under a name for messages.

@@ -51,7 +51,12 @@ pub(super) fn find(
         .collect();
     let owner_of: AHashMap<ObjectId, NameOwner> = owners.into_iter().collect();
     let mut best: AHashMap<NameOwner, ObjectId> = AHashMap::new();
-    let referred = |o: ObjectId| !columns.incoming.of(o).is_empty();
+    // Only what is unreachable refers to what is.
+    let mut referred = BitSet::new(columns.type_of.len());
+    for &target in unreachable.iter().flat_map(|&o| columns.outgoing.of(o)) {
+        referred.insert(target.0);
+    }
+    let referred = |o: ObjectId| referred.contains(o.0);
     for &string in &candidates {
         if let Some(&owner) = characters(string).and_then(|array| owner_of.get(&array)) {
             let kept = best.entry(owner).or_insert(string);

@@ -40,7 +40,7 @@ pub(super) fn find(
 }
 
 /// The unreachable objects from which references (or the class of an object) lead to an unreachable class loader; `None`
-/// where there is no such loader. Linear in what is unreachable and refers to it.
+/// where there is no such loader. O(n log n) in what is unreachable and refers to it.
 fn reaching_dead_loaders(
     context: &HiddenContext<'_>,
     inference: &Inference,
@@ -60,6 +60,11 @@ fn reaching_dead_loaders(
     for loader in &open {
         reaching.insert(loader.0);
     }
+    // Only what is unreachable refers to what is.
+    let targets = |&o: &ObjectId| columns.outgoing.of(o).iter().map(move |&target| (target, o));
+    let mut referrers: Vec<(ObjectId, ObjectId)> = unreachable.iter().flat_map(targets).collect();
+    referrers.retain(|r| !inference.is_reachable(r.0));
+    referrers.sort_unstable();
     let mut by_type: Vec<(u32, ObjectId)> = unreachable.iter().map(|&o| (type_of(o), o)).collect();
     by_type.sort_unstable();
     let mut types_at: AHashMap<ObjectId, Vec<u32>> = AHashMap::new();
@@ -76,7 +81,8 @@ fn reaching_dead_loaders(
                 open.push(r);
             }
         };
-        columns.incoming.of(o).iter().for_each(|&r| next(r));
+        let from = referrers.partition_point(|r| r.0 < o);
+        referrers[from..].iter().take_while(|r| r.0 == o).for_each(|r| next(r.1));
         holder_of.get(&o).into_iter().flatten().for_each(|&r| next(r));
         for &t in types_at.get(&o).into_iter().flatten() {
             let from = by_type.partition_point(|i| i.0 < t);

@@ -1,0 +1,217 @@
+//! Values of objects: the records of a dump, walked again when somebody asks for them ([`crate::values`]).
+//!
+//! Kept of a dump are the fields that its classes declare and which addresses lie in which piece of the file: some dozens
+//! of bytes a field, nothing by object. Both fall off when a dump is loaded; of a heap state that was not made here, one
+//! pass over the dump finds them again.
+
+use super::census::{self, Census};
+use super::cursor::Cursor;
+use super::segment::{self, ClassRecord, Visitor};
+use super::{DumpHeader, DumpIndex};
+use crate::values::{
+    ClassFields, FieldValue, HeapValues, InstanceFields, ObjectRecord, OwnField, PrimitiveElements, RecordSource,
+    RecordTables, ReferenceElements, TypeLayouts, ValueKind, VisitRecord,
+};
+use ahash::AHashMap;
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::input::Input;
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{BitSet, HeapState, TypeId};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What is kept of a dump to find values in it.
+pub(super) struct DumpTables {
+    id_size: usize,
+    /// Bytes of the dump: another length is another dump.
+    length: usize,
+    /// Pieces of heap records, with the lowest and highest address of their objects.
+    pieces: Vec<(Range<usize>, u64, u64)>,
+    /// Own instance fields by class object id.
+    fields: AHashMap<u64, Arc<[OwnField]>>,
+    /// Names of fields, static ones among them, by id.
+    names: AHashMap<u64, Arc<str>>,
+}
+
+impl DumpTables {
+    pub(super) fn new(bytes: &[u8], header: &DumpHeader, index: &DumpIndex, census: &Census) -> DumpTables {
+        let mut tables = DumpTables {
+            id_size: header.id_size,
+            length: bytes.len(),
+            pieces: census.spans.clone(),
+            fields: AHashMap::with_capacity(census.records.len()),
+            names: AHashMap::new(),
+        };
+        // Pieces are met in the order in which threads finish.
+        tables.pieces.sort_unstable_by_key(|(piece, ..)| piece.start);
+        for record in &census.records {
+            let mut name = |id: u64| {
+                let text = || index.string(bytes, id).unwrap_or_else(|| format!("(unnamed 0x{id:x})")).into();
+                Arc::clone(tables.names.entry(id).or_insert_with(text))
+            };
+            for (id, ..) in &record.statics {
+                name(*id);
+            }
+            let fields = record.field_names.iter().zip(&record.fields);
+            let own = fields.map(|(&id, &kind)| OwnField { name: name(id), kind: ValueKind::of_dump(kind) }).collect();
+            tables.fields.insert(record.id, own);
+        }
+        tables
+    }
+
+    /// The same of a dump that was not loaded here. Costs one pass over it.
+    ///
+    /// # Errors
+    /// When it is no dump, or the work was cancelled.
+    pub(super) fn read(input: &Input, progress: &Progress) -> Result<DumpTables> {
+        let bytes = input.bytes();
+        let header = DumpHeader::read(&input.path, bytes)?;
+        let index = DumpIndex::read(&input.path, bytes, &header);
+        let heap_bytes: usize = index.pieces.iter().map(|p| p.len()).sum();
+        progress.begin(format!("Looking for classes in {}", input.path.display()), heap_bytes as u64);
+        let census = census::census(input, &header, &index, None, progress)?;
+        Ok(DumpTables::new(bytes, &header, &index, &census))
+    }
+}
+
+impl RecordTables for DumpTables {
+    fn open(self: Arc<Self>, input: Input) -> Result<Box<dyn RecordSource>> {
+        if input.bytes().len() != self.length {
+            return Err(Error::Unusable {
+                what: format!(
+                    "{} has changed since it was read: it had {} bytes, and has {}",
+                    input.path.display(),
+                    self.length,
+                    input.bytes().len()
+                ),
+                remedy: "Open it again".into(),
+            });
+        }
+        Ok(Box::new(DumpRecords { input, tables: self }))
+    }
+}
+
+/// The values of a dump's objects, for a heap state that was read from the same bytes. Costs a pass over the dump; a series
+/// ([`crate::HeapSeries::values`]) keeps what it needs from loading the state.
+///
+/// # Errors
+/// When it is no dump, or the work was cancelled.
+pub fn values(input: Input, heap: Arc<HeapState>, progress: &Progress) -> Result<HeapValues> {
+    let tables = Arc::new(DumpTables::read(&input, progress)?);
+    Ok(HeapValues::new(heap, tables.open(input)?))
+}
+
+struct DumpRecords {
+    input: Input,
+    tables: Arc<DumpTables>,
+}
+
+impl RecordSource for DumpRecords {
+    fn layouts(&self, heap: &HeapState) -> TypeLayouts {
+        let none: Arc<[OwnField]> = Arc::new([]);
+        let class_object = |t: usize| heap.mirror_of(TypeId(t as u32)).and_then(|o| heap.address(o));
+        let own = |t: usize| class_object(t).and_then(|id| self.tables.fields.get(&id)).unwrap_or(&none);
+        let own = (0..heap.types().len()).map(|t| Arc::clone(own(t))).collect();
+        TypeLayouts::new(self.tables.id_size, own, heap)
+    }
+
+    fn scan(
+        &self,
+        heap: &HeapState,
+        layouts: &TypeLayouts,
+        wanted: Option<&BitSet>,
+        visit: &VisitRecord<'_>,
+        progress: &Progress,
+    ) -> Result<()> {
+        let may_hold = |(_, low, high): &&(Range<usize>, u64, u64)| match (heap.object_at(*low), heap.object_at(*high))
+        {
+            // Objects are numbered by address.
+            (Some(low), Some(high)) => wanted.is_none_or(|wanted| (low.0..=high.0).any(|o| wanted.contains(o))),
+            // No objects; a damaged piece is looked at all the same.
+            _ => low <= high,
+        };
+        let pieces: Vec<_> = self.tables.pieces.iter().filter(may_hold).collect();
+        let stage = format!("Reading values from {}", self.input.path.display());
+        progress.begin(stage, pieces.iter().map(|(piece, ..)| piece.len() as u64).sum());
+        pieces.par_iter().try_for_each(|(piece, ..)| {
+            progress.check()?;
+            let mut reader = ReadRecords { tables: &self.tables, heap, layouts, wanted, visit };
+            // Where it stops was said when the heap state was made.
+            let _ = segment::walk(self.input.bytes(), piece.clone(), self.tables.id_size, &mut reader);
+            self.input.release(piece.clone());
+            progress.advance(piece.len() as u64);
+            Ok(())
+        })
+    }
+}
+
+/// Hands on the records of wanted objects.
+struct ReadRecords<'a> {
+    tables: &'a DumpTables,
+    heap: &'a HeapState,
+    layouts: &'a TypeLayouts,
+    wanted: Option<&'a BitSet>,
+    visit: &'a VisitRecord<'a>,
+}
+
+impl ReadRecords<'_> {
+    #[inline(always)]
+    fn meet<'r>(&self, id: u64, record: impl FnOnce(TypeId) -> ObjectRecord<'r>) {
+        let Some(o) = self.heap.object_at(id) else { return };
+        if self.wanted.is_none_or(|wanted| wanted.contains(o.0)) {
+            (self.visit)(o, &record(self.heap.type_of(o)));
+        }
+    }
+
+    fn class_record(&self, record: &ClassRecord) {
+        let id_size = self.tables.id_size;
+        let value = |kind: u8, value: u64| {
+            let kind = ValueKind::of_dump(kind)?;
+            let bytes = value.to_be_bytes();
+            FieldValue::read(kind, &bytes[8 - kind.width(id_size)..], id_size, self.heap)
+        };
+        let statics: Vec<(Arc<str>, FieldValue)> = record
+            .statics
+            .iter()
+            .filter_map(|(name, kind, v)| Some((Arc::clone(self.tables.names.get(name)?), value(*kind, *v)?)))
+            .collect();
+        let links = [
+            ("superclass", record.superclass),
+            ("class loader", record.loader),
+            ("signers", record.signers),
+            ("protection domain", record.domain),
+        ]
+        .map(|(link, id)| (link, FieldValue::reference(id, self.heap)));
+        self.meet(record.id, |_| {
+            let of = self.heap.object_at(record.id).and_then(|o| self.layouts.type_of_class(o));
+            ObjectRecord::Class(ClassFields { of, statics: &statics, links: &links })
+        });
+    }
+}
+
+impl Visitor for ReadRecords<'_> {
+    fn class(&mut self, cursor: &mut Cursor<'_>, id_size: usize) -> Option<()> {
+        let record = segment::read_class(cursor, id_size)?;
+        self.class_record(&record);
+        Some(())
+    }
+
+    #[inline(always)]
+    fn instance(&mut self, id: u64, _: u32, _: u64, values: &[u8]) {
+        let (heap, layouts) = (self.heap, self.layouts);
+        self.meet(id, |of| ObjectRecord::Instance(InstanceFields { heap, layouts, of, values }));
+    }
+
+    #[inline(always)]
+    fn object_array(&mut self, id: u64, _: u32, _: u64, bytes: &[u8]) {
+        let (heap, id_size) = (self.heap, self.tables.id_size);
+        self.meet(id, |_| ObjectRecord::ObjectArray(ReferenceElements { heap, id_size, bytes }));
+    }
+
+    #[inline(always)]
+    fn primitive_array(&mut self, id: u64, _: u32, kind: u8, length: u32, bytes: &[u8]) {
+        let Some(kind) = ValueKind::of_dump(kind) else { return };
+        self.meet(id, |_| ObjectRecord::PrimitiveArray(PrimitiveElements { kind, length, bytes }));
+    }
+}

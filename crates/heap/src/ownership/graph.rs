@@ -1,0 +1,263 @@
+//! What keeps what alive, as a graph that can be walked both ways.
+//!
+//! Nodes are objects, and one for each type that has a class object: an instance keeps its type, a type its class object.
+//! (A reference from every instance to its class object would double the references of many heaps.) A type whose class
+//! object a GC root holds anyway has no node: it makes no difference.
+
+use super::rules::is_permanent;
+use super::{KeepRules, unrecorded};
+use crate::{BitSet, HeapState, ObjectId, RootKind, TypeId};
+use ahash::AHashMap;
+
+/// The graph of one heap state under some rules. Cheap to make: a few bytes a type and a root. States of traces are walked
+/// once for [`KeepGraph::unrecorded_roots`].
+pub struct KeepGraph<'h> {
+    heap: &'h HeapState,
+    rules: KeepRules,
+    /// Whether every reference keeps: then nobody needs to look.
+    plain: bool,
+    /// Objects that roots hold, ascending, each once; those of `unrecorded` too.
+    roots: Vec<ObjectId>,
+    unrecorded: Vec<ObjectId>,
+    /// By type: its place in `types`, or [`NONE`].
+    node_of_type: Vec<u32>,
+    /// Types with a node, and their class objects.
+    types: Vec<(TypeId, ObjectId)>,
+    /// From class objects to places in `types`, and which objects these are: the question is asked of all.
+    types_of_mirror: AHashMap<ObjectId, Vec<u32>>,
+    mirrors: BitSet,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// Targets looked at ahead of a walk.
+const AHEAD: usize = 8;
+
+impl<'h> KeepGraph<'h> {
+    /// The graph of a heap state.
+    pub fn new(heap: &'h HeapState, rules: KeepRules) -> KeepGraph<'h> {
+        let roots = root_objects(heap, rules, |_| true);
+        let mut node_of_type = vec![NONE; heap.types().len()];
+        let mut types = Vec::new();
+        let mut mirrors = BitSet::new(heap.object_count());
+        let mut types_of_mirror: AHashMap<ObjectId, Vec<u32>> = AHashMap::new();
+        for t in (0..heap.types().len() as u32).map(TypeId) {
+            if let Some(mirror) = heap.mirror_of(t)
+                && roots.binary_search(&mirror).is_err()
+            {
+                node_of_type[t.0 as usize] = types.len() as u32;
+                mirrors.insert(mirror.0);
+                types_of_mirror.entry(mirror).or_default().push(types.len() as u32);
+                types.push((t, mirror));
+            }
+        }
+        let plain = heap.referents().all().iter().all(|r| rules.keeps(r.strength));
+        let mut graph = KeepGraph {
+            heap,
+            rules,
+            plain,
+            roots,
+            unrecorded: Vec::new(),
+            node_of_type,
+            types,
+            types_of_mirror,
+            mirrors,
+        };
+        if heap.origins().is_some() {
+            graph.unrecorded = unrecorded::unrecorded(&graph);
+            graph.roots.extend_from_slice(&graph.unrecorded);
+            graph.roots.sort_unstable();
+        }
+        graph
+    }
+
+    /// The heap state.
+    #[inline]
+    pub fn heap(&self) -> &'h HeapState {
+        self.heap
+    }
+
+    /// The objects that roots hold: real ones where there are any. A static field is a reference of its class object
+    /// where the input has those, and a root where not.
+    #[inline]
+    pub fn roots(&self) -> &[ObjectId] {
+        &self.roots
+    }
+
+    /// Of [`KeepGraph::roots`], what must be held by roots that the source did not record: it says that more is alive than
+    /// the roots it knows lead to, as at the end of a young collection, which looks at few of them. What of it nothing else
+    /// leads to stands for the rest.
+    pub fn unrecorded_roots(&self) -> &[ObjectId] {
+        &self.unrecorded
+    }
+
+    /// Calls `each` with what an object refers to and keeps; once for each reference.
+    #[inline]
+    pub fn kept(&self, o: ObjectId, mut each: impl FnMut(ObjectId)) {
+        let mut skip = self.skipped(o);
+        for &target in self.heap.references(o) {
+            if skip == Some(target) {
+                skip = None;
+                continue;
+            }
+            each(target);
+        }
+    }
+
+    /// Calls `each` with the objects that refer to an object and keep it; some of them more than once.
+    #[inline]
+    pub fn keepers(&self, o: ObjectId, mut each: impl FnMut(ObjectId)) {
+        self.heap.referrers(o).iter().copied().filter(|&source| self.is_keeper(source, o)).for_each(&mut each);
+    }
+
+    /// Whether an object that refers to another keeps it.
+    #[inline]
+    pub(super) fn is_keeper(&self, source: ObjectId, o: ObjectId) -> bool {
+        self.plain || self.skipped(source) != Some(o) || self.keeps(source, o)
+    }
+
+    /// Whether one of the objects that refer to an object and keep it fits.
+    #[inline]
+    pub(super) fn has_keeper(&self, o: ObjectId, fits: impl Fn(ObjectId) -> bool) -> bool {
+        self.heap.referrers(o).iter().any(|&source| fits(source) && self.is_keeper(source, o))
+    }
+
+    /// The next node that a node (an object, or a type behind all objects) keeps and `wanted` says yes to. `cursor`
+    /// starts at 0 and says how far it got.
+    #[inline]
+    pub(super) fn step(&self, node: u32, cursor: &mut u32, wanted: impl Fn(u32) -> bool) -> Option<u32> {
+        let n = self.heap.object_count() as u32;
+        if node >= n {
+            let mirror = self.types[(node - n) as usize].1.0;
+            return (std::mem::replace(cursor, 1) == 0 && wanted(mirror)).then_some(mirror);
+        }
+        let o = ObjectId(node);
+        let found = self.step_ahead(o, cursor, &wanted, &wanted);
+        if found.is_some() {
+            return found;
+        }
+        if *cursor as usize == self.heap.references(o).len() {
+            *cursor += 1;
+            if let Some(t) = self.type_node(o).map(|t| n + t).filter(|&t| wanted(t)) {
+                return Some(t);
+            }
+        }
+        None
+    }
+
+    /// As [`KeepGraph::step`] of an object, without its type.
+    #[inline]
+    pub(super) fn step_objects(&self, o: ObjectId, cursor: &mut u32, wanted: impl FnMut(u32) -> bool) -> Option<u32> {
+        self.step_ahead(o, cursor, wanted, |_| true)
+    }
+
+    /// `soon` says of a target whether it may be wanted, and changes nothing.
+    #[inline]
+    fn step_ahead(
+        &self,
+        o: ObjectId,
+        cursor: &mut u32,
+        mut wanted: impl FnMut(u32) -> bool,
+        soon: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
+        let references = self.heap.references(o);
+        let skip = self.skipped(o);
+        while let Some(&target) = references.get(*cursor as usize) {
+            if *cursor % AHEAD as u32 == 0 {
+                self.look_ahead(&references[*cursor as usize..], &soon);
+            }
+            *cursor += 1;
+            // The same target may be held by another field as well.
+            let skipped =
+                skip == Some(target) && references.iter().position(|&r| r == target) == Some(*cursor as usize - 1);
+            if !skipped && wanted(target.0) {
+                return Some(target.0);
+            }
+        }
+        None
+    }
+
+    /// Has the processor fetch where the references of the next targets are, while the first of them is followed: the reads
+    /// do not wait for each other, those of a walk do.
+    #[inline]
+    fn look_ahead(&self, targets: &[ObjectId], wanted: impl Fn(u32) -> bool) {
+        let mut touched = 0;
+        for &target in targets.iter().take(AHEAD).filter(|t| wanted(t.0)) {
+            touched += self.heap.references(target).len();
+        }
+        std::hint::black_box(touched);
+    }
+
+    /// Calls `each` with what a node keeps: objects, and for objects their type.
+    #[inline]
+    pub(super) fn kept_nodes(&self, node: u32, mut each: impl FnMut(u32)) {
+        let n = self.heap.object_count() as u32;
+        if node >= n {
+            return each(self.types[(node - n) as usize].1.0);
+        }
+        self.kept(ObjectId(node), |target| each(target.0));
+        if let Some(t) = self.type_node(ObjectId(node)) {
+            each(n + t);
+        }
+    }
+
+    /// How many nodes there are: objects, and types behind them.
+    pub(super) fn nodes(&self) -> usize {
+        self.heap.object_count() + self.types.len()
+    }
+
+    /// Whether a reference of `from` keeps `to`.
+    fn keeps(&self, from: ObjectId, to: ObjectId) -> bool {
+        let mut found = false;
+        self.kept(from, |target| found |= target == to);
+        found
+    }
+
+    /// The target of which one reference does not keep.
+    #[inline]
+    fn skipped(&self, o: ObjectId) -> Option<ObjectId> {
+        if self.plain || !self.heap.referents().holds(o) {
+            return None;
+        }
+        self.heap.referents().of(o).filter(|r| !self.rules.keeps(r.strength)).map(|r| r.to)
+    }
+
+    /// How many types have a node.
+    #[inline]
+    pub(super) fn type_nodes(&self) -> &[(TypeId, ObjectId)] {
+        &self.types
+    }
+
+    /// The node of the type of an object, as a place among the type nodes.
+    #[inline]
+    pub(super) fn type_node(&self, o: ObjectId) -> Option<u32> {
+        Some(self.node_of_type[self.heap.type_of(o).0 as usize]).filter(|&t| t != NONE)
+    }
+
+    /// The type nodes that keep an object because it is their class object.
+    #[inline]
+    pub(super) fn type_keepers(&self, o: ObjectId) -> &[u32] {
+        if !self.mirrors.contains(o.0) {
+            return &[];
+        }
+        self.types_of_mirror.get(&o).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Objects that real roots of some numbers hold, ascending, each once. All static fields count where there are no others, or
+/// where no class objects hold them.
+pub(super) fn root_objects(heap: &HeapState, rules: KeepRules, wanted: impl Fn(u32) -> bool) -> Vec<ObjectId> {
+    let real = |kind: RootKind| kind != RootKind::StaticField || !heap.has_class_objects();
+    let any_real = heap.roots().iter().any(|r| real(r.kind));
+    let held = heap.roots().iter().zip(0..).filter(|(r, number)| (real(r.kind) || !any_real) && wanted(*number));
+    let held = held.map(|(r, _)| r.object);
+    let mut roots: Vec<ObjectId> = held.filter(|o| (o.0 as usize) < heap.object_count()).collect();
+    if rules.permanent_classes && any_real {
+        let permanent = |&t: &TypeId| is_permanent(&heap.types()[t.0 as usize]);
+        let types = (0..heap.types().len() as u32).map(TypeId).filter(permanent);
+        roots.extend(types.filter_map(|t| heap.mirror_of(t)));
+    }
+    roots.sort_unstable();
+    roots.dedup();
+    roots
+}

@@ -1,0 +1,82 @@
+//! Shortest paths from GC roots to objects.
+
+use super::{KeepGraph, KeepRules};
+use crate::error::Result;
+use crate::progress::Progress;
+use crate::{BitSet, HeapState, ObjectId};
+
+/// For each object the last step of a shortest path from a GC root to it. Memory: 4 bytes an object, 8 while it is made.
+pub struct ShortestPaths {
+    /// By object: who it was first reached from; [`UNREACHED`]; [`HELD`] by a root.
+    from: Vec<u32>,
+}
+
+const UNREACHED: u32 = u32::MAX;
+const HELD: u32 = u32::MAX - 1;
+
+/// Objects looked at between two looks at whether somebody wants the work to end.
+const CHECKED: usize = 1 << 18;
+
+impl ShortestPaths {
+    /// Breadth first from all roots. Where only some objects are `wanted`, the search ends when all of them are reached;
+    /// of others nothing is said then. Of several shortest paths it is always the same one. O(objects + references).
+    ///
+    /// # Errors
+    /// When cancelled.
+    pub fn new(
+        heap: &HeapState,
+        rules: KeepRules,
+        wanted: Option<&BitSet>,
+        progress: &Progress,
+    ) -> Result<ShortestPaths> {
+        let graph = KeepGraph::new(heap, rules);
+        let n = heap.object_count();
+        progress.begin("Looking for the shortest paths from GC roots", n as u64);
+        let mut from = vec![UNREACHED; n];
+        let mut missing = wanted.map_or(usize::MAX, BitSet::count);
+        let mut queue: Vec<ObjectId> = Vec::new();
+        let mut types_seen = vec![false; heap.types().len()];
+        let mut reach = |o: ObjectId, by: u32, queue: &mut Vec<ObjectId>| {
+            let slot = &mut from[o.0 as usize];
+            if *slot == UNREACHED {
+                *slot = by;
+                queue.push(o);
+                missing -= usize::from(wanted.is_some_and(|w| w.contains(o.0)));
+            }
+            missing > 0
+        };
+        let mut open = true;
+        for &root in graph.roots() {
+            open &= reach(root, HELD, &mut queue);
+        }
+        let mut at = 0;
+        while let Some(&o) = queue.get(at).filter(|_| open) {
+            at += 1;
+            if at.is_multiple_of(CHECKED) {
+                progress.check()?;
+                progress.advance(CHECKED as u64);
+            }
+            graph.kept(o, |target| open &= reach(target, o.0, &mut queue));
+            let of = heap.type_of(o);
+            if !std::mem::replace(&mut types_seen[of.0 as usize], true)
+                && let Some(class) = heap.mirror_of(of)
+            {
+                open &= reach(class, o.0, &mut queue);
+            }
+        }
+        Ok(ShortestPaths { from })
+    }
+
+    /// Whether the search met the object.
+    #[inline]
+    pub fn is_reached(&self, o: ObjectId) -> bool {
+        self.from[o.0 as usize] != UNREACHED
+    }
+
+    /// The object before this one on its path; `None` of objects that roots hold, and of those that were not met. The
+    /// reference may be that of an instance to its class.
+    #[inline]
+    pub fn keeper(&self, o: ObjectId) -> Option<ObjectId> {
+        Some(self.from[o.0 as usize]).filter(|&by| by < HELD).map(ObjectId)
+    }
+}

@@ -30,8 +30,6 @@ pub use object::{PROPERTIES, PropertyInfo};
 
 use super::registry::{Registry, RegistryError};
 use super::{Cardinality, ClassifierMeta};
-use memory_city_heap::error::Error;
-use memory_city_heap::unfinished::write_whole;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -207,11 +205,11 @@ pub fn in_folder(folder: &Path) -> Vec<Result<ClassifierScript, ScriptError>> {
 pub fn save(folder: &Path, id: &str, text: &str) -> Result<PathBuf, ScriptError> {
     let script = ClassifierScript::parse(id, text)?;
     let path = folder.join(format!("{}{EXTENSION}", script.meta.id));
-    let written = write_whole(&path, |mut file| {
-        std::io::Write::write_all(&mut file, text.as_bytes()).map_err(|error| Error::io(&path, error))
+    let written = memory_city_heap::unfinished::write_whole(&path, |mut file| {
+        std::io::Write::write_all(&mut file, text.as_bytes()).map_err(|e| memory_city_heap::error::Error::io(&path, e))
     });
     match written {
-        Ok(()) => Ok(path),
+        Ok(_) => Ok(path),
         Err(error) => Err(ScriptError {
             source: path.display().to_string(),
             line: 0,

@@ -59,7 +59,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => heap.objects().map(|o| dominators.retained(o).bytes).collect(),
     };
     let address = |text: &str| u64::from_str_radix(text.split('\t').next()?.trim_start_matches("0x"), 16).ok();
-    let owner = a.owned_by.as_deref().map(|text| address(text).and_then(|at| heap.object_at(at)).ok_or("no object is there"));
+    let owner =
+        a.owned_by.as_deref().map(|text| address(text).and_then(|at| heap.object_at(at)).ok_or("no object is there"));
     let owner = owner.transpose()?;
     let objects: Vec<ObjectId> = match &a.of {
         Some(file) => {

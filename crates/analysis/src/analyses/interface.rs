@@ -62,6 +62,8 @@ pub enum Need {
     Collections,
     /// The objects themselves, not only trees that somebody counted.
     Objects,
+    /// What fields and elements hold: numbers, texts, names of fields.
+    Values,
 }
 
 impl Need {
@@ -72,6 +74,7 @@ impl Need {
             Need::References => "references",
             Need::Collections => "garbage collections (a memory trace)",
             Need::Objects => "objects (heap dumps or a memory trace)",
+            Need::Values => "values of objects (heap dumps)",
         }
     }
 
@@ -85,6 +88,7 @@ impl Need {
             Need::References => document.heaps().is_some() || tells_references(document, window),
             Need::Collections => window.times().any(|t| document.timeline().points()[t].gc.is_some()),
             Need::Objects => document.heaps().is_some(),
+            Need::Values => document.heaps().is_some() && !document.is_recorded(),
         };
         let reason = match self {
             Need::TwoTimes if document.timeline().times() > 1 => {
@@ -94,6 +98,7 @@ impl Need {
             Need::References => "The input does not say what refers to what",
             Need::Collections => "The input does not record garbage collections: that takes a memory trace",
             Need::Objects => "The input has trees, not objects: that takes heap dumps or a memory trace",
+            Need::Values => "The input does not say what fields hold: that takes heap dumps",
         };
         if has { Ok(()) } else { Err(reason.to_owned()) }
     }

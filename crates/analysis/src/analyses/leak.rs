@@ -5,7 +5,7 @@ use crate::ownership::{
     Accumulation, AccumulationRules, Elements, OwnerHistory, OwnerPath, accumulations, ends, owner_paths,
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
-use crate::timeline::{History, Source, Unit};
+use crate::timeline::{History, Source, Unit, key_of};
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
@@ -204,6 +204,13 @@ fn place_text(history: &OwnerHistory, place: u32) -> String {
     }
 }
 
+/// The key of a place in a timeline that is grouped by owner.
+fn owner_key(history: &OwnerHistory, place: u32) -> String {
+    let names = history.path(place);
+    let heap = history.places().first().map(|heap| &*heap.name);
+    key_of(&heap.into_iter().chain(names.iter().map(|name| &**name)).collect::<Vec<_>>())
+}
+
 fn elements_text(history: &OwnerHistory, point: &Accumulation) -> String {
     let at = |place: u32| &history.places()[place as usize];
     match &point.elements {
@@ -267,7 +274,7 @@ fn row(history: &OwnerHistory, point: &Accumulation, path: Option<&OwnerPath>) -
             Cell::Change(super::change(first, last)),
             Cell::Percent(100.0 * point.share),
             path.map_or(Cell::Empty, |path| Cell::Text(path.text())),
-            Cell::Text(history.path(point.place).join("#")),
+            Cell::Text(owner_key(history, point.place)),
         ],
         ..Row::default()
     }

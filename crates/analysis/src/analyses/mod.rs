@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `interface` | what an analysis is, what it may need, what it gives |
 //! | `parameters` | what it can be told, with defaults and ranges |
+//! | `objects` | what analyses of single objects share |
 //! | `registry` | the analyses there are; programs may add their own |
 //! | [`report`] | several of them, one after the other |
 //! | the others | one analysis each |
@@ -30,6 +31,7 @@
 //! ```
 
 mod interface;
+mod objects;
 mod parameters;
 mod registry;
 pub mod report;
@@ -58,6 +60,7 @@ analyses! {
     heap,
     growth,
     collections,
+    inspect,
 }
 
 /// The `n` leaves that grow most from the first to the last time, strongest first; only such that grow. Ties by key.

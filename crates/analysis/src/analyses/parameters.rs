@@ -39,6 +39,11 @@ pub enum ParameterKind {
         /// All of them.
         choices: &'static [&'static str],
     },
+    /// Any text: the key of a group, an address.
+    Text {
+        /// Unless somebody says otherwise.
+        default: &'static str,
+    },
     /// A metric of the timeline, by its id; which there are depends on the document.
     Metric {
         /// Unless somebody says otherwise.
@@ -52,7 +57,7 @@ pub enum ParameterKind {
 pub enum Argument {
     /// A whole number.
     Number(u64),
-    /// A word: a choice, or the id of a metric.
+    /// A word: a choice, a text, or the id of a metric.
     Word(String),
 }
 
@@ -64,7 +69,9 @@ impl ParameterKind {
     fn default_argument(&self) -> Argument {
         match *self {
             ParameterKind::Number { default, .. } => Argument::Number(default),
-            ParameterKind::Choice { default, .. } | ParameterKind::Metric { default } => Argument::Word(default.into()),
+            ParameterKind::Choice { default, .. }
+            | ParameterKind::Text { default }
+            | ParameterKind::Metric { default } => Argument::Word(default.into()),
         }
     }
 
@@ -74,6 +81,7 @@ impl ParameterKind {
             ParameterKind::Number { least, most: u64::MAX, .. } => format!("a whole number from {least}"),
             ParameterKind::Number { least, most, .. } => format!("a whole number from {least} to {most}"),
             ParameterKind::Choice { choices, .. } => format!("one of {}", choices.join(", ")),
+            ParameterKind::Text { .. } => "a text".to_owned(),
             ParameterKind::Metric { .. } => "a metric of the input: objects, bytes or a further one".to_owned(),
         }
     }
@@ -94,6 +102,8 @@ impl ParameterKind {
             ParameterKind::Choice { choices, .. } => {
                 choices.contains(&text.trim()).then(|| Argument::Word(text.trim().to_owned()))
             }
+            // A name may begin or end with a blank.
+            ParameterKind::Text { .. } => Some(Argument::Word(text.to_owned())),
             ParameterKind::Metric { .. } => Some(Argument::Word(text.trim().to_owned())),
         }
     }

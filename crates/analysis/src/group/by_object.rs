@@ -7,8 +7,8 @@
 //!
 //! Memory: 4 bytes an object, and each list once; while it works also the trees of all parts.
 
-use super::grouped::{ObjectClasses, RUN};
 use super::classifier::GroupingRun;
+use super::grouped::{ObjectClasses, RUN};
 use super::transform;
 use super::{Classifier, GroupOptions, Grouping, MemoryTree, ObjectView, Placement, Reads};
 use ahash::AHashMap;
@@ -174,8 +174,18 @@ impl GroupingStage<'_> {
     }
 }
 
-/// Node and class to the nodes below.
+/// Node and class, or number, to the nodes below.
 type Learnt = FxHashMap<(u32, u64), Box<[u32]>>;
+
+/// How a classifier is asked.
+enum Asked {
+    /// Of every object.
+    Each,
+    /// Once for a class of objects.
+    ByClass(Learnt),
+    /// Once for a number that it gives objects.
+    ByNumber(Arc<dyn Classifier>, Learnt),
+}
 
 /// Neighbouring objects, grouped.
 struct GroupedPart<'g> {
@@ -183,8 +193,8 @@ struct GroupedPart<'g> {
     title: &'g str,
     limits: GroupLimits,
     classes: ObjectClasses,
-    /// By classifier: where objects of a class go from a node; `None` for those that are asked for every object.
-    learnt: Vec<Option<Learnt>>,
+    /// By classifier: where objects of a class or number go from a node.
+    asked: Vec<Asked>,
     lists: Lists,
     /// By object: its list.
     of: Vec<u32>,
@@ -199,14 +209,21 @@ impl<'g> GroupedPart<'g> {
         let classifiers = placement.classifiers();
         let by_class = classifiers.iter().map(|c| c.meta().reads).filter(|r| !r.by_object());
         let classes = ObjectClasses::new(by_class.fold(Reads::empty(), |all, r| all | r));
-        let learnt = classifiers.iter().map(|c| (!c.meta().reads.by_object()).then(FxHashMap::default)).collect();
+        let asked = classifiers
+            .iter()
+            .map(|c| match c.number_of(ObjectId(0)) {
+                Some(_) => Asked::ByNumber(Arc::clone(c), FxHashMap::default()),
+                None if c.meta().reads.by_object() => Asked::Each,
+                None => Asked::ByClass(FxHashMap::default()),
+            })
+            .collect();
         let start_role = placement.tree.symbol("");
         GroupedPart {
             placement,
             title,
             limits,
             classes,
-            learnt,
+            asked,
             lists: Lists::new(limits),
             of: Vec::new(),
             starts: FxHashMap::default(),
@@ -233,24 +250,31 @@ impl<'g> GroupedPart<'g> {
             ends.clear();
             start(o, &mut ends);
             for end in ends.iter_mut().filter(|end| **end != 0) {
-                *end = *self.starts.entry(*end).or_insert_with_key(|start| {
-                    self.placement.tree.child_of(0, self.start_role, &start.to_string())
-                });
+                *end = *self
+                    .starts
+                    .entry(*end)
+                    .or_insert_with_key(|start| self.placement.tree.child_of(0, self.start_role, &start.to_string()));
             }
-            for (level, learnt) in self.learnt.iter_mut().enumerate() {
+            for (level, asked) in self.asked.iter_mut().enumerate() {
                 next.clear();
-                match learnt {
-                    None => self.placement.below(level, &object, &ends, &mut next),
-                    Some(learnt) => {
-                        for &end in &ends {
-                            let to = learnt.entry((end, class)).or_insert_with(|| {
-                                let mut to = Vec::new();
-                                self.placement.below(level, &object, &[end], &mut to);
-                                to.into()
-                            });
-                            next.extend_from_slice(to);
-                        }
+                let (learnt, key) = match asked {
+                    Asked::Each => {
+                        self.placement.below(level, &object, &ends, &mut next);
+                        std::mem::swap(&mut ends, &mut next);
+                        continue;
                     }
+                    Asked::ByClass(learnt) => (learnt, class),
+                    Asked::ByNumber(classifier, learnt) => {
+                        (learnt, classifier.number_of(o).map_or(u64::MAX, u64::from))
+                    }
+                };
+                for &end in &ends {
+                    let to = learnt.entry((end, key)).or_insert_with(|| {
+                        let mut to = Vec::new();
+                        self.placement.below(level, &object, &[end], &mut to);
+                        to.into()
+                    });
+                    next.extend_from_slice(to);
                 }
                 std::mem::swap(&mut ends, &mut next);
             }
@@ -372,7 +396,8 @@ mod tests {
         let grouping = group::grouping("array-length(exact)").expect("a grouping");
         let with = |nodes: usize, listed: usize| {
             let options = GroupOptions::default();
-            super::group(&heap, &grouping, options, GroupLimits { nodes, listed, text: 1 << 20 }, &Progress::new()).map(|_| ())
+            super::group(&heap, &grouping, options, GroupLimits { nodes, listed, text: 1 << 20 }, &Progress::new())
+                .map(|_| ())
         };
         assert!(with(11, 10).is_ok());
         for (nodes, listed, what) in [(10, 10, "more than 10 groups"), (11, 9, "more than 9 groups")] {

@@ -3,7 +3,7 @@
 use super::{ObjectValues, ObjectView, Reads, Transform};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{BitSet, HeapState};
+use memory_city_heap::{BitSet, HeapState, ObjectId};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -116,6 +116,12 @@ pub trait Classifier: Send + Sync {
     /// When that cannot be worked out, or the work was cancelled.
     fn prepare(&self, _: &GroupingRun<'_>) -> Result<Option<Arc<dyn Classifier>>> {
         Ok(None)
+    }
+
+    /// Once [prepared](Classifier::prepare): a number of an object from which its values follow. Objects of equal numbers
+    /// are then classified once. A classifier numbers all objects or none.
+    fn number_of(&self, _: ObjectId) -> Option<u32> {
+        None
     }
 
     /// What went wrong while objects were classified; the grouping then ends with this error.

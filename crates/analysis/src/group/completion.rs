@@ -71,7 +71,6 @@ impl Registry {
     }
 }
 
-
 /// Where the parenthesis stands in which a text ends.
 fn innermost_open(text: &str) -> Option<usize> {
     let mut closed = 0;

@@ -315,7 +315,8 @@ impl<'t> ListParser<'t> {
                 && !one.passes()
             {
                 let name = list[before].name;
-                let message = format!("nothing is divided behind {name}(...): put {} before it or into it", written.name);
+                let message =
+                    format!("nothing is divided behind {name}(...): put {} before it or into it", written.name);
                 return Err(self.error(written.at, message));
             }
             made.push((one, text));
@@ -519,7 +520,11 @@ mod tests {
                 "type>pointed-from(type>pointed-from(package>type))",
                 "Type › Pointed from (Type › Pointed from (Package › Type))",
             ),
-            ("type > filter(size>1.5MB and not package = com.acme)", "filter(size>1.5MB and not package=com.acme)>type", "Only size>1.5MB and not package=com.acme › Type"),
+            (
+                "type > filter(size>1.5MB and not package = com.acme)",
+                "filter(size>1.5MB and not package=com.acme)>type",
+                "Only size>1.5MB and not package=com.acme › Type",
+            ),
             (
                 r#"filter(site ~ "run() \"and\" x" and reachable)>points-to(filter(type=byte[])>type)"#,
                 r#"filter(site~"run() \"and\" x" and reachable)>points-to(filter(type=byte[])>type)"#,
@@ -585,7 +590,14 @@ mod tests {
         let texts = |text: &str| -> Vec<String> { registry.complete(text).into_iter().map(|c| c.text).collect() };
         assert_eq!(texts("package > ty"), ["package > type"]);
         assert_eq!(texts("point"), ["points-to", "pointed-from"]);
-        assert_eq!(texts("type>pointed-from(type > pa"), ["type>pointed-from(type > package", "type>pointed-from(type > allocating-package", "type>pointed-from(type > space"]);
+        assert_eq!(
+            texts("type>pointed-from(type > pa"),
+            [
+                "type>pointed-from(type > package",
+                "type>pointed-from(type > allocating-package",
+                "type>pointed-from(type > space"
+            ]
+        );
         assert_eq!(texts("points-to(rooted(v"), ["points-to(rooted(variables"]);
         assert_eq!(texts("filter(size > 3 and not reach"), ["filter(size > 3 and not reachable"]);
         assert_eq!(texts("pointed-from(type)>rea"), ["pointed-from(type)>reachable"]);

@@ -1,8 +1,8 @@
 //! The classifiers and groupings there are, by name. Anybody may add some at run time.
 
 use super::classifier::ByFunction;
-use super::expression::{self, GroupingError};
 use super::domain::DomainPackages;
+use super::expression::{self, GroupingError};
 use super::filter::FilterCondition;
 use super::{Classifier, ClassifierMeta, Grouping, ObjectValues, ObjectView};
 use std::fmt;

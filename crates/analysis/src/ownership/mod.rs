@@ -1,25 +1,39 @@
 //! Who owns what, by names: objects under what alone keeps them alive, merged by type, so that owners match from time to
-//! time without the identity of objects.
+//! time without the identity of objects; and by which ways a group of objects is kept.
 //!
 //! | module | says |
 //! |---|---|
 //! | `folding` | which objects are the insides of others: the table and entries of a map |
 //! | `names` | what owners are called: classes with their static fields, threads with their methods, types |
 //! | `owner` | the owner of every object of a heap state, as a tree of names |
+//! | `shared` | who keeps together what no object owns alone |
 //! | `history` | such trees over time, matched by names |
 //! | `accumulation` | where a heap grows, and into what |
 //! | `path` | how an object hangs on its root, by fields |
-//! | `shared` | who keeps together what no object owns alone |
+//! | `keeping` | which object keeps which: by any path, by the shortest, or alone |
+//! | `anchors` | where a path ends: GC roots, and static fields of classes that stay |
+//! | `paths` | the steps from a group up to the roots, merged by type and field |
+//! | `paths_expand` | one step of that |
+//! | `fields` | by which field each step holds the one below |
+//! | `chain` | the strongest of these ways |
 //!
 //! Dominators and closures of objects come from `memory_city_heap::ownership`.
 
 mod accumulation;
+mod anchors;
+mod chain;
+pub(crate) mod fields;
 mod folding;
 mod history;
+pub(crate) mod keeping;
 mod names;
 mod owner;
 mod path;
+pub(crate) mod paths;
+mod paths_expand;
 mod shared;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use accumulation::ends;
 pub use accumulation::{Accumulation, AccumulationRules, Elements, accumulations};

@@ -7,6 +7,7 @@ use super::references::{ReferenceMap, reference_map};
 use super::{GrowingTree, NodeId, TimePoint, Timeline, TimelineBuilder};
 use crate::group::{self, GroupOptions, Grouped, Grouping, MemoryTree, Reads};
 use crate::ownership::OwnerTree;
+use memory_city_formats::values::HeapValues;
 use memory_city_formats::{HeapSeries, Recording, SnapshotInfo};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::ownership::{Dominators, GroupAmounts, KeepRules};
@@ -248,14 +249,6 @@ impl History {
         Ok(map)
     }
 
-    /// The heap state at a point in time.
-    ///
-    /// # Errors
-    /// When it cannot be loaded again, or the work was cancelled.
-    pub(crate) fn heap(&self, time: usize, progress: &Progress) -> Result<Arc<HeapState>> {
-        self.series.load(self.points[time], progress)
-    }
-
     /// The owners at a point in time, by names, with the heap state whose objects they are about.
     ///
     /// # Errors
@@ -352,6 +345,22 @@ impl History {
 
     pub(super) fn options(&self) -> GroupOptions {
         self.options
+    }
+
+    /// The heap state at a point in time.
+    ///
+    /// # Errors
+    /// When it cannot be loaded again, or the work was cancelled.
+    pub fn heap(&self, time: usize, progress: &Progress) -> Result<Arc<HeapState>> {
+        self.grouped(time, progress).map(|(heap, _)| heap)
+    }
+
+    /// What the objects hold at a point in time, see [`HeapSeries::values`]; `None` where the input does not say.
+    ///
+    /// # Errors
+    /// As [`HeapSeries::values`].
+    pub fn values(&self, time: usize, progress: &Progress) -> Result<Option<HeapValues>> {
+        self.series.values(self.points[time], progress)
     }
 
     pub(super) fn grouped(&self, time: usize, progress: &Progress) -> Result<(Arc<HeapState>, Arc<Grouped>)> {

@@ -336,6 +336,11 @@ fn amount_at(changes: &[(u32, Amount)], t: usize) -> Amount {
     after.checked_sub(1).map(|last| changes[last].1).unwrap_or_default()
 }
 
+/// The key of a path of names, the first of which is that of the root.
+pub(crate) fn key_of(names: &[&str]) -> String {
+    names.iter().map(|name| escape(name)).collect::<Vec<_>>().join("#")
+}
+
 fn escape(name: &str) -> String {
     name.replace('\\', "\\\\").replace('#', "\\#")
 }

@@ -61,4 +61,5 @@ classifiers! {
     indirectly_rooted,
     points_to,
     pointed_from,
+    owner,
 }

@@ -28,7 +28,11 @@ const fn property(name: &'static str, reads: Reads, description: &'static str) -
 pub const PROPERTIES: [PropertyInfo; 19] = [
     property("type", Reads::TYPE, "Name of the type, with package: java.util.HashMap$Node"),
     property("simple_type", Reads::TYPE, "Name of the type without package"),
-    property("package", Reads::TYPE, "Package of the type; of arrays, that of their elements; empty where there is none"),
+    property(
+        "package",
+        Reads::TYPE,
+        "Package of the type; of arrays, that of their elements; empty where there is none",
+    ),
     property("loader", Reads::TYPE, "Class loader of the type"),
     property("is_array", Reads::TYPE, "Whether it is an array"),
     property("is_reference_array", Reads::TYPE, "Whether it is an array of references"),
@@ -36,12 +40,20 @@ pub const PROPERTIES: [PropertyInfo; 19] = [
     property("is_big_array", Reads::BIG_ARRAY, "Whether it is an array of 255 elements or more"),
     property("length", Reads::LENGTH, "Elements of an array; -1 for what is none"),
     property("size", Reads::SIZE, "Shallow bytes"),
-    property("site", Reads::SITE, "List of the frames that allocated it, innermost first; empty where that is not known"),
+    property(
+        "site",
+        Reads::SITE,
+        "List of the frames that allocated it, innermost first; empty where that is not known",
+    ),
     property("thread", Reads::THREAD, "Name of the allocating thread"),
     property("allocator", Reads::SUBSYSTEM, "What allocated it: VM, Interpreter, compiled code"),
     property("space", Reads::SPACE, "Kind of heap space it is in"),
     property("age", Reads::AGE, "Garbage collections survived"),
-    property("roots", Reads::ROOTS, "List of the GC roots that hold it: each a list of kind, class and field, or thread and place"),
+    property(
+        "roots",
+        Reads::ROOTS,
+        "List of the GC roots that hold it: each a list of kind, class and field, or thread and place",
+    ),
     property("references", Reads::REFERENCES, "The objects it refers to, one for each reference that is not null"),
     property("referrers", Reads::REFERRERS, "The objects that refer to it, one for each reference"),
     property("address", Reads::ID, "Its address; -1 where that is not known"),
@@ -168,15 +180,17 @@ pub(super) struct ScriptObjects {
 impl ScriptObjects {
     fn at(&self, at: usize) -> Option<ScriptObject> {
         work(at as u64 / 16);
-        self.of.ask(|view| {
-            let found = if self.referring { view.referrers().nth(at) } else { view.references().nth(at) };
-            found.and_then(|o| o.subject().ok()).map(|(_, id, _)| id)
-        })
-        .map(|id| ScriptObject { subject: ScriptSubject::Object(id), reads: self.of.reads })
+        self.of
+            .ask(|view| {
+                let found = if self.referring { view.referrers().nth(at) } else { view.references().nth(at) };
+                found.and_then(|o| o.subject().ok()).map(|(_, id, _)| id)
+            })
+            .map(|id| ScriptObject { subject: ScriptSubject::Object(id), reads: self.of.reads })
     }
 
     fn count(&self) -> usize {
-        let count = self.of.ask(|view| if self.referring { view.referrers().count() } else { view.references().count() });
+        let count =
+            self.of.ask(|view| if self.referring { view.referrers().count() } else { view.references().count() });
         work(count as u64 / 16);
         count
     }
@@ -240,7 +254,9 @@ pub(super) fn register(engine: &mut Engine) {
     engine.register_get("is_big_array", |o: &mut O| o.ask(|v| v.is_big_array()));
     engine.register_get("length", |o: &mut O| whole(o.ask(|v| v.length())));
     engine.register_get("size", |o: &mut O| whole(o.ask(|v| v.size())));
-    engine.register_get("site", |o: &mut O| -> Array { o.ask(|v| v.site().iter().map(|f| text(Some(f)).into()).collect()) });
+    engine.register_get("site", |o: &mut O| -> Array {
+        o.ask(|v| v.site().iter().map(|f| text(Some(f)).into()).collect())
+    });
     engine.register_get("thread", |o: &mut O| o.ask(|v| text(v.thread())));
     engine.register_get("allocator", |o: &mut O| o.ask(|v| text(v.allocator().map(|a| a.title()))));
     engine.register_get("space", |o: &mut O| o.ask(|v| text(v.space().map(|s| s.title()))));

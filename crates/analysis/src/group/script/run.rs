@@ -191,11 +191,14 @@ impl ScriptClassifier {
             let found = answer.type_name();
             let all = answer.into_array().map_err(|_| format!("the answer is {found}, expected {what}"))?;
             match all.len() > limits.groups {
-                true => Err(format!("the answer is a list of {}, more than the {} it may have", all.len(), limits.groups)),
+                true => {
+                    Err(format!("the answer is a list of {}, more than the {} it may have", all.len(), limits.groups))
+                }
                 false => Ok(all),
             }
         };
-        let names = |all: Array| all.into_iter().map(|name| self.name(name)).collect::<std::result::Result<Vec<_>, _>>();
+        let names =
+            |all: Array| all.into_iter().map(|name| self.name(name)).collect::<std::result::Result<Vec<_>, _>>();
         match self.script.meta.cardinality {
             Cardinality::Filter => match answer.as_bool() {
                 Ok(holds) => values.truth(holds),

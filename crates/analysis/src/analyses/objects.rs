@@ -1,0 +1,124 @@
+//! What analyses of single objects share: the heap state and values they read, how an object is called, the first of many.
+//! Not an analysis itself.
+
+use crate::tabular::Cell;
+use crate::timeline::{History, NodeId, Source};
+use memory_city_formats::values::HeapValues;
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{HeapState, ObjectId};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// The heap states of a document; an analysis that needs objects is not run without them.
+pub(super) fn history(document: &Source) -> Result<&History> {
+    document.heaps().ok_or_else(|| Error::Unusable {
+        what: "The input has trees, not objects".into(),
+        remedy: "Open heap dumps or a memory trace".into(),
+    })
+}
+
+/// The values at a point in time; an analysis that needs values is not run without them.
+pub(super) fn values(document: &Source, time: usize, progress: &Progress) -> Result<HeapValues> {
+    history(document)?.values(time, progress)?.ok_or_else(|| Error::Unusable {
+        what: "The input records references, not what fields hold".into(),
+        remedy: "Open heap dumps".into(),
+    })
+}
+
+/// The group that a parameter names; the whole heap where it is empty.
+pub(super) fn group(document: &Source, key: &str) -> Result<NodeId> {
+    match key.trim() {
+        "" => Ok(NodeId::ROOT),
+        key => document.find(key).ok_or_else(|| Error::Unusable {
+            what: format!("There is no group {key}"),
+            remedy: format!(
+                "Give the key of a node, such as Heap#java.util#HashMap (grouped by {}); `memory-city report --tree \
+                 --format csv` lists all keys",
+                document.grouping_id()
+            ),
+        }),
+    }
+}
+
+/// The object that a parameter names by address (`0x7f00a8`) or by the number its recorder gave it (`#4711`).
+pub(super) fn object(heap: &HeapState, text: &str) -> Result<ObjectId> {
+    let text = text.trim();
+    let address = || u64::from_str_radix(text.strip_prefix("0x")?, 16).ok();
+    let id = || text.strip_prefix('#')?.parse::<u64>().ok();
+    let (what, found) = match (address(), id()) {
+        (Some(address), _) => ("at this point in time there is no object", heap.object_at(address)),
+        (_, Some(id)) => ("at this point in time there is no object", heap.object_with_id(id)),
+        _ => ("that is no address", None),
+    };
+    found.ok_or_else(|| Error::Unusable {
+        what: format!("{text}: {what}"),
+        remedy:
+            "Give an address as this analysis lists them, such as 0x7f00a8. The garbage collector moves objects: an \
+                 address means something in one state only"
+                .into(),
+    })
+}
+
+/// An object by address, as [`object`] takes it.
+pub(super) fn address_text(heap: &HeapState, o: ObjectId) -> String {
+    match (heap.address(o), heap.stable_id(o)) {
+        (Some(address), _) => format!("0x{address:x}"),
+        (None, Some(id)) => format!("#{id}"),
+        (None, None) => format!("object {}", o.0),
+    }
+}
+
+/// The name of the type of an object.
+pub(super) fn type_name(heap: &HeapState, o: ObjectId) -> &str {
+    heap.types().get(heap.type_of(o).0 as usize).map_or("?", |t| &t.name)
+}
+
+/// A text, or nothing.
+pub(super) fn text_cell(text: Option<String>) -> Cell {
+    text.map_or(Cell::Empty, Cell::Text)
+}
+
+/// The largest of many by a key: memory is as many as are kept, not as many as come.
+pub(super) struct Largest<K: Ord>(usize, BinaryHeap<Reverse<K>>);
+
+impl<K: Ord> Largest<K> {
+    pub(super) fn new(most: usize) -> Self {
+        Largest(most, BinaryHeap::new())
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, key: K) {
+        if self.1.len() < self.0 {
+            self.1.push(Reverse(key));
+        } else if let Some(mut least) = self.1.peek_mut()
+            && key > least.0
+        {
+            *least = Reverse(key);
+        }
+    }
+
+    /// Those that are kept, largest first.
+    pub(super) fn sorted(self) -> impl Iterator<Item = K> {
+        // Of reversed keys, the least is the largest.
+        self.1.into_sorted_vec().into_iter().map(|Reverse(key)| key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Largest;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_largest_are_those_that_sorting_finds(keys in prop::collection::vec(any::<u8>(), 0..100), most in 0usize..20) {
+            let mut largest = Largest::new(most);
+            keys.iter().for_each(|&key| largest.add(key));
+            let mut sorted = keys;
+            sorted.sort_unstable_by(|a, b| b.cmp(a));
+            sorted.truncate(most);
+            prop_assert_eq!(largest.sorted().collect::<Vec<_>>(), sorted);
+        }
+    }
+}

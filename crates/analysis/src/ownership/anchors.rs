@@ -1,0 +1,58 @@
+//! Where a path to a group begins: at a GC root, or at a static field of a class that is never unloaded.
+
+use memory_city_heap::ownership::KeepGraph;
+use memory_city_heap::{ObjectId, RootKind};
+
+/// The roots at which paths end, upwards.
+///
+/// A static field is a reference of a class object, which other objects and roots keep alive. Where the VM itself holds the
+/// class, its static fields are as good as roots, and whoever looks for a leak is done there. Other classes (those of a web
+/// application) may be what leaks: paths go on through them.
+pub(crate) struct Anchors<'h> {
+    graph: &'h KeepGraph<'h>,
+    /// Whether static fields are references of class objects.
+    has_class_objects: bool,
+}
+
+/// A class that the VM never unloads, though no root of the input says so.
+const STAYS: &str = "Class loader: class of a loader that lives as long as the VM";
+
+impl<'h> Anchors<'h> {
+    pub fn new(graph: &'h KeepGraph<'h>) -> Anchors<'h> {
+        Anchors { graph, has_class_objects: graph.heap().has_class_objects() }
+    }
+
+    /// Calls `each` with kind and text of the roots that hold an object and end a path to it.
+    pub fn of(&self, o: ObjectId, mut each: impl FnMut(RootKind, String)) {
+        let heap = self.graph.heap();
+        let held = self.is_held(o);
+        let mut any = false;
+        let mut in_permanent_class = None;
+        for root in heap.roots_of(o) {
+            let ends = match root.kind {
+                RootKind::StaticField if self.has_class_objects => *in_permanent_class.get_or_insert_with(|| {
+                    heap.referrers(o).iter().any(|&by| heap.is_class_object(by) && self.is_held(by))
+                }),
+                _ => held,
+            };
+            if ends {
+                any |= root.kind != RootKind::StaticField || !self.has_class_objects;
+                each(root.kind, root.text());
+            }
+        }
+        if held && !any {
+            each(RootKind::ClassLoader, STAYS.to_owned());
+        }
+    }
+
+    /// Whether a path ends at an object.
+    pub fn any(&self, o: ObjectId) -> bool {
+        let mut any = false;
+        self.of(o, |_, _| any = true);
+        any
+    }
+
+    fn is_held(&self, o: ObjectId) -> bool {
+        self.graph.roots().binary_search(&o).is_ok()
+    }
+}

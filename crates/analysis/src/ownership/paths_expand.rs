@@ -1,0 +1,298 @@
+//! What holds the objects of one step, by type and field, and how much of the group is reached through each.
+
+use super::anchors::Anchors;
+use super::fields::{KnownFields, Pair};
+use super::keeping::{ClassObjects, Keeping};
+use super::paths::{MOST_REFERENCES, PathStep, RootStep, StepOf};
+use ahash::AHashMap;
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{Amount, BitSet, ObjectId, RootKind, TypeId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
+
+/// Objects that hold those of a step, and may become one.
+pub(super) struct Candidate {
+    pub of: StepOf,
+    pub field: Option<u32>,
+    /// Ascending.
+    pub objects: Vec<ObjectId>,
+    /// Ascending, each once.
+    pub references: Vec<Pair>,
+    pub reached: Amount,
+}
+
+/// What is above a step.
+pub(super) struct Expansion {
+    /// Objects of types that are on the way already, ascending.
+    pub again: Vec<ObjectId>,
+    /// Those through which most of the group is reached first.
+    pub candidates: Vec<Candidate>,
+    pub roots: Vec<RootStep>,
+    pub more_roots: u64,
+    /// What all roots together reach.
+    pub by_roots: Amount,
+}
+
+/// Roots of one step that are told apart.
+const MOST_ROOTS: usize = 61;
+/// Ways that are followed down at once: a bit each. The highest says that an object waits.
+const AT_ONCE: usize = 63;
+const WAITS: u64 = 1 << 63;
+/// Objects looked at between two looks at whether somebody wants the work to end.
+const CHECKED: usize = 1 << 16;
+
+/// Looks for what is above steps, one after the other.
+pub(super) struct Expander<'a> {
+    keeping: &'a Keeping<'a>,
+    class_objects: &'a ClassObjects,
+    anchors: &'a Anchors<'a>,
+    group: &'a BitSet,
+    fields: &'a KnownFields,
+    /// By object: the ways that lead to it. All 0 between two uses.
+    ways: Vec<u64>,
+}
+
+/// What sets a candidate apart: what its objects are, and by which field they refer where all references are known.
+type CandidateKey = (StepOf, Option<u32>);
+
+impl<'a> Expander<'a> {
+    pub fn new(
+        keeping: &'a Keeping<'a>,
+        class_objects: &'a ClassObjects,
+        anchors: &'a Anchors<'a>,
+        group: &'a BitSet,
+        fields: &'a KnownFields,
+    ) -> Expander<'a> {
+        let ways = vec![0; keeping.heap().object_count()];
+        Expander { keeping, class_objects, anchors, group, fields, ways }
+    }
+
+    /// What is above a step.
+    ///
+    /// # Errors
+    /// When cancelled.
+    pub fn expand(&mut self, steps: &[PathStep], at: usize, progress: &Progress) -> Result<Expansion> {
+        let mut inside = self.group.clone();
+        let mut types_below: FxHashSet<TypeId> = FxHashSet::default();
+        let mut below = at;
+        while below != 0 {
+            let step = &steps[below];
+            step.objects.iter().chain(&step.again).for_each(|o| {
+                inside.insert(o.0);
+            });
+            types_below.extend(match step.of {
+                StepOf::Type(t) => Some(t),
+                StepOf::Group | StepOf::Class(_) => None,
+            });
+            below = step.below;
+        }
+        let mut again = Vec::new();
+        let found = self.holders(&steps[at], &types_below, &mut inside, &mut again, progress)?;
+        let (roots, more_roots) = self.roots(steps[at].objects.iter().chain(&again).copied());
+        let mut candidates = self.told_apart(found);
+        again.sort_unstable();
+
+        // The first way is that of all roots together.
+        let all_roots = std::iter::once(roots.iter().flat_map(|(_, held)| held.iter().copied()).collect::<Vec<_>>());
+        let of_roots = roots.iter().map(|(_, held)| held.clone());
+        let of_candidates = candidates.iter().map(|c| c.references.iter().map(|&(_, to)| to).collect());
+        let mut reached = Vec::with_capacity(1 + roots.len() + candidates.len());
+        let mut ways = all_roots.chain(of_roots).chain(of_candidates).peekable();
+        while ways.peek().is_some() {
+            let batch: Vec<Vec<ObjectId>> = ways.by_ref().take(AT_ONCE).collect();
+            reached.extend(self.reached(&batch, &inside, progress)?);
+        }
+        drop(ways);
+        let by_roots = reached[0];
+        let mut roots: Vec<RootStep> = roots
+            .into_iter()
+            .zip(&reached[1..])
+            .map(|((root, held), &reached)| RootStep { held: held.len() as u64, reached, ..root })
+            .collect();
+        roots.sort_by(|a, b| {
+            (b.reached.objects, b.held).cmp(&(a.reached.objects, a.held)).then_with(|| a.text.cmp(&b.text))
+        });
+        for (candidate, &reached) in candidates.iter_mut().zip(&reached[1 + roots.len()..]) {
+            candidate.reached = reached;
+        }
+        let heap = self.keeping.heap();
+        candidates.sort_by_cached_key(|c| {
+            let name = match c.of {
+                StepOf::Type(t) => Some(&*heap.types()[t.0 as usize].name),
+                StepOf::Group | StepOf::Class(_) => None,
+            };
+            let size = std::cmp::Reverse((c.reached.objects, c.reached.bytes));
+            (size, name.map(str::to_owned), c.of, c.field)
+        });
+        Ok(Expansion { again, candidates, roots, more_roots, by_roots })
+    }
+
+    /// The references that hold the objects of a step, by what the holders are. Holders of types that are on the way join
+    /// `again` and `inside`, and are looked at like the objects of the step.
+    fn holders(
+        &self,
+        step: &PathStep,
+        types_below: &FxHashSet<TypeId>,
+        inside: &mut BitSet,
+        again: &mut Vec<ObjectId>,
+        progress: &Progress,
+    ) -> Result<FxHashMap<StepOf, Vec<Pair>>> {
+        let heap = self.keeping.heap();
+        let mut found: FxHashMap<StepOf, Vec<Pair>> = FxHashMap::default();
+        let mut meet = |keeper: ObjectId, o: ObjectId, again: &mut Vec<ObjectId>| {
+            if inside.contains(keeper.0) {
+                return;
+            }
+            let of = heap.type_of(keeper);
+            let key = match self.class_objects.type_of(keeper) {
+                Some(_) => StepOf::Class(keeper),
+                None => StepOf::Type(of),
+            };
+            if key == StepOf::Type(of) && types_below.contains(&of) {
+                inside.insert(keeper.0);
+                again.push(keeper);
+            } else {
+                found.entry(key).or_default().push((keeper, o));
+            }
+        };
+        let classes = step.objects.iter().copied().filter(|&o| self.class_objects.type_of(o).is_some());
+        let by_instance = self.keeping.instances_keep(classes);
+        if !by_instance.is_empty() {
+            for (at, o) in heap.objects().enumerate() {
+                if at.is_multiple_of(CHECKED) {
+                    progress.check()?;
+                }
+                if let Some(&class) = by_instance.get(&heap.type_of(o)) {
+                    meet(o, class, again);
+                }
+            }
+        }
+        let mut at = 0;
+        while let Some(&o) = step.objects.get(at).or_else(|| again.get(at - step.objects.len())) {
+            at += 1;
+            if at.is_multiple_of(CHECKED) {
+                progress.check()?;
+            }
+            self.keeping.keepers(o, |keeper| meet(keeper, o, again));
+        }
+        Ok(found)
+    }
+
+    /// Candidates by what the holders are, and by field where those of all references are known.
+    fn told_apart(&self, found: FxHashMap<StepOf, Vec<Pair>>) -> Vec<Candidate> {
+        let mut candidates = Vec::new();
+        for (of, mut references) in found {
+            references.sort_unstable();
+            references.dedup();
+            let mut by_field: FxHashMap<CandidateKey, Vec<Pair>> = FxHashMap::default();
+            let known =
+                references.len() <= MOST_REFERENCES && references.iter().all(|&pair| self.fields.of(pair).is_some());
+            match known {
+                true => references.into_iter().for_each(|pair| {
+                    by_field.entry((of, self.fields.of(pair).flatten())).or_default().push(pair);
+                }),
+                false => {
+                    by_field.insert((of, None), references);
+                }
+            }
+            for ((of, field), references) in by_field {
+                let mut objects: Vec<ObjectId> = references.iter().map(|&(from, _)| from).collect();
+                objects.dedup();
+                candidates.push(Candidate { of, field, objects, references, reached: Amount::default() });
+            }
+        }
+        // In an order of their own, whatever that of the map is.
+        candidates.sort_unstable_by_key(|c| (c.of, c.field));
+        candidates
+    }
+
+    /// The roots that end paths at some objects, by text, with those objects; and how many are not told apart.
+    fn roots(&self, objects: impl Iterator<Item = ObjectId>) -> (Vec<(RootStep, Vec<ObjectId>)>, u64) {
+        // Texts of dumps: hashed with a random seed.
+        let mut found: AHashMap<String, (RootKind, Vec<ObjectId>)> = AHashMap::default();
+        for o in objects {
+            self.anchors.of(o, |kind, text| {
+                let held = &mut found.entry(text).or_insert_with(|| (kind, Vec::new())).1;
+                if held.last() != Some(&o) {
+                    held.push(o);
+                }
+            });
+        }
+        let mut roots: Vec<(RootStep, Vec<ObjectId>)> = found
+            .into_iter()
+            .map(|(text, (kind, held))| (RootStep { kind, text, held: 0, reached: Amount::default() }, held))
+            .collect();
+        roots.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then_with(|| a.0.text.cmp(&b.0.text)));
+        if roots.len() <= MOST_ROOTS {
+            return (roots, 0);
+        }
+        let rest = roots.split_off(MOST_ROOTS - 1);
+        let more = rest.len() as u64;
+        let mut held: Vec<ObjectId> = rest.into_iter().flat_map(|(_, held)| held).collect();
+        held.sort_unstable();
+        held.dedup();
+        let text = format!("{more} further roots");
+        roots.push((RootStep { kind: RootKind::Other, text, held: 0, reached: Amount::default() }, held));
+        (roots, more)
+    }
+
+    /// What of the group is reached from each of some sets of objects, over what is inside. At most [`AT_ONCE`] sets.
+    pub(super) fn reached(
+        &mut self,
+        starts: &[Vec<ObjectId>],
+        inside: &BitSet,
+        progress: &Progress,
+    ) -> Result<Vec<Amount>> {
+        let heap = self.keeping.heap();
+        let (keeping, ways) = (self.keeping, &mut self.ways);
+        let mut touched: Vec<ObjectId> = Vec::new();
+        let mut queue: VecDeque<ObjectId> = VecDeque::new();
+        let mut add = |o: ObjectId, new: u64, ways: &mut Vec<u64>, queue: &mut VecDeque<ObjectId>| {
+            let slot = &mut ways[o.0 as usize];
+            if *slot == 0 {
+                touched.push(o);
+            }
+            if new & !*slot != 0 {
+                if *slot & WAITS == 0 {
+                    queue.push_back(o);
+                }
+                *slot |= new | WAITS;
+            }
+        };
+        for (bit, start) in starts.iter().enumerate() {
+            start.iter().for_each(|&o| add(o, 1 << bit, ways, &mut queue));
+        }
+        let mut done = 0usize;
+        let mut stopped = Ok(());
+        while let Some(o) = queue.pop_front() {
+            done += 1;
+            if done.is_multiple_of(CHECKED) {
+                stopped = progress.check();
+                if stopped.is_err() {
+                    break;
+                }
+            }
+            ways[o.0 as usize] &= !WAITS;
+            let new = ways[o.0 as usize];
+            keeping.kept(o, |target| {
+                if inside.contains(target.0) {
+                    add(target, new, ways, &mut queue);
+                }
+            });
+        }
+        let mut reached = vec![Amount::default(); starts.len()];
+        for o in touched {
+            let mut left = std::mem::take(&mut ways[o.0 as usize]) & !WAITS;
+            if !self.group.contains(o.0) {
+                continue;
+            }
+            let one = Amount { objects: 1, bytes: heap.size_of(o) };
+            while left != 0 {
+                reached[left.trailing_zeros() as usize] += one;
+                left &= left - 1;
+            }
+        }
+        stopped.map(|()| reached)
+    }
+}

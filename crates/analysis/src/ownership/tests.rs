@@ -1,0 +1,359 @@
+//! Paths against what their definition says, on random heaps.
+
+use super::anchors::Anchors;
+use super::fields::FieldNames;
+use super::keeping::{ClassObjects, Keeping};
+use super::paths::{PathEnd, PathLimits, Paths, StepOf, paths};
+use memory_city_heap::ownership::{Dominators, KeepGraph, KeepRules, ShortestPaths};
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{
+    Amount, BitSet, HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, Strength, TypeId, TypeKind,
+};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// What a random heap is made of. The first objects stand for types where `mirrors` says so.
+#[derive(Clone, Debug)]
+struct Plan {
+    type_of: Vec<u32>,
+    mirrors: Vec<bool>,
+    edges: Vec<(u32, u32)>,
+    referents: Vec<(u32, u32)>,
+    roots: Vec<(u32, u32)>,
+    group: Vec<u32>,
+}
+
+const TYPES: u32 = 6;
+const RULES: KeepRules = KeepRules { soft: true, weak: false, permanent_classes: false };
+
+fn plans() -> impl Strategy<Value = Plan> {
+    (6u32..40).prop_flat_map(|n| {
+        (
+            prop::collection::vec(0..TYPES, n as usize),
+            prop::collection::vec(any::<bool>(), TYPES as usize),
+            prop::collection::vec((0..n, 0..n), 0..(2 * n as usize)),
+            prop::collection::vec((0..n, 0..n), 0..3),
+            prop::collection::vec((0..n, 0..3u32), 1..4),
+            prop::collection::vec(0..n, 1..6),
+        )
+            .prop_map(|(type_of, mirrors, edges, referents, roots, group)| Plan {
+                type_of,
+                mirrors,
+                edges,
+                referents,
+                roots,
+                group,
+            })
+    })
+}
+
+impl Plan {
+    fn heap(&self) -> HeapState {
+        let mut heap = HeapBuilder::new();
+        let of = |name: String| HeapType {
+            name: name.into(),
+            kind: TypeKind::Instance,
+            superclass: None,
+            loader: "a loader".into(),
+        };
+        let class = heap.add_type(of("java.lang.Class".into()));
+        let types: Vec<TypeId> = (0..TYPES).map(|t| heap.add_type(of(format!("T{t}")))).collect();
+        for (o, &t) in self.type_of.iter().enumerate() {
+            let mirror = self.mirrors.get(o).copied().unwrap_or(false);
+            heap.add_object(if mirror { class } else { types[t as usize] }, 8 + o as u64, None);
+        }
+        for t in (0..TYPES as usize).filter(|&t| self.mirrors[t]) {
+            heap.set_class_object(types[t], ObjectId(t as u32));
+        }
+        self.edges.iter().for_each(|&(from, to)| heap.add_reference(ObjectId(from), ObjectId(to)));
+        let mut of_reference = BTreeSet::new();
+        for &(from, to) in self.referents.iter().filter(|(from, _)| of_reference.insert(*from)) {
+            heap.add_referent(ObjectId(from), ObjectId(to), Strength::Weak);
+        }
+        for &(o, detail) in &self.roots {
+            heap.add_root(Root { object: ObjectId(o), kind: RootKind::Thread, detail: format!("thread \"{detail}\"") });
+        }
+        heap.finish()
+    }
+
+    fn group(&self) -> BitSet {
+        let mut group = BitSet::new(self.type_of.len());
+        self.group.iter().for_each(|&o| {
+            group.insert(o);
+        });
+        group
+    }
+}
+
+/// Which graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    All,
+    Shortest,
+    Owners,
+}
+
+/// Calls `body` with a graph and its edges, found in a plain way.
+fn with_graph(heap: &HeapState, which: Which, body: impl FnOnce(&Keeping<'_>, &BTreeSet<(u32, u32)>)) {
+    let graph = KeepGraph::new(heap, RULES);
+    let progress = Progress::new();
+    let shortest = ShortestPaths::new(heap, RULES, None, &progress).expect("not cancelled");
+    let owners = Dominators::new(heap, RULES, &progress).expect("not cancelled");
+    let weak: BTreeSet<(u32, u32)> = heap.referents().all().iter().map(|r| (r.from.0, r.to.0)).collect();
+    let mut edges = BTreeSet::new();
+    match which {
+        Which::All => {
+            for o in heap.objects() {
+                for target in heap.references(o) {
+                    let count = heap.references(o).iter().filter(|t| *t == target).count();
+                    // Another field may hold it, too.
+                    if !weak.contains(&(o.0, target.0)) || count > 1 {
+                        edges.insert((o.0, target.0));
+                    }
+                }
+                edges.extend(heap.mirror_of(heap.type_of(o)).map(|class| (o.0, class.0)));
+            }
+        }
+        Which::Shortest => edges.extend(heap.objects().filter_map(|o| Some((shortest.keeper(o)?.0, o.0)))),
+        Which::Owners => {
+            edges.extend(heap.objects().filter_map(|o| Some((owners.owner(o).or_else(|| shortest.keeper(o))?.0, o.0))))
+        }
+    }
+    let keeping = match which {
+        Which::All => Keeping::All(&graph),
+        Which::Shortest => Keeping::Shortest(&graph, &shortest),
+        Which::Owners => Keeping::Owners(&graph, &owners, &shortest),
+    };
+    body(&keeping, &edges);
+}
+
+/// All that some objects reach, over edges between objects that are inside.
+fn reached(from: impl IntoIterator<Item = u32>, edges: &BTreeSet<(u32, u32)>, inside: &HashSet<u32>) -> HashSet<u32> {
+    let mut seen: HashSet<u32> = from.into_iter().collect();
+    loop {
+        let new: Vec<u32> = edges
+            .iter()
+            .filter(|(from, to)| seen.contains(from) && inside.contains(to) && !seen.contains(to))
+            .map(|e| e.1)
+            .collect();
+        if new.is_empty() {
+            return seen;
+        }
+        seen.extend(new);
+    }
+}
+
+fn amount(heap: &HeapState, objects: impl IntoIterator<Item = u32>) -> Amount {
+    objects.into_iter().fold(Amount::default(), |mut sum, o| {
+        sum += Amount { objects: 1, bytes: heap.size_of(ObjectId(o)) };
+        sum
+    })
+}
+
+/// Every number of every step, from the definition.
+fn check(
+    heap: &HeapState,
+    found: &Paths,
+    keeping: &Keeping<'_>,
+    edges: &BTreeSet<(u32, u32)>,
+    plan: &Plan,
+    least: u64,
+) {
+    let group: HashSet<u32> = plan.group.iter().copied().collect();
+    let class_objects = ClassObjects::new(heap);
+    let anchors = Anchors::new(keeping.graph());
+    // A class that a root holds is not looked for by way of its instances: they make no difference.
+    let roots = keeping.graph().roots();
+    let by_instance = |from: u32, to: u32| {
+        heap.mirror_of(heap.type_of(ObjectId(from))) == Some(ObjectId(to))
+            && !heap.references(ObjectId(from)).contains(&ObjectId(to))
+            && roots.contains(&ObjectId(to))
+    };
+    let in_group = |seen: HashSet<u32>| amount(heap, seen.intersection(&group).copied());
+    let key = |o: u32| match class_objects.type_of(ObjectId(o)) {
+        Some(_) => StepOf::Class(ObjectId(o)),
+        None => StepOf::Type(heap.type_of(ObjectId(o))),
+    };
+    let field = |from, to| {
+        let names = heap.names(&[(ObjectId(from), ObjectId(to))], &Progress::new()).expect("not cancelled");
+        format!("{:?}", names[0])
+    };
+    let roots_of = |o: u32| {
+        let mut all = Vec::new();
+        anchors.of(ObjectId(o), |_, text| all.push(text));
+        all
+    };
+    for (at, step) in found.steps.iter().enumerate() {
+        // The way down: what lies on it, and the types.
+        let mut inside = group.clone();
+        let mut types = BTreeSet::new();
+        let mut below = at;
+        while below != 0 {
+            let on_the_way = &found.steps[below];
+            inside.extend(on_the_way.objects.iter().map(|o| o.0));
+            if below != at {
+                inside.extend(on_the_way.again.iter().map(|o| o.0));
+            }
+            types.insert(on_the_way.of);
+            below = on_the_way.below;
+        }
+        // What comes back to these types.
+        let mut walked: BTreeSet<u32> = step.objects.iter().map(|o| o.0).collect();
+        let mut again = BTreeSet::new();
+        let mut above: BTreeMap<(StepOf, String), BTreeSet<(u32, u32)>> = BTreeMap::new();
+        loop {
+            let before = again.len();
+            for &(from, to) in edges.iter().filter(|(from, to)| walked.contains(to) && !inside.contains(from)) {
+                if by_instance(from, to) {
+                    continue;
+                }
+                if matches!(key(from), StepOf::Type(_)) && types.contains(&key(from)) {
+                    again.insert(from);
+                } else {
+                    above.entry((key(from), field(from, to))).or_default().insert((from, to));
+                }
+            }
+            inside.extend(&again);
+            walked.extend(&again);
+            if again.len() == before {
+                break;
+            }
+        }
+        assert_eq!(step.again.iter().map(|o| o.0).collect::<BTreeSet<u32>>(), again);
+        for root in &step.roots {
+            let held = walked.iter().copied().filter(|&o| roots_of(o).contains(&root.text));
+            let held: Vec<u32> = held.collect();
+            assert_eq!(root.held, held.len() as u64);
+            assert_eq!(root.reached, in_group(reached(held, edges, &inside)));
+        }
+        let all: BTreeSet<String> = walked.iter().flat_map(|&o| roots_of(o)).collect();
+        assert_eq!(step.roots.iter().map(|r| r.text.clone()).collect::<BTreeSet<_>>(), all);
+        let by_roots = in_group(reached(walked.iter().copied().filter(|&o| !roots_of(o).is_empty()), edges, &inside));
+        let mut left = above.clone();
+        for above_at in found.above(at) {
+            let above_step = &found.steps[above_at];
+            let first = above_step.references[0];
+            let references = left.remove(&(above_step.of, field(first.0.0, first.1.0))).expect("it was one of them");
+            let objects: BTreeSet<u32> = references.iter().map(|r| r.0).collect();
+            assert_eq!(above_step.objects.iter().map(|o| o.0).collect::<BTreeSet<_>>(), objects);
+            assert_eq!(above_step.reference_count, references.len() as u64);
+            assert_eq!(above_step.reached, in_group(reached(references.iter().map(|r| r.1), edges, &inside)));
+            assert!(above_step.reached.objects >= least);
+        }
+        // What was never a step was not asked for its fields.
+        let kinds: BTreeSet<StepOf> = left.keys().map(|key| key.0).collect();
+        assert!((kinds.len()..=left.len()).contains(&(step.left_out.0 as usize)));
+        if by_roots.objects >= step.reached.objects && by_roots.objects > 0 {
+            assert_eq!(step.end, PathEnd::Roots);
+            assert_eq!(found.above(at).count(), 0);
+        } else {
+            for references in left.values() {
+                let reach = in_group(reached(references.iter().map(|r| r.1), edges, &inside));
+                assert!(reach.objects < least, "nothing of weight is left out");
+            }
+        }
+    }
+}
+
+const ALL: PathLimits = PathLimits { share: 0, steps: 100_000, only_strongest: false, by_bytes: false };
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn steps_are_what_their_definition_says(plan in plans(), share in 0u64..70, which in 0usize..3) {
+        let heap = plan.heap();
+        let group = plan.group();
+        let least = (group.count() as u64 * share).div_ceil(100).max(1);
+        with_graph(&heap, [Which::All, Which::Shortest, Which::Owners][which], |keeping, edges| {
+            let found = paths(keeping, &group, PathLimits { share, steps: 3_000, ..ALL }, &heap, &Progress::new());
+            let found = found.expect("not cancelled");
+            assert!(found.steps.len() <= 3_001, "steps are bounded, whatever the heap");
+            if found.steps.len() <= 3_000 {
+                check(&heap, &found, keeping, edges, &plan, least);
+            }
+        });
+    }
+
+    /// Of one object that a root reaches, a way up to a root is always found.
+    #[test]
+    fn the_way_to_a_root_is_found(plan in plans(), o: prop::sample::Index, which in 0usize..3) {
+        let plan = Plan { group: vec![o.index(plan.type_of.len()) as u32], ..plan };
+        let heap = plan.heap();
+        let group = plan.group();
+        with_graph(&heap, [Which::All, Which::Shortest, Which::Owners][which], |keeping, edges| {
+            let limits = PathLimits { steps: 3_000, ..ALL };
+            let found = paths(keeping, &group, limits, &heap, &Progress::new()).expect("not cancelled");
+            let everything: HashSet<u32> = (0..plan.type_of.len() as u32).collect();
+            let live = reached(plan.roots.iter().map(|r| r.0), edges, &everything);
+            let found_root = found.steps.iter().flat_map(|s| &s.roots).any(|root| root.reached.objects == 1);
+            if found.steps.len() <= 3_000 {
+                assert_eq!(found_root, live.contains(&plan.group[0]));
+            }
+            // The strongest of the ways is one of them.
+            let chain = paths(keeping, &group, PathLimits { only_strongest: true, ..limits }, &heap, &Progress::new());
+            let chain = chain.expect("not cancelled");
+            for at in 1..chain.steps.len() {
+                assert_eq!(chain.steps[at].below, at - 1);
+            }
+        });
+    }
+}
+
+/// A heap of some types without class objects; a root holds the first object.
+fn small(types: &[&str], objects: &[usize], edges: &[(u32, u32)]) -> HeapState {
+    let mut heap = HeapBuilder::new();
+    let ids: Vec<TypeId> = types
+        .iter()
+        .map(|name| {
+            heap.add_type(HeapType {
+                name: (*name).into(),
+                kind: TypeKind::Instance,
+                superclass: None,
+                loader: "bootstrap".into(),
+            })
+        })
+        .collect();
+    objects.iter().for_each(|&t| {
+        heap.add_object(ids[t], 16, None);
+    });
+    edges.iter().for_each(|&(from, to)| heap.add_reference(ObjectId(from), ObjectId(to)));
+    heap.add_root(Root { object: ObjectId(0), kind: RootKind::StaticField, detail: "Registry.all".into() });
+    heap.finish()
+}
+
+/// A list of many nodes, each with an element: as many steps as there are types, however long it is.
+#[test]
+fn a_long_list_is_two_steps() {
+    const NODES: u32 = 200_000;
+    // The list, the nodes, the elements.
+    let objects: Vec<usize> = (0..1 + 2 * NODES).map(|o| if o == 0 { 0 } else { 1 + usize::from(o > NODES) }).collect();
+    let next = (0..NODES).map(|node| (node, node + 1));
+    let elements = (1..=NODES).map(|node| (node, node + NODES));
+    let heap = small(&["List", "Node", "Element"], &objects, &next.chain(elements).collect::<Vec<_>>());
+    let mut group = BitSet::new(objects.len());
+    (NODES + 1..=2 * NODES).for_each(|o| {
+        group.insert(o);
+    });
+    for which in [Which::All, Which::Shortest, Which::Owners] {
+        let graph = KeepGraph::new(&heap, RULES);
+        let progress = Progress::new();
+        let shortest = ShortestPaths::new(&heap, RULES, Some(&group), &progress).expect("paths");
+        let owners = Dominators::new(&heap, RULES, &progress).expect("a tree");
+        let keeping = match which {
+            Which::All => Keeping::All(&graph),
+            Which::Shortest => Keeping::Shortest(&graph, &shortest),
+            Which::Owners => Keeping::Owners(&graph, &owners, &shortest),
+        };
+        let found = paths(&keeping, &group, ALL, &heap, &progress).expect("not cancelled");
+        let names = found.steps.iter().map(|s| match s.of {
+            StepOf::Type(t) => heap.types()[t.0 as usize].name.to_string(),
+            _ => "the group".to_owned(),
+        });
+        assert_eq!(names.collect::<Vec<_>>(), ["the group", "Node", "List"], "{which:?}");
+        let list = &found.steps[2];
+        assert_eq!((list.objects.len(), list.reached.objects, list.end), (1, u64::from(NODES), PathEnd::Roots));
+        assert_eq!(list.roots[0].text, "Static field: Registry.all");
+        assert_eq!(list.roots[0].reached.objects, u64::from(NODES));
+        assert_eq!(found.steps[1].objects.len(), NODES as usize);
+    }
+}

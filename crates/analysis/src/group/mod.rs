@@ -49,6 +49,7 @@ mod registry;
 mod root_sets;
 pub mod script;
 mod transform;
+mod stored;
 mod tree;
 mod values;
 
@@ -63,5 +64,6 @@ pub(crate) use placement::Placement;
 pub use reads::Reads;
 pub use registry::{ClassifierRequest, OptionInfo, Registry, RegistryError, grouping, groupings, register, registry};
 pub use transform::{OtherObjects, Transform};
+pub(crate) use stored::StoredTree;
 pub use tree::MemoryTree;
 pub use values::ObjectValues;

@@ -239,6 +239,11 @@ impl Registry {
         self.presets.iter().find(|p| p.grouping.id == id)
     }
 
+    /// The list of classifiers that a grouping of the registry is written as.
+    pub(super) fn list_of<'a>(&'a self, grouping: &'a Grouping) -> &'a str {
+        self.preset(&grouping.id).map_or(&grouping.id, |preset| &preset.list)
+    }
+
     /// The groupings with names of their own.
     pub fn groupings(&self) -> impl Iterator<Item = &Arc<Grouping>> {
         self.presets.iter().map(|p| &p.grouping)

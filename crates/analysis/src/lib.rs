@@ -3,6 +3,7 @@
 //! | module | from | to |
 //! |---|---|---|
 //! | [`group`] | a heap state and a list of classifiers | a memory tree: groups of objects, nested |
+//! | [`ownership`] | a history and groups | who keeps them alive: paths, owners, roots |
 //! | [`timeline`] | memory trees over time | one tree with a value per node and time; reference maps; JSON |
 //! | [`analyses`] | a source | what grows most, what keeps it alive, what was collected: tables |
 //! | [`table`] | a timeline | its nodes as rows: sorted, filtered, opened and closed |
@@ -30,7 +31,7 @@
 
 pub mod analyses;
 pub mod group;
-mod ownership;
+pub mod ownership;
 pub mod table;
 pub mod tabular;
 pub mod timeline;

@@ -59,6 +59,7 @@ analyses! {
     heap,
     growth,
     collections,
+    paths,
     inspect,
 }
 

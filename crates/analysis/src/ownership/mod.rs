@@ -8,13 +8,15 @@
 //! | `paths` | the steps from a group up to the roots, merged |
 //! | `paths_expand` | one step of that |
 //! | `fields` | by which field each step holds the one below |
-//! | `chain` | the strongest of these ways |
+//! | `roots` | the roots that keep a group, and how much of it |
+//! | `chain` | the strongest way from a group up to a root, owner by owner |
 
 mod anchors;
-mod chain;
+pub mod chain;
 pub(crate) mod fields;
 pub(crate) mod keeping;
 pub(crate) mod paths;
 mod paths_expand;
+pub(crate) mod roots;
 #[cfg(test)]
 mod tests;

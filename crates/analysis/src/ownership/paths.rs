@@ -103,7 +103,7 @@ pub(crate) struct Paths {
     pub fields: KnownFields,
 }
 
-/// References of a step up to which all of them are kept: it can be told apart by field. Of more, every so manieth.
+/// References of a step up to which all of them are kept: it can be told apart by field.
 pub(super) const MOST_REFERENCES: usize = 20_000;
 /// Of more than that, so many.
 const SAMPLED_REFERENCES: usize = 1_000;
@@ -219,9 +219,19 @@ impl PathStep {
 
 fn sampled(references: Vec<Pair>) -> Vec<Pair> {
     match references.len() {
-        n if n > MOST_REFERENCES => references.into_iter().step_by(n / SAMPLED_REFERENCES).collect(),
+        n if n > MOST_REFERENCES => spread(n, SAMPLED_REFERENCES).map(|at| references[at]).collect(),
         _ => references,
     }
+}
+
+/// At most `wanted` places below `n`, all over it and ascending; not at regular distances, because what lies there may
+/// repeat itself (two references of each object).
+pub(super) fn spread(n: usize, wanted: usize) -> impl Iterator<Item = usize> {
+    let count = wanted.min(n);
+    (0..count).map(move |k| {
+        let (start, end) = (k * n / count, (k + 1) * n / count);
+        start + (k.wrapping_mul(0x9E37_79B9) >> 8) % (end - start)
+    })
 }
 
 impl Paths {

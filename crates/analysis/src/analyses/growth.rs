@@ -69,7 +69,7 @@ impl Analysis for Growth {
                     "Longest chain",
                     "How many groups the chain of owners may have, the group itself included. Longer ones end with \
                      \"and further up\": most often they run along a data structure",
-                    12,
+                    20,
                     1,
                     100_000,
                 ),
@@ -285,12 +285,13 @@ impl Writer<'_> {
     fn owners(&mut self, chain: &OwnerChain) {
         for step in &chain.steps {
             let dot = if step.field.is_empty() || step.field.starts_with('[') { "" } else { "." };
+            let ways = if step.by_several_ways { " (by several ways)" } else { "" };
             let share = 100.0 * step.keeps.objects as f64 / chain.about.objects.max(1) as f64;
             let link = step.node.map(|node| self.link(node));
             let cells = [
                 (2, Cell::Number(step.objects)),
                 (3, Cell::Number(step.holds)),
-                (6, Cell::Text(format!("{}{dot}{}", step.of, step.field))),
+                (6, Cell::Text(format!("{}{dot}{}{ways}", step.of, step.field))),
                 (7, Cell::Number(step.keeps.objects)),
                 (8, Cell::Percent(share)),
             ];

@@ -127,6 +127,8 @@ impl Analysis for PathsToRoots {
             share: arguments.number("share"),
             steps: arguments.count("top"),
             only_strongest: false,
+            // What alone keeps an object need not refer to it.
+            by_field: arguments.word("kind") != "owners",
             by_bytes: false,
         };
         let found = paths(&keeping, &set.objects, limits, names, progress)?;
@@ -226,7 +228,7 @@ fn kinds() -> Vec<RowKind> {
             "<- {step} x {objects}: {share}; retained {retained}",
         ),
         kind("root", "A GC root that holds objects of the step", "<- root  {step} x {objects}: {share}"),
-        kind("left_out", "Holders that are not followed", "<- and {objects} objects of {kinds} further kinds"),
+        kind("left_out", "Holders that are not followed", "<- and further kinds of holders: {kinds}, with {objects} objects"),
         kind("end", "Why nothing is above", "{end}"),
     ]
 }

@@ -2,7 +2,8 @@
 //!
 //! It follows objects, not groups: from an object to the one that alone keeps it alive, and where several do, to the one
 //! before it on the shortest path from a root. What the owners have in common (their type) makes a step; at each fork the
-//! step goes on that keeps most of what the group gained.
+//! step goes on that keeps most of what the group gained. Where no type keeps half of it any more, but a single object
+//! further up does (a list of plans, each of which holds the objects in many ways), the chain goes on there.
 
 use super::fields::{FieldNames, KnownFields, Pair, ReferenceName};
 use super::keeping::{ClassObjects, Keeping};
@@ -15,6 +16,7 @@ use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, KeepGraph, KeepRules, ShortestPaths};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// A step of the chain.
@@ -26,6 +28,8 @@ pub struct OwnerStep {
     pub of: String,
     /// By which field it holds the step below; empty where that is not known.
     pub field: String,
+    /// Whether it keeps the step below by ways that have no type in common.
+    pub by_several_ways: bool,
     /// How many objects it has.
     pub objects: u64,
     /// How many objects of the step below they hold.
@@ -65,7 +69,10 @@ pub struct Owners<'a> {
 struct Found {
     about: Amount,
     only_new: bool,
+    /// From the group up.
     paths: Paths,
+    /// The object further up that keeps more than half of the group, and how much; and the way up from there.
+    majority: Option<(Amount, Paths)>,
     roots: Vec<KeepingRoot>,
 }
 
@@ -98,22 +105,24 @@ impl<'a> Owners<'a> {
         let graph = KeepGraph::new(&self.heap, KeepRules::default());
         let keeping = Keeping::Owners(&graph, &self.dominators, &self.shortest);
         let mut tops = Tops::new(&self.heap);
-        let limits = PathLimits { share: 0, steps: longest, only_strongest: true, by_bytes };
+        let limits = PathLimits { share: 0, steps: longest, only_strongest: true, by_field: false, by_bytes };
         let mut found = Vec::with_capacity(nodes.len());
         for &node in nodes {
             progress.check()?;
             let all = self.history.objects_of(self.time, &[node], progress)?.objects;
             let (group, only_new) = self.what_came(all, from);
             let objects: Vec<ObjectId> = group.iter().map(ObjectId).collect();
-            let paths = paths(&keeping, &group, limits, &*self.heap, progress)?;
+            let mut up = paths(&keeping, &group, limits, &*self.heap, progress)?;
+            let about = up.steps[0].reached;
+            let majority = self.majority(&keeping, &objects, &mut up, limits, progress)?;
             let mut roots = keeping_roots(&keeping, &objects, &mut tops, progress)?;
             if by_bytes {
                 roots.sort_by_key(|r| std::cmp::Reverse(r.keeps.bytes));
             }
-            found.push(Found { about: paths.steps[0].reached, only_new, paths, roots });
+            found.push(Found { about, only_new, paths: up, majority, roots });
         }
         let mut fields = KnownFields::default();
-        let pairs = found.iter().flat_map(|f| &f.paths.steps).flat_map(|s| some(&s.references));
+        let pairs = found.iter().flat_map(Found::steps).flat_map(|(step, _)| some(&step.references));
         match self.history.values(self.time, progress)? {
             Some(values) => fields.ask(pairs, &values, progress)?,
             None => fields.ask(pairs, &*self.heap, progress)?,
@@ -145,21 +154,34 @@ impl<'a> Owners<'a> {
         place: &[Option<NodeId>],
         longest: usize,
     ) -> OwnerChain {
-        let steps: Vec<OwnerStep> = found.paths.steps[1..]
-            .iter()
-            .map(|step| OwnerStep {
+        let text = |step: &PathStep| match step.of {
+            // The object at which the way goes on, by several ways.
+            StepOf::Group => step.objects.first().map_or_else(String::new, |&o| {
+                let of = class_objects.type_of(o).map_or(StepOf::Type(self.heap.type_of(o)), |_| StepOf::Class(o));
+                of_text(&self.heap, class_objects, of)
+            }),
+            of => of_text(&self.heap, class_objects, of),
+        };
+        let mut steps: Vec<OwnerStep> = found
+            .steps()
+            .map(|(step, keeps)| OwnerStep {
                 node: self.node_of(&step.objects, place),
-                of: of_text(&self.heap, class_objects, step.of),
+                of: text(step),
                 field: fields.text(&some(&step.references).collect::<Vec<_>>()),
+                by_several_ways: step.of == StepOf::Group,
                 objects: step.objects.len() as u64,
                 holds: held_below(step),
-                keeps: step.reached,
+                keeps,
             })
             .collect();
-        let last = &found.paths.steps[found.paths.steps.len() - 1];
+        let too_long = steps.len() > longest;
+        steps.truncate(longest);
+        let last = found.majority.as_ref().map_or(&found.paths, |(_, up)| up).steps.last();
+        let last = last.unwrap_or(&found.paths.steps[0]);
         let end = match (last.end, last.roots.first()) {
+            _ if too_long => "and further up".to_owned(),
             (PathEnd::Roots, Some(root)) => format!("here: held by {}", root.text),
-            (PathEnd::NotFollowed, _) if steps.len() >= longest => "and further up".to_owned(),
+            (PathEnd::NotFollowed, _) => "and further up".to_owned(),
             _ => match found.about.objects {
                 0 => "it has no objects".to_owned(),
                 _ => "no root reaches it".to_owned(),
@@ -169,10 +191,104 @@ impl<'a> Owners<'a> {
         OwnerChain { about: found.about, only_new: found.only_new, steps, roots, end }
     }
 
+    /// The deepest object that is on the way up from more than half of some objects, but not among them or the steps that
+    /// more than half of them share; with how much it keeps, and the way up from there. The other steps are taken off.
+    fn majority(
+        &self,
+        keeping: &Keeping<'_>,
+        objects: &[ObjectId],
+        up: &mut Paths,
+        limits: PathLimits,
+        progress: &Progress,
+    ) -> Result<Option<(Amount, Paths)>> {
+        let about = up.steps[0].reached;
+        let weight = |amount: Amount| if limits.by_bytes { amount.bytes } else { amount.objects };
+        let most = |amount: Amount| u128::from(weight(amount)) * 2 > u128::from(weight(about));
+        let shared = up.steps.iter().take_while(|step| most(step.reached)).count();
+        if shared == up.steps.len() {
+            return Ok(None);
+        }
+        let passed = |o: ObjectId| {
+            let listed = |step: &PathStep| step.objects.binary_search(&o).is_ok() || step.again.binary_search(&o).is_ok();
+            up.steps[..shared].iter().any(listed)
+        };
+        let Some((object, keeps)) = deepest(keeping, objects, |o, keeps| most(keeps) && !passed(o), progress)? else {
+            return Ok(None);
+        };
+        let mut group = BitSet::new(self.heap.object_count());
+        group.insert(object.0);
+        up.steps.truncate(shared);
+        Ok(Some((keeps, paths(keeping, &group, limits, &*self.heap, progress)?)))
+    }
+
     /// The group in which most of some objects are: of many, of some all over them.
     fn node_of(&self, objects: &[ObjectId], place: &[Option<NodeId>]) -> Option<NodeId> {
         most_frequent_node(&self.heap, &self.grouped, objects, place)
     }
+}
+
+impl Found {
+    /// The steps above the group, with what they keep of it.
+    fn steps(&self) -> impl Iterator<Item = (&PathStep, Amount)> {
+        let of_group = self.paths.steps[1..].iter().map(|step| (step, step.reached));
+        let of_majority = self.majority.iter().flat_map(|(keeps, up)| up.steps.iter().map(|step| (step, *keeps)));
+        of_group.chain(of_majority)
+    }
+}
+
+/// Steps up between two looks at whether somebody wants the work to end.
+const CHECKED: usize = 1 << 16;
+
+/// The first object that `wanted` says yes to, of those on the ways up from some objects, each after all those below it; with
+/// what of these objects is below it. `keeping` has one keeper for each object. Time and memory follow what is on these ways.
+fn deepest(
+    keeping: &Keeping<'_>,
+    objects: &[ObjectId],
+    wanted: impl Fn(ObjectId, Amount) -> bool,
+    progress: &Progress,
+) -> Result<Option<(ObjectId, Amount)>> {
+    let keeper = |o: ObjectId| {
+        let mut by = None;
+        keeping.keepers(o, |keeper| by = Some(keeper));
+        by
+    };
+    // By object on the ways: what is below it, and how many of those that it keeps directly are still to come.
+    let mut below: FxHashMap<ObjectId, (Amount, u32)> = FxHashMap::default();
+    for (n, &o) in objects.iter().enumerate() {
+        if n.is_multiple_of(CHECKED) {
+            progress.check()?;
+        }
+        let mut at = o;
+        let mut new = !below.contains_key(&at);
+        below.entry(at).or_default().0 += Amount { objects: 1, bytes: keeping.heap().size_of(o) };
+        while new && let Some(up) = keeper(at) {
+            new = !below.contains_key(&up);
+            below.entry(up).or_default().1 += 1;
+            at = up;
+        }
+    }
+    let mut done: Vec<ObjectId> = below.iter().filter(|(_, (_, left))| *left == 0).map(|(&o, _)| o).collect();
+    // Of several that are equally deep the first by address, whatever the order of the map.
+    done.sort_unstable();
+    let mut at = 0;
+    while let Some(&o) = done.get(at) {
+        at += 1;
+        if at.is_multiple_of(CHECKED) {
+            progress.check()?;
+        }
+        let amount = below[&o].0;
+        if wanted(o, amount) {
+            return Ok(Some((o, amount)));
+        }
+        if let Some((sum, left)) = keeper(o).and_then(|up| below.get_mut(&up)) {
+            *sum += amount;
+            *left -= 1;
+            if *left == 0 {
+                done.extend(keeper(o));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// The group of the timeline in which most of some objects are: of many, of some all over them. Of several, the first.

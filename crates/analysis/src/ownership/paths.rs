@@ -28,6 +28,8 @@ pub(crate) struct PathLimits {
     pub steps: usize,
     /// Only the strongest step is followed at each fork: a chain.
     pub only_strongest: bool,
+    /// Objects of one type are told apart by the field by which they hold the step below.
+    pub by_field: bool,
     /// What is reached is weighed by its bytes, not its objects. Shares are of objects in any case.
     pub by_bytes: bool,
 }
@@ -130,7 +132,7 @@ pub(crate) fn paths(
     // The first round finds the steps by type, the second tells those by field apart; what is new above them then is asked
     // for, and told apart as far as it is a step of its own.
     for round in 0..ROUNDS {
-        let expander = Expander::new(keeping, &class_objects, &anchors, group, &fields);
+        let expander = Expander::new(keeping, &class_objects, &anchors, group, limits.by_field.then_some(&fields));
         steps = one_round(expander, heap, group, limits, progress)?;
         let pairs = steps.iter().flat_map(|step: &PathStep| step.references.iter().copied());
         if !fields.ask(pairs, names, progress)? || round + 1 == ROUNDS {

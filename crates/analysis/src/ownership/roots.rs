@@ -124,8 +124,8 @@ pub(crate) fn reaching_kinds(keeping: &Keeping<'_>, group: &BitSet, progress: &P
             objects.push(o);
         });
     }
-    let (class_objects, fields) = (super::keeping::ClassObjects::new(heap), Default::default());
-    let mut expander = Expander::new(keeping, &class_objects, &anchors, group, &fields);
+    let class_objects = super::keeping::ClassObjects::new(heap);
+    let mut expander = Expander::new(keeping, &class_objects, &anchors, group, None);
     let starts: Vec<Vec<ObjectId>> = kinds.values().map(|(_, objects)| objects.clone()).collect();
     let reached = expander.reached(&starts, &BitSet::full(heap.object_count()), progress)?;
     let mut roots: Vec<KeepingRoot> = kinds

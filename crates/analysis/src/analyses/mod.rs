@@ -61,6 +61,7 @@ analyses! {
     heap,
     growth,
     collections,
+    paths,
     inspect,
     containers,
     duplicate_strings,

@@ -43,6 +43,15 @@ pub(super) fn group(document: &Source, key: &str) -> Result<NodeId> {
     }
 }
 
+/// The groups that a parameter names, with ` + ` between their keys; the whole heap where it is empty.
+pub(super) fn groups(document: &Source, keys: &str) -> Result<Vec<NodeId>> {
+    // A name may hold anything: a key that is there is one key.
+    if document.find(keys.trim()).is_some() || !keys.contains(" + ") {
+        return Ok(vec![group(document, keys)?]);
+    }
+    keys.split(" + ").map(|key| group(document, key)).collect()
+}
+
 /// The object that a parameter names by address (`0x7f00a8`) or by the number its recorder gave it (`#4711`).
 pub(super) fn object(heap: &HeapState, text: &str) -> Result<ObjectId> {
     let text = text.trim();

@@ -343,6 +343,11 @@ impl History {
         self.amounts.lock().unwrap_or_else(|e| e.into_inner())
     }
 
+    /// The point of the series that a time is; of traces, the number of the moment.
+    pub(crate) fn moment(&self, time: usize) -> usize {
+        self.points[time]
+    }
+
     pub(super) fn options(&self) -> GroupOptions {
         self.options
     }
@@ -363,7 +368,7 @@ impl History {
         self.series.values(self.points[time], progress)
     }
 
-    pub(super) fn grouped(&self, time: usize, progress: &Progress) -> Result<(Arc<HeapState>, Arc<Grouped>)> {
+    pub(crate) fn grouped(&self, time: usize, progress: &Progress) -> Result<(Arc<HeapState>, Arc<Grouped>)> {
         let time = self.points[time];
         {
             let last = self.last.lock().unwrap_or_else(|e| e.into_inner());

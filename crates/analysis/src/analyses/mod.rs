@@ -57,6 +57,7 @@ analyses! {
     heap,
     growth,
     collections,
+    packages,
 }
 
 /// The `n` leaves that grow most from the first to the last time, strongest first; only such that grow. Ties by key.

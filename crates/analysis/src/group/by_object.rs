@@ -7,8 +7,8 @@
 //!
 //! Memory: 4 bytes an object, and each list once; while it works also the trees of all parts.
 
-use super::grouped::{ObjectClasses, RUN};
 use super::classifier::GroupingRun;
+use super::grouped::{ObjectClasses, RUN};
 use super::transform;
 use super::{Classifier, GroupOptions, Grouping, MemoryTree, ObjectView, Placement, Reads};
 use ahash::AHashMap;
@@ -233,9 +233,10 @@ impl<'g> GroupedPart<'g> {
             ends.clear();
             start(o, &mut ends);
             for end in ends.iter_mut().filter(|end| **end != 0) {
-                *end = *self.starts.entry(*end).or_insert_with_key(|start| {
-                    self.placement.tree.child_of(0, self.start_role, &start.to_string())
-                });
+                *end = *self
+                    .starts
+                    .entry(*end)
+                    .or_insert_with_key(|start| self.placement.tree.child_of(0, self.start_role, &start.to_string()));
             }
             for (level, learnt) in self.learnt.iter_mut().enumerate() {
                 next.clear();
@@ -372,7 +373,8 @@ mod tests {
         let grouping = group::grouping("array-length(exact)").expect("a grouping");
         let with = |nodes: usize, listed: usize| {
             let options = GroupOptions::default();
-            super::group(&heap, &grouping, options, GroupLimits { nodes, listed, text: 1 << 20 }, &Progress::new()).map(|_| ())
+            super::group(&heap, &grouping, options, GroupLimits { nodes, listed, text: 1 << 20 }, &Progress::new())
+                .map(|_| ())
         };
         assert!(with(11, 10).is_ok());
         for (nodes, listed, what) in [(10, 10, "more than 10 groups"), (11, 9, "more than 9 groups")] {

@@ -7,10 +7,10 @@
 //! Each transformer is one pass over all objects, in parallel: an object takes the groups that those at the other end of
 //! its references are in, and goes on from their rows. So work grows with references, not with pairs of objects.
 
+use super::by_object::{ByObject, GroupingStage, too_much};
 use super::classifier::GroupingRun;
 use super::registry::{Inside, RegistryError};
 use super::{Cardinality, Classifier, ClassifierMeta, ObjectValues, ObjectView, Reads, Registry, classifier};
-use super::by_object::{ByObject, GroupingStage, too_much};
 use ahash::AHashMap;
 use memory_city_heap::error::Result;
 use memory_city_heap::{BitSet, HeapState, ObjectId};
@@ -83,9 +83,8 @@ pub(super) fn register(
             return Ok(Arc::clone(&plain));
         }
         let list = request.list.to_vec();
-        let join = |text: fn(&ClassifierMeta) -> &str| {
-            list.iter().map(|c| text(c.meta())).collect::<Vec<_>>().join(" › ")
-        };
+        let join =
+            |text: fn(&ClassifierMeta) -> &str| list.iter().map(|c| text(c.meta())).collect::<Vec<_>>().join(" › ");
         let row = match others {
             OtherObjects::Referred => "Points to",
             OtherObjects::Referring => "Pointed from",

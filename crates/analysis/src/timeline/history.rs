@@ -63,7 +63,10 @@ impl History {
         options: GroupOptions,
         progress: &Progress,
     ) -> Result<History> {
-        let options = GroupOptions { include_unreachable: options.include_unreachable || grouping.wants_unreachable(), ..options };
+        let options = GroupOptions {
+            include_unreachable: options.include_unreachable || grouping.wants_unreachable(),
+            ..options
+        };
         let of_interest = |p: &SnapshotInfo| options.gc_starts || p.gc.as_ref().is_none_or(|gc| gc.end);
         let mut points: Vec<usize> = (0..series.points().len()).filter(|&i| of_interest(&series.points()[i])).collect();
         if points.len() > 1 {
@@ -197,6 +200,11 @@ impl History {
 
     pub(super) fn options(&self) -> GroupOptions {
         self.options
+    }
+
+    /// The heap state at a point in time.
+    pub(crate) fn heap_at(&self, time: usize, progress: &Progress) -> Result<Arc<HeapState>> {
+        self.grouped(time, progress).map(|(heap, _)| heap)
     }
 
     pub(super) fn grouped(&self, time: usize, progress: &Progress) -> Result<(Arc<HeapState>, Arc<Grouped>)> {

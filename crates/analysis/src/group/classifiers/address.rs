@@ -12,7 +12,10 @@ const OPTIONS: [OptionInfo; 1] = [OptionInfo {
 
 pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     let meta = ClassifierMeta::new("address", "Address")
-        .describe("The address of the object; with blocks, the part of the address range it is in", "0x00000000e0012a40")
+        .describe(
+            "The address of the object; with blocks, the part of the address range it is in",
+            "0x00000000e0012a40",
+        )
         .reads(Reads::ID);
     registry.add_with_options(meta.clone(), &OPTIONS, move |request| {
         let block = match request.value("block").map(filter::number) {

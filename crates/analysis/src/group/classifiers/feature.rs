@@ -21,7 +21,11 @@ const OPTIONS: [OptionInfo; 3] = [
         example: Some("features.txt"),
     },
     OptionInfo { name: "site", description: "Only the allocating method decides, none of its callers", example: None },
-    OptionInfo { name: "all", description: "Every method of the call chain decides, not only the innermost", example: None },
+    OptionInfo {
+        name: "all",
+        description: "Every method of the call chain decides, not only the innermost",
+        example: None,
+    },
 ];
 
 pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
@@ -167,7 +171,9 @@ mod tests {
 
     #[test]
     fn mistakes_have_lines() {
-        for (text, line) in [("a.B", 1), ("[x]\n\n[", 3), ("[x]\na.B.c:9-3", 2), ("[x]\na b", 2), ("", 1), ("[x]\n:3", 2)] {
+        for (text, line) in
+            [("a.B", 1), ("[x]\n\n[", 3), ("[x]\na.B.c:9-3", 2), ("[x]\na b", 2), ("", 1), ("[x]\n:3", 2)]
+        {
             assert_eq!(FeatureMap::parse(text).expect_err(text).0, line, "{text}");
         }
     }

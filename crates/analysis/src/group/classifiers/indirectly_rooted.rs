@@ -3,9 +3,7 @@
 
 use crate::group::registry::{OptionInfo, RegistryError};
 use crate::group::root_sets::{RootChoice, RootSets};
-use crate::group::{
-    Cardinality, Classifier, ClassifierMeta, GroupingRun, ObjectValues, ObjectView, Reads, Registry,
-};
+use crate::group::{Cardinality, Classifier, ClassifierMeta, GroupingRun, ObjectValues, ObjectView, Reads, Registry};
 use memory_city_heap::error::Result;
 use std::sync::Arc;
 
@@ -63,7 +61,11 @@ impl Classifier for IndirectlyRooted {
             }
         }
         if roots.is_empty() && !self.reached {
-            values.one(if self.choice.variables { "Not reached from a variable" } else { "Not reached from a GC root" });
+            values.one(if self.choice.variables {
+                "Not reached from a variable"
+            } else {
+                "Not reached from a GC root"
+            });
         }
     }
 

@@ -6,8 +6,11 @@ use crate::group::{ByFunction, Cardinality, ClassifierMeta, OtherObjects, Reads,
 
 pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     let meta = ClassifierMeta::new("pointed-from", "Pointed from")
-        .describe("The types of the objects that refer to it, of which there may be several; with a list of classifiers in \
-             parentheses, those objects, each once, in a row of their own", "java.util.ArrayList")
+        .describe(
+            "The types of the objects that refer to it, of which there may be several; with a list of classifiers in \
+             parentheses, those objects, each once, in a row of their own",
+            "java.util.ArrayList",
+        )
         .reads(Reads::REFERRERS | Reads::TYPE)
         .cardinality(Cardinality::Many);
     let plain = ByFunction::new(meta.clone(), |object, values| match type_names(object.referrers()) {

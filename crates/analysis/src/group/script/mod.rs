@@ -205,9 +205,8 @@ pub fn in_folder(folder: &Path) -> Vec<Result<ClassifierScript, ScriptError>> {
 pub fn save(folder: &Path, id: &str, text: &str) -> Result<PathBuf, ScriptError> {
     let script = ClassifierScript::parse(id, text)?;
     let path = folder.join(format!("{}{EXTENSION}", script.meta.id));
-    let written = std::fs::create_dir_all(folder)
-        .and_then(|()| tempfile::NamedTempFile::new_in(folder))
-        .and_then(|mut file| {
+    let written =
+        std::fs::create_dir_all(folder).and_then(|()| tempfile::NamedTempFile::new_in(folder)).and_then(|mut file| {
             std::io::Write::write_all(&mut file, text.as_bytes())?;
             file.persist(&path).map_err(|e| e.error)
         });

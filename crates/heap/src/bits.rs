@@ -49,6 +49,12 @@ impl BitSet {
             .take_while(move |&i| (i as usize) < bound)
     }
 
+    /// Its bits, the lowest first in each word.
+    #[inline]
+    pub fn as_words(&self) -> &[u64] {
+        &self.words
+    }
+
     /// How many are in it.
     pub fn count(&self) -> usize {
         self.words.iter().map(|w| w.count_ones() as usize).sum()

@@ -146,6 +146,24 @@ impl HeapState {
         self.columns.sizes.size(t, self.columns.length[i])
     }
 
+    /// By object: the number of its type; and the number of its elements, [`NO_LENGTH`](crate::NO_LENGTH) for instances. For
+    /// whoever goes through all objects.
+    #[inline]
+    pub fn types_and_lengths(&self) -> (&[u32], &[u32]) {
+        (&self.columns.type_of, &self.columns.length)
+    }
+
+    /// How sizes follow from types and lengths, but for those objects of which [`HeapState::odd_sizes`] knows better.
+    #[inline]
+    pub fn type_sizes(&self) -> &TypeSizes {
+        &self.columns.sizes
+    }
+
+    /// The objects whose size does not follow from type and length, with their shallow bytes; in no particular order.
+    pub fn odd_sizes(&self) -> impl ExactSizeIterator<Item = (ObjectId, u64)> + '_ {
+        self.columns.odd_sizes.iter().map(|(&o, &size)| (ObjectId(o), size))
+    }
+
     /// Number of elements of an array; `None` for instances.
     #[inline]
     pub fn array_length(&self, o: ObjectId) -> Option<u32> {

@@ -71,6 +71,7 @@ analyses! {
     duplicate_classes,
     finalizer_queue,
     threads,
+    packages,
 }
 
 /// The `n` leaves that grow most from the first to the last time, strongest first; only such that grow. Ties by key.

@@ -40,6 +40,7 @@ mod expression;
 mod filter;
 mod grouped;
 mod grouping;
+mod histogram;
 mod names;
 mod object;
 mod placement;

@@ -41,4 +41,4 @@ pub(crate) use accumulation::ends;
 pub use accumulation::{Accumulation, AccumulationRules, Elements, accumulations};
 pub use history::{Holding, OwnerHistory, PlaceOverTime};
 pub use owner::{OwnerNode, OwnerTree};
-pub use path::{OwnerPath, PathStep, owner_paths};
+pub use path::{OwnerPath, OwnerStep, owner_paths};

@@ -190,7 +190,7 @@ impl History {
     ) -> Result<GroupClosures<'h>> {
         check(heap, self.is_recorded())?;
         let groups = object_groups(heap, grouped, progress)?;
-        GroupClosures::new(heap, request.rules, groups, progress)
+        Ok(GroupClosures::new(heap, request.rules, groups))
     }
 
     /// The same series and groups with further metrics: what each group reaches and retains, at all times. One heap state
@@ -316,11 +316,7 @@ const RUN: usize = 1 << 16;
 ///
 /// # Errors
 /// When cancelled.
-pub fn object_groups(
-    heap: &HeapState,
-    grouped: &Grouped,
-    progress: &Progress,
-) -> Result<Arc<ObjectGroups>> {
+pub fn object_groups(heap: &HeapState, grouped: &Grouped, progress: &Progress) -> Result<Arc<ObjectGroups>> {
     let n = heap.object_count();
     // Objects in the same groups share one list of leaves: it is told by where it lies.
     let runs: Vec<(Vec<u32>, Vec<&[u32]>)> = (0..n.div_ceil(RUN))

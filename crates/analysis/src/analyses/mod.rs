@@ -60,6 +60,9 @@ analyses! {
     growth,
     collections,
     paths,
+    cut,
+    biggest,
+    dominators,
     inspect,
 }
 

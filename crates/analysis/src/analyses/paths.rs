@@ -228,7 +228,11 @@ fn kinds() -> Vec<RowKind> {
             "<- {step} x {objects}: {share}; retained {retained}",
         ),
         kind("root", "A GC root that holds objects of the step", "<- root  {step} x {objects}: {share}"),
-        kind("left_out", "Holders that are not followed", "<- and further kinds of holders: {kinds}, with {objects} objects"),
+        kind(
+            "left_out",
+            "Holders that are not followed",
+            "<- and further kinds of holders: {kinds}, with {objects} objects",
+        ),
         kind("end", "Why nothing is above", "{end}"),
     ]
 }

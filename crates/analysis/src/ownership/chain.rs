@@ -209,7 +209,8 @@ impl<'a> Owners<'a> {
             return Ok(None);
         }
         let passed = |o: ObjectId| {
-            let listed = |step: &PathStep| step.objects.binary_search(&o).is_ok() || step.again.binary_search(&o).is_ok();
+            let listed =
+                |step: &PathStep| step.objects.binary_search(&o).is_ok() || step.again.binary_search(&o).is_ok();
             up.steps[..shared].iter().any(listed)
         };
         let Some((object, keeps)) = deepest(keeping, objects, |o, keeps| most(keeps) && !passed(o), progress)? else {

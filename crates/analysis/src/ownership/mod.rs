@@ -11,7 +11,7 @@
 //! | `roots` | the roots that keep a group, and how much of it |
 //! | `chain` | the strongest way from a group up to a root, owner by owner |
 
-mod anchors;
+pub(crate) mod anchors;
 pub mod chain;
 pub(crate) mod fields;
 pub(crate) mod keeping;

@@ -76,8 +76,6 @@ pub(crate) struct PathStep {
     /// The step that it holds: a place in [`Paths::steps`], smaller than its own.
     pub below: usize,
     pub of: StepOf,
-    /// The number of the field in the names that are known, where all references are by one.
-    pub field: Option<u32>,
     /// Its objects, ascending.
     pub objects: Vec<ObjectId>,
     /// Some of the references to the step below: all of them where they are few, see [`MOST_REFERENCES`].
@@ -158,7 +156,7 @@ fn one_round(
     });
     let least = (u128::from(all.objects) * u128::from(limits.share)).div_ceil(100).max(1) as u64;
     progress.begin("Following what keeps it upwards", limits.steps as u64);
-    let mut steps = vec![PathStep::new(0, StepOf::Group, None, objects, all)];
+    let mut steps = vec![PathStep::new(0, StepOf::Group, objects, all)];
     // Those through which most is reached first; the nearer ones, then the earlier ones of equals.
     let mut open = BinaryHeap::from([(u64::MAX, std::cmp::Reverse(0usize), std::cmp::Reverse(0usize))]);
     let weight = |amount: Amount| if limits.by_bytes { amount.bytes } else { amount.objects };
@@ -191,7 +189,7 @@ fn one_round(
             taken += 1;
             step.end = PathEnd::GoesOn;
             open.push((weight(candidate.reached), std::cmp::Reverse(depth + 1), std::cmp::Reverse(steps.len())));
-            let mut new = PathStep::new(at, candidate.of, candidate.field, candidate.objects, candidate.reached);
+            let mut new = PathStep::new(at, candidate.of, candidate.objects, candidate.reached);
             new.reference_count = candidate.references.len() as u64;
             new.references = sampled(candidate.references);
             steps.push(new);
@@ -201,11 +199,10 @@ fn one_round(
 }
 
 impl PathStep {
-    fn new(below: usize, of: StepOf, field: Option<u32>, objects: Vec<ObjectId>, reached: Amount) -> PathStep {
+    fn new(below: usize, of: StepOf, objects: Vec<ObjectId>, reached: Amount) -> PathStep {
         PathStep {
             below,
             of,
-            field,
             objects,
             references: Vec::new(),
             reference_count: 0,
@@ -234,11 +231,4 @@ pub(super) fn spread(n: usize, wanted: usize) -> impl Iterator<Item = usize> {
         let (start, end) = (k * n / count, (k + 1) * n / count);
         start + (k.wrapping_mul(0x9E37_79B9) >> 8) % (end - start)
     })
-}
-
-impl Paths {
-    /// The steps that hold a step.
-    pub fn above(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
-        (at + 1..self.steps.len()).filter(move |&above| self.steps[above].below == at)
-    }
 }

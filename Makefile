@@ -18,12 +18,13 @@ TEST_PACKAGES := xvfb xdotool imagemagick x11-utils \
 
 # Setting up comes before building, also under `make -j`.
 .NOTPARALLEL:
-.PHONY: help run build test engine-test viewer-test window-test adding-test bench fmt lint tour setup setup-test
+.PHONY: help run build test engine-test viewer-test window-test adding-test bench real fmt lint tour setup setup-test
 
 help:
 	@echo "make run     set up, build, and open the sample city (without a display: render a tour of pictures)"
 	@echo "make test    set up and run all tests"
 	@echo "make bench   run the benchmarks; results and how to read them: benches/README.md"
+	@echo "make real    leaks of real applications (Spark, Tomcat), other tools on the same dumps: docs/real.md"
 	@echo "make fmt     format the sources"
 	@echo "make lint    formatting and clippy, warnings denied"
 
@@ -79,6 +80,11 @@ adding-test:
 bench:
 	$(CARGO) bench --bench layout --bench grouping --bench hprof --bench trace --bench json --bench live --no-default-features
 	$(CARGO) bench --bench frame --bench live_frames
+
+# Downloads Spark, Tomcat and VisualVM, and builds hprof-analyzer, all into target/real.
+real: setup setup-test
+	$(CARGO) build --locked --release --no-default-features --bin memory-city --example retained
+	scripts/real/real.py
 
 fmt:
 	@rustfmt --edition 2024 $(SOURCES)

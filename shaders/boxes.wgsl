@@ -4,7 +4,7 @@
 // the walls that face the eye are chosen for each instance. Outlines are drawn by the fragment shader.
 
 #import memory_city::view::{view, gradient_colour, unpack_colour}
-#import memory_city::standing::{Instance, KIND_BUILDING, KIND_MORE, KIND_SLAB, standing}
+#import memory_city::standing::{Instance, KIND, KIND_BUILDING, KIND_MORE, KIND_SLAB, SELECTED, standing}
 
 const MARKED: u32 = 4u;
 
@@ -58,17 +58,18 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
         light *= mix(0.70, 1.0, v);
     }
 
+    let kind = box.paint.y & KIND;
     var colour: vec3<f32>;
-    if box.paint.y == KIND_BUILDING {
+    if kind == KIND_BUILDING {
         colour = gradient_colour(now.colour);
     } else {
         colour = unpack_colour(box.paint.x);
         light = mix(light, 1.0, 0.35);
     }
-    let selected = index == view.marks.x;
+    let selected = index == view.marks.x || (box.paint.y & SELECTED) != 0u;
     let hovered = index == view.marks.y;
     if selected {
-        colour = select(mix(colour, view.selected.rgb, 0.55), view.selected.rgb, box.paint.y != KIND_SLAB);
+        colour = select(mix(colour, view.selected.rgb, 0.55), view.selected.rgb, kind != KIND_SLAB);
     }
     if hovered {
         colour = mix(colour, vec3<f32>(1.0), 0.22);
@@ -84,7 +85,7 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
     out.size = size;
     out.colour = colour * light;
     let marked = select(0u, MARKED, selected || hovered);
-    out.facts = vec2<u32>(box.paint.y | marked | (u32(now.opacity * 65535.0 + 0.5) << 16u), index);
+    out.facts = vec2<u32>(kind | marked | (u32(now.opacity * 65535.0 + 0.5) << 16u), index);
     return out;
 }
 
@@ -100,14 +101,14 @@ fn outline(in: Varying) -> f32 {
 fn shade(in: Varying) -> vec4<f32> {
     let line = outline(in);
     var colour = in.colour;
-    if (in.facts.x & 3u) == KIND_MORE {
+    if (in.facts.x & KIND) == KIND_MORE {
         // Hatched: this is a sum of many groups, not one.
         let pixel = max(fwidth(in.place.x + in.place.y), 1e-6);
         let stripe = abs(fract((in.place.x + in.place.y) * 0.7) - 0.5);
         let soft = clamp(1.0 - pixel * 1.2, 0.0, 1.0);
         colour = mix(colour, colour * 1.55, smoothstep(0.18, 0.32, stripe) * soft);
     }
-    let strength = select(0.62, 0.35, (in.facts.x & 3u) == KIND_SLAB);
+    let strength = select(0.62, 0.35, (in.facts.x & KIND) == KIND_SLAB);
     if (in.facts.x & MARKED) != 0u {
         colour = mix(colour, vec3<f32>(1.0), line * 0.9);
     } else {

@@ -10,16 +10,20 @@ struct Instance {
     @location(0) cell: vec4<f32>,
     // x: y of the foot. y: height of a slab; 0 for what has its height from its state.
     @location(1) lift: vec2<f32>,
-    // x: colour of slabs and plots, sRGB. y: kind (KIND_*).
+    // x: colour of slabs and plots, sRGB. y: kind (KIND_*), and SELECTED.
     @location(2) paint: vec2<u32>,
     // Shares of 1: side of the base, height, colour position, opacity. Before and after the step.
     @location(3) before: vec4<f32>,
     @location(4) after: vec4<f32>,
 }
 
+// The bits of the kind.
+const KIND: u32 = 3u;
 const KIND_BUILDING: u32 = 0u;
 const KIND_SLAB: u32 = 1u;
 const KIND_MORE: u32 = 2u;
+// One of several that are selected.
+const SELECTED: u32 = 4u;
 
 struct Standing {
     // Half sizes x, z of the base; 0 when nothing stands there. World units, as the height.

@@ -32,7 +32,7 @@ use std::time::Duration;
         Without a command it opens a window with the bundled sample city.",
     after_help = "Take dumps of a running JVM, a while apart:\n  jcmd PID GC.heap_dump -gz=1 /tmp/dumps/1.hprof.gz\n\n\
         Then look at them, or let a script do it:\n  memory-city open /tmp/dumps\n  memory-city report /tmp/dumps\n  memory-city report /tmp/dumps --tree --where 'bytes > 1MB and growth > 20%'\n  memory-city render /tmp/dumps -o city.png --select 'char[]'\n  memory-city convert /tmp/dumps -o city.json.zst\n\n\
-        Exit codes: 0 done, 1 the input or this machine could not be used, 2 wrong arguments, 130 cancelled.\n\
+        Exit codes: 0 done, 1 the input or this machine could not be used, 2 wrong arguments, 130 cancelled (143 by SIGTERM).\n\
         Log lines go to stderr; RUST_LOG=info shows more of them.",
     subcommand_required = false,
     args_conflicts_with_subcommands = true

@@ -1,6 +1,6 @@
 //! The command line: parses arguments, wires the library, reports errors. Nothing else happens here.
 //!
-//! Exit codes: 0 done, 1 the input or machine could not be used, 2 the command line is wrong, 130 cancelled.
+//! Exit codes: 0 done, 1 the input or machine could not be used, 2 the command line is wrong, 130 cancelled, 143 by SIGTERM.
 
 mod cli;
 

@@ -151,7 +151,7 @@ fn writes(child: &mut Child, folder: &Path) {
 
 /// The exit code, in time.
 fn ends(child: &mut Child) -> Option<i32> {
-    let until = Instant::now() + Duration::from_secs(30);
+    let until = Instant::now() + Duration::from_secs(120);
     while Instant::now() < until {
         if let Some(status) = child.try_wait().expect("it can be asked") {
             return status.code();
@@ -260,7 +260,7 @@ fn ctrl_c_ends_a_server_and_tells_its_clients() {
     BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
     let url = line.trim().strip_prefix("Listening on ").expect("an address");
     let stream = std::net::TcpStream::connect(url.trim_start_matches("ws://")).expect("a connection");
-    stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
     let (mut client, _) = tungstenite::client(url, stream).expect("a handshake");
     client.send(Message::text(r#"{"do":"hello","protocol":1,"source":"a"}"#)).expect("sent");
     assert!(client.read().expect("an answer").to_text().expect("text").contains("\"ack\""));

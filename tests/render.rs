@@ -9,6 +9,7 @@ use memory_city::viewer::capture::{self, CameraView, Shot, Studio};
 use memory_city::viewer::clock::Clock;
 use memory_city::viewer::document::{Document, Draft};
 use memory_city::viewer::loading::open_document;
+use memory_city::viewer::panels::PanelState;
 use memory_city::viewer::selection::Selection;
 use memory_city::viewer::settings::Settings;
 use memory_city::viewer::views::{self, CameraRig, Shown};
@@ -25,7 +26,14 @@ fn sample() -> Vec<PathBuf> {
 }
 
 fn shot(settings: &Settings) -> Shot {
-    Shot { size: SIZE, time: None, select: None, view: CameraView::Home, settings: settings.clone(), panels: false }
+    Shot {
+        size: SIZE,
+        time: None,
+        select: Vec::new(),
+        view: CameraView::Home,
+        settings: settings.clone(),
+        panels: false,
+    }
 }
 
 /// Share of pixels of which a channel differs by more than `by`.
@@ -53,6 +61,11 @@ fn is_green([r, g, b]: [u8; 3]) -> bool {
 
 fn is_blue([r, g, b]: [u8; 3]) -> bool {
     b > 140 && i32::from(b) - i32::from(r) > 100 && i32::from(b) - i32::from(g) > 60
+}
+
+/// The blue of what is selected, in the light or not.
+fn is_selected([r, g, b]: [u8; 3]) -> bool {
+    b > 60 && i32::from(b) - i32::from(r) > 45 && i32::from(b) - i32::from(g) > 20
 }
 
 /// A picture, and which box is drawn at each of its pixels.
@@ -267,7 +280,7 @@ fn the_sample_city_looks_as_it_should() {
     assert_eq!(difference(&end, &again, 0), 0.0, "the same question gives the same picture");
 
     // A selection: blue, with purple cones in and green cones out; without pointers none.
-    let select = |settings: &Settings| Shot { select: Some("Person".into()), ..shot(settings) };
+    let select = |settings: &Settings| Shot { select: vec!["Person".into()], ..shot(settings) };
     let selected = studio.shoot(&select(&settings)).expect("a picture");
     golden("selected", &selected);
     golden_boxes("selected", &Taken { boxes: studio.box_numbers(), picture: selected.clone() });
@@ -325,6 +338,34 @@ fn the_sample_city_looks_as_it_should() {
     assert_eq!(selected_key(app), None);
     studio.show(open(&settings));
 
+    // Each of several selected groups is blue, and is not any more when another one is selected.
+    let plain = Settings { labels: false, show_pointers: false, opacity: 1.0, solid_count: 200, ..settings.clone() };
+    studio.app().world_mut().resource_mut::<PanelState>().nothing = true;
+    let none = take(&mut studio, &shot(&plain));
+    let mut blue = |select: &[&str]| -> Vec<u32> {
+        let wish = Shot { select: select.iter().map(|&s| s.into()).collect(), ..shot(&plain) };
+        let taken = take(&mut studio, &wish);
+        assert!(taken.boxes == none.boxes, "a selection moves nothing");
+        let mut pixels: HashMap<u32, (u32, u32)> = HashMap::new();
+        let pairs = taken.picture.pixels().zip(none.picture.pixels());
+        for (number, (now, before)) in taken.boxes.iter().zip(pairs).filter_map(|(n, p)| n.zip(Some(p))) {
+            let (changed, all) = pixels.entry(number).or_default();
+            *all += 1;
+            *changed += u32::from(is_selected(now.0) && (0..3).any(|c| now.0[c].abs_diff(before.0[c]) > 16));
+        }
+        let mut blue: Vec<u32> =
+            pixels.into_iter().filter(|(_, (c, all))| *all >= 30 && 3 * c > *all).map(|p| p.0).collect();
+        blue.sort_unstable();
+        blue
+    };
+    let several = ["Person", "char[]", "String"];
+    let mut each: Vec<u32> = several.iter().flat_map(|one| blue(&[one])).collect();
+    each.sort_unstable();
+    assert_eq!(each.len(), several.len(), "one alone is one box: {each:?}");
+    assert_eq!(blue(&several), each);
+    assert!(blue(&[]).is_empty());
+    studio.app().world_mut().resource_mut::<PanelState>().nothing = false;
+
     // Opacity: opaque, see-through, outlines only, are three pictures; without colour nothing is red.
     for (name, opacity) in [("opaque", 1.0), ("outlines", 0.0)] {
         let picture = studio.shoot(&shot(&Settings { opacity, ..settings.clone() })).expect("a picture");
@@ -356,7 +397,7 @@ fn the_sample_city_looks_as_it_should() {
     let traced = Settings::default();
     studio.show(self::open(&trace, &traced));
     let site = "Heap#PersonLeak8$Person#PersonLeak8.main(String[]):33";
-    let wish = Shot { select: Some(site.into()), panels: true, size: (1280, 720), ..shot(&traced) };
+    let wish = Shot { select: vec![site.into()], panels: true, size: (1280, 720), ..shot(&traced) };
     let picture = studio.shoot(&wish).expect("a picture");
     golden("trace", &picture);
     golden_boxes("trace", &Taken { boxes: studio.box_numbers(), picture: picture.clone() });
@@ -366,6 +407,6 @@ fn the_sample_city_looks_as_it_should() {
     // Wrong wishes are errors with a remedy.
     let error = studio.shoot(&Shot { time: Some(99), ..shot(&settings) }).expect_err("no such time").to_string();
     assert!(error.contains("no point in time 100") && error.contains("from 1 to 16"), "{error}");
-    let error = studio.shoot(&Shot { select: Some("Nobody".into()), ..shot(&settings) }).expect_err("none").to_string();
+    let error = studio.shoot(&Shot { select: vec!["Nobody".into()], ..shot(&settings) }).expect_err("none").to_string();
     assert!(error.contains("no group Nobody") && error.contains("Heap#"), "{error}");
 }

@@ -48,11 +48,19 @@ fn end(code: u8) {
         _ => {
             // Threads that still write are not waited for.
             unfinished::remove_all();
-            std::process::exit(i32::from(state.asked.unwrap_or(code)));
+            exit(i32::from(state.asked.unwrap_or(code)));
         }
     }
     state.asked = Some(code);
     ASKED.notify_all();
+}
+
+/// Ends the program at once. What graphics drivers would do at exit waits for threads that still draw, perhaps for ever.
+fn exit(code: i32) -> ! {
+    #[cfg(unix)]
+    signal_hook::low_level::exit(code);
+    #[cfg(not(unix))]
+    std::process::exit(code);
 }
 
 /// The exit code of cancelled work.

@@ -42,9 +42,9 @@ pub struct RenderArgs {
     /// Width and height in pixels
     #[arg(long, value_name = "WxH", default_value = "1600x900", value_parser = size)]
     size: (u32, u32),
-    /// Group to select, by key (`Heap#java.util#HashMap`) or name; shows its reference cones
+    /// Group to select, by key (`Heap#java.util#HashMap`) or name; shows its reference cones. Given again, selects one more
     #[arg(long, value_name = "KEY")]
-    select: Option<String>,
+    select: Vec<String>,
     /// home, bird, focus, or a pose as JSON: {"eye":[x,y,z],"yaw":0.3,"pitch":-0.5}
     #[arg(long, value_name = "NAME|JSON", default_value = "home", value_parser = view)]
     camera: CameraView,

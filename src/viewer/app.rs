@@ -58,7 +58,10 @@ impl Plugin for ViewerPlugin {
             .configure_sets(Update, (Stage::Input, Stage::Load, Stage::Act, Stage::Derive, Stage::Present).chain());
         app.add_plugins((SettingsPlugin, DocumentPlugin, ClockPlugin, SelectionPlugin, NoticesPlugin, InputPlugin))
             .add_plugins((LoadingPlugin, LivePlugin, ScenePlugin, PanelsPlugin, DockPlugin, ViewsPlugin))
-            .add_systems(Update, trail::log_changes.in_set(Stage::Present).after(super::views::Drawn));
+            .add_systems(
+                Update,
+                (trail::log_input, trail::log_changes).chain().in_set(Stage::Present).after(super::views::Drawn),
+            );
     }
 }
 
@@ -163,7 +166,7 @@ fn rest_when_nothing_moves(
     mut events: MessageReader<bevy::window::WindowEvent>,
     mut settle: Local<f32>,
     mut winit: ResMut<WinitSettings>,
-    (mut frames, mut told): (Local<u64>, Local<f32>),
+    (mut frames, mut rested): (Local<u64>, Local<bool>),
 ) {
     let input = events.read().count() > 0 || keys.get_pressed().len() > 0 || buttons.get_pressed().len() > 0;
     if input || std::mem::take(&mut awake.0) {
@@ -173,13 +176,12 @@ fn rest_when_nothing_moves(
         *settle = (*settle - time.delta_secs()).max(0.0);
     }
     *frames += 1;
-    *told += time.delta_secs();
-    if *told >= 5.0 {
-        tracing::debug!("frames: {} in {:.1} s", *frames, *told);
-        (*frames, *told) = (0, 0.0);
+    let rests = *settle <= 0.0;
+    if *rested != rests {
+        *rested = rests;
+        tracing::debug!("{}: {} frames so far", if rests { "at rest" } else { "awake" }, *frames);
     }
-    let mode =
-        if *settle > 0.0 { UpdateMode::Continuous } else { UpdateMode::reactive_low_power(Duration::from_secs(60)) };
+    let mode = if rests { UpdateMode::reactive_low_power(Duration::from_secs(60)) } else { UpdateMode::Continuous };
     if winit.focused_mode != mode {
         winit.focused_mode = mode;
         winit.unfocused_mode = mode;

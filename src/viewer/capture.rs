@@ -19,6 +19,7 @@ use bevy::render::renderer::{RenderAdapterInfo, RenderDevice, RenderQueue};
 use bevy::render::view::Msaa;
 use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use image::codecs::png::PngEncoder;
+use memory_city_analysis::timeline::NodeId;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::write_whole;
@@ -47,8 +48,8 @@ pub struct Shot {
     pub size: (u32, u32),
     /// Index of the point in time; the last when `None`.
     pub time: Option<usize>,
-    /// Key of the selected group.
-    pub select: Option<String>,
+    /// Keys of the selected groups; the references of the first are shown.
+    pub select: Vec<String>,
     /// From where.
     pub view: CameraView,
     /// Settings of the picture.
@@ -212,14 +213,15 @@ fn stage(world: &mut World, open: &OpenDocument, shot: &Shot) -> Result<()> {
     world.insert_resource(picture);
     let mut references = References::default();
     world.resource_mut::<Selection>().clear();
-    if let Some(key) = &shot.select {
-        let Some(node) = open.find(key) else {
-            return Err(Error::Unusable {
-                what: format!("There is no group {key}"),
-                remedy: format!("Give --select a key or a name, such as {}", example_key(open)),
-            });
-        };
-        world.resource_mut::<Selection>().select(&open.timeline, node);
+    let find = |key: &String| {
+        open.find(key).ok_or_else(|| Error::Unusable {
+            what: format!("There is no group {key}"),
+            remedy: format!("Give --select a key or a name, such as {}", example_key(open)),
+        })
+    };
+    let nodes: Vec<NodeId> = shot.select.iter().map(find).collect::<Result<_>>()?;
+    if let Some(&node) = nodes.first() {
+        world.resource_mut::<Selection>().select_all(&open.timeline, nodes);
         references.preset(time, node, open.source.references(time, node, &Progress::new())?);
     }
     world.insert_resource(references);

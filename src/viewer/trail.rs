@@ -2,11 +2,51 @@
 //! that drive a real window.
 
 use super::clock::Clock;
-use super::document::Document;
+use super::document::{Document, OpenDocument};
 use super::selection::{Selection, Target};
 use super::settings::Settings;
 use super::views::{ConeCount, Shown};
+use bevy::input::ButtonState;
+use bevy::input::keyboard::KeyboardInput;
+use bevy::input::mouse::MouseButtonInput;
 use bevy::prelude::*;
+
+/// Logs each key, each button, and where the mouse is and over what. What they change follows, in this frame or later.
+pub fn log_input(
+    mut keys: MessageReader<KeyboardInput>,
+    mut buttons: MessageReader<MouseButtonInput>,
+    windows: Query<&Window>,
+    document: Res<Document>,
+    selection: Res<Selection>,
+    mut last: Local<Option<Vec2>>,
+) {
+    if !tracing::enabled!(tracing::Level::DEBUG) {
+        return;
+    }
+    for key in keys.read().filter(|key| key.state == ButtonState::Pressed) {
+        tracing::debug!("key: {:?}", key.key_code);
+    }
+    for button in buttons.read() {
+        tracing::debug!("button: {:?} {:?}", button.button, button.state);
+    }
+    let pointer = windows.iter().find_map(Window::cursor_position);
+    if *last != pointer {
+        *last = pointer;
+        let over = document.get().zip(selection.hovered).map(|(open, target)| name(open, target));
+        let over = over.as_deref().unwrap_or("nothing");
+        match pointer {
+            Some(at) => tracing::debug!("pointer: {}, {} over {over}", at.x, at.y),
+            None => tracing::debug!("pointer: away"),
+        }
+    }
+}
+
+fn name(open: &OpenDocument, target: Target) -> String {
+    match target {
+        Target::Node(node) => open.timeline.key(node),
+        Target::More(parent) => format!("more in {}", open.timeline.key(parent)),
+    }
+}
 
 /// What was logged last.
 #[derive(PartialEq, Clone, Default)]
@@ -38,10 +78,7 @@ pub fn log_changes(
         }
         return;
     };
-    let name = |target: Target| match target {
-        Target::Node(node) => open.timeline.key(node),
-        Target::More(parent) => format!("more in {}", open.timeline.key(parent)),
-    };
+    let name = |target: Target| name(open, target);
     let pointed = selection.pointed.map(Target::Node).or(selection.hovered);
     let now = Seen {
         city: Some(format!("{} {} {:?}", open.title, city.made_with.grouping, city.made_with.area_mode)),

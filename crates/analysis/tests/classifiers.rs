@@ -444,8 +444,16 @@ fn every_classifier_explains_itself() {
     let heap = build(&plan);
     let ids: Vec<String> = group::registry().classifiers().map(|(meta, _)| meta.id.to_string()).collect();
     assert!(ids.len() >= 14);
+    let features = std::env::temp_dir().join(format!("memory-city-features-{}.txt", std::process::id()));
+    std::fs::write(&features, "[acme]\ncom.acme").expect("a file");
     for id in ids {
-        let classifier = Arc::clone(&group::grouping(&id).expect("a grouping").classifiers[0]);
+        // Those that cannot be alone.
+        let text = match &*id {
+            "filter" => "filter(size > 3)".to_owned(),
+            "feature" => format!("feature(file={})", features.display()),
+            id => id.to_owned(),
+        };
+        let classifier = Arc::clone(&group::grouping(&text).expect("a grouping").classifiers[0]);
         let meta = classifier.meta();
         assert!(!meta.description.is_empty() && !meta.example.is_empty() && !meta.name.is_empty(), "{id}");
         assert!(!meta.reads.is_empty(), "{id}");
@@ -458,10 +466,12 @@ fn every_classifier_explains_itself() {
                 Cardinality::One => assert_eq!(lengths, [1], "{id}"),
                 Cardinality::Many => assert!(lengths.iter().all(|&l| l == 1), "{id}"),
                 Cardinality::Hierarchy => assert_eq!(lengths.len(), 1, "{id}"),
-                Cardinality::Hierarchies => {}
+                Cardinality::Filter => assert!(classifier.passes() || lengths == [1], "{id}"),
+                Cardinality::Hierarchies | Cardinality::Transformer => {}
             }
         }
     }
+    let _ = std::fs::remove_file(features);
 }
 
 #[test]

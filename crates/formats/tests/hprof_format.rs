@@ -370,26 +370,22 @@ fn more_objects_or_references_than_can_be_numbered_are_an_error_that_says_so() {
 /// Whoever writes a dump chooses the ids. With a hash that can be computed beforehand these would all collide, and reading
 /// would take the square of their number.
 #[test]
-fn ids_that_collide_under_a_fixed_hash_are_read_as_fast_as_others() {
+fn ids_that_collide_under_a_fixed_hash_are_read_all_the_same() {
     // The multiplier of rustc-hash 2 for 64 bits, and its inverse by Newton's iteration.
     const MULTIPLIER: u64 = 0xf135_7aea_2e62_a9c5;
     let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(MULTIPLIER.wrapping_mul(x))));
     assert_eq!(MULTIPLIER.wrapping_mul(inverse), 1);
     // Products that differ in bits 12 to 31 alone: rotated by 26, neither the lowest bits nor the highest seven differ.
     let colliding = |i: u64| (i << 12).wrapping_mul(inverse);
-    let time = |id: &dyn Fn(u64) -> u64| {
-        let mut d = Dump::new(2, 8, 0);
-        for i in 1..60_000 {
-            d.string(id(i), "x");
-        }
-        let bytes = d.finish();
-        let start = std::time::Instant::now();
-        load(bytes).expect("a heap");
-        start.elapsed()
-    };
-    let usual = time(&|i| i * 8).max(std::time::Duration::from_millis(5));
-    let crafted = time(&colliding);
-    assert!(crafted < usual * 20, "{crafted:?}, others {usual:?}");
+    let mut d = Dump::new(2, 8, 0);
+    for i in 1..1_000_000 {
+        d.string(colliding(i), "x");
+    }
+    let bytes = d.finish();
+    // Less than a second, where the square of the number is many minutes.
+    let start = std::time::Instant::now();
+    load(bytes).expect("a heap");
+    assert!(start.elapsed() < std::time::Duration::from_secs(120), "{:?}", start.elapsed());
 }
 
 #[test]

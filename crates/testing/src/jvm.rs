@@ -62,7 +62,7 @@ pub fn say(what: &str) {
 }
 
 /// What a command prints, on both channels. Panics when it fails or takes longer than [`PATIENCE`].
-fn output(command: &mut Command) -> String {
+pub fn output(command: &mut Command) -> String {
     // A file, not a pipe: nobody has to read for the command to go on.
     let mut printed = tempfile::tempfile().expect("a temporary file");
     let both = || Stdio::from(printed.try_clone().expect("a second handle"));

@@ -15,7 +15,7 @@ pub struct ViewRecord {
     pub eye: [f32; 4],
     /// Step progress, shadow strength, half side of the city, nothing.
     pub scene: [f32; 4],
-    /// Selected and hovered instance, [`NO_INSTANCE`] for none.
+    /// Instance that was selected last, and the hovered one, [`NO_INSTANCE`] for none.
     pub marks: [u32; 4],
     /// Gradient of the colour mode, at equal distances; linear RGB.
     pub gradient: [[f32; 4]; Gradient::STOPS],
@@ -36,7 +36,7 @@ pub struct BoxRecord {
     pub cell: [f32; 4],
     /// Y of the foot; height of a slab, 0 for what has its height from its state.
     pub lift: [f32; 2],
-    /// sRGB colour of slabs and plots (little-endian RGBA); kind.
+    /// sRGB colour of slabs and plots (little-endian RGBA); kind, and [`SELECTED`].
     pub paint: [u32; 2],
 }
 
@@ -49,6 +49,9 @@ pub mod kind {
     /// A plot that stands for several pruned groups.
     pub const MORE: u32 = 2;
 }
+
+/// Beside the kind: one of several boxes that are selected. Where only one is, [`ViewRecord::marks`] names it.
+pub const SELECTED: u32 = 4;
 
 /// A cone: 40 bytes.
 #[repr(C)]

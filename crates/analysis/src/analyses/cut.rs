@@ -58,7 +58,11 @@ impl Analysis for CutIt {
         let rules = rules(arguments);
         let text = arguments.word("cut").trim();
         let (cut, what) = match text.split_once("->") {
-            _ if text.is_empty() => return Err(nothing("Nothing is said of what is cut".to_owned())),
+            _ if text.is_empty() => {
+                let mut nothing = findings(&heap, &BitSet::new(heap.object_count()), "anything", 1);
+                nothing.notes = vec!["Say what is cut: a reference, a field or a root.".to_owned()];
+                return Ok(nothing);
+            }
             Some((from, to)) if !text.contains('"') => {
                 let (from, to) = (object(&heap, from)?, object(&heap, to)?);
                 between(&heap, from, to, text)?

@@ -175,6 +175,9 @@ pub(crate) fn change(first: u64, last: u64) -> i64 {
 /// What an analysis found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
+    /// What was asked, answered in sentences, the most important first; lines that begin with blanks belong to the one
+    /// before. Told before any table.
+    pub answers: Vec<String>,
     /// The main table first.
     pub tables: Vec<ResultTable>,
     /// Lines that sum it up.

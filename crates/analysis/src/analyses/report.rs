@@ -55,6 +55,8 @@ pub struct ReportPart {
     pub findings: Findings,
     /// Why it could not be made of this input, for people.
     pub lacking: Option<String>,
+    /// Whether the text has its answers and notes alone, without tables.
+    pub brief: bool,
 }
 
 /// Makes the report of a source: the heap over time, what grows most, and, of a trace, its collections by kind and cause.
@@ -67,6 +69,11 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
     let window = TimeWindow::of(timeline, options.window.0, options.window.1)?;
     let registry = AnalysisRegistry::built_in();
     let mut report = Report::new(source, window);
+    let leak = registry.get("leak")?;
+    if leak.describe().check(source, window).is_ok() {
+        report.add(&*leak, source, [], progress)?;
+        report.parts.iter_mut().for_each(|part| part.brief = true);
+    }
     report.add(&*registry.get("heap")?, source, [], progress)?;
     let top = options.top.to_string();
     report.add(&*registry.get("growth")?, source, [("top", &*top), ("metric", &*options.metric)], progress)?;
@@ -95,7 +102,7 @@ pub fn analyse<'a>(
     let mut report = Report::new(source, window);
     let arguments = Arguments::parse(&analysis.describe(), given)?;
     let findings = super::run(&**analysis, source, window, &arguments, progress)?;
-    report.parts.push(ReportPart { analysis: analysis.describe(), arguments, findings, lacking: None });
+    report.parts.push(ReportPart { analysis: analysis.describe(), arguments, findings, lacking: None, brief: false });
     Ok(report)
 }
 
@@ -118,7 +125,7 @@ impl Report {
             Ok(()) => (super::run(analysis, source, self.window, &arguments, progress)?, None),
             Err(reason) => (Findings::default(), Some(reason)),
         };
-        self.parts.push(ReportPart { analysis: description, arguments, findings, lacking });
+        self.parts.push(ReportPart { analysis: description, arguments, findings, lacking, brief: false });
         Ok(())
     }
 
@@ -148,7 +155,12 @@ impl Report {
     pub fn write_text(&self, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
         let mut first = true;
         for part in &self.parts {
-            for table in &part.findings.tables {
+            if !part.findings.answers.is_empty() {
+                paragraph(out, &mut first)?;
+                writeln!(out, "{}", part.analysis.title.to_uppercase())?;
+                part.findings.answers.iter().try_for_each(|answer| writeln!(out, "  {answer}"))?;
+            }
+            for table in part.findings.tables.iter().filter(|_| !part.brief) {
                 paragraph(out, &mut first)?;
                 write_text(table, out, progress)?;
             }
@@ -237,6 +249,7 @@ impl TreeReport<'_> {
             arguments: &arguments,
             lacking: None,
             tables: Tables(vec![self.rows]),
+            answers: &[],
             notes: &self.notes,
         };
         let document = JsonReport {
@@ -269,6 +282,7 @@ struct JsonPart<'a, A> {
     title: &'a str,
     arguments: &'a A,
     lacking: Option<&'a str>,
+    answers: &'a [String],
     tables: Tables<'a>,
     notes: &'a [String],
 }
@@ -306,6 +320,7 @@ fn json_part(part: &ReportPart) -> JsonPart<'_, Arguments> {
         arguments: &part.arguments,
         lacking: part.lacking.as_deref(),
         tables: Tables(part.findings.tables.iter().map(|table| table as &dyn RowSource).collect()),
+        answers: &part.findings.answers,
         notes: &part.findings.notes,
     }
 }

@@ -7,30 +7,39 @@
 //!
 //! Memory: 4 bytes an object, and each list once; while it works also the trees of all parts.
 
+use super::classifier::GroupingRun;
 use super::grouped::{ObjectClasses, RUN};
-use super::{GroupOptions, Grouping, MemoryTree, ObjectView, Placement, Reads};
+use super::transform;
+use super::{Classifier, GroupOptions, Grouping, MemoryTree, ObjectView, Placement, Reads};
 use ahash::AHashMap;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// For each object the leaves it is counted in.
 pub(super) struct ByObject {
     /// By part, by object: the number of a list.
-    parts: Vec<Vec<u32>>,
+    pub parts: Vec<Vec<u32>>,
     /// Objects of a part, as a power of two.
-    shift: u32,
-    lists: Vec<Box<[u32]>>,
+    pub shift: u32,
+    pub lists: Vec<Box<[u32]>>,
 }
 
 impl ByObject {
     /// The leaves of an object.
     #[inline]
     pub fn of(&self, o: ObjectId) -> &[u32] {
+        &self.lists[self.list_of(o) as usize]
+    }
+
+    /// The number of an object's list.
+    #[inline]
+    pub fn list_of(&self, o: ObjectId) -> u32 {
         let (part, at) = (o.0 >> self.shift, o.0 & ((1 << self.shift) - 1));
-        &self.lists[self.parts[part as usize][at as usize] as usize]
+        self.parts[part as usize][at as usize]
     }
 }
 
@@ -42,11 +51,13 @@ pub(super) struct GroupLimits {
     pub nodes: usize,
     /// Entries of all lists together.
     pub listed: usize,
+    /// Bytes of their names.
+    pub text: usize,
 }
 
 impl Default for GroupLimits {
     fn default() -> Self {
-        GroupLimits { nodes: 1 << 24, listed: 1 << 28 }
+        GroupLimits { nodes: 1 << 24, listed: 1 << 28, text: 1 << 30 }
     }
 }
 
@@ -72,90 +83,151 @@ pub(super) fn group(
     if grouping.reads().contains(Reads::ROOTS) && n > 0 {
         let _ = heap.roots_of(ObjectId(0));
     }
-    let parts: Vec<GroupedPart<'_>> = (0..n.div_ceil(1 << shift))
-        .into_par_iter()
-        .map(|p| {
-            let mut part = GroupedPart::new(grouping, limits);
-            for run in (p << shift..((p + 1) << shift).min(n)).step_by(RUN) {
-                progress.check()?;
-                let end = ((p + 1) << shift).min(n).min(run + RUN);
-                part.add(heap, (run..end).map(|o| ObjectId(o as u32)), among)?;
+    let classifiers = grouping.prepared(&GroupingRun { heap: Some(heap), among, progress })?;
+    let stage = GroupingStage { heap, among, shift, title: &grouping.title, limits, progress };
+    let mut tree = Placement::new(&classifiers).tree;
+    let groups = stage.group(&classifiers, |_, starts| starts.push(0), &|_, _| 0, &mut tree)?;
+    let groups = transform::add(&stage, &classifiers, groups, &mut tree)?;
+    Ok((tree, groups))
+}
+
+/// A pass over all objects.
+pub(super) struct GroupingStage<'a> {
+    pub heap: &'a HeapState,
+    pub among: Option<&'a BitSet>,
+    /// Objects of a part, as a power of two.
+    pub shift: u32,
+    /// What the grouping is called.
+    pub title: &'a str,
+    pub limits: GroupLimits,
+    pub progress: &'a Progress,
+}
+
+impl GroupingStage<'_> {
+    /// Classifies the objects below the nodes where they `start`: none leaves an object out. `row` makes the node of the
+    /// tree at which those that start at another begin.
+    pub fn group(
+        &self,
+        classifiers: &[Arc<dyn Classifier>],
+        start: impl Fn(ObjectId, &mut Vec<u32>) + Sync,
+        row: &dyn Fn(&mut MemoryTree, u32) -> u32,
+        tree: &mut MemoryTree,
+    ) -> Result<ByObject> {
+        let (n, shift) = (self.heap.object_count(), self.shift);
+        let parts: Vec<GroupedPart<'_>> = (0..n.div_ceil(1 << shift))
+            .into_par_iter()
+            .map(|p| {
+                let mut part = GroupedPart::new(classifiers, self.title, self.limits);
+                for run in (p << shift..((p + 1) << shift).min(n)).step_by(RUN) {
+                    self.progress.check()?;
+                    let end = ((p + 1) << shift).min(n).min(run + RUN);
+                    part.add(self.heap, (run..end).map(|o| ObjectId(o as u32)), self.among, &start)?;
+                    part.placement.check()?;
+                }
+                Ok(part)
+            })
+            .collect::<Result<_>>()?;
+        self.join(parts, row, tree)
+    }
+
+    /// Joins the parts, in their order.
+    fn join(
+        &self,
+        parts: Vec<GroupedPart<'_>>,
+        row: &dyn Fn(&mut MemoryTree, u32) -> u32,
+        tree: &mut MemoryTree,
+    ) -> Result<ByObject> {
+        let mut lists = Lists::new(self.limits);
+        let mut joined = Vec::with_capacity(parts.len());
+        for part in parts {
+            self.progress.check()?;
+            let from = &part.placement.tree;
+            for (role, separator) in from.separators() {
+                tree.join_chains(role, separator);
             }
-            Ok(part)
-        })
-        .collect::<Result<_>>()?;
-    join(parts, shift, grouping, limits, progress)
+            // A node below the root of a part's tree may stand for one of the tree that is there.
+            let mut begins = vec![None; from.len()];
+            part.starts.iter().for_each(|(&start, &node)| begins[node as usize] = Some(start));
+            let mut node = Vec::with_capacity(from.len());
+            for n in 0..from.len() {
+                node.push(match (from.parent(n), begins[n]) {
+                    (_, Some(start)) => row(tree, start),
+                    (None, None) => 0,
+                    (Some(parent), None) => tree.child(node[parent] as usize, from.role(n), from.name(n)) as u32,
+                });
+            }
+            check_size(tree, self.title, self.limits)?;
+            let mut number = Vec::with_capacity(part.lists.all.len());
+            for (list, amount) in part.lists.all.iter().zip(&part.lists.amounts) {
+                let mut list: Vec<u32> = list.iter().map(|&leaf| node[leaf as usize]).collect();
+                list.sort_unstable();
+                number.push(lists.add(&list, *amount, self.title)?);
+            }
+            let mut of = part.of;
+            of.par_chunks_mut(RUN).for_each(|run| run.iter_mut().for_each(|list| *list = number[*list as usize]));
+            joined.push(of);
+        }
+        for (list, amount) in lists.all.iter().zip(&lists.amounts) {
+            tree.add_up(list, *amount);
+        }
+        Ok(ByObject { parts: joined, shift: self.shift, lists: lists.all })
+    }
 }
 
-/// Joins the parts, in their order.
-fn join(
-    parts: Vec<GroupedPart<'_>>,
-    shift: u32,
-    grouping: &Grouping,
-    limits: GroupLimits,
-    progress: &Progress,
-) -> Result<(MemoryTree, ByObject)> {
-    let mut tree = Placement::new(grouping).tree;
-    let mut lists = Lists::new(limits);
-    let mut joined = Vec::with_capacity(parts.len());
-    for part in parts {
-        progress.check()?;
-        let from = &part.placement.tree;
-        let mut node = Vec::with_capacity(from.len());
-        for n in 0..from.len() {
-            node.push(match from.parent(n) {
-                None => 0,
-                Some(parent) => tree.child(node[parent] as usize, from.role(n), from.name(n)) as u32,
-            });
-        }
-        check_nodes(&tree, grouping, limits)?;
-        let mut number = Vec::with_capacity(part.lists.all.len());
-        for (list, amount) in part.lists.all.iter().zip(&part.lists.amounts) {
-            let mut list: Vec<u32> = list.iter().map(|&leaf| node[leaf as usize]).collect();
-            list.sort_unstable();
-            number.push(lists.add(&list, *amount, grouping)?);
-        }
-        let mut of = part.of;
-        of.par_chunks_mut(RUN).for_each(|run| run.iter_mut().for_each(|list| *list = number[*list as usize]));
-        joined.push(of);
-    }
-    for (list, amount) in lists.all.iter().zip(&lists.amounts) {
-        tree.add_up(list, *amount);
-    }
-    Ok((tree, ByObject { parts: joined, shift, lists: lists.all }))
-}
-
-/// Node and class to the nodes below.
+/// Node and class, or number, to the nodes below.
 type Learnt = FxHashMap<(u32, u64), Box<[u32]>>;
+
+/// How a classifier is asked.
+enum Asked {
+    /// Of every object.
+    Each,
+    /// Once for a class of objects.
+    ByClass(Learnt),
+    /// Once for a number that it gives objects.
+    ByNumber(Arc<dyn Classifier>, Learnt),
+}
 
 /// Neighbouring objects, grouped.
 struct GroupedPart<'g> {
-    placement: Placement<'g>,
-    grouping: &'g Grouping,
+    placement: Placement,
+    title: &'g str,
     limits: GroupLimits,
     classes: ObjectClasses,
-    /// By classifier: where objects of a class go from a node; `None` for those that are asked for every object.
-    learnt: Vec<Option<Learnt>>,
+    /// By classifier: where objects of a class or number go from a node.
+    asked: Vec<Asked>,
     lists: Lists,
     /// By object: its list.
     of: Vec<u32>,
+    /// Nodes of the whole tree at which objects start, and what stands for them in the tree of this part.
+    starts: FxHashMap<u32, u32>,
+    start_role: u32,
 }
 
 impl<'g> GroupedPart<'g> {
-    fn new(grouping: &'g Grouping, limits: GroupLimits) -> GroupedPart<'g> {
-        let by_class = grouping.classifiers.iter().map(|c| c.meta().reads).filter(|r| !r.by_object());
+    fn new(classifiers: &[Arc<dyn Classifier>], title: &'g str, limits: GroupLimits) -> GroupedPart<'g> {
+        let mut placement = Placement::new(classifiers);
+        let classifiers = placement.classifiers();
+        let by_class = classifiers.iter().map(|c| c.meta().reads).filter(|r| !r.by_object());
+        let classes = ObjectClasses::new(by_class.fold(Reads::empty(), |all, r| all | r));
+        let asked = classifiers
+            .iter()
+            .map(|c| match c.number_of(ObjectId(0)) {
+                Some(_) => Asked::ByNumber(Arc::clone(c), FxHashMap::default()),
+                None if c.meta().reads.by_object() => Asked::Each,
+                None => Asked::ByClass(FxHashMap::default()),
+            })
+            .collect();
+        let start_role = placement.tree.symbol("");
         GroupedPart {
-            placement: Placement::new(grouping),
-            grouping,
+            placement,
+            title,
             limits,
-            classes: ObjectClasses::new(by_class.fold(Reads::empty(), |all, r| all | r)),
-            learnt: grouping
-                .classifiers
-                .iter()
-                .map(|c| (!c.meta().reads.by_object()).then(FxHashMap::default))
-                .collect(),
+            classes,
+            asked,
             lists: Lists::new(limits),
             of: Vec::new(),
+            starts: FxHashMap::default(),
+            start_role,
         }
     }
 
@@ -164,6 +236,7 @@ impl<'g> GroupedPart<'g> {
         heap: &HeapState,
         objects: impl ExactSizeIterator<Item = ObjectId>,
         among: Option<&BitSet>,
+        start: &impl Fn(ObjectId, &mut Vec<u32>),
     ) -> Result<()> {
         let (mut ends, mut next) = (Vec::new(), Vec::new());
         self.of.reserve(objects.len());
@@ -175,29 +248,41 @@ impl<'g> GroupedPart<'g> {
             let object = ObjectView::new(heap, o, among, Reads::empty());
             let class = self.classes.of(heap, o);
             ends.clear();
-            ends.push(0);
-            for (level, learnt) in self.learnt.iter_mut().enumerate() {
+            start(o, &mut ends);
+            for end in ends.iter_mut().filter(|end| **end != 0) {
+                *end = *self
+                    .starts
+                    .entry(*end)
+                    .or_insert_with_key(|start| self.placement.tree.child_of(0, self.start_role, &start.to_string()));
+            }
+            for (level, asked) in self.asked.iter_mut().enumerate() {
                 next.clear();
-                match learnt {
-                    None => self.placement.below(level, &object, &ends, &mut next),
-                    Some(learnt) => {
-                        for &end in &ends {
-                            let to = learnt.entry((end, class)).or_insert_with(|| {
-                                let mut to = Vec::new();
-                                self.placement.below(level, &object, &[end], &mut to);
-                                to.into()
-                            });
-                            next.extend_from_slice(to);
-                        }
+                let (learnt, key) = match asked {
+                    Asked::Each => {
+                        self.placement.below(level, &object, &ends, &mut next);
+                        std::mem::swap(&mut ends, &mut next);
+                        continue;
                     }
+                    Asked::ByClass(learnt) => (learnt, class),
+                    Asked::ByNumber(classifier, learnt) => {
+                        (learnt, classifier.number_of(o).map_or(u64::MAX, u64::from))
+                    }
+                };
+                for &end in &ends {
+                    let to = learnt.entry((end, key)).or_insert_with(|| {
+                        let mut to = Vec::new();
+                        self.placement.below(level, &object, &[end], &mut to);
+                        to.into()
+                    });
+                    next.extend_from_slice(to);
                 }
                 std::mem::swap(&mut ends, &mut next);
             }
             ends.sort_unstable();
             ends.dedup();
-            check_nodes(&self.placement.tree, self.grouping, self.limits)?;
+            check_size(&self.placement.tree, self.title, self.limits)?;
             let amount = Amount { objects: 1, bytes: heap.size_of(o) };
-            self.of.push(self.lists.add(&ends, amount, self.grouping)?);
+            self.of.push(self.lists.add(&ends, amount, self.title)?);
         }
         Ok(())
     }
@@ -232,7 +317,7 @@ impl Lists {
 
     /// Counts objects with a list, which is ascending; the number of the list.
     #[inline]
-    fn add(&mut self, list: &[u32], amount: Amount, grouping: &Grouping) -> Result<u32> {
+    fn add(&mut self, list: &[u32], amount: Amount, title: &str) -> Result<u32> {
         let known = match list {
             // What is in no group is counted in none.
             [] => return Ok(Lists::EMPTY),
@@ -241,19 +326,19 @@ impl Lists {
         };
         let number = match known {
             Some(number) => number,
-            None => self.new_list(list, grouping)?,
+            None => self.new_list(list, title)?,
         };
         self.amounts[number as usize] += amount;
         Ok(number)
     }
 
     #[cold]
-    fn new_list(&mut self, list: &[u32], grouping: &Grouping) -> Result<u32> {
+    fn new_list(&mut self, list: &[u32], title: &str) -> Result<u32> {
         let number = self.all.len() as u32;
         self.listed += list.len();
         if self.listed > self.limits.listed {
             let what = format!("objects are in more than {} groups, added up", self.limits.listed);
-            return Err(too_much(grouping, &what));
+            return Err(too_much(title, &what));
         }
         match list {
             [leaf] => {
@@ -274,17 +359,20 @@ impl Lists {
 }
 
 #[inline]
-fn check_nodes(tree: &MemoryTree, grouping: &Grouping, limits: GroupLimits) -> Result<()> {
-    match tree.len() > limits.nodes {
-        true => Err(too_much(grouping, &format!("it makes more than {} groups", limits.nodes))),
-        false => Ok(()),
+fn check_size(tree: &MemoryTree, title: &str, limits: GroupLimits) -> Result<()> {
+    if tree.len() > limits.nodes {
+        return Err(too_much(title, &format!("it makes more than {} groups", limits.nodes)));
     }
+    if tree.text_bytes() > limits.text {
+        return Err(too_much(title, &format!("the names of its groups take more than {} bytes", limits.text)));
+    }
+    Ok(())
 }
 
 #[cold]
-fn too_much(grouping: &Grouping, what: &str) -> Error {
+pub(super) fn too_much(title: &str, what: &str) -> Error {
     Error::Unusable {
-        what: format!("The grouping {} is too fine for this heap: {what}", grouping.title),
+        what: format!("The grouping {title} is too fine for this heap: {what}"),
         remedy: "Leave out one of its classifiers, or put coarser ones in its place".into(),
     }
 }
@@ -308,7 +396,8 @@ mod tests {
         let grouping = group::grouping("array-length(exact)").expect("a grouping");
         let with = |nodes: usize, listed: usize| {
             let options = GroupOptions::default();
-            super::group(&heap, &grouping, options, GroupLimits { nodes, listed }, &Progress::new()).map(|_| ())
+            super::group(&heap, &grouping, options, GroupLimits { nodes, listed, text: 1 << 20 }, &Progress::new())
+                .map(|_| ())
         };
         assert!(with(11, 10).is_ok());
         for (nodes, listed, what) in [(10, 10, "more than 10 groups"), (11, 9, "more than 9 groups")] {

@@ -1,7 +1,11 @@
 //! What a classifier is.
 
-use super::{ObjectValues, ObjectView, Reads};
+use super::{ObjectValues, ObjectView, Reads, Transform};
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{BitSet, HeapState, ObjectId};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// How many values an object has, and how they relate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +18,24 @@ pub enum Cardinality {
     Hierarchy,
     /// Any number of such lists: the roots that hold it, each with its kind, thread and method.
     Hierarchies,
+    /// Yes or no: a filter. As a classifier it has these two values.
+    Filter,
+    /// Other objects instead of the one at hand, which are classified in turn.
+    Transformer,
+}
+
+impl Cardinality {
+    /// For people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Cardinality::One => "one value",
+            Cardinality::Many => "several values",
+            Cardinality::Hierarchy => "a hierarchy",
+            Cardinality::Hierarchies => "several hierarchies",
+            Cardinality::Filter => "yes or no",
+            Cardinality::Transformer => "other objects",
+        }
+    }
 }
 
 /// What a classifier says of itself.
@@ -86,6 +108,51 @@ pub trait Classifier: Send + Sync {
 
     /// Writes down the values of an object; none leaves the object out.
     fn classify(&self, object: &ObjectView<'_>, values: &mut ObjectValues);
+
+    /// Called before a heap state (or, without one, a recording) is grouped: a classifier that knows what can be worked
+    /// out once for all its objects, or that counts what it uses up in this run. `None`: there is nothing of that kind.
+    ///
+    /// # Errors
+    /// When that cannot be worked out, or the work was cancelled.
+    fn prepare(&self, _: &GroupingRun<'_>) -> Result<Option<Arc<dyn Classifier>>> {
+        Ok(None)
+    }
+
+    /// Once [prepared](Classifier::prepare): a number of an object from which its values follow. Objects of equal numbers
+    /// are then classified once. A classifier numbers all objects or none.
+    fn number_of(&self, _: ObjectId) -> Option<u32> {
+        None
+    }
+
+    /// What went wrong while objects were classified; the grouping then ends with this error.
+    fn failure(&self) -> Option<Error> {
+        None
+    }
+
+    /// Whether it only leaves objects out, and makes no groups.
+    fn passes(&self) -> bool {
+        false
+    }
+
+    /// The objects it puts in place of the one at hand, where it is a transformer.
+    fn transform(&self) -> Option<&Transform> {
+        None
+    }
+}
+
+/// What is about to be grouped.
+pub struct GroupingRun<'a> {
+    /// The heap state; `None` where the changes of a recording are followed.
+    pub heap: Option<&'a HeapState>,
+    /// The objects that take part; `None`: all.
+    pub among: Option<&'a BitSet>,
+    /// Progress and cancelling.
+    pub progress: &'a Progress,
+}
+
+/// The same classifiers, ready for a run.
+pub(super) fn prepared(list: &[Arc<dyn Classifier>], run: &GroupingRun<'_>) -> Result<Vec<Arc<dyn Classifier>>> {
+    list.iter().map(|c| Ok(c.prepare(run)?.unwrap_or_else(|| Arc::clone(c)))).collect()
 }
 
 /// A classifier made of a function.

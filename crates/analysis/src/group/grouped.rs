@@ -5,6 +5,7 @@
 //! Otherwise each object is asked, see [`by_object`](super::by_object). A test holds one to the other.
 
 use super::by_object::{self, ByObject, GroupLimits};
+use super::classifier::GroupingRun;
 use super::{GroupOptions, Grouping, MemoryTree, ObjectView, Placement, Reads};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -77,12 +78,14 @@ pub(super) const RUN: usize = 1 << 16;
 /// When cancelled, or when there would be more groups than anybody can look at.
 pub fn group(heap: &HeapState, grouping: &Grouping, options: GroupOptions, progress: &Progress) -> Result<Grouped> {
     let reads = grouping.reads();
-    let include_unreachable = options.include_unreachable;
+    let include_unreachable = options.include_unreachable || grouping.wants_unreachable();
+    let options = GroupOptions { include_unreachable, ..options };
     if reads.by_object() {
         let (tree, leaves) = by_object::group(heap, grouping, options, GroupLimits::default(), progress)?;
         return Ok(Grouped { tree, assignment: Assignment::Object(leaves), include_unreachable });
     }
-    let mut placement = Placement::new(grouping);
+    let among = (!include_unreachable).then(|| heap.reachable());
+    let mut placement = Placement::new(&grouping.prepared(&GroupingRun { heap: Some(heap), among, progress })?);
     let classes = ObjectClasses::new(reads);
     let assignment = if classes.origin {
         let counts = counted(heap, options, classes, FxHashMap::default, progress)?;
@@ -94,6 +97,7 @@ pub fn group(heap: &HeapState, grouping: &Grouping, options: GroupOptions, progr
         placed(heap, counts, &mut placement).for_each(|(class, found)| leaves[class as usize] = found);
         Assignment::Dense(classes, leaves)
     };
+    placement.check()?;
     Ok(Grouped { tree: placement.tree, assignment, include_unreachable })
 }
 
@@ -186,7 +190,7 @@ fn counted<C: Counts>(
 fn placed<'a>(
     heap: &'a HeapState,
     mut counts: Vec<(u64, ClassCount)>,
-    placement: &'a mut Placement<'_>,
+    placement: &'a mut Placement,
 ) -> impl Iterator<Item = (u64, Box<[u32]>)> + 'a {
     counts.sort_unstable_by_key(|(_, count)| count.example);
     counts.into_iter().map(|(class, count)| {

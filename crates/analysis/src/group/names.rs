@@ -2,7 +2,7 @@
 
 /// Hidden classes (lambdas) carry an address that differs from run to run: `Main$$Lambda$14.0x000000080103`.
 #[inline]
-pub(super) fn without_address(name: &str) -> &str {
+pub(crate) fn without_address(name: &str) -> &str {
     // Names of arrays of such classes are cut too: what stands behind the address goes with it.
     let element = name.trim_end_matches("[]");
     match element.rfind("0x") {

@@ -189,6 +189,11 @@ impl<'a> ObjectView<'a> {
         self.object(Reads::ROOTS).map(|(heap, id)| heap.roots_of(id)).into_iter().flatten()
     }
 
+    /// Whether any GC root reaches it ([`Reads::REACHABLE`]).
+    pub fn is_reachable(&self) -> Option<bool> {
+        self.object(Reads::REACHABLE).map(|(heap, id)| heap.is_reachable(id))
+    }
+
     /// The object that stands for its class ([`Reads::CLASS_OBJECT`]), where the input has one.
     pub fn class_object(&self) -> Option<ObjectView<'a>> {
         let (heap, id) = self.object(Reads::CLASS_OBJECT)?;
@@ -196,8 +201,17 @@ impl<'a> ObjectView<'a> {
         Some(ObjectView { subject: Subject::Object { heap, id: mirror, among: None }, ..*self })
     }
 
+    /// The heap state, the object's number there, and the objects that are seen; or what the objects of a cohort have in
+    /// common. For whoever hands an object on: who looks at it is asked what it reads.
+    pub(super) fn subject(&self) -> Result<(&'a HeapState, ObjectId, Option<&'a BitSet>), &'a CohortFacts<'a>> {
+        match self.subject {
+            Subject::Object { heap, id, among } => Ok((heap, id, among)),
+            Subject::Cohort(facts) => Err(facts),
+        }
+    }
+
     #[inline]
-    fn type_id(&self) -> Option<TypeId> {
+    pub(super) fn type_id(&self) -> Option<TypeId> {
         match self.subject {
             Subject::Object { heap, id, .. } => Some(heap.type_of(id)),
             Subject::Cohort(_) => None,

@@ -1,35 +1,51 @@
 //! Where objects belong in the tree of a grouping.
 
-use super::{Grouping, MemoryTree, ObjectValues, ObjectView};
+use super::{Classifier, MemoryTree, ObjectValues, ObjectView};
+use memory_city_heap::error::{Error, Result};
+use std::sync::Arc;
 
-/// A grouping and the tree it makes.
-pub(crate) struct Placement<'g> {
+/// A list of classifiers, ready for a run, and the tree it makes. Transformers at its end are left to others.
+pub(crate) struct Placement {
     /// The tree; grows as objects are placed.
     pub tree: MemoryTree,
-    grouping: &'g Grouping,
+    classifiers: Vec<Arc<dyn Classifier>>,
     /// The role of each classifier's nodes, as a symbol of the tree.
     roles: Vec<u32>,
     values: ObjectValues,
 }
 
-impl<'g> Placement<'g> {
+impl Placement {
     /// An empty tree.
-    pub fn new(grouping: &'g Grouping) -> Self {
+    pub fn new(classifiers: &[Arc<dyn Classifier>]) -> Self {
+        let classifiers: Vec<_> = classifiers.iter().filter(|c| c.transform().is_none()).cloned().collect();
         let mut tree = MemoryTree::new();
-        let mut roles = Vec::with_capacity(grouping.classifiers.len());
-        for meta in grouping.classifiers.iter().map(|c| c.meta()) {
+        let mut roles = Vec::with_capacity(classifiers.len());
+        for meta in classifiers.iter().map(|c| c.meta()) {
             if let Some(separator) = meta.separator {
                 tree.join_chains(&(&*meta.name).into(), separator);
             }
             roles.push(tree.symbol(&meta.name));
         }
-        Placement { tree, grouping, roles, values: ObjectValues::default() }
+        Placement { tree, classifiers, roles, values: ObjectValues::default() }
+    }
+
+    /// The classifiers.
+    pub fn classifiers(&self) -> &[Arc<dyn Classifier>] {
+        &self.classifiers
+    }
+
+    /// What a classifier found wrong so far.
+    ///
+    /// # Errors
+    /// That.
+    pub fn check(&self) -> Result<()> {
+        self.classifiers.iter().find_map(|c| c.failure()).map_or(Ok(()), |error: Error| Err(error))
     }
 
     /// The nodes an object ends up in, ascending: one, unless a classifier gave several values or none. Counts nothing.
     pub fn place(&mut self, object: &ObjectView<'_>) -> Box<[u32]> {
         let (mut ends, mut next) = (vec![0], Vec::new());
-        for level in 0..self.grouping.classifiers.len() {
+        for level in 0..self.classifiers.len() {
             next.clear();
             self.below(level, object, &ends, &mut next);
             std::mem::swap(&mut ends, &mut next);
@@ -42,7 +58,11 @@ impl<'g> Placement<'g> {
     /// Lists where an object goes by one classifier, from each of the nodes it is in by those before.
     #[inline]
     pub fn below(&mut self, level: usize, object: &ObjectView<'_>, ends: &[u32], next: &mut Vec<u32>) {
-        let classifier = &*self.grouping.classifiers[level];
+        // What nothing was left of needs no further answers: a filter has said no.
+        if ends.is_empty() {
+            return;
+        }
+        let classifier = &*self.classifiers[level];
         self.values.clear();
         classifier.classify(&object.for_reader(classifier.meta().reads), &mut self.values);
         let (tree, role) = (&mut self.tree, self.roles[level]);

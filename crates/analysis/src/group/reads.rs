@@ -40,18 +40,20 @@ bitflags::bitflags! {
         const ROOTS = 1 << 13;
         /// The object that stands for its class.
         const CLASS_OBJECT = 1 << 14;
+        /// Whether any GC root reaches it. A grouping that asks looks at all objects, also at those that none reaches.
+        const REACHABLE = 1 << 15;
 
         /// How it was made and lives: known of objects of traces only.
         const LIFE = Self::THREAD.bits() | Self::SUBSYSTEM.bits() | Self::SPACE.bits() | Self::AGE.bits();
         /// What objects of one type share with objects of the same origin.
         const BY_CLASS = Self::TYPE.bits() | Self::LOADERS.bits() | Self::BIG_ARRAY.bits() | Self::SITE.bits() | Self::LIFE.bits();
         /// What each object has for itself.
-        const BY_OBJECT = !Self::BY_CLASS.bits() & 0x7fff;
+        const BY_OBJECT = !Self::BY_CLASS.bits() & 0xffff;
     }
 }
 
 /// What people call each of them.
-const NAMES: [(Reads, &str); 15] = [
+const NAMES: [(Reads, &str); 16] = [
     (Reads::TYPE, "types"),
     (Reads::LOADERS, "the parents of class loaders"),
     (Reads::BIG_ARRAY, "which arrays are big"),
@@ -67,6 +69,7 @@ const NAMES: [(Reads, &str); 15] = [
     (Reads::REFERRERS, "references between objects"),
     (Reads::ROOTS, "GC roots"),
     (Reads::CLASS_OBJECT, "class objects"),
+    (Reads::REACHABLE, "which objects a GC root reaches"),
 ];
 
 impl Reads {
@@ -84,6 +87,7 @@ impl Reads {
         // A dump without a single reference is strange, a trace without any was recorded so.
         add(Reads::REFERENCES | Reads::REFERRERS, heap.origins().is_none() || heap.reference_count() > 0);
         add(Reads::ROOTS, !heap.roots().is_empty());
+        add(Reads::REACHABLE, heap.origins().is_some() || !heap.roots().is_empty());
         add(Reads::LOADERS, !heap.loaders().all.is_empty());
         add(Reads::CLASS_OBJECT, heap.has_class_objects());
         known

@@ -1,7 +1,9 @@
 //! The classifiers and groupings there are, by name. Anybody may add some at run time.
 
 use super::classifier::ByFunction;
+use super::domain::DomainPackages;
 use super::expression::{self, GroupingError};
+use super::filter::FilterCondition;
 use super::{Classifier, ClassifierMeta, Grouping, ObjectValues, ObjectView};
 use std::fmt;
 use std::sync::{Arc, LazyLock, RwLock, RwLockReadGuard};
@@ -18,10 +20,28 @@ pub struct OptionInfo {
 }
 
 /// How a classifier is asked for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct ClassifierRequest<'a> {
     pub(super) options: &'a [(&'a str, Option<&'a str>)],
     pub(super) above: &'a [&'a str],
+    /// What stands inside a transformer.
+    pub(super) list: &'a [Arc<dyn Classifier>],
+    /// What stands inside a filter.
+    pub(super) conditions: &'a [FilterCondition],
+    /// All that stands in its parentheses, in its shortest form.
+    pub(super) text: &'a str,
+    pub(super) domain: &'a Arc<DomainPackages>,
+}
+
+/// What stands in parentheses behind a classifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inside {
+    /// Options, or nothing.
+    Options,
+    /// A list of classifiers, or nothing.
+    List,
+    /// Conditions.
+    Conditions,
 }
 
 impl<'a> ClassifierRequest<'a> {
@@ -47,6 +67,9 @@ type Make = dyn Fn(&ClassifierRequest<'_>) -> Result<Arc<dyn Classifier>, String
 pub(super) struct ClassifierEntry {
     pub meta: ClassifierMeta,
     pub options: &'static [OptionInfo],
+    pub inside: Inside,
+    /// Typed by somebody, and may be typed again.
+    pub script: bool,
     make: Box<Make>,
 }
 
@@ -75,6 +98,7 @@ pub enum RegistryError {
 pub struct Registry {
     entries: Vec<ClassifierEntry>,
     presets: Vec<Preset>,
+    domain: Arc<DomainPackages>,
 }
 
 /// A grouping with a name of its own, and the list that it stands for.
@@ -94,7 +118,9 @@ impl Registry {
     pub fn new() -> Registry {
         let mut registry = Registry::default();
         // A test sees to it that none of them is refused.
-        let added = super::classifiers::register(&mut registry).and_then(|()| super::presets::register(&mut registry));
+        let added = super::classifiers::register(&mut registry)
+            .and_then(|()| super::filter::register(&mut registry))
+            .and_then(|()| super::presets::register(&mut registry));
         debug_assert_eq!(added, Ok(()));
         registry
     }
@@ -123,8 +149,36 @@ impl Registry {
         options: &'static [OptionInfo],
         make: impl Fn(&ClassifierRequest<'_>) -> Result<Arc<dyn Classifier>, String> + Send + Sync + 'static,
     ) -> Result<(), RegistryError> {
+        self.add_entry(meta, options, Inside::Options, make)
+    }
+
+    pub(super) fn add_entry(
+        &mut self,
+        meta: ClassifierMeta,
+        options: &'static [OptionInfo],
+        inside: Inside,
+        make: impl Fn(&ClassifierRequest<'_>) -> Result<Arc<dyn Classifier>, String> + Send + Sync + 'static,
+    ) -> Result<(), RegistryError> {
         self.check_name(&meta.id, true)?;
-        self.entries.push(ClassifierEntry { meta, options, make: Box::new(make) });
+        self.entries.push(ClassifierEntry { meta, options, inside, script: false, make: Box::new(make) });
+        Ok(())
+    }
+
+    /// Adds a script, in place of one of the same id.
+    pub(super) fn put_script(
+        &mut self,
+        meta: ClassifierMeta,
+        make: impl Fn(&ClassifierRequest<'_>) -> Result<Arc<dyn Classifier>, String> + Send + Sync + 'static,
+    ) -> Result<(), RegistryError> {
+        let old = self.entries.iter().position(|e| e.script && e.meta.id == meta.id);
+        if old.is_none() {
+            self.check_name(&meta.id, true)?;
+        }
+        let new = ClassifierEntry { meta, options: &[], inside: Inside::Options, script: true, make: Box::new(make) };
+        match old {
+            Some(old) => self.entries[old] = new,
+            None => self.entries.push(new),
+        }
         Ok(())
     }
 
@@ -139,6 +193,24 @@ impl Registry {
         let grouping = Arc::new(Grouping { id: id.to_owned(), description: description.to_owned(), ..made });
         self.presets.push(Preset { grouping, list });
         Ok(())
+    }
+
+    /// The packages of the program itself, as far as somebody said which they are.
+    pub fn domain(&self) -> &Arc<DomainPackages> {
+        &self.domain
+    }
+
+    /// Says which packages are those of the program itself. Groupings that are made from now on go by them.
+    pub fn set_domain(&mut self, packages: DomainPackages) {
+        self.domain = Arc::new(packages);
+        let made: Vec<_> = self.presets.iter().map(|preset| expression::parse(self, &preset.list)).collect();
+        for (preset, made) in self.presets.iter_mut().zip(made) {
+            // What could be made before can be made again.
+            if let Ok(made) = made {
+                let grouping = Grouping { classifiers: made.classifiers, ..(*preset.grouping).clone() };
+                preset.grouping = Arc::new(grouping);
+            }
+        }
     }
 
     fn check_name(&self, id: &str, classifier: bool) -> Result<(), RegistryError> {
@@ -165,6 +237,11 @@ impl Registry {
 
     pub(super) fn preset(&self, id: &str) -> Option<&Preset> {
         self.presets.iter().find(|p| p.grouping.id == id)
+    }
+
+    /// The list of classifiers that a grouping of the registry is written as.
+    pub(super) fn list_of<'a>(&'a self, grouping: &'a Grouping) -> &'a str {
+        self.preset(&grouping.id).map_or(&grouping.id, |preset| &preset.list)
     }
 
     /// The groupings with names of their own.
@@ -195,12 +272,17 @@ pub fn registry() -> RwLockReadGuard<'static, Registry> {
     SHARED.read().unwrap_or_else(|e| e.into_inner())
 }
 
+/// Changes the shared registry.
+pub(super) fn change<T>(change: impl FnOnce(&mut Registry) -> T) -> T {
+    change(&mut SHARED.write().unwrap_or_else(|e| e.into_inner()))
+}
+
 /// Adds to the shared registry: from now on what was added is known everywhere by its name.
 ///
 /// # Errors
 /// As the functions of [`Registry`] that `add` calls.
 pub fn register<T>(add: impl FnOnce(&mut Registry) -> Result<T, RegistryError>) -> Result<T, RegistryError> {
-    add(&mut SHARED.write().unwrap_or_else(|e| e.into_inner()))
+    change(add)
 }
 
 /// The groupings with names of their own, in the shared registry.

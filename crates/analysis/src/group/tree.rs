@@ -8,17 +8,21 @@ use std::sync::Arc;
 /// A tree as columns. Node 0 is the root; parents come before their children.
 #[derive(Clone, Debug)]
 pub struct MemoryTree {
-    parent: Vec<u32>,
+    pub(super) parent: Vec<u32>,
     /// Names and roles are symbols.
-    name: Vec<u32>,
-    role: Vec<u32>,
-    amount: Vec<Amount>,
+    pub(super) name: Vec<u32>,
+    pub(super) role: Vec<u32>,
+    pub(super) amount: Vec<Amount>,
     /// Each name once. Hashed with a random seed: names come from files, and nobody shall be able to choose names that
     /// all fall into one bucket.
-    symbols: IndexSet<Arc<str>, ahash::RandomState>,
+    pub(super) symbols: IndexSet<Arc<str>, ahash::RandomState>,
     /// Parent, role and name to node.
     find: FxHashMap<(u32, u32, u32), u32>,
     separators: Vec<(Arc<str>, &'static str)>,
+    /// Nodes at which counting starts anew: what is below them are other objects than those of the node above.
+    pub(super) restarts: rustc_hash::FxHashSet<u32>,
+    /// Bytes of all names.
+    text: usize,
 }
 
 impl Default for MemoryTree {
@@ -31,6 +35,8 @@ impl Default for MemoryTree {
             symbols: std::iter::once(Arc::from("Heap")).collect(),
             find: FxHashMap::default(),
             separators: Vec::new(),
+            restarts: rustc_hash::FxHashSet::default(),
+            text: 0,
         }
     }
 }
@@ -51,7 +57,10 @@ impl MemoryTree {
     pub(super) fn symbol(&mut self, text: &str) -> u32 {
         let at = match self.symbols.get_index_of(text) {
             Some(at) => at,
-            None => self.symbols.insert_full(Arc::from(text)).0,
+            None => {
+                self.text += text.len();
+                self.symbols.insert_full(Arc::from(text)).0
+            }
         };
         at as u32
     }
@@ -69,6 +78,30 @@ impl MemoryTree {
             self.amount.push(Amount::default());
         }
         id
+    }
+
+    /// As [`MemoryTree::child`]; counting starts anew there: the objects below it are others than those of its parent, and
+    /// are not counted above it.
+    pub(crate) fn restart(&mut self, parent: u32, role: &str, name: &str) -> u32 {
+        let role = self.symbol(role);
+        let node = self.child_of(parent, role, name);
+        self.restarts.insert(node);
+        node
+    }
+
+    /// Whether counting starts anew at a node.
+    pub fn restarts(&self, node: usize) -> bool {
+        !self.restarts.is_empty() && self.restarts.contains(&(node as u32))
+    }
+
+    /// The roles of the nodes at which counting starts anew.
+    pub(crate) fn restart_roles(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.restarts.iter().map(|&n| self.role(n as usize))
+    }
+
+    /// Bytes of all names.
+    pub(super) fn text_bytes(&self) -> usize {
+        self.text
     }
 
     /// Says that chains of single children with this role may be joined to one node.
@@ -108,7 +141,7 @@ impl MemoryTree {
         if let [leaf] = leaves {
             let mut at = *leaf;
             change(&mut self.amount[at as usize], at);
-            while at != 0 {
+            while at != 0 && !self.restarts(at as usize) {
                 at = self.parent[at as usize];
                 change(&mut self.amount[at as usize], at);
             }
@@ -118,7 +151,7 @@ impl MemoryTree {
         for &leaf in leaves {
             let mut at = leaf;
             all.push(at);
-            while at != 0 {
+            while at != 0 && !self.restarts(at as usize) {
                 at = self.parent[at as usize];
                 all.push(at);
             }

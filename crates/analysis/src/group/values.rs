@@ -1,5 +1,10 @@
 //! The values a classifier gives for one object.
 
+/// The value of a filter for what it lets through, where it is used as a classifier.
+pub(super) const YES: &str = "Yes";
+/// And for the rest.
+pub(super) const NO: &str = "No";
+
 /// The values of one object: a set of chains, each a list of names from the general to the particular. One value is a
 /// chain of one name.
 ///
@@ -32,6 +37,22 @@ impl ObjectValues {
         if self.names.len() > before {
             self.chains.push(self.names.len());
         }
+    }
+
+    /// Says of a filter whether the object is what is looked for.
+    #[inline]
+    pub fn truth(&mut self, holds: bool) {
+        self.one(if holds { YES } else { NO });
+    }
+
+    /// Whether it was said of a filter that the object is what is looked for.
+    pub(super) fn is_true(&self) -> bool {
+        self.names.len() == 1 && self.text == YES
+    }
+
+    /// Leaves the object where it is: a chain without names.
+    pub(super) fn pass(&mut self) {
+        self.chains.push(self.names.len());
     }
 
     /// The chains, in the order they were added.

@@ -1,22 +1,44 @@
-//! Who keeps a group of objects alive, and by which way: paths from GC roots, merged by type and field, and the chain of
-//! owners.
+//! Who owns what, by names: objects under what alone keeps them alive, merged by type, so that owners match from time to
+//! time without the identity of objects; and by which ways a group of objects is kept.
 //!
 //! | module | says |
 //! |---|---|
+//! | `folding` | which objects are the insides of others: the table and entries of a map |
+//! | `names` | what owners are called: classes with their static fields, threads with their methods, types |
+//! | `owner` | the owner of every object of a heap state, as a tree of names |
+//! | `shared` | who keeps together what no object owns alone |
+//! | `history` | such trees over time, matched by names |
+//! | `accumulation` | where a heap grows, and into what |
+//! | `path` | how an object hangs on its root, by fields |
 //! | `keeping` | which object keeps which: by any path, by the shortest, or alone |
 //! | `anchors` | where a path ends: GC roots, and static fields of classes that stay |
-//! | `paths` | the steps from a group up to the roots, merged |
+//! | `paths` | the steps from a group up to the roots, merged by type and field |
 //! | `paths_expand` | one step of that |
 //! | `fields` | by which field each step holds the one below |
 //! | `roots` | the roots that keep a group, and how much of it |
 //! | `chain` | the strongest way from a group up to a root, owner by owner |
+//!
+//! Dominators and closures of objects come from `memory_city_heap::ownership`.
 
+mod accumulation;
 pub(crate) mod anchors;
 pub mod chain;
 pub(crate) mod fields;
+mod folding;
+mod history;
 pub(crate) mod keeping;
+mod names;
+mod owner;
+mod path;
 pub(crate) mod paths;
 mod paths_expand;
 pub(crate) mod roots;
+mod shared;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use accumulation::ends;
+pub use accumulation::{Accumulation, AccumulationRules, Elements, accumulations};
+pub use history::{Holding, OwnerHistory, PlaceOverTime};
+pub use owner::{OwnerNode, OwnerTree};
+pub use path::{OwnerPath, PathStep, owner_paths};

@@ -77,7 +77,7 @@ pub(super) fn describe(timeline: &Timeline, metric: usize) -> (Shown, Asked) {
         "share".into(),
         "Share".into(),
         CellKind::Percent,
-        format!("Part of the {of} of all that is grouped, at the last time"),
+        format!("Part of the {of} of all that is grouped, at the last time; below a row of other objects, of that row"),
         TableField::Share,
     );
     column(
@@ -126,7 +126,7 @@ impl TreeTable {
             TableField::Peak(m) => self.timeline.peak(node, self.metrics[m]) as f64,
             TableField::Growth(m) => change(self.first[m][i], self.last[m][i]) as f64,
             TableField::GrowthPercent(m) => relative(self.first[m][i], self.last[m][i]),
-            TableField::Share => match self.last[self.metric][0] {
+            TableField::Share => match self.last[self.metric][self.timeline.whole(node).index()] {
                 0 => 0.0,
                 all => 100.0 * self.last[self.metric][i] as f64 / all as f64,
             },

@@ -37,6 +37,8 @@ pub struct TimelineBuilder {
     /// Changes in the log.
     changes: u64,
     pub(super) separators: Vec<(Arc<str>, &'static str)>,
+    /// Roles of nodes at which counting starts anew.
+    pub(super) restarts: HashSet<Arc<str>>,
     /// Roles that nest, as far as the input says so.
     pub(super) nested: HashSet<Arc<str>>,
     /// Nodes of the tree that [`TimelineBuilder::step`] knows; of [`TimelineBuilder::add`], those of the last tree.
@@ -187,6 +189,11 @@ impl TimelineBuilder {
     }
 
     fn note_separators(&mut self, tree: &MemoryTree) {
+        for role in tree.restart_roles() {
+            if !self.restarts.contains(role) {
+                self.restarts.insert(Arc::clone(role));
+            }
+        }
         for separator in tree.separators() {
             if !self.separators.contains(separator) {
                 self.separators.push(separator.clone());
@@ -283,6 +290,7 @@ impl TimelineBuilder {
             key: self.key.clone(),
             log: self.log.clone(),
             separators: self.separators.clone(),
+            restarts: self.restarts.clone(),
             nested: self.nested.clone(),
             ..TimelineBuilder::default()
         }

@@ -3,16 +3,17 @@
 //! The tree after GC k+1 is that after GC k with what was born, died or moved put in and taken out: a step costs what
 //! changed, whatever the size of the heap.
 
-use crate::group::{Grouping, MemoryTree, ObjectView, Placement, Reads};
+use crate::group::{Grouping, GroupingRun, MemoryTree, ObjectView, Placement, Reads};
 use memory_city_formats::Recording;
 use memory_city_formats::replay::{Change, CohortKey};
 use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::Progress;
 use rustc_hash::FxHashMap;
 
 /// A tree that follows the changes of a recording.
 pub struct GrowingTree<'a> {
     recording: &'a Recording,
-    placement: Placement<'a>,
+    placement: Placement,
     /// Leaves of the objects of a cohort. Their birth matters only to groupings that change with time.
     leaves: FxHashMap<CohortKey, Box<[u32]>>,
     /// What there is, where the tree must be made anew at every step.
@@ -27,7 +28,7 @@ impl<'a> GrowingTree<'a> {
     /// # Errors
     /// When the grouping reads what the objects of a cohort do not share, such as their lengths: a recording does not
     /// know it, and the heap states must be asked ([`Reads::by_object`]).
-    pub fn new(recording: &'a Recording, grouping: &'a Grouping) -> Result<Self> {
+    pub fn new(recording: &'a Recording, grouping: &Grouping) -> Result<Self> {
         let reads = grouping.reads();
         if reads.by_object() {
             let names = reads.intersection(Reads::BY_OBJECT).names();
@@ -36,14 +37,23 @@ impl<'a> GrowingTree<'a> {
                 remedy: "Group the heap states one by one".into(),
             });
         }
+        let run = GroupingRun { heap: None, among: None, progress: &Progress::new() };
         Ok(GrowingTree {
             recording,
-            placement: Placement::new(grouping),
+            placement: Placement::new(&grouping.prepared(&run)?),
             leaves: FxHashMap::default(),
             cohorts: reads.contains(Reads::AGE).then(FxHashMap::default),
             changed: Vec::new(),
             marked: Vec::new(),
         })
+    }
+
+    /// What a classifier found wrong so far.
+    ///
+    /// # Errors
+    /// That.
+    pub fn check(&self) -> Result<()> {
+        self.placement.check()
     }
 
     /// The tree.

@@ -1,16 +1,18 @@
 //! A series of heap states under one grouping: its timeline, and reference maps on demand.
 
 use super::all_references::{TimeReferences, time_references};
-use super::closures::KeptAmounts;
+use super::closures::{ClosureRequest, KeptAmounts};
+use super::kept::KeptAnswers;
 use super::references::{ReferenceMap, reference_map};
 use super::{GrowingTree, NodeId, TimePoint, Timeline, TimelineBuilder};
-use crate::group::{self, GroupOptions, Grouped, Grouping, Reads};
+use crate::group::{self, GroupOptions, Grouped, Grouping, MemoryTree, Reads};
+use crate::ownership::OwnerTree;
 use memory_city_formats::values::HeapValues;
 use memory_city_formats::{HeapSeries, Recording, SnapshotInfo};
 use memory_city_heap::error::{Error, Result, Warning};
-use memory_city_heap::ownership::{Dominators, KeepRules};
+use memory_city_heap::ownership::{Dominators, GroupAmounts, KeepRules};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{Amount, HeapState};
+use memory_city_heap::{Amount, HeapState, ObjectId};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
@@ -29,6 +31,10 @@ pub struct History {
     dominators: Mutex<VecDeque<(DominatorsKey, Arc<Dominators>)>>,
     /// What groups reach and retain.
     amounts: Mutex<KeptAmounts>,
+    /// What is kept for the next time that these dumps are opened.
+    kept: Option<Arc<KeptAnswers>>,
+    /// What is known of the objects of the last dump.
+    known: Option<Reads>,
 }
 
 /// Time and group of a reference map.
@@ -63,7 +69,8 @@ impl History {
         progress: &Progress,
     ) -> Result<History> {
         let grouping = choose(&*series, grouping)?;
-        History::build_with(series, grouping, options, progress)
+        let kept = KeptAnswers::new(&*series, &grouping, with_wanted(options, &grouping));
+        History::grouped_with(series, grouping, options, kept, progress)
     }
 
     /// As [`History::build`], by a grouping that need not be in the registry.
@@ -76,13 +83,24 @@ impl History {
         options: GroupOptions,
         progress: &Progress,
     ) -> Result<History> {
+        History::grouped_with(series, grouping, options, None, progress)
+    }
+
+    fn grouped_with(
+        series: Arc<dyn HeapSeries>,
+        grouping: Arc<Grouping>,
+        options: GroupOptions,
+        kept: Option<KeptAnswers>,
+        progress: &Progress,
+    ) -> Result<History> {
+        let options = with_wanted(options, &grouping);
         let of_interest = |p: &SnapshotInfo| options.gc_starts || p.gc.as_ref().is_none_or(|gc| gc.end);
         let mut points: Vec<usize> = (0..series.points().len()).filter(|&i| of_interest(&series.points()[i])).collect();
         if points.len() > 1 {
             // A GC that never ended has no point of its own, unless starts are asked for.
             points.retain(|&i| options.gc_starts || series.points()[i].gc.is_some() || series.recording().is_none());
         }
-        let mut last = None;
+        let (mut last, mut known_of_last) = (None, None);
         if series.recording().is_some() {
             check(&grouping, known_of_traces(), "a trace", None)?;
         }
@@ -94,14 +112,24 @@ impl History {
                 let mut builder = TimelineBuilder::default();
                 let mut known = Reads::empty();
                 for &i in &points {
+                    progress.check()?;
+                    if let Some(found) = kept.as_ref().and_then(|kept| kept.tree(&*series, i, &grouping)) {
+                        builder.add(time_point(&series.points()[i], found.unreachable), &found.tree);
+                        known_of_last = Some(found.known);
+                        continue;
+                    }
                     let heap = series.load(i, progress)?;
                     known |= Reads::known_of(&heap);
+                    known_of_last = Some(Reads::known_of(&heap)).filter(|_| heap.object_count() > 0);
                     if !is_trace {
                         check(&grouping, Reads::known_of(&heap), "this heap dump", Some(&series.points()[i]))?;
                     }
                     let grouped = group::group(&heap, &grouping, options, progress)?;
                     let (_, unreachable) = heap.totals();
                     builder.add(time_point(&series.points()[i], unreachable), &grouped.tree);
+                    if let Some(kept) = &kept {
+                        kept.keep_tree(&*series, i, &grouped.tree, unreachable, Reads::known_of(&heap));
+                    }
                     last = Some((i, heap, Arc::new(grouped)));
                 }
                 if is_trace && !points.is_empty() {
@@ -121,6 +149,8 @@ impl History {
             last: Mutex::new(last),
             dominators: Mutex::default(),
             amounts: Mutex::default(),
+            kept: kept.map(Arc::new),
+            known: known_of_last,
         })
     }
 
@@ -136,7 +166,7 @@ impl History {
         let (known, what) = match (self.is_recorded(), of_state) {
             (true, Some(known)) => (known & known_of_traces(), "this trace"),
             (true, None) => (known_of_traces(), "a trace"),
-            (false, known) => (known.unwrap_or(Reads::all()), "this heap dump"),
+            (false, known) => (known.or(self.known).unwrap_or(Reads::all()), "this heap dump"),
         };
         match grouping.lacks(known) {
             None => Ok(()),
@@ -172,6 +202,8 @@ impl History {
             last: Mutex::new(last),
             dominators: Mutex::default(),
             amounts: Mutex::default(),
+            kept: self.kept.clone(),
+            known: self.known,
         }
     }
 
@@ -217,6 +249,41 @@ impl History {
         Ok(map)
     }
 
+    /// The owners at a point in time, by names, with the heap state whose objects they are about.
+    ///
+    /// # Errors
+    /// As [`History::references`].
+    pub fn owners(
+        &self,
+        time: usize,
+        rules: KeepRules,
+        progress: &Progress,
+    ) -> Result<(Arc<HeapState>, Arc<OwnerTree>)> {
+        let (heap, dominators) = self.dominators(time, rules, progress)?;
+        let tree = Arc::new(OwnerTree::new(&heap, rules, &dominators, progress)?);
+        Ok((heap, tree))
+    }
+
+    /// By which field the first object of each pair refers to the second, for people; `None` where the input does not
+    /// know.
+    ///
+    /// # Errors
+    /// As [`History::references`].
+    pub(crate) fn fields(
+        &self,
+        time: usize,
+        pairs: &[(ObjectId, ObjectId)],
+        progress: &Progress,
+    ) -> Result<Vec<Option<String>>> {
+        match self.series.values(self.points[time], progress)? {
+            Some(values) => {
+                let places = values.reference_places(pairs, progress)?;
+                Ok(places.into_iter().map(|place| place.map(|place| place.short())).collect())
+            }
+            None => Ok(vec![None; pairs.len()]),
+        }
+    }
+
     /// The dominator tree at a point in time, with the heap state whose objects it is about. Computed once for whoever asks
     /// for the same time and rules next, or next but one.
     ///
@@ -229,7 +296,7 @@ impl History {
         progress: &Progress,
     ) -> Result<(Arc<HeapState>, Arc<Dominators>)> {
         // Objects have the same numbers whenever the state is loaded.
-        let (heap, _) = self.grouped(time, progress)?;
+        let heap = self.heap(time, progress)?;
         let key = (self.points[time], rules);
         {
             let kept = self.dominators.lock().unwrap_or_else(|e| e.into_inner());
@@ -255,6 +322,21 @@ impl History {
     pub fn time_references(&self, time: usize, progress: &Progress) -> Result<TimeReferences> {
         let (heap, grouped) = self.grouped(time, progress)?;
         time_references(&heap, &grouped, &self.timeline, progress)
+    }
+
+    /// What the nodes of the tree of a time reach and retain, from the cache.
+    pub(super) fn amounts_from_cache(&self, time: usize, request: ClosureRequest) -> Option<(MemoryTree, Vec<GroupAmounts>)> {
+        let (kept, point) = (self.kept.as_ref()?, self.points[time]);
+        let tree = kept.tree(&*self.series, point, &self.grouping)?.tree;
+        let amounts = kept.amounts(&*self.series, point, request, tree.len())?;
+        Some((tree, amounts))
+    }
+
+    /// Puts it there.
+    pub(super) fn amounts_to_cache(&self, time: usize, request: ClosureRequest, amounts: &[GroupAmounts]) {
+        if let Some(kept) = &self.kept {
+            kept.keep_amounts(&*self.series, self.points[time], request, amounts);
+        }
     }
 
     pub(super) fn kept_amounts(&self) -> std::sync::MutexGuard<'_, KeptAmounts> {
@@ -304,6 +386,11 @@ impl History {
     }
 }
 
+/// Garbage too, where the grouping asks for it.
+fn with_wanted(options: GroupOptions, grouping: &Grouping) -> GroupOptions {
+    GroupOptions { include_unreachable: options.include_unreachable || grouping.wants_unreachable(), ..options }
+}
+
 fn time_point(info: &SnapshotInfo, unreachable: Amount) -> TimePoint {
     TimePoint { label: info.label.clone(), millis: info.millis, gc: info.gc.clone(), unreachable }
 }
@@ -325,6 +412,7 @@ fn recorded(
         progress.check()?;
         progress.advance(1);
         changed.extend_from_slice(tree.step(recording.log.changes(i), i.div_ceil(2) as u32));
+        tree.check()?;
         if wanted.next_if_eq(&i).is_some() {
             changed.sort_unstable();
             changed.dedup();

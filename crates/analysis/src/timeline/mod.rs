@@ -9,6 +9,7 @@ mod closures;
 mod growing;
 mod history;
 pub mod json;
+mod kept;
 mod metric;
 mod numbering;
 mod objects;
@@ -80,6 +81,8 @@ pub struct Timeline {
     separators: Vec<(Arc<str>, &'static str)>,
     /// Roles of which nodes lie below nodes of the same role: packages in packages, callers of callers.
     nested_roles: std::collections::HashSet<Arc<str>>,
+    /// Roles of nodes at which counting starts anew.
+    restarts: std::collections::HashSet<Arc<str>>,
     /// Names that several leaves have.
     shared_names: std::collections::HashSet<Arc<str>>,
 }
@@ -162,10 +165,29 @@ impl Timeline {
         path
     }
 
-    /// Whether `node` is `top` or lies below it.
+    /// Whether counting starts anew at a node: the objects below it are others than those of its parent, of which they
+    /// are no part.
+    pub fn restarts(&self, node: NodeId) -> bool {
+        !self.restarts.is_empty() && self.restarts.contains(self.role(node))
+    }
+
+    /// The node that a node's amounts are parts of: the nearest one, from itself upwards, at which counting starts anew,
+    /// or the root.
+    pub fn whole(&self, node: NodeId) -> NodeId {
+        let mut at = node;
+        while at != NodeId::ROOT && !self.restarts(at) {
+            at = NodeId(self.parent[at.index()]);
+        }
+        at
+    }
+
+    /// Whether `node` is `top` or lies below it, and its objects are part of those of `top`.
     pub fn is_within(&self, node: NodeId, top: NodeId) -> bool {
         let mut at = node;
         while self.level(at) > self.level(top) {
+            if self.restarts(at) {
+                return false;
+            }
             at = NodeId(self.parent[at.index()]);
         }
         at == top
@@ -312,6 +334,11 @@ impl Timeline {
 fn amount_at(changes: &[(u32, Amount)], t: usize) -> Amount {
     let after = changes.partition_point(|c| c.0 as usize <= t);
     after.checked_sub(1).map(|last| changes[last].1).unwrap_or_default()
+}
+
+/// The key of a path of names, the first of which is that of the root.
+pub(crate) fn key_of(names: &[&str]) -> String {
+    names.iter().map(|name| escape(name)).collect::<Vec<_>>().join("#")
 }
 
 fn escape(name: &str) -> String {

@@ -61,6 +61,7 @@ pub(super) fn finish(mut built: TimelineBuilder) -> (Timeline, Keys) {
         max,
         separators: built.separators,
         nested_roles,
+        restarts: built.restarts,
         shared_names,
     };
     (timeline, keys)

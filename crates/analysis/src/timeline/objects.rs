@@ -47,7 +47,7 @@ impl History {
         }
         // Parents come before their children.
         for node in timeline.nodes() {
-            if let Some(parent) = timeline.parent(node) {
+            if let Some(parent) = timeline.parent(node).filter(|_| !timeline.restarts(node)) {
                 inside[node.index()] |= inside[parent.index()];
             }
         }

@@ -56,7 +56,9 @@ impl Cut {
         let cut_objects: rustc_hash::FxHashSet<ObjectId> = self.references.keys().map(|&(from, _)| from).collect();
         let cut = |o: ObjectId| cut_objects.contains(&o).then_some(&self.references);
         let after = reached(&graph, &left, cut, progress)?;
-        Ok(before.without(&after))
+        let mut freed = before;
+        freed.subtract(&after);
+        Ok(freed)
     }
 }
 

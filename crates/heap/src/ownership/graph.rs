@@ -4,19 +4,21 @@
 //! (A reference from every instance to its class object would double the references of many heaps.) A type whose class
 //! object a GC root holds anyway has no node: it makes no difference.
 
-use super::KeepRules;
 use super::rules::is_permanent;
+use super::{KeepRules, unrecorded};
 use crate::{BitSet, HeapState, ObjectId, RootKind, TypeId};
 use ahash::AHashMap;
 
-/// The graph of one heap state under some rules. Cheap to make: a few bytes a type and a root.
+/// The graph of one heap state under some rules. Cheap to make: a few bytes a type and a root. States of traces are walked
+/// once for [`KeepGraph::unrecorded_roots`].
 pub struct KeepGraph<'h> {
     heap: &'h HeapState,
     rules: KeepRules,
     /// Whether every reference keeps: then nobody needs to look.
     plain: bool,
-    /// Objects that roots hold, ascending, each once.
+    /// Objects that roots hold, ascending, each once; those of `unrecorded` too.
     roots: Vec<ObjectId>,
+    unrecorded: Vec<ObjectId>,
     /// By type: its place in `types`, or [`NONE`].
     node_of_type: Vec<u32>,
     /// Types with a node, and their class objects.
@@ -50,7 +52,23 @@ impl<'h> KeepGraph<'h> {
             }
         }
         let plain = heap.referents().all().iter().all(|r| rules.keeps(r.strength));
-        KeepGraph { heap, rules, plain, roots, node_of_type, types, types_of_mirror, mirrors }
+        let mut graph = KeepGraph {
+            heap,
+            rules,
+            plain,
+            roots,
+            unrecorded: Vec::new(),
+            node_of_type,
+            types,
+            types_of_mirror,
+            mirrors,
+        };
+        if heap.origins().is_some() {
+            graph.unrecorded = unrecorded::unrecorded(&graph);
+            graph.roots.extend_from_slice(&graph.unrecorded);
+            graph.roots.sort_unstable();
+        }
+        graph
     }
 
     /// The heap state.
@@ -64,6 +82,13 @@ impl<'h> KeepGraph<'h> {
     #[inline]
     pub fn roots(&self) -> &[ObjectId] {
         &self.roots
+    }
+
+    /// Of [`KeepGraph::roots`], what must be held by roots that the source did not record: it says that more is alive than
+    /// the roots it knows lead to, as at the end of a young collection, which looks at few of them. What of it nothing else
+    /// leads to stands for the rest.
+    pub fn unrecorded_roots(&self) -> &[ObjectId] {
+        &self.unrecorded
     }
 
     /// Calls `each` with what an object refers to and keeps; once for each reference.
@@ -89,6 +114,12 @@ impl<'h> KeepGraph<'h> {
     #[inline]
     pub(super) fn is_keeper(&self, source: ObjectId, o: ObjectId) -> bool {
         self.plain || self.skipped(source) != Some(o) || self.keeps(source, o)
+    }
+
+    /// Whether one of the objects that refer to an object and keep it fits.
+    #[inline]
+    pub(super) fn has_keeper(&self, o: ObjectId, fits: impl Fn(ObjectId) -> bool) -> bool {
+        self.heap.referrers(o).iter().any(|&source| fits(source) && self.is_keeper(source, o))
     }
 
     /// The next node that a node (an object, or a type behind all objects) keeps and `wanted` says yes to. `cursor`

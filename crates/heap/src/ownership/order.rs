@@ -60,6 +60,27 @@ impl ReachOrder {
     }
 }
 
+/// Goes on from `open`, whose nodes are seen, to all that they keep.
+///
+/// # Errors
+/// When cancelled.
+pub(super) fn follow(graph: &KeepGraph<'_>, seen: &mut BitSet, open: &mut Vec<u32>, progress: &Progress) -> Result<()> {
+    let mut steps = 0usize;
+    while let Some(node) = open.pop() {
+        steps += 1;
+        if steps.is_multiple_of(CHECKED) {
+            progress.check()?;
+            progress.advance(CHECKED as u64);
+        }
+        graph.kept_nodes(node, |target| {
+            if seen.insert(target) {
+                open.push(target);
+            }
+        });
+    }
+    Ok(())
+}
+
 /// All objects in the order of their strongly connected components: what refers before what is referred to, where they
 /// are not in one component.
 pub(super) struct ComponentOrder {

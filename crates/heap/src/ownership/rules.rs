@@ -31,9 +31,11 @@ const PERMANENT_LOADERS: [&str; 4] = [
     "sun.misc.Launcher$ExtClassLoader",
 ];
 
-/// Whether a type is never unloaded. Hidden classes, which have a `/` in their name, come and go also with such loaders.
+/// Whether a type is never unloaded. Hidden classes, which have an address in their name, come and go also with such
+/// loaders.
 pub(super) fn is_permanent(of: &HeapType) -> bool {
-    !of.name.contains('/') && PERMANENT_LOADERS.iter().any(|loader| of.loader.starts_with(loader))
+    let hidden = of.name.rfind("0x").is_some_and(|at| of.name[..at].ends_with(['/', '.', '+']));
+    !hidden && PERMANENT_LOADERS.iter().any(|loader| of.loader.starts_with(loader))
 }
 
 impl KeepRules {

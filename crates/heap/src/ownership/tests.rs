@@ -1,7 +1,10 @@
 //! Owners and closures against what their definitions say, by taking objects out in turn.
 
 use super::sets::SetLimits;
-use super::{Cut, Dominators, GroupAmounts, GroupClosures, KeepGraph, KeepRules, ObjectGroups, ShortestPaths};
+use super::{
+    Cut, Dominators, GroupAmounts, GroupClosures, KeepGraph, KeepRules, ObjectClosures, ObjectGroups, ShortestPaths,
+    unrecorded,
+};
 use crate::progress::Progress;
 use crate::{Amount, BitSet, HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, Strength, TypeId, TypeKind};
 use proptest::prelude::*;
@@ -343,6 +346,57 @@ proptest! {
             for (group, found) in some.into_iter().zip(found) {
                 prop_assert_eq!(found, retained[group as usize]);
             }
+        }
+    }
+}
+
+fn bits(plan: &Plan, objects: &HashSet<u32>) -> BitSet {
+    let mut set = BitSet::new(plan.objects as usize);
+    objects.iter().for_each(|&o| {
+        set.insert(o);
+    });
+    set
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    #[test]
+    fn sets_of_objects_reach_and_retain_what_their_definitions_say(
+        plan in plans(),
+        soft: bool,
+        weak: bool,
+        set in prop::collection::hash_set(0u32..30, 0..12),
+    ) {
+        let rules = KeepRules { soft, weak, permanent_classes: false };
+        let heap = plan.heap();
+        let progress = Progress::new();
+        let closures = ObjectClosures::new(&heap, rules, &progress).expect("not cancelled");
+        prop_assert_eq!(closures.live(), &bits(&plan, &plan.reached(rules, &HashSet::new())));
+        let set: HashSet<u32> = set.into_iter().filter(|&o| o < plan.objects).collect();
+        let found = closures.of(&bits(&plan, &set), &progress).expect("not cancelled");
+        prop_assert_eq!(&found.retained, &bits(&plan, &plan.retained(&heap, rules, &set)));
+        prop_assert_eq!(&found.deep, &bits(&plan, &plan.deep(&heap, rules, &set)));
+        let all = found.deep.iter().collect::<Vec<_>>();
+        prop_assert_eq!(closures.amount(&found.deep), amount(&heap, all));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    /// What weak references alone lead to counts as alive in a heap state, and stands for what is alive without a root.
+    #[test]
+    fn unrecorded_roots_lead_to_all_that_is_alive_and_not_to_each_other(plan in plans()) {
+        let rules = KeepRules { permanent_classes: false, ..KeepRules::SOFT_AS_WEAK };
+        let heap = plan.heap();
+        let tops: Vec<u32> = unrecorded::unrecorded(&KeepGraph::new(&heap, rules)).iter().map(|top| top.0).collect();
+        let reached = |without: Option<u32>| {
+            let others = tops.iter().copied().filter(|top| Some(*top) != without);
+            let from = plan.roots.iter().copied().chain(others).collect();
+            plan.closure(&heap, rules, from, &HashSet::new(), true)
+        };
+        prop_assert_eq!(&bits(&plan, &reached(None)), heap.reachable());
+        for &top in &tops {
+            prop_assert!(!reached(Some(top)).contains(&top));
         }
     }
 }

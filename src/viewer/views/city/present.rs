@@ -1,13 +1,13 @@
 //! From the state of the viewer to [`SceneInput`]: instances, cones, camera record. Derives, decides nothing.
 
 use super::fly::CameraRig;
-use super::laid_out::Shown;
+use super::laid_out::{City, Shown};
 use super::pane::CityPane;
 use super::step::TimeStep;
 use crate::viewer::clock::Clock;
 use crate::viewer::panels::theme::pack;
 use crate::viewer::references::References;
-use crate::viewer::scene::records::{ConeRecord, NO_INSTANCE, ViewRecord};
+use crate::viewer::scene::records::{BoxRecord, ConeRecord, NO_INSTANCE, SELECTED, ViewRecord};
 use crate::viewer::scene::renderer::DrawPlan;
 use crate::viewer::scene::{SceneInput, Versioned};
 use crate::viewer::selection::{Selection, Target};
@@ -47,7 +47,7 @@ pub fn present(
     rig: Res<CameraRig>,
     mut scene: ResMut<SceneInput>,
     mut cone_count: ResMut<ConeCount>,
-    mut cone_key: Local<Option<ConeKey>>,
+    (mut cone_key, mut box_key): (Local<Option<ConeKey>>, Local<(u64, u64)>),
 ) {
     let clip_from_world = rig.clip_from_world();
     let palette = city::palette();
@@ -58,12 +58,16 @@ pub fn present(
     match &shown.0 {
         None => {
             scene.boxes = Versioned::default();
+            *box_key = Default::default();
             scene.cones = Versioned::default();
             *cone_key = None;
         }
         Some(city) => {
-            if scene.boxes.version != city.boxes.version {
-                scene.boxes = city.boxes.clone();
+            let several = selection.nodes().len() > 1;
+            let key = (city.boxes.version, if several { selection.revision() } else { 0 });
+            if *box_key != key {
+                *box_key = key;
+                scene.boxes = if several { with_selected(city, &selection) } else { city.boxes.clone() };
             }
             scene.before = step.before.clone();
             scene.after = step.after.clone();
@@ -143,4 +147,15 @@ pub fn present(
         selected: with_alpha(city::SELECTED_COLOUR),
         backdrop: palette.map(with_alpha),
     });
+}
+
+/// The boxes of a city, those that are selected marked. For several: one alone is marked by its number, and no box changes.
+fn with_selected(city: &City, selection: &Selection) -> Versioned<BoxRecord> {
+    let mut boxes = city.boxes.records.to_vec();
+    for node in selection.nodes() {
+        if let Some(record) = city.box_of(Target::Node(node)).and_then(|at| boxes.get_mut(at as usize)) {
+            record.paint[1] |= SELECTED;
+        }
+    }
+    Versioned::new(boxes)
 }

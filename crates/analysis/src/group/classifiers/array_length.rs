@@ -32,11 +32,15 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     })
 }
 
-/// The lengths that are numbers of so many bits.
 fn class_name(bits: u32) -> String {
+    format!("Length {}", doubling(bits))
+}
+
+/// The numbers of so many bits.
+pub(super) fn doubling(bits: u32) -> String {
     match bits {
-        0 => "Length 0".to_owned(),
-        1 => "Length 1".to_owned(),
-        bits => format!("Length {} to {}", 1u64 << (bits - 1), (1u64 << bits) - 1),
+        0 => "0".to_owned(),
+        1 => "1".to_owned(),
+        bits => format!("{} to {}", 1u64 << (bits - 1), (1u64 << bits) - 1),
     }
 }

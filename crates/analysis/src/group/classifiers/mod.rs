@@ -38,18 +38,28 @@ macro_rules! classifiers {
 }
 
 classifiers! {
+    address,
     type_,
     package,
     loader,
     loaders,
     kind,
     array_length,
+    referrers,
     site,
+    callers,
+    allocating_package,
+    domain_site,
+    domain,
+    feature,
     thread,
     subsystem,
     space,
     age,
+    reachable,
     rooted,
+    indirectly_rooted,
     points_to,
     pointed_from,
+    owner,
 }

@@ -1,15 +1,21 @@
-//! The types of the objects that refer to an object.
+//! The types of the objects that refer to an object; with a list, those objects in its place.
 
 use crate::group::registry::RegistryError;
-use crate::group::{Cardinality, ClassifierMeta, Reads, Registry, type_names};
+use crate::group::transform;
+use crate::group::{ByFunction, Cardinality, ClassifierMeta, OtherObjects, Reads, Registry, type_names};
 
 pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     let meta = ClassifierMeta::new("pointed-from", "Pointed from")
-        .describe("The types of the objects that refer to it; several may", "java.util.ArrayList")
+        .describe(
+            "The types of the objects that refer to it, of which there may be several; with a list of classifiers in \
+             parentheses, those objects, each once, in a row of their own",
+            "java.util.ArrayList",
+        )
         .reads(Reads::REFERRERS | Reads::TYPE)
         .cardinality(Cardinality::Many);
-    registry.add(meta, |object, values| match type_names(object.referrers()) {
+    let plain = ByFunction::new(meta.clone(), |object, values| match type_names(object.referrers()) {
         types if types.is_empty() => values.one("Pointed from nothing"),
         types => types.into_iter().for_each(|t| values.one(t)),
-    })
+    });
+    transform::register(registry, meta, OtherObjects::Referring, Reads::REFERRERS, plain)
 }

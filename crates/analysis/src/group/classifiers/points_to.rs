@@ -1,15 +1,18 @@
-//! The types of the objects that an object refers to.
+//! The types of the objects that an object refers to; with a list, those objects in its place.
 
 use crate::group::registry::RegistryError;
-use crate::group::{Cardinality, ClassifierMeta, Reads, Registry, type_names};
+use crate::group::transform;
+use crate::group::{ByFunction, Cardinality, ClassifierMeta, OtherObjects, Reads, Registry, type_names};
 
 pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     let meta = ClassifierMeta::new("points-to", "Points to")
-        .describe("The types of the objects it refers to; an object may refer to several", "java.lang.String")
+        .describe("The types of the objects it refers to, of which there may be several; with a list of classifiers in parentheses, \
+             those objects, each once, in a row of their own", "java.lang.String")
         .reads(Reads::REFERENCES | Reads::TYPE)
         .cardinality(Cardinality::Many);
-    registry.add(meta, |object, values| match type_names(object.references()) {
+    let plain = ByFunction::new(meta.clone(), |object, values| match type_names(object.references()) {
         types if types.is_empty() => values.one("Points to nothing"),
         types => types.into_iter().for_each(|t| values.one(t)),
-    })
+    });
+    transform::register(registry, meta, OtherObjects::Referred, Reads::REFERENCES, plain)
 }

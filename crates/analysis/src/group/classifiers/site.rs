@@ -1,6 +1,6 @@
 //! The allocation site: the allocating method, below it its caller, and so on.
 
-use crate::group::registry::{OptionInfo, RegistryError};
+use crate::group::registry::{ClassifierRequest, OptionInfo, RegistryError};
 use crate::group::{ByFunction, ClassifierMeta, Reads, Registry};
 use std::sync::Arc;
 
@@ -19,14 +19,19 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
         .reads(Reads::SITE)
         .joined_by(" ‹ ");
     registry.add_with_options(meta.clone(), &OPTIONS, move |request| {
-        let depth = match request.value("depth").map(str::parse) {
-            None => usize::MAX,
-            Some(Ok(depth @ 1..)) => depth,
-            Some(_) => return Err("the depth is a number of frames, 1 or more".to_owned()),
-        };
+        let depth = depth(request)?;
         Ok(Arc::new(ByFunction::new(meta.clone(), move |object, values| match object.site() {
             [] => values.one("(unknown site)"),
             frames => values.chain(frames.iter().take(depth)),
         })))
     })
+}
+
+/// The option `depth`.
+pub(super) fn depth(request: &ClassifierRequest<'_>) -> Result<usize, String> {
+    match request.value("depth").map(str::parse) {
+        None => Ok(usize::MAX),
+        Some(Ok(depth @ 1..)) => Ok(depth),
+        Some(_) => Err("the depth is a number of frames, 1 or more".to_owned()),
+    }
 }

@@ -1,0 +1,299 @@
+//! What leaks: the places where retained bytes accumulate over time, who owns them, and what they fill up with.
+
+use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use crate::ownership::{
+    Accumulation, AccumulationRules, Elements, OwnerHistory, OwnerPath, accumulations, ends, owner_paths,
+};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
+use crate::timeline::{History, Source, Unit, key_of};
+use memory_city_heap::error::Result;
+use memory_city_heap::ownership::{Dominators, KeepRules};
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{HeapState, ObjectId};
+use std::cmp::Reverse;
+
+pub(super) fn analysis() -> Box<dyn Analysis> {
+    Box::new(Leak)
+}
+
+struct Leak;
+
+impl Analysis for Leak {
+    fn describe(&self) -> Description {
+        let percent = |id, title, explanation, default| Parameter {
+            id,
+            title,
+            explanation,
+            kind: ParameterKind::Number { default, least: 0, most: 100 },
+        };
+        let rules = AccumulationRules::default();
+        Description {
+            id: "leak",
+            title: "What leaks",
+            explanation: "Where the heap grows: the growth of retained bytes is followed down the owners (what alone \
+                keeps objects alive, by static field, thread and type) to the deepest place that still holds most of it \
+                and fans out into many like elements. What grew once and then stayed is not told. Looks at the first and \
+                last point in time and some between.",
+            needs: &[Need::TwoTimes, Need::Objects],
+            parameters: vec![
+                Parameter {
+                    id: "times",
+                    title: "Times",
+                    explanation: "At how many points in time owners are found, the first and the last among them",
+                    kind: ParameterKind::Number { default: 5, least: 2, most: u64::MAX },
+                },
+                Parameter {
+                    id: "top",
+                    title: "Places",
+                    explanation: "How many places are listed, those that grow most first",
+                    kind: ParameterKind::Number { default: 5, least: 1, most: u64::MAX },
+                },
+                Parameter {
+                    id: "least",
+                    title: "Least growth",
+                    explanation: "Bytes: places that grow by less are left out",
+                    kind: ParameterKind::Number { default: rules.least_bytes, least: 0, most: u64::MAX },
+                },
+                percent(
+                    "least_share",
+                    "Least share",
+                    "Percent of what the heap grows: places that grow by less are left out",
+                    (100.0 * rules.least_of_growth) as u64,
+                ),
+                percent(
+                    "follow",
+                    "Follow",
+                    "Percent: growth is followed to the place below that has so much of it",
+                    (100.0 * rules.most) as u64,
+                ),
+                Parameter {
+                    id: "soft",
+                    title: "Soft references",
+                    explanation: "Whether soft references keep what they refer to",
+                    kind: ParameterKind::Choice { default: "keep", choices: &["keep", "as-weak"] },
+                },
+            ],
+        }
+    }
+
+    fn run(
+        &self,
+        document: &Source,
+        window: TimeWindow,
+        arguments: &Arguments,
+        progress: &Progress,
+    ) -> Result<Findings> {
+        let Some(heaps) = document.heaps() else { return Ok(Findings::default()) };
+        let keep = match arguments.word("soft") {
+            "as-weak" => KeepRules::SOFT_AS_WEAK,
+            _ => KeepRules::default(),
+        };
+        let rules = AccumulationRules {
+            least_bytes: arguments.number("least"),
+            least_of_growth: arguments.number("least_share") as f64 / 100.0,
+            most: arguments.number("follow") as f64 / 100.0,
+            ..AccumulationRules::default()
+        };
+        let times = spread(window, arguments.count("times"));
+        let mut history = OwnerHistory::default();
+        for &time in &times {
+            progress.check()?;
+            history.add(&*heaps.owners(time, keep, progress)?.1);
+        }
+        let points = accumulations(&history, rules);
+        let listed = &points[..points.len().min(arguments.count("top"))];
+        let paths = paths(heaps, window.to, keep, &history, listed, progress)?;
+        let (mut answers, mut notes) = (Vec::new(), Vec::new());
+        for (point, path) in listed.iter().zip(&paths) {
+            answers.push(sentence(&history, point));
+            if let Some(path) = path {
+                answers.push(format!("    {}", path.text()));
+            }
+        }
+        if listed.is_empty() {
+            answers.push(match nothing(&history) {
+                0.. => "Nothing accumulates: no place grows and still does at the end.".to_owned(),
+                less => {
+                    format!("Nothing accumulates: the heap is {} smaller at the end.", bytes_text(less.unsigned_abs()))
+                }
+            });
+        } else if times.len() == 2 {
+            notes.push(
+                "Two points in time cannot tell a leak from what grows once and then stays: a third one would."
+                    .to_owned(),
+            );
+        }
+        let rows = listed.iter().zip(&paths).map(|(point, path)| row(&history, point, path.as_ref())).collect();
+        let left_out = Some(((points.len() - listed.len()) as u64, "places that grow".to_owned()));
+        let table = ResultTable {
+            header: TableHeader {
+                id: "leaks".into(),
+                title: "Where the heap grows".into(),
+                columns: columns(),
+                ..TableHeader::default()
+            },
+            rows,
+            left_out,
+            empty_text: "No place.".into(),
+        };
+        Ok(Findings { answers, tables: vec![table], notes, ..Findings::default() })
+    }
+}
+
+fn nothing(history: &OwnerHistory) -> i64 {
+    history.places().first().map_or(0, |heap| heap.growth())
+}
+
+/// Some points in time of a window, evenly spread, both ends among them.
+fn spread(window: TimeWindow, most: usize) -> Vec<usize> {
+    let steps = window.to - window.from;
+    let wanted = steps.min(most.max(2) - 1);
+    let mut times: Vec<usize> =
+        (0..=wanted).map(|i| window.from + if wanted == 0 { 0 } else { i * steps / wanted }).collect();
+    times.dedup();
+    times
+}
+
+/// How an example of each point hangs on its root, by fields, where the input knows them.
+fn paths(
+    heaps: &History,
+    time: usize,
+    rules: KeepRules,
+    history: &OwnerHistory,
+    points: &[Accumulation],
+    progress: &Progress,
+) -> Result<Vec<Option<OwnerPath>>> {
+    let (heap, dominators) = heaps.dominators(time, rules, progress)?;
+    let example = |p: &Accumulation| {
+        let example = |place: u32| history.places()[place as usize].largest.map(|(o, _)| o);
+        let (place, element) = match &p.elements {
+            Elements::Below(below) => (example(p.place), below.first().and_then(|&p| example(p))),
+            Elements::Own | Elements::Larger => (example(p.place), None),
+        };
+        place.map(|o| most_of(&heap, &dominators, o)).or(element)
+    };
+    let examples: Vec<_> = points.iter().map(example).collect();
+    owner_paths(heaps, time, rules, &examples, progress)
+}
+
+/// Of what an object owns, the object deepest down that alone keeps most of it: the array of the list, not the list.
+///
+/// Ends at the first of a chain of objects of one type: which node of a list comes last says nothing.
+fn most_of(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> ObjectId {
+    let mut at = o;
+    loop {
+        let next = dominators.owned(Some(at)).max_by_key(|&below| (dominators.retained(below).bytes, Reverse(below)));
+        let most = |next: &ObjectId| 10 * dominators.retained(*next).bytes >= 7 * dominators.retained(at).bytes;
+        let chained = |next: &ObjectId| heap.type_of(*next) == heap.type_of(at);
+        match next.filter(most).filter(|next| !chained(next)) {
+            Some(next) => at = next,
+            None => return at,
+        }
+    }
+}
+
+/// The place in words: its path without the packages that everybody knows.
+fn place_text(history: &OwnerHistory, place: u32) -> String {
+    let names = history.path(place);
+    match &names[..] {
+        [class, field, rest @ ..] if class.starts_with("class ") && field.starts_with("static ") => {
+            let top = format!("{}.{}", &class["class ".len()..], &field["static ".len()..]);
+            std::iter::once(top).chain(rest.iter().map(|n| n.to_string())).collect::<Vec<_>>().join(" › ")
+        }
+        names => names.iter().map(|n| n.to_string()).collect::<Vec<_>>().join(" › "),
+    }
+}
+
+/// The key of a place in a timeline that is grouped by owner.
+fn owner_key(history: &OwnerHistory, place: u32) -> String {
+    let names = history.path(place);
+    let heap = history.places().first().map(|heap| &*heap.name);
+    key_of(&heap.into_iter().chain(names.iter().map(|name| &**name)).collect::<Vec<_>>())
+}
+
+fn elements_text(history: &OwnerHistory, point: &Accumulation) -> String {
+    let at = |place: u32| &history.places()[place as usize];
+    match &point.elements {
+        Elements::Below(below) => {
+            let kind = |&p: &u32| {
+                let (first, last) = ends(&at(p).held, |h| h.heads);
+                format!("{} {} ({} at first)", count_text(last), at(p).name, count_text(first))
+            };
+            let mut kinds: Vec<String> = below.iter().take(KINDS).map(kind).collect();
+            if below.len() > KINDS {
+                kinds.push(format!("{} other kinds", below.len() - KINDS));
+            }
+            kinds.join(", ")
+        }
+        Elements::Own | Elements::Larger => at(point.place).name.to_string(),
+    }
+}
+
+/// Kinds of elements that are named in a sentence.
+const KINDS: usize = 4;
+
+fn sentence(history: &OwnerHistory, point: &Accumulation) -> String {
+    let (before, after) = point.count;
+    let grown = bytes_text(point.bytes.1.saturating_sub(point.bytes.0));
+    let place = place_text(history, point.place);
+    let holds = match point.elements {
+        Elements::Below(_) => format!("holds {}", elements_text(history, point)),
+        Elements::Own => format!("are {} objects ({} at first)", count_text(after), count_text(before)),
+        Elements::Larger => "became larger".to_owned(),
+    };
+    format!("{place} {holds}: +{grown}, {:.0} % of the growth of the heap", 100.0 * point.share)
+}
+
+fn columns() -> Vec<Column> {
+    let objects = CellKind::Number(Unit::Objects);
+    let bytes = CellKind::Number(Unit::Bytes);
+    vec![
+        Column::new("place", "Place", CellKind::Text, "Who owns what grows, from the root down"),
+        Column::new("elements", "Elements", CellKind::Text, "The type of what it fills up with"),
+        Column::new("first", "At first", objects, "Elements at the first point in time"),
+        Column::new("last", "At last", objects, "Elements at the last point in time"),
+        Column::new("retained_first", "Retained at first", bytes, "What it kept alive at the first point in time"),
+        Column::new("retained", "Retained", bytes, "What it keeps alive at the last point in time"),
+        Column::new("growth", "Growth", CellKind::Change(Unit::Bytes), "The difference of the two"),
+        Column::new("share", "Share of growth", CellKind::Percent, "Part of the growth of the whole heap"),
+        Column::new("path", "Path", CellKind::Text, "From the GC root to it, by fields"),
+        Column::new("owner", "Owner", CellKind::Text, "The key of the place when grouped by owner"),
+    ]
+}
+
+fn row(history: &OwnerHistory, point: &Accumulation, path: Option<&OwnerPath>) -> Row {
+    let (first, last) = point.bytes;
+    Row {
+        cells: vec![
+            Cell::Text(place_text(history, point.place)),
+            Cell::Text(elements_text(history, point)),
+            Cell::Number(point.count.0),
+            Cell::Number(point.count.1),
+            Cell::Number(first),
+            Cell::Number(last),
+            Cell::Change(super::change(first, last)),
+            Cell::Percent(100.0 * point.share),
+            path.map_or(Cell::Empty, |path| Cell::Text(path.text())),
+            Cell::Text(owner_key(history, point.place)),
+        ],
+        ..Row::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_spread_evenly() {
+        for (from, to, most, expected) in [
+            (0, 7, 5, vec![0, 1, 3, 5, 7]),
+            (2, 3, 5, vec![2, 3]),
+            (0, 4, 5, vec![0, 1, 2, 3, 4]),
+            (0, 100, 3, vec![0, 50, 100]),
+            (3, 3, 5, vec![3]),
+        ] {
+            assert_eq!(spread(TimeWindow { from, to }, most), expected);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What somebody who writes a grouping may want to write next.
+
+use super::Registry;
+use super::expression::is_of_name;
+use super::filter;
+use super::registry::Inside;
+
+/// Where the name at the end of a text begins.
+fn last_name(text: &str) -> usize {
+    text.trim_end_matches(is_of_name).len()
+}
+
+/// What somebody who writes a grouping may want to write next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The whole text with it.
+    pub text: String,
+    /// What is put in.
+    pub name: String,
+    /// What it is, a line.
+    pub description: String,
+}
+
+impl Registry {
+    /// What could stand at the end of a text that is being written: names of classifiers, behind an open parenthesis
+    /// options, that begin with what stands there, then those that hold it elsewhere.
+    pub fn complete(&self, text: &str) -> Vec<Completion> {
+        let (before, begun) = text.split_at(last_name(text));
+        let ended = before.trim_end();
+        let word = &ended[last_name(ended)..];
+        if ended.ends_with(|c| is_of_name(c) || c == ')' || c == ']') && !["and", "not"].contains(&word) {
+            // Another name cannot follow.
+            return Vec::new();
+        }
+        let begun = begun.to_lowercase();
+        let classifiers = || self.entries().iter().map(|e| (e.meta.id.to_string(), e.meta.description.to_string()));
+        let inside = innermost_open(before).map(|open| {
+            let name = before[..open].trim_end();
+            self.entry(&name[last_name(name)..])
+        });
+        let offers: Vec<(String, String)> = match inside {
+            Some(None) => Vec::new(),
+            Some(Some(entry)) if entry.inside == Inside::Options => {
+                let with_value = |o: &super::registry::OptionInfo| match o.example {
+                    Some(_) => format!("{}=", o.name),
+                    None => o.name.to_owned(),
+                };
+                entry.options.iter().map(|o| (with_value(o), o.description.to_owned())).collect()
+            }
+            Some(Some(entry)) if entry.inside == Inside::Conditions => {
+                let numbers = filter::NUMBERS.iter().map(|n| (n.name.to_owned(), n.description.to_owned()));
+                let known = self.entries().iter().filter(|e| e.inside == Inside::Options);
+                let known = known.filter(|e| filter::NUMBERS.iter().all(|n| n.name != e.meta.id));
+                numbers.chain(known.map(|e| (e.meta.id.to_string(), e.meta.description.to_string()))).collect()
+            }
+            _ => classifiers().collect(),
+        };
+        let rank = |name: &str| match name.find(&begun) {
+            Some(0) => Some(0),
+            Some(_) => Some(1),
+            None => None,
+        };
+        let mut ranked: Vec<(i32, Completion)> = offers
+            .into_iter()
+            .filter_map(|(name, description)| {
+                Some((rank(&name)?, Completion { text: format!("{before}{name}"), name, description }))
+            })
+            .collect();
+        ranked.sort_by_key(|(rank, _)| *rank);
+        ranked.into_iter().map(|(_, completion)| completion).collect()
+    }
+}
+
+/// Where the parenthesis stands in which a text ends.
+fn innermost_open(text: &str) -> Option<usize> {
+    let mut closed = 0;
+    for (i, c) in text.char_indices().rev() {
+        match c {
+            ')' | ']' => closed += 1,
+            '(' | '[' if closed == 0 => return Some(i),
+            '(' | '[' => closed -= 1,
+            _ => {}
+        }
+    }
+    None
+}

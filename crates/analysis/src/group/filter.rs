@@ -1,0 +1,225 @@
+//! Filters: conditions on objects. What does not hold them reaches no group.
+//!
+//! A condition asks for a number of an object (`size > 1MB`), for a value of any classifier (`package = com.acme`,
+//! `site ~ cart`), or for a filter, which is true or false (`reachable`).
+
+use super::classifier::GroupingRun;
+use super::registry::{Inside, RegistryError};
+use super::{Cardinality, Classifier, ClassifierMeta, ObjectValues, ObjectView, Reads, Registry};
+use memory_city_heap::error::{Error, Result};
+use std::sync::Arc;
+
+/// A condition, for messages.
+pub(super) const EXAMPLE: &str = "package = com.acme and size > 1kB";
+
+/// How values are compared; longer ones first.
+pub(super) const OPERATORS: [&str; 9] = ["!=", "!~", "<=", ">=", "==", "=", "~", "<", ">"];
+
+/// A number of an object that can be compared.
+pub(super) struct AskedNumber {
+    pub name: &'static str,
+    pub description: &'static str,
+    pub reads: Reads,
+    of: fn(&ObjectView<'_>) -> Option<u64>,
+}
+
+pub(super) const NUMBERS: [AskedNumber; 5] = [
+    AskedNumber { name: "size", description: "Shallow bytes", reads: Reads::SIZE, of: |o| o.size() },
+    AskedNumber {
+        name: "length",
+        description: "Elements of an array; of nothing else",
+        reads: Reads::LENGTH,
+        of: |o| o.length().map(u64::from),
+    },
+    AskedNumber {
+        name: "age",
+        description: "Garbage collections survived",
+        reads: Reads::AGE,
+        of: |o| o.age().map(u64::from),
+    },
+    AskedNumber {
+        name: "references",
+        description: "References it holds that are not null",
+        reads: Reads::REFERENCES,
+        of: |o| Some(o.references().count() as u64),
+    },
+    AskedNumber {
+        name: "referrers",
+        description: "References to it",
+        reads: Reads::REFERRERS,
+        of: |o| Some(o.referrers().count() as u64),
+    },
+];
+
+/// Whether an operator asks which of two is larger.
+pub(super) fn orders(operator: &str) -> bool {
+    operator.starts_with(['<', '>'])
+}
+
+/// A number as people write it: `100`, `1.5MB`, `2 KiB`.
+pub(super) fn number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number: f64 = text[..digits].parse().ok()?;
+    let units = [
+        ("", 1.0),
+        ("B", 1.0),
+        ("k", 1e3),
+        ("M", 1e6),
+        ("G", 1e9),
+        ("kB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("KiB", 1024.0),
+        ("MiB", 1048576.0),
+        ("GiB", 1073741824.0),
+    ];
+    let unit = units.iter().find(|(unit, _)| *unit == text[digits..].trim())?;
+    Some(number * unit.1)
+}
+
+/// A condition on an object.
+#[derive(Clone)]
+pub(super) struct FilterCondition {
+    not: bool,
+    asks: Asks,
+}
+
+#[derive(Clone)]
+enum Asks {
+    Number { of: fn(&ObjectView<'_>) -> Option<u64>, reads: Reads, operator: String, than: f64 },
+    Value { of: Arc<dyn Classifier>, contains: bool, value: String },
+    Holds(Arc<dyn Classifier>),
+}
+
+impl std::fmt::Debug for FilterCondition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FilterCondition").field("not", &self.not).finish_non_exhaustive()
+    }
+}
+
+impl FilterCondition {
+    pub fn number(not: bool, asked: &AskedNumber, operator: &str, than: f64) -> FilterCondition {
+        let asks = Asks::Number { of: asked.of, reads: asked.reads, operator: operator.to_owned(), than };
+        FilterCondition { not, asks }
+    }
+
+    pub fn value(not: bool, of: Arc<dyn Classifier>, operator: &str, value: &str) -> FilterCondition {
+        let contains = operator.ends_with('~');
+        let value = if contains { value.to_lowercase() } else { value.to_owned() };
+        FilterCondition { not: not != operator.starts_with('!'), asks: Asks::Value { of, contains, value } }
+    }
+
+    pub fn holds(not: bool, of: Arc<dyn Classifier>) -> FilterCondition {
+        FilterCondition { not, asks: Asks::Holds(of) }
+    }
+
+    fn classifier(&self) -> Option<&Arc<dyn Classifier>> {
+        match &self.asks {
+            Asks::Number { .. } => None,
+            Asks::Value { of, .. } | Asks::Holds(of) => Some(of),
+        }
+    }
+
+    fn reads(&self) -> Reads {
+        match &self.asks {
+            Asks::Number { reads, .. } => *reads,
+            Asks::Value { of, .. } | Asks::Holds(of) => of.meta().reads,
+        }
+    }
+
+    fn is_met(&self, object: &ObjectView<'_>, values: &mut ObjectValues) -> bool {
+        values.clear();
+        let met = match &self.asks {
+            Asks::Number { of, reads, operator, than } => of(&object.for_reader(*reads)).is_some_and(|number| {
+                let number = number as f64;
+                match &**operator {
+                    "<" => number < *than,
+                    "<=" => number <= *than,
+                    ">" => number > *than,
+                    ">=" => number >= *than,
+                    "!=" => number != *than,
+                    _ => number == *than,
+                }
+            }),
+            Asks::Holds(of) => {
+                of.classify(&object.for_reader(of.meta().reads), values);
+                values.is_true()
+            }
+            Asks::Value { of, contains, value } => {
+                of.classify(&object.for_reader(of.meta().reads), values);
+                let separator = of.meta().separator.unwrap_or(" › ");
+                values.chains().any(|chain| {
+                    let mut whole = String::new();
+                    for name in chain {
+                        whole.push_str(if whole.is_empty() { "" } else { separator });
+                        whole.push_str(name);
+                        // Any part of a hierarchy, and all down to it.
+                        if !contains && (name == value || whole == *value) {
+                            return true;
+                        }
+                    }
+                    *contains && whole.to_lowercase().contains(value.as_str())
+                })
+            }
+        };
+        met != self.not
+    }
+}
+
+/// Lets through what meets all conditions.
+struct ObjectFilter {
+    meta: ClassifierMeta,
+    conditions: Vec<FilterCondition>,
+}
+
+impl Classifier for ObjectFilter {
+    fn meta(&self) -> &ClassifierMeta {
+        &self.meta
+    }
+
+    fn classify(&self, object: &ObjectView<'_>, values: &mut ObjectValues) {
+        let mut answers = ObjectValues::default();
+        if self.conditions.iter().all(|condition| condition.is_met(object, &mut answers)) {
+            values.pass();
+        }
+    }
+
+    fn passes(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, run: &GroupingRun<'_>) -> Result<Option<Arc<dyn Classifier>>> {
+        let mut conditions = self.conditions.clone();
+        for condition in &mut conditions {
+            if let Asks::Value { of, .. } | Asks::Holds(of) = &mut condition.asks
+                && let Some(ready) = of.prepare(run)?
+            {
+                *of = ready;
+            }
+        }
+        Ok(Some(Arc::new(ObjectFilter { meta: self.meta.clone(), conditions })))
+    }
+
+    fn failure(&self) -> Option<Error> {
+        self.conditions.iter().filter_map(FilterCondition::classifier).find_map(|c| c.failure())
+    }
+}
+
+/// Adds `filter`.
+pub(super) fn register(registry: &mut Registry) -> std::result::Result<(), RegistryError> {
+    let meta = ClassifierMeta::new("filter", "Filter")
+        .describe("Leaves out all objects but those that meet its conditions; it makes no groups of its own", EXAMPLE)
+        .cardinality(Cardinality::Filter);
+    registry.add_entry(meta.clone(), &[], Inside::Conditions, move |request| {
+        let conditions = request.conditions.to_vec();
+        let reads = conditions.iter().fold(Reads::empty(), |all, c| all | c.reads());
+        let meta = ClassifierMeta {
+            name: format!("Only {}", request.text).into(),
+            description: format!("Only objects with {}", request.text).into(),
+            reads,
+            ..meta.clone()
+        };
+        Ok(Arc::new(ObjectFilter { meta, conditions }))
+    })
+}

@@ -1,0 +1,210 @@
+//! Transformers: objects at the other end of references in place of those of a group, classified in turn.
+//!
+//! Below a group `type>pointed-from(package>type)` puts a row at which counting starts anew: under it are the objects that
+//! refer to any object of the group, each once, by package and type. Transformers nest. An object is in its own groups and
+//! in those of all rows that it is under.
+//!
+//! Each transformer is one pass over all objects, in parallel: an object takes the groups that those at the other end of
+//! its references are in, and goes on from their rows. So work grows with references, not with pairs of objects.
+
+use super::by_object::{ByObject, GroupingStage, too_much};
+use super::classifier::GroupingRun;
+use super::registry::{Inside, RegistryError};
+use super::{Cardinality, Classifier, ClassifierMeta, ObjectValues, ObjectView, Reads, Registry, classifier};
+use ahash::AHashMap;
+use memory_city_heap::error::Result;
+use memory_city_heap::{BitSet, HeapState, ObjectId};
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// The objects that a transformer puts in place of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherObjects {
+    /// Those it refers to.
+    Referred,
+    /// Those that refer to it.
+    Referring,
+}
+
+/// Which objects take the place of those of a group, and how they are classified.
+#[derive(Clone)]
+pub struct Transform {
+    /// The objects.
+    pub others: OtherObjects,
+    /// What the row of them is called.
+    pub row: &'static str,
+    /// How they are classified.
+    pub list: Vec<Arc<dyn Classifier>>,
+}
+
+impl Transform {
+    /// The role of the rows: not that of the classifier of the same name, whose groups are no rows.
+    pub(super) fn role(&self) -> String {
+        format!("{} (objects)", self.row)
+    }
+}
+
+/// A transformer: it gives an object no values, others take its place.
+struct Transformer {
+    meta: ClassifierMeta,
+    transform: Transform,
+}
+
+impl Classifier for Transformer {
+    fn meta(&self) -> &ClassifierMeta {
+        &self.meta
+    }
+
+    fn classify(&self, _: &ObjectView<'_>, _: &mut ObjectValues) {}
+
+    fn transform(&self) -> Option<&Transform> {
+        Some(&self.transform)
+    }
+
+    fn prepare(&self, run: &GroupingRun<'_>) -> Result<Option<Arc<dyn Classifier>>> {
+        let list = classifier::prepared(&self.transform.list, run)?;
+        let transform = Transform { list, ..self.transform.clone() };
+        Ok(Some(Arc::new(Transformer { meta: self.meta.clone(), transform })))
+    }
+}
+
+/// Adds a classifier that is a transformer where a list of classifiers stands in its parentheses.
+pub(super) fn register(
+    registry: &mut Registry,
+    meta: ClassifierMeta,
+    others: OtherObjects,
+    needs: Reads,
+    plain: impl Classifier + 'static,
+) -> std::result::Result<(), RegistryError> {
+    let plain: Arc<dyn Classifier> = Arc::new(plain);
+    registry.add_entry(meta.clone(), &[], Inside::List, move |request| {
+        if request.list.is_empty() {
+            return Ok(Arc::clone(&plain));
+        }
+        let list = request.list.to_vec();
+        let join =
+            |text: fn(&ClassifierMeta) -> &str| list.iter().map(|c| text(c.meta())).collect::<Vec<_>>().join(" › ");
+        let row = match others {
+            OtherObjects::Referred => "Points to",
+            OtherObjects::Referring => "Pointed from",
+        };
+        let which = match others {
+            OtherObjects::Referred => "the objects they refer to",
+            OtherObjects::Referring => "the objects that refer to them",
+        };
+        let meta = ClassifierMeta {
+            name: format!("{row} ({})", join(|m| &m.name)).into(),
+            description: format!("{which}, by {}", join(|m| &m.name)).into(),
+            reads: list.iter().fold(needs, |all, c| all | c.meta().reads),
+            cardinality: Cardinality::Transformer,
+            ..meta.clone()
+        };
+        Ok(Arc::new(Transformer { meta, transform: Transform { others, row, list } }))
+    })
+}
+
+/// The neighbours of an object.
+fn neighbours(heap: &HeapState, others: OtherObjects, o: ObjectId) -> &[ObjectId] {
+    match others {
+        OtherObjects::Referred => heap.references(o),
+        OtherObjects::Referring => heap.referrers(o),
+    }
+}
+
+/// Puts what the transformers of a list ask for below the groups that objects are in.
+pub(super) fn add(
+    stage: &GroupingStage<'_>,
+    list: &[Arc<dyn Classifier>],
+    groups: ByObject,
+    tree: &mut super::MemoryTree,
+) -> Result<ByObject> {
+    let transforms: Vec<&Transform> = list.iter().filter_map(|c| c.transform()).collect();
+    if transforms.is_empty() {
+        return Ok(groups);
+    }
+    // From each transform to those inside it; the depth is that of the text, which is limited.
+    let mut all = Vec::new();
+    for transform in transforms {
+        let role = transform.role();
+        let from = &groups;
+        let opposite = match transform.others {
+            OtherObjects::Referred => OtherObjects::Referring,
+            OtherObjects::Referring => OtherObjects::Referred,
+        };
+        let start = |o: ObjectId, starts: &mut Vec<u32>| {
+            from_neighbours(from, neighbours(stage.heap, opposite, o), stage.among, starts);
+        };
+        let row = |tree: &mut super::MemoryTree, start: u32| tree.restart(start - 1, &role, transform.row);
+        let found = stage.group(&transform.list, start, &row, tree)?;
+        all.push(add(stage, &transform.list, found, tree)?);
+    }
+    all.insert(0, groups);
+    together(stage, all)
+}
+
+/// The groups that objects are in, each once.
+fn from_neighbours(groups: &ByObject, neighbours: &[ObjectId], among: Option<&BitSet>, found: &mut Vec<u32>) {
+    // Many objects are in the same groups: an object of a million references asks for a handful of lists.
+    let mut lists: FxHashSet<u32> = FxHashSet::default();
+    let mut last = u32::MAX;
+    for &o in neighbours.iter().filter(|o| among.is_none_or(|all| all.contains(o.0))) {
+        let list = groups.list_of(o);
+        if list != last && lists.insert(list) {
+            // A group by number, counted from 1: 0 is where a pass without groups starts.
+            found.extend(groups.lists[list as usize].iter().map(|group| group + 1));
+        }
+        last = list;
+    }
+    if lists.len() > 1 {
+        found.sort_unstable();
+        found.dedup();
+    }
+}
+
+/// For each object all groups that it is in.
+fn together(stage: &GroupingStage<'_>, all: Vec<ByObject>) -> Result<ByObject> {
+    let shift = stage.shift;
+    let mut lists: Vec<Box<[u32]>> = vec![Box::default()];
+    let mut known: AHashMap<Vec<u32>, u32> = AHashMap::default();
+    known.insert(vec![0; all.len()], 0);
+    let mut listed = 0;
+    let mut parts = Vec::with_capacity(all[0].parts.len());
+    for part in 0..all[0].parts.len() {
+        stage.progress.check()?;
+        let columns: Vec<&[u32]> = all.iter().map(|groups| &*groups.parts[part]).collect();
+        // Which combinations there are is found in parallel, what they come to is worked out once.
+        let new: FxHashSet<Vec<u32>> = (0..columns[0].len())
+            .into_par_iter()
+            .fold(FxHashSet::default, |mut found: FxHashSet<Vec<u32>>, i| {
+                let numbers: Vec<u32> = columns.iter().map(|c| c[i]).collect();
+                if !known.contains_key(&numbers) {
+                    found.insert(numbers);
+                }
+                found
+            })
+            .reduce(FxHashSet::default, |mut a, b| {
+                a.extend(b);
+                a
+            });
+        for numbers in new {
+            let mut list: Vec<u32> =
+                numbers.iter().zip(&all).flat_map(|(&n, groups)| groups.lists[n as usize].iter().copied()).collect();
+            list.sort_unstable();
+            list.dedup();
+            listed += list.len();
+            if listed > stage.limits.listed {
+                let what = format!("objects are in more than {} groups, added up", stage.limits.listed);
+                return Err(too_much(stage.title, &what));
+            }
+            known.insert(numbers, lists.len() as u32);
+            lists.push(list.into());
+        }
+        let number = |i: usize| {
+            let numbers: Vec<u32> = columns.iter().map(|c| c[i]).collect();
+            known[&numbers]
+        };
+        parts.push((0..columns[0].len()).into_par_iter().map(number).collect());
+    }
+    Ok(ByObject { parts, shift, lists })
+}

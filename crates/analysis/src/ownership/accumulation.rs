@@ -1,0 +1,222 @@
+//! Accumulation points: where a heap grows, and into what.
+//!
+//! The growth of retained bytes is followed down the tree of owners, from the heap to the deepest place that still holds most
+//! of it, until it fans out into many like elements: a list whose elements become more, a chain that gets longer, an array
+//! that gets larger. That place is what somebody has to bound. What grew once and then stayed as it is (a cache that is full,
+//! classes that were loaded) is no accumulation.
+
+use super::OwnerHistory;
+
+/// What counts as accumulation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AccumulationRules {
+    /// Places that grow by fewer bytes are not looked at.
+    pub least_bytes: u64,
+    /// Nor places that grow by a smaller part of the heap's size at the first time.
+    pub least_of_heap: f64,
+    /// Nor places with a smaller part of what all places together grow.
+    pub least_of_growth: f64,
+    /// A place below that has so much of the growth of the one above is where the growth is.
+    pub most: f64,
+    /// Growth that lasts: at least so much of it falls into the later half of the times, for each half of it that would
+    /// if it were even.
+    pub later: f64,
+}
+
+impl Default for AccumulationRules {
+    fn default() -> Self {
+        AccumulationRules { least_bytes: 16 << 10, least_of_heap: 0.01, least_of_growth: 0.1, most: 0.7, later: 0.4 }
+    }
+}
+
+/// What the elements of an accumulation are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Elements {
+    /// The objects of these places below the accumulation point, the one that grows most first.
+    Below(Vec<u32>),
+    /// The objects of the point itself: a chain of nodes, or threads of one name.
+    Own,
+    /// None: what is there became larger, as an array does that a buffer grows into.
+    Larger,
+}
+
+/// Where the heap grows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Accumulation {
+    /// The place.
+    pub place: u32,
+    /// Into what it grows.
+    pub elements: Elements,
+    /// How many elements there were at the first time, and are at the last.
+    pub count: (u64, u64),
+    /// Retained bytes at the first and the last time.
+    pub bytes: (u64, u64),
+    /// Part of the growth of the whole heap, 0 to 1.
+    pub share: f64,
+}
+
+/// The accumulation points, the one that grows most first.
+pub fn accumulations(history: &OwnerHistory, rules: AccumulationRules) -> Vec<Accumulation> {
+    let Some(heap) = history.places().first().filter(|_| history.times() > 1) else { return Vec::new() };
+    let children = history.children();
+    // Classes and threads are no places: their fields and variables are.
+    let flat = |places: &[u32], is_flat: fn(&str) -> bool| -> Vec<u32> {
+        let names = |p: &u32| is_flat(&history.places()[*p as usize].name);
+        let (opened, kept): (Vec<u32>, Vec<u32>) = places.iter().copied().partition(names);
+        let own = opened.iter().copied().filter(|&p| growth_of_own(history, p));
+        kept.into_iter().chain(own).chain(opened.iter().flat_map(|&p| children[p as usize].iter().copied())).collect()
+    };
+    let top = &flat(&children[0], |name| name.starts_with("class "));
+    let growth = |p: u32| history.places()[p as usize].growth();
+    // What shrinks beside it makes no growth smaller.
+    let gained: i64 = top.iter().map(|&p| growth(p).max(0)).sum();
+    let first = heap.held.first().map_or(0, |h| h.total.bytes);
+    let least = (rules.least_bytes as f64)
+        .max(rules.least_of_heap * first as f64)
+        .max(rules.least_of_growth * gained as f64) as i64;
+    let finder = Finder { history, children: &children, rules, least };
+    let mut found = Vec::new();
+    let mut open: Vec<u32> = finder.growing(top);
+    while let Some(place) = open.pop() {
+        finder.follow(place, &mut found, &mut open);
+    }
+    let net = growth(0).max(1) as f64;
+    let mut points: Vec<Accumulation> = found
+        .into_iter()
+        .map(|(place, elements)| {
+            let at = &history.places()[place as usize];
+            let count = match &elements {
+                Elements::Below(below) => below.iter().fold((0, 0), |sum, &p| {
+                    let (first, last) = ends(&history.places()[p as usize].held, |h| h.heads);
+                    (sum.0 + first, sum.1 + last)
+                }),
+                Elements::Own | Elements::Larger => ends(&at.held, |h| h.own.objects),
+            };
+            let share = at.growth() as f64 / net.max(gained as f64);
+            Accumulation { place, elements, count, bytes: ends(&at.held, |h| h.total.bytes), share }
+        })
+        .collect();
+    points.sort_by_key(|p| std::cmp::Reverse(p.bytes.1 as i64 - p.bytes.0 as i64));
+    points
+}
+
+/// The first and the last value.
+pub(crate) fn ends(held: &[super::Holding], value: impl Fn(&super::Holding) -> u64) -> (u64, u64) {
+    (held.first().map_or(0, &value), held.last().map_or(0, &value))
+}
+
+/// Whether a place itself has more objects than before: not only what lies below.
+fn growth_of_own(history: &OwnerHistory, place: u32) -> bool {
+    let (first, last) = ends(&history.places()[place as usize].held, |h| h.heads);
+    last > first + 1
+}
+
+struct Finder<'a> {
+    history: &'a OwnerHistory,
+    children: &'a [Vec<u32>],
+    rules: AccumulationRules,
+    least: i64,
+}
+
+impl Finder<'_> {
+    fn growth(&self, place: u32) -> i64 {
+        self.history.places()[place as usize].growth()
+    }
+
+    /// Those of some places that grow enough and still do, the one that grows least first.
+    fn growing(&self, places: &[u32]) -> Vec<u32> {
+        let mut growing: Vec<u32> =
+            places.iter().copied().filter(|&p| self.growth(p) >= self.least && self.lasts(p)).collect();
+        growing.sort_by_key(|&p| self.growth(p));
+        growing
+    }
+
+    /// Whether a place still grows towards the end, and is about as large as it ever was.
+    fn lasts(&self, place: u32) -> bool {
+        let bytes: Vec<u64> = self.history.places()[place as usize].held.iter().map(|h| h.total.bytes).collect();
+        let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return false };
+        let growth = last.saturating_sub(first) as f64;
+        let highest = bytes.iter().copied().max().unwrap_or(0);
+        if bytes.len() < 3 {
+            return true;
+        }
+        let middle = bytes[(bytes.len() - 1) / 2];
+        let later_times = (bytes.len() - 1 - (bytes.len() - 1) / 2) as f64 / (bytes.len() - 1) as f64;
+        let later = last.saturating_sub(middle) as f64;
+        later >= self.rules.later * later_times * growth && (highest - last) as f64 <= 0.25 * growth
+    }
+
+    /// Whether the objects of a place become more: at least two, and a quarter.
+    fn multiplies(&self, place: u32, count: impl Fn(&super::Holding) -> u64) -> bool {
+        let held = &self.history.places()[place as usize].held;
+        let (first, last) = (held.first().map_or(0, &count), held.last().map_or(0, &count));
+        last >= first + 2 && last * 4 >= first * 5
+    }
+
+    /// The places below one; those that several of them share belong there too.
+    fn below(&self, place: u32) -> Vec<u32> {
+        let is_shared = |&p: &u32| self.history.places()[p as usize].name.starts_with("shared ");
+        let (shared, mut below): (Vec<u32>, Vec<u32>) =
+            self.children[place as usize].iter().copied().partition(is_shared);
+        below.extend(shared.iter().flat_map(|&p| &self.children[p as usize]));
+        below
+    }
+
+    /// Whether many objects of a place share its growth: elements are alike, and none of them is what grows.
+    fn is_spread(&self, place: u32) -> bool {
+        let largest = self.history.places()[place as usize].largest.map_or(0, |(_, bytes)| bytes);
+        2 * largest as i64 <= self.growth(place)
+    }
+
+    /// Follows the growth from a place down.
+    fn follow(&self, start: u32, found: &mut Vec<(u32, Elements)>, open: &mut Vec<u32>) {
+        let mut place = start;
+        // Threads of one name, class loaders: what stands on top may itself become more.
+        if self.multiplies(place, |h| h.heads) && self.is_spread(place) {
+            found.push((place, Elements::Own));
+            return;
+        }
+        loop {
+            let growth = self.growth(place);
+            let mut below = self.below(place);
+            below.sort_by_key(|&p| std::cmp::Reverse(self.growth(p)));
+            let own = {
+                let held = &self.history.places()[place as usize].held;
+                let bytes = |h: Option<&super::Holding>| h.map_or(0, |h| h.own.bytes as i64);
+                bytes(held.last()) - bytes(held.first())
+            };
+            let fans: Vec<u32> = below
+                .iter()
+                .copied()
+                .filter(|&p| self.growth(p) > 0 && self.multiplies(p, |h| h.heads) && self.is_spread(p))
+                .collect();
+            let fanned: i64 = fans.iter().map(|&p| self.growth(p)).sum::<i64>() + own.max(0);
+            let best = below.first().copied().filter(|&p| self.growth(p) > 0);
+            match best {
+                // Elements become more, and with them what the place needs for itself.
+                Some(_) if !fans.is_empty() && fanned as f64 >= self.rules.most * growth as f64 => {
+                    return found.push((place, Elements::Below(fans)));
+                }
+                Some(best) if self.growth(best) as f64 >= self.rules.most * growth as f64 => place = best,
+                _ if own as f64 >= 0.5 * growth as f64 => {
+                    let elements = match self.multiplies(place, |h| h.own.objects) {
+                        true => Elements::Own,
+                        false => Elements::Larger,
+                    };
+                    return found.push((place, elements));
+                }
+                _ => {
+                    // Several places below grow, each for itself.
+                    let several = self.growing(&below);
+                    let covered: i64 = several.iter().map(|&p| self.growth(p)).sum();
+                    if covered as f64 >= 0.5 * growth as f64 {
+                        return open.extend(several);
+                    }
+                    // Many small ones: the place itself is where it grows.
+                    let elements = if fans.is_empty() { Elements::Larger } else { Elements::Below(fans) };
+                    return found.push((place, elements));
+                }
+            }
+        }
+    }
+}

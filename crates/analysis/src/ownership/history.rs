@@ -1,0 +1,115 @@
+//! Trees of owners over time, matched by names.
+
+use super::OwnerTree;
+use memory_city_heap::{Amount, ObjectId};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// What a place held at one point in time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Holding {
+    /// See [`super::OwnerNode::own`].
+    pub own: Amount,
+    /// See [`super::OwnerNode::total`].
+    pub total: Amount,
+    /// See [`super::OwnerNode::heads`].
+    pub heads: u64,
+}
+
+/// A place of any of the times.
+#[derive(Clone, Debug)]
+pub struct PlaceOverTime {
+    /// The place above; the first is its own.
+    pub parent: u32,
+    /// Its name below that.
+    pub name: Arc<str>,
+    /// One for each time.
+    pub held: Vec<Holding>,
+    /// The object that retains most of those there at the last time, and how many bytes.
+    pub largest: Option<(ObjectId, u64)>,
+}
+
+impl PlaceOverTime {
+    /// What is held more at the last time than at the first, in bytes.
+    pub fn growth(&self) -> i64 {
+        let bytes = |holding: Option<&Holding>| holding.map_or(0, |h| h.total.bytes as i64);
+        bytes(self.held.last()) - bytes(self.held.first())
+    }
+}
+
+/// Trees of owners over time.
+#[derive(Clone, Debug, Default)]
+pub struct OwnerHistory {
+    places: Vec<PlaceOverTime>,
+    below: FxHashMap<(u32, Arc<str>), u32>,
+    times: usize,
+}
+
+impl OwnerHistory {
+    /// Adds the tree of a later time. Linear in its nodes.
+    pub fn add(&mut self, tree: &OwnerTree) {
+        let empty = vec![Holding::default(); self.times];
+        let mut place_of: Vec<u32> = Vec::with_capacity(tree.nodes().len());
+        for place in &mut self.places {
+            place.held.push(Holding::default());
+            place.largest = None;
+        }
+        self.times += 1;
+        for (n, node) in tree.nodes().iter().enumerate() {
+            let holding = Holding { own: node.own, total: node.total, heads: node.heads };
+            let place = match (n, self.places.is_empty()) {
+                (0, false) => 0,
+                _ => {
+                    let parent = if n == 0 { 0 } else { place_of[node.parent as usize] };
+                    let new = self.places.len() as u32;
+                    let key = (if n == 0 { u32::MAX } else { parent }, Arc::clone(&node.name));
+                    let place = *self.below.entry(key).or_insert(new);
+                    if place == new {
+                        let mut held = empty.clone();
+                        held.push(Holding::default());
+                        self.places.push(PlaceOverTime { parent, name: Arc::clone(&node.name), held, largest: None });
+                    }
+                    place
+                }
+            };
+            let at = &mut self.places[place as usize];
+            at.largest = node.largest;
+            if let Some(last) = at.held.last_mut() {
+                *last = holding;
+            }
+            place_of.push(place);
+        }
+    }
+
+    /// All places; the first is the heap. A place may come before the one above it has children of a later time, never
+    /// before that place itself.
+    pub fn places(&self) -> &[PlaceOverTime] {
+        &self.places
+    }
+
+    /// How many times there are.
+    pub fn times(&self) -> usize {
+        self.times
+    }
+
+    /// The names from the top down to a place, without that of the heap.
+    pub fn path(&self, place: u32) -> Vec<Arc<str>> {
+        let mut names = Vec::new();
+        let mut at = place;
+        while at != 0 {
+            names.push(Arc::clone(&self.places[at as usize].name));
+            at = self.places[at as usize].parent;
+        }
+        names.reverse();
+        names
+    }
+
+    /// The places below each.
+    pub fn children(&self) -> Vec<Vec<u32>> {
+        let mut children = vec![Vec::new(); self.places.len()];
+        for (at, place) in self.places.iter().enumerate().skip(1) {
+            children[place.parent as usize].push(at as u32);
+        }
+        children
+    }
+}

@@ -1,0 +1,109 @@
+//! What owners are called. Names are the same from time to time: no address, no line number, no number of a thread.
+
+use memory_city_heap::{HeapState, HeapType, ObjectId, Root, RootKind};
+
+/// The name of a type as people write it, without what differs from run to run.
+#[inline]
+pub(super) fn type_name(of: &HeapType) -> &str {
+    crate::group::without_address(&of.name)
+}
+
+/// A text with every run of digits as one `#`: threads of a pool are numbered.
+pub(super) fn without_numbers(text: &str) -> String {
+    let mut short = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_ascii_digit() {
+            true if short.ends_with('#') => {}
+            true => short.push('#'),
+            false => short.push(c),
+        }
+    }
+    short
+}
+
+/// The names of what a root is: one below the other.
+pub(super) fn root_names(root: &Root) -> Vec<String> {
+    let chain: Vec<&str> = root.chain().collect();
+    let starts_with_thread = root.detail.starts_with("thread \"");
+    match (root.kind, &chain[1..]) {
+        (RootKind::StaticField, [class, field]) => vec![class_name(class), static_name(field)],
+        (RootKind::LocalVariable, [thread, place]) if starts_with_thread => {
+            vec![thread_name(thread), format!("local variable of {}", without_line(place))]
+        }
+        (RootKind::Thread, [thread]) => vec![thread_name(thread)],
+        (_, [thread, what]) if starts_with_thread => vec![thread_name(thread), without_numbers(what)],
+        (_, [what, thread]) => vec![thread_name(thread), without_numbers(what)],
+        (kind, [text, ..]) if !text.is_empty() => vec![format!("{}: {}", kind.title(), without_numbers(text))],
+        (kind, _) => vec![kind.title().to_owned()],
+    }
+}
+
+pub(super) fn class_name(class: &str) -> String {
+    format!("class {class}")
+}
+
+pub(super) fn static_name(field: &str) -> String {
+    format!("static {field}")
+}
+
+fn thread_name(thread: &str) -> String {
+    format!("thread {}", without_numbers(thread))
+}
+
+/// `com.acme.Main.run() line 12` without the line.
+fn without_line(place: &str) -> &str {
+    place.rsplit_once(" line ").map_or(place, |(method, line)| match line.bytes().all(|b| b.is_ascii_digit()) {
+        true => method,
+        false => place,
+    })
+}
+
+/// The root that says most of those that hold an object, static fields of class objects left out: those are references of
+/// the class.
+pub(super) fn best_root(heap: &HeapState, o: ObjectId) -> Option<&Root> {
+    let rank = |root: &Root| match root.kind {
+        RootKind::StaticField => 0,
+        RootKind::Thread => 1,
+        RootKind::LocalVariable => 2,
+        RootKind::ClassLoader => 3,
+        RootKind::Jni | RootKind::Jvmti | RootKind::Management => 4,
+        RootKind::CodeBlob | RootKind::Monitor => 5,
+        RootKind::Other => 6,
+    };
+    let fields_count = !heap.has_class_objects();
+    heap.roots_of(o).filter(|r| fields_count || r.kind != RootKind::StaticField).min_by_key(|r| rank(r))
+}
+
+/// The name of the static field of a class that holds an object, where one does.
+pub(super) fn static_field<'h>(heap: &'h HeapState, class: &str, o: ObjectId) -> Option<&'h str> {
+    heap.roots_of(o).filter(|r| r.kind == RootKind::StaticField).find_map(|r| {
+        let (of, field) = r.detail.rsplit_once('.')?;
+        (of == class).then_some(field)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_do_not_change_from_run_to_run() {
+        use RootKind as K;
+        for (kind, detail, expected) in [
+            (K::StaticField, "com.acme.Cache.entries", vec!["class com.acme.Cache", "static entries"]),
+            (
+                K::LocalVariable,
+                "thread \"pool-12-thread-3\", a.B.c() line 12",
+                vec!["thread pool-#-thread-#", "local variable of a.B.c()"],
+            ),
+            (K::LocalVariable, "stack of thread \"x\"", vec!["thread x", "stack"]),
+            (K::Thread, "thread \"main\"", vec!["thread main"]),
+            (K::Jni, "JNI local of thread \"main\"", vec!["thread main", "JNI local"]),
+            (K::Jni, "JNI global", vec!["JNI: JNI global"]),
+            (K::Monitor, "", vec!["Monitor"]),
+        ] {
+            let root = Root { object: ObjectId(0), kind, detail: detail.into() };
+            assert_eq!(root_names(&root), expected, "{detail}");
+        }
+    }
+}

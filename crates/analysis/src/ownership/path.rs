@@ -1,0 +1,128 @@
+//! How an object hangs on its GC root: the objects between, by fields where the input knows them.
+
+use super::names::{best_root, type_name};
+use crate::timeline::History;
+use memory_city_heap::error::Result;
+use memory_city_heap::ownership::{KeepRules, ShortestPaths};
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{BitSet, HeapState, ObjectId, Root};
+
+/// A path from a GC root to an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnerPath {
+    /// What holds the first object: `thread main, local variable of a.B.run()`.
+    pub root: String,
+    /// The objects by type, each with the field of the one before it that refers to it: `sessions`, `[*]`.
+    pub steps: Vec<PathStep>,
+}
+
+/// An object of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathStep {
+    /// The field of the object before it, where that is known.
+    pub field: Option<String>,
+    /// The type of this one.
+    pub of: String,
+}
+
+/// Steps beyond these are left out in the middle of a text, and counted.
+const MOST_STEPS: usize = 14;
+
+impl OwnerPath {
+    /// For people, in one line.
+    pub fn text(&self) -> String {
+        let mut text = self.root.clone();
+        let (head, tail) = match self.steps.len() > MOST_STEPS {
+            true => (MOST_STEPS / 2, self.steps.len() - MOST_STEPS / 2),
+            false => (self.steps.len(), self.steps.len()),
+        };
+        for (i, step) in self.steps.iter().enumerate() {
+            if i == head && tail > head {
+                text.push_str(&format!(" → ({} more)", tail - head));
+            }
+            if i >= head && i < tail {
+                continue;
+            }
+            if !text.is_empty() {
+                text.push_str(" → ");
+            }
+            if let Some(field) = &step.field {
+                text.push_str(field);
+                text.push_str(": ");
+            }
+            text.push_str(&step.of);
+        }
+        text
+    }
+}
+
+/// A shortest path to each of some objects at a point in time. One search and one scan of the values for all.
+///
+/// # Errors
+/// When the state cannot be loaded again, or the work was cancelled.
+pub fn owner_paths(
+    heaps: &History,
+    time: usize,
+    rules: KeepRules,
+    objects: &[Option<ObjectId>],
+    progress: &Progress,
+) -> Result<Vec<Option<OwnerPath>>> {
+    if objects.iter().all(Option::is_none) {
+        return Ok(vec![None; objects.len()]);
+    }
+    let heap = heaps.heap(time, progress)?;
+    let mut wanted = BitSet::new(heap.object_count());
+    for o in objects.iter().flatten() {
+        wanted.insert(o.0);
+    }
+    let shortest = ShortestPaths::new(&heap, rules, Some(&wanted), progress)?;
+    let ways: Vec<Option<Vec<ObjectId>>> = objects
+        .iter()
+        .map(|o| {
+            let o = (*o).filter(|&o| shortest.is_reached(o))?;
+            let mut way: Vec<ObjectId> = std::iter::successors(Some(o), |&o| shortest.keeper(o)).collect();
+            way.reverse();
+            Some(way)
+        })
+        .collect();
+    let pairs: Vec<(ObjectId, ObjectId)> =
+        ways.iter().flatten().flat_map(|way| way.windows(2).map(|pair| (pair[0], pair[1]))).collect();
+    let fields = heaps.fields(time, &pairs, progress)?;
+    let mut fields = fields.into_iter();
+    Ok(ways.into_iter().map(|way| way.map(|way| path(&heap, &way, &mut fields))).collect())
+}
+
+/// The root itself, with the name of its thread and the line.
+fn root_text(root: &Root) -> String {
+    match root.detail.is_empty() {
+        true => root.kind.title().to_owned(),
+        false => format!("{} ({})", root.detail, root.kind.title().to_lowercase()),
+    }
+}
+
+fn path(heap: &HeapState, way: &[ObjectId], fields: &mut impl Iterator<Item = Option<String>>) -> OwnerPath {
+    let root = match way.first() {
+        // A class says where it is by itself.
+        Some(&o) if heap.is_class_object(o) => String::new(),
+        Some(&o) => best_root(heap, o).map_or_else(|| "the VM".to_owned(), root_text),
+        None => String::new(),
+    };
+    let class = |o: ObjectId| {
+        let mirrors = (0..heap.types().len() as u32).map(memory_city_heap::TypeId);
+        let of = mirrors.into_iter().find(|&t| heap.mirror_of(t) == Some(o))?;
+        Some(format!("class {}", type_name(&heap.types()[of.0 as usize])))
+    };
+    let steps = way
+        .iter()
+        .enumerate()
+        .map(|(i, &o)| {
+            let own = || type_name(&heap.types()[heap.type_of(o).0 as usize]).to_owned();
+            let of = match heap.is_class_object(o) {
+                true => class(o).unwrap_or_else(own),
+                false => own(),
+            };
+            PathStep { field: if i == 0 { None } else { fields.next().flatten() }, of }
+        })
+        .collect();
+    OwnerPath { root, steps }
+}

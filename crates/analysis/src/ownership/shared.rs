@@ -1,0 +1,345 @@
+//! Who keeps together what no object owns alone.
+//!
+//! The owner of such an object is an object further up, or the roots, and several things below that refer to it. Those are
+//! named: two maps that share all products own them together. What refers to it may be shared itself; then its own keepers
+//! count. Found for all shared objects at once, repeated until nothing changes (the sets only grow, and are small).
+
+use super::names::{static_field, static_name, type_name};
+use super::owner::Builder;
+use memory_city_heap::ObjectId;
+use memory_city_heap::error::Result;
+use memory_city_heap::ownership::{Dominators, KeepGraph};
+use memory_city_heap::progress::Progress;
+use std::sync::Arc;
+
+/// The name of the place of all shared objects, before it is known who shares them.
+pub(super) const PLACE: &str = "shared";
+
+/// The name for what several objects of one place share.
+pub(super) const SEVERAL: &str = "shared between several";
+
+/// More keepers are not told apart: they say nothing any more.
+const MOST: usize = 3;
+
+/// The shared objects, and for each object the nearest of them that it lies below.
+#[derive(Default)]
+pub(super) struct SharedOwners {
+    /// In the order they were found: owners first.
+    pub objects: Vec<ObjectId>,
+    /// By object: a place in `objects` and one, of itself or of what owns it; 0 where there is none.
+    of: Vec<u32>,
+}
+
+impl SharedOwners {
+    pub fn new(objects: usize) -> SharedOwners {
+        SharedOwners { objects: Vec::new(), of: vec![0; objects] }
+    }
+
+    #[inline]
+    pub fn inherit(&mut self, o: ObjectId, owner: ObjectId) {
+        let of = self.of[owner.0 as usize];
+        // Most are not shared: nothing is written then.
+        if of != 0 {
+            self.of[o.0 as usize] = of;
+        }
+    }
+
+    pub fn add(&mut self, o: ObjectId) {
+        self.objects.push(o);
+        self.of[o.0 as usize] = self.objects.len() as u32;
+    }
+
+    /// Whether an object is shared, or what owns it is.
+    #[inline]
+    pub fn is_below(&self, o: ObjectId) -> bool {
+        self.of[o.0 as usize] != 0
+    }
+
+    fn nearest(&self, o: ObjectId) -> Option<u32> {
+        self.of[o.0 as usize].checked_sub(1)
+    }
+}
+
+/// Nodes, ascending.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct FewNodes {
+    nodes: [u32; MOST],
+    count: u8,
+}
+
+impl FewNodes {
+    fn all(&self) -> &[u32] {
+        &self.nodes[..usize::from(self.count)]
+    }
+}
+
+/// Who keeps a shared object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Sharers {
+    /// Nodes of the first tree.
+    Few(FewNodes),
+    /// The insides of its owner among them: then it is its owner's.
+    Container,
+    /// More than [`MOST`].
+    Many,
+}
+
+impl Sharers {
+    /// Adds what keeps another one, which lies at `node` and may be an inside of the owner of both; whether anything
+    /// changed.
+    fn join(&mut self, other: &Sharers, node: u32, is_inside: bool) -> bool {
+        match (&mut *self, other) {
+            (Sharers::Container, _) => false,
+            (_, Sharers::Container) if is_inside => {
+                *self = Sharers::Container;
+                true
+            }
+            // The owner keeps the other one, and that this one.
+            (_, Sharers::Container) => self.add(node),
+            (Sharers::Many, _) => false,
+            (Sharers::Few(_), Sharers::Many) => {
+                *self = Sharers::Many;
+                true
+            }
+            (Sharers::Few(_), Sharers::Few(others)) => {
+                others.all().iter().fold(false, |changed, &node| self.add(node) | changed)
+            }
+        }
+    }
+
+    /// Threads and handles of the VM look at what others keep: where others do, they are not named.
+    fn leave_out_passing(&mut self, first: &Builder<'_>) {
+        let Sharers::Few(few) = self else { return };
+        let passes = |&node: &u32| {
+            let mut top = node;
+            while first.nodes[top as usize].parent != 0 {
+                top = first.nodes[top as usize].parent;
+            }
+            let name = &first.nodes[top as usize].name;
+            ["thread ", "JNI", "Monitor", "Other root"].iter().any(|p| name.starts_with(p))
+        };
+        if few.count > 1 && !few.all().iter().all(passes) {
+            let mut left = FewNodes::default();
+            for &node in few.all().iter().filter(|node| !passes(node)) {
+                left.nodes[usize::from(left.count)] = node;
+                left.count += 1;
+            }
+            *few = left;
+        }
+    }
+
+    fn add(&mut self, node: u32) -> bool {
+        let Sharers::Few(few) = self else { return false };
+        match few.all().binary_search(&node) {
+            Ok(_) => false,
+            Err(_) if few.all().len() == MOST => {
+                *self = Sharers::Many;
+                true
+            }
+            Err(at) => {
+                few.nodes.copy_within(at..MOST - 1, at + 1);
+                few.nodes[at] = node;
+                few.count += 1;
+                true
+            }
+        }
+    }
+}
+
+/// Shared objects nested in each other beyond these are not followed up: whoever keeps them is too far away to name.
+const LONGEST: usize = 200;
+
+/// The keepers of all shared objects.
+pub(super) struct Keepers {
+    /// By place in [`SharedOwners::objects`].
+    all: Vec<Sharers>,
+    /// By node of the first tree: its names below the node of what owns the shared object, for [`Keeping`].
+    base: Vec<u32>,
+}
+
+/// What is said of a shared object.
+pub(super) enum Keeping {
+    /// Its owner keeps it, through its insides.
+    Container,
+    /// This place below the owner does; the names down to it, and whether several objects of it do.
+    Within(Vec<Arc<str>>, bool),
+    /// These do.
+    By(String),
+}
+
+/// Finds the keepers.
+///
+/// # Errors
+/// When cancelled.
+pub(super) fn find(
+    graph: &KeepGraph<'_>,
+    dominators: &Dominators,
+    first: &mut Builder<'_>,
+    progress: &Progress,
+) -> Result<Keepers> {
+    let shared = std::mem::take(&mut first.shared);
+    let owner_node = |o: ObjectId| dominators.owner(o).map_or(0, |d| first.of[d.0 as usize]);
+    let base: Vec<u32> = shared.objects.iter().map(|&o| owner_node(o)).collect();
+    let mut all = vec![Sharers::Few(FewNodes::default()); shared.objects.len()];
+    // Of each shared object the other shared ones that keep it, or in which lies what does.
+    let mut from: Vec<(u32, u32)> = Vec::new();
+    for (i, &o) in shared.objects.iter().enumerate() {
+        if i.is_multiple_of(1 << 16) {
+            progress.check()?;
+        }
+        let (owner, base) = (dominators.owner(o), base[i]);
+        let mut is_container = false;
+        graph.keepers(o, |keeper| {
+            if !dominators.is_reached(keeper) {
+                return;
+            }
+            // The shared object below the same owner in which the keeper lies.
+            let mut within = shared.nearest(keeper);
+            let mut steps = 0;
+            while let Some(u) = within {
+                steps += 1;
+                if steps > LONGEST {
+                    all[i] = Sharers::Many;
+                    return;
+                }
+                let above = dominators.owner(shared.objects[u as usize]);
+                if above == owner {
+                    break;
+                }
+                within = above.and_then(|d| shared.nearest(d));
+            }
+            match within {
+                Some(u) if u as usize == i => {}
+                Some(u) => from.push((u, i as u32)),
+                None => {
+                    let place = place_of(first, keeper, o);
+                    match head(first, place, base) {
+                        Some(head) => {
+                            all[i].add(head);
+                        }
+                        None => is_container = true,
+                    }
+                }
+            }
+        });
+        if is_container && owner.is_some() {
+            all[i] = Sharers::Container;
+        }
+    }
+    first.shared = shared;
+    let (first, shared) = (&*first, &first.shared);
+    from.sort_unstable();
+    from.dedup();
+    let mut open: Vec<u32> = from.iter().map(|f| f.0).rev().collect();
+    open.dedup();
+    let mut waits = vec![false; all.len()];
+    open.iter().for_each(|&u| waits[u as usize] = true);
+    while let Some(u) = open.pop() {
+        waits[u as usize] = false;
+        let start = from.partition_point(|f| f.0 < u);
+        let mine = all[u as usize];
+        let (object, base) = (shared.objects[u as usize], base[u as usize]);
+        let (node, is_inside) = (first.of[object.0 as usize], first.is_inside_of(object, base));
+        for &(_, to) in from[start..].iter().take_while(|f| f.0 == u) {
+            if all[to as usize].join(&mine, node, is_inside) && !std::mem::replace(&mut waits[to as usize], true) {
+                open.push(to);
+            }
+        }
+    }
+    for sharers in &mut all {
+        sharers.leave_out_passing(first);
+    }
+    Ok(Keepers { all, base })
+}
+
+/// Where what refers to an object lies: of class objects the static field.
+fn place_of(first: &mut Builder<'_>, keeper: ObjectId, o: ObjectId) -> u32 {
+    let node = first.of[keeper.0 as usize];
+    let Some(&t) = first.class_of.get(&keeper) else { return node };
+    let class = type_name(&first.heap.types()[t.0 as usize]);
+    match static_field(first.heap, class, o) {
+        Some(field) => first.child_named(node, &static_name(field)),
+        None => node,
+    }
+}
+
+/// The place next below `base` above a node; of classes and threads the place below that, which says which field or method.
+/// `None` for `base` itself.
+fn head(first: &Builder<'_>, node: u32, base: u32) -> Option<u32> {
+    let (mut at, mut below, mut second) = (node, None, None);
+    while at != base && at != 0 {
+        second = below;
+        below = Some(at);
+        at = first.nodes[at as usize].parent;
+    }
+    let head = below?;
+    let name = &first.nodes[head as usize].name;
+    match name.starts_with("class ") || name.starts_with("thread ") {
+        true => second.or(below),
+        false => below,
+    }
+}
+
+impl Keepers {
+    /// What [`Keepers::of`] follows from: who shares it, and from where on they are named.
+    pub fn key(&self, first: &Builder<'_>, o: ObjectId) -> Option<(Sharers, u32)> {
+        let i = first.shared.nearest(o)? as usize;
+        Some((self.all[i], self.base[i])).filter(|(sharers, _)| *sharers != Sharers::Container)
+    }
+
+    /// What is said of a shared object of the first tree.
+    pub fn of(&self, first: &Builder<'_>, o: ObjectId) -> Keeping {
+        let Some(i) = first.shared.nearest(o).map(|i| i as usize) else { return Keeping::Container };
+        match &self.all[i] {
+            Sharers::Container => Keeping::Container,
+            Sharers::Many => Keeping::By(format!("shared by more than {MOST}")),
+            Sharers::Few(few) => match few.all() {
+                // Only what is shared itself and kept by nothing else: a circle cannot be.
+                [] => Keeping::By("shared".to_owned()),
+                [one] => {
+                    let names = names_below(first, *one, self.base[i]);
+                    // What a field or a variable refers to it owns, beside those who look at it.
+                    let several = !names.last().is_some_and(|n| is_variable(n));
+                    Keeping::Within(names, several)
+                }
+                several => {
+                    let base = &first.nodes[self.base[i] as usize].name;
+                    let mut names: Vec<String> =
+                        several.iter().map(|&n| short(base, &names_below(first, n, self.base[i]))).collect();
+                    names.sort_unstable();
+                    names.dedup();
+                    Keeping::By(format!("shared by {}", names.join(" and ")))
+                }
+            },
+        }
+    }
+}
+
+fn names_below(first: &Builder<'_>, node: u32, base: u32) -> Vec<Arc<str>> {
+    let mut names = Vec::new();
+    let mut at = node;
+    while at != base && at != 0 {
+        names.push(Arc::clone(&first.nodes[at as usize].name));
+        at = first.nodes[at as usize].parent;
+    }
+    names.reverse();
+    names.retain(|name| &**name != PLACE);
+    names
+}
+
+fn is_variable(name: &str) -> bool {
+    name.starts_with("static ") || name.starts_with("local variable of ")
+}
+
+/// `com.acme.Cache.entries` for a class and its field, otherwise the names as they are.
+fn short(base: &str, names: &[Arc<str>]) -> String {
+    match names {
+        [field] if base.starts_with("class ") && field.starts_with("static ") => {
+            format!("{}.{}", &base["class ".len()..], &field["static ".len()..])
+        }
+        [class, field] if class.starts_with("class ") && field.starts_with("static ") => {
+            format!("{}.{}", &class["class ".len()..], &field["static ".len()..])
+        }
+        names => names.join(", "),
+    }
+}

@@ -1,0 +1,165 @@
+//! Retained and deep amounts of whole trees: of real dumps and traces, against taking each group out in turn.
+
+use memory_city_analysis::group::{self, GroupOptions};
+use memory_city_analysis::timeline::{AUTO, ClosureMetric, ClosureRequest, History, Metric, NodeId, Source};
+use memory_city_heap::ownership::{GroupAmounts, KeepGraph, KeepRules};
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
+use memory_city_testing::root;
+use std::path::PathBuf;
+
+fn open(paths: &[&str], grouping: &str, options: GroupOptions) -> Source {
+    let paths: Vec<PathBuf> = paths.iter().map(|path| root().join(path)).collect();
+    Source::open(&paths, grouping, options, &Progress::new()).expect("it opens")
+}
+
+fn history(source: &Source) -> &History {
+    source.heaps().expect("heap states")
+}
+
+/// What some objects reach when those of `without` are not there.
+fn reach(graph: &KeepGraph<'_>, from: Vec<ObjectId>, without: Option<&BitSet>, classes: bool) -> BitSet {
+    let heap = graph.heap();
+    let mut seen = BitSet::new(heap.object_count());
+    let mut open = from;
+    while let Some(o) = open.pop() {
+        if without.is_some_and(|without| without.contains(o.0)) || !seen.insert(o.0) {
+            continue;
+        }
+        graph.kept(o, |target| open.push(target));
+        open.extend(heap.mirror_of(heap.type_of(o)).filter(|_| classes));
+    }
+    seen
+}
+
+fn amount(heap: &HeapState, objects: &BitSet) -> Amount {
+    let mut amount = Amount::default();
+    objects.iter().for_each(|o| amount += Amount { objects: 1, bytes: heap.size_of(ObjectId(o)) });
+    amount
+}
+
+/// By the definitions: the group is taken out, and what its members reach is compared with what is still reached.
+fn by_definition(heap: &HeapState, rules: KeepRules, members: &BitSet) -> GroupAmounts {
+    let graph = KeepGraph::new(heap, rules);
+    let from: Vec<ObjectId> = members.iter().map(ObjectId).collect();
+    let mut retained = reach(&graph, from.clone(), None, true);
+    retained.subtract(&reach(&graph, graph.roots().to_vec(), Some(members), true));
+    let mut deep = reach(&graph, from, None, false);
+    deep.unite(&retained);
+    GroupAmounts { deep: amount(heap, &deep), retained: amount(heap, &retained) }
+}
+
+const DUMP: &str = "sample-data/person-leak/person-leak-16.hprof.gz";
+
+/// By type; with a level between; where objects are in several groups of several levels; with garbage.
+#[test]
+fn every_node_of_a_dump_retains_and_reaches_what_the_definitions_say() {
+    let unreachable = GroupOptions { include_unreachable: true, ..GroupOptions::default() };
+    for (grouping, options, rules) in [
+        ("package-type", GroupOptions::default(), KeepRules::default()),
+        ("type > pointed-from", GroupOptions::default(), KeepRules::SOFT_AS_WEAK),
+        ("rooted > type", unreachable, KeepRules::default()),
+    ] {
+        let source = open(&[DUMP], grouping, options);
+        let (history, progress) = (history(&source), Progress::new());
+        let timeline = history.timeline();
+        let request = ClosureRequest { rules, deep: true };
+        let all = history.all_closures(0, request, &[], &progress, &mut |_| ()).expect("not cancelled");
+        for node in timeline.nodes() {
+            let (shallow, found) = (timeline.amount(0, node), all[node.index()]);
+            assert!(shallow.bytes <= found.retained.bytes && found.retained.bytes <= found.deep.bytes);
+            assert!(shallow.objects <= found.retained.objects && found.retained.objects <= found.deep.objects);
+        }
+        // Every seventh, the root among them.
+        for node in timeline.nodes().step_by(timeline.len().div_ceil(40)) {
+            let set = history.objects_of(0, &[node], &progress).expect("not cancelled");
+            let expected = by_definition(&set.heap, rules, &set.objects);
+            assert_eq!(all[node.index()], expected, "{grouping}: {}", timeline.key(node));
+        }
+    }
+}
+
+#[test]
+fn wanted_nodes_come_first_and_are_the_same() {
+    let source = open(&[DUMP], "package-type", GroupOptions::default());
+    let (history, progress) = (history(&source), Progress::new());
+    let wanted: Vec<NodeId> = history.timeline().nodes().filter(|n| n.0 % 9 == 4).collect();
+    let request = ClosureRequest::default();
+    let mut first = Vec::new();
+    let all = history.all_closures(0, request, &wanted, &progress, &mut |found| first.push(found.to_vec()));
+    let all = all.expect("not cancelled");
+    let expected: Vec<GroupAmounts> = wanted.iter().map(|node| all[node.index()]).collect();
+    assert_eq!(first, [expected.clone()]);
+    assert_eq!(history.closures_of(0, &wanted, request, &progress).expect("not cancelled"), expected);
+    // Asked alone, of a state that was not asked for before.
+    let fresh = open(&[DUMP], "package-type", GroupOptions::default());
+    let fresh = fresh.heaps().expect("heap states");
+    assert_eq!(fresh.closures_of(0, &wanted, request, &progress).expect("not cancelled"), expected);
+    // Nobody waits for what was cancelled.
+    let deep = ClosureRequest { deep: true, ..request };
+    progress.cancel();
+    assert!(fresh.closures_of(0, &wanted, deep, &progress).is_err());
+}
+
+#[test]
+fn metrics_over_time_are_those_of_each_time() {
+    let dumps = [1, 6, 16].map(|i| format!("sample-data/person-leak/person-leak-{i:02}.hprof.gz"));
+    let dumps: Vec<&str> = dumps.iter().map(String::as_str).collect();
+    let source = open(&dumps, "package-type", GroupOptions::default());
+    let progress = Progress::new();
+    let with = source.with_closures(&ClosureMetric::ALL, KeepRules::default(), &progress).expect("not cancelled");
+    let timeline = with.timeline();
+    assert_eq!(timeline.metrics().count(), 6);
+    let metric = |of: ClosureMetric| timeline.metric(&of.info().id).expect("it was added");
+    let request = ClosureRequest { rules: KeepRules::default(), deep: true };
+    for t in 0..3 {
+        let all = history(&source).all_closures(t, request, &[], &progress, &mut |_| ()).expect("not cancelled");
+        for node in timeline.nodes() {
+            let value = |of| timeline.value(t, node, metric(of));
+            let expected = all[node.index()];
+            assert_eq!(value(ClosureMetric::Retained), expected.retained.bytes);
+            assert_eq!(value(ClosureMetric::RetainedObjects), expected.retained.objects);
+            assert_eq!(value(ClosureMetric::Deep), expected.deep.bytes);
+            assert_eq!(value(ClosureMetric::DeepObjects), expected.deep.objects);
+            assert_eq!(timeline.value(t, node, Metric::Bytes), source.timeline().amount(t, node).bytes);
+        }
+        // All that there is goes when all that is grouped does.
+        assert_eq!(
+            timeline.value(t, NodeId::ROOT, metric(ClosureMetric::Retained)),
+            timeline.amount(t, NodeId::ROOT).bytes
+        );
+    }
+    let retained = metric(ClosureMetric::Retained);
+    let leak = timeline.find("Heap#com.example.leak#LeakingApp").or_else(|| {
+        // The class that holds the list of persons retains nearly all that grows.
+        timeline.nodes().filter(|&n| timeline.is_leaf(n)).max_by_key(|&n| timeline.growth(n, retained))
+    });
+    let leak = leak.expect("a leaf");
+    assert!(timeline.growth(leak, retained) * 10 > timeline.growth(NodeId::ROOT, Metric::Bytes) * 8);
+}
+
+#[test]
+fn traces_have_these_metrics_where_they_record_references() {
+    let progress = Progress::new();
+    let metrics = [ClosureMetric::Retained, ClosureMetric::Deep];
+    let trace = open(&["tests/data/anttracks/person-leak-parallel"], AUTO, GroupOptions::default());
+    let with = trace.with_closures(&metrics, KeepRules::default(), &progress).expect("references");
+    let timeline = with.timeline();
+    let [retained, deep] = metrics.map(|metric| timeline.metric(&metric.info().id).expect("it was added"));
+    let mut more = 0;
+    for t in 0..timeline.times() {
+        for node in timeline.nodes() {
+            let [shallow, retained, deep] = [Metric::Bytes, retained, deep].map(|m| timeline.value(t, node, m));
+            let place = format!("{} at {t} of {}: {shallow} {retained} {deep}", timeline.key(node), timeline.times());
+            assert!(shallow <= retained && retained <= deep, "{place}");
+            more += u32::from(shallow < retained && retained < deep);
+        }
+    }
+    assert!(more > 20, "groups own others, and share others: {more}");
+
+    let trace = open(&["tests/data/anttracks/churn-par-noptr"], AUTO, GroupOptions::default());
+    let error = trace.with_closures(&metrics, KeepRules::default(), &progress).map(|_| ()).expect_err("no references");
+    let error = error.to_string();
+    assert!(error.contains("references between objects") && error.contains("this trace does not hold"), "{error}");
+    let _ = group::groupings();
+}

@@ -1,0 +1,36 @@
+//! What must be held by GC roots that the source did not record.
+
+use super::KeepGraph;
+use super::order::{ReachOrder, follow};
+use crate::progress::Progress;
+use crate::{BitSet, ObjectId};
+
+/// One object of each strongly connected component that is alive, but that neither roots nor other such components lead
+/// to.
+pub(super) fn unrecorded(graph: &KeepGraph<'_>) -> Vec<ObjectId> {
+    let heap = graph.heap();
+    let alive = heap.reachable();
+    let mut seen = BitSet::new(graph.nodes());
+    let mut open: Vec<u32> = graph.roots().iter().map(|root| root.0).filter(|&root| seen.insert(root)).collect();
+    let unwatched = Progress::new();
+    let never = "nobody can cancel it";
+    follow(graph, &mut seen, &mut open, &unwatched).expect(never);
+    let lost = || alive.iter().filter(|&o| !seen.contains(o)).map(ObjectId);
+    if lost().next().is_none() {
+        return Vec::new();
+    }
+    // The first of the reverse postorder is in a component that no other leads to, and so on with what it does not reach.
+    let order = ReachOrder::new(graph, lost(), Some(&seen), &unwatched).expect(never);
+    let mut tops = Vec::new();
+    for node in order.nodes {
+        if seen.insert(node) {
+            if (node as usize) < heap.object_count() {
+                tops.push(ObjectId(node));
+            }
+            open.push(node);
+            follow(graph, &mut seen, &mut open, &unwatched).expect(never);
+        }
+    }
+    tops.sort_unstable();
+    tops
+}

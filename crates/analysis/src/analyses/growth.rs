@@ -8,7 +8,7 @@ use super::{
 use crate::ownership::chain::{OwnerChain, Owners};
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, RowKind, TableHeader};
 use crate::timeline::references::ReferenceMap;
-use crate::timeline::{Metric, NodeId, Source, Timeline, Unit};
+use crate::timeline::{Amount, Metric, NodeId, Source, Timeline, Unit};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use std::sync::Arc;
@@ -134,6 +134,7 @@ impl Analysis for Growth {
             window,
             arguments,
             columns: FIXED + 4 * timeline.metrics().count(),
+            by_bytes: metric == Metric::Bytes,
             rows: Vec::new(),
         };
         for (i, &node) in listed.iter().enumerate() {
@@ -182,7 +183,12 @@ fn columns(timeline: &Timeline) -> Vec<Column> {
             objects,
             "How many objects of what came of the group these owners, or the root, keep",
         ),
-        Column::new("keeps_share", "Share kept", CellKind::Percent, "Their share of what came"),
+        Column::new(
+            "keeps_share",
+            "Share kept",
+            CellKind::Percent,
+            "Their share of what came: of its bytes, where growth is measured in bytes; of its objects otherwise",
+        ),
     ];
     debug_assert_eq!(columns.len(), FIXED);
     for info in timeline.metrics().map(|m| timeline.metric_info(m)) {
@@ -238,6 +244,8 @@ struct Writer<'a> {
     window: TimeWindow,
     arguments: &'a Arguments,
     columns: usize,
+    /// Owners are weighed by the bytes they keep.
+    by_bytes: bool,
     rows: Vec<Row>,
 }
 
@@ -286,7 +294,8 @@ impl Writer<'_> {
         for step in &chain.steps {
             let dot = if step.field.is_empty() || step.field.starts_with('[') { "" } else { "." };
             let ways = if step.by_several_ways { " (by several ways)" } else { "" };
-            let share = 100.0 * step.keeps.objects as f64 / chain.about.objects.max(1) as f64;
+            let measured = |amount: Amount| if self.by_bytes { amount.bytes } else { amount.objects };
+            let share = 100.0 * measured(step.keeps) as f64 / measured(chain.about).max(1) as f64;
             let link = step.node.map(|node| self.link(node));
             let cells = [
                 (2, Cell::Number(step.objects)),
@@ -321,8 +330,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Of trees without objects: follows the referrer of most of the group's objects, upwards, until a root holds most of a group, nothing refers
-    /// to it, or the way returns to where it was.
+    /// Of trees without objects: follows the referrer of most of the group's objects, upwards, until a root holds most of
+    /// a group, nothing refers to it, or the way returns to where it was.
     fn chain(&mut self, start: NodeId, progress: &Progress) -> Result<()> {
         let mut seen = vec![start];
         let mut at = start;

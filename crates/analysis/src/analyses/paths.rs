@@ -5,7 +5,7 @@ use super::{Analysis, Arguments, Description, Findings, Need, Parameter, Paramet
 use crate::ownership::chain::{most_frequent_node, of_text};
 use crate::ownership::fields::FieldNames;
 use crate::ownership::keeping::{ClassObjects, Keeping};
-use crate::ownership::paths::{PathEnd, PathLimits, PathStep, Paths, paths};
+use crate::ownership::paths::{PathEnd, PathLimits, MergedStep, Paths, paths};
 use crate::ownership::roots::{Tops, keeping_roots, reaching_kinds, retained_by_steps};
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, RowKind, TableHeader};
 use crate::timeline::{Amount, NodeId, Source, Timeline, Unit};
@@ -135,7 +135,7 @@ impl Analysis for PathsToRoots {
         let retained = retained_by_steps(heap, rules, &found.steps, progress)?;
         let (_, grouped) = history.grouped(window.to, progress)?;
         let place = document.timeline().locate(&grouped.tree);
-        let node_of = |step: &PathStep| most_frequent_node(heap, &grouped, &step.objects, &place);
+        let node_of = |step: &MergedStep| most_frequent_node(heap, &grouped, &step.objects, &place);
         let mut writer = Writer {
             timeline: document.timeline(),
             heap,
@@ -228,7 +228,11 @@ fn kinds() -> Vec<RowKind> {
             "<- {step} x {objects}: {share}; retained {retained}",
         ),
         kind("root", "A GC root that holds objects of the step", "<- root  {step} x {objects}: {share}"),
-        kind("left_out", "Holders that are not followed", "<- and further kinds of holders: {kinds}, with {objects} objects"),
+        kind(
+            "left_out",
+            "Holders that are not followed",
+            "<- and further kinds of holders: {kinds}, with {objects} objects",
+        ),
         kind("end", "Why nothing is above", "{end}"),
     ]
 }
@@ -255,7 +259,7 @@ impl Writer<'_> {
     }
 
     /// Each step, its roots, what is above it, what is left out. A step lies below the one that it holds.
-    fn all(&mut self, node_of: impl Fn(&PathStep) -> Option<NodeId>, group: Option<NodeId>) {
+    fn all(&mut self, node_of: impl Fn(&MergedStep) -> Option<NodeId>, group: Option<NodeId>) {
         let found = self.found;
         let whole = found.steps[0].reached.objects;
         if whole == 0 {

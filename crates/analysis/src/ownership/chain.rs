@@ -7,7 +7,7 @@
 
 use super::fields::{FieldNames, KnownFields, Pair, ReferenceName};
 use super::keeping::{ClassObjects, Keeping};
-use super::paths::{PathEnd, PathLimits, PathStep, Paths, StepOf, paths, spread};
+use super::paths::{PathEnd, PathLimits, MergedStep, Paths, StepOf, paths, spread};
 use super::roots::{KeepingRoot, Tops, keeping_roots};
 use crate::group::Grouped;
 use crate::timeline::{History, NodeId};
@@ -154,7 +154,7 @@ impl<'a> Owners<'a> {
         place: &[Option<NodeId>],
         longest: usize,
     ) -> OwnerChain {
-        let text = |step: &PathStep| match step.of {
+        let text = |step: &MergedStep| match step.of {
             // The object at which the way goes on, by several ways.
             StepOf::Group => step.objects.first().map_or_else(String::new, |&o| {
                 let of = class_objects.type_of(o).map_or(StepOf::Type(self.heap.type_of(o)), |_| StepOf::Class(o));
@@ -209,7 +209,8 @@ impl<'a> Owners<'a> {
             return Ok(None);
         }
         let passed = |o: ObjectId| {
-            let listed = |step: &PathStep| step.objects.binary_search(&o).is_ok() || step.again.binary_search(&o).is_ok();
+            let listed =
+                |step: &MergedStep| step.objects.binary_search(&o).is_ok() || step.again.binary_search(&o).is_ok();
             up.steps[..shared].iter().any(listed)
         };
         let Some((object, keeps)) = deepest(keeping, objects, |o, keeps| most(keeps) && !passed(o), progress)? else {
@@ -229,7 +230,7 @@ impl<'a> Owners<'a> {
 
 impl Found {
     /// The steps above the group, with what they keep of it.
-    fn steps(&self) -> impl Iterator<Item = (&PathStep, Amount)> {
+    fn steps(&self) -> impl Iterator<Item = (&MergedStep, Amount)> {
         let of_group = self.paths.steps[1..].iter().map(|step| (step, step.reached));
         let of_majority = self.majority.iter().flat_map(|(keeps, up)| up.steps.iter().map(|step| (step, *keeps)));
         of_group.chain(of_majority)
@@ -315,7 +316,7 @@ fn some(references: &[Pair]) -> impl Iterator<Item = Pair> + '_ {
 }
 
 /// How many objects of the step below a step refers to: of many references, an estimate from those that are kept.
-fn held_below(step: &PathStep) -> u64 {
+fn held_below(step: &MergedStep) -> u64 {
     let mut held: Vec<ObjectId> = step.references.iter().map(|&(_, to)| to).collect();
     held.sort_unstable();
     held.dedup();

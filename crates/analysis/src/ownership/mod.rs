@@ -21,7 +21,7 @@
 //! Dominators and closures of objects come from `memory_city_heap::ownership`.
 
 mod accumulation;
-mod anchors;
+pub(crate) mod anchors;
 pub mod chain;
 pub(crate) mod fields;
 mod folding;

@@ -3,7 +3,7 @@
 use super::anchors::Anchors;
 use super::fields::{KnownFields, Pair};
 use super::keeping::{ClassObjects, Keeping};
-use super::paths::{MOST_REFERENCES, PathStep, RootStep, StepOf};
+use super::paths::{MOST_REFERENCES, MergedStep, RootStep, StepOf};
 use ahash::AHashMap;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -36,7 +36,7 @@ pub(super) struct Expansion {
 
 /// Where the ways down from some objects of a step (or of its recursion) begin: where its references lead, if all of them
 /// are there: an object may hold others of the step below by another field, which is another step.
-fn way_down(step: &PathStep, held: &[ObjectId]) -> Vec<ObjectId> {
+fn way_down(step: &MergedStep, held: &[ObjectId]) -> Vec<ObjectId> {
     if step.reference_count == 0 || step.references.len() as u64 != step.reference_count {
         return held.to_vec();
     }
@@ -85,7 +85,7 @@ impl<'a> Expander<'a> {
     ///
     /// # Errors
     /// When cancelled.
-    pub fn expand(&mut self, steps: &[PathStep], at: usize, progress: &Progress) -> Result<Expansion> {
+    pub fn expand(&mut self, steps: &[MergedStep], at: usize, progress: &Progress) -> Result<Expansion> {
         let mut inside = self.group.clone();
         let mut types_below: FxHashSet<TypeId> = FxHashSet::default();
         let mut below = at;
@@ -146,7 +146,7 @@ impl<'a> Expander<'a> {
     /// `again` and `inside`, and are looked at like the objects of the step.
     fn holders(
         &self,
-        step: &PathStep,
+        step: &MergedStep,
         types_below: &FxHashSet<TypeId>,
         inside: &mut BitSet,
         again: &mut Vec<ObjectId>,

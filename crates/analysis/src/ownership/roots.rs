@@ -2,7 +2,7 @@
 
 use super::anchors::Anchors;
 use super::keeping::Keeping;
-use super::paths::PathStep;
+use super::paths::MergedStep;
 use super::paths_expand::Expander;
 use ahash::AHashMap;
 use memory_city_heap::error::Result;
@@ -156,7 +156,7 @@ fn sort(roots: &mut [KeepingRoot]) {
 pub(crate) fn retained_by_steps(
     heap: &HeapState,
     rules: memory_city_heap::ownership::KeepRules,
-    steps: &[PathStep],
+    steps: &[MergedStep],
     progress: &Progress,
 ) -> Result<Vec<Amount>> {
     use memory_city_heap::ownership::{GroupClosures, ObjectGroups};

@@ -150,6 +150,11 @@ fn amount(heap: &HeapState, objects: impl IntoIterator<Item = u32>) -> Amount {
     })
 }
 
+/// The steps that hold a step.
+fn above_of(found: &Paths, at: usize) -> impl Iterator<Item = usize> + '_ {
+    (at + 1..found.steps.len()).filter(move |&above| found.steps[above].below == at)
+}
+
 /// Every number of every step, from the definition.
 fn check(
     heap: &HeapState,
@@ -237,7 +242,7 @@ fn check(
         let held: Vec<u32> = walked.iter().copied().filter(|&o| !roots_of(o).is_empty()).collect();
         let by_roots = in_group(reached(begins(&held), edges, &inside));
         let mut left = above.clone();
-        for above_at in found.above(at) {
+        for above_at in above_of(found, at) {
             let above_step = &found.steps[above_at];
             let first = above_step.references[0];
             let references = left.remove(&(above_step.of, field(first.0.0, first.1.0))).expect("it was one of them");
@@ -252,7 +257,7 @@ fn check(
         assert!((kinds.len()..=left.len()).contains(&(step.left_out.0 as usize)));
         if by_roots.objects >= step.reached.objects && by_roots.objects > 0 {
             assert_eq!(step.end, PathEnd::Roots);
-            assert_eq!(found.above(at).count(), 0);
+            assert_eq!(above_of(found, at).count(), 0);
         } else {
             for references in left.values() {
                 let reach = in_group(reached(references.iter().map(|r| r.1), edges, &inside));

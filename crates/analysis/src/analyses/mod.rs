@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `interface` | what an analysis is, what it may need, what it gives |
 //! | `parameters` | what it can be told, with defaults and ranges |
-//! | `objects` | what analyses of single objects share |
+//! | `objects`, `contents` | what analyses of single objects and of what they hold share |
 //! | `registry` | the analyses there are; programs may add their own |
 //! | [`report`] | several of them, one after the other |
 //! | the others | one analysis each |
@@ -30,6 +30,7 @@
 //! # Ok::<(), memory_city_heap::error::Error>(())
 //! ```
 
+mod contents;
 mod interface;
 mod objects;
 mod parameters;
@@ -60,7 +61,17 @@ analyses! {
     heap,
     growth,
     collections,
+    paths,
     inspect,
+    containers,
+    duplicate_strings,
+    duplicate_arrays,
+    boxed_numbers,
+    constant_arrays,
+    duplicate_classes,
+    finalizer_queue,
+    threads,
+    packages,
 }
 
 /// The `n` leaves that grow most from the first to the last time, strongest first; only such that grow. Ties by key.

@@ -16,13 +16,14 @@
 //! | `paths` | the steps from a group up to the roots, merged by type and field |
 //! | `paths_expand` | one step of that |
 //! | `fields` | by which field each step holds the one below |
-//! | `chain` | the strongest of these ways |
+//! | `roots` | the roots that keep a group, and how much of it |
+//! | `chain` | the strongest way from a group up to a root, owner by owner |
 //!
 //! Dominators and closures of objects come from `memory_city_heap::ownership`.
 
 mod accumulation;
 mod anchors;
-mod chain;
+pub mod chain;
 pub(crate) mod fields;
 mod filling;
 mod folding;
@@ -33,6 +34,7 @@ mod owner;
 mod path;
 pub(crate) mod paths;
 mod paths_expand;
+pub(crate) mod roots;
 mod shared;
 #[cfg(test)]
 mod tests;
@@ -44,4 +46,4 @@ pub(crate) use filling::has_elements;
 pub use history::{Holding, OwnerHistory, PlaceOverTime};
 pub use owner::{OwnerNode, OwnerTree};
 pub(crate) use path::filled;
-pub use path::{OwnerPath, PathStep, owner_paths};
+pub use path::{OwnerPath, OwnerStep, owner_paths};

@@ -14,14 +14,14 @@ pub struct OwnerPath {
     /// What holds the first object: `thread main, local variable of a.B.run()`.
     pub root: String,
     /// The objects by type, each with the field of the one before it that refers to it: `sessions`, `[*]`.
-    pub steps: Vec<PathStep>,
+    pub steps: Vec<OwnerStep>,
     /// The last collection on it.
     pub filled: Option<Filled>,
 }
 
 /// An object of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PathStep {
+pub struct OwnerStep {
     /// The field of the object before it, where that is known.
     pub field: Option<String>,
     /// The type of this one.
@@ -158,7 +158,7 @@ fn path(
                 true => class(o).unwrap_or_else(own),
                 false => own(),
             };
-            PathStep { field: if i == 0 { None } else { fields.next().flatten() }, of }
+            OwnerStep { field: if i == 0 { None } else { fields.next().flatten() }, of }
         })
         .collect();
     OwnerPath { root, steps, filled: filling.last_on(way) }

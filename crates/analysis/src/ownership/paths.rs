@@ -28,6 +28,8 @@ pub(crate) struct PathLimits {
     pub steps: usize,
     /// Only the strongest step is followed at each fork: a chain.
     pub only_strongest: bool,
+    /// Objects of one type are told apart by the field by which they hold the step below.
+    pub by_field: bool,
     /// What is reached is weighed by its bytes, not its objects. Shares are of objects in any case.
     pub by_bytes: bool,
 }
@@ -103,7 +105,7 @@ pub(crate) struct Paths {
     pub fields: KnownFields,
 }
 
-/// References of a step up to which all of them are kept: it can be told apart by field. Of more, every so manieth.
+/// References of a step up to which all of them are kept: it can be told apart by field.
 pub(super) const MOST_REFERENCES: usize = 20_000;
 /// Of more than that, so many.
 const SAMPLED_REFERENCES: usize = 1_000;
@@ -130,7 +132,7 @@ pub(crate) fn paths(
     // The first round finds the steps by type, the second tells those by field apart; what is new above them then is asked
     // for, and told apart as far as it is a step of its own.
     for round in 0..ROUNDS {
-        let expander = Expander::new(keeping, &class_objects, &anchors, group, &fields);
+        let expander = Expander::new(keeping, &class_objects, &anchors, group, limits.by_field.then_some(&fields));
         steps = one_round(expander, heap, group, limits, progress)?;
         let pairs = steps.iter().flat_map(|step: &PathStep| step.references.iter().copied());
         if !fields.ask(pairs, names, progress)? || round + 1 == ROUNDS {
@@ -219,9 +221,19 @@ impl PathStep {
 
 fn sampled(references: Vec<Pair>) -> Vec<Pair> {
     match references.len() {
-        n if n > MOST_REFERENCES => references.into_iter().step_by(n / SAMPLED_REFERENCES).collect(),
+        n if n > MOST_REFERENCES => spread(n, SAMPLED_REFERENCES).map(|at| references[at]).collect(),
         _ => references,
     }
+}
+
+/// At most `wanted` places below `n`, all over it and ascending; not at regular distances, because what lies there may
+/// repeat itself (two references of each object).
+pub(super) fn spread(n: usize, wanted: usize) -> impl Iterator<Item = usize> {
+    let count = wanted.min(n);
+    (0..count).map(move |k| {
+        let (start, end) = (k * n / count, (k + 1) * n / count);
+        start + (k.wrapping_mul(0x9E37_79B9) >> 8) % (end - start)
+    })
 }
 
 impl Paths {

@@ -110,6 +110,18 @@ impl Dominators {
         self.order[1..].iter().filter(move |&&node| node < n).map(|&node| ObjectId(node))
     }
 
+    /// The same, each with its owner.
+    pub fn top_down_with_owners(&self) -> impl Iterator<Item = (ObjectId, Option<ObjectId>)> + '_ {
+        let n = self.number.len();
+        (1..self.order.len()).filter(move |&at| (self.order[at] as usize) < n).map(move |at| {
+            let mut up = self.above[at] as usize;
+            while up != 0 && self.order[up] as usize >= n {
+                up = self.above[up] as usize;
+            }
+            (ObjectId(self.order[at]), (up != 0).then(|| ObjectId(self.order[up])))
+        })
+    }
+
     /// Bytes of memory.
     pub fn memory(&self) -> usize {
         4 * (self.number.capacity() + self.order.capacity() + self.above.capacity() + self.objects.capacity())

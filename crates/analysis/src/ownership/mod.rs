@@ -9,6 +9,7 @@
 //! | `shared` | who keeps together what no object owns alone |
 //! | `history` | such trees over time, matched by names |
 //! | `accumulation` | where a heap grows, and into what |
+//! | `filling` | how many elements a collection has |
 //! | `path` | how an object hangs on its root, by fields |
 //! | `keeping` | which object keeps which: by any path, by the shortest, or alone |
 //! | `anchors` | where a path ends: GC roots, and static fields of classes that stay |
@@ -24,6 +25,7 @@ mod accumulation;
 pub(crate) mod anchors;
 pub mod chain;
 pub(crate) mod fields;
+mod filling;
 mod folding;
 mod history;
 pub(crate) mod keeping;
@@ -39,6 +41,9 @@ mod tests;
 
 pub(crate) use accumulation::ends;
 pub use accumulation::{Accumulation, AccumulationRules, Elements, accumulations};
+pub use filling::Filled;
+pub(crate) use filling::has_elements;
 pub use history::{Holding, OwnerHistory, PlaceOverTime};
 pub use owner::{OwnerNode, OwnerTree};
+pub(crate) use path::filled;
 pub use path::{OwnerPath, OwnerStep, owner_paths};

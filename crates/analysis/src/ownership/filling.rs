@@ -119,7 +119,7 @@ mod tests {
         for (name, _) in objects {
             let kind = if name.ends_with("[]") { TypeKind::ObjectArray } else { TypeKind::Instance };
             let of = *types.entry(name).or_insert_with(|| {
-                let loader = "app".to_owned();
+                let loader = "app".into();
                 heap.add_type(HeapType { name: (*name).to_owned(), kind, superclass: None, loader })
             });
             ids.push(heap.add_object(of, 16, None));

@@ -6,6 +6,7 @@
 //! | `interface` | what an analysis is, what it may need, what it gives |
 //! | `parameters` | what it can be told, with defaults and ranges |
 //! | `objects`, `contents` | what analyses of single objects and of what they hold share |
+//! | `kept_by_threads` | what each thread alone keeps alive |
 //! | `registry` | the analyses there are; programs may add their own |
 //! | [`report`] | several of them, one after the other |
 //! | the others | one analysis each |
@@ -32,6 +33,7 @@
 
 mod contents;
 mod interface;
+mod kept_by_threads;
 mod objects;
 mod parameters;
 mod registry;

@@ -59,7 +59,12 @@ impl HeapBuilder {
         }
         let outgoing = Csr::from_rows(&self.references);
         HeapState::new(HeapColumns {
-            sizes: TypeSizes { base: vec![0; self.types.len()], element: vec![0; self.types.len()], alignment: 8 },
+            sizes: TypeSizes {
+                base: vec![0; self.types.len()],
+                element: vec![0; self.types.len()],
+                alignment: 8,
+                ..TypeSizes::default()
+            },
             odd_sizes: self.sizes.iter().enumerate().map(|(i, &s)| (i as u32, s)).collect(),
             mirror_of: vec![None; self.types.len()],
             types: self.types,

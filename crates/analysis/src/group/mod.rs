@@ -56,6 +56,7 @@ mod values;
 pub use classifier::{ByFunction, Cardinality, Classifier, ClassifierMeta, GroupingRun};
 pub use completion::Completion;
 pub use expression::GroupingError;
+pub use filter::filter_numbers;
 pub use grouped::{Grouped, group};
 pub use grouping::{GroupOptions, Grouping};
 pub use object::{ObjectView, type_names};

@@ -332,3 +332,45 @@ fn a_script_gets_the_object_at_hand() {
         assert_eq!(names, [address.as_str()]);
     }
 }
+
+#[test]
+fn instance_health_divides_all_bytes_of_a_real_heap() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sample-data/person-leak");
+    let series = memory_city_formats::open(&[folder], &Progress::new()).expect("the sample");
+    let heap = series.load(series.points().len() - 1, &Progress::new()).expect("a heap");
+    let told = |o: ObjectId| heap.parts_of(o).map(|p| p.header + p.primitive + p.pointers + p.nulls);
+    let mut loose = 0;
+    for o in heap.objects() {
+        let size = heap.size_of(o);
+        let Some(told) = told(o) else { continue };
+        assert!(told <= size, "{} of {size} bytes of {}", told, heap.types()[heap.type_of(o).0 as usize].name);
+        loose += u64::from(size - told >= 8);
+        // Known from the source of the class: hash, key, value, next.
+        if heap.types()[heap.type_of(o).0 as usize].name == "java.util.HashMap$Node" {
+            let parts = heap.parts_of(o).expect("known");
+            assert_eq!((parts.header, parts.primitive, parts.pointers + parts.nulls, size), (12, 4, 12, 32));
+        }
+    }
+    // Padded classes, and those with fields that dumps do not show, are few.
+    assert!(loose * 100 < heap.object_count() as u64, "{loose} of {}", heap.object_count());
+    let mut registry = Registry::new();
+    registry.define(example("instance-health")).expect("a name");
+    let grouping = registry.grouping("kind>instance-health").expect("a grouping");
+    let options = GroupOptions { include_unreachable: true, ..GroupOptions::default() };
+    let grouped = group::group(&heap, &grouping, options, &Progress::new()).expect("grouped");
+    let tree = &grouped.tree;
+    let rows: Vec<usize> = (0..tree.len()).filter(|&n| tree.restarts(n)).collect();
+    assert_eq!(rows.len(), 3, "instances, small and big arrays");
+    for row in rows {
+        let above = tree.parent(row).expect("a group");
+        let parts = (0..tree.len()).filter(|&n| tree.parent(n) == Some(row));
+        assert_eq!(tree.amount(row), tree.amount(above), "all of its bytes, nothing else");
+        assert_eq!(parts.map(|n| tree.amount(n).bytes).sum::<u64>(), tree.amount(above).bytes);
+    }
+    let by_name =
+        |name: &str| (0..tree.len()).filter(|&n| **tree.name(n) == *name).map(|n| tree.amount(n).bytes).sum::<u64>();
+    let [header, pointer, null] = ["header", "pointer", "null"].map(by_name);
+    let headers: u64 = heap.objects().filter_map(|o| heap.parts_of(o)).map(|p| p.header).sum();
+    assert_eq!(header, headers);
+    assert!(pointer > 0 && null > 0);
+}

@@ -57,6 +57,7 @@ mod values;
 pub use classifier::{ByFunction, Cardinality, Classifier, ClassifierMeta, GroupingRun};
 pub use completion::Completion;
 pub use expression::GroupingError;
+pub use filter::filter_numbers;
 pub use grouped::{Grouped, group};
 pub use grouping::{GroupOptions, Grouping};
 pub(crate) use names::without_address;

@@ -16,12 +16,13 @@ pub(super) struct Header {
     pub reads: Option<(Reads, usize)>,
 }
 
-const CARDINALITIES: [(&str, Cardinality); 5] = [
+const CARDINALITIES: [(&str, Cardinality); 6] = [
     ("one", Cardinality::One),
     ("many", Cardinality::Many),
     ("hierarchy", Cardinality::Hierarchy),
     ("hierarchies", Cardinality::Hierarchies),
     ("filter", Cardinality::Filter),
+    ("parts", Cardinality::Transformer),
 ];
 
 const FIELDS: &str = "id, name, description, example, cardinality, reads";

@@ -5,7 +5,7 @@
 
 use super::run::work;
 use crate::group::{ObjectView, Reads, names};
-use memory_city_heap::{BitSet, CohortFacts, HeapState, HeapType, Life, ObjectId, TypeKind};
+use memory_city_heap::{BitSet, CohortFacts, HeapState, HeapType, Life, ObjectId, ObjectParts, TypeKind};
 use rhai::{Array, Dynamic, Engine, EvalAltResult, INT, ImmutableString};
 use scoped_tls::scoped_thread_local;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const fn property(name: &'static str, reads: Reads, description: &'static str) -
 }
 
 /// All that an object tells scripts.
-pub const PROPERTIES: [PropertyInfo; 19] = [
+pub const PROPERTIES: [PropertyInfo; 23] = [
     property("type", Reads::TYPE, "Name of the type, with package: java.util.HashMap$Node"),
     property("simple_type", Reads::TYPE, "Name of the type without package"),
     property(
@@ -45,6 +45,10 @@ pub const PROPERTIES: [PropertyInfo; 19] = [
         Reads::SITE,
         "List of the frames that allocated it, innermost first; empty where that is not known",
     ),
+    property("header_bytes", Reads::FIELDS, "Bytes of its header; -1 where that is not known, as of class objects"),
+    property("primitive_bytes", Reads::FIELDS, "Bytes of its primitive fields or elements; -1 likewise"),
+    property("pointer_bytes", Reads::FIELDS, "Bytes of its references that lead to objects; -1 likewise"),
+    property("null_bytes", Reads::FIELDS, "Bytes of its references that are null; -1 likewise"),
     property("thread_name", Reads::THREAD, "Name of the allocating thread"),
     property("allocator", Reads::SUBSYSTEM, "What allocated it: VM, Interpreter, compiled code"),
     property("space", Reads::SPACE, "Kind of heap space it is in"),
@@ -258,6 +262,10 @@ fn whole(number: Option<impl TryInto<INT>>) -> INT {
     number.and_then(|n| n.try_into().ok()).unwrap_or(-1)
 }
 
+fn part(o: &ScriptObject, of: fn(ObjectParts) -> u64) -> Asked<INT> {
+    o.ask(Reads::FIELDS, |view| Some(whole(view.parts().map(of)))).map(known)
+}
+
 fn known(number: Option<INT>) -> INT {
     number.unwrap_or(-1)
 }
@@ -280,6 +288,10 @@ pub(super) fn register(engine: &mut Engine) {
     engine.register_get("site", |o: &mut O| -> Asked<Array> {
         o.ask(Reads::SITE, |v| v.site().iter().map(|f| text(Some(f)).into()).collect())
     });
+    engine.register_get("header_bytes", |o: &mut O| part(o, |parts| parts.header));
+    engine.register_get("primitive_bytes", |o: &mut O| part(o, |parts| parts.primitive));
+    engine.register_get("pointer_bytes", |o: &mut O| part(o, |parts| parts.pointers));
+    engine.register_get("null_bytes", |o: &mut O| part(o, |parts| parts.nulls));
     engine.register_get("thread_name", |o: &mut O| o.ask(Reads::THREAD, |v| text(v.thread())));
     engine.register_get("allocator", |o: &mut O| o.ask(Reads::SUBSYSTEM, |v| text(v.allocator().map(|a| a.title()))));
     engine.register_get("space", |o: &mut O| o.ask(Reads::SPACE, |v| text(v.space().map(|s| s.title()))));

@@ -2,7 +2,9 @@
 
 use super::object::{self, ScriptObject, ScriptTypes};
 use super::{ClassifierScript, ScriptError, ScriptLimits};
-use crate::group::{Cardinality, Classifier, ClassifierMeta, GroupingRun, ObjectValues, ObjectView};
+use crate::group::{
+    Cardinality, Classifier, ClassifierMeta, GroupingRun, ObjectValues, ObjectView, OtherObjects, Transform,
+};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use rhai::packages::{
@@ -67,6 +69,7 @@ pub(super) fn engine(limits: &ScriptLimits) -> Engine {
 pub(super) struct ScriptClassifier {
     script: ClassifierScript,
     run: ScriptRun,
+    parts: Option<Transform>,
 }
 
 struct ScriptRun {
@@ -124,7 +127,14 @@ impl ScriptRun {
 impl ScriptClassifier {
     pub fn new(script: ClassifierScript) -> ScriptClassifier {
         let run = ScriptRun::new(&script, None);
-        ScriptClassifier { script, run }
+        Self::with(script, run)
+    }
+
+    fn with(script: ClassifierScript, run: ScriptRun) -> ScriptClassifier {
+        let is_parts = script.meta.cardinality == Cardinality::Transformer;
+        let row = script.meta.name.to_string();
+        let parts = is_parts.then(|| Transform { others: OtherObjects::Parts, row, list: Vec::new() });
+        ScriptClassifier { script, run, parts }
     }
 
     fn call(&self, object: ScriptObject) -> std::result::Result<Dynamic, Box<EvalAltResult>> {
@@ -237,7 +247,21 @@ impl ScriptClassifier {
                     values.chain(names(list(chain, "a list of texts in each place of the list")?)?);
                 }
             }
-            Cardinality::One | Cardinality::Transformer => values.one(&self.name(answer)?),
+            Cardinality::One => values.one(&self.name(answer)?),
+            Cardinality::Transformer => {
+                let found = kind(&answer);
+                let parts = answer
+                    .try_cast::<rhai::Map>()
+                    .ok_or_else(|| format!("the answer is {found}, expected a map of names and bytes"))?;
+                if parts.len() > limits.groups {
+                    return Err(format!("the answer has {} parts, more than {}", parts.len(), limits.groups));
+                }
+                for (name, bytes) in parts {
+                    let number = bytes.as_int().ok().and_then(|bytes| u64::try_from(bytes).ok());
+                    let bytes = number.ok_or_else(|| format!("{name} has {bytes} bytes, expected a number from 0"))?;
+                    values.part(&self.name(name.to_string().into())?, bytes);
+                }
+            }
         }
         Ok(())
     }
@@ -310,7 +334,11 @@ impl Classifier for ScriptClassifier {
     fn prepare(&self, run: &GroupingRun<'_>) -> Result<Option<Arc<dyn Classifier>>> {
         let script = self.script.clone();
         let run = ScriptRun::new(&script, Some(run));
-        Ok(Some(Arc::new(ScriptClassifier { script, run })))
+        Ok(Some(Arc::new(ScriptClassifier::with(script, run))))
+    }
+
+    fn transform(&self) -> Option<&Transform> {
+        self.parts.as_ref()
     }
 
     fn failure(&self) -> Option<Error> {

@@ -8,6 +8,7 @@
 //! | `objects` | what analyses of single objects share |
 //! | `registry` | the analyses there are; programs may add their own |
 //! | [`report`] | several of them, one after the other |
+//! | [`check`] | whether limits are kept, for build pipelines |
 //! | the others | one analysis each |
 //!
 //! A new analysis is a file beside these with a function `analysis`, and its name in the list of `analyses!` below.
@@ -30,6 +31,7 @@
 //! # Ok::<(), memory_city_heap::error::Error>(())
 //! ```
 
+pub mod check;
 mod interface;
 mod objects;
 mod parameters;

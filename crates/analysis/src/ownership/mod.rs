@@ -9,6 +9,7 @@
 //! | `shared` | who keeps together what no object owns alone |
 //! | `history` | such trees over time, matched by names |
 //! | `accumulation` | where a heap grows, and into what |
+//! | `holders` | sets of objects by name: what they retain, and where they are |
 //! | `path` | how an object hangs on its root, by fields |
 //! | `keeping` | which object keeps which: by any path, by the shortest, or alone |
 //! | `anchors` | where a path ends: GC roots, and static fields of classes that stay |
@@ -25,6 +26,7 @@ mod chain;
 pub(crate) mod fields;
 mod folding;
 mod history;
+pub(crate) mod holders;
 pub(crate) mod keeping;
 mod names;
 mod owner;

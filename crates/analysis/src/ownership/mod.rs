@@ -21,6 +21,8 @@
 //! Dominators and closures of objects come from `memory_city_heap::ownership`.
 
 mod accumulation;
+#[cfg(test)]
+mod accumulation_tests;
 mod anchors;
 mod chain;
 pub(crate) mod fields;
@@ -30,6 +32,8 @@ pub(crate) mod holders;
 pub(crate) mod keeping;
 mod names;
 mod owner;
+#[cfg(test)]
+mod owner_tests;
 mod path;
 pub(crate) mod paths;
 mod paths_expand;

@@ -39,9 +39,11 @@ pub struct OwnerTree {
     nodes: Vec<OwnerNode>,
     /// By object: its node; 0 where no root reaches it.
     of: Vec<u32>,
+    too_deep: u64,
 }
 
-/// Deeper places are counted in the deepest: types nest so deep only in recursion that folding does not see.
+/// Deeper places are counted in the deepest ([`OwnerTree::too_deep`]): types nest so deep only in recursion that folding
+/// does not see.
 pub(super) const DEEPEST: u32 = 48;
 
 /// Objects looked at between two looks at whether somebody wants the work to end.
@@ -78,6 +80,11 @@ impl OwnerTree {
         self.of[o.0 as usize]
     }
 
+    /// How many objects lie deeper than places do: they are counted with the deepest place above them.
+    pub fn too_deep(&self) -> u64 {
+        self.too_deep
+    }
+
     /// The names from the top down to a node, without that of the heap.
     pub fn path(&self, node: u32) -> Vec<&Arc<str>> {
         let above = |&n: &u32| Some(self.nodes[n as usize].parent).filter(|&p| p != 0);
@@ -105,6 +112,9 @@ pub(super) struct Builder<'a> {
     name_of: Vec<Arc<str>>,
     /// By type: the number of its name.
     name_of_type: Vec<u32>,
+    /// By number of a name: the type that is called so. A place has the same insides whoever names it first.
+    type_of_name: FxHashMap<u32, TypeId>,
+    too_deep: u64,
     /// By object: its node.
     pub(super) of: Vec<u32>,
     pub(super) shared: SharedOwners,
@@ -144,6 +154,8 @@ impl<'a> Builder<'a> {
             names: FxHashMap::default(),
             name_of: Vec::new(),
             name_of_type: Vec::new(),
+            type_of_name: FxHashMap::default(),
+            too_deep: 0,
             of: vec![0; heap.object_count()],
             shared: SharedOwners::new(heap.object_count()),
             class_of: FxHashMap::default(),
@@ -151,6 +163,9 @@ impl<'a> Builder<'a> {
         let mirrors = (0..heap.types().len() as u32).map(TypeId);
         builder.class_of = mirrors.filter_map(|t| Some((heap.mirror_of(t)?, t))).collect();
         builder.name_of_type = heap.types().iter().map(|t| builder.name(type_name(t))).collect();
+        for (&name, t) in builder.name_of_type.iter().zip(0..) {
+            builder.type_of_name.entry(name).or_insert(TypeId(t));
+        }
         builder
     }
 
@@ -165,7 +180,7 @@ impl<'a> Builder<'a> {
         number
     }
 
-    fn child(&mut self, parent: u32, name: u32, container: Option<TypeId>) -> u32 {
+    fn child(&mut self, parent: u32, name: u32) -> u32 {
         if let Some(&node) = self.below.get(&(parent, name)) {
             return node;
         }
@@ -182,14 +197,14 @@ impl<'a> Builder<'a> {
             largest: None,
         });
         self.depth.push(self.depth[parent as usize] + 1);
-        self.container.push(container);
+        self.container.push(self.type_of_name.get(&name).copied());
         self.below.insert((parent, name), node);
         node
     }
 
     pub(super) fn child_named(&mut self, parent: u32, name: &str) -> u32 {
         let name = self.name(name);
-        self.child(parent, name, None)
+        self.child(parent, name)
     }
 
     /// Places all objects that roots reach, owners before what they own.
@@ -208,7 +223,9 @@ impl<'a> Builder<'a> {
                 Spot::Below(parent) => {
                     let recursion = self.same_type_above(parent, of);
                     let name = self.name_of_type[of.0 as usize];
-                    (recursion.unwrap_or_else(|| self.child(parent, name, Some(of))), true)
+                    let node = recursion.unwrap_or_else(|| self.child(parent, name));
+                    self.too_deep += u64::from(recursion.is_none() && node == parent);
+                    (node, true)
                 }
             };
             self.of[o.0 as usize] = node;
@@ -230,9 +247,10 @@ impl<'a> Builder<'a> {
         if self.folding.is_collection(of) {
             return None;
         }
+        let name = self.name_of_type[of.0 as usize];
         let mut at = parent;
         while at != 0 {
-            if self.container[at as usize] == Some(of) {
+            if self.container[at as usize].is_some_and(|c| self.name_of_type[c.0 as usize] == name) {
                 return Some(at);
             }
             at = self.nodes[at as usize].parent;
@@ -329,6 +347,6 @@ impl<'a> Builder<'a> {
             let (total, parent) = (self.nodes[at].total, self.nodes[at].parent);
             self.nodes[parent as usize].total += total;
         }
-        OwnerTree { nodes: self.nodes, of: self.of }
+        OwnerTree { nodes: self.nodes, of: self.of, too_deep: self.too_deep }
     }
 }

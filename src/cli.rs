@@ -10,8 +10,9 @@ mod output;
 #[cfg(feature = "viewer")]
 mod picture;
 mod report;
+mod scripts;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::AUTO;
 use memory_city_heap::error::{Error, Result};
@@ -83,6 +84,12 @@ struct GroupingArgs {
     /// How objects are grouped: a name, or a list of classifiers such as 'package>type'
     #[arg(long, value_name = "NAME|LIST", default_value = AUTO, value_parser = grouping::grouping, long_help = grouping::help())]
     grouping: String,
+    /// A classifier or filter of your own: a script (docs/groupings.md), known by the name of its file; may be given several times
+    #[arg(long, value_name = "FILE")]
+    classifier: Vec<std::path::PathBuf>,
+    /// The program's own packages, for the closest domain call site; `analyse packages` shows which are guessed
+    #[arg(long, value_name = "PACKAGE,...")]
+    packages: Option<String>,
     /// Count objects that no GC root reaches too
     #[arg(long)]
     unreachable: bool,
@@ -92,6 +99,7 @@ struct GroupingArgs {
 }
 
 impl GroupingArgs {
+    /// What is grouped. The classifiers and packages were taken before the command line was read.
     fn options(&self) -> GroupOptions {
         GroupOptions { include_unreachable: self.unreachable, gc_starts: self.gc_starts }
     }
@@ -99,6 +107,12 @@ impl GroupingArgs {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    // Classifiers of people's own come first: what the command line says of groupings may be about them.
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let warnings = match scripts::before_parsing(&arguments) {
+        Ok(warnings) => warnings,
+        Err(wrong) => Cli::command().error(clap::error::ErrorKind::ValueValidation, wrong).exit(),
+    };
     let cli = Cli::parse();
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| {
         // Drivers and windowing libraries grumble about things a user cannot act on.
@@ -107,6 +121,7 @@ pub fn main() -> ExitCode {
         )
     });
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     if cli.listens() {
         live::give_memory_back();
     }

@@ -1,12 +1,16 @@
 //! Retained and deep amounts of whole trees: of real dumps and traces, against taking each group out in turn.
 
-use memory_city_analysis::group::{self, GroupOptions};
+use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{AUTO, ClosureMetric, ClosureRequest, History, Metric, NodeId, Source};
+use memory_city_heap::input::Input;
 use memory_city_heap::ownership::{GroupAmounts, KeepGraph, KeepRules};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
 use memory_city_testing::root;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 fn open(paths: &[&str], grouping: &str, options: GroupOptions) -> Source {
     let paths: Vec<PathBuf> = paths.iter().map(|path| root().join(path)).collect();
@@ -161,5 +165,52 @@ fn traces_have_these_metrics_where_they_record_references() {
     let error = trace.with_closures(&metrics, KeepRules::default(), &progress).map(|_| ()).expect_err("no references");
     let error = error.to_string();
     assert!(error.contains("references between objects") && error.contains("this trace does not hold"), "{error}");
-    let _ = group::groupings();
+}
+
+/// Trees and amounts of dumps come from the cache when the same dump is opened again. That nothing of it is read then is
+/// seen by damage to it that the cache does not notice, because it lies between the samples, and reading would.
+#[test]
+fn dumps_that_were_opened_before_are_not_read_again() {
+    assert!(std::env::var_os("MEMORY_CITY_CACHE").is_none_or(|cache| !cache.is_empty()), "this test needs a cache");
+    let folder = tempfile::tempdir().expect("a folder");
+    let progress = Progress::new();
+    let dumps = [1, 16].map(|i| {
+        let packed = root().join(format!("sample-data/person-leak/person-leak-{i:02}.hprof.gz"));
+        let input = Input::open(&packed, &progress).expect("a dump");
+        let path = folder.path().join(format!("dump-{i:02}.hprof"));
+        std::fs::write(&path, input.bytes()).expect("written");
+        path
+    });
+    let metrics = [ClosureMetric::Retained, ClosureMetric::Deep];
+    let open = || -> Result<Vec<(String, Vec<u64>)>, String> {
+        let source = Source::open(&dumps, "package-type", GroupOptions::default(), &progress);
+        let source = source.map_err(|e| e.to_string())?;
+        let source = source.with_closures(&metrics, KeepRules::default(), &progress).map_err(|e| e.to_string())?;
+        let timeline = source.timeline();
+        let values = |node| timeline.metrics().flat_map(move |m| (0..2).map(move |t| timeline.value(t, node, m)));
+        let warnings = source.warnings().iter().map(|w| (w.to_string(), Vec::new())).collect::<Vec<_>>();
+        let points = timeline.points().iter().map(|p| (format!("{p:?}"), Vec::new()));
+        let nodes = timeline.nodes().map(|node| (timeline.path_label(node), values(node).collect()));
+        Ok(nodes.chain(warnings).chain(points).collect())
+    };
+    let fresh = open().expect("it opens");
+    assert!(fresh.len() > 200);
+    let spoil = |path: &Path, stays: bool| {
+        let mut file = File::options().write(true).open(path).expect("the dump");
+        let meta = file.metadata().expect("what it is");
+        let before = meta.modified().expect("a time");
+        // Samples lie at multiples of a 31st of the dump.
+        for i in 0..31 {
+            file.seek(SeekFrom::Start(meta.len() * (2 * i + 1) / 62)).expect("a place");
+            file.write_all(&[0xff; 600]).expect("written");
+        }
+        drop(file);
+        let after = if stays { before } else { SystemTime::now() };
+        File::options().append(true).open(path).and_then(|f| f.set_modified(after)).expect("a time");
+    };
+    dumps.iter().for_each(|dump| spoil(dump, true));
+    assert_eq!(open().as_ref(), Ok(&fresh));
+    // Written again: what is in the cache is of another dump.
+    spoil(&dumps[1], false);
+    assert_ne!(open().as_ref(), Ok(&fresh));
 }

@@ -2,7 +2,7 @@
 
 use super::kept::KeptStates;
 use super::registry::{FoundFiles, skip};
-use super::series::{HeapSeries, SnapshotInfo};
+use super::series::{DumpFacts, HeapSeries, SnapshotInfo};
 use super::values::{HeapValues, RecordTables};
 use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result, Warning};
@@ -96,6 +96,8 @@ struct KeptDumps {
     states: KeptStates,
     /// Class names of the first loaded dump: others should know most of them.
     program: Option<(usize, HashSet<String>)>,
+    /// What is known of the dumps that were loaded, by index.
+    facts: HashMap<usize, DumpFacts>,
     /// What finds values in the dumps that were loaded, by index: a few MB for twenty thousand classes.
     tables: HashMap<usize, Arc<dyn RecordTables>>,
 }
@@ -115,10 +117,22 @@ impl<F: DumpFormat> HeapSeries for DumpSeries<F> {
         let (state, tables) = self.format.load_with_tables(&input, progress)?;
         let state = Arc::new(state);
         let mut kept = self.kept.lock().unwrap_or_else(|e| e.into_inner());
-        self.note(&mut kept, index, &state);
+        self.note(&mut kept, index, facts_of(&state));
         kept.tables.extend(tables.map(|tables| (index, tables)));
         kept.states.keep(index, Arc::clone(&state));
         Ok(state)
+    }
+
+    fn facts(&self, index: usize) -> Option<DumpFacts> {
+        self.kept.lock().unwrap_or_else(|e| e.into_inner()).facts.get(&index).cloned()
+    }
+
+    fn recall(&self, index: usize, facts: DumpFacts) {
+        let path = &self.points[index].path;
+        // The dump may have been somewhere else.
+        let warnings = facts.warnings.into_iter().map(|warning| Warning { path: path.clone(), ..warning }).collect();
+        let mut kept = self.kept.lock().unwrap_or_else(|e| e.into_inner());
+        self.note(&mut kept, index, DumpFacts { warnings, ..facts });
     }
 
     fn values(&self, index: usize, progress: &Progress) -> Result<Option<HeapValues>> {
@@ -143,16 +157,16 @@ impl<F: DumpFormat> HeapSeries for DumpSeries<F> {
 
 impl<F> DumpSeries<F> {
     /// Collects the warnings of a state, and says when it seems to be of another program.
-    fn note(&self, kept: &mut KeptDumps, index: usize, state: &HeapState) {
+    fn note(&self, kept: &mut KeptDumps, index: usize, facts: DumpFacts) {
         let mut warnings = self.warnings.lock().unwrap_or_else(|e| e.into_inner());
         let mut add = |w: Warning| {
             if !warnings.contains(&w) {
                 warnings.push(w);
             }
         };
-        state.warnings().iter().cloned().for_each(&mut add);
-        let names: HashSet<String> =
-            state.types().iter().map(|t| &t.name).filter(|n| !n.ends_with(']')).filter(|n| own(n)).cloned().collect();
+        facts.warnings.iter().cloned().for_each(&mut add);
+        let names: HashSet<String> = facts.classes.iter().cloned().collect();
+        kept.facts.insert(index, facts);
         let Some((first, known)) = &kept.program else {
             if names.len() >= 5 {
                 kept.program = Some((index, names));
@@ -172,6 +186,11 @@ impl<F> DumpSeries<F> {
             });
         }
     }
+}
+
+fn facts_of(state: &HeapState) -> DumpFacts {
+    let names = state.types().iter().map(|t| &t.name).filter(|n| !n.ends_with(']'));
+    DumpFacts { warnings: state.warnings().to_vec(), classes: names.filter(|n| own(n)).cloned().collect() }
 }
 
 /// Whether a class belongs to the program rather than to the platform every program has.

@@ -277,6 +277,26 @@ impl Body {
     }
 }
 
+/// Reads a file of the cache that holds one thing; `None` when there is none or it is damaged.
+pub(crate) fn read_whole<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    let bytes = std::fs::read(path).ok()?;
+    let found = unpack(bytes.strip_prefix(MAGIC)?)?;
+    // What is used is young.
+    let _ = File::options().append(true).open(path).and_then(|f| f.set_modified(SystemTime::now()));
+    Some(found)
+}
+
+/// Writes such a file, and makes room in the cache for it.
+pub(crate) fn write_whole(cache: &Path, path: &Path, value: &impl Serialize) -> std::io::Result<()> {
+    let (mut file, place) = cache::create(cache)?;
+    let packed = pack(value).ok_or(std::io::ErrorKind::InvalidData)?;
+    file.write_all(&packed)?;
+    file.flush()?;
+    place.put_in_place(path)?;
+    cache::tidy(path, cache::MOST_IN_CACHE);
+    Ok(())
+}
+
 fn read_at(file: &mut File, offset: u64, bytes: u64) -> Option<Vec<u8>> {
     let mut packed = vec![0; usize::try_from(bytes).ok()?];
     file.seek(SeekFrom::Start(offset)).ok()?;

@@ -51,6 +51,7 @@ formats! {
     pub anttracks,
 }
 
+mod answers;
 mod dumps;
 pub mod event;
 mod index;
@@ -63,6 +64,7 @@ mod series;
 pub mod spaces;
 pub mod values;
 
+pub use answers::{AnswerKey, DumpStamp};
 pub use event::GcKind;
 pub use recording::{ChangeLog, Recording};
-pub use series::{GcPoint, HeapSeries, SnapshotInfo, holds_heaps, open, open_gradually};
+pub use series::{DumpFacts, GcPoint, HeapSeries, SnapshotInfo, holds_heaps, open, open_gradually};

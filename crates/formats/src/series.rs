@@ -40,6 +40,15 @@ pub struct GcPoint {
     pub freed: u64,
 }
 
+/// What a person must know about a dump, and which program it seems to be of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct DumpFacts {
+    /// Warnings of the state.
+    pub warnings: Vec<Warning>,
+    /// Names of the program's own classes.
+    pub classes: Vec<String>,
+}
+
 /// Heap states in time order. What every format gives.
 pub trait HeapSeries: Send + Sync {
     /// The points in time.
@@ -63,6 +72,14 @@ pub trait HeapSeries: Send + Sync {
 
     /// What a person must know about the series as a whole, by now.
     fn warnings(&self) -> Vec<Warning>;
+
+    /// What is known of a dump that was loaded, for who keeps answers about it; `None` for what is no dump, and before.
+    fn facts(&self, _index: usize) -> Option<DumpFacts> {
+        None
+    }
+
+    /// Takes note of what was known of a dump, as if it had been loaded.
+    fn recall(&self, _index: usize, _facts: DumpFacts) {}
 
     /// What came and went from point to point, where the source records it: then trees over time need no heap state.
     fn recording(&self) -> Option<&Recording> {

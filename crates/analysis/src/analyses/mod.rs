@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `interface` | what an analysis is, what it may need, what it gives |
 //! | `parameters` | what it can be told, with defaults and ranges |
-//! | `objects` | what analyses of single objects share |
+//! | `objects`, `contents` | what analyses of single objects and of what they hold share |
 //! | `registry` | the analyses there are; programs may add their own |
 //! | [`report`] | several of them, one after the other |
 //! | [`check`] | whether limits are kept, for build pipelines |
@@ -32,6 +32,7 @@
 //! ```
 
 pub mod check;
+mod contents;
 mod interface;
 mod objects;
 mod parameters;
@@ -62,7 +63,20 @@ analyses! {
     heap,
     growth,
     collections,
+    paths,
+    cut,
+    biggest,
+    dominators,
     inspect,
+    containers,
+    duplicate_strings,
+    duplicate_arrays,
+    boxed_numbers,
+    constant_arrays,
+    duplicate_classes,
+    finalizer_queue,
+    threads,
+    packages,
 }
 
 /// The `n` leaves that grow most from the first to the last time, strongest first; only such that grow. Ties by key.

@@ -53,6 +53,20 @@ impl Grouping {
         self.reads().contains(Reads::REACHABLE)
     }
 
+    /// What the tree of a heap state depends on beside the heap state, where that can be written down: the list of
+    /// classifiers. `None` for those that look elsewhere too (scripts, files, settings).
+    pub(crate) fn settled(&self) -> Option<String> {
+        let registry = super::registry();
+        let known = registry.grouping(&self.id).ok()?;
+        let list = registry.list_of(self);
+        let words = || list.split(|c: char| !super::expression::is_of_name(c)).filter(|word| !word.is_empty());
+        let of_registry = |word: &str| registry.classifiers().any(|(meta, _)| meta.id == word);
+        let settled = words().all(|word| SETTLED.contains(&word) || !of_registry(word));
+        let same = known.classifiers.len() == self.classifiers.len()
+            && self.classifiers.iter().all(|c| SETTLED.contains(&&*c.meta().id));
+        (settled && same).then(|| list.to_owned())
+    }
+
     /// All that its classifiers read.
     pub fn reads(&self) -> Reads {
         self.classifiers.iter().fold(Reads::empty(), |all, c| all | c.meta().reads)
@@ -79,3 +93,28 @@ impl std::fmt::Debug for Grouping {
         f.debug_struct("Grouping").field("id", &self.id).finish_non_exhaustive()
     }
 }
+
+/// Classifiers and filters whose answer follows from the heap state and their options alone.
+const SETTLED: [&str; 21] = [
+    "type",
+    "package",
+    "kind",
+    "loader",
+    "loaders",
+    "array-length",
+    "points-to",
+    "pointed-from",
+    "rooted",
+    "indirectly-rooted",
+    "space",
+    "subsystem",
+    "thread",
+    "age",
+    "site",
+    "callers",
+    "allocating-package",
+    "referrers",
+    "address",
+    "reachable",
+    "filter",
+];

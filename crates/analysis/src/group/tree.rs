@@ -8,19 +8,19 @@ use std::sync::Arc;
 /// A tree as columns. Node 0 is the root; parents come before their children.
 #[derive(Clone, Debug)]
 pub struct MemoryTree {
-    parent: Vec<u32>,
+    pub(super) parent: Vec<u32>,
     /// Names and roles are symbols.
-    name: Vec<u32>,
-    role: Vec<u32>,
-    amount: Vec<Amount>,
+    pub(super) name: Vec<u32>,
+    pub(super) role: Vec<u32>,
+    pub(super) amount: Vec<Amount>,
     /// Each name once. Hashed with a random seed: names come from files, and nobody shall be able to choose names that
     /// all fall into one bucket.
-    symbols: IndexSet<Arc<str>, ahash::RandomState>,
+    pub(super) symbols: IndexSet<Arc<str>, ahash::RandomState>,
     /// Parent, role and name to node.
     find: FxHashMap<(u32, u32, u32), u32>,
     separators: Vec<(Arc<str>, &'static str)>,
     /// Nodes at which counting starts anew: what is below them are other objects than those of the node above.
-    restarts: rustc_hash::FxHashSet<u32>,
+    pub(super) restarts: rustc_hash::FxHashSet<u32>,
     /// Bytes of all names.
     text: usize,
 }

@@ -6,7 +6,7 @@
 
 use super::metric::{MetricBuilder, MetricInfo, Unit};
 use super::{History, NodeId, Source, Timeline};
-use crate::group::{Grouped, Reads};
+use crate::group::{Grouped, MemoryTree, Reads};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::{GroupAmounts, GroupClosures, KeepRules, ObjectGroups};
 use memory_city_heap::progress::Progress;
@@ -128,14 +128,13 @@ impl History {
         request: ClosureRequest,
         progress: &Progress,
     ) -> Result<Vec<GroupAmounts>> {
-        if let Some(all) = self.kept_amounts().get(time, request) {
+        if let Some(all) = self.known_closures(time, request) {
             return Ok(nodes.iter().map(|node| all[node.index()]).collect());
         }
         let (heap, grouped) = self.grouped(time, progress)?;
-        check(&heap, self.is_recorded())?;
-        let groups = object_groups(&heap, &grouped, self.timeline(), progress)?;
-        let closures = GroupClosures::new(&heap, request.rules, groups, progress)?;
-        find(&closures, nodes, request, progress)
+        let closures = self.group_closures(&heap, &grouped, request, progress)?;
+        let place = TreePlaces::new(self.timeline(), &grouped.tree);
+        find(&closures, &place.of(nodes), request, progress)
     }
 
     /// What all nodes reach and retain at a point in time, by node. `first` is called with what the nodes of `wanted` do,
@@ -151,28 +150,47 @@ impl History {
         progress: &Progress,
         first: &mut dyn FnMut(&[GroupAmounts]),
     ) -> Result<Arc<Vec<GroupAmounts>>> {
-        if let Some(all) = self.kept_amounts().get(time, request) {
+        if let Some(all) = self.known_closures(time, request) {
             if !wanted.is_empty() {
                 first(&wanted.iter().map(|node| all[node.index()]).collect::<Vec<_>>());
             }
             return Ok(all);
         }
         let (heap, grouped) = self.grouped(time, progress)?;
-        check(&heap, self.is_recorded())?;
-        let groups = object_groups(&heap, &grouped, self.timeline(), progress)?;
-        let closures = GroupClosures::new(&heap, request.rules, groups, progress)?;
+        let closures = self.group_closures(&heap, &grouped, request, progress)?;
+        let place = TreePlaces::new(self.timeline(), &grouped.tree);
         if !wanted.is_empty() {
-            first(&find(&closures, wanted, request, progress)?);
+            first(&find(&closures, &place.of(wanted), request, progress)?);
         }
-        let timeline = self.timeline();
-        let here: Vec<NodeId> = timeline.nodes().filter(|&node| timeline.amount(time, node).objects > 0).collect();
-        let mut all = vec![GroupAmounts::default(); timeline.len()];
-        for (node, amounts) in here.iter().zip(find(&closures, &here, request, progress)?) {
-            all[node.index()] = amounts;
-        }
-        let all = Arc::new(all);
+        let everywhere: Vec<Option<u32>> = (0..grouped.tree.len() as u32).map(Some).collect();
+        let found = find(&closures, &everywhere, request, progress)?;
+        self.amounts_to_cache(time, request, &found);
+        let all = Arc::new(place.by_node(&found));
         self.kept_amounts().add(time, request, Arc::clone(&all));
         Ok(all)
+    }
+
+    /// What was found before, in this program or an earlier one.
+    fn known_closures(&self, time: usize, request: ClosureRequest) -> Option<TimeAmounts> {
+        if let Some(all) = self.kept_amounts().get(time, request) {
+            return Some(all);
+        }
+        let (tree, found) = self.amounts_from_cache(time, request)?;
+        let all = Arc::new(TreePlaces::new(self.timeline(), &tree).by_node(&found));
+        self.kept_amounts().add(time, request, Arc::clone(&all));
+        Some(all)
+    }
+
+    fn group_closures<'h>(
+        &self,
+        heap: &'h HeapState,
+        grouped: &Grouped,
+        request: ClosureRequest,
+        progress: &Progress,
+    ) -> Result<GroupClosures<'h>> {
+        check(heap, self.is_recorded())?;
+        let groups = object_groups(heap, grouped, progress)?;
+        Ok(GroupClosures::new(heap, request.rules, groups))
     }
 
     /// The same series and groups with further metrics: what each group reaches and retains, at all times. One heap state
@@ -226,19 +244,50 @@ impl Source {
     }
 }
 
-/// Asks for what was requested, and no more.
+/// Where the nodes of a timeline are in the tree of one time.
+struct TreePlaces {
+    /// By node of the timeline: of the nodes of the tree that it stands for, which are one chain, the first; `u32::MAX`
+    /// where it stands for none.
+    of: Vec<u32>,
+}
+
+impl TreePlaces {
+    fn new(timeline: &Timeline, tree: &MemoryTree) -> TreePlaces {
+        let mut of = vec![u32::MAX; timeline.len()];
+        for (place, node) in (0..).zip(timeline.locate(tree)) {
+            if let Some(first) = node.map(|node| &mut of[node.index()]).filter(|first| **first == u32::MAX) {
+                *first = place;
+            }
+        }
+        TreePlaces { of }
+    }
+
+    fn of(&self, nodes: &[NodeId]) -> Vec<Option<u32>> {
+        nodes.iter().map(|node| Some(self.of[node.index()]).filter(|&place| place != u32::MAX)).collect()
+    }
+
+    /// Amounts by node of the tree, by node of the timeline.
+    fn by_node(&self, found: &[GroupAmounts]) -> Vec<GroupAmounts> {
+        self.of.iter().map(|&place| found.get(place as usize).copied().unwrap_or_default()).collect()
+    }
+}
+
+/// Asks for what was requested, and no more: of nodes of a tree, where they are.
 fn find(
     closures: &GroupClosures<'_>,
-    nodes: &[NodeId],
+    nodes: &[Option<u32>],
     request: ClosureRequest,
     progress: &Progress,
 ) -> Result<Vec<GroupAmounts>> {
-    let wanted: Vec<u32> = nodes.iter().map(|node| node.0).collect();
-    if request.deep {
-        return closures.deep_and_retained(&wanted, progress);
+    let wanted: Vec<u32> = nodes.iter().copied().flatten().collect();
+    let mut found = if request.deep {
+        closures.deep_and_retained(&wanted, progress)?
+    } else {
+        let found = closures.retained(&wanted, progress)?;
+        found.into_iter().map(|retained| GroupAmounts { retained, ..GroupAmounts::default() }).collect()
     }
-    let found = closures.retained(&wanted, progress)?;
-    Ok(found.into_iter().map(|retained| GroupAmounts { retained, ..GroupAmounts::default() }).collect())
+    .into_iter();
+    Ok(nodes.iter().map(|node| node.and_then(|_| found.next()).unwrap_or_default()).collect())
 }
 
 /// Whether a heap state has what closures are made of.
@@ -262,18 +311,12 @@ fn check(heap: &HeapState, is_trace: bool) -> Result<()> {
 /// Objects a task looks at between two looks at the clock.
 const RUN: usize = 1 << 16;
 
-/// The nodes that each object is in, those above its leaves included, as groups: the number of a group is that of its
-/// node. 4 bytes an object.
+/// The nodes of its tree that each object of a heap state is in, those above its leaves included, as groups: the number of
+/// a group is that of its node. 4 bytes an object.
 ///
 /// # Errors
 /// When cancelled.
-pub fn object_groups(
-    heap: &HeapState,
-    grouped: &Grouped,
-    timeline: &Timeline,
-    progress: &Progress,
-) -> Result<Arc<ObjectGroups>> {
-    let place = timeline.locate(&grouped.tree);
+pub fn object_groups(heap: &HeapState, grouped: &Grouped, progress: &Progress) -> Result<Arc<ObjectGroups>> {
     let n = heap.object_count();
     // Objects in the same groups share one list of leaves: it is told by where it lies.
     let runs: Vec<(Vec<u32>, Vec<&[u32]>)> = (0..n.div_ceil(RUN))
@@ -307,20 +350,22 @@ pub fn object_groups(
             .iter()
             .map(|leaves| {
                 *number.entry((leaves.as_ptr(), leaves.len())).or_insert_with(|| {
-                    all.push(with_above(timeline, leaves.iter().filter_map(|&leaf| place[leaf as usize])));
+                    all.push(with_above(&grouped.tree, leaves));
                     all.len() as u32 - 1
                 })
             })
             .collect();
         of.extend(mine.into_iter().map(|list| global[list as usize]));
     }
-    Ok(Arc::new(ObjectGroups::new(of, all, timeline.len())))
+    Ok(Arc::new(ObjectGroups::new(of, all, grouped.tree.len())))
 }
 
-/// Some nodes and all above them, ascending, each once.
-fn with_above(timeline: &Timeline, nodes: impl Iterator<Item = NodeId>) -> Box<[u32]> {
-    let up = |node| std::iter::successors(Some(node), |&n| timeline.parent(n));
-    let mut all: Vec<u32> = nodes.flat_map(up).map(|node| node.0).collect();
+/// Some nodes and all above them that count the same objects, ascending, each once.
+fn with_above(tree: &MemoryTree, nodes: &[u32]) -> Box<[u32]> {
+    let up = |&node: &u32| {
+        std::iter::successors(Some(node as usize), |&n| tree.parent(n).filter(|_| !tree.restarts(n))).map(|n| n as u32)
+    };
+    let mut all: Vec<u32> = nodes.iter().flat_map(up).collect();
     all.sort_unstable();
     all.dedup();
     all.into()

@@ -1,15 +1,16 @@
 //! A series of heap states under one grouping: its timeline, and reference maps on demand.
 
 use super::all_references::{TimeReferences, time_references};
-use super::closures::KeptAmounts;
+use super::closures::{ClosureRequest, KeptAmounts};
+use super::kept::KeptAnswers;
 use super::references::{ReferenceMap, reference_map};
 use super::{GrowingTree, NodeId, TimePoint, Timeline, TimelineBuilder};
-use crate::group::{self, GroupOptions, Grouped, Grouping, Reads};
+use crate::group::{self, GroupOptions, Grouped, Grouping, MemoryTree, Reads};
 use crate::ownership::OwnerTree;
 use memory_city_formats::values::HeapValues;
 use memory_city_formats::{HeapSeries, Recording, SnapshotInfo};
 use memory_city_heap::error::{Error, Result, Warning};
-use memory_city_heap::ownership::{Dominators, KeepRules};
+use memory_city_heap::ownership::{Dominators, GroupAmounts, KeepRules};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, HeapState, ObjectId};
 use std::collections::VecDeque;
@@ -30,6 +31,10 @@ pub struct History {
     dominators: Mutex<VecDeque<(DominatorsKey, Arc<Dominators>)>>,
     /// What groups reach and retain.
     amounts: Mutex<KeptAmounts>,
+    /// What is kept for the next time that these dumps are opened.
+    kept: Option<Arc<KeptAnswers>>,
+    /// What is known of the objects of the last dump.
+    known: Option<Reads>,
 }
 
 /// Time and group of a reference map.
@@ -64,7 +69,8 @@ impl History {
         progress: &Progress,
     ) -> Result<History> {
         let grouping = choose(&*series, grouping)?;
-        History::build_with(series, grouping, options, progress)
+        let kept = KeptAnswers::new(&*series, &grouping, with_wanted(options, &grouping));
+        History::grouped_with(series, grouping, options, kept, progress)
     }
 
     /// As [`History::build`], by a grouping that need not be in the registry.
@@ -77,17 +83,24 @@ impl History {
         options: GroupOptions,
         progress: &Progress,
     ) -> Result<History> {
-        let options = GroupOptions {
-            include_unreachable: options.include_unreachable || grouping.wants_unreachable(),
-            ..options
-        };
+        History::grouped_with(series, grouping, options, None, progress)
+    }
+
+    fn grouped_with(
+        series: Arc<dyn HeapSeries>,
+        grouping: Arc<Grouping>,
+        options: GroupOptions,
+        kept: Option<KeptAnswers>,
+        progress: &Progress,
+    ) -> Result<History> {
+        let options = with_wanted(options, &grouping);
         let of_interest = |p: &SnapshotInfo| options.gc_starts || p.gc.as_ref().is_none_or(|gc| gc.end);
         let mut points: Vec<usize> = (0..series.points().len()).filter(|&i| of_interest(&series.points()[i])).collect();
         if points.len() > 1 {
             // A GC that never ended has no point of its own, unless starts are asked for.
             points.retain(|&i| options.gc_starts || series.points()[i].gc.is_some() || series.recording().is_none());
         }
-        let mut last = None;
+        let (mut last, mut known_of_last) = (None, None);
         if series.recording().is_some() {
             check(&grouping, known_of_traces(), "a trace", None)?;
         }
@@ -99,14 +112,24 @@ impl History {
                 let mut builder = TimelineBuilder::default();
                 let mut known = Reads::empty();
                 for &i in &points {
+                    progress.check()?;
+                    if let Some(found) = kept.as_ref().and_then(|kept| kept.tree(&*series, i, &grouping)) {
+                        builder.add(time_point(&series.points()[i], found.unreachable), &found.tree);
+                        known_of_last = Some(found.known);
+                        continue;
+                    }
                     let heap = series.load(i, progress)?;
                     known |= Reads::known_of(&heap);
+                    known_of_last = Some(Reads::known_of(&heap)).filter(|_| heap.object_count() > 0);
                     if !is_trace {
                         check(&grouping, Reads::known_of(&heap), "this heap dump", Some(&series.points()[i]))?;
                     }
                     let grouped = group::group(&heap, &grouping, options, progress)?;
                     let (_, unreachable) = heap.totals();
                     builder.add(time_point(&series.points()[i], unreachable), &grouped.tree);
+                    if let Some(kept) = &kept {
+                        kept.keep_tree(&*series, i, &grouped.tree, unreachable, Reads::known_of(&heap));
+                    }
                     last = Some((i, heap, Arc::new(grouped)));
                 }
                 if is_trace && !points.is_empty() {
@@ -126,6 +149,8 @@ impl History {
             last: Mutex::new(last),
             dominators: Mutex::default(),
             amounts: Mutex::default(),
+            kept: kept.map(Arc::new),
+            known: known_of_last,
         })
     }
 
@@ -141,7 +166,7 @@ impl History {
         let (known, what) = match (self.is_recorded(), of_state) {
             (true, Some(known)) => (known & known_of_traces(), "this trace"),
             (true, None) => (known_of_traces(), "a trace"),
-            (false, known) => (known.unwrap_or(Reads::all()), "this heap dump"),
+            (false, known) => (known.or(self.known).unwrap_or(Reads::all()), "this heap dump"),
         };
         match grouping.lacks(known) {
             None => Ok(()),
@@ -177,6 +202,8 @@ impl History {
             last: Mutex::new(last),
             dominators: Mutex::default(),
             amounts: Mutex::default(),
+            kept: self.kept.clone(),
+            known: self.known,
         }
     }
 
@@ -297,8 +324,32 @@ impl History {
         time_references(&heap, &grouped, &self.timeline, progress)
     }
 
+    /// What the nodes of the tree of a time reach and retain, from the cache.
+    pub(super) fn amounts_from_cache(
+        &self,
+        time: usize,
+        request: ClosureRequest,
+    ) -> Option<(MemoryTree, Vec<GroupAmounts>)> {
+        let (kept, point) = (self.kept.as_ref()?, self.points[time]);
+        let tree = kept.tree(&*self.series, point, &self.grouping)?.tree;
+        let amounts = kept.amounts(&*self.series, point, request, tree.len())?;
+        Some((tree, amounts))
+    }
+
+    /// Puts it there.
+    pub(super) fn amounts_to_cache(&self, time: usize, request: ClosureRequest, amounts: &[GroupAmounts]) {
+        if let Some(kept) = &self.kept {
+            kept.keep_amounts(&*self.series, self.points[time], request, amounts);
+        }
+    }
+
     pub(super) fn kept_amounts(&self) -> std::sync::MutexGuard<'_, KeptAmounts> {
         self.amounts.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// The point of the series that a time is; of traces, the number of the moment.
+    pub(crate) fn moment(&self, time: usize) -> usize {
+        self.points[time]
     }
 
     pub(super) fn options(&self) -> GroupOptions {
@@ -321,7 +372,7 @@ impl History {
         self.series.values(self.points[time], progress)
     }
 
-    pub(super) fn grouped(&self, time: usize, progress: &Progress) -> Result<(Arc<HeapState>, Arc<Grouped>)> {
+    pub(crate) fn grouped(&self, time: usize, progress: &Progress) -> Result<(Arc<HeapState>, Arc<Grouped>)> {
         let time = self.points[time];
         {
             let last = self.last.lock().unwrap_or_else(|e| e.into_inner());
@@ -337,6 +388,11 @@ impl History {
         *last = Some((time, Arc::clone(&heap), Arc::clone(&grouped)));
         Ok((heap, grouped))
     }
+}
+
+/// Garbage too, where the grouping asks for it.
+fn with_wanted(options: GroupOptions, grouping: &Grouping) -> GroupOptions {
+    GroupOptions { include_unreachable: options.include_unreachable || grouping.wants_unreachable(), ..options }
 }
 
 fn time_point(info: &SnapshotInfo, unreachable: Amount) -> TimePoint {

@@ -9,6 +9,7 @@ mod closures;
 mod growing;
 mod history;
 pub mod json;
+mod kept;
 mod metric;
 mod numbering;
 mod objects;

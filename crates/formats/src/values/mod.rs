@@ -8,6 +8,7 @@
 //! | `details` | the same for a few objects, copied |
 //! | `places` | by which field one object refers to another |
 //! | `text` | objects as people read them: strings, boxed values, enums |
+//! | `threads` | threads, their stacks, and what variables hold |
 //!
 //! A request walks through the dump again, on all cores, and skips the parts in which no wanted object lies: about a second
 //! for each GB that it has to look at. So ask once for many objects, not often for one. Nothing here groups or counts.
@@ -17,6 +18,7 @@ mod layout;
 mod places;
 mod record;
 mod text;
+mod threads;
 mod value;
 
 pub use details::{DetailLimits, NamedValue, ObjectContents, ObjectDetails};
@@ -25,6 +27,7 @@ pub use layout::{DeclaredField, FieldPlace, TypeLayouts};
 pub use places::ReferencePlace;
 pub use record::{ClassFields, InstanceField, InstanceFields, ObjectRecord, PrimitiveElements, ReferenceElements};
 pub use text::TextLimits;
+pub use threads::ThreadStack;
 pub use value::{FieldValue, ValueKind};
 
 use memory_city_heap::error::Result;
@@ -50,6 +53,9 @@ pub(crate) trait RecordSource: Send + Sync {
         visit: &VisitRecord<'_>,
         progress: &Progress,
     ) -> Result<()>;
+
+    /// The threads that are roots, by object.
+    fn threads(&self, heap: &HeapState) -> Vec<ThreadStack>;
 
     /// The fields that classes declare.
     fn layouts(&self, heap: &HeapState) -> TypeLayouts;

@@ -16,6 +16,7 @@
 //! Sets are numbers ([`InternedSets`]); where there would be too many distinct ones the groups are done in parts, down to
 //! 63 of them, a bit each ([`MaskSets`]). Each part is exact, so the sum is.
 
+use super::few::FEW;
 use super::order::{ComponentOrder, ReachOrder, Waiting, objects_where};
 use super::sets::{InternedSets, MaskSets, SetAlgebra, SetLimits};
 use super::{KeepGraph, KeepRules};
@@ -38,7 +39,7 @@ macro_rules! or_none {
 /// inner group is in the outer ones too.
 pub struct ObjectGroups {
     /// By object: the number of a list.
-    of: Vec<u32>,
+    pub(super) of: Vec<u32>,
     /// Ascending, each group once.
     lists: Vec<Box<[u32]>>,
     groups: usize,
@@ -66,7 +67,7 @@ impl ObjectGroups {
     }
 
     /// The lists with only some groups, by their places in `wanted`.
-    fn lists_of(&self, wanted: &[u32]) -> Vec<Box<[u32]>> {
+    pub(super) fn lists_of(&self, wanted: &[u32]) -> Vec<Box<[u32]>> {
         let mut place = vec![u32::MAX; self.groups];
         for (at, &group) in (0..).zip(wanted) {
             place[group as usize] = at;
@@ -91,53 +92,47 @@ pub struct GroupAmounts {
 
 /// Finds deep and retained amounts of the groups of one heap state.
 ///
-/// Memory: 4 bytes an object when made; 8 or 12 more while it is asked for retained amounts, twice that for deep ones.
+/// Memory: 4 bytes an object once asked; 8 or 12 more while it is asked for retained amounts, twice that for deep ones.
 pub struct GroupClosures<'h> {
-    graph: KeepGraph<'h>,
-    groups: Arc<ObjectGroups>,
-    /// What roots reach.
-    live: ReachOrder,
-    /// What grouped objects reach that roots do not.
-    dead: ReachOrder,
+    pub(super) graph: KeepGraph<'h>,
+    pub(super) groups: Arc<ObjectGroups>,
+    orders: OnceLock<ReachOrders>,
     components: OnceLock<ComponentOrder>,
     limits: SetLimits,
     /// So many groups are done with a bit for each.
     mask: usize,
+    /// So many groups are done in a walk without an order, where only retained amounts are asked for.
+    few: usize,
+}
+
+/// The orders in which sets are passed on.
+struct ReachOrders {
+    /// What roots reach.
+    live: ReachOrder,
+    /// What grouped objects reach that roots do not.
+    dead: ReachOrder,
 }
 
 /// Nodes between two looks at whether somebody wants the work to end.
 const CHECKED: usize = 1 << 16;
 
 impl<'h> GroupClosures<'h> {
-    /// Walks the heap once from its roots, and from the grouped objects that these do not reach.
-    ///
-    /// # Errors
-    /// When cancelled.
-    pub fn new(
-        heap: &'h HeapState,
-        rules: KeepRules,
-        groups: Arc<ObjectGroups>,
-        progress: &Progress,
-    ) -> Result<GroupClosures<'h>> {
-        let graph = KeepGraph::new(heap, rules);
-        progress.begin("Walking from the GC roots", heap.object_count() as u64);
-        let live = ReachOrder::new(&graph, graph.roots().iter().copied(), None, progress)?;
-        let lost = objects_where(heap, |o| !live.reached.contains(o.0) && !groups.of(o).is_empty());
-        let dead = ReachOrder::new(&graph, lost, Some(&live.reached), progress)?;
-        Ok(GroupClosures {
-            graph,
+    /// Of the objects of a heap state in some groups. Little is done before something is asked for.
+    pub fn new(heap: &'h HeapState, rules: KeepRules, groups: Arc<ObjectGroups>) -> GroupClosures<'h> {
+        GroupClosures {
+            graph: KeepGraph::new(heap, rules),
             groups,
-            live,
-            dead,
+            orders: OnceLock::new(),
             components: OnceLock::new(),
             limits: SetLimits::default(),
             mask: MaskSets::MOST,
-        })
+            few: FEW,
+        }
     }
 
     #[cfg(test)]
-    pub(super) fn with_limits(self, limits: SetLimits, mask: usize) -> Self {
-        GroupClosures { limits, mask, ..self }
+    pub(super) fn with_limits(self, limits: SetLimits, mask: usize, few: usize) -> Self {
+        GroupClosures { limits, mask, few, ..self }
     }
 
     /// The groups.
@@ -145,16 +140,20 @@ impl<'h> GroupClosures<'h> {
         &self.groups
     }
 
-    /// Retained amounts of some groups, in their order. Up to 63 groups cost about one walk over what roots reach; any
-    /// number of groups of an ordinary grouping little more.
+    /// Retained amounts of some groups, each named once, in their order. Up to 30 groups cost about two walks over what
+    /// roots reach; any number of groups of an ordinary grouping some more.
     ///
     /// # Errors
     /// When cancelled.
     pub fn retained(&self, wanted: &[u32], progress: &Progress) -> Result<Vec<Amount>> {
+        // Once there is an order it is used.
+        if wanted.len() <= self.few && self.orders.get().is_none() {
+            return self.few_retained(wanted, progress);
+        }
         Ok(self.in_parts(wanted, false, progress)?.into_iter().map(|found| found.retained).collect())
     }
 
-    /// Deep and retained amounts of some groups, in their order. The first time the strongly connected components of the
+    /// Deep and retained amounts of some groups, each named once, in their order. The first time the strongly connected components of the
     /// heap are found.
     ///
     /// # Errors
@@ -163,7 +162,21 @@ impl<'h> GroupClosures<'h> {
         self.in_parts(wanted, true, progress)
     }
 
+    /// Walks the heap once from its roots, and from the grouped objects that these do not reach.
+    fn orders(&self, progress: &Progress) -> Result<&ReachOrders> {
+        if let Some(orders) = self.orders.get() {
+            return Ok(orders);
+        }
+        let heap = self.graph.heap();
+        progress.begin("Walking from the GC roots", heap.object_count() as u64);
+        let live = ReachOrder::new(&self.graph, self.graph.roots().iter().copied(), None, progress)?;
+        let lost = objects_where(heap, |o| !live.reached.contains(o.0) && !self.groups.of(o).is_empty());
+        let dead = ReachOrder::new(&self.graph, lost, Some(&live.reached), progress)?;
+        Ok(self.orders.get_or_init(|| ReachOrders { live, dead }))
+    }
+
     fn in_parts(&self, wanted: &[u32], deep: bool, progress: &Progress) -> Result<Vec<GroupAmounts>> {
+        self.orders(progress)?;
         let mut found = Vec::with_capacity(wanted.len());
         let mut part = wanted.len();
         let stage = if deep { "Finding what groups reach and retain" } else { "Finding what groups retain" };
@@ -218,19 +231,20 @@ impl<'h> GroupClosures<'h> {
     /// By node: the groups that it goes with, its own included; [`SetAlgebra::ALL`] where no path leads to it, neither
     /// from roots nor from groups. `None` when there are too many sets.
     fn passed<S: SetAlgebra>(&self, sets: &mut S, progress: &Progress) -> Result<Option<Vec<S::Set>>> {
+        let orders = self.orders(progress)?;
         let mut at = vec![S::ALL; self.graph.nodes()];
         for root in self.graph.roots() {
             at[root.0 as usize] = S::EMPTY;
         }
         let join = |sets: &mut S, a, b| sets.meet(a, b);
-        if self.settle(sets, &self.live, &mut at, join, progress)?.is_none() {
+        if self.settle(sets, &orders.live, &mut at, join, progress)?.is_none() {
             return Ok(None);
         }
-        for &node in &self.dead.nodes {
+        for &node in &orders.dead.nodes {
             at[node as usize] = S::EMPTY;
         }
         let join = |sets: &mut S, a, b| sets.join(a, b);
-        if self.settle(sets, &self.dead, &mut at, join, progress)?.is_none() {
+        if self.settle(sets, &orders.dead, &mut at, join, progress)?.is_none() {
             return Ok(None);
         }
         // Until here the sets are those of the ways to an object.
@@ -242,7 +256,7 @@ impl<'h> GroupClosures<'h> {
     }
 
     /// Makes `at` say of each node of an order what comes to it over the edges from nodes of that order.
-    fn settle<S: SetAlgebra>(
+    pub(super) fn settle<S: SetAlgebra>(
         &self,
         sets: &mut S,
         order: &ReachOrder,

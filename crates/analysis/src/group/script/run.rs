@@ -163,6 +163,9 @@ impl ScriptClassifier {
             inner = deeper;
             place = if inner.position().is_none() { place } else { inner.position() };
         }
+        if place.is_none() {
+            place = self.place_of(object);
+        }
         let limits = &self.script.limits;
         let (message, remedy) = match inner {
             EvalAltResult::ErrorTerminated(ended, _) if ended.clone().try_cast::<Ended>() == Some(Ended::All) => (
@@ -181,6 +184,27 @@ impl ScriptClassifier {
         self.fail(place, message, remedy, object);
     }
 
+    /// Where a call fails. Operators on numbers say so only when they are called as any other function is, which is slow:
+    /// so the call is made once more.
+    fn place_of(&self, object: &ObjectView<'_>) -> Position {
+        let mut engine = engine(&self.script.limits);
+        engine.set_fast_operators(false);
+        let call = |object: ScriptObject| {
+            let mut scope = Scope::new();
+            scope.push_constant("o", object);
+            let again = || engine.eval_ast_with_scope::<Dynamic>(&mut scope, &self.script.ast);
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(again)).map(|result| result.err())
+        };
+        let error = object::lend(object, &self.run.types, self.script.meta.reads, call);
+        let Ok(Some(error)) = error else { return Position::NONE };
+        let (mut place, mut inner) = (error.position(), &*error);
+        while let EvalAltResult::ErrorInFunctionCall(_, _, deeper, _) = inner {
+            inner = deeper;
+            place = if inner.position().is_none() { place } else { inner.position() };
+        }
+        place
+    }
+
     /// Writes down an answer; an error says what is wrong with it.
     fn take(&self, answer: Dynamic, values: &mut ObjectValues) -> std::result::Result<(), String> {
         let limits = &self.script.limits;
@@ -188,7 +212,7 @@ impl ScriptClassifier {
             return Ok(());
         }
         let list = |answer: Dynamic, what: &str| -> std::result::Result<Array, String> {
-            let found = answer.type_name();
+            let found = kind(&answer);
             let all = answer.into_array().map_err(|_| format!("the answer is {found}, expected {what}"))?;
             match all.len() > limits.groups {
                 true => {
@@ -202,7 +226,7 @@ impl ScriptClassifier {
         match self.script.meta.cardinality {
             Cardinality::Filter => match answer.as_bool() {
                 Ok(holds) => values.truth(holds),
-                Err(found) => return Err(format!("the answer is {found}, expected true or false")),
+                Err(_) => return Err(format!("the answer is {}, expected true or false", kind(&answer))),
             },
             Cardinality::Many => {
                 names(list(answer, "a list of texts")?)?.iter().for_each(|name| values.one(name));
@@ -224,12 +248,31 @@ impl ScriptClassifier {
         } else if value.is_int() || value.is_bool() || value.is_char() || value.is_float() {
             value.to_string().into()
         } else {
-            return Err(format!("the answer is {}, expected a text or a number", value.type_name()));
+            return Err(format!("the answer is {}, expected a text or a number", kind(&value)));
         };
         match name.len() > self.script.limits.name {
             true => Err(format!("the name of a group has {} bytes, more than {}", name.len(), self.script.limits.name)),
             false => Ok(name),
         }
+    }
+}
+
+/// What a value is, for people.
+fn kind(value: &Dynamic) -> &'static str {
+    if value.is_bool() {
+        "true or false"
+    } else if value.is_int() || value.is_float() {
+        "a number"
+    } else if value.is_string() || value.is_char() {
+        "a text"
+    } else if value.is_array() {
+        "a list"
+    } else if value.is_map() {
+        "a map"
+    } else if value.is::<ScriptObject>() {
+        "an object"
+    } else {
+        "something else"
     }
 }
 

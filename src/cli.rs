@@ -1,6 +1,7 @@
 //! What the command line offers, and what its commands share. Each command is a file of its own below.
 
 mod analyse;
+mod check;
 mod convert;
 mod grouping;
 mod interrupt;
@@ -32,8 +33,8 @@ use std::time::Duration;
         leak grows and turns red.\n\n\
         Without a command it opens a window with the bundled sample city.",
     after_help = "Take dumps of a running JVM, a while apart:\n  jcmd PID GC.heap_dump -gz=1 /tmp/dumps/1.hprof.gz\n\n\
-        Then look at them, or let a script do it:\n  memory-city open /tmp/dumps\n  memory-city report /tmp/dumps\n  memory-city report /tmp/dumps --tree --where 'bytes > 1MB and growth > 20%'\n  memory-city render /tmp/dumps -o city.png --select 'char[]'\n  memory-city convert /tmp/dumps -o city.json.zst\n\n\
-        Exit codes: 0 done, 1 the input or this machine could not be used, 2 wrong arguments, 130 cancelled (143 by SIGTERM).\n\
+        Then look at them, or let a script do it:\n  memory-city open /tmp/dumps\n  memory-city report /tmp/dumps\n  memory-city report /tmp/dumps --tree --where 'bytes > 1MB and growth > 20%'\n  memory-city render /tmp/dumps -o city.png --select 'char[]'\n  memory-city convert /tmp/dumps -o city.json.zst\n  memory-city check /tmp/dumps --max-growth 5%\n\n\
+        Exit codes: 0 done, 1 the input or this machine could not be used, 2 wrong arguments, 3 a check failed, 130 cancelled (143 by SIGTERM).\n\
         Log lines go to stderr; RUST_LOG=info shows more of them.",
     subcommand_required = false,
     args_conflicts_with_subcommands = true
@@ -68,6 +69,8 @@ enum Command {
     /// Run one analysis: growth, garbage collections, ...; --list explains them
     #[command(visible_alias = "analyze")]
     Analyse(analyse::AnalyseArgs),
+    /// Check for a build pipeline that nothing accumulates, or that limits are kept: exit code 3 when not
+    Check(check::CheckArgs),
     /// Write the trees over time, and what refers to what, as JSON: for other tools, or to open without the dumps
     Convert(convert::ConvertArgs),
     /// Take memory trees from running programs over a WebSocket, without a window
@@ -137,6 +140,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Some(Command::Report(args)) => report::report(args),
         Some(Command::Analyse(args)) => analyse::analyse(args),
+        Some(Command::Check(args)) => check::run(args),
         Some(Command::Convert(args)) => convert::convert(args),
         Some(Command::Serve(args)) => live::serve(&args),
         Some(Command::Push(args)) => live::push(args),

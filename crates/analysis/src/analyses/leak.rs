@@ -260,14 +260,7 @@ fn most_of(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> ObjectId {
 
 /// The place in words: its path without the packages that everybody knows.
 fn place_text(history: &OwnerHistory, place: u32) -> String {
-    let names = history.path(place);
-    match &names[..] {
-        [class, field, rest @ ..] if class.starts_with("class ") && field.starts_with("static ") => {
-            let top = format!("{}.{}", &class["class ".len()..], &field["static ".len()..]);
-            std::iter::once(top).chain(rest.iter().map(|n| n.to_string())).collect::<Vec<_>>().join(" › ")
-        }
-        names => names.iter().map(|n| n.to_string()).collect::<Vec<_>>().join(" › "),
-    }
+    crate::ownership::holders::place_text(&history.path(place))
 }
 
 /// The key of a place in a timeline that is grouped by owner.

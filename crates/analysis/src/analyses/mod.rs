@@ -9,6 +9,7 @@
 //! | `kept_by_threads` | what each thread alone keeps alive |
 //! | `registry` | the analyses there are; programs may add their own |
 //! | [`report`] | several of them, one after the other |
+//! | [`check`] | whether limits are kept, for build pipelines |
 //! | the others | one analysis each |
 //!
 //! A new analysis is a file beside these with a function `analysis`, and its name in the list of `analyses!` below.
@@ -31,6 +32,7 @@
 //! # Ok::<(), memory_city_heap::error::Error>(())
 //! ```
 
+pub mod check;
 mod contents;
 mod interface;
 mod kept_by_threads;

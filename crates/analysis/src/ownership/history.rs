@@ -48,6 +48,7 @@ pub struct OwnerHistory {
     places: Vec<PlaceOverTime>,
     below: FxHashMap<(u32, Arc<str>), u32>,
     times: usize,
+    too_deep: u64,
 }
 
 impl OwnerHistory {
@@ -59,6 +60,7 @@ impl OwnerHistory {
             place.held.push(Holding::default());
         }
         self.times += 1;
+        self.too_deep = self.too_deep.max(tree.too_deep());
         for (n, node) in tree.nodes().iter().enumerate() {
             let holding = Holding { own: node.own, total: node.total, heads: node.heads, largest: node.largest };
             let place = match (n, self.places.is_empty()) {
@@ -92,6 +94,18 @@ impl OwnerHistory {
     /// How many times there are.
     pub fn times(&self) -> usize {
         self.times
+    }
+
+    /// See [`OwnerTree::too_deep`]: the most of any time.
+    pub fn too_deep(&self) -> u64 {
+        self.too_deep
+    }
+
+    /// A history that was thought up.
+    #[cfg(test)]
+    pub(super) fn of_places(places: Vec<PlaceOverTime>) -> OwnerHistory {
+        let times = places.first().map_or(0, |heap| heap.held.len());
+        OwnerHistory { places, times, ..OwnerHistory::default() }
     }
 
     /// The names from the top down to a place, without that of the heap.

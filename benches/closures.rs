@@ -35,7 +35,7 @@ fn main() {
     let lists = (0..types as u32).map(|t| vec![t].into()).collect();
     let groups = Arc::new(ObjectGroups::new(of, lists, types));
     let start = Instant::now();
-    let closures = GroupClosures::new(&heap, KeepRules::default(), Arc::clone(&groups), &progress).unwrap();
+    let closures = GroupClosures::new(&heap, KeepRules::default(), Arc::clone(&groups));
     println!("order {:?}", start.elapsed());
     let mut bytes = vec![0u64; types];
     heap.objects().for_each(|o| bytes[heap.type_of(o).0 as usize] += heap.size_of(o));

@@ -177,8 +177,14 @@ fn heap(objects: u32) -> HeapState {
     let outgoing = Csr::new(offsets, targets);
     let element = types.iter().map(|t| if t.kind == TypeKind::Instance { 0 } else { 4 }).collect();
     HeapState::new(HeapColumns {
-        sizes: TypeSizes { base: (0..TYPES).map(|t| 16 + 8 * (t % 5)).collect(), element, alignment: 8, ..TypeSizes::default() },
+        sizes: TypeSizes {
+            base: (0..TYPES).map(|t| 16 + 8 * (t % 5)).collect(),
+            element,
+            alignment: 8,
+            ..TypeSizes::default()
+        },
         loaders: Loaders::default(),
+        referents: Default::default(),
         mirror_of: vec![None; types.len()],
         types,
         type_of,

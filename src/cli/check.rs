@@ -4,7 +4,9 @@ use super::output::{Window, print};
 use super::{GroupingArgs, with_progress};
 use clap::{Args, ValueEnum};
 use memory_city_analysis::analyses::TimeWindow;
-use memory_city_analysis::analyses::check::{CheckFinding, CheckLimits, CheckReport, GrowthLimit, RetainedLimit, check};
+use memory_city_analysis::analyses::check::{
+    CheckFinding, CheckLimits, CheckReport, GrowthLimit, RetainedLimit, check,
+};
 use memory_city_analysis::timeline::Source;
 use memory_city_heap::error::{Error, Result};
 use quick_xml::Writer;
@@ -17,9 +19,11 @@ use std::process::ExitCode;
 const FAILED: u8 = 3;
 
 #[derive(Args)]
-#[command(after_help = "Exit codes: 0 all is well, 3 a check failed, 1 the input could not be used, 2 wrong arguments.\n\n\
+#[command(
+    after_help = "Exit codes: 0 all is well, 3 a check failed, 1 the input could not be used, 2 wrong arguments.\n\n\
     memory-city check dumps/\n  memory-city check before.hprof after.hprof --max-growth 5% --junit leaks.xml\n  \
-    memory-city check after.hprof --max-retained 'com.acme.Session > 50MB'")]
+    memory-city check after.hprof --max-retained 'com.acme.Session > 50MB'"
+)]
 pub struct CheckArgs {
     /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
     #[arg(required = true, value_name = "PATH")]
@@ -57,8 +61,7 @@ enum CheckFormat {
 
 /// Checks, and says what was found.
 pub fn run(args: CheckArgs) -> Result<ExitCode> {
-    let limits =
-        CheckLimits { growth: args.max_growth, retained: args.max_retained, soft_as_weak: args.soft_as_weak };
+    let limits = CheckLimits { growth: args.max_growth, retained: args.max_retained, soft_as_weak: args.soft_as_weak };
     let report = with_progress(|progress| {
         let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
         if source.timeline().times() == 0 {
@@ -109,9 +112,9 @@ fn junit(report: &CheckReport, out: &mut Vec<u8>) -> io::Result<()> {
     let counts = || counts.iter().map(|(name, count)| (*name, &**count));
     writer.create_element("testsuites").with_attributes(counts()).write_inner_content(|writer| {
         let suite = writer.create_element("testsuite").with_attribute(("name", "memory-city check"));
-        suite.with_attributes(counts()).write_inner_content(|writer| {
-            report.checks.iter().try_for_each(|finding| test_case(finding, writer))
-        })?;
+        suite
+            .with_attributes(counts())
+            .write_inner_content(|writer| report.checks.iter().try_for_each(|finding| test_case(finding, writer)))?;
         Ok(())
     })?;
     writer.get_mut().push(b'\n');
@@ -123,14 +126,18 @@ fn test_case(finding: &CheckFinding, writer: &mut Writer<&mut Vec<u8>>) -> io::R
     let class_name = format!("memory-city.{}", finding.id);
     let case = writer.create_element("testcase").with_attribute(("classname", &*class_name));
     let case = case.with_attribute(("name", &*title));
-    let text = xml_text(&std::iter::once(&finding.message).chain(&finding.details).cloned().collect::<Vec<_>>().join("\n"));
+    let text =
+        xml_text(&std::iter::once(&finding.message).chain(&finding.details).cloned().collect::<Vec<_>>().join("\n"));
     case.write_inner_content(|writer| {
         let event = Event::Text(BytesText::new(&text));
         let inner = match finding.passed {
             true => writer.create_element("system-out"),
             false => {
                 let message = xml_text(&finding.message);
-                writer.create_element("failure").with_attribute(("type", finding.id)).with_attribute(("message", &*message))
+                writer
+                    .create_element("failure")
+                    .with_attribute(("type", finding.id))
+                    .with_attribute(("message", &*message))
             }
         };
         inner.write_inner_content(|writer| writer.write_event(event))?;

@@ -88,9 +88,9 @@ impl FromStr for RetainedLimit {
         };
         let amount_only = format!("retained {amount}");
         match crate::table::parse_filter(&amount_only, &columns) {
-            Ok(Filter::Compare { comparison: comparison @ (Comparison::More | Comparison::AtLeast), number, .. }) => {
-                Ok(RetainedLimit { text: text.to_owned(), of: LimitOf::Named(name.to_owned(), comparison, number) })
-            }
+            Ok(Filter::Compare {
+                comparison: comparison @ (Comparison::More | Comparison::AtLeast), number, ..
+            }) => Ok(RetainedLimit { text: text.to_owned(), of: LimitOf::Named(name.to_owned(), comparison, number) }),
             Ok(_) => Err(format!("say what is too much, with > or >=: '{name} > 50MB' fails when it retains more")),
             Err(error) => Err(format!("\n  {}", error.pointing(&amount_only).replace('\n', "\n  "))),
         }

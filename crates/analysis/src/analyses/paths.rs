@@ -5,7 +5,7 @@ use super::{Analysis, Arguments, Description, Findings, Need, Parameter, Paramet
 use crate::ownership::chain::{most_frequent_node, of_text};
 use crate::ownership::fields::FieldNames;
 use crate::ownership::keeping::{ClassObjects, Keeping};
-use crate::ownership::paths::{PathEnd, PathLimits, MergedStep, Paths, paths};
+use crate::ownership::paths::{MergedStep, PathEnd, PathLimits, Paths, paths};
 use crate::ownership::roots::{Tops, keeping_roots, reaching_kinds, retained_by_steps};
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, RowKind, TableHeader};
 use crate::timeline::{Amount, NodeId, Source, Timeline, Unit};

@@ -13,7 +13,7 @@ struct Invented {
 
 impl Invented {
     fn new(times: usize) -> Invented {
-        let heap = PlaceOverTime { parent: 0, name: "Heap".into(), held: vec![Holding::default(); times], largest: None };
+        let heap = PlaceOverTime { parent: 0, name: "Heap".into(), held: vec![Holding::default(); times] };
         Invented { places: vec![heap] }
     }
 
@@ -25,23 +25,29 @@ impl Invented {
             own: Amount { objects, bytes },
             total: Amount { objects, bytes },
             heads: objects,
+            largest: None,
         };
         let bytes = held.last().map_or(0, |h| h.1) as f64 * largest;
-        let held: Vec<Holding> = held.iter().map(holding).collect();
+        let mut held: Vec<Holding> = held.iter().map(holding).collect();
         let mut above = parent;
         loop {
             let up = &mut self.places[above as usize];
             up.held.iter_mut().zip(&held).for_each(|(up, held)| up.total += held.total);
             // One object there retains what is below.
             let last = up.held.last().map_or(0, |h| h.total.bytes);
-            up.largest = (above != 0 && up.held.last().is_some_and(|h| h.heads == 1)).then_some((ObjectId(above), last));
+            let one = above != 0 && up.held.last().is_some_and(|h| h.heads == 1);
+            if let Some(at) = up.held.last_mut() {
+                at.largest = one.then_some((ObjectId(above), last));
+            }
             if above == 0 {
                 break;
             }
             above = up.parent;
         }
-        let largest = Some((ObjectId(at), bytes as u64));
-        self.places.push(PlaceOverTime { parent, name: name.into(), held, largest });
+        if let Some(last) = held.last_mut() {
+            last.largest = Some((ObjectId(at), bytes as u64));
+        }
+        self.places.push(PlaceOverTime { parent, name: name.into(), held });
         at
     }
 

@@ -7,7 +7,7 @@
 
 use super::fields::{FieldNames, KnownFields, Pair, ReferenceName};
 use super::keeping::{ClassObjects, Keeping};
-use super::paths::{PathEnd, PathLimits, MergedStep, Paths, StepOf, paths, spread};
+use super::paths::{MergedStep, PathEnd, PathLimits, Paths, StepOf, paths, spread};
 use super::roots::{KeepingRoot, Tops, keeping_roots};
 use crate::group::Grouped;
 use crate::timeline::{History, NodeId};

@@ -241,12 +241,8 @@ fn many_threads_are_one_place_and_what_many_fields_share_is_another() {
     const THREADS: u32 = 50_000;
     const FIELDS: u32 = 10_000;
     let mut heap = HeapBuilder::new();
-    let of = |name: &str| HeapType {
-        name: name.into(),
-        kind: TypeKind::Instance,
-        superclass: None,
-        loader: "app".into(),
-    };
+    let of =
+        |name: &str| HeapType { name: name.into(), kind: TypeKind::Instance, superclass: None, loader: "app".into() };
     let (thread, item) = (heap.add_type(of("java.lang.Thread")), heap.add_type(of("com.acme.Item")));
     for n in 0..THREADS {
         let o = heap.add_object(thread, 100, None);

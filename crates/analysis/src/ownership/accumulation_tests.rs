@@ -175,7 +175,9 @@ fn growth_is_followed_into_one_large_element_among_small_ones() {
     heap.place(list, "com.acme.Event", &counts(&[100, 3000, 6000, 9000]), 0.001);
     // One part, and one list, retain nearly all of it.
     for place in [parts, list] {
-        heap.places[place as usize].largest = Some((ObjectId(place), 890_000));
+        if let Some(last) = heap.places[place as usize].held.last_mut() {
+            last.largest = Some((ObjectId(place), 890_000));
+        }
     }
     let found = heap.points();
     assert_eq!(found.len(), 1, "{found:?}");

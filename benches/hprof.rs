@@ -6,6 +6,7 @@
 //! `cargo bench --bench hprof --no-default-features`. The baselines are looked for on the PATH and in `target/tools/bin`:
 //! `cargo install --root target/tools --locked hprof-slurp@0.10.0 hprof-analyzer@0.3.2`.
 
+use memory_city_analysis::ownership::OwnerTree;
 use memory_city_formats::hprof;
 use memory_city_heap::ObjectId;
 use memory_city_heap::input::Input;
@@ -153,10 +154,18 @@ fn measure(what: &str, dump: &Path) {
             if what == "both" {
                 println!("referrers of the first {}", heap.referrers(ObjectId(0)).len());
             }
-            if what == "dominators" {
+            if what == "dominators" || what == "owners" {
+                let began = Instant::now();
                 let tree = Dominators::new(&heap, KeepRules::default(), &progress).expect("not cancelled");
                 let largest = heap.objects().map(|o| tree.retained(o).bytes).max();
                 println!("all {} largest {largest:?}", tree.total().bytes);
+                let dominators = began.elapsed().as_secs_f64();
+                if what == "owners" {
+                    let began = Instant::now();
+                    let owners = OwnerTree::new(&heap, KeepRules::default(), &tree, &progress).expect("not cancelled");
+                    let both = dominators + began.elapsed().as_secs_f64();
+                    println!("owners {} in {:.2}x the dominators", owners.nodes().len(), both / dominators);
+                }
             }
         }
     }

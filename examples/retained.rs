@@ -44,7 +44,7 @@ struct Arguments {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let a = Arguments::parse();
-    let rules = KeepRules { soft: !a.soft_as_weak, weak: a.weak_keeps };
+    let rules = KeepRules { soft: !a.soft_as_weak, weak: a.weak_keeps, permanent_classes: false };
     let progress = Progress::new();
     let series = open(std::slice::from_ref(&a.dump), &progress)?;
     let last = series.points().len().checked_sub(1).ok_or("there is no dump")?;

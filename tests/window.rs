@@ -367,8 +367,13 @@ fn a_window_steps_hovers_selects_and_shows_cones() {
     session.key("Right");
     session.expect("table: ");
     assert!(!session.rest().iter().any(|l| l.contains("time: ")), "the table's keys are its own");
-    session.tool("xdotool", &["keydown", "shift", "key", "Down", "key", "Down", "keyup", "shift"]);
+    session.tool("xdotool", &["keydown", "shift"]);
+    session.expect("key: Shift");
+    session.key("Down");
     session.expect(", Heap#");
+    session.key("Down");
+    session.expect(", Heap#");
+    session.tool("xdotool", &["keyup", "shift"]);
     let table = session.screenshot("11-table");
     assert!(difference(&table, &home) > 0.2, "the table is seen");
     session.click(500, 79);

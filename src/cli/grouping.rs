@@ -21,6 +21,11 @@ pub fn help() -> String {
     for grouping in group::groupings() {
         help.push_str(&format!("  {}: {}\n", grouping.id, grouping.title));
     }
+    help.push_str(
+        "\npoints-to and pointed-from take lists in parentheses: 'type>pointed-from(type)' puts the objects that refer to \
+         those of a type, each once, below it. 'filter(size > 1MB and package = com.acme)' leaves out all others. \
+         docs/groupings.md explains all of it.\n",
+    );
     help.push_str("\nClassifiers, with their options:\n");
     for (meta, options) in group::registry().classifiers() {
         help.push_str(&format!("  {}: {}\n", meta.id, meta.description));

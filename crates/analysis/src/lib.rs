@@ -3,7 +3,7 @@
 //! | module | from | to |
 //! |---|---|---|
 //! | [`group`] | a heap state and a list of classifiers | a memory tree: groups of objects, nested |
-//! | [`ownership`] | a heap state | who owns what, by names |
+//! | [`ownership`] | a heap state | who owns what, by names; where heaps grow; paths to roots |
 //! | [`timeline`] | memory trees over time | one tree with a value per node and time; reference maps; JSON |
 //! | [`analyses`] | a source | what grows most, what keeps it alive, what was collected: tables |
 //! | [`table`] | a timeline | its nodes as rows: sorted, filtered, opened and closed |

@@ -37,6 +37,16 @@ impl BitSet {
         new
     }
 
+    /// Takes `i` out; returns whether it was in it.
+    #[inline]
+    pub fn remove(&mut self, i: u32) -> bool {
+        let Some(word) = self.words.get_mut(i as usize / 64) else { return false };
+        let bit = 1u64 << (i % 64);
+        let was = *word & bit != 0;
+        *word &= !bit;
+        was
+    }
+
     /// The numbers below `bound` that are not in it, ascending.
     pub(crate) fn missing(&self, bound: usize) -> impl Iterator<Item = u32> + '_ {
         self.words
@@ -65,6 +75,12 @@ impl BitSet {
     /// Adds what is in another set of the same bound.
     pub fn unite(&mut self, other: &BitSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(mine, theirs)| *mine |= theirs);
+    }
+
+    /// Its bits, the lowest first in each word.
+    #[inline]
+    pub fn as_words(&self) -> &[u64] {
+        &self.words
     }
 
     /// How many are in it.

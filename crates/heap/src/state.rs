@@ -4,7 +4,7 @@ use crate::error::Warning;
 use crate::reach::Search;
 use crate::{
     AddressMap, AllocationSite, Amount, BitSet, Csr, Facts, HeapType, InferredReference, Life, Loaders, NO_LENGTH,
-    ObjectId, ObjectIds, Origins, Referents, Root, TypeId, TypeSizes, roots::RootsByObject,
+    ObjectId, ObjectIds, ObjectParts, Origins, Referents, Root, TypeId, TypeKind, TypeSizes, roots::RootsByObject,
 };
 use std::sync::OnceLock;
 
@@ -51,6 +51,8 @@ pub struct HeapState {
     reachable: OnceLock<BitSet>,
     totals: OnceLock<(Amount, Amount)>,
     inferred: Vec<InferredReference>,
+    /// The types that have objects of odd sizes: most have none, and the question is asked of all objects.
+    odd_types: BitSet,
     /// The type of the objects that stand for types.
     class_type: Option<u32>,
     roots_by_object: OnceLock<RootsByObject>,
@@ -74,7 +76,12 @@ impl HeapState {
         inferred: Vec<InferredReference>,
     ) -> HeapState {
         let class_object = columns.mirror_of.iter().flatten().next();
+        let mut odd_types = BitSet::new(columns.types.len());
+        for &o in columns.odd_sizes.keys() {
+            odd_types.insert(columns.type_of[o as usize]);
+        }
         HeapState {
+            odd_types,
             class_type: class_object.map(|o| columns.type_of[o.0 as usize]),
             columns,
             incoming: OnceLock::new(),
@@ -130,12 +137,60 @@ impl HeapState {
     #[inline]
     pub fn size_of(&self, o: ObjectId) -> u64 {
         let i = o.0 as usize;
-        if !self.columns.odd_sizes.is_empty()
+        let t = self.columns.type_of[i] as usize;
+        if self.odd_types.contains(t as u32)
             && let Some(&size) = self.columns.odd_sizes.get(&o.0)
         {
             return size;
         }
-        self.columns.sizes.size(self.columns.type_of[i] as usize, self.columns.length[i])
+        self.columns.sizes.size(t, self.columns.length[i])
+    }
+
+    /// By object: the number of its type; and the number of its elements, [`NO_LENGTH`](crate::NO_LENGTH) for instances. For
+    /// whoever goes through all objects.
+    #[inline]
+    pub fn types_and_lengths(&self) -> (&[u32], &[u32]) {
+        (&self.columns.type_of, &self.columns.length)
+    }
+
+    /// How sizes follow from types and lengths, but for those objects of which [`HeapState::odd_sizes`] knows better.
+    #[inline]
+    pub fn type_sizes(&self) -> &TypeSizes {
+        &self.columns.sizes
+    }
+
+    /// What the bytes of an object are for; `None` where the source does not know, and of class objects.
+    pub fn parts_of(&self, o: ObjectId) -> Option<ObjectParts> {
+        let i = o.0 as usize;
+        let sizes = &self.columns.sizes;
+        let t = self.columns.type_of[i] as usize;
+        let fields = sizes.fields.get(t)?;
+        if self.columns.odd_sizes.contains_key(&o.0) {
+            return None;
+        }
+        let length = self.array_length(o).unwrap_or(0);
+        let (primitive, slots) = match self.columns.types[t].kind {
+            TypeKind::Instance => (fields.primitive, fields.references),
+            TypeKind::PrimitiveArray => (0, 0),
+            TypeKind::ObjectArray => (0, length),
+        };
+        let elements = match self.columns.types[t].kind {
+            TypeKind::PrimitiveArray => u64::from(length) * u64::from(sizes.element[t]),
+            _ => 0,
+        };
+        let set = self.references(o).len().min(slots as usize) as u64;
+        let reference = u64::from(sizes.reference);
+        Some(ObjectParts {
+            header: u64::from(fields.header),
+            primitive: u64::from(primitive) + elements,
+            pointers: set * reference,
+            nulls: (u64::from(slots) - set) * reference,
+        })
+    }
+
+    /// The objects whose size does not follow from type and length, with their shallow bytes; in no particular order.
+    pub fn odd_sizes(&self) -> impl ExactSizeIterator<Item = (ObjectId, u64)> + '_ {
+        self.columns.odd_sizes.iter().map(|(&o, &size)| (ObjectId(o), size))
     }
 
     /// Number of elements of an array; `None` for instances.

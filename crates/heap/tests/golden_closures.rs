@@ -140,6 +140,7 @@ fn two_caches(products: u32) -> HeapState {
             base: TYPES.iter().map(|t| t.1).collect(),
             element: TYPES.iter().map(|t| t.2).collect(),
             alignment: 8,
+            ..TypeSizes::default()
         },
         referents: Referents::new(Vec::new(), type_of.len()),
         type_of,

@@ -1,11 +1,14 @@
 //! What grows most from one point in time to another, and what keeps it alive: referrers, roots, and the way up.
+//!
+//! Where there are objects, the way up is that of the objects ([`Owners`]); of trees, it goes from group to group.
 
 use super::{
     Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow, growing, strongest,
 };
+use crate::ownership::chain::{OwnerChain, Owners};
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, RowKind, TableHeader};
 use crate::timeline::references::ReferenceMap;
-use crate::timeline::{Metric, NodeId, Source, Timeline, Unit};
+use crate::timeline::{Amount, Metric, NodeId, Source, Timeline, Unit};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use std::sync::Arc;
@@ -26,7 +29,7 @@ const OWNER: usize = 5;
 const END: usize = 6;
 
 /// Columns that come before those of the metrics.
-const FIXED: usize = 6;
+const FIXED: usize = 9;
 
 impl Analysis for Growth {
     fn describe(&self) -> Description {
@@ -40,8 +43,9 @@ impl Analysis for Growth {
             id: "growth",
             title: "Growth",
             explanation: "The groups that grow most from the first to the last point in time, what refers to them at \
-                the last, the GC roots that hold them, and the chain of owners upwards: from each group to the one that \
-                refers to most of its objects, until a root holds it.",
+                the last, the GC roots that keep most of what came, and the chain of owners upwards, object by object: \
+                always to the owners that keep most of what came, until a root holds them. Of trees without objects: \
+                from each group to the one that refers to most of its objects.",
             needs: &[Need::TwoTimes],
             parameters: vec![
                 number("top", "Groups", "How many groups are listed, those that grow most first", 10, 0, u64::MAX),
@@ -65,14 +69,15 @@ impl Analysis for Growth {
                     "Longest chain",
                     "How many groups the chain of owners may have, the group itself included. Longer ones end with \
                      \"and further up\": most often they run along a data structure",
-                    12,
+                    20,
                     1,
                     100_000,
                 ),
                 number(
                     "root_share",
                     "Share held by a root",
-                    "Percent of a group's objects that one GC root must hold so that the chain of owners may end there",
+                    "Percent of a group's objects that one GC root must hold so that the chain of owners may end there. Of \
+                     trees without objects, as are the two below",
                     50,
                     0,
                     100,
@@ -113,17 +118,28 @@ impl Analysis for Growth {
         let all = growing.len();
         let listed = strongest(growing, arguments.count("top"));
         progress.begin("Looking for what keeps it alive", listed.len() as u64);
+        let chains = match document.heaps() {
+            Some(history) if !listed.is_empty() => {
+                let owners = Owners::new(history, window.to, progress)?;
+                // The group itself is one of the longest chain.
+                let longest = arguments.count("longest_chain") - 1;
+                let by_bytes = metric == Metric::Bytes;
+                Some(owners.chains(window.from, &listed, by_bytes, longest, progress)?)
+            }
+            _ => None,
+        };
         let mut writer = Writer {
             document,
             timeline,
             window,
             arguments,
             columns: FIXED + 4 * timeline.metrics().count(),
+            by_bytes: metric == Metric::Bytes,
             rows: Vec::new(),
         };
-        for &node in &listed {
+        for (i, &node) in listed.iter().enumerate() {
             progress.check()?;
-            writer.group(node, progress)?;
+            writer.group(node, chains.as_ref().map(|chains| &chains[i]), progress)?;
             progress.advance(1);
         }
         let info = timeline.metric_info(metric);
@@ -132,7 +148,7 @@ impl Analysis for Growth {
             id: "growing".into(),
             title: format!("Grows most ({}, first to last; grouped by {})", info.id, document.grouping_id()),
             columns: columns(timeline),
-            kinds: kinds(metric, timeline),
+            kinds: kinds(metric, timeline, document.heaps().is_some()),
             nested: true,
         };
         let empty_text = match all {
@@ -155,10 +171,24 @@ fn columns(timeline: &Timeline) -> Vec<Column> {
             "referenced",
             "Referred to",
             objects,
-            "How many objects of the group below they refer to, or the root holds",
+            "How many objects of the group or owner below they refer to, or the root keeps: what came of the group, where \
+             the input has objects; otherwise what it holds directly",
         ),
         Column::new("more", "More", CellKind::Number(Unit::Count), "How many more there are, which are not listed"),
         Column::new("end", "End of the chain", CellKind::Text, "Why the chain of owners ends"),
+        Column::new("owner", "Owner", CellKind::Text, "Type and field of the owners, object by object"),
+        Column::new(
+            "keeps",
+            "Keep",
+            objects,
+            "How many objects of what came of the group these owners, or the root, keep",
+        ),
+        Column::new(
+            "keeps_share",
+            "Share kept",
+            CellKind::Percent,
+            "Their share of what came: of its bytes, where growth is measured in bytes; of its objects otherwise",
+        ),
     ];
     debug_assert_eq!(columns.len(), FIXED);
     for info in timeline.metrics().map(|m| timeline.metric_info(m)) {
@@ -174,7 +204,7 @@ fn columns(timeline: &Timeline) -> Vec<Column> {
     columns
 }
 
-fn kinds(metric: Metric, timeline: &Timeline) -> Vec<RowKind> {
+fn kinds(metric: Metric, timeline: &Timeline, objects: bool) -> Vec<RowKind> {
     let kind = |id: &str, explanation: &str, sentence: &str| RowKind {
         id: id.into(),
         explanation: explanation.into(),
@@ -194,9 +224,16 @@ fn kinds(metric: Metric, timeline: &Timeline) -> Vec<RowKind> {
         kind("group", "A group that grows", &format!("{group}{further}")),
         kind("referrer", "A group that refers to it", "<- {group}: {referencing} objects refer to {referenced}"),
         kind("more_referrers", "Referrers that are not listed", "<- and {more} more groups"),
-        kind("root", "A GC root that holds objects of it", "<- root  {root} ({referenced} objects)"),
+        kind("root", "A GC root that keeps objects of it", "<- root  {root} ({referenced} objects)"),
         kind("more_roots", "Roots that are not listed", "<- and {more} more roots"),
-        kind("owner", "The next group of the chain of owners, upwards", "upwards: {group}"),
+        kind(
+            "owner",
+            "The next owners of the chain, upwards, and the group in which most of them are",
+            match objects {
+                true => "upwards: {owner} x {referencing} keeps {keeps_share}",
+                false => "upwards: {group}",
+            },
+        ),
         kind("chain_end", "Why the chain ends", "upwards: {end}"),
     ]
 }
@@ -207,6 +244,8 @@ struct Writer<'a> {
     window: TimeWindow,
     arguments: &'a Arguments,
     columns: usize,
+    /// Owners are weighed by the bytes they keep.
+    by_bytes: bool,
     rows: Vec<Row>,
 }
 
@@ -221,7 +260,7 @@ impl Writer<'_> {
         (0, Cell::Node(NodeLink::new(self.timeline, node)))
     }
 
-    fn group(&mut self, node: NodeId, progress: &Progress) -> Result<()> {
+    fn group(&mut self, node: NodeId, chain: Option<&OwnerChain>, progress: &Progress) -> Result<()> {
         let (timeline, window) = (self.timeline, self.window);
         let metrics = timeline.metrics().enumerate().flat_map(|(i, metric)| {
             let value = |t| timeline.value(t, node, metric);
@@ -237,11 +276,40 @@ impl Writer<'_> {
         self.push(GROUP, std::iter::once(self.link(node)).chain(metrics).collect::<Vec<_>>());
 
         let map = self.document.references(window.to, node, progress)?.unwrap_or_default();
-        self.holders(&map);
-        self.chain(node, progress)
+        match chain {
+            Some(chain) => {
+                self.holders(&map, chain.roots.len(), chain.roots.iter().map(|(root, kept)| (root, kept.objects)));
+                self.owners(chain);
+                Ok(())
+            }
+            None => {
+                self.holders(&map, map.roots.len(), map.roots.iter().map(|(root, held)| (root, *held)));
+                self.chain(node, progress)
+            }
+        }
     }
 
-    fn holders(&mut self, map: &ReferenceMap) {
+    /// The chain of owners, object by object.
+    fn owners(&mut self, chain: &OwnerChain) {
+        for step in &chain.steps {
+            let dot = if step.field.is_empty() || step.field.starts_with('[') { "" } else { "." };
+            let ways = if step.by_several_ways { " (by several ways)" } else { "" };
+            let measured = |amount: Amount| if self.by_bytes { amount.bytes } else { amount.objects };
+            let share = 100.0 * measured(step.keeps) as f64 / measured(chain.about).max(1) as f64;
+            let link = step.node.map(|node| self.link(node));
+            let cells = [
+                (2, Cell::Number(step.objects)),
+                (3, Cell::Number(step.holds)),
+                (6, Cell::Text(format!("{}{dot}{}{ways}", step.of, step.field))),
+                (7, Cell::Number(step.keeps.objects)),
+                (8, Cell::Percent(share)),
+            ];
+            self.push(OWNER, link.into_iter().chain(cells));
+        }
+        self.push(END, [(5, Cell::Text(chain.end.clone()))]);
+    }
+
+    fn holders<'r>(&mut self, map: &ReferenceMap, count: usize, roots: impl Iterator<Item = (&'r String, u64)>) {
         let listed = self.arguments.count("referrers").min(map.incoming.len());
         for edge in &map.incoming[..listed] {
             let cells =
@@ -249,11 +317,11 @@ impl Writer<'_> {
             self.push(REFERRER, cells);
         }
         self.more(MORE_REFERRERS, map.incoming.len() - listed);
-        let listed = self.arguments.count("roots").min(map.roots.len());
-        for (root, objects) in &map.roots[..listed] {
-            self.push(ROOT, [(1, Cell::Text(root.clone())), (3, Cell::Number(*objects))]);
+        let listed = self.arguments.count("roots").min(count);
+        for (root, objects) in roots.take(listed) {
+            self.push(ROOT, [(1, Cell::Text(root.clone())), (3, Cell::Number(objects))]);
         }
-        self.more(MORE_ROOTS, map.roots.len() - listed);
+        self.more(MORE_ROOTS, count - listed);
     }
 
     fn more(&mut self, kind: usize, count: usize) {
@@ -262,8 +330,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Follows the referrer of most of the group's objects, upwards, until a root holds most of a group, nothing refers
-    /// to it, or the way returns to where it was.
+    /// Of trees without objects: follows the referrer of most of the group's objects, upwards, until a root holds most of
+    /// a group, nothing refers to it, or the way returns to where it was.
     fn chain(&mut self, start: NodeId, progress: &Progress) -> Result<()> {
         let mut seen = vec![start];
         let mut at = start;

@@ -8,7 +8,7 @@ use memory_city_formats::values::{
     DetailLimits, FieldValue, HeapValues, ObjectContents, ObjectDetails, ReferencePlace, TextLimits, ValueKind,
 };
 use memory_city_heap::error::Result;
-use memory_city_heap::ownership::{Dominators, KeepRules};
+use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId};
 use std::sync::Arc;
@@ -128,7 +128,7 @@ fn list(
         order
     };
     let dominators = match order {
-        Order::Retained => Some(Dominators::new(heap, KeepRules::default(), progress)?),
+        Order::Retained => Some(history.dominators(time, KeepRules::default(), progress)?.1),
         _ => None,
     };
     let age = |o: ObjectId| heap.facts(o).life.map_or(0, |life| u64::from(life.age));

@@ -2,7 +2,8 @@
 
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
 use crate::ownership::{
-    Accumulation, AccumulationRules, Elements, OwnerHistory, OwnerPath, accumulations, ends, owner_paths,
+    Accumulation, AccumulationRules, Elements, Filled, Holding, OwnerHistory, OwnerPath, accumulations, ends, filled,
+    has_elements, owner_paths,
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{History, Source, Unit, key_of};
@@ -11,12 +12,28 @@ use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId};
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
     Box::new(Leak)
 }
 
 struct Leak;
+
+impl Example {
+    /// What is said after the path: the collection on it, with its elements.
+    fn text(&self) -> String {
+        let mut text = String::new();
+        let of = self.path.as_ref().and_then(|path| path.filled.as_ref()).map(|filled| &filled.of);
+        if let (Some(of), Some((first, last))) = (of, self.filled) {
+            text.push_str(&format!("; this {of} has {} elements ({} at first)", count_text(last), count_text(first)));
+        }
+        if let Some((of, count)) = &self.about {
+            text.push_str(&format!("; {} of them are about {of}", count_text(*count)));
+        }
+        text
+    }
+}
 
 impl Analysis for Leak {
     fn describe(&self) -> Description {
@@ -102,12 +119,12 @@ impl Analysis for Leak {
         }
         let points = accumulations(&history, rules);
         let listed = &points[..points.len().min(arguments.count("top"))];
-        let paths = paths(heaps, window.to, keep, &history, listed, progress)?;
+        let examples = examples(heaps, window, keep, &history, listed, progress)?;
         let (mut answers, mut notes) = (Vec::new(), Vec::new());
-        for (point, path) in listed.iter().zip(&paths) {
+        for (point, example) in listed.iter().zip(&examples) {
             answers.push(sentence(&history, point));
-            if let Some(path) = path {
-                answers.push(format!("    {}", path.text()));
+            if let Some(path) = &example.path {
+                answers.push(format!("    {}{}", path.text(), example.text()));
             }
         }
         if listed.is_empty() {
@@ -123,7 +140,7 @@ impl Analysis for Leak {
                     .to_owned(),
             );
         }
-        let rows = listed.iter().zip(&paths).map(|(point, path)| row(&history, point, path.as_ref())).collect();
+        let rows = listed.iter().zip(&examples).map(|(point, example)| row(&history, point, example)).collect();
         let left_out = Some(((points.len() - listed.len()) as u64, "places that grow".to_owned()));
         let table = ResultTable {
             header: TableHeader {
@@ -154,26 +171,75 @@ fn spread(window: TimeWindow, most: usize) -> Vec<usize> {
     times
 }
 
-/// How an example of each point hangs on its root, by fields, where the input knows them.
-fn paths(
+/// What is shown of a place besides its name.
+struct Example {
+    /// How it hangs on its root, by fields where the input knows them.
+    path: Option<OwnerPath>,
+    /// Elements of the last collection on the path, at the first and the last time; 0 where at first there was none of
+    /// this type.
+    filled: Option<(u64, u64)>,
+    /// What most of them refer to without keeping it, and how many do: finalizers are about something.
+    about: Option<(String, u64)>,
+}
+
+/// An example of each point.
+fn examples(
     heaps: &History,
-    time: usize,
+    window: TimeWindow,
     rules: KeepRules,
     history: &OwnerHistory,
     points: &[Accumulation],
     progress: &Progress,
-) -> Result<Vec<Option<OwnerPath>>> {
-    let (heap, dominators) = heaps.dominators(time, rules, progress)?;
-    let example = |p: &Accumulation| {
-        let example = |place: u32| history.places()[place as usize].largest.map(|(o, _)| o);
-        let (place, element) = match &p.elements {
-            Elements::Below(below) => (example(p.place), below.first().and_then(|&p| example(p))),
-            Elements::Own | Elements::Larger => (example(p.place), None),
-        };
-        place.map(|o| most_of(&heap, &dominators, o)).or(element)
+) -> Result<Vec<Example>> {
+    let objects = |time: usize, which: fn(&[Holding]) -> Option<&Holding>| -> Result<Vec<Option<ObjectId>>> {
+        let (heap, dominators) = heaps.dominators(time, rules, progress)?;
+        let largest = |place: u32| which(&history.places()[place as usize].held)?.largest.map(|(o, _)| o);
+        Ok(points.iter().map(|p| example(&heap, &dominators, p, &largest)).collect())
     };
-    let examples: Vec<_> = points.iter().map(example).collect();
-    owner_paths(heaps, time, rules, &examples, progress)
+    let last = objects(window.to, |held| held.last())?;
+    let paths = owner_paths(heaps, window.to, rules, &last, progress)?;
+    let first = objects(window.from, |held| held.first())?;
+    let before = filled(heaps, window.from, rules, &first, progress)?;
+    let (heap, _) = heaps.dominators(window.to, rules, progress)?;
+    let example = |((path, before), o): ((Option<OwnerPath>, Option<Filled>), &Option<ObjectId>)| {
+        let now = path.as_ref().and_then(|path| path.filled.clone());
+        let filled = now.map(|now| (before.filter(|b| b.of == now.of).map_or(0, |b| b.elements), now.elements));
+        Example { path, filled, about: o.and_then(|o| about(&heap, o)) }
+    };
+    Ok(paths.into_iter().zip(before).zip(&last).map(example).collect())
+}
+
+/// The object that is shown of a point.
+fn example(
+    heap: &HeapState,
+    dominators: &Dominators,
+    point: &Accumulation,
+    largest: &dyn Fn(u32) -> Option<ObjectId>,
+) -> Option<ObjectId> {
+    let place = largest(point.place).map(|o| most_of(heap, dominators, o));
+    match &point.elements {
+        Elements::Own | Elements::Larger => place,
+        Elements::Below(below) => {
+            // What is no collection fills by its fields: one of the elements shows which.
+            let fills = |&o: &ObjectId| has_elements(heap, o);
+            let element = || below.first().and_then(|&p| largest(p)).map(|o| most_of(heap, dominators, o));
+            place.filter(fills).or_else(element).or(place)
+        }
+    }
+}
+
+/// What most objects of the type of a reference object refer to without keeping it, and how many do.
+fn about(heap: &HeapState, o: ObjectId) -> Option<(String, u64)> {
+    if !heap.referents().holds(o) {
+        return None;
+    }
+    let of = heap.type_of(o);
+    let mut types: BTreeMap<&str, u64> = BTreeMap::new();
+    for referent in heap.referents().all().iter().filter(|r| heap.type_of(r.from) == of) {
+        *types.entry(&heap.types()[heap.type_of(referent.to).0 as usize].name).or_default() += 1;
+    }
+    let (name, count) = types.into_iter().max_by_key(|&(name, count)| (count, Reverse(name)))?;
+    Some((name.to_owned(), count))
 }
 
 /// Of what an object owns, the object deepest down that alone keeps most of it: the array of the list, not the list.
@@ -194,14 +260,7 @@ fn most_of(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> ObjectId {
 
 /// The place in words: its path without the packages that everybody knows.
 fn place_text(history: &OwnerHistory, place: u32) -> String {
-    let names = history.path(place);
-    match &names[..] {
-        [class, field, rest @ ..] if class.starts_with("class ") && field.starts_with("static ") => {
-            let top = format!("{}.{}", &class["class ".len()..], &field["static ".len()..]);
-            std::iter::once(top).chain(rest.iter().map(|n| n.to_string())).collect::<Vec<_>>().join(" › ")
-        }
-        names => names.iter().map(|n| n.to_string()).collect::<Vec<_>>().join(" › "),
-    }
+    crate::ownership::holders::place_text(&history.path(place))
 }
 
 /// The key of a place in a timeline that is grouped by owner.
@@ -256,12 +315,20 @@ fn columns() -> Vec<Column> {
         Column::new("retained", "Retained", bytes, "What it keeps alive at the last point in time"),
         Column::new("growth", "Growth", CellKind::Change(Unit::Bytes), "The difference of the two"),
         Column::new("share", "Share of growth", CellKind::Percent, "Part of the growth of the whole heap"),
+        Column::new(
+            "entries_first",
+            "Entries at first",
+            objects,
+            "Elements of the last collection on the path, at first",
+        ),
+        Column::new("entries", "Entries", objects, "Elements of the last collection on the path, at last"),
         Column::new("path", "Path", CellKind::Text, "From the GC root to it, by fields"),
         Column::new("owner", "Owner", CellKind::Text, "The key of the place when grouped by owner"),
     ]
 }
 
-fn row(history: &OwnerHistory, point: &Accumulation, path: Option<&OwnerPath>) -> Row {
+fn row(history: &OwnerHistory, point: &Accumulation, example: &Example) -> Row {
+    let filled = |end: fn((u64, u64)) -> u64| example.filled.map_or(Cell::Empty, |filled| Cell::Number(end(filled)));
     let (first, last) = point.bytes;
     Row {
         cells: vec![
@@ -273,7 +340,9 @@ fn row(history: &OwnerHistory, point: &Accumulation, path: Option<&OwnerPath>) -
             Cell::Number(last),
             Cell::Change(super::change(first, last)),
             Cell::Percent(100.0 * point.share),
-            path.map_or(Cell::Empty, |path| Cell::Text(path.text())),
+            filled(|(first, _)| first),
+            filled(|(_, last)| last),
+            example.path.as_ref().map_or(Cell::Empty, |path| Cell::Text(path.text())),
             Cell::Text(owner_key(history, point.place)),
         ],
         ..Row::default()

@@ -5,9 +5,11 @@
 //! |---|---|
 //! | `interface` | what an analysis is, what it may need, what it gives |
 //! | `parameters` | what it can be told, with defaults and ranges |
-//! | `objects` | what analyses of single objects share |
+//! | `objects`, `contents` | what analyses of single objects and of what they hold share |
+//! | `kept_by_threads` | what each thread alone keeps alive |
 //! | `registry` | the analyses there are; programs may add their own |
 //! | [`report`] | several of them, one after the other |
+//! | [`check`] | whether limits are kept, for build pipelines |
 //! | the others | one analysis each |
 //!
 //! A new analysis is a file beside these with a function `analysis`, and its name in the list of `analyses!` below.
@@ -30,7 +32,10 @@
 //! # Ok::<(), memory_city_heap::error::Error>(())
 //! ```
 
+pub mod check;
+mod contents;
 mod interface;
+mod kept_by_threads;
 mod objects;
 mod parameters;
 mod registry;
@@ -60,7 +65,20 @@ analyses! {
     heap,
     growth,
     collections,
+    paths,
+    cut,
+    biggest,
+    dominators,
     inspect,
+    containers,
+    duplicate_strings,
+    duplicate_arrays,
+    boxed_numbers,
+    constant_arrays,
+    duplicate_classes,
+    finalizer_queue,
+    threads,
+    packages,
 }
 
 /// The `n` leaves that grow most from the first to the last time, strongest first; only such that grow. Ties by key.

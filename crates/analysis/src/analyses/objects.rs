@@ -1,14 +1,16 @@
 //! What analyses of single objects share: the heap state and values they read, how an object is called, the first of many.
 //! Not an analysis itself.
 
+use super::parameters::{Parameter, ParameterKind};
 use crate::tabular::Cell;
 use crate::timeline::{History, NodeId, Source};
 use memory_city_formats::values::HeapValues;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{HeapState, ObjectId};
+use memory_city_heap::{BitSet, HeapState, HeapType, ObjectId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The heap states of a document; an analysis that needs objects is not run without them.
 pub(super) fn history(document: &Source) -> Result<&History> {
@@ -39,6 +41,15 @@ pub(super) fn group(document: &Source, key: &str) -> Result<NodeId> {
             ),
         }),
     }
+}
+
+/// The groups that a parameter names, with ` + ` between their keys; the whole heap where it is empty.
+pub(super) fn groups(document: &Source, keys: &str) -> Result<Vec<NodeId>> {
+    // A name may hold anything: a key that is there is one key.
+    if document.find(keys.trim()).is_some() || !keys.contains(" + ") {
+        return Ok(vec![group(document, keys)?]);
+    }
+    keys.split(" + ").map(|key| group(document, key)).collect()
 }
 
 /// The object that a parameter names by address (`0x7f00a8`) or by the number its recorder gave it (`#4711`).
@@ -77,6 +88,80 @@ pub(super) fn type_name(heap: &HeapState, o: ObjectId) -> &str {
 /// A text, or nothing.
 pub(super) fn text_cell(text: Option<String>) -> Cell {
     text.map_or(Cell::Empty, Cell::Text)
+}
+
+/// The objects of a group that pass a filter on their types: those that the city shows.
+pub(super) fn objects_of_types(
+    document: &Source,
+    time: usize,
+    group_key: &str,
+    is_wanted: impl Fn(&HeapType) -> bool,
+    progress: &Progress,
+) -> Result<(HeapValues, BitSet)> {
+    let node = group(document, group_key)?;
+    let values = values(document, time, progress)?;
+    let set = history(document)?.objects_of(time, &[node], progress)?;
+    let heap = values.heap();
+    let types: Vec<bool> = heap.types().iter().map(is_wanted).collect();
+    let mut wanted = BitSet::new(heap.object_count());
+    for o in heap.objects().filter(|&o| types[heap.type_of(o).0 as usize] && set.objects.contains(o.0)) {
+        wanted.insert(o.0);
+    }
+    Ok((values, wanted))
+}
+
+/// The numbers in a set, of all objects of a heap state.
+pub(super) fn members<'s>(heap: &HeapState, set: &'s BitSet) -> impl Iterator<Item = ObjectId> + use<'s> {
+    heap.objects().filter(|o| set.contains(o.0))
+}
+
+/// The parameter that names a group.
+pub(super) fn group_parameter(explanation: &'static str) -> Parameter {
+    Parameter { id: "group", title: "Group", explanation, kind: ParameterKind::Text { default: "" } }
+}
+
+/// The parameter that says how many rows are listed.
+pub(super) fn top_parameter(explanation: &'static str) -> Parameter {
+    Parameter {
+        id: "top",
+        title: "Rows",
+        explanation,
+        kind: ParameterKind::Number { default: 20, least: 0, most: 100_000 },
+    }
+}
+
+/// Objects as bits that several threads set.
+pub(super) struct SharedBits(Vec<AtomicU64>);
+
+impl SharedBits {
+    pub(super) fn new(bound: usize) -> Self {
+        SharedBits((0..bound.div_ceil(64)).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// Adds an object; returns whether it was new.
+    #[inline]
+    pub(super) fn insert(&self, o: ObjectId) -> bool {
+        let bit = 1u64 << (o.0 % 64);
+        self.0[o.0 as usize / 64].fetch_or(bit, Relaxed) & bit == 0
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, o: ObjectId) -> bool {
+        self.0[o.0 as usize / 64].load(Relaxed) >> (o.0 % 64) & 1 == 1
+    }
+
+    /// The same for one thread.
+    pub(super) fn finish(self, bound: usize) -> BitSet {
+        let mut set = BitSet::new(bound);
+        for (at, word) in self.0.into_iter().enumerate() {
+            let mut word = word.into_inner();
+            while word != 0 {
+                set.insert(at as u32 * 64 + word.trailing_zeros());
+                word &= word - 1;
+            }
+        }
+        set
+    }
 }
 
 /// The largest of many by a key: memory is as many as are kept, not as many as come.

@@ -359,7 +359,7 @@ impl Lists {
 }
 
 #[inline]
-fn check_size(tree: &MemoryTree, title: &str, limits: GroupLimits) -> Result<()> {
+pub(super) fn check_size(tree: &MemoryTree, title: &str, limits: GroupLimits) -> Result<()> {
     if tree.len() > limits.nodes {
         return Err(too_much(title, &format!("it makes more than {} groups", limits.nodes)));
     }

@@ -164,7 +164,7 @@ impl Finder<'_> {
 
     /// Whether many objects of a place share its growth: elements are alike, and none of them is what grows.
     fn is_spread(&self, place: u32) -> bool {
-        let largest = self.history.places()[place as usize].largest.map_or(0, |(_, bytes)| bytes);
+        let largest = self.history.places()[place as usize].largest().map_or(0, |(_, bytes)| bytes);
         2 * largest as i64 <= self.growth(place)
     }
 

@@ -1,1 +1,354 @@
+//! The chain of owners: from a group's objects up to a root, always by the way that keeps most of them.
+//!
+//! It follows objects, not groups: from an object to the one that alone keeps it alive, and where several do, to the one
+//! before it on the shortest path from a root. What the owners have in common (their type) makes a step; at each fork the
+//! step goes on that keeps most of what the group gained. Where no type keeps half of it any more, but a single object
+//! further up does (a list of plans, each of which holds the objects in many ways), the chain goes on there.
 
+use super::fields::{FieldNames, KnownFields, Pair, ReferenceName};
+use super::keeping::{ClassObjects, Keeping};
+use super::paths::{MergedStep, PathEnd, PathLimits, Paths, StepOf, paths, spread};
+use super::roots::{KeepingRoot, Tops, keeping_roots};
+use crate::group::Grouped;
+use crate::timeline::{History, NodeId};
+use memory_city_formats::values::{HeapValues, ReferencePlace};
+use memory_city_heap::error::Result;
+use memory_city_heap::ownership::{Dominators, KeepGraph, KeepRules, ShortestPaths};
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// A step of the chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnerStep {
+    /// The group of the timeline in which most of its objects are; `None` where they are in none.
+    pub node: Option<NodeId>,
+    /// The type of its objects, or the class whose static field it is, for people.
+    pub of: String,
+    /// By which field it holds the step below; empty where that is not known.
+    pub field: String,
+    /// Whether it keeps the step below by ways that have no type in common.
+    pub by_several_ways: bool,
+    /// How many objects it has.
+    pub objects: u64,
+    /// How many objects of the step below they hold.
+    pub holds: u64,
+    /// What of the group it keeps.
+    pub keeps: Amount,
+}
+
+/// The chain of owners of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnerChain {
+    /// What the chain is about: the objects of the group that came within the window, where the input knows them; all
+    /// otherwise.
+    pub about: Amount,
+    /// Whether those are only a part of the group.
+    pub only_new: bool,
+    /// Owner by owner, upwards.
+    pub steps: Vec<OwnerStep>,
+    /// The roots at which the ways up end, by text, with what they keep of the group; those that keep most first.
+    pub roots: Vec<(String, Amount)>,
+    /// Why it ends, for people: `here: held by Static field: com.acme.Registry.persons`.
+    pub end: String,
+}
+
+/// What is needed to find owners at one point in time: made once for many groups. 28 bytes an object, the dominator tree
+/// included, which is shared.
+pub struct Owners<'a> {
+    history: &'a History,
+    time: usize,
+    heap: Arc<HeapState>,
+    grouped: Arc<Grouped>,
+    dominators: Arc<Dominators>,
+    shortest: ShortestPaths,
+}
+
+/// Chains before they have names of fields.
+struct Found {
+    about: Amount,
+    only_new: bool,
+    /// From the group up.
+    paths: Paths,
+    /// The object further up that keeps more than half of the group, and how much; and the way up from there.
+    majority: Option<(Amount, Paths)>,
+    roots: Vec<KeepingRoot>,
+}
+
+impl<'a> Owners<'a> {
+    /// At a point in time of a history.
+    ///
+    /// # Errors
+    /// When the state cannot be loaded again, or the work was cancelled.
+    pub fn new(history: &'a History, time: usize, progress: &Progress) -> Result<Owners<'a>> {
+        let rules = KeepRules::default();
+        let (heap, dominators) = history.dominators(time, rules, progress)?;
+        let (_, grouped) = history.grouped(time, progress)?;
+        let shortest = ShortestPaths::new(&heap, rules, None, progress)?;
+        Ok(Owners { history, time, heap, grouped, dominators, shortest })
+    }
+
+    /// The chains of some groups: of what came since the time `from`, where the input knows that, of all otherwise. At most
+    /// `longest` steps each. One pass over the input for the names of all fields together.
+    ///
+    /// # Errors
+    /// When a state or names cannot be read again, or the work was cancelled.
+    pub fn chains(
+        &self,
+        from: usize,
+        nodes: &[NodeId],
+        by_bytes: bool,
+        longest: usize,
+        progress: &Progress,
+    ) -> Result<Vec<OwnerChain>> {
+        let graph = KeepGraph::new(&self.heap, KeepRules::default());
+        let keeping = Keeping::Owners(&graph, &self.dominators, &self.shortest);
+        let mut tops = Tops::new(&self.heap);
+        let limits = PathLimits { share: 0, steps: longest, only_strongest: true, by_field: false, by_bytes };
+        let mut found = Vec::with_capacity(nodes.len());
+        for &node in nodes {
+            progress.check()?;
+            let all = self.history.objects_of(self.time, &[node], progress)?.objects;
+            let (group, only_new) = self.what_came(all, from);
+            let objects: Vec<ObjectId> = group.iter().map(ObjectId).collect();
+            let mut up = paths(&keeping, &group, limits, &*self.heap, progress)?;
+            let about = up.steps[0].reached;
+            let majority = self.majority(&keeping, &objects, &mut up, limits, progress)?;
+            let mut roots = keeping_roots(&keeping, &objects, &mut tops, progress)?;
+            if by_bytes {
+                roots.sort_by_key(|r| std::cmp::Reverse(r.keeps.bytes));
+            }
+            found.push(Found { about, only_new, paths: up, majority, roots });
+        }
+        let mut fields = KnownFields::default();
+        let pairs = found.iter().flat_map(Found::steps).flat_map(|(step, _)| some(&step.references));
+        match self.history.values(self.time, progress)? {
+            Some(values) => fields.ask(pairs, &values, progress)?,
+            None => fields.ask(pairs, &*self.heap, progress)?,
+        };
+        let class_objects = ClassObjects::new(&self.heap);
+        let place = self.history.timeline().locate(&self.grouped.tree);
+        Ok(found.iter().map(|found| self.chain(found, &fields, &class_objects, &place, longest)).collect())
+    }
+
+    /// The objects of a group that came since a point in time, where the input knows them and there are any.
+    fn what_came(&self, all: BitSet, from: usize) -> (BitSet, bool) {
+        let Some(origins) = self.heap.origins() else { return (all, false) };
+        // What is born after a collection has its number, counted from 1; start and end of each are a moment.
+        let born = (self.history.moment(from) / 2 + 1) as u32;
+        let mut new = BitSet::new(self.heap.object_count());
+        let mut any = false;
+        for o in all.iter().filter(|&o| origins.of(o as usize).birth >= born) {
+            new.insert(o);
+            any = true;
+        }
+        if any && from != self.time { (new, true) } else { (all, false) }
+    }
+
+    fn chain(
+        &self,
+        found: &Found,
+        fields: &KnownFields,
+        class_objects: &ClassObjects,
+        place: &[Option<NodeId>],
+        longest: usize,
+    ) -> OwnerChain {
+        let text = |step: &MergedStep| match step.of {
+            // The object at which the way goes on, by several ways.
+            StepOf::Group => step.objects.first().map_or_else(String::new, |&o| {
+                let of = class_objects.type_of(o).map_or(StepOf::Type(self.heap.type_of(o)), |_| StepOf::Class(o));
+                of_text(&self.heap, class_objects, of)
+            }),
+            of => of_text(&self.heap, class_objects, of),
+        };
+        let mut steps: Vec<OwnerStep> = found
+            .steps()
+            .map(|(step, keeps)| OwnerStep {
+                node: self.node_of(&step.objects, place),
+                of: text(step),
+                field: fields.text(&some(&step.references).collect::<Vec<_>>()),
+                by_several_ways: step.of == StepOf::Group,
+                objects: step.objects.len() as u64,
+                holds: held_below(step),
+                keeps,
+            })
+            .collect();
+        let too_long = steps.len() > longest;
+        steps.truncate(longest);
+        let last = found.majority.as_ref().map_or(&found.paths, |(_, up)| up).steps.last();
+        let last = last.unwrap_or(&found.paths.steps[0]);
+        let end = match (last.end, last.roots.first()) {
+            _ if too_long => "and further up".to_owned(),
+            (PathEnd::Roots, Some(root)) => format!("here: held by {}", root.text),
+            (PathEnd::NotFollowed, _) => "and further up".to_owned(),
+            _ => match found.about.objects {
+                0 => "it has no objects".to_owned(),
+                _ => "no root reaches it".to_owned(),
+            },
+        };
+        let roots = found.roots.iter().map(|r| (r.text.clone(), r.keeps)).collect();
+        OwnerChain { about: found.about, only_new: found.only_new, steps, roots, end }
+    }
+
+    /// The deepest object that is on the way up from more than half of some objects, but not among them or the steps that
+    /// more than half of them share; with how much it keeps, and the way up from there. The other steps are taken off.
+    fn majority(
+        &self,
+        keeping: &Keeping<'_>,
+        objects: &[ObjectId],
+        up: &mut Paths,
+        limits: PathLimits,
+        progress: &Progress,
+    ) -> Result<Option<(Amount, Paths)>> {
+        let about = up.steps[0].reached;
+        let weight = |amount: Amount| if limits.by_bytes { amount.bytes } else { amount.objects };
+        let most = |amount: Amount| u128::from(weight(amount)) * 2 > u128::from(weight(about));
+        let shared = up.steps.iter().take_while(|step| most(step.reached)).count();
+        if shared == up.steps.len() {
+            return Ok(None);
+        }
+        let passed = |o: ObjectId| {
+            let listed =
+                |step: &MergedStep| step.objects.binary_search(&o).is_ok() || step.again.binary_search(&o).is_ok();
+            up.steps[..shared].iter().any(listed)
+        };
+        let Some((object, keeps)) = deepest(keeping, objects, |o, keeps| most(keeps) && !passed(o), progress)? else {
+            return Ok(None);
+        };
+        let mut group = BitSet::new(self.heap.object_count());
+        group.insert(object.0);
+        up.steps.truncate(shared);
+        Ok(Some((keeps, paths(keeping, &group, limits, &*self.heap, progress)?)))
+    }
+
+    /// The group in which most of some objects are: of many, of some all over them.
+    fn node_of(&self, objects: &[ObjectId], place: &[Option<NodeId>]) -> Option<NodeId> {
+        most_frequent_node(&self.heap, &self.grouped, objects, place)
+    }
+}
+
+impl Found {
+    /// The steps above the group, with what they keep of it.
+    fn steps(&self) -> impl Iterator<Item = (&MergedStep, Amount)> {
+        let of_group = self.paths.steps[1..].iter().map(|step| (step, step.reached));
+        let of_majority = self.majority.iter().flat_map(|(keeps, up)| up.steps.iter().map(|step| (step, *keeps)));
+        of_group.chain(of_majority)
+    }
+}
+
+/// Steps up between two looks at whether somebody wants the work to end.
+const CHECKED: usize = 1 << 16;
+
+/// The first object that `wanted` says yes to, of those on the ways up from some objects, each after all those below it; with
+/// what of these objects is below it. `keeping` has one keeper for each object. Time and memory follow what is on these ways.
+fn deepest(
+    keeping: &Keeping<'_>,
+    objects: &[ObjectId],
+    wanted: impl Fn(ObjectId, Amount) -> bool,
+    progress: &Progress,
+) -> Result<Option<(ObjectId, Amount)>> {
+    let keeper = |o: ObjectId| {
+        let mut by = None;
+        keeping.keepers(o, |keeper| by = Some(keeper));
+        by
+    };
+    // By object on the ways: what is below it, and how many of those that it keeps directly are still to come.
+    let mut below: FxHashMap<ObjectId, (Amount, u32)> = FxHashMap::default();
+    for (n, &o) in objects.iter().enumerate() {
+        if n.is_multiple_of(CHECKED) {
+            progress.check()?;
+        }
+        let mut at = o;
+        let mut new = !below.contains_key(&at);
+        below.entry(at).or_default().0 += Amount { objects: 1, bytes: keeping.heap().size_of(o) };
+        while new && let Some(up) = keeper(at) {
+            new = !below.contains_key(&up);
+            below.entry(up).or_default().1 += 1;
+            at = up;
+        }
+    }
+    let mut done: Vec<ObjectId> = below.iter().filter(|(_, (_, left))| *left == 0).map(|(&o, _)| o).collect();
+    // Of several that are equally deep the first by address, whatever the order of the map.
+    done.sort_unstable();
+    let mut at = 0;
+    while let Some(&o) = done.get(at) {
+        at += 1;
+        if at.is_multiple_of(CHECKED) {
+            progress.check()?;
+        }
+        let amount = below[&o].0;
+        if wanted(o, amount) {
+            return Ok(Some((o, amount)));
+        }
+        if let Some((sum, left)) = keeper(o).and_then(|up| below.get_mut(&up)) {
+            *sum += amount;
+            *left -= 1;
+            if *left == 0 {
+                done.extend(keeper(o));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The group of the timeline in which most of some objects are: of many, of some all over them. Of several, the first.
+pub(crate) fn most_frequent_node(
+    heap: &HeapState,
+    grouped: &Grouped,
+    objects: &[ObjectId],
+    place: &[Option<NodeId>],
+) -> Option<NodeId> {
+    let mut counts = std::collections::BTreeMap::<NodeId, usize>::new();
+    for at in spread(objects.len(), SOME) {
+        let nodes = grouped.leaves_of(heap, objects[at]).iter().filter_map(|&leaf| place[leaf as usize]);
+        nodes.for_each(|node| *counts.entry(node).or_default() += 1);
+    }
+    let most = counts.values().copied().max()?;
+    counts.into_iter().find(|(_, count)| *count == most).map(|(node, _)| node)
+}
+
+/// Objects and references of a step that are looked at for its name.
+const SOME: usize = 1_000;
+
+fn some(references: &[Pair]) -> impl Iterator<Item = Pair> + '_ {
+    spread(references.len(), SOME).map(|at| references[at])
+}
+
+/// How many objects of the step below a step refers to: of many references, an estimate from those that are kept.
+fn held_below(step: &MergedStep) -> u64 {
+    let mut held: Vec<ObjectId> = step.references.iter().map(|&(_, to)| to).collect();
+    held.sort_unstable();
+    held.dedup();
+    match step.references.len() as u64 {
+        0 => 0,
+        kept => (held.len() as u64).saturating_mul(step.reference_count) / kept,
+    }
+}
+
+/// What the objects of a step are, for people.
+pub(crate) fn of_text(heap: &HeapState, class_objects: &ClassObjects, of: StepOf) -> String {
+    match of {
+        StepOf::Group => "the group".to_owned(),
+        StepOf::Type(t) => heap.types()[t.0 as usize].name.to_string(),
+        StepOf::Class(o) => {
+            let class = class_objects.type_of(o).map_or("?", |t| &heap.types()[t.0 as usize].name);
+            format!("class {class}")
+        }
+    }
+}
+
+impl FieldNames for HeapValues {
+    fn names(&self, pairs: &[Pair], progress: &Progress) -> Result<Vec<Option<ReferenceName>>> {
+        let places = self.reference_places(pairs, progress)?;
+        Ok(places
+            .into_iter()
+            .map(|place| {
+                Some(match place? {
+                    ReferencePlace::Element(index) => ReferenceName::Element(Some(index)),
+                    other => ReferenceName::Field(other.short()),
+                })
+            })
+            .collect())
+    }
+}

@@ -13,7 +13,7 @@ use super::shared::{self, SharedOwners};
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, KeepGraph, KeepRules};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{Amount, HeapState, ObjectId, TypeId};
+use memory_city_heap::{Amount, BitSet, HeapState, ObjectId, TypeId};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -39,9 +39,11 @@ pub struct OwnerTree {
     nodes: Vec<OwnerNode>,
     /// By object: its node; 0 where no root reaches it.
     of: Vec<u32>,
+    too_deep: u64,
 }
 
-/// Deeper places are counted in the deepest: types nest so deep only in recursion that folding does not see.
+/// Deeper places are counted in the deepest ([`OwnerTree::too_deep`]): types nest so deep only in recursion that folding
+/// does not see.
 pub(super) const DEEPEST: u32 = 48;
 
 /// Objects looked at between two looks at whether somebody wants the work to end.
@@ -56,15 +58,13 @@ impl OwnerTree {
         let graph = KeepGraph::new(heap, rules);
         progress.begin("Naming owners", 2 * heap.object_count() as u64);
         // First with one place for all that is shared, from which it follows who shares it; then with their names.
-        let mut first = Builder::new(heap, &graph, dominators);
-        first.place(None, progress)?;
-        if first.shared.objects.is_empty() {
-            return Ok(first.finish());
+        let mut builder = Builder::new(heap, &graph, dominators);
+        builder.place(None, progress)?;
+        if !builder.shared.objects.is_empty() {
+            let keepers = shared::find(&graph, dominators, &mut builder, progress)?;
+            builder.place(Some(&keepers), progress)?;
         }
-        let keepers = shared::find(&graph, dominators, &mut first, progress)?;
-        let mut second = Builder::new(heap, &graph, dominators);
-        second.place(Some((&first, &keepers)), progress)?;
-        Ok(second.finish())
+        builder.finish(progress)
     }
 
     /// The nodes, parents before children; the first stands for the heap.
@@ -76,6 +76,11 @@ impl OwnerTree {
     #[inline]
     pub fn of(&self, o: ObjectId) -> u32 {
         self.of[o.0 as usize]
+    }
+
+    /// How many objects lie deeper than places do, without their insides: they are counted with the deepest place above.
+    pub fn too_deep(&self) -> u64 {
+        self.too_deep
     }
 
     /// The names from the top down to a node, without that of the heap.
@@ -105,8 +110,16 @@ pub(super) struct Builder<'a> {
     name_of: Vec<Arc<str>>,
     /// By type: the number of its name.
     name_of_type: Vec<u32>,
+    /// By number of a name: the type that is called so. A place has the same insides whoever names it first.
+    type_of_name: FxHashMap<u32, TypeId>,
     /// By object: its node.
     pub(super) of: Vec<u32>,
+    /// The objects that are no insides of others at their node.
+    heads: BitSet,
+    /// From a node, the type of an object there and that of one it owns to where that one goes, and whether as a head.
+    learnt: FxHashMap<(u32, TypeId, TypeId), (u32, bool)>,
+    /// From the node of an owner and those who share what it owns to the node of that.
+    named: FxHashMap<(u32, (shared::Sharers, u32)), u32>,
     pub(super) shared: SharedOwners,
     /// The class that an object is, for class objects.
     pub(super) class_of: FxHashMap<ObjectId, TypeId>,
@@ -114,6 +127,8 @@ pub(super) struct Builder<'a> {
 
 /// Where an object goes.
 enum Spot {
+    /// Into this node; whether as no inside of another.
+    Known(u32, bool),
     /// Into the node of its owner, as its inside.
     Inside(u32),
     /// Below a node, under the name of its type.
@@ -144,13 +159,20 @@ impl<'a> Builder<'a> {
             names: FxHashMap::default(),
             name_of: Vec::new(),
             name_of_type: Vec::new(),
+            type_of_name: FxHashMap::default(),
             of: vec![0; heap.object_count()],
+            heads: BitSet::new(heap.object_count()),
+            learnt: FxHashMap::default(),
+            named: FxHashMap::default(),
             shared: SharedOwners::new(heap.object_count()),
             class_of: FxHashMap::default(),
         };
         let mirrors = (0..heap.types().len() as u32).map(TypeId);
         builder.class_of = mirrors.filter_map(|t| Some((heap.mirror_of(t)?, t))).collect();
         builder.name_of_type = heap.types().iter().map(|t| builder.name(type_name(t))).collect();
+        for (&name, t) in builder.name_of_type.iter().zip(0..) {
+            builder.type_of_name.entry(name).or_insert(TypeId(t));
+        }
         builder
     }
 
@@ -165,7 +187,7 @@ impl<'a> Builder<'a> {
         number
     }
 
-    fn child(&mut self, parent: u32, name: u32, container: Option<TypeId>) -> u32 {
+    fn child(&mut self, parent: u32, name: u32) -> u32 {
         if let Some(&node) = self.below.get(&(parent, name)) {
             return node;
         }
@@ -182,47 +204,47 @@ impl<'a> Builder<'a> {
             largest: None,
         });
         self.depth.push(self.depth[parent as usize] + 1);
-        self.container.push(container);
+        self.container.push(self.type_of_name.get(&name).copied());
         self.below.insert((parent, name), node);
         node
     }
 
     pub(super) fn child_named(&mut self, parent: u32, name: &str) -> u32 {
         let name = self.name(name);
-        self.child(parent, name, None)
+        self.child(parent, name)
     }
 
-    /// Places all objects that roots reach, owners before what they own.
-    fn place(&mut self, known: Option<(&Builder<'_>, &shared::Keepers)>, progress: &Progress) -> Result<()> {
-        let dominators = self.dominators;
-        for (i, o) in dominators.top_down().enumerate() {
+    /// Places all objects that roots reach, owners before what they own; with `known`, only those again that are shared or
+    /// lie below shared ones.
+    fn place(&mut self, known: Option<&shared::Keepers>, progress: &Progress) -> Result<()> {
+        for (i, (o, owner)) in self.dominators.top_down_with_owners().enumerate() {
             if i.is_multiple_of(CHECKED) {
                 progress.check()?;
                 progress.advance(CHECKED as u64);
             }
-            let spot = self.spot(o, known);
+            if known.is_some() && !self.shared.is_below(o) {
+                continue;
+            }
             let of = self.heap.type_of(o);
-            let (node, is_head) = match spot {
+            let (node, is_head) = match self.spot(o, owner, known) {
+                Spot::Known(node, is_head) => (node, is_head),
                 Spot::Inside(node) => (node, false),
                 Spot::At(node) => (node, true),
-                Spot::Below(parent) => {
-                    let recursion = self.same_type_above(parent, of);
-                    let name = self.name_of_type[of.0 as usize];
-                    (recursion.unwrap_or_else(|| self.child(parent, name, Some(of))), true)
-                }
+                Spot::Below(parent) => self.below(parent, of),
             };
             self.of[o.0 as usize] = node;
-            let at = &mut self.nodes[node as usize];
-            at.own += Amount { objects: 1, bytes: self.heap.size_of(o) };
-            if is_head {
-                at.heads += 1;
-                let bytes = dominators.retained(o).bytes;
-                if at.largest.is_none_or(|(_, most)| bytes > most) {
-                    at.largest = Some((o, bytes));
-                }
-            }
+            match is_head {
+                true => self.heads.insert(o.0),
+                false => self.heads.remove(o.0),
+            };
         }
         Ok(())
+    }
+
+    fn below(&mut self, parent: u32, of: TypeId) -> (u32, bool) {
+        let recursion = self.same_type_above(parent, of);
+        let name = self.name_of_type[of.0 as usize];
+        (recursion.unwrap_or_else(|| self.child(parent, name)), true)
     }
 
     /// A tree of the program's own nodes nests in itself: it is one place. Collections of collections are not.
@@ -230,9 +252,10 @@ impl<'a> Builder<'a> {
         if self.folding.is_collection(of) {
             return None;
         }
+        let name = self.name_of_type[of.0 as usize];
         let mut at = parent;
         while at != 0 {
-            if self.container[at as usize] == Some(of) {
+            if self.container[at as usize].is_some_and(|c| self.name_of_type[c.0 as usize] == name) {
                 return Some(at);
             }
             at = self.nodes[at as usize].parent;
@@ -240,17 +263,16 @@ impl<'a> Builder<'a> {
         None
     }
 
-    fn spot(&mut self, o: ObjectId, known: Option<(&Builder<'_>, &shared::Keepers)>) -> Spot {
-        let owner = self.dominators.owner(o);
-        if let Some(d) = owner {
+    fn spot(&mut self, o: ObjectId, owner: Option<ObjectId>, known: Option<&shared::Keepers>) -> Spot {
+        if let (Some(d), None) = (owner, known) {
             self.shared.inherit(o, d);
         }
-        if let Some(&t) = self.class_of.get(&o) {
+        if let Some(t) = self.class(o) {
             let name = class_name(type_name(&self.heap.types()[t.0 as usize]));
             // Most are held by the VM, or alone by their loader; the others like any object.
             let parent = match owner {
                 None if self.graph.roots().binary_search(&o).is_err() => match self.shared_spot(o, 0, known) {
-                    Spot::Inside(node) | Spot::Below(node) | Spot::At(node) => node,
+                    Spot::Known(node, _) | Spot::Inside(node) | Spot::Below(node) | Spot::At(node) => node,
                 },
                 owner => owner.map_or(0, |d| self.of[d.0 as usize]),
             };
@@ -281,7 +303,7 @@ impl<'a> Builder<'a> {
         if !is_direct {
             return self.shared_spot(o, node, known);
         }
-        if let Some(&t) = self.class_of.get(&d) {
+        if let Some(t) = self.class(d) {
             let class = type_name(&self.heap.types()[t.0 as usize]);
             return Spot::Below(match static_field(self.heap, class, o) {
                 Some(field) => self.child_named(node, &static_name(field)),
@@ -289,20 +311,36 @@ impl<'a> Builder<'a> {
             });
         }
         let (of, by) = (self.heap.type_of(o), self.heap.type_of(d));
-        match self.folding.is_inside(of, by, self.container[node as usize].unwrap_or(by)) {
-            true => Spot::Inside(node),
-            false => Spot::Below(node),
+        let key = (node, by, of);
+        if let Some(&(node, is_head)) = self.learnt.get(&key) {
+            return Spot::Known(node, is_head);
         }
+        let place = match self.folding.is_inside(of, by, self.container[node as usize].unwrap_or(by)) {
+            true => (node, false),
+            false => self.below(node, of),
+        };
+        self.learnt.insert(key, place);
+        Spot::Known(place.0, place.1)
+    }
+
+    /// The class that an object is.
+    #[inline]
+    fn class(&self, o: ObjectId) -> Option<TypeId> {
+        if self.heap.is_class_object(o) { self.class_of.get(&o).copied() } else { None }
     }
 
     /// Where an object goes that only several others below `node` keep together.
-    fn shared_spot(&mut self, o: ObjectId, node: u32, known: Option<(&Builder<'_>, &shared::Keepers)>) -> Spot {
-        let Some((first, keepers)) = known else {
+    fn shared_spot(&mut self, o: ObjectId, node: u32, known: Option<&shared::Keepers>) -> Spot {
+        let Some(keepers) = known else {
             self.shared.add(o);
             let place = self.child_named(node, shared::PLACE);
             return Spot::Below(place);
         };
-        match keepers.of(first, o) {
+        let key = keepers.key(self, o).map(|key| (node, key));
+        if let Some(&place) = key.as_ref().and_then(|key| self.named.get(key)) {
+            return Spot::Below(place);
+        }
+        let spot = match keepers.of(self, o) {
             shared::Keeping::Container => match self.is_inside_of(o, node) {
                 true => Spot::Inside(node),
                 false => Spot::Below(node),
@@ -312,7 +350,11 @@ impl<'a> Builder<'a> {
                 Spot::Below(if several { self.child_named(place, shared::SEVERAL) } else { place })
             }
             shared::Keeping::By(name) => Spot::Below(self.child_named(node, &name)),
+        };
+        if let (Some(key), Spot::Below(place)) = (key, &spot) {
+            self.named.insert(key, *place);
         }
+        spot
     }
 
     /// Whether an object that the collection at a node keeps is an inside of it.
@@ -321,7 +363,36 @@ impl<'a> Builder<'a> {
         self.container[node as usize].is_some_and(|c| self.folding.is_inside(of, c, c))
     }
 
-    fn finish(mut self) -> OwnerTree {
+    /// Whether an object would be in a place of its own below that of its owner, if places were deeper.
+    fn is_too_deep(&self, o: ObjectId, node: u32) -> bool {
+        let of = self.heap.type_of(o);
+        self.depth[node as usize] >= DEEPEST
+            && self.dominators.owner(o).is_some_and(|d| self.of[d.0 as usize] == node)
+            && self.same_type_above(node, of).is_none()
+    }
+
+    /// Adds up, and leaves out what is empty: places that were only good until it was known who shares what.
+    fn finish(mut self, progress: &Progress) -> Result<OwnerTree> {
+        let mut too_deep = 0;
+        for o in self.heap.objects() {
+            if (o.0 as usize).is_multiple_of(CHECKED) {
+                progress.check()?;
+            }
+            let node = self.of[o.0 as usize] as usize;
+            if node == 0 {
+                continue;
+            }
+            too_deep += u64::from(self.heads.contains(o.0) && self.is_too_deep(o, node as u32));
+            let at = &mut self.nodes[node];
+            at.own += Amount { objects: 1, bytes: self.heap.size_of(o) };
+            if self.heads.contains(o.0) {
+                at.heads += 1;
+                let bytes = self.dominators.retained(o).bytes;
+                if at.largest.is_none_or(|(_, most)| bytes > most) {
+                    at.largest = Some((o, bytes));
+                }
+            }
+        }
         for at in 0..self.nodes.len() {
             self.nodes[at].total = self.nodes[at].own;
         }
@@ -329,6 +400,17 @@ impl<'a> Builder<'a> {
             let (total, parent) = (self.nodes[at].total, self.nodes[at].parent);
             self.nodes[parent as usize].total += total;
         }
-        OwnerTree { nodes: self.nodes, of: self.of }
+        let mut kept: Vec<OwnerNode> = Vec::with_capacity(self.nodes.len());
+        let mut number = vec![0u32; self.nodes.len()];
+        for (at, mut node) in self.nodes.into_iter().enumerate() {
+            if at > 0 && node.total.objects == 0 {
+                continue;
+            }
+            node.parent = number[node.parent as usize];
+            number[at] = kept.len() as u32;
+            kept.push(node);
+        }
+        self.of.iter_mut().for_each(|node| *node = number[*node as usize]);
+        Ok(OwnerTree { nodes: kept, of: self.of, too_deep })
     }
 }

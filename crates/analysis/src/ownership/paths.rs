@@ -28,6 +28,8 @@ pub(crate) struct PathLimits {
     pub steps: usize,
     /// Only the strongest step is followed at each fork: a chain.
     pub only_strongest: bool,
+    /// Objects of one type are told apart by the field by which they hold the step below.
+    pub by_field: bool,
     /// What is reached is weighed by its bytes, not its objects. Shares are of objects in any case.
     pub by_bytes: bool,
 }
@@ -70,12 +72,10 @@ pub(crate) enum PathEnd {
 
 /// A set of objects that hold those of the step below.
 #[derive(Clone, Debug)]
-pub(crate) struct PathStep {
+pub(crate) struct MergedStep {
     /// The step that it holds: a place in [`Paths::steps`], smaller than its own.
     pub below: usize,
     pub of: StepOf,
-    /// The number of the field in the names that are known, where all references are by one.
-    pub field: Option<u32>,
     /// Its objects, ascending.
     pub objects: Vec<ObjectId>,
     /// Some of the references to the step below: all of them where they are few, see [`MOST_REFERENCES`].
@@ -98,12 +98,12 @@ pub(crate) struct PathStep {
 /// Steps of a group, upwards.
 pub(crate) struct Paths {
     /// The group first; each step after the one that it holds.
-    pub steps: Vec<PathStep>,
+    pub steps: Vec<MergedStep>,
     /// By which fields.
     pub fields: KnownFields,
 }
 
-/// References of a step up to which all of them are kept: it can be told apart by field. Of more, every so manieth.
+/// References of a step up to which all of them are kept: it can be told apart by field.
 pub(super) const MOST_REFERENCES: usize = 20_000;
 /// Of more than that, so many.
 const SAMPLED_REFERENCES: usize = 1_000;
@@ -130,9 +130,9 @@ pub(crate) fn paths(
     // The first round finds the steps by type, the second tells those by field apart; what is new above them then is asked
     // for, and told apart as far as it is a step of its own.
     for round in 0..ROUNDS {
-        let expander = Expander::new(keeping, &class_objects, &anchors, group, &fields);
+        let expander = Expander::new(keeping, &class_objects, &anchors, group, limits.by_field.then_some(&fields));
         steps = one_round(expander, heap, group, limits, progress)?;
-        let pairs = steps.iter().flat_map(|step: &PathStep| step.references.iter().copied());
+        let pairs = steps.iter().flat_map(|step: &MergedStep| step.references.iter().copied());
         if !fields.ask(pairs, names, progress)? || round + 1 == ROUNDS {
             break;
         }
@@ -148,7 +148,7 @@ fn one_round(
     group: &BitSet,
     limits: PathLimits,
     progress: &Progress,
-) -> Result<Vec<PathStep>> {
+) -> Result<Vec<MergedStep>> {
     let objects: Vec<ObjectId> = group.iter().map(ObjectId).collect();
     let all = objects.iter().fold(Amount::default(), |mut sum, &o| {
         sum += Amount { objects: 1, bytes: heap.size_of(o) };
@@ -156,7 +156,7 @@ fn one_round(
     });
     let least = (u128::from(all.objects) * u128::from(limits.share)).div_ceil(100).max(1) as u64;
     progress.begin("Following what keeps it upwards", limits.steps as u64);
-    let mut steps = vec![PathStep::new(0, StepOf::Group, None, objects, all)];
+    let mut steps = vec![MergedStep::new(0, StepOf::Group, objects, all)];
     // Those through which most is reached first; the nearer ones, then the earlier ones of equals.
     let mut open = BinaryHeap::from([(u64::MAX, std::cmp::Reverse(0usize), std::cmp::Reverse(0usize))]);
     let weight = |amount: Amount| if limits.by_bytes { amount.bytes } else { amount.objects };
@@ -189,7 +189,7 @@ fn one_round(
             taken += 1;
             step.end = PathEnd::GoesOn;
             open.push((weight(candidate.reached), std::cmp::Reverse(depth + 1), std::cmp::Reverse(steps.len())));
-            let mut new = PathStep::new(at, candidate.of, candidate.field, candidate.objects, candidate.reached);
+            let mut new = MergedStep::new(at, candidate.of, candidate.objects, candidate.reached);
             new.reference_count = candidate.references.len() as u64;
             new.references = sampled(candidate.references);
             steps.push(new);
@@ -198,12 +198,11 @@ fn one_round(
     Ok(steps)
 }
 
-impl PathStep {
-    fn new(below: usize, of: StepOf, field: Option<u32>, objects: Vec<ObjectId>, reached: Amount) -> PathStep {
-        PathStep {
+impl MergedStep {
+    fn new(below: usize, of: StepOf, objects: Vec<ObjectId>, reached: Amount) -> MergedStep {
+        MergedStep {
             below,
             of,
-            field,
             objects,
             references: Vec::new(),
             reference_count: 0,
@@ -219,14 +218,17 @@ impl PathStep {
 
 fn sampled(references: Vec<Pair>) -> Vec<Pair> {
     match references.len() {
-        n if n > MOST_REFERENCES => references.into_iter().step_by(n / SAMPLED_REFERENCES).collect(),
+        n if n > MOST_REFERENCES => spread(n, SAMPLED_REFERENCES).map(|at| references[at]).collect(),
         _ => references,
     }
 }
 
-impl Paths {
-    /// The steps that hold a step.
-    pub fn above(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
-        (at + 1..self.steps.len()).filter(move |&above| self.steps[above].below == at)
-    }
+/// At most `wanted` places below `n`, all over it and ascending; not at regular distances, because what lies there may
+/// repeat itself (two references of each object).
+pub(super) fn spread(n: usize, wanted: usize) -> impl Iterator<Item = usize> {
+    let count = wanted.min(n);
+    (0..count).map(move |k| {
+        let (start, end) = (k * n / count, (k + 1) * n / count);
+        start + (k.wrapping_mul(0x9E37_79B9) >> 8) % (end - start)
+    })
 }

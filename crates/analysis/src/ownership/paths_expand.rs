@@ -3,7 +3,7 @@
 use super::anchors::Anchors;
 use super::fields::{KnownFields, Pair};
 use super::keeping::{ClassObjects, Keeping};
-use super::paths::{MOST_REFERENCES, PathStep, RootStep, StepOf};
+use super::paths::{MOST_REFERENCES, MergedStep, RootStep, StepOf};
 use ahash::AHashMap;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -34,6 +34,18 @@ pub(super) struct Expansion {
     pub by_roots: Amount,
 }
 
+/// Where the ways down from some objects of a step (or of its recursion) begin: where its references lead, if all of them
+/// are there: an object may hold others of the step below by another field, which is another step.
+fn way_down(step: &MergedStep, held: &[ObjectId]) -> Vec<ObjectId> {
+    if step.reference_count == 0 || step.references.len() as u64 != step.reference_count {
+        return held.to_vec();
+    }
+    let is_held: FxHashSet<ObjectId> = held.iter().copied().collect();
+    let targets = step.references.iter().filter(|(from, _)| is_held.contains(from)).map(|&(_, to)| to);
+    let again = held.iter().copied().filter(|o| step.objects.binary_search(o).is_err());
+    targets.chain(again).collect()
+}
+
 /// Roots of one step that are told apart.
 const MOST_ROOTS: usize = 61;
 /// Ways that are followed down at once: a bit each. The highest says that an object waits.
@@ -48,7 +60,8 @@ pub(super) struct Expander<'a> {
     class_objects: &'a ClassObjects,
     anchors: &'a Anchors<'a>,
     group: &'a BitSet,
-    fields: &'a KnownFields,
+    /// What is known of fields, where candidates are told apart by them.
+    fields: Option<&'a KnownFields>,
     /// By object: the ways that lead to it. All 0 between two uses.
     ways: Vec<u64>,
 }
@@ -62,7 +75,7 @@ impl<'a> Expander<'a> {
         class_objects: &'a ClassObjects,
         anchors: &'a Anchors<'a>,
         group: &'a BitSet,
-        fields: &'a KnownFields,
+        fields: Option<&'a KnownFields>,
     ) -> Expander<'a> {
         let ways = vec![0; keeping.heap().object_count()];
         Expander { keeping, class_objects, anchors, group, fields, ways }
@@ -72,7 +85,7 @@ impl<'a> Expander<'a> {
     ///
     /// # Errors
     /// When cancelled.
-    pub fn expand(&mut self, steps: &[PathStep], at: usize, progress: &Progress) -> Result<Expansion> {
+    pub fn expand(&mut self, steps: &[MergedStep], at: usize, progress: &Progress) -> Result<Expansion> {
         let mut inside = self.group.clone();
         let mut types_below: FxHashSet<TypeId> = FxHashSet::default();
         let mut below = at;
@@ -94,8 +107,9 @@ impl<'a> Expander<'a> {
         again.sort_unstable();
 
         // The first way is that of all roots together.
-        let all_roots = std::iter::once(roots.iter().flat_map(|(_, held)| held.iter().copied()).collect::<Vec<_>>());
-        let of_roots = roots.iter().map(|(_, held)| held.clone());
+        let begins = |held: &[ObjectId]| way_down(&steps[at], held);
+        let all_roots = std::iter::once(roots.iter().flat_map(|(_, held)| begins(held)).collect::<Vec<_>>());
+        let of_roots = roots.iter().map(|(_, held)| begins(held));
         let of_candidates = candidates.iter().map(|c| c.references.iter().map(|&(_, to)| to).collect());
         let mut reached = Vec::with_capacity(1 + roots.len() + candidates.len());
         let mut ways = all_roots.chain(of_roots).chain(of_candidates).peekable();
@@ -132,7 +146,7 @@ impl<'a> Expander<'a> {
     /// `again` and `inside`, and are looked at like the objects of the step.
     fn holders(
         &self,
-        step: &PathStep,
+        step: &MergedStep,
         types_below: &FxHashSet<TypeId>,
         inside: &mut BitSet,
         again: &mut Vec<ObjectId>,
@@ -186,13 +200,14 @@ impl<'a> Expander<'a> {
             references.sort_unstable();
             references.dedup();
             let mut by_field: FxHashMap<CandidateKey, Vec<Pair>> = FxHashMap::default();
-            let known =
-                references.len() <= MOST_REFERENCES && references.iter().all(|&pair| self.fields.of(pair).is_some());
+            let known = self.fields.filter(|fields| {
+                references.len() <= MOST_REFERENCES && references.iter().all(|&pair| fields.of(pair).is_some())
+            });
             match known {
-                true => references.into_iter().for_each(|pair| {
-                    by_field.entry((of, self.fields.of(pair).flatten())).or_default().push(pair);
+                Some(fields) => references.into_iter().for_each(|pair| {
+                    by_field.entry((of, fields.of(pair).flatten())).or_default().push(pair);
                 }),
-                false => {
+                None => {
                     by_field.insert((of, None), references);
                 }
             }

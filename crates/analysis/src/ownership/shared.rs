@@ -37,7 +37,11 @@ impl SharedOwners {
 
     #[inline]
     pub fn inherit(&mut self, o: ObjectId, owner: ObjectId) {
-        self.of[o.0 as usize] = self.of[owner.0 as usize];
+        let of = self.of[owner.0 as usize];
+        // Most are not shared: nothing is written then.
+        if of != 0 {
+            self.of[o.0 as usize] = of;
+        }
     }
 
     pub fn add(&mut self, o: ObjectId) {
@@ -45,16 +49,35 @@ impl SharedOwners {
         self.of[o.0 as usize] = self.objects.len() as u32;
     }
 
+    /// Whether an object is shared, or what owns it is.
+    #[inline]
+    pub fn is_below(&self, o: ObjectId) -> bool {
+        self.of[o.0 as usize] != 0
+    }
+
     fn nearest(&self, o: ObjectId) -> Option<u32> {
         self.of[o.0 as usize].checked_sub(1)
     }
 }
 
+/// Nodes, ascending.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct FewNodes {
+    nodes: [u32; MOST],
+    count: u8,
+}
+
+impl FewNodes {
+    fn all(&self) -> &[u32] {
+        &self.nodes[..usize::from(self.count)]
+    }
+}
+
 /// Who keeps a shared object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Sharers {
-    /// Nodes of the first tree, ascending.
-    Few(Vec<u32>),
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Sharers {
+    /// Nodes of the first tree.
+    Few(FewNodes),
     /// The insides of its owner among them: then it is its owner's.
     Container,
     /// More than [`MOST`].
@@ -62,32 +85,26 @@ enum Sharers {
 }
 
 impl Sharers {
-    /// Adds what keeps another one, which lies at `node` and may be an inside of the owner of both; whether anything
-    /// changed.
-    fn join(&mut self, other: &Sharers, node: u32, is_inside: bool) -> bool {
+    /// Adds what keeps another one, which lies at `node`; whether anything changed. What the owner keeps through its
+    /// insides is settled before.
+    fn join(&mut self, other: &Sharers, node: u32) -> bool {
         match (&mut *self, other) {
-            (Sharers::Container, _) => false,
-            (_, Sharers::Container) if is_inside => {
-                *self = Sharers::Container;
-                true
-            }
+            (Sharers::Container | Sharers::Many, _) => false,
             // The owner keeps the other one, and that this one.
             (_, Sharers::Container) => self.add(node),
-            (Sharers::Many, _) => false,
             (Sharers::Few(_), Sharers::Many) => {
                 *self = Sharers::Many;
                 true
             }
             (Sharers::Few(_), Sharers::Few(others)) => {
-                let others = others.clone();
-                others.into_iter().fold(false, |changed, node| self.add(node) | changed)
+                others.all().iter().fold(false, |changed, &node| self.add(node) | changed)
             }
         }
     }
 
     /// Threads and handles of the VM look at what others keep: where others do, they are not named.
     fn leave_out_passing(&mut self, first: &Builder<'_>) {
-        let Sharers::Few(nodes) = self else { return };
+        let Sharers::Few(few) = self else { return };
         let passes = |&node: &u32| {
             let mut top = node;
             while first.nodes[top as usize].parent != 0 {
@@ -96,26 +113,36 @@ impl Sharers {
             let name = &first.nodes[top as usize].name;
             ["thread ", "JNI", "Monitor", "Other root"].iter().any(|p| name.starts_with(p))
         };
-        if !nodes.iter().all(passes) {
-            nodes.retain(|node| !passes(node));
+        if few.count > 1 && !few.all().iter().all(passes) {
+            let mut left = FewNodes::default();
+            for &node in few.all().iter().filter(|node| !passes(node)) {
+                left.nodes[usize::from(left.count)] = node;
+                left.count += 1;
+            }
+            *few = left;
         }
     }
 
     fn add(&mut self, node: u32) -> bool {
-        let Sharers::Few(nodes) = self else { return false };
-        match nodes.binary_search(&node) {
+        let Sharers::Few(few) = self else { return false };
+        match few.all().binary_search(&node) {
             Ok(_) => false,
-            Err(_) if nodes.len() == MOST => {
+            Err(_) if few.all().len() == MOST => {
                 *self = Sharers::Many;
                 true
             }
             Err(at) => {
-                nodes.insert(at, node);
+                few.nodes.copy_within(at..MOST - 1, at + 1);
+                few.nodes[at] = node;
+                few.count += 1;
                 true
             }
         }
     }
 }
+
+/// Shared objects nested in each other beyond these are not followed up: whoever keeps them is too far away to name.
+const LONGEST: usize = 200;
 
 /// The keepers of all shared objects.
 pub(super) struct Keepers {
@@ -148,7 +175,7 @@ pub(super) fn find(
     let shared = std::mem::take(&mut first.shared);
     let owner_node = |o: ObjectId| dominators.owner(o).map_or(0, |d| first.of[d.0 as usize]);
     let base: Vec<u32> = shared.objects.iter().map(|&o| owner_node(o)).collect();
-    let mut all = vec![Sharers::Few(Vec::new()); shared.objects.len()];
+    let mut all = vec![Sharers::Few(FewNodes::default()); shared.objects.len()];
     // Of each shared object the other shared ones that keep it, or in which lies what does.
     let mut from: Vec<(u32, u32)> = Vec::new();
     for (i, &o) in shared.objects.iter().enumerate() {
@@ -163,7 +190,13 @@ pub(super) fn find(
             }
             // The shared object below the same owner in which the keeper lies.
             let mut within = shared.nearest(keeper);
+            let mut steps = 0;
             while let Some(u) = within {
+                steps += 1;
+                if steps > LONGEST {
+                    all[i] = Sharers::Many;
+                    return;
+                }
                 let above = dominators.owner(shared.objects[u as usize]);
                 if above == owner {
                     break;
@@ -192,16 +225,30 @@ pub(super) fn find(
     let (first, shared) = (&*first, &first.shared);
     from.sort_unstable();
     from.dedup();
-    let mut open: Vec<u32> = (0..all.len() as u32).rev().collect();
-    let mut waits = vec![true; all.len()];
+    let kept_by = |u: u32| from[from.partition_point(|f| f.0 < u)..].iter().take_while(move |f| f.0 == u).map(|f| f.1);
+    // First what the owner keeps through its insides, which decides: else the answer would depend on the order of objects.
+    let mut open: Vec<u32> = (0..all.len() as u32).filter(|&u| all[u as usize] == Sharers::Container).collect();
+    while let Some(u) = open.pop() {
+        if !first.is_inside_of(shared.objects[u as usize], base[u as usize]) {
+            continue;
+        }
+        for to in kept_by(u) {
+            if all[to as usize] != Sharers::Container {
+                all[to as usize] = Sharers::Container;
+                open.push(to);
+            }
+        }
+    }
+    let mut open: Vec<u32> = from.iter().map(|f| f.0).rev().collect();
+    open.dedup();
+    let mut waits = vec![false; all.len()];
+    open.iter().for_each(|&u| waits[u as usize] = true);
     while let Some(u) = open.pop() {
         waits[u as usize] = false;
-        let start = from.partition_point(|f| f.0 < u);
-        let mine = all[u as usize].clone();
-        let (object, base) = (shared.objects[u as usize], base[u as usize]);
-        let (node, is_inside) = (first.of[object.0 as usize], first.is_inside_of(object, base));
-        for &(_, to) in from[start..].iter().take_while(|f| f.0 == u) {
-            if all[to as usize].join(&mine, node, is_inside) && !std::mem::replace(&mut waits[to as usize], true) {
+        let mine = all[u as usize];
+        let node = first.of[shared.objects[u as usize].0 as usize];
+        for to in kept_by(u) {
+            if all[to as usize].join(&mine, node) && !std::mem::replace(&mut waits[to as usize], true) {
                 open.push(to);
             }
         }
@@ -241,13 +288,19 @@ fn head(first: &Builder<'_>, node: u32, base: u32) -> Option<u32> {
 }
 
 impl Keepers {
+    /// What [`Keepers::of`] follows from: who shares it, and from where on they are named.
+    pub fn key(&self, first: &Builder<'_>, o: ObjectId) -> Option<(Sharers, u32)> {
+        let i = first.shared.nearest(o)? as usize;
+        Some((self.all[i], self.base[i])).filter(|(sharers, _)| *sharers != Sharers::Container)
+    }
+
     /// What is said of a shared object of the first tree.
     pub fn of(&self, first: &Builder<'_>, o: ObjectId) -> Keeping {
         let Some(i) = first.shared.nearest(o).map(|i| i as usize) else { return Keeping::Container };
         match &self.all[i] {
             Sharers::Container => Keeping::Container,
             Sharers::Many => Keeping::By(format!("shared by more than {MOST}")),
-            Sharers::Few(nodes) => match &nodes[..] {
+            Sharers::Few(few) => match few.all() {
                 // Only what is shared itself and kept by nothing else: a circle cannot be.
                 [] => Keeping::By("shared".to_owned()),
                 [one] => {

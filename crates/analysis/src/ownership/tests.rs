@@ -150,6 +150,11 @@ fn amount(heap: &HeapState, objects: impl IntoIterator<Item = u32>) -> Amount {
     })
 }
 
+/// The steps that hold a step.
+fn above_of(found: &Paths, at: usize) -> impl Iterator<Item = usize> + '_ {
+    (at + 1..found.steps.len()).filter(move |&above| found.steps[above].below == at)
+}
+
 /// Every number of every step, from the definition.
 fn check(
     heap: &HeapState,
@@ -220,17 +225,24 @@ fn check(
             }
         }
         assert_eq!(step.again.iter().map(|o| o.0).collect::<BTreeSet<u32>>(), again);
+        // The way down from an object of the step is by its references to the step below.
+        let begins = |held: &[u32]| -> Vec<u32> {
+            let of_step = |o: &u32| at != 0 && step.objects.contains(&ObjectId(*o));
+            let targets = step.references.iter().filter(|(from, _)| held.contains(&from.0)).map(|(_, to)| to.0);
+            targets.chain(held.iter().copied().filter(|o| !of_step(o))).collect()
+        };
         for root in &step.roots {
             let held = walked.iter().copied().filter(|&o| roots_of(o).contains(&root.text));
             let held: Vec<u32> = held.collect();
             assert_eq!(root.held, held.len() as u64);
-            assert_eq!(root.reached, in_group(reached(held, edges, &inside)));
+            assert_eq!(root.reached, in_group(reached(begins(&held), edges, &inside)));
         }
         let all: BTreeSet<String> = walked.iter().flat_map(|&o| roots_of(o)).collect();
         assert_eq!(step.roots.iter().map(|r| r.text.clone()).collect::<BTreeSet<_>>(), all);
-        let by_roots = in_group(reached(walked.iter().copied().filter(|&o| !roots_of(o).is_empty()), edges, &inside));
+        let held: Vec<u32> = walked.iter().copied().filter(|&o| !roots_of(o).is_empty()).collect();
+        let by_roots = in_group(reached(begins(&held), edges, &inside));
         let mut left = above.clone();
-        for above_at in found.above(at) {
+        for above_at in above_of(found, at) {
             let above_step = &found.steps[above_at];
             let first = above_step.references[0];
             let references = left.remove(&(above_step.of, field(first.0.0, first.1.0))).expect("it was one of them");
@@ -245,7 +257,7 @@ fn check(
         assert!((kinds.len()..=left.len()).contains(&(step.left_out.0 as usize)));
         if by_roots.objects >= step.reached.objects && by_roots.objects > 0 {
             assert_eq!(step.end, PathEnd::Roots);
-            assert_eq!(found.above(at).count(), 0);
+            assert_eq!(above_of(found, at).count(), 0);
         } else {
             for references in left.values() {
                 let reach = in_group(reached(references.iter().map(|r| r.1), edges, &inside));
@@ -255,7 +267,7 @@ fn check(
     }
 }
 
-const ALL: PathLimits = PathLimits { share: 0, steps: 100_000, only_strongest: false, by_bytes: false };
+const ALL: PathLimits = PathLimits { share: 0, steps: 100_000, only_strongest: false, by_field: true, by_bytes: false };
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]

@@ -347,6 +347,11 @@ impl History {
         self.amounts.lock().unwrap_or_else(|e| e.into_inner())
     }
 
+    /// The point of the series that a time is; of traces, the number of the moment.
+    pub(crate) fn moment(&self, time: usize) -> usize {
+        self.points[time]
+    }
+
     pub(super) fn options(&self) -> GroupOptions {
         self.options
     }
@@ -367,7 +372,7 @@ impl History {
         self.series.values(self.points[time], progress)
     }
 
-    pub(super) fn grouped(&self, time: usize, progress: &Progress) -> Result<(Arc<HeapState>, Arc<Grouped>)> {
+    pub(crate) fn grouped(&self, time: usize, progress: &Progress) -> Result<(Arc<HeapState>, Arc<Grouped>)> {
         let time = self.points[time];
         {
             let last = self.last.lock().unwrap_or_else(|e| e.into_inner());
@@ -443,7 +448,7 @@ pub(super) fn named(text: &str) -> Result<Arc<Grouping>> {
 
 /// What every trace knows, and what it may hold.
 fn known_of_traces() -> Reads {
-    Reads::all() - (Reads::LOADERS | Reads::CLASS_OBJECT)
+    Reads::all() - (Reads::LOADERS | Reads::CLASS_OBJECT | Reads::FIELDS)
 }
 
 /// Whether so much is enough for a grouping.

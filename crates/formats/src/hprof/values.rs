@@ -1,7 +1,7 @@
 //! Values of objects: the records of a dump, walked again when somebody asks for them ([`crate::values`]).
 //!
-//! Kept of a dump are the fields that its classes declare and which addresses lie in which piece of the file: some dozens
-//! of bytes a field, nothing by object. Both fall off when a dump is loaded; of a heap state that was not made here, one
+//! Kept of a dump are the fields that its classes declare, which addresses lie in which piece of the file, and the stacks of
+//! threads: some dozens of bytes a field and a frame, nothing by object. They fall off when a dump is loaded; of a heap state that was not made here, one
 //! pass over the dump finds them again.
 
 use super::census::{self, Census};
@@ -10,7 +10,7 @@ use super::segment::{self, ClassRecord, Visitor};
 use super::{DumpHeader, DumpIndex};
 use crate::values::{
     ClassFields, FieldValue, HeapValues, InstanceFields, ObjectRecord, OwnField, PrimitiveElements, RecordSource,
-    RecordTables, ReferenceElements, TypeLayouts, ValueKind, VisitRecord,
+    RecordTables, ReferenceElements, ThreadStack, TypeLayouts, ValueKind, VisitRecord,
 };
 use ahash::AHashMap;
 use memory_city_heap::error::{Error, Result};
@@ -32,6 +32,40 @@ pub(super) struct DumpTables {
     fields: AHashMap<u64, Arc<[OwnField]>>,
     /// Names of fields, static ones among them, by id.
     names: AHashMap<u64, Arc<str>>,
+    threads: Vec<KeptThread>,
+}
+
+/// A thread of a dump, by addresses.
+struct KeptThread {
+    object: u64,
+    frames: Arc<[Arc<str>]>,
+    locals: Vec<(Option<u32>, u64)>,
+}
+
+/// The threads among the roots, with their stacks and what variables hold.
+fn threads(bytes: &[u8], index: &DumpIndex, census: &Census) -> Vec<KeptThread> {
+    // Most threads of a pool stand at the same place: each text is kept once, and each stack.
+    let mut texts: AHashMap<String, Arc<str>> = AHashMap::new();
+    let mut stacks: AHashMap<u32, Arc<[Arc<str>]>> = AHashMap::new();
+    let mut threads: Vec<KeptThread> = Vec::new();
+    let mut by_serial: AHashMap<u32, usize> = AHashMap::new();
+    for root in census.roots.iter().filter(|r| r.tag == 0x08) {
+        if by_serial.contains_key(&root.thread) {
+            continue;
+        }
+        let frame = |text: String| Arc::clone(texts.entry(text).or_insert_with_key(|text| text.as_str().into()));
+        let stack = || index.trace(bytes, root.frame).into_iter().map(frame).collect();
+        let frames = Arc::clone(stacks.entry(root.frame).or_insert_with(stack));
+        by_serial.insert(root.thread, threads.len());
+        threads.push(KeptThread { object: root.object, frames, locals: Vec::new() });
+    }
+    // Variables of Java and of native code; what is only somewhere on a stack.
+    for root in census.roots.iter().filter(|r| matches!(r.tag, 0x02 | 0x03 | 0x04 | 0x06)) {
+        if let Some(&at) = by_serial.get(&root.thread) {
+            threads[at].locals.push((Some(root.frame).filter(|f| *f != u32::MAX), root.object));
+        }
+    }
+    threads
 }
 
 impl DumpTables {
@@ -42,6 +76,7 @@ impl DumpTables {
             pieces: census.spans.clone(),
             fields: AHashMap::with_capacity(census.records.len()),
             names: AHashMap::new(),
+            threads: threads(bytes, index, census),
         };
         // Pieces are met in the order in which threads finish.
         tables.pieces.sort_unstable_by_key(|(piece, ..)| piece.start);
@@ -108,6 +143,18 @@ struct DumpRecords {
 }
 
 impl RecordSource for DumpRecords {
+    fn threads(&self, heap: &HeapState) -> Vec<ThreadStack> {
+        let stack = |thread: &KeptThread| {
+            let locals = thread.locals.iter().filter_map(|&(frame, address)| Some((frame, heap.object_at(address)?)));
+            let mut locals: Vec<_> = locals.collect();
+            locals.sort_unstable();
+            Some(ThreadStack { object: heap.object_at(thread.object)?, frames: Arc::clone(&thread.frames), locals })
+        };
+        let mut threads: Vec<ThreadStack> = self.tables.threads.iter().filter_map(stack).collect();
+        threads.sort_by_key(|thread| thread.object);
+        threads
+    }
+
     fn layouts(&self, heap: &HeapState) -> TypeLayouts {
         let none: Arc<[OwnField]> = Arc::new([]);
         let class_object = |t: usize| heap.mirror_of(TypeId(t as u32)).and_then(|o| heap.address(o));

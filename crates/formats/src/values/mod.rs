@@ -8,6 +8,7 @@
 //! | `details` | the same for a few objects, copied |
 //! | `places` | by which field one object refers to another |
 //! | `text` | objects as people read them: strings, boxed values, enums |
+//! | `threads` | threads, their stacks, and what variables hold |
 //!
 //! A request walks through the dump again, on all cores, and skips the parts in which no wanted object lies: about a second
 //! for each GB that it has to look at. So ask once for many objects, not often for one. Nothing here groups or counts.
@@ -17,6 +18,7 @@ mod layout;
 mod places;
 mod record;
 mod text;
+mod threads;
 mod value;
 
 pub use details::{DetailLimits, NamedValue, ObjectContents, ObjectDetails};
@@ -25,6 +27,7 @@ pub use layout::{DeclaredField, FieldPlace, TypeLayouts};
 pub use places::ReferencePlace;
 pub use record::{ClassFields, InstanceField, InstanceFields, ObjectRecord, PrimitiveElements, ReferenceElements};
 pub use text::TextLimits;
+pub use threads::ThreadStack;
 pub use value::{FieldValue, ValueKind};
 
 use memory_city_heap::error::Result;
@@ -51,6 +54,9 @@ pub(crate) trait RecordSource: Send + Sync {
         progress: &Progress,
     ) -> Result<()>;
 
+    /// The threads that are roots, by object.
+    fn threads(&self, heap: &HeapState) -> Vec<ThreadStack>;
+
     /// The fields that classes declare.
     fn layouts(&self, heap: &HeapState) -> TypeLayouts;
 }
@@ -70,12 +76,15 @@ pub struct HeapValues {
     heap: Arc<HeapState>,
     layouts: TypeLayouts,
     source: Box<dyn RecordSource>,
+    /// By type.
+    names: Vec<Arc<str>>,
 }
 
 impl HeapValues {
     pub(crate) fn new(heap: Arc<HeapState>, source: Box<dyn RecordSource>) -> HeapValues {
         let layouts = source.layouts(&heap);
-        HeapValues { heap, layouts, source }
+        let names = heap.types().iter().map(|t| t.name.as_str().into()).collect();
+        HeapValues { heap, layouts, source, names }
     }
 
     /// The heap state whose objects these are.

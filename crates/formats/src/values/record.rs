@@ -103,6 +103,12 @@ impl<'a> ReferenceElements<'a> {
         (0..this.len()).map_while(move |i| this.at(i))
     }
 
+    /// The addresses of the elements as they lie in the source, big endian: equal where the elements are.
+    #[inline]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// How many are null: cheaper than looking at what the others are.
     pub fn nulls(&self) -> usize {
         self.bytes.chunks_exact(self.id_size).filter(|id| id.iter().all(|&b| b == 0)).count()

@@ -63,7 +63,7 @@ const LONGEST_WAY: usize = 3;
 
 impl HeapValues {
     /// A few objects as people read them, in the order in which they are given; `None` for objects that have no text (most
-    /// have none). Control characters are escaped. Costs up to three scans, see [`HeapValues::scan`].
+    /// have none). Control characters are escaped, quotation marks and backslashes too, as in source. Costs up to three scans, see [`HeapValues::scan`].
     ///
     /// # Errors
     /// When the work was cancelled.
@@ -187,6 +187,7 @@ impl Characters {
         Some(Characters::decode(*kind, false, bytes, *length as usize, most))
     }
 
+    /// Control characters escaped as in source.
     fn plain(&self) -> String {
         let mut out = String::with_capacity(self.text.len() + 2);
         for c in self.text.chars() {
@@ -194,7 +195,7 @@ impl Characters {
                 '\n' => out.push_str("\\n"),
                 '\r' => out.push_str("\\r"),
                 '\t' => out.push_str("\\t"),
-                c if c.is_control() => out.extend(c.escape_unicode()),
+                c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
                 c => out.push(c),
             }
         }
@@ -204,10 +205,13 @@ impl Characters {
         out
     }
 
+    /// As a literal: different texts never read the same.
     fn quoted(&self) -> String {
+        let escaped = |c: char| std::iter::repeat_n('\\', usize::from(matches!(c, '\\' | '"'))).chain([c]);
+        let text = Characters { text: self.text.chars().flat_map(escaped).collect(), more: self.more }.plain();
         match self.more {
-            0 => format!("\"{}\"", self.plain()),
-            more => format!("\"{}\" ({more} more characters)", self.plain()),
+            0 => format!("\"{text}\""),
+            more => format!("\"{text}\" ({more} more characters)"),
         }
     }
 }

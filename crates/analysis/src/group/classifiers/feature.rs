@@ -3,10 +3,10 @@
 //! ```text
 //! # A name in brackets begins a feature; the lines below it say which code belongs to it.
 //! [checkout]
-//! com.acme.shop.checkout          a package with the packages in it
-//! com.acme.shop.Cart              a class with the classes in it
-//! com.acme.shop.Cart.add          a method
-//! com.acme.shop.Cart.add:12-40    a part of a method: from bytecode index (or line) 12 to 40
+//! com.acme.shop.checkout          # a package with the packages in it
+//! com.acme.shop.Cart              # a class with the classes in it
+//! com.acme.shop.Cart.add          # a method
+//! com.acme.shop.Cart.add:12-40    # a part of a method: from bytecode index (or line) 12 to 40
 //! ```
 //! Features may overlap.
 

@@ -1,0 +1,591 @@
+//! Collections and maps: how much is in them, and how much room they take for it.
+//!
+//! What is known of each class of collections is one line in [`KINDS`]. Here is what is done with it: sizes are read from
+//! fields, storage arrays are looked at once, and of collections that are made of another one (a `HashSet` of its map) the
+//! two are one.
+
+use super::objects::{Largest, address_text, group, history, text_cell, type_name, values};
+use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
+use crate::timeline::{Source, Unit};
+use memory_city_formats::values::{FieldPlace, FieldValue, HeapValues, InstanceFields, ObjectRecord};
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{BitSet, HeapState, ObjectId, TypeId};
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+pub(super) fn analysis() -> Box<dyn Analysis> {
+    Box::new(Containers)
+}
+
+/// What is known of a class of collections, and its subclasses.
+struct ContainerKind {
+    class: &'static str,
+    /// Where the number of elements stands; the first of these fields that there is.
+    size: &'static [&'static str],
+    storage: Storage,
+}
+
+/// What the elements lie in.
+#[derive(Clone, Copy)]
+enum Storage {
+    /// An array with the elements at its start, in the first of these fields that there is; what is not used is room to grow.
+    List(&'static [&'static str]),
+    /// An array of exactly the elements.
+    Exact(&'static [&'static str]),
+    /// A hash table: a slot that is null is one that nothing hashes to. The second number is how many slots an entry takes.
+    Table(&'static [&'static str], u32),
+    /// Objects that refer to each other.
+    Linked,
+    /// Another collection.
+    Of(&'static str),
+    /// No field says the size: as many as there are references in the fields.
+    Fields,
+}
+
+use Storage::{Exact, Fields, Linked, List, Of, Table};
+
+const fn kind(class: &'static str, size: &'static [&'static str], storage: Storage) -> ContainerKind {
+    ContainerKind { class, size, storage }
+}
+
+/// The collections that are known. A subclass counts as its nearest superclass here.
+#[rustfmt::skip]
+const KINDS: &[ContainerKind] = &[
+    kind("java.util.ArrayList", &["size"], List(&["elementData", "array"])),
+    kind("java.util.Vector", &["elementCount"], List(&["elementData"])),
+    // Its size is the distance from head to tail.
+    kind("java.util.ArrayDeque", &[], List(&["elements"])),
+    kind("java.util.PriorityQueue", &["size"], List(&["queue"])),
+    kind("java.util.concurrent.PriorityBlockingQueue", &["size"], List(&["queue"])),
+    kind("java.util.concurrent.ArrayBlockingQueue", &["count"], List(&["items"])),
+    kind("java.util.LinkedList", &["size"], Linked),
+    kind("java.util.TreeMap", &["size"], Linked),
+    kind("java.util.HashMap", &["size"], Table(&["table"], 1)),
+    kind("java.util.Hashtable", &["count"], Table(&["table"], 1)),
+    kind("java.util.WeakHashMap", &["size"], Table(&["table"], 1)),
+    kind("java.util.IdentityHashMap", &["size"], Table(&["table"], 2)),
+    // Its size is a number, and more numbers where threads disputed over it.
+    kind("java.util.concurrent.ConcurrentHashMap", &["baseCount"], Table(&["table"], 1)),
+    kind("java.util.EnumMap", &["size"], List(&["vals"])),
+    kind("java.util.HashSet", &[], Of("map")),
+    kind("java.util.TreeSet", &[], Of("m")),
+    kind("java.util.Collections$SetFromMap", &[], Of("m")),
+    kind("java.util.concurrent.ConcurrentHashMap$KeySetView", &[], Of("map")),
+    kind("java.util.concurrent.CopyOnWriteArraySet", &[], Of("al")),
+    kind("java.util.concurrent.CopyOnWriteArrayList", &[], Exact(&["array", "elements"])),
+    kind("java.util.Arrays$ArrayList", &[], Exact(&["a"])),
+    kind("java.util.ImmutableCollections$ListN", &[], Exact(&["elements"])),
+    kind("java.util.ImmutableCollections$List12", &[], Fields),
+    kind("java.util.ImmutableCollections$Set12", &[], Fields),
+    kind("java.util.ImmutableCollections$SetN", &["size"], Table(&["elements"], 1)),
+    kind("java.util.ImmutableCollections$MapN", &["size"], Table(&["table"], 2)),
+    kind("android.util.ArrayMap", &["mSize"], List(&["mArray"])),
+    kind("android.util.ArraySet", &["mSize"], List(&["mArray"])),
+    kind("android.util.SparseArray", &["mSize"], List(&["mValues"])),
+    kind("androidx.collection.SimpleArrayMap", &["size", "mSize"], List(&["array", "mArray"])),
+    kind("scala.collection.mutable.ArrayBuffer", &["size0"], List(&["array"])),
+    kind("scala.collection.mutable.ResizableArray", &["size0"], List(&["array"])),
+    kind("scala.collection.mutable.HashMap", &["contentSize", "tableSize"], Table(&["table", "scala$collection$mutable$HashMap$$table"], 1)),
+    kind("scala.collection.mutable.HashSet", &["contentSize", "tableSize"], Table(&["table", "scala$collection$mutable$HashSet$$table"], 1)),
+    kind("scala.collection.mutable.ListBuffer", &["len"], Linked),
+];
+
+/// Slots that one entry of a list takes: Android keeps keys and values side by side.
+fn slots_of_an_entry(class: &str) -> u64 {
+    if class.ends_with("ArrayMap") { 2 } else { 1 }
+}
+
+/// Where the fields of a type of collections lie.
+#[derive(Clone, Copy, Default)]
+struct ContainerPlaces {
+    kind: usize,
+    size: Option<FieldPlace>,
+    storage: Option<FieldPlace>,
+    head: Option<FieldPlace>,
+    tail: Option<FieldPlace>,
+    cells: Option<FieldPlace>,
+    load: Option<FieldPlace>,
+}
+
+/// A collection.
+#[derive(Clone, Copy)]
+struct Container {
+    object: ObjectId,
+    kind: usize,
+    /// Elements; entries of maps.
+    size: u64,
+    /// The array or collection that it is made of.
+    storage: Option<ObjectId>,
+    /// Further numbers that its size is the sum of.
+    cells: Option<ObjectId>,
+    load: Option<f32>,
+    slots: u64,
+    empty_slots: u64,
+    /// Its own bytes, those of its array, and of the collection it is made of.
+    bytes: u64,
+    wasted: u64,
+}
+
+/// The places of the fields of a type, where it is a collection that is known.
+fn places(values: &HeapValues, of: TypeId) -> Option<ContainerPlaces> {
+    let types = values.heap().types();
+    let above = |t: &TypeId| types.get(t.0 as usize)?.superclass;
+    let mut levels = std::iter::successors(Some(of), above).take(1000);
+    let kind = levels.find_map(|t| KINDS.iter().position(|k| k.class == types[t.0 as usize].name))?;
+    let known = &KINDS[kind];
+    let first =
+        |names: &[&str]| names.iter().find_map(|name| values.layouts().place_in(values.heap(), of, known.class, name));
+    // Fields of the class itself come first; Scala's are in traits that it is made of.
+    let first = |names: &[&str]| first(names).or_else(|| names.iter().find_map(|name| values.place(of, name)));
+    let storage = match known.storage {
+        List(names) | Exact(names) | Table(names, _) => first(names),
+        Of(name) => first(&[name]),
+        Linked | Fields => None,
+    };
+    Some(ContainerPlaces {
+        kind,
+        size: first(known.size),
+        storage,
+        head: first(&["head"]),
+        tail: first(&["tail"]),
+        cells: first(&["counterCells"]),
+        load: first(&["loadFactor", "_loadFactor"]),
+    })
+}
+
+/// Bytes of a reference in arrays of the heap, by how large the longest one is.
+fn reference_bytes(heap: &HeapState, all: &[Container]) -> u64 {
+    let arrays = all.iter().filter_map(|c| Some((u64::from(heap.array_length(c.storage?)?), c.storage?)));
+    match arrays.max() {
+        // Header and padding take 12 to 31 bytes.
+        Some((length, array)) if length > 1 && heap.size_of(array) >= 8 * length + 12 => 8,
+        _ => 4,
+    }
+}
+
+/// The elements of a collection that has a field for each. What stands for no element is a plain object.
+fn elements_in_fields(heap: &HeapState, fields: &InstanceFields<'_>) -> u64 {
+    fields.iter().filter_map(|f| f.value.object()).filter(|&o| type_name(heap, o) != "java.lang.Object").count() as u64
+}
+
+/// As a fraction; Scala counts in thousandths.
+fn load_factor(value: FieldValue) -> Option<f32> {
+    match value {
+        FieldValue::Float(fraction) => Some(fraction),
+        FieldValue::Int(thousandths) => Some(thousandths as f32 / 1000.0),
+        _ => None,
+    }
+}
+
+/// Reads all collections of the heap state.
+fn read(values: &HeapValues, progress: &Progress) -> Result<Vec<Container>> {
+    let heap = values.heap();
+    let known: Vec<Option<ContainerPlaces>> =
+        (0..heap.types().len() as u32).map(|t| places(values, TypeId(t))).collect();
+    let mut wanted = BitSet::new(heap.object_count());
+    for o in heap.objects().filter(|&o| known[heap.type_of(o).0 as usize].is_some()) {
+        wanted.insert(o.0);
+    }
+    let found: Vec<Mutex<Vec<Container>>> = (0..64).map(|_| Mutex::default()).collect();
+    let visit = |o: ObjectId, record: &ObjectRecord<'_>| {
+        let (ObjectRecord::Instance(fields), Some(places)) = (record, known[heap.type_of(o).0 as usize]) else {
+            return;
+        };
+        let number = |place: Option<FieldPlace>| place.and_then(|p| fields.at(p)?.integer());
+        let object = |place: Option<FieldPlace>| place.and_then(|p| fields.at(p)?.object());
+        let storage = object(places.storage);
+        let length = || storage.and_then(|s| heap.array_length(s)).map_or(0, u64::from);
+        let size = match (number(places.size), &KINDS[places.kind].storage) {
+            (Some(n), _) => u64::try_from(n).unwrap_or(0),
+            (None, Exact(_)) => length(),
+            (None, List(_)) => match (number(places.head), number(places.tail)) {
+                // A ring.
+                (Some(head), Some(tail)) if length() > 0 => (tail - head).rem_euclid(length() as i64) as u64,
+                _ => 0,
+            },
+            (None, Fields) => elements_in_fields(heap, fields),
+            _ => 0,
+        };
+        let container = Container {
+            object: o,
+            kind: places.kind,
+            size,
+            storage,
+            cells: object(places.cells),
+            load: places.load.and_then(|p| fields.at(p)).and_then(load_factor),
+            slots: 0,
+            empty_slots: 0,
+            bytes: heap.size_of(o),
+            wasted: 0,
+        };
+        found[o.0 as usize / 64 % 64].lock().unwrap_or_else(|e| e.into_inner()).push(container);
+    };
+    values.scan(Some(&wanted), &visit, progress)?;
+    let lists = found.into_iter().flat_map(|list| list.into_inner().unwrap_or_else(|e| e.into_inner()));
+    let mut all: Vec<Container> = lists.collect();
+    all.sort_unstable_by_key(|c| c.object);
+    // A damaged dump may have an object twice.
+    all.dedup_by_key(|c| c.object);
+    add_cells(values, &mut all, progress)?;
+    let nulls = nulls_of_tables(values, &all, progress)?;
+    let mut seen = BitSet::new(heap.object_count());
+    let width = reference_bytes(heap, &all);
+    for container in &mut all {
+        container.measure(heap, &nulls, width, &mut seen);
+    }
+    Ok(merge_inner(heap, all))
+}
+
+/// Adds the numbers of cells to the sizes they are parts of.
+fn add_cells(values: &HeapValues, all: &mut [Container], progress: &Progress) -> Result<()> {
+    let heap = values.heap();
+    let cells = |c: &Container| c.cells.map_or(&[][..], |array| heap.references(array));
+    let numbers: Mutex<FxHashMap<ObjectId, i64>> = Mutex::default();
+    let visit = |o: ObjectId, record: &ObjectRecord<'_>| {
+        let ObjectRecord::Instance(fields) = record else { return };
+        let value = fields.iter().find(|f| &**f.name == "value").and_then(|f| f.value.integer());
+        if let Some(n) = value {
+            numbers.lock().unwrap_or_else(|e| e.into_inner()).insert(o, n);
+        }
+    };
+    values.scan_few(all.iter().flat_map(cells).copied(), &visit, progress)?;
+    let numbers = numbers.into_inner().unwrap_or_else(|e| e.into_inner());
+    for container in all {
+        let more: i64 =
+            cells(container).iter().filter_map(|cell| numbers.get(cell)).fold(0, |a, &n| a.saturating_add(n));
+        container.size = container.size.saturating_add_signed(more);
+    }
+    Ok(())
+}
+
+/// The number of nulls in each array that is a hash table.
+fn nulls_of_tables(values: &HeapValues, all: &[Container], progress: &Progress) -> Result<FxHashMap<ObjectId, u64>> {
+    let tables = all.iter().filter(|c| matches!(KINDS[c.kind].storage, Table(..))).filter_map(|c| c.storage);
+    let nulls: Mutex<FxHashMap<ObjectId, u64>> = Mutex::default();
+    let visit = |o: ObjectId, record: &ObjectRecord<'_>| {
+        if let ObjectRecord::ObjectArray(elements) = record {
+            let count = elements.nulls() as u64;
+            nulls.lock().unwrap_or_else(|e| e.into_inner()).insert(o, count);
+        }
+    };
+    values.scan_few(tables, &visit, progress)?;
+    Ok(nulls.into_inner().unwrap_or_else(|e| e.into_inner()))
+}
+
+impl Container {
+    /// Slots and bytes. An array that several collections share is counted with the first.
+    fn measure(&mut self, heap: &HeapState, nulls: &FxHashMap<ObjectId, u64>, width: u64, seen: &mut BitSet) {
+        let known = &KINDS[self.kind];
+        let Some(array) = self.storage.filter(|_| !matches!(known.storage, Of(_))) else { return };
+        let Some(length) = heap.array_length(array) else { return };
+        let length = u64::from(length);
+        self.slots = length;
+        self.empty_slots = match known.storage {
+            Table(_, slots) => match nulls.get(&array) {
+                // A key whose value is null has two slots all the same.
+                Some(&nulls) if slots == 1 => nulls.min(length),
+                _ => length.saturating_sub(self.size.saturating_mul(u64::from(slots))),
+            },
+            List(_) => length.saturating_sub(self.size.saturating_mul(slots_of_an_entry(known.class))),
+            _ => 0,
+        };
+        if seen.insert(array.0) {
+            self.bytes += heap.size_of(array);
+            self.wasted = self.empty_slots * width;
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.size == 0
+    }
+}
+
+/// Makes one of each collection and the one that it is made of. Left out are views of a collection, which that refers to
+/// itself (the key set of a map), and what is made of something unknown.
+fn merge_inner(heap: &HeapState, all: Vec<Container>) -> Vec<Container> {
+    let place: FxHashMap<ObjectId, usize> = all.iter().enumerate().map(|(i, c)| (c.object, i)).collect();
+    let mut left_out = vec![false; all.len()];
+    let mut merged = all.clone();
+    for (i, outer) in all.iter().enumerate() {
+        if !matches!(KINDS[outer.kind].storage, Of(_)) {
+            continue;
+        }
+        let inner = outer.storage.and_then(|inner| place.get(&inner).copied());
+        let Some(at) = inner.filter(|&at| at != i && !heap.references(all[at].object).contains(&outer.object)) else {
+            left_out[i] = true;
+            continue;
+        };
+        let (inner, into) = (&all[at], &mut merged[i]);
+        (into.size, into.slots, into.empty_slots, into.load) = (inner.size, inner.slots, inner.empty_slots, inner.load);
+        // Of two sets of one map, the first has its bytes.
+        if !std::mem::replace(&mut left_out[at], true) {
+            into.bytes += inner.bytes;
+            into.wasted = inner.wasted;
+        }
+    }
+    merged.into_iter().zip(left_out).filter(|(_, left_out)| !left_out).map(|(c, _)| c).collect()
+}
+
+struct Containers;
+
+impl Analysis for Containers {
+    fn describe(&self) -> Description {
+        let number = |id, title, explanation, default, most| Parameter {
+            id,
+            title,
+            explanation,
+            kind: ParameterKind::Number { default, least: 0, most },
+        };
+        Description {
+            id: "containers",
+            title: "Collections and maps",
+            explanation: "The collections and maps of java.util (and common ones of Android and Scala) at the last point \
+                in time: how many elements they have, how much of their arrays is used, which are empty or sparse, and \
+                the bytes that empty slots take.",
+            needs: &[Need::Objects, Need::Values],
+            parameters: vec![
+                Parameter {
+                    id: "group",
+                    title: "Group",
+                    explanation: "The key of the group whose collections are looked at; all where it is empty",
+                    kind: ParameterKind::Text { default: "" },
+                },
+                number(
+                    "top",
+                    "Rows",
+                    "How many single collections are listed, those that waste most first",
+                    20,
+                    100_000,
+                ),
+                number(
+                    "sparse",
+                    "Sparse below",
+                    "Percent of its slots: a collection that uses fewer is sparse",
+                    25,
+                    100,
+                ),
+            ],
+        }
+    }
+
+    fn run(
+        &self,
+        document: &Source,
+        window: TimeWindow,
+        arguments: &Arguments,
+        progress: &Progress,
+    ) -> Result<Findings> {
+        let node = group(document, arguments.word("group"))?;
+        let values = values(document, window.to, progress)?;
+        let heap = values.heap();
+        let mut all = read(&values, progress)?;
+        // The same objects that the city shows.
+        let set = history(document)?.objects_of(window.to, &[node], progress)?;
+        all.retain(|c| set.objects.contains(c.object.0));
+        let sparse = arguments.number("sparse");
+        let mut kinds: BTreeMap<&str, ContainerSum> = BTreeMap::new();
+        let mut sizes: BTreeMap<u32, ContainerSum> = BTreeMap::new();
+        let mut sum = ContainerSum::default();
+        let mut worst = Largest::new(arguments.count("top"));
+        for (i, container) in all.iter().enumerate() {
+            progress.check()?;
+            for into in [
+                kinds.entry(type_name(heap, container.object)).or_default(),
+                sizes.entry(size_class(container.size)).or_default(),
+                &mut sum,
+            ] {
+                into.add(container, sparse);
+            }
+            if container.wasted > 0 {
+                worst.add((container.wasted, Reverse(i)));
+            }
+        }
+        let worst: Vec<Container> = worst.sorted().map(|(_, Reverse(i))| all[i]).collect();
+        let wasting = all.iter().filter(|c| c.wasted > 0).count();
+        let mut by_kind: Vec<_> = kinds.into_iter().collect();
+        by_kind.sort_by_key(|(name, sum)| (Reverse(sum.wasted), Reverse(sum.bytes), *name));
+        let tables = vec![
+            sum_table(
+                "kinds",
+                "Collections by class",
+                Column::new(
+                    "type",
+                    "Class",
+                    CellKind::Text,
+                    "The class; a set that is made of a map counts with its map",
+                ),
+                by_kind.into_iter().map(|(name, sum)| (name.to_owned(), sum)),
+            ),
+            worst_table(&values, &worst, (wasting - worst.len()) as u64, progress)?,
+            sum_table(
+                "sizes",
+                "Collections by number of elements",
+                Column::new("elements_range", "Elements each", CellKind::Text, "How many elements a collection has"),
+                sizes.into_iter().map(|(class, sum)| (size_class_text(class), sum)),
+            ),
+        ];
+        let notes = vec![
+            format!(
+                "{} collections and maps take {} without their elements: {} of it are empty slots of their arrays; {} \
+                 collections are empty and take {}.",
+                count_text(sum.count),
+                bytes_text(sum.bytes),
+                bytes_text(sum.wasted),
+                count_text(sum.empty),
+                bytes_text(sum.empty_bytes)
+            ),
+            "An array that several share is counted once. Hash tables have empty slots by design: a full one has about half of \
+             its slots empty."
+                .to_owned(),
+        ];
+        Ok(Findings { tables, notes, ..Findings::default() })
+    }
+}
+
+/// 0, 1, 2 to 3, 4 to 7 and so on.
+fn size_class(size: u64) -> u32 {
+    u64::BITS - size.leading_zeros()
+}
+
+fn size_class_text(class: u32) -> String {
+    match class {
+        0 => "0".to_owned(),
+        1 => "1".to_owned(),
+        class => {
+            let least = 1u64 << (class - 1);
+            format!("{} to {}", count_text(least), count_text(least.saturating_mul(2).wrapping_sub(1)))
+        }
+    }
+}
+
+/// Sums over collections.
+#[derive(Clone, Copy, Default)]
+struct ContainerSum {
+    count: u64,
+    elements: u64,
+    slots: u64,
+    empty_slots: u64,
+    empty: u64,
+    empty_bytes: u64,
+    sparse: u64,
+    bytes: u64,
+    wasted: u64,
+}
+
+impl ContainerSum {
+    fn add(&mut self, c: &Container, sparse: u64) {
+        self.count += 1;
+        self.elements = self.elements.saturating_add(c.size);
+        self.slots += c.slots;
+        self.empty_slots += c.empty_slots;
+        self.bytes += c.bytes;
+        self.wasted += c.wasted;
+        if c.is_empty() {
+            self.empty += 1;
+            self.empty_bytes += c.bytes;
+        } else if (c.slots - c.empty_slots) * 100 < c.slots * sparse {
+            self.sparse += 1;
+        }
+    }
+}
+
+fn percent_used(slots: u64, empty: u64) -> Cell {
+    match slots {
+        0 => Cell::Empty,
+        slots => Cell::Percent(100.0 * (slots - empty) as f64 / slots as f64),
+    }
+}
+
+fn sum_table(id: &str, title: &str, first: Column, rows: impl Iterator<Item = (String, ContainerSum)>) -> ResultTable {
+    let (bytes, count) = (CellKind::Number(Unit::Bytes), CellKind::Number(Unit::Count));
+    let columns = vec![
+        first,
+        Column::new("count", "Collections", CellKind::Number(Unit::Objects), "How many there are"),
+        Column::new("elements", "Elements", count, "Elements, or entries of maps, in all of them"),
+        Column::new("slots", "Slots", count, "Length of all their arrays; linked collections have none"),
+        Column::new("used", "Used", CellKind::Percent, "Share of the slots that hold something"),
+        Column::new("wasted", "Wasted", bytes, "Bytes of slots that hold nothing"),
+        Column::new("empty", "Empty", count, "Collections without an element"),
+        Column::new("empty_bytes", "Bytes of empty", bytes, "Bytes of those and their arrays"),
+        Column::new(
+            "sparse",
+            "Sparse",
+            count,
+            "Collections that use a small part of their slots; empty ones not counted",
+        ),
+        Column::new("bytes", "Bytes", bytes, "Bytes of the collections and their arrays, without elements and entries"),
+    ];
+    let row = |(name, sum): (String, ContainerSum)| Row {
+        cells: vec![
+            Cell::Text(name),
+            Cell::Number(sum.count),
+            Cell::Number(sum.elements),
+            Cell::Number(sum.slots),
+            percent_used(sum.slots, sum.empty_slots),
+            Cell::Number(sum.wasted),
+            Cell::Number(sum.empty),
+            Cell::Number(sum.empty_bytes),
+            Cell::Number(sum.sparse),
+            Cell::Number(sum.bytes),
+        ],
+        ..Row::default()
+    };
+    ResultTable {
+        header: TableHeader { id: id.into(), title: title.into(), columns, ..TableHeader::default() },
+        rows: rows.map(row).collect(),
+        empty_text: "There is no collection of a known class.".into(),
+        ..ResultTable::default()
+    }
+}
+
+/// Single collections, with the field that holds each.
+fn worst_table(values: &HeapValues, worst: &[Container], left: u64, progress: &Progress) -> Result<ResultTable> {
+    let heap = values.heap();
+    let holder = |c: &Container| heap.referrers(c.object).first().copied();
+    let pairs: Vec<_> = worst.iter().filter_map(|c| Some((holder(c)?, c.object))).collect();
+    let mut places = values.reference_places(&pairs, progress)?.into_iter();
+    let (bytes, count) = (CellKind::Number(Unit::Bytes), CellKind::Number(Unit::Count));
+    let columns = vec![
+        Column::new("address", "Address", CellKind::Text, "Where it is; names it in this state of the heap"),
+        Column::new("type", "Type", CellKind::Text, "Its class"),
+        Column::new("elements", "Elements", count, "Its elements, or entries"),
+        Column::new("slots", "Slots", count, "Length of its array"),
+        Column::new("used", "Used", CellKind::Percent, "Share of the slots that hold something"),
+        Column::new(
+            "load",
+            "Load factor",
+            CellKind::Percent,
+            "How full a hash table may be before it grows, as its map was told",
+        ),
+        Column::new("wasted", "Wasted", bytes, "Bytes of slots that hold nothing"),
+        Column::new("place", "Held by", CellKind::Text, "The first field or element that refers to it"),
+    ];
+    let rows = worst.iter().map(|c| Row {
+        cells: vec![
+            Cell::Text(address_text(heap, c.object)),
+            Cell::Text(type_name(heap, c.object).to_owned()),
+            Cell::Number(c.size),
+            Cell::Number(c.slots),
+            percent_used(c.slots, c.empty_slots),
+            c.load.filter(|l| l.is_finite()).map_or(Cell::Empty, |l| Cell::Percent(f64::from(l) * 100.0)),
+            Cell::Number(c.wasted),
+            text_cell(holder(c).and_then(|_| places.next().flatten()).map(|p| p.to_string())),
+        ],
+        ..Row::default()
+    });
+    Ok(ResultTable {
+        rows: rows.collect(),
+        header: TableHeader {
+            id: "wasteful".into(),
+            title: "Collections that waste most".into(),
+            columns,
+            ..TableHeader::default()
+        },
+        left_out: (left > 0).then(|| (left, "collections with empty slots".to_owned())),
+        empty_text: "No collection has an empty slot.".into(),
+    })
+}

@@ -1,0 +1,237 @@
+//! What would be freed if a reference, a field or a root were not there.
+
+use super::objects::{history, object};
+use super::paths::{rules, soft_parameter};
+use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
+use crate::timeline::{Amount, Source, Unit};
+use memory_city_formats::values::{FieldValue, HeapValues, ObjectRecord};
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::ownership::{Cut, KeepRules};
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{BitSet, HeapState, ObjectId, RootKind, TypeId};
+use std::sync::Mutex;
+
+pub(super) fn analysis() -> Box<dyn Analysis> {
+    Box::new(CutIt)
+}
+
+struct CutIt;
+
+impl Analysis for CutIt {
+    fn describe(&self) -> Description {
+        Description {
+            id: "cut",
+            title: "Cut",
+            explanation: "What would be freed at the last point in time, exactly and by type, if references or GC roots were \
+                not there.",
+            needs: &[Need::Objects],
+            parameters: vec![
+                Parameter {
+                    id: "cut",
+                    title: "Cut",
+                    explanation: "What is thought away: all references from one object to another (`0x7f00a8 -> 0x7f0100`), \
+                        a field (`com.acme.Cache.entries`: static, or of all instances of the class and its subclasses), or \
+                        a root as reports name it (`Local variable: thread \"main\", com.acme.Main.run() line 12`)",
+                    kind: ParameterKind::Text { default: "" },
+                },
+                Parameter {
+                    id: "top",
+                    title: "Types",
+                    explanation: "How many types are listed, those with most bytes first",
+                    kind: ParameterKind::Number { default: 20, least: 1, most: 1_000_000 },
+                },
+                soft_parameter(),
+            ],
+        }
+    }
+
+    fn run(
+        &self,
+        document: &Source,
+        window: TimeWindow,
+        arguments: &Arguments,
+        progress: &Progress,
+    ) -> Result<Findings> {
+        let history = history(document)?;
+        let heap = history.heap(window.to, progress)?;
+        let rules = rules(arguments);
+        let text = arguments.word("cut").trim();
+        let (cut, what) = match text.split_once("->") {
+            _ if text.is_empty() => {
+                let mut nothing = findings(&heap, &BitSet::new(heap.object_count()), "anything", 1);
+                nothing.notes = vec!["Say what is cut: a reference, a field or a root.".to_owned()];
+                return Ok(nothing);
+            }
+            Some((from, to)) if !text.contains('"') => {
+                let (from, to) = (object(&heap, from)?, object(&heap, to)?);
+                between(&heap, from, to, text)?
+            }
+            _ => match of_root(&heap, text) {
+                Some(found) => found,
+                None => of_field(&heap, history.values(window.to, progress)?.as_ref(), rules, text, progress)?,
+            },
+        };
+        let freed = cut.freed(&heap, rules, progress)?;
+        Ok(findings(&heap, &freed, &what, arguments.count("top")))
+    }
+}
+
+fn nothing(what: String) -> Error {
+    Error::Unusable {
+        what,
+        remedy:
+            "Give two addresses with -> between them, a class with a field (com.acme.Cache.entries), or a root as the \
+                 analyses growth and paths name it"
+                .into(),
+    }
+}
+
+/// All references from one object to another, and what they are, for people.
+fn between(heap: &HeapState, from: ObjectId, to: ObjectId, text: &str) -> Result<(Cut, String)> {
+    let count = heap.references(from).iter().filter(|&&target| target == to).count();
+    if count == 0 {
+        return Err(nothing(format!("{text}: the first object does not refer to the second")));
+    }
+    let mut cut = Cut::new();
+    cut.references(from, to);
+    Ok((cut, format!("{count} references")))
+}
+
+/// The roots of a text, but for static fields that are references of class objects.
+fn of_root(heap: &HeapState, text: &str) -> Option<(Cut, String)> {
+    let mut cut = Cut::new();
+    let mut count = 0u64;
+    for (number, root) in (0u32..).zip(heap.roots()) {
+        let is_root = root.kind != RootKind::StaticField || !heap.has_class_objects();
+        if is_root && (root.detail == text || root.text() == text) {
+            cut.root(number);
+            count += 1;
+        }
+    }
+    (count > 0).then(|| (cut, format!("{} roots", count_text(count))))
+}
+
+/// The references by a field, static or of all instances.
+fn of_field(
+    heap: &HeapState,
+    values: Option<&HeapValues>,
+    rules: KeepRules,
+    text: &str,
+    progress: &Progress,
+) -> Result<(Cut, String)> {
+    let of_static = format!("{}: ", RootKind::StaticField.title());
+    let text = text.strip_prefix(&of_static).unwrap_or(text);
+    let unknown = || nothing(format!("There is no root and no field {text} that refers to anything"));
+    let (class, field) = text.rsplit_once('.').ok_or_else(unknown)?;
+    let Some(values) = values else {
+        return Err(nothing(format!("{text}: the input does not say what fields hold; roots can be cut")));
+    };
+    let types = heap.types();
+    let is_class: Vec<bool> = types.iter().map(|t| *t.name == *class).collect();
+    let mut wanted = BitSet::new(heap.object_count());
+    (0..types.len() as u32).map(TypeId).filter(|t| is_class[t.0 as usize]).for_each(|t| {
+        if let Some(class) = heap.mirror_of(t) {
+            wanted.insert(class.0);
+        }
+    });
+    let inherits: Vec<bool> = (0..types.len()).map(|t| inherits(heap, &is_class, t)).collect();
+    for o in heap.objects().filter(|&o| inherits[heap.type_of(o).0 as usize]) {
+        wanted.insert(o.0);
+    }
+    let found = Mutex::new(Vec::new());
+    let visit = |from: ObjectId, record: &ObjectRecord<'_>| {
+        let mut here = Vec::new();
+        match record {
+            ObjectRecord::Instance(fields) => {
+                let of_class = fields.iter().filter(|f| is_class[f.class.0 as usize] && **f.name == *field);
+                here.extend(of_class.filter_map(|f| target(f.value)).filter(|&to| keeps(heap, rules, field, from, to)));
+            }
+            ObjectRecord::Class(statics) => {
+                let named = statics.statics.iter().filter(|(name, _)| **name == *field);
+                here.extend(named.filter_map(|(_, value)| target(*value)));
+            }
+            ObjectRecord::ObjectArray(_) | ObjectRecord::PrimitiveArray(_) => {}
+        }
+        if !here.is_empty() {
+            let mut found = found.lock().unwrap_or_else(|e| e.into_inner());
+            found.extend(here.into_iter().map(|to| (from, to)));
+        }
+    };
+    values.scan(Some(&wanted), &visit, progress)?;
+    let found = found.into_inner().unwrap_or_else(|e| e.into_inner());
+    if found.is_empty() {
+        return Err(unknown());
+    }
+    let mut cut = Cut::new();
+    found.iter().for_each(|&(from, to)| cut.reference(from, to));
+    Ok((cut, format!("{} references", count_text(found.len() as u64))))
+}
+
+fn target(value: FieldValue) -> Option<ObjectId> {
+    match value {
+        FieldValue::Object(to) => Some(to),
+        _ => None,
+    }
+}
+
+/// Whether the field is no referent that keeps nothing: then another field to the same object would be cut in its place.
+fn keeps(heap: &HeapState, rules: KeepRules, field: &str, from: ObjectId, to: ObjectId) -> bool {
+    let referent = heap.referents().of(from).filter(|r| r.to == to && field == "referent");
+    referent.is_none_or(|r| rules.keeps(r.strength))
+}
+
+/// Whether a type is one of some, or below one.
+fn inherits(heap: &HeapState, wanted: &[bool], t: usize) -> bool {
+    // Damaged inputs have classes that are their own superclasses.
+    let above = std::iter::successors(Some(t), |&t| heap.types()[t].superclass.map(|s| s.0 as usize));
+    above.take(1_000).any(|t| wanted.get(t).copied().unwrap_or(false))
+}
+
+fn findings(heap: &HeapState, freed: &BitSet, what: &str, top: usize) -> Findings {
+    let mut by_type: Vec<Amount> = vec![Amount::default(); heap.types().len()];
+    let mut sum = Amount::default();
+    for o in freed.iter().map(ObjectId) {
+        let one = Amount { objects: 1, bytes: heap.size_of(o) };
+        by_type[heap.type_of(o).0 as usize] += one;
+        sum += one;
+    }
+    let share = |bytes: u64| match sum.bytes {
+        0 => Cell::Empty,
+        all => Cell::Percent(100.0 * bytes as f64 / all as f64),
+    };
+    let mut types: Vec<usize> = (0..by_type.len()).filter(|&t| by_type[t].objects > 0).collect();
+    let name = |t: usize| &heap.types()[t].name;
+    types.sort_by(|&a, &b| {
+        let size = |t: usize| (by_type[t].bytes, by_type[t].objects);
+        size(b).cmp(&size(a)).then_with(|| name(a).cmp(name(b)))
+    });
+    let left_out = types.len().saturating_sub(top) as u64;
+    let row = |&t: &usize| Row {
+        cells: vec![
+            Cell::Text(name(t).to_string()),
+            Cell::Number(by_type[t].objects),
+            Cell::Number(by_type[t].bytes),
+            share(by_type[t].bytes),
+        ],
+        ..Row::default()
+    };
+    let columns = vec![
+        Column::new("type", "Type", CellKind::Text, "Type of objects that would be freed"),
+        Column::new("objects", "Objects", CellKind::Number(Unit::Objects), "How many"),
+        Column::new("bytes", "Bytes", CellKind::Number(Unit::Bytes), "Their shallow bytes"),
+        Column::new("share", "Share", CellKind::Percent, "Of all bytes that would be freed"),
+    ];
+    let header =
+        TableHeader { id: "freed".into(), title: "What would be freed".into(), columns, ..TableHeader::default() };
+    let rows = types.iter().take(top).map(row).collect();
+    let table = ResultTable {
+        header,
+        rows,
+        left_out: Some((left_out, "further types".to_owned())),
+        empty_text: "Nothing: whatever is cut, something else keeps it all.".into(),
+    };
+    let note =
+        format!("Without {what}: {} objects, {} would be freed.", count_text(sum.objects), bytes_text(sum.bytes));
+    Findings { tables: vec![table], notes: vec![note], ..Findings::default() }
+}

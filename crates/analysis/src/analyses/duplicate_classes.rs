@@ -1,0 +1,159 @@
+//! Classes of the same name from several class loaders: a library loaded again and again, an application that was not let go.
+
+use super::objects::{history, top_parameter};
+use super::{Analysis, Arguments, Description, Findings, Need, TimeWindow};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, RowKind, TableHeader, count_text};
+use crate::timeline::{Amount, Source, Unit};
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{TypeId, TypeKind};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashSet};
+
+pub(super) fn analysis() -> Box<dyn Analysis> {
+    Box::new(DuplicateClasses)
+}
+
+struct DuplicateClasses;
+
+const CLASS: usize = 0;
+const LOADER: usize = 1;
+
+impl Analysis for DuplicateClasses {
+    fn describe(&self) -> Description {
+        Description {
+            id: "duplicate-classes",
+            title: "Duplicate classes",
+            explanation: "Classes of the same name that several class loaders have loaded, with the instances of each, at the \
+                last point in time: an application that was deployed again, and whose former class loader something keeps.",
+            needs: &[Need::Objects],
+            parameters: vec![top_parameter("How many classes are listed, those that most loaders have first")],
+        }
+    }
+
+    fn run(
+        &self,
+        document: &Source,
+        window: TimeWindow,
+        arguments: &Arguments,
+        progress: &Progress,
+    ) -> Result<Findings> {
+        let heap = history(document)?.heap(window.to, progress)?;
+        let mut amounts = vec![Amount::default(); heap.types().len()];
+        for o in heap.objects() {
+            if o.0 % (1 << 16) == 0 {
+                progress.check()?;
+            }
+            if heap.is_reachable(o) {
+                amounts[heap.type_of(o).0 as usize] += Amount { objects: 1, bytes: heap.size_of(o) };
+            }
+        }
+        // A class that nothing reaches is about to go.
+        let is_alive = |t: usize| heap.mirror_of(TypeId(t as u32)).is_none_or(|class| heap.is_reachable(class));
+        let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (t, of) in heap.types().iter().enumerate() {
+            if of.kind == TypeKind::Instance && is_alive(t) {
+                by_name.entry(&of.name).or_default().push(t);
+            }
+        }
+        let mut duplicates: Vec<(&str, Vec<usize>, Amount)> = Vec::new();
+        // Loaders of different objects may have the same name.
+        let loader = |t: usize| (heap.loaders().of_type.get(t).copied().flatten(), &*heap.types()[t].loader);
+        let mut loaders: BTreeMap<(Option<u32>, &str), u64> = BTreeMap::new();
+        for (name, types) in by_name {
+            let distinct: HashSet<(Option<u32>, &str)> = types.iter().map(|&t| loader(t)).collect();
+            if distinct.len() > 1 {
+                distinct.into_iter().for_each(|loader| *loaders.entry(loader).or_default() += 1);
+                let mut sum = Amount::default();
+                types.iter().for_each(|&t| sum += amounts[t]);
+                duplicates.push((name, types, sum));
+            }
+        }
+        let all = duplicates.len();
+        duplicates.sort_by_key(|(name, types, sum)| (Reverse(types.len()), Reverse(sum.bytes), *name));
+        duplicates.truncate(arguments.count("top"));
+        let mut rows = Vec::new();
+        for (name, mut types, sum) in duplicates.iter().cloned() {
+            let amount = |a: Amount| [Cell::Number(a.objects), Cell::Number(a.bytes)];
+            let mut cells = vec![Cell::Text(name.to_owned()), Cell::Number(types.len() as u64), Cell::Empty];
+            cells.extend(amount(sum));
+            rows.push(Row { kind: CLASS, depth: 0, cells });
+            types.sort_by_key(|&t| (Reverse(amounts[t].bytes), &heap.types()[t].loader));
+            for t in types {
+                let mut cells = vec![Cell::Empty, Cell::Empty, Cell::Text(heap.types()[t].loader.to_string())];
+                cells.extend(amount(amounts[t]));
+                rows.push(Row { kind: LOADER, depth: 1, cells });
+            }
+        }
+        let left = (all - duplicates.len()) as u64;
+        let mut by_loader: Vec<(&str, u64)> = loaders.into_iter().map(|((_, name), count)| (name, count)).collect();
+        by_loader.sort_by_key(|(name, count)| (Reverse(*count), *name));
+        let left_loaders = by_loader.len().saturating_sub(arguments.count("top")) as u64;
+        by_loader.truncate(arguments.count("top"));
+        let loader_rows = by_loader.into_iter().map(|(name, count)| Row {
+            cells: vec![Cell::Text(name.to_owned()), Cell::Number(count)],
+            ..Row::default()
+        });
+        let tables = vec![
+            ResultTable {
+                header: TableHeader {
+                    id: "classes".into(),
+                    title: "Classes of several class loaders".into(),
+                    columns: columns(),
+                    kinds: kinds(),
+                    nested: true,
+                },
+                rows,
+                left_out: (left > 0).then(|| (left, "classes".to_owned())),
+                empty_text: "Every class has one class loader.".into(),
+            },
+            ResultTable {
+                header: TableHeader {
+                    id: "loaders".into(),
+                    title: "Class loaders with classes that others have too".into(),
+                    columns: vec![
+                        Column::new("loader", "Class loader", CellKind::Text, "The class loader"),
+                        Column::new(
+                            "duplicates",
+                            "Classes",
+                            CellKind::Number(Unit::Count),
+                            "Its classes that others have too",
+                        ),
+                    ],
+                    ..TableHeader::default()
+                },
+                rows: loader_rows.collect(),
+                left_out: (left_loaders > 0).then(|| (left_loaders, "class loaders".to_owned())),
+                empty_text: "There is none.".into(),
+            },
+        ];
+        let notes = vec![format!("{} names of classes belong to several class loaders.", count_text(all as u64))];
+        Ok(Findings { tables, notes, ..Findings::default() })
+    }
+}
+
+fn kinds() -> Vec<RowKind> {
+    let kind = |id: &str, explanation: &str, sentence: &str| RowKind {
+        id: id.into(),
+        explanation: explanation.into(),
+        sentence: sentence.into(),
+    };
+    vec![
+        kind(
+            "class",
+            "A name of a class, and all instances of classes of that name",
+            "{class}: {loaders} class loaders, {instances} instances, {bytes}",
+        ),
+        kind("loader", "A class loader that has a class of that name", "{loader}: {instances} instances, {bytes}"),
+    ]
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::new("class", "Class", CellKind::Text, "The name of the class"),
+        Column::new("loaders", "Class loaders", CellKind::Number(Unit::Count), "How many have a class of that name"),
+        Column::new("loader", "Class loader", CellKind::Text, "One of them"),
+        Column::new("instances", "Instances", CellKind::Number(Unit::Objects), "Reachable instances"),
+        Column::new("bytes", "Bytes", CellKind::Number(Unit::Bytes), "Their shallow bytes"),
+    ]
+}

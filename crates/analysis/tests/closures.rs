@@ -1,6 +1,6 @@
 //! Retained and deep amounts of whole trees: of real dumps and traces, against taking each group out in turn.
 
-use memory_city_analysis::group::GroupOptions;
+use memory_city_analysis::group::{self, GroupOptions};
 use memory_city_analysis::timeline::{AUTO, ClosureMetric, ClosureRequest, History, Metric, NodeId, Source};
 use memory_city_heap::input::Input;
 use memory_city_heap::ownership::{GroupAmounts, KeepGraph, KeepRules};
@@ -10,6 +10,7 @@ use memory_city_testing::root;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 fn open(paths: &[&str], grouping: &str, options: GroupOptions) -> Source {
@@ -19,6 +20,14 @@ fn open(paths: &[&str], grouping: &str, options: GroupOptions) -> Source {
 
 fn history(source: &Source) -> &History {
     source.heaps().expect("heap states")
+}
+
+/// The dump, grouped, with nothing taken from the cache.
+fn computed(grouping: &str, options: GroupOptions) -> History {
+    let (progress, path) = (Progress::new(), root().join(DUMP));
+    let series = memory_city_formats::open(&[path], &progress).expect("it opens");
+    let grouping = group::grouping(grouping).expect("a grouping");
+    History::build_with(Arc::from(series), grouping, options, &progress).expect("it can be grouped")
 }
 
 /// What some objects reach when those of `without` are not there.
@@ -63,9 +72,9 @@ fn every_node_of_a_dump_retains_and_reaches_what_the_definitions_say() {
         ("package-type", GroupOptions::default(), KeepRules::default()),
         ("type > pointed-from", GroupOptions::default(), KeepRules::SOFT_AS_WEAK),
         ("rooted > type", unreachable, KeepRules::default()),
+        ("type > pointed-from(type)", GroupOptions::default(), KeepRules::default()),
     ] {
-        let source = open(&[DUMP], grouping, options);
-        let (history, progress) = (history(&source), Progress::new());
+        let (history, progress) = (computed(grouping, options), Progress::new());
         let timeline = history.timeline();
         let request = ClosureRequest { rules, deep: true };
         let all = history.all_closures(0, request, &[], &progress, &mut |_| ()).expect("not cancelled");
@@ -85,8 +94,7 @@ fn every_node_of_a_dump_retains_and_reaches_what_the_definitions_say() {
 
 #[test]
 fn wanted_nodes_come_first_and_are_the_same() {
-    let source = open(&[DUMP], "package-type", GroupOptions::default());
-    let (history, progress) = (history(&source), Progress::new());
+    let (history, progress) = (computed("package-type", GroupOptions::default()), Progress::new());
     let wanted: Vec<NodeId> = history.timeline().nodes().filter(|n| n.0 % 9 == 4).collect();
     let request = ClosureRequest::default();
     let mut first = Vec::new();
@@ -96,8 +104,7 @@ fn wanted_nodes_come_first_and_are_the_same() {
     assert_eq!(first, [expected.clone()]);
     assert_eq!(history.closures_of(0, &wanted, request, &progress).expect("not cancelled"), expected);
     // Asked alone, of a state that was not asked for before.
-    let fresh = open(&[DUMP], "package-type", GroupOptions::default());
-    let fresh = fresh.heaps().expect("heap states");
+    let fresh = computed("package-type", GroupOptions::default());
     assert_eq!(fresh.closures_of(0, &wanted, request, &progress).expect("not cancelled"), expected);
     // Nobody waits for what was cancelled.
     let deep = ClosureRequest { deep: true, ..request };

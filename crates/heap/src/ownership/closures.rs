@@ -13,13 +13,14 @@
 //! least solution of `passed(v) = groups(v) ∪ ⋃ passed(p)`. Deep is that union, for all objects, along the strongly
 //! connected components of the heap: one pass.
 //!
-//! Sets are numbers ([`InternedSets`]); where there would be too many distinct ones the groups are done in parts, down to
-//! 63 of them, a bit each ([`MaskSets`]). Each part is exact, so the sum is.
+//! Sets are numbers ([`InternedSets`]). Where there would be too many distinct ones, groups of one object are looked up in
+//! the dominator tree, and the others are done in parts, down to 63 of them, a bit each ([`MaskSets`]). Each part is exact,
+//! so the whole is.
 
 use super::few::FEW;
 use super::order::{ComponentOrder, ReachOrder, Waiting, objects_where};
 use super::sets::{InternedSets, MaskSets, SetAlgebra, SetLimits};
-use super::{KeepGraph, KeepRules};
+use super::{Dominators, KeepGraph, KeepRules};
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::{Amount, BitSet, HeapState, ObjectId};
@@ -177,25 +178,66 @@ impl<'h> GroupClosures<'h> {
 
     fn in_parts(&self, wanted: &[u32], deep: bool, progress: &Progress) -> Result<Vec<GroupAmounts>> {
         self.orders(progress)?;
-        let mut found = Vec::with_capacity(wanted.len());
-        let mut part = wanted.len();
         let stage = if deep { "Finding what groups reach and retain" } else { "Finding what groups retain" };
-        progress.begin(stage, 0);
-        while found.len() < wanted.len() {
-            let some = &wanted[found.len()..(found.len() + part).min(wanted.len())];
-            let lists = self.groups.lists_of(some);
-            if some.len() <= self.mask {
-                let sets = MaskSets::new(&lists, some.len());
-                found.extend(self.amounts(sets, deep, progress)?.unwrap_or_default());
-                continue;
+        progress.begin(stage, wanted.len() as u64);
+        if let Some(all) = self.part(wanted, deep, progress)? {
+            return Ok(all);
+        }
+        // There are too many distinct sets, as where every object is a group of its own: those are in the dominator tree.
+        let single = if deep { vec![None; self.groups.groups] } else { self.single_objects() };
+        let (alone, others): (Vec<u32>, Vec<u32>) = wanted.iter().partition(|&&g| single[g as usize].is_some());
+        let mut amounts = vec![GroupAmounts::default(); self.groups.groups];
+        if !alone.is_empty() {
+            let owners = Dominators::new(self.graph.heap(), self.graph.rules(), progress)?;
+            for group in alone {
+                amounts[group as usize].retained =
+                    single[group as usize].map(|o| owners.retained(o)).unwrap_or_default();
             }
-            let sets = InternedSets::new(&lists, some.len(), self.limits);
-            match sets.map(|sets| self.amounts(sets, deep, progress)).transpose()?.flatten() {
-                Some(amounts) => found.extend(amounts),
-                None => part = (some.len() / 8).max(self.mask).max(1),
+            progress.begin(stage, others.len() as u64);
+        }
+        let (mut done, mut size) = (0, (others.len() / 8).max(1));
+        while done < others.len() {
+            let some = &others[done..(done + size).min(others.len())];
+            match self.part(some, deep, progress)? {
+                Some(found) => {
+                    some.iter().zip(found).for_each(|(&group, found)| amounts[group as usize] = found);
+                    done += some.len();
+                    progress.advance(some.len() as u64);
+                }
+                None => size = (some.len() / 8).max(self.mask).max(1),
             }
         }
-        Ok(found)
+        Ok(wanted.iter().map(|&group| amounts[group as usize]).collect())
+    }
+
+    /// Some groups at once; `None` when there are too many sets.
+    fn part(&self, wanted: &[u32], deep: bool, progress: &Progress) -> Result<Option<Vec<GroupAmounts>>> {
+        let lists = self.groups.lists_of(wanted);
+        if wanted.len() <= self.mask {
+            return self.amounts(MaskSets::new(&lists, wanted.len()), deep, progress);
+        }
+        match InternedSets::new(&lists, wanted.len(), self.limits) {
+            Some(sets) => self.amounts(sets, deep, progress),
+            None => Ok(None),
+        }
+    }
+
+    /// By group: its only object, where it has one that roots reach.
+    fn single_objects(&self) -> Vec<Option<ObjectId>> {
+        let mut by_list = vec![(0u64, ObjectId(0)); self.groups.lists.len()];
+        for (o, &list) in (0..).zip(&self.groups.of) {
+            let (count, last) = &mut by_list[list as usize];
+            (*count, *last) = (*count + 1, ObjectId(o));
+        }
+        let mut by_group = vec![(0u64, ObjectId(0)); self.groups.groups];
+        for (&(count, last), list) in by_list.iter().zip(&self.groups.lists).filter(|((count, _), _)| *count > 0) {
+            for &group in list {
+                let group = &mut by_group[group as usize];
+                *group = (group.0 + count, last);
+            }
+        }
+        let live = |o: ObjectId| self.orders.get().is_some_and(|orders| orders.live.reached.contains(o.0));
+        by_group.into_iter().map(|(count, o)| (count == 1 && live(o)).then_some(o)).collect()
     }
 
     /// By group; `None` when there are too many sets.

@@ -87,6 +87,17 @@ impl<'h> ObjectClosures<'h> {
         self.with_classes.as_ref().unwrap_or(&self.by_references)
     }
 
+    /// What a set of objects reaches by references, the set included.
+    ///
+    /// # Errors
+    /// When cancelled.
+    pub fn reached(&self, set: &BitSet, progress: &Progress) -> Result<BitSet> {
+        progress.begin("Finding what objects reach", 0);
+        let mut reach = Reach::new(self, set.iter());
+        reach.follow(progress)?;
+        Ok(reach.inside)
+    }
+
     /// What a set of objects reaches and retains.
     ///
     /// # Errors

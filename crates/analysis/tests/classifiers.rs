@@ -780,3 +780,229 @@ fn classifiers_are_added_at_run_time() {
     let wrong = group::register(|r| r.add_grouping("x", "even>tpye", "")).expect_err("no list");
     assert!(wrong.to_string().contains("Did you mean type?"), "{wrong}");
 }
+
+/// Age, then features, of which an object has several, then a chain of methods: what comes of six objects.
+#[test]
+fn the_three_kinds_of_classifiers_make_nineteen_nodes() {
+    let mut heap = HeapBuilder::new();
+    let of =
+        heap.add_type(HeapType { name: "O".into(), kind: TypeKind::Instance, superclass: None, loader: "app".into() });
+    // Sizes tell the objects apart: 1 to 6.
+    (1..=6).for_each(|size| {
+        heap.add_object(of, size, None);
+    });
+    let heap = heap.finish();
+    let by_size = |id: &'static str, cardinality, of: fn(u64) -> Vec<Vec<&'static str>>| -> Arc<dyn Classifier> {
+        let meta = ClassifierMeta::new(id, id).reads(Reads::SIZE).cardinality(cardinality);
+        Arc::new(ByFunction::new(meta, move |object: &ObjectView<'_>, values: &mut ObjectValues| {
+            of(object.size().expect("a size")).into_iter().for_each(|chain| values.chain(chain));
+        }))
+    };
+    let age = by_size("Age", Cardinality::One, |o| vec![vec![if [1, 2, 6].contains(&o) { "1" } else { "3" }]]);
+    let feature = by_size("Feature", Cardinality::Many, |o| match o {
+        1 | 2 | 6 => vec![vec!["F1"], vec!["F2"]],
+        _ => vec![vec!["F1"]],
+    });
+    let site = by_size("Site", Cardinality::Hierarchy, |o| {
+        vec![match o {
+            1 | 6 => vec!["add", "A"],
+            2 => vec!["add", "B", "D"],
+            4 => vec!["clone", "D"],
+            _ => vec!["main", "C", "A"],
+        }]
+    });
+    let grouping = Grouping::new("worked", vec![age, feature, site]);
+    let grouped = group::group(&heap, &grouping, options(true), &Progress::new()).expect("grouped");
+    let tree = &grouped.tree;
+    assert_eq!(tree.len(), 19);
+    let total = |wanted: &str| {
+        let name = |n: usize| {
+            path(tree, n).iter().map(|p| p.split_once(": ").expect("a role").1.to_owned()).collect::<Vec<_>>()
+        };
+        let node = (0..tree.len()).find(|&n| name(n).join("/") == wanted).expect(wanted);
+        tree.amount(node).objects
+    };
+    for (node, objects) in
+        [("", 6), ("1", 3), ("1/F1", 3), ("1/F2", 3), ("3", 3), ("1/F1/add/A", 2), ("3/F1/main/C/A", 2)]
+    {
+        assert_eq!(total(node), objects, "{node}");
+    }
+    // Nine entries for six objects.
+    assert_eq!(heap.objects().map(|o| grouped.leaves_of(&heap, o).len()).sum::<usize>(), 9);
+    let leaves: BTreeSet<String> = heap
+        .objects()
+        .flat_map(|o| grouped.leaves_of(&heap, o).to_vec())
+        .map(|l| {
+            path(tree, l as usize).iter().map(|p| p.split_once(": ").expect("a role").1).collect::<Vec<_>>().join("/")
+        })
+        .collect();
+    let expected = ["1/F1/add/A", "1/F1/add/B/D", "1/F2/add/A", "1/F2/add/B/D", "3/F1/clone/D", "3/F1/main/C/A"];
+    assert_eq!(leaves, expected.map(str::to_owned).into());
+}
+
+/// Objects with call chains: which code allocated them, on whose behalf, and for which feature.
+#[test]
+fn call_chains_are_told_by_package_caller_domain_and_feature() {
+    use memory_city_heap::{AddressSet, AllocationSite, Csr, HeapColumns, NO_LENGTH, TypeSizes};
+    let chains: [&[&str]; 5] = [
+        &[
+            "java.util.HashMap.resize():4",
+            "java.util.HashMap.put():9",
+            "com.acme.shop.Cart.add(Item):12",
+            "java.lang.Thread.run():3",
+            "Main.main():7",
+        ],
+        &["com.acme.shop.Cart.add(Item):50", "Main.main():8"],
+        &["java.util.ArrayList.grow():1"],
+        &[],
+        &["Main.helper():2"],
+    ];
+    let addresses = AddressSet::new(3);
+    let mut writer = addresses.writer();
+    (0..5u64).for_each(|i| {
+        writer.insert(0x1000 + 8 * i);
+    });
+    let outgoing = Csr::new(vec![0; 6], Vec::new());
+    let frames = |chain: &[&str]| chain.iter().map(|f| Arc::from(*f)).collect();
+    let heap = HeapState::new(HeapColumns {
+        sizes: TypeSizes { base: vec![16], element: vec![0], alignment: 8, ..TypeSizes::default() },
+        odd_sizes: Default::default(),
+        mirror_of: vec![None],
+        types: vec![HeapType { name: "O".into(), kind: TypeKind::Instance, superclass: None, loader: "app".into() }],
+        loaders: Loaders::default(),
+        type_of: vec![0; 5],
+        length: vec![NO_LENGTH; 5],
+        addresses: addresses.finish(),
+        incoming: outgoing.transpose(),
+        outgoing,
+        roots: Vec::new(),
+        sites: (0..5).collect(),
+        traces: chains
+            .iter()
+            .enumerate()
+            .map(|(i, chain)| (i as u32, AllocationSite { frames: frames(chain) }))
+            .collect(),
+        origins: None,
+        warnings: Vec::new(),
+    });
+    let features = std::env::temp_dir().join(format!("memory-city-map-{}.txt", std::process::id()));
+    std::fs::write(&features, "[shop]\ncom.acme.shop\n[adding]\ncom.acme.shop.Cart.add:10-20\n[main]\nMain\n")
+        .expect("written");
+    let values = |list: &str| -> Vec<Vec<String>> {
+        let grouping = group::grouping(list).expect("a grouping");
+        let grouped = group::group(&heap, &grouping, options(true), &Progress::new()).expect("grouped");
+        let ends = |o: ObjectId| -> Vec<String> {
+            let end = |&leaf: &u32| {
+                path(&grouped.tree, leaf as usize)
+                    .iter()
+                    .map(|p| p.split_once(": ").expect("a role").1)
+                    .collect::<Vec<_>>()
+                    .join("/")
+            };
+            grouped.leaves_of(&heap, o).iter().map(end).collect()
+        };
+        heap.objects().map(ends).collect()
+    };
+    let file = features.display();
+    let checks: [(String, [&[&str]; 5]); 9] = [
+        (
+            "allocating-package".into(),
+            [&["java/util"], &["com/acme/shop"], &["java/util"], &["(unknown site)"], &["(default package)"]],
+        ),
+        (
+            "callers(depth=2)".into(),
+            [
+                &["java.util.HashMap.put():9/com.acme.shop.Cart.add(Item):12"],
+                &["Main.main():8"],
+                &["(no caller)"],
+                &["(unknown site)"],
+                &["(no caller)"],
+            ],
+        ),
+        (
+            "callers(depth=1,outermost-first)".into(),
+            [&["Main.main():7"], &["Main.main():8"], &["(no caller)"], &["(unknown site)"], &["(no caller)"]],
+        ),
+        (
+            "domain-site".into(),
+            [
+                &["com.acme.shop.Cart.add(Item):12"],
+                &["com.acme.shop.Cart.add(Item):50"],
+                &["(libraries only)"],
+                &["(unknown site)"],
+                &["Main.helper():2"],
+            ],
+        ),
+        (
+            "domain-site(callers)".into(),
+            [
+                &["com.acme.shop.Cart.add(Item):12/(1 library frame)/Main.main():7"],
+                &["com.acme.shop.Cart.add(Item):50/Main.main():8"],
+                &["(libraries only)"],
+                &["(unknown site)"],
+                &["Main.helper():2"],
+            ],
+        ),
+        (
+            "domain-site(packages=java.util+com.x)".into(),
+            [
+                &["java.util.HashMap.resize():4"],
+                &["(libraries only)"],
+                &["java.util.ArrayList.grow():1"],
+                &["(unknown site)"],
+                &["(libraries only)"],
+            ],
+        ),
+        (
+            format!("feature(file={file})"),
+            [&["shop", "adding"], &["shop"], &["(no feature)"], &["(unknown site)"], &["main"]],
+        ),
+        (
+            format!("feature(file={file},all)"),
+            [&["shop", "adding", "main"], &["shop", "main"], &["(no feature)"], &["(unknown site)"], &["main"]],
+        ),
+        (
+            format!("feature(file={file},site)"),
+            [&["(no feature)"], &["shop"], &["(no feature)"], &["(unknown site)"], &["main"]],
+        ),
+    ];
+    for (list, expected) in checks {
+        let mut got = values(&list);
+        let mut expected: Vec<Vec<String>> =
+            expected.iter().map(|e| e.iter().map(|s| (*s).to_owned()).collect()).collect();
+        got.iter_mut().chain(&mut expected).for_each(|ends| ends.sort());
+        assert_eq!(got, expected, "{list}");
+    }
+    // Overlapping features: the object counts once above them.
+    let grouping = group::grouping(&format!("feature(file={file})")).expect("a grouping");
+    let grouped = group::group(&heap, &grouping, options(true), &Progress::new()).expect("grouped");
+    assert_eq!(grouped.tree.amount(0).objects, 5);
+    let _ = std::fs::remove_file(&features);
+    // Whoever says which packages are the program's own is heard by presets too, from then on.
+    let mut registry = group::Registry::new();
+    registry.set_domain(group::domain::DomainPackages::chosen(["java.util"]));
+    let told = registry.grouping("who-allocates").expect("a task");
+    let grouped = group::group(&heap, &told, options(true), &Progress::new()).expect("grouped");
+    assert!((0..grouped.tree.len()).any(|n| &**grouped.tree.name(n) == "java.util.HashMap.resize():4"));
+}
+
+/// What nothing reaches is looked for although it is left out otherwise.
+#[test]
+fn garbage_is_a_task() {
+    let mut heap = HeapBuilder::new();
+    let of =
+        heap.add_type(HeapType { name: "O".into(), kind: TypeKind::Instance, superclass: None, loader: "app".into() });
+    let [kept, lost, last] = [16, 24, 32].map(|size| heap.add_object(of, size, None));
+    heap.add_reference(lost, last);
+    heap.add_reference(lost, kept);
+    heap.add_root(Root { object: kept, kind: RootKind::Thread, detail: "thread \"main\"".into() });
+    let heap = heap.finish();
+    let grouped = |list: &str| {
+        let grouping = group::grouping(list).expect("a grouping");
+        group::group(&heap, &grouping, options(false), &Progress::new()).expect("grouped")
+    };
+    assert_eq!(grouped("what-is-garbage").tree.amount(0), Amount { objects: 2, bytes: 56 });
+    assert_eq!(grouped("type").tree.amount(0), Amount { objects: 1, bytes: 16 });
+    let both = grouped("reachable>type");
+    assert_eq!(both.tree.amount(0).objects, 3);
+}

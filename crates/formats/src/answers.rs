@@ -39,7 +39,8 @@ impl DumpStamp {
         let mut sample = Vec::with_capacity(SAMPLE as usize);
         for i in 0..SAMPLES {
             sample.clear();
-            file.seek(SeekFrom::Start(u64::try_from(u128::from(last) * u128::from(i) / u128::from(SAMPLES - 1)).ok()?)).ok()?;
+            file.seek(SeekFrom::Start(u64::try_from(u128::from(last) * u128::from(i) / u128::from(SAMPLES - 1)).ok()?))
+                .ok()?;
             (&mut file).take(SAMPLE).read_to_end(&mut sample).ok()?;
             hashers.iter_mut().for_each(|hasher| hasher.write(&sample));
         }

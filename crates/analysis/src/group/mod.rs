@@ -48,8 +48,8 @@ mod reads;
 mod registry;
 mod root_sets;
 pub mod script;
-mod transform;
 mod stored;
+mod transform;
 mod tree;
 mod values;
 
@@ -63,7 +63,7 @@ pub use object::{ObjectView, type_names};
 pub(crate) use placement::Placement;
 pub use reads::Reads;
 pub use registry::{ClassifierRequest, OptionInfo, Registry, RegistryError, grouping, groupings, register, registry};
-pub use transform::{OtherObjects, Transform};
 pub(crate) use stored::StoredTree;
+pub use transform::{OtherObjects, Transform};
 pub use tree::MemoryTree;
 pub use values::ObjectValues;

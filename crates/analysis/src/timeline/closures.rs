@@ -316,11 +316,7 @@ const RUN: usize = 1 << 16;
 ///
 /// # Errors
 /// When cancelled.
-pub fn object_groups(
-    heap: &HeapState,
-    grouped: &Grouped,
-    progress: &Progress,
-) -> Result<Arc<ObjectGroups>> {
+pub fn object_groups(heap: &HeapState, grouped: &Grouped, progress: &Progress) -> Result<Arc<ObjectGroups>> {
     let n = heap.object_count();
     // Objects in the same groups share one list of leaves: it is told by where it lies.
     let runs: Vec<(Vec<u32>, Vec<&[u32]>)> = (0..n.div_ceil(RUN))

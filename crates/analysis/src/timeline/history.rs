@@ -325,7 +325,11 @@ impl History {
     }
 
     /// What the nodes of the tree of a time reach and retain, from the cache.
-    pub(super) fn amounts_from_cache(&self, time: usize, request: ClosureRequest) -> Option<(MemoryTree, Vec<GroupAmounts>)> {
+    pub(super) fn amounts_from_cache(
+        &self,
+        time: usize,
+        request: ClosureRequest,
+    ) -> Option<(MemoryTree, Vec<GroupAmounts>)> {
         let (kept, point) = (self.kept.as_ref()?, self.points[time]);
         let tree = kept.tree(&*self.series, point, &self.grouping)?.tree;
         let amounts = kept.amounts(&*self.series, point, request, tree.len())?;

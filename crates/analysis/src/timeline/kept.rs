@@ -63,7 +63,14 @@ impl KeptAnswers {
     }
 
     /// Keeps the tree of a dump that was loaded.
-    pub fn keep_tree(&self, series: &dyn HeapSeries, index: usize, tree: &MemoryTree, unreachable: Amount, known: Reads) {
+    pub fn keep_tree(
+        &self,
+        series: &dyn HeapSeries,
+        index: usize,
+        tree: &MemoryTree,
+        unreachable: Amount,
+        known: Reads,
+    ) {
         let Some((facts, key)) = series.facts(index).zip(self.key(series, index, "tree")) else { return };
         let tree = StoredTree::of(tree);
         let unreachable = (unreachable.objects, unreachable.bytes);

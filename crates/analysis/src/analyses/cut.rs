@@ -7,7 +7,7 @@ use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, byte
 use crate::timeline::{Amount, Source, Unit};
 use memory_city_formats::values::{FieldValue, HeapValues, ObjectRecord};
 use memory_city_heap::error::{Error, Result};
-use memory_city_heap::ownership::{Cut, KeepRules};
+use memory_city_heap::ownership::{CutSet, KeepRules};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, HeapState, ObjectId, RootKind, TypeId};
 use std::sync::Mutex;
@@ -88,19 +88,19 @@ fn nothing(what: String) -> Error {
 }
 
 /// All references from one object to another, and what they are, for people.
-fn between(heap: &HeapState, from: ObjectId, to: ObjectId, text: &str) -> Result<(Cut, String)> {
+fn between(heap: &HeapState, from: ObjectId, to: ObjectId, text: &str) -> Result<(CutSet, String)> {
     let count = heap.references(from).iter().filter(|&&target| target == to).count();
     if count == 0 {
         return Err(nothing(format!("{text}: the first object does not refer to the second")));
     }
-    let mut cut = Cut::new();
+    let mut cut = CutSet::new();
     cut.references(from, to);
     Ok((cut, format!("{count} references")))
 }
 
 /// The roots of a text, but for static fields that are references of class objects.
-fn of_root(heap: &HeapState, text: &str) -> Option<(Cut, String)> {
-    let mut cut = Cut::new();
+fn of_root(heap: &HeapState, text: &str) -> Option<(CutSet, String)> {
+    let mut cut = CutSet::new();
     let mut count = 0u64;
     for (number, root) in (0u32..).zip(heap.roots()) {
         let is_root = root.kind != RootKind::StaticField || !heap.has_class_objects();
@@ -119,7 +119,7 @@ fn of_field(
     rules: KeepRules,
     text: &str,
     progress: &Progress,
-) -> Result<(Cut, String)> {
+) -> Result<(CutSet, String)> {
     let of_static = format!("{}: ", RootKind::StaticField.title());
     let text = text.strip_prefix(&of_static).unwrap_or(text);
     let unknown = || nothing(format!("There is no root and no field {text} that refers to anything"));
@@ -163,7 +163,7 @@ fn of_field(
     if found.is_empty() {
         return Err(unknown());
     }
-    let mut cut = Cut::new();
+    let mut cut = CutSet::new();
     found.iter().for_each(|&(from, to)| cut.reference(from, to));
     Ok((cut, format!("{} references", count_text(found.len() as u64))))
 }

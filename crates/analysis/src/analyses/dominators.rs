@@ -70,7 +70,7 @@ impl Analysis for DominatorTree {
             "" => None,
             text => Some(object(&heap, text)?),
         };
-        let mut writer = Writer {
+        let mut writer = TreeRows {
             heap: &heap,
             dominators: &dominators,
             class_objects: ClassObjects::new(&heap),
@@ -135,7 +135,7 @@ fn kinds() -> Vec<RowKind> {
     ]
 }
 
-struct Writer<'a> {
+struct TreeRows<'a> {
     heap: &'a HeapState,
     dominators: &'a Dominators,
     class_objects: ClassObjects,
@@ -143,7 +143,7 @@ struct Writer<'a> {
     rows: Vec<Row>,
 }
 
-impl Writer<'_> {
+impl TreeRows<'_> {
     fn row(&mut self, kind: usize, depth: u32, names: [Cell; 2], objects: u64, retained: Amount, bytes: Cell) {
         let total = self.dominators.total().bytes.max(1);
         let [of, object] = names;
@@ -201,7 +201,7 @@ impl Writer<'_> {
                 continue;
             }
             match entry {
-                Entry::Object(o, level) => {
+                TreeRow::Object(o, level) => {
                     let names = [
                         Cell::Text(object_text(self.heap, &self.class_objects, o)),
                         Cell::Text(address_text(self.heap, o)),
@@ -212,7 +212,7 @@ impl Writer<'_> {
                         open.extend(self.level(Some(o), level + 1));
                     }
                 }
-                Entry::Rest(objects, retained, level) => {
+                TreeRow::Rest(objects, retained, level) => {
                     self.row(LEFT_OUT, level, [Cell::Empty, Cell::Empty], objects, retained, Cell::Empty);
                 }
             }
@@ -221,11 +221,11 @@ impl Writer<'_> {
     }
 
     /// What is listed below an object, the last first.
-    fn level(&self, of: Option<ObjectId>, level: u32) -> Vec<Entry> {
+    fn level(&self, of: Option<ObjectId>, level: u32) -> Vec<TreeRow> {
         let mut owned = self.dominators.owned(of);
-        let mut entries: Vec<Entry> = owned.by_ref().take(self.top).map(|o| Entry::Object(o, level)).collect();
+        let mut entries: Vec<TreeRow> = owned.by_ref().take(self.top).map(|o| TreeRow::Object(o, level)).collect();
         let listed = entries.iter().fold(Amount::default(), |mut sum, entry| {
-            if let Entry::Object(o, _) = entry {
+            if let TreeRow::Object(o, _) = entry {
                 sum += self.dominators.retained(*o);
             }
             sum
@@ -241,7 +241,7 @@ impl Writer<'_> {
                 objects: all.objects.saturating_sub(own.objects + listed.objects),
                 bytes: all.bytes.saturating_sub(own.bytes + listed.bytes),
             };
-            entries.push(Entry::Rest(more, rest, level));
+            entries.push(TreeRow::Rest(more, rest, level));
         }
         entries.reverse();
         entries
@@ -249,7 +249,7 @@ impl Writer<'_> {
 }
 
 /// A row to come.
-enum Entry {
+enum TreeRow {
     Object(ObjectId, u32),
     /// How many objects are not listed, and what they retain.
     Rest(u64, Amount, u32),

@@ -4,7 +4,7 @@ use super::objects::{groups, history};
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
 use crate::ownership::chain::{most_frequent_node, of_text};
 use crate::ownership::fields::FieldNames;
-use crate::ownership::keeping::{ClassObjects, Keeping};
+use crate::ownership::keeping::{ClassObjects, KeeperGraph};
 use crate::ownership::paths::{MergedStep, PathEnd, PathLimits, Paths, paths};
 use crate::ownership::roots::{Tops, keeping_roots, reaching_kinds, retained_by_steps};
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, RowKind, TableHeader};
@@ -114,9 +114,9 @@ impl Analysis for PathsToRoots {
             _ => None,
         };
         let keeping = match (&owners, arguments.word("kind")) {
-            (Some(owners), _) => Keeping::Owners(&graph, owners, &shortest),
-            (None, "shortest") => Keeping::Shortest(&graph, &shortest),
-            _ => Keeping::All(&graph),
+            (Some(owners), _) => KeeperGraph::Owners(&graph, owners, &shortest),
+            (None, "shortest") => KeeperGraph::Shortest(&graph, &shortest),
+            _ => KeeperGraph::All(&graph),
         };
         let values = history.values(window.to, progress)?;
         let names: &dyn FieldNames = match &values {
@@ -136,7 +136,7 @@ impl Analysis for PathsToRoots {
         let (_, grouped) = history.grouped(window.to, progress)?;
         let place = document.timeline().locate(&grouped.tree);
         let node_of = |step: &MergedStep| most_frequent_node(heap, &grouped, &step.objects, &place);
-        let mut writer = Writer {
+        let mut writer = PathRows {
             timeline: document.timeline(),
             heap,
             class_objects: ClassObjects::new(heap),
@@ -237,7 +237,7 @@ fn kinds() -> Vec<RowKind> {
     ]
 }
 
-struct Writer<'a> {
+struct PathRows<'a> {
     timeline: &'a Timeline,
     heap: &'a HeapState,
     class_objects: ClassObjects,
@@ -246,7 +246,7 @@ struct Writer<'a> {
     rows: Vec<Row>,
 }
 
-impl Writer<'_> {
+impl PathRows<'_> {
     fn push(&mut self, kind: usize, depth: u32, cells: impl IntoIterator<Item = (&'static str, Cell)>) {
         let columns = columns();
         let mut row = Row { kind, depth, cells: vec![Cell::Empty; columns.len()] };
@@ -343,8 +343,8 @@ fn roots_table(
     arguments: &Arguments,
     progress: &Progress,
 ) -> Result<ResultTable> {
-    let near = keeping_roots(&Keeping::Shortest(graph, shortest), objects, &mut Tops::new(graph.heap()), progress)?;
-    let kinds = reaching_kinds(&Keeping::All(graph), group, progress)?;
+    let near = keeping_roots(&KeeperGraph::Shortest(graph, shortest), objects, &mut Tops::new(graph.heap()), progress)?;
+    let kinds = reaching_kinds(&KeeperGraph::All(graph), group, progress)?;
     let whole = objects.len() as u64;
     let objects = CellKind::Number(Unit::Objects);
     let columns = vec![

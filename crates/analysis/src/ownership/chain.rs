@@ -6,7 +6,7 @@
 //! further up does (a list of plans, each of which holds the objects in many ways), the chain goes on there.
 
 use super::fields::{FieldNames, KnownFields, Pair, ReferenceName};
-use super::keeping::{ClassObjects, Keeping};
+use super::keeping::{ClassObjects, KeeperGraph};
 use super::paths::{MergedStep, PathEnd, PathLimits, Paths, StepOf, paths, spread};
 use super::roots::{KeepingRoot, Tops, keeping_roots};
 use crate::group::Grouped;
@@ -103,7 +103,7 @@ impl<'a> Owners<'a> {
         progress: &Progress,
     ) -> Result<Vec<OwnerChain>> {
         let graph = KeepGraph::new(&self.heap, KeepRules::default());
-        let keeping = Keeping::Owners(&graph, &self.dominators, &self.shortest);
+        let keeping = KeeperGraph::Owners(&graph, &self.dominators, &self.shortest);
         let mut tops = Tops::new(&self.heap);
         let limits = PathLimits { share: 0, steps: longest, only_strongest: true, by_field: false, by_bytes };
         let mut found = Vec::with_capacity(nodes.len());
@@ -195,7 +195,7 @@ impl<'a> Owners<'a> {
     /// more than half of them share; with how much it keeps, and the way up from there. The other steps are taken off.
     fn majority(
         &self,
-        keeping: &Keeping<'_>,
+        keeping: &KeeperGraph<'_>,
         objects: &[ObjectId],
         up: &mut Paths,
         limits: PathLimits,
@@ -243,7 +243,7 @@ const CHECKED: usize = 1 << 16;
 /// The first object that `wanted` says yes to, of those on the ways up from some objects, each after all those below it; with
 /// what of these objects is below it. `keeping` has one keeper for each object. Time and memory follow what is on these ways.
 fn deepest(
-    keeping: &Keeping<'_>,
+    keeping: &KeeperGraph<'_>,
     objects: &[ObjectId],
     wanted: impl Fn(ObjectId, Amount) -> bool,
     progress: &Progress,

@@ -5,7 +5,7 @@ use memory_city_heap::{HeapState, ObjectId, TypeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// One of several graphs over the objects of a heap state.
-pub(crate) enum Keeping<'a> {
+pub(crate) enum KeeperGraph<'a> {
     /// Whatever refers to an object keeps it; a class is kept by its instances, too.
     All(&'a KeepGraph<'a>),
     /// The object before it on a shortest path from a root.
@@ -14,11 +14,11 @@ pub(crate) enum Keeping<'a> {
     Owners(&'a KeepGraph<'a>, &'a Dominators, &'a ShortestPaths),
 }
 
-impl<'a> Keeping<'a> {
+impl<'a> KeeperGraph<'a> {
     /// The graph behind it.
     pub fn graph(&self) -> &'a KeepGraph<'a> {
         match *self {
-            Keeping::All(graph) | Keeping::Shortest(graph, _) | Keeping::Owners(graph, ..) => graph,
+            KeeperGraph::All(graph) | KeeperGraph::Shortest(graph, _) | KeeperGraph::Owners(graph, ..) => graph,
         }
     }
 
@@ -28,13 +28,13 @@ impl<'a> Keeping<'a> {
     }
 
     /// Calls `each` with the objects that keep an object; with some more than once. Without the instances that keep a
-    /// class: see [`Keeping::instances_keep`].
+    /// class: see [`KeeperGraph::instances_keep`].
     #[inline]
     pub fn keepers(&self, o: ObjectId, mut each: impl FnMut(ObjectId)) {
         match self {
-            Keeping::All(graph) => graph.keepers(o, each),
-            Keeping::Shortest(_, shortest) => shortest.keeper(o).into_iter().for_each(each),
-            Keeping::Owners(_, owners, shortest) => {
+            KeeperGraph::All(graph) => graph.keepers(o, each),
+            KeeperGraph::Shortest(_, shortest) => shortest.keeper(o).into_iter().for_each(each),
+            KeeperGraph::Owners(_, owners, shortest) => {
                 if let Some(keeper) = owners.owner(o).or_else(|| shortest.keeper(o)) {
                     each(keeper);
                 }
@@ -48,11 +48,11 @@ impl<'a> Keeping<'a> {
         let heap = self.heap();
         let class = heap.mirror_of(heap.type_of(o));
         match self {
-            Keeping::All(graph) => {
+            KeeperGraph::All(graph) => {
                 graph.kept(o, &mut each);
                 class.into_iter().for_each(each);
             }
-            Keeping::Shortest(graph, shortest) => {
+            KeeperGraph::Shortest(graph, shortest) => {
                 graph.kept(o, |target| {
                     if shortest.keeper(target) == Some(o) {
                         each(target);
@@ -60,7 +60,7 @@ impl<'a> Keeping<'a> {
                 });
                 class.filter(|&class| shortest.keeper(class) == Some(o)).into_iter().for_each(each);
             }
-            Keeping::Owners(graph, owners, shortest) => {
+            KeeperGraph::Owners(graph, owners, shortest) => {
                 if !owners.is_reached(o) {
                     return;
                 }
@@ -79,7 +79,7 @@ impl<'a> Keeping<'a> {
     /// By type: its class object, where that is one of `classes` and kept by the instances. A class that a root holds, and
     /// one on a path that does not lead through an instance, needs none.
     pub fn instances_keep(&self, classes: impl Iterator<Item = ObjectId>) -> FxHashMap<TypeId, ObjectId> {
-        let Keeping::All(graph) = self else { return FxHashMap::default() };
+        let KeeperGraph::All(graph) = self else { return FxHashMap::default() };
         let free: FxHashSet<ObjectId> = classes.filter(|class| graph.roots().binary_search(class).is_err()).collect();
         if free.is_empty() {
             return FxHashMap::default();

@@ -12,7 +12,7 @@
 
 use super::anchors::Anchors;
 use super::fields::{FieldNames, KnownFields, Pair};
-use super::keeping::{ClassObjects, Keeping};
+use super::keeping::{ClassObjects, KeeperGraph};
 use super::paths_expand::{Expander, Expansion};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -116,7 +116,7 @@ const SAMPLED_REFERENCES: usize = 1_000;
 /// # Errors
 /// When cancelled, or names cannot be asked for.
 pub(crate) fn paths(
-    keeping: &Keeping<'_>,
+    keeping: &KeeperGraph<'_>,
     group: &BitSet,
     limits: PathLimits,
     names: &dyn FieldNames,

@@ -2,7 +2,7 @@
 
 use super::anchors::Anchors;
 use super::fields::{KnownFields, Pair};
-use super::keeping::{ClassObjects, Keeping};
+use super::keeping::{ClassObjects, KeeperGraph};
 use super::paths::{MOST_REFERENCES, MergedStep, RootStep, StepOf};
 use ahash::AHashMap;
 use memory_city_heap::error::Result;
@@ -56,7 +56,7 @@ const CHECKED: usize = 1 << 16;
 
 /// Looks for what is above steps, one after the other.
 pub(super) struct Expander<'a> {
-    keeping: &'a Keeping<'a>,
+    keeping: &'a KeeperGraph<'a>,
     class_objects: &'a ClassObjects,
     anchors: &'a Anchors<'a>,
     group: &'a BitSet,
@@ -71,7 +71,7 @@ type CandidateKey = (StepOf, Option<u32>);
 
 impl<'a> Expander<'a> {
     pub fn new(
-        keeping: &'a Keeping<'a>,
+        keeping: &'a KeeperGraph<'a>,
         class_objects: &'a ClassObjects,
         anchors: &'a Anchors<'a>,
         group: &'a BitSet,

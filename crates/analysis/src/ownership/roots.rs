@@ -1,7 +1,7 @@
 //! The roots that keep a group of objects, and how much of it each keeps.
 
 use super::anchors::Anchors;
-use super::keeping::Keeping;
+use super::keeping::KeeperGraph;
 use super::paths::MergedStep;
 use super::paths_expand::Expander;
 use ahash::AHashMap;
@@ -39,7 +39,7 @@ impl Tops {
 
     /// The first object that roots hold on the way up from `o`, where each object has one keeper at most. Every object is
     /// looked at once, however often it is asked for.
-    fn of(&mut self, o: ObjectId, keeping: &Keeping<'_>, anchors: &Anchors<'_>) -> Option<ObjectId> {
+    fn of(&mut self, o: ObjectId, keeping: &KeeperGraph<'_>, anchors: &Anchors<'_>) -> Option<ObjectId> {
         let mut way = Vec::new();
         let mut at = o;
         let top = loop {
@@ -68,7 +68,7 @@ impl Tops {
 /// # Errors
 /// When cancelled.
 pub(crate) fn keeping_roots(
-    keeping: &Keeping<'_>,
+    keeping: &KeeperGraph<'_>,
     group: &[ObjectId],
     tops: &mut Tops,
     progress: &Progress,
@@ -107,7 +107,11 @@ pub(crate) fn keeping_roots(
 ///
 /// # Errors
 /// When cancelled.
-pub(crate) fn reaching_kinds(keeping: &Keeping<'_>, group: &BitSet, progress: &Progress) -> Result<Vec<KeepingRoot>> {
+pub(crate) fn reaching_kinds(
+    keeping: &KeeperGraph<'_>,
+    group: &BitSet,
+    progress: &Progress,
+) -> Result<Vec<KeepingRoot>> {
     let heap = keeping.heap();
     progress.begin("Following all roots downwards", heap.object_count() as u64);
     let anchors = Anchors::new(keeping.graph());

@@ -2,7 +2,7 @@
 
 use super::anchors::Anchors;
 use super::fields::FieldNames;
-use super::keeping::{ClassObjects, Keeping};
+use super::keeping::{ClassObjects, KeeperGraph};
 use super::paths::{PathEnd, PathLimits, Paths, StepOf, paths};
 use memory_city_heap::ownership::{Dominators, KeepGraph, KeepRules, ShortestPaths};
 use memory_city_heap::progress::Progress;
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// What a random heap is made of. The first objects stand for types where `mirrors` says so.
 #[derive(Clone, Debug)]
-struct Plan {
+struct RandomHeap {
     type_of: Vec<u32>,
     mirrors: Vec<bool>,
     edges: Vec<(u32, u32)>,
@@ -26,7 +26,7 @@ struct Plan {
 const TYPES: u32 = 6;
 const RULES: KeepRules = KeepRules { soft: true, weak: false, permanent_classes: false };
 
-fn plans() -> impl Strategy<Value = Plan> {
+fn plans() -> impl Strategy<Value = RandomHeap> {
     (6u32..40).prop_flat_map(|n| {
         (
             prop::collection::vec(0..TYPES, n as usize),
@@ -36,7 +36,7 @@ fn plans() -> impl Strategy<Value = Plan> {
             prop::collection::vec((0..n, 0..3u32), 1..4),
             prop::collection::vec(0..n, 1..6),
         )
-            .prop_map(|(type_of, mirrors, edges, referents, roots, group)| Plan {
+            .prop_map(|(type_of, mirrors, edges, referents, roots, group)| RandomHeap {
                 type_of,
                 mirrors,
                 edges,
@@ -47,7 +47,7 @@ fn plans() -> impl Strategy<Value = Plan> {
     })
 }
 
-impl Plan {
+impl RandomHeap {
     fn heap(&self) -> HeapState {
         let mut heap = HeapBuilder::new();
         let of = |name: String| HeapType {
@@ -94,7 +94,7 @@ enum Which {
 }
 
 /// Calls `body` with a graph and its edges, found in a plain way.
-fn with_graph(heap: &HeapState, which: Which, body: impl FnOnce(&Keeping<'_>, &BTreeSet<(u32, u32)>)) {
+fn with_graph(heap: &HeapState, which: Which, body: impl FnOnce(&KeeperGraph<'_>, &BTreeSet<(u32, u32)>)) {
     let graph = KeepGraph::new(heap, RULES);
     let progress = Progress::new();
     let shortest = ShortestPaths::new(heap, RULES, None, &progress).expect("not cancelled");
@@ -120,9 +120,9 @@ fn with_graph(heap: &HeapState, which: Which, body: impl FnOnce(&Keeping<'_>, &B
         }
     }
     let keeping = match which {
-        Which::All => Keeping::All(&graph),
-        Which::Shortest => Keeping::Shortest(&graph, &shortest),
-        Which::Owners => Keeping::Owners(&graph, &owners, &shortest),
+        Which::All => KeeperGraph::All(&graph),
+        Which::Shortest => KeeperGraph::Shortest(&graph, &shortest),
+        Which::Owners => KeeperGraph::Owners(&graph, &owners, &shortest),
     };
     body(&keeping, &edges);
 }
@@ -159,9 +159,9 @@ fn above_of(found: &Paths, at: usize) -> impl Iterator<Item = usize> + '_ {
 fn check(
     heap: &HeapState,
     found: &Paths,
-    keeping: &Keeping<'_>,
+    keeping: &KeeperGraph<'_>,
     edges: &BTreeSet<(u32, u32)>,
-    plan: &Plan,
+    plan: &RandomHeap,
     least: u64,
 ) {
     let group: HashSet<u32> = plan.group.iter().copied().collect();
@@ -289,7 +289,7 @@ proptest! {
     /// Of one object that a root reaches, a way up to a root is always found.
     #[test]
     fn the_way_to_a_root_is_found(plan in plans(), o: prop::sample::Index, which in 0usize..3) {
-        let plan = Plan { group: vec![o.index(plan.type_of.len()) as u32], ..plan };
+        let plan = RandomHeap { group: vec![o.index(plan.type_of.len()) as u32], ..plan };
         let heap = plan.heap();
         let group = plan.group();
         with_graph(&heap, [Which::All, Which::Shortest, Which::Owners][which], |keeping, edges| {
@@ -352,9 +352,9 @@ fn a_long_list_is_two_steps() {
         let shortest = ShortestPaths::new(&heap, RULES, Some(&group), &progress).expect("paths");
         let owners = Dominators::new(&heap, RULES, &progress).expect("a tree");
         let keeping = match which {
-            Which::All => Keeping::All(&graph),
-            Which::Shortest => Keeping::Shortest(&graph, &shortest),
-            Which::Owners => Keeping::Owners(&graph, &owners, &shortest),
+            Which::All => KeeperGraph::All(&graph),
+            Which::Shortest => KeeperGraph::Shortest(&graph, &shortest),
+            Which::Owners => KeeperGraph::Owners(&graph, &owners, &shortest),
         };
         let found = paths(&keeping, &group, ALL, &heap, &progress).expect("not cancelled");
         let names = found.steps.iter().map(|s| match s.of {

@@ -9,17 +9,17 @@ use rustc_hash::FxHashMap;
 
 /// References and roots that are thought away.
 #[derive(Clone, Debug, Default)]
-pub struct Cut {
+pub struct CutSet {
     /// How many of the references from one object to another.
     references: FxHashMap<(ObjectId, ObjectId), u32>,
     /// Numbers of roots in [`HeapState::roots`].
     roots: rustc_hash::FxHashSet<u32>,
 }
 
-impl Cut {
+impl CutSet {
     /// Nothing is cut.
-    pub fn new() -> Cut {
-        Cut::default()
+    pub fn new() -> CutSet {
+        CutSet::default()
     }
 
     /// Cuts one more reference from an object to another, of those that keep.

@@ -28,7 +28,7 @@ pub struct Dominators {
     /// By number: their shallow bytes.
     bytes: Vec<u64>,
     /// Made when somebody asks for the first time.
-    children: OnceLock<Children>,
+    children: OnceLock<OwnedRows>,
 }
 
 impl Dominators {
@@ -106,7 +106,7 @@ impl Dominators {
 
     fn owned_numbers(&self, owner: Option<ObjectId>) -> &[u32] {
         let n = self.number.len() as u32;
-        let children = self.children.get_or_init(|| Children::new(&self.above, &self.order, n, &self.bytes));
+        let children = self.children.get_or_init(|| OwnedRows::new(&self.above, &self.order, n, &self.bytes));
         let at = owner.map_or(0, |o| self.number[o.0 as usize]);
         // What no root reaches has no number, and owns nothing.
         if at == 0 && owner.is_some() { &[] } else { children.of(at) }
@@ -139,15 +139,15 @@ impl Dominators {
 }
 
 /// The tree downwards, without the nodes of types: what these own lies below whatever owns them.
-struct Children {
+struct OwnedRows {
     /// By number, and one more: where its children begin.
     start: Vec<u32>,
     /// Numbers, the largest first in each row.
     all: Vec<u32>,
 }
 
-impl Children {
-    fn new(above: &[u32], order: &[u32], n: u32, bytes: &[u64]) -> Children {
+impl OwnedRows {
+    fn new(above: &[u32], order: &[u32], n: u32, bytes: &[u64]) -> OwnedRows {
         let is_object = |at: usize| order[at] < n;
         let owner = |at: usize| {
             let mut up = above[at] as usize;
@@ -180,7 +180,7 @@ impl Children {
                 false => row.sort_unstable_by_key(first),
             }
         }
-        Children { start, all }
+        OwnedRows { start, all }
     }
 
     fn of(&self, at: u32) -> &[u32] {
@@ -188,7 +188,7 @@ impl Children {
     }
 }
 
-/// Children from which on it pays to sort on several cores.
+/// OwnedRows from which on it pays to sort on several cores.
 const LONG_ROW: usize = 1 << 14;
 
 /// A depth-first walk from the roots.

@@ -1,6 +1,6 @@
 //! Who keeps what alive: what a reference keeps ([`KeepRules`]), the graph that follows ([`KeepGraph`]), which object alone
 //! owns which ([`Dominators`]), what groups of objects reach and retain ([`GroupClosures`]) and what any set of objects does
-//! ([`ObjectClosures`]), the shortest way to each object ([`ShortestPaths`]), and what goes when something is cut ([`Cut`]).
+//! ([`ObjectClosures`]), the shortest way to each object ([`ShortestPaths`]), and what goes when something is cut ([`CutSet`]).
 //!
 //! Groups are numbers here; nothing knows names and trees.
 
@@ -19,7 +19,7 @@ mod tests;
 mod unrecorded;
 
 pub use closures::{GroupAmounts, GroupClosures, ObjectGroups};
-pub use cut::Cut;
+pub use cut::CutSet;
 pub use dominators::Dominators;
 pub use graph::KeepGraph;
 pub use rules::KeepRules;

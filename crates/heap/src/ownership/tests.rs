@@ -2,7 +2,7 @@
 
 use super::sets::SetLimits;
 use super::{
-    Cut, Dominators, GroupAmounts, GroupClosures, KeepGraph, KeepRules, ObjectClosures, ObjectGroups, ShortestPaths,
+    CutSet, Dominators, GroupAmounts, GroupClosures, KeepGraph, KeepRules, ObjectClosures, ObjectGroups, ShortestPaths,
     unrecorded,
 };
 use crate::progress::Progress;
@@ -230,7 +230,7 @@ proptest! {
         let rules = KeepRules { soft, weak, permanent_classes: false };
         let heap = plan.heap();
         let mut edges = plan.edges(rules);
-        let mut cut = Cut::new();
+        let mut cut = CutSet::new();
         for index in cut_edges {
             if edges.is_empty() {
                 break;

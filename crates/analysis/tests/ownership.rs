@@ -1,0 +1,177 @@
+//! Who keeps what alive, on the sample: paths, owners, cuts and the dominator tree name the list that grows, by one count.
+
+use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings, TimeWindow};
+use memory_city_analysis::group::GroupOptions;
+use memory_city_analysis::ownership::chain::Owners;
+use memory_city_analysis::tabular::{Cell, ResultTable};
+use memory_city_analysis::timeline::{Amount, Source};
+use memory_city_heap::error::Error;
+use memory_city_heap::progress::Progress;
+use memory_city_testing::root;
+
+/// Persons in the last dump, each with a node of the list and two strings.
+const PERSONS: u64 = 12_400;
+const PERSON: &str = "Heap#register.model.Person";
+
+fn sample() -> Source {
+    Source::open(&[root().join("sample-data/person-leak")], "type", GroupOptions::default(), &Progress::new())
+        .expect("the sample")
+}
+
+fn run(source: &Source, id: &str, given: &[(&str, &str)]) -> Result<Findings, Error> {
+    let analysis = AnalysisRegistry::built_in().get(id).expect(id);
+    let arguments = Arguments::parse(&analysis.describe(), given.iter().copied()).expect("arguments");
+    analyses::run(&*analysis, source, TimeWindow::whole(source.timeline()), &arguments, &Progress::new())
+}
+
+fn cell<'a>(table: &'a ResultTable, row: usize, column: &str) -> &'a Cell {
+    &table.rows[row].cells[table.header.column(column).unwrap_or_else(|| panic!("no column {column}"))]
+}
+
+fn number(table: &ResultTable, row: usize, column: &str) -> u64 {
+    match cell(table, row, column) {
+        Cell::Number(n) => *n,
+        other => panic!("{column}: {other:?}"),
+    }
+}
+
+/// The rows of one kind, as texts of one column.
+fn texts(table: &ResultTable, kind: &str, column: &str) -> Vec<String> {
+    let is = |row: &usize| table.header.kinds[table.rows[*row].kind].id == kind;
+    (0..table.rows.len()).filter(is).map(|row| cell(table, row, column).plain()).collect()
+}
+
+#[test]
+fn paths_lead_from_the_persons_to_the_static_field() {
+    let source = sample();
+    for kind in ["interesting", "shortest", "owners"] {
+        let found = run(&source, "paths", &[("group", PERSON), ("kind", kind)]).expect("paths");
+        let paths = &found.tables[0];
+        let steps = texts(paths, "step", "step");
+        assert_eq!(steps[0], "java.util.LinkedList$Node.item", "{kind}");
+        assert!(steps[1..].iter().all(|step| step.starts_with("java.util.LinkedList.")), "{kind}: {steps:?}");
+        let roots = texts(paths, "root", "step");
+        assert!(!roots.is_empty() && roots.iter().all(|r| r == "Static field: register.store.PersonRegistry.PERSONS"));
+        // The group and its nodes: all of it, each object once.
+        for (row, objects) in [(0, PERSONS), (1, PERSONS), (2, 1)] {
+            assert_eq!(number(paths, row, "objects"), objects, "{kind}");
+        }
+        assert_eq!(number(paths, 1, "reached"), PERSONS);
+        // The list falls into those nodes to which it is nearest from either end, where only shortest paths count.
+        let halves = texts(paths, "step", "reached")[1..].iter().map(|n| n.parse::<u64>().expect("a number"));
+        match kind {
+            "shortest" => assert_eq!(halves.sum::<u64>(), PERSONS),
+            _ => assert!(halves.into_iter().all(|n| n == PERSONS)),
+        }
+        let nearest = texts(&found.tables[1], "root", "root");
+        assert_eq!(nearest, ["Static field: register.store.PersonRegistry.PERSONS"]);
+    }
+}
+
+#[test]
+fn several_keys_are_one_group() {
+    let source = sample();
+    let both = format!("{PERSON} + Heap#java.util.LinkedList$Node");
+    let found = run(&source, "paths", &[("group", &both)]).expect("paths");
+    assert_eq!(number(&found.tables[0], 0, "objects"), 2 * PERSONS);
+    let refused = run(&source, "paths", &[("group", "Heap#Nobody")]).expect_err("there is no such group");
+    assert!(refused.to_string().contains("Heap#Nobody"), "{refused}");
+}
+
+/// Cutting the field frees what the list retains, which is what the biggest of all objects but its class retains: three
+/// ways to one number.
+#[test]
+fn what_is_cut_is_what_the_owner_retains() {
+    let source = sample();
+    let cut = run(&source, "cut", &[("cut", "register.store.PersonRegistry.PERSONS")]).expect("a cut");
+    let freed = &cut.tables[0];
+    let sum = |column: &str| (0..freed.rows.len()).map(|row| number(freed, row, column)).sum::<u64>();
+    // Person, node, two strings with their bytes; and the list.
+    assert_eq!(sum("objects"), 6 * PERSONS + 1);
+    let biggest = run(&source, "biggest", &[("top", "2")]).expect("objects");
+    let biggest = &biggest.tables[0];
+    assert_eq!(cell(biggest, 1, "type").plain(), "java.util.LinkedList");
+    assert_eq!(cell(biggest, 1, "owners").plain(), "Static field: register.store.PersonRegistry.PERSONS");
+    assert_eq!(number(biggest, 1, "retained"), sum("bytes"));
+    assert_eq!(number(biggest, 1, "retained_objects"), sum("objects"));
+
+    let list = cell(biggest, 1, "object").plain();
+    let class = cell(biggest, 0, "object").plain();
+    let between = run(&source, "cut", &[("cut", &format!("{class} -> {list}"))]).expect("a cut");
+    assert_eq!(between.tables[0].rows, freed.rows, "a field is the references it consists of");
+    let items = run(&source, "cut", &[("cut", "java.util.LinkedList$Node.item")]).expect("a cut");
+    let persons = (0..items.tables[0].rows.len())
+        .find(|&row| cell(&items.tables[0], row, "type").plain() == "register.model.Person")
+        .expect("persons");
+    assert_eq!(number(&items.tables[0], persons, "objects"), PERSONS);
+
+    for nonsense in ["no.such.Class.field", "0x1 -> 0x2", "nonsense", &format!("{list} -> {class}")] {
+        run(&source, "cut", &[("cut", nonsense)]).expect_err(nonsense);
+    }
+}
+
+#[test]
+fn the_dominator_tree_unfolds_to_what_is_retained() {
+    let source = sample();
+    let top = |given: &[(&str, &str)]| run(&source, "dominators", given).expect("a tree").tables.remove(0);
+    let history = source.heaps().expect("dumps");
+    let last = source.timeline().times() - 1;
+    let (_, tree) = history.dominators(last, Default::default(), &Progress::new()).expect("a tree");
+    // Whatever is listed and what is not: all that roots keep.
+    for by in ["object", "type"] {
+        let table = top(&[("depth", "1"), ("by", by), ("top", "7")]);
+        let sum = |column: &str| (0..table.rows.len()).map(|row| number(&table, row, column)).sum::<u64>();
+        let total = tree.total();
+        assert_eq!((sum("retained"), sum("retained_objects")), (total.bytes, total.objects), "{by}");
+    }
+    let deep = top(&[("depth", "3"), ("top", "3"), ("most", "5")]);
+    assert_eq!(deep.rows.len(), 5);
+    assert!(deep.left_out.as_ref().is_some_and(|(rows, _)| *rows > 0), "what is cut is counted");
+}
+
+#[test]
+fn the_chain_of_owners_ends_here() {
+    let source = sample();
+    let history = source.heaps().expect("dumps");
+    let timeline = source.timeline();
+    let person = timeline.find(PERSON).expect("persons");
+    let progress = Progress::new();
+    let owners = Owners::new(history, timeline.times() - 1, &progress).expect("owners");
+    let chain = owners.chains(0, &[person], false, 20, &progress).expect("a chain").remove(0);
+    assert_eq!(chain.end, "here: held by Static field: register.store.PersonRegistry.PERSONS");
+    assert_eq!(chain.about.objects, PERSONS);
+    let steps: Vec<(&str, u64, u64)> =
+        chain.steps.iter().map(|step| (step.of.as_str(), step.objects, step.keeps.objects)).collect();
+    assert_eq!(steps, [("java.util.LinkedList$Node", PERSONS, PERSONS), ("java.util.LinkedList", 1, PERSONS)]);
+    let keys: Vec<String> = chain.steps.iter().filter_map(|s| s.node).map(|n| timeline.key(n)).collect();
+    assert_eq!(keys, ["Heap#java.util.LinkedList$Node", "Heap#java.util.LinkedList"], "each step is a group");
+    let root = ("Static field: register.store.PersonRegistry.PERSONS".to_owned(), Amount { ..chain.about });
+    assert_eq!(chain.roots, [root]);
+}
+
+/// In a trace only what came within the window counts.
+#[test]
+fn of_a_trace_the_chain_is_about_what_came() {
+    let path = root().join("tests/data/anttracks/person-leak-g1");
+    let progress = Progress::new();
+    let source = Source::open(&[path], "type", GroupOptions::default(), &progress).expect("a trace");
+    let history = source.heaps().expect("a trace");
+    let timeline = source.timeline();
+    let last = timeline.times() - 1;
+    let person = timeline.nodes().find(|&n| timeline.name(n).ends_with("Person")).expect("persons");
+    let owners = Owners::new(history, last, &progress).expect("owners");
+    let all = timeline.amount(last, person).objects;
+    let mut before = u64::MAX;
+    for from in 0..last {
+        let chain = owners.chains(from, &[person], false, 20, &progress).expect("a chain").remove(0);
+        // Persons are never freed: what came is the difference.
+        let came = all - timeline.amount(from, person).objects;
+        if came > 0 {
+            assert_eq!((chain.only_new, chain.about.objects), (true, came), "from {from}");
+        } else {
+            assert_eq!((chain.only_new, chain.about.objects), (false, all), "from {from}");
+        }
+        assert!(came <= before);
+        before = came;
+    }
+}

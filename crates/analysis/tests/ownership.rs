@@ -58,10 +58,11 @@ fn paths_lead_from_the_persons_to_the_static_field() {
         }
         assert_eq!(number(paths, 1, "reached"), PERSONS);
         // The list falls into those nodes to which it is nearest from either end, where only shortest paths count.
-        let halves = texts(paths, "step", "reached")[1..].iter().map(|n| n.parse::<u64>().expect("a number"));
+        let reached = texts(paths, "step", "reached");
+        let halves = reached[1..].iter().map(|n| n.parse::<u64>().expect("a number"));
         match kind {
             "shortest" => assert_eq!(halves.sum::<u64>(), PERSONS),
-            _ => assert!(halves.into_iter().all(|n| n == PERSONS)),
+            _ => assert!({ halves }.all(|n| n == PERSONS)),
         }
         let nearest = texts(&found.tables[1], "root", "root");
         assert_eq!(nearest, ["Static field: register.store.PersonRegistry.PERSONS"]);

@@ -6,8 +6,10 @@ use crate::ownership::{
     has_elements, owner_paths,
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
+use crate::group::Reads;
 use crate::timeline::{History, Source, Unit, key_of};
-use memory_city_heap::error::Result;
+use memory_city_formats::event::GcKind;
+use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId};
@@ -22,11 +24,14 @@ struct Leak;
 
 impl Example {
     /// What is said after the path: the collection on it, with its elements.
-    fn text(&self) -> String {
+    fn text(&self, grew: bool) -> String {
         let mut text = String::new();
         let of = self.path.as_ref().and_then(|path| path.filled.as_ref()).map(|filled| &filled.of);
         if let (Some(of), Some((first, last))) = (of, self.filled) {
-            text.push_str(&format!("; this {of} has {} elements ({} at first)", count_text(last), count_text(first)));
+            text.push_str(&format!("; this {of} has {} elements", count_text(last)));
+            if grew {
+                text.push_str(&format!(" ({} at first)", count_text(first)));
+            }
         }
         if let Some((of, count)) = &self.about {
             text.push_str(&format!("; {} of them are about {of}", count_text(*count)));
@@ -50,8 +55,8 @@ impl Analysis for Leak {
             explanation: "Where the heap grows: the growth of retained bytes is followed down the owners (what alone \
                 keeps objects alive, by static field, thread and type) to the deepest place that still holds most of it \
                 and fans out into many like elements. What grew once and then stayed is not told. Looks at the first and \
-                last point in time and some between.",
-            needs: &[Need::TwoTimes, Need::Objects],
+                last point in time and some between; of one point in time it tells what fills the heap.",
+            needs: &[Need::Objects],
             parameters: vec![
                 Parameter {
                     id: "times",
@@ -111,23 +116,23 @@ impl Analysis for Leak {
             most: arguments.number("follow") as f64 / 100.0,
             ..AccumulationRules::default()
         };
-        let times = spread(window, arguments.count("times"));
-        let mut history = OwnerHistory::default();
-        for &time in &times {
-            progress.check()?;
-            history.add(&*heaps.owners(time, keep, progress)?.1);
-        }
+        let (mut answers, mut notes) = (Vec::new(), Vec::new());
+        let times = spread(&worth_a_look(document, window, &mut notes), arguments.count("times"));
+        let (times, history) = look(document, heaps, &times, keep, &mut notes, progress)?;
+        let [from, to] = [times.first(), times.last()].map(|t| t.copied().unwrap_or(window.to));
+        let (window, grew) = (TimeWindow { from, to }, times.len() > 1);
         let points = accumulations(&history, rules);
         let listed = &points[..points.len().min(arguments.count("top"))];
         let examples = examples(heaps, window, keep, &history, listed, progress)?;
-        let (mut answers, mut notes) = (Vec::new(), Vec::new());
         for (point, example) in listed.iter().zip(&examples) {
-            answers.push(sentence(&history, point));
+            answers.push(if grew { sentence(&history, point) } else { filling(&history, point) });
             if let Some(path) = &example.path {
-                answers.push(format!("    {}{}", path.text(), example.text()));
+                answers.push(format!("    {}{}", path.text(), example.text(grew)));
             }
         }
-        if listed.is_empty() {
+        if listed.is_empty() && !grew {
+            answers.push("Nothing stands out: no place fills much of the heap with elements of its own.".to_owned());
+        } else if listed.is_empty() {
             answers.push(match nothing(&history) {
                 0.. => "Nothing accumulates: no place grows and still does at the end.".to_owned(),
                 less => {
@@ -145,7 +150,7 @@ impl Analysis for Leak {
         let table = ResultTable {
             header: TableHeader {
                 id: "leaks".into(),
-                title: "Where the heap grows".into(),
+                title: if grew { "Where the heap grows".into() } else { FILLS.into() },
                 columns: columns(),
                 ..TableHeader::default()
             },
@@ -153,7 +158,8 @@ impl Analysis for Leak {
             left_out,
             empty_text: "No place.".into(),
         };
-        Ok(Findings { answers, tables: vec![table], notes, ..Findings::default() })
+        let title = (!grew).then_some(FILLS);
+        Ok(Findings { title, answers, tables: vec![table], notes, ..Findings::default() })
     }
 }
 
@@ -161,14 +167,72 @@ fn nothing(history: &OwnerHistory) -> i64 {
     history.places().first().map_or(0, |heap| heap.growth())
 }
 
-/// Some points in time of a window, evenly spread, both ends among them.
-fn spread(window: TimeWindow, most: usize) -> Vec<usize> {
-    let steps = window.to - window.from;
+/// The title where there is one point in time.
+const FILLS: &str = "What fills the heap";
+
+/// Some of these points in time, evenly spread, both ends among them.
+fn spread(times: &[usize], most: usize) -> Vec<usize> {
+    let steps = times.len().saturating_sub(1);
     let wanted = steps.min(most.max(2) - 1);
-    let mut times: Vec<usize> =
-        (0..=wanted).map(|i| window.from + if wanted == 0 { 0 } else { i * steps / wanted }).collect();
-    times.dedup();
-    times
+    (0..=wanted).filter_map(|i| times.get(if wanted == 0 { 0 } else { i * steps / wanted }).copied()).collect()
+}
+
+/// The points in time worth a look. At the start of a garbage collection what is dead still counts; after one of a part of
+/// the heap what is dead in the other part does, so that the ends of collections of all of it tell most, if there are some.
+fn worth_a_look(document: &Source, window: TimeWindow, notes: &mut Vec<String>) -> Vec<usize> {
+    let gc = |t: &usize| document.timeline().points()[*t].gc.as_ref();
+    let full = |t: &usize| gc(t).is_some_and(|gc| gc.end && gc.kind == GcKind::Major);
+    let all: Vec<usize> = window.times().collect();
+    let fulls: Vec<usize> = all.iter().copied().filter(full).collect();
+    if fulls.len() >= ENOUGH && fulls.len() < all.len() {
+        notes.push(format!("Looked at the ends of the {} collections of the whole heap alone.", fulls.len()));
+        return fulls;
+    }
+    let ends: Vec<usize> = all.iter().copied().filter(|t| gc(t).is_none_or(|gc| gc.end)).collect();
+    if ends.is_empty() { all } else { ends }
+}
+
+/// Points in time that tell a leak from what grows once.
+const ENOUGH: usize = 3;
+
+/// The owners at some points in time: which were looked at, and what they hold. One time alone is compared with nothing.
+fn look(
+    document: &Source,
+    heaps: &History,
+    times: &[usize],
+    rules: KeepRules,
+    notes: &mut Vec<String>,
+    progress: &Progress,
+) -> Result<(Vec<usize>, OwnerHistory)> {
+    let mut needs = Reads::REFERENCES;
+    needs.set(Reads::ROOTS, !document.is_recorded());
+    let (mut looked, mut lacks) = (Vec::new(), Reads::empty());
+    let mut history = if times.len() == 1 { OwnerHistory::after_nothing() } else { OwnerHistory::default() };
+    for &time in times {
+        progress.check()?;
+        let missing = needs.difference(Reads::known_of(&*heaps.heap(time, progress)?));
+        if !missing.is_empty() {
+            lacks |= missing;
+            continue;
+        }
+        history.add(&*heaps.owners(time, rules, progress)?.1);
+        looked.push(time);
+    }
+    if looked.is_empty() || looked.len() == 1 && times.len() > 1 {
+        return Err(Error::Unusable {
+            what: format!("Who owns what cannot be found: that needs {}, which the input does not hold", lacks.names()),
+            remedy: "Take a heap dump, or record a trace with references and GC roots".into(),
+        });
+    }
+    if looked.len() < times.len() {
+        let n = times.len() - looked.len();
+        notes.push(format!("Passed over {n} of {} points in time: without {}.", times.len(), lacks.names()));
+    }
+    if history.too_deep() > 0 {
+        let n = count_text(history.too_deep());
+        notes.push(format!("{n} objects lie below more owners than are told apart: they count with the last of these."));
+    }
+    Ok((looked, history))
 }
 
 /// What is shown of a place besides its name.
@@ -270,6 +334,26 @@ fn owner_key(history: &OwnerHistory, place: u32) -> String {
     key_of(&heap.into_iter().chain(names.iter().map(|name| &**name)).collect::<Vec<_>>())
 }
 
+/// As [`sentence`], at one point in time: what there is, not what came.
+fn filling(history: &OwnerHistory, point: &Accumulation) -> String {
+    let at = |place: u32| &history.places()[place as usize];
+    let place = place_text(history, point.place);
+    let (count, bytes) = (count_text(point.count.1), bytes_text(point.bytes.1));
+    let holds = match &point.elements {
+        Elements::Below(below) => {
+            let kind = |&p: &u32| format!("{} {}", count_text(ends(&at(p).held, |h| h.heads).1), at(p).name);
+            let mut kinds: Vec<String> = below.iter().take(KINDS).map(kind).collect();
+            if below.len() > KINDS {
+                kinds.push(format!("{} other kinds", below.len() - KINDS));
+            }
+            format!("holds {}", kinds.join(", "))
+        }
+        Elements::Own => format!("are {count} objects"),
+        Elements::Larger => "is large".to_owned(),
+    };
+    format!("{place} {holds}: {bytes}, {:.0} % of the heap", 100.0 * point.share)
+}
+
 fn elements_text(history: &OwnerHistory, point: &Accumulation) -> String {
     let at = |place: u32| &history.places()[place as usize];
     match &point.elements {
@@ -362,7 +446,7 @@ mod tests {
             (0, 100, 3, vec![0, 50, 100]),
             (3, 3, 5, vec![3]),
         ] {
-            assert_eq!(spread(TimeWindow { from, to }, most), expected);
+            assert_eq!(spread(&(from..=to).collect::<Vec<_>>(), most), expected);
         }
     }
 }

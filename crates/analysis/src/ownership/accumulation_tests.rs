@@ -25,27 +25,23 @@ impl Invented {
             own: Amount { objects, bytes },
             total: Amount { objects, bytes },
             heads: objects,
-            largest: None,
+            largest: Some((ObjectId(at), (bytes as f64 * largest) as u64)),
         };
-        let bytes = held.last().map_or(0, |h| h.1) as f64 * largest;
-        let mut held: Vec<Holding> = held.iter().map(holding).collect();
+        let held: Vec<Holding> = held.iter().map(holding).collect();
         let mut above = parent;
         loop {
             let up = &mut self.places[above as usize];
-            up.held.iter_mut().zip(&held).for_each(|(up, held)| up.total += held.total);
-            // One object there retains what is below.
-            let last = up.held.last().map_or(0, |h| h.total.bytes);
-            let one = above != 0 && up.held.last().is_some_and(|h| h.heads == 1);
-            if let Some(at) = up.held.last_mut() {
-                at.largest = one.then_some((ObjectId(above), last));
+            for (up, held) in up.held.iter_mut().zip(&held) {
+                up.total += held.total;
+                // One object there retains what is below.
+                if above != 0 && up.heads == 1 {
+                    up.largest = Some((ObjectId(above), up.total.bytes));
+                }
             }
             if above == 0 {
                 break;
             }
             above = up.parent;
-        }
-        if let Some(last) = held.last_mut() {
-            last.largest = Some((ObjectId(at), bytes as u64));
         }
         self.places.push(PlaceOverTime { parent, name: name.into(), held });
         at
@@ -175,9 +171,7 @@ fn growth_is_followed_into_one_large_element_among_small_ones() {
     heap.place(list, "com.acme.Event", &counts(&[100, 3000, 6000, 9000]), 0.001);
     // One part, and one list, retain nearly all of it.
     for place in [parts, list] {
-        if let Some(last) = heap.places[place as usize].held.last_mut() {
-            last.largest = Some((ObjectId(place), 890_000));
-        }
+        heap.places[place as usize].held[3].largest = Some((ObjectId(place), 890_000));
     }
     let found = heap.points();
     assert_eq!(found.len(), 1, "{found:?}");

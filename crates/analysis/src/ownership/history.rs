@@ -52,6 +52,11 @@ pub struct OwnerHistory {
 }
 
 impl OwnerHistory {
+    /// The heap at a time when there was nothing: compared with it, all that a later time holds is growth.
+    pub fn after_nothing() -> OwnerHistory {
+        OwnerHistory { times: 1, ..OwnerHistory::default() }
+    }
+
     /// Adds the tree of a later time. Linear in its nodes.
     pub fn add(&mut self, tree: &OwnerTree) {
         let empty = vec![Holding::default(); self.times];

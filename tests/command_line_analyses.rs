@@ -53,7 +53,11 @@ fn the_report_says_the_same_in_every_form() {
     assert_eq!(report["version"], 2);
     assert_eq!(report["grouping"], "package-type");
     assert_eq!(report["warnings"], Value::Array(vec![]));
-    let growth = &report["analyses"][1];
+    let leak = &report["analyses"][0];
+    assert_eq!(leak["id"], "leak");
+    assert!(text.starts_with("WHAT LEAKS\n  register.store.PersonRegistry.PERSONS"), "{text}");
+    assert_eq!(leak["answers"][0].as_str().map(str::trim), text.lines().nth(1).map(str::trim));
+    let growth = &report["analyses"][2];
     assert_eq!((&growth["id"], &growth["arguments"]["metric"]), (&"growth".into(), &"objects".into()));
     let table = &growth["tables"][0];
     let rows = table["rows"].as_array().expect("rows");
@@ -96,7 +100,7 @@ fn one_analysis_is_run_with_its_parameters() {
         json(&["analyse", "growth", SAMPLE, "-p", "top=1", "-p", "referrers=0", "--to", "5", "--format", "json"]);
     assert_eq!((&growth["from"], &growth["to"]), (&1.into(), &5.into()));
     assert_eq!(growth["analyses"][0]["arguments"]["referrers"], 0);
-    assert!(printed(&["analyse", "growth", SAMPLE]).contains("upwards: held by"));
+    assert!(printed(&["analyse", "growth", SAMPLE]).contains("upwards: here: held by"));
 }
 
 #[test]
@@ -157,7 +161,7 @@ fn the_tree_is_a_table() {
 #[test]
 fn what_is_wrong_is_said() {
     for (arguments, code, part) in [
-        (&["report", SAMPLE, "--metric", "deep"][..], 1, "Use one of: objects, bytes"),
+        (&["report", SAMPLE, "--metric", "depth"][..], 1, "Use one of: objects, bytes"),
         (&["report", SAMPLE, "--to", "17"], 1, "from 1 to 16"),
         (&["report", SAMPLE, "--tree", "--sort", "size"], 1, "Use one of: name, role, objects, bytes"),
         (&["report", SAMPLE, "--tree", "--where", "grwth > 1"], 1, "grwth > 1\n  ^ there is no column grwth"),

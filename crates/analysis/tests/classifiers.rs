@@ -873,7 +873,7 @@ fn call_chains_are_told_by_package_caller_domain_and_feature() {
         type_of: vec![0; 5],
         length: vec![NO_LENGTH; 5],
         addresses: addresses.finish(),
-        incoming: outgoing.transpose(),
+        referents: Default::default(),
         outgoing,
         roots: Vec::new(),
         sites: (0..5).collect(),

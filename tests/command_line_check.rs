@@ -123,7 +123,11 @@ fn test_cases(file: &Path) -> Vec<(String, Option<String>)> {
             Event::Start(start) => {
                 let attribute = |name: &str| {
                     let found = start.try_get_attribute(name).expect("attributes")?;
-                    Some(quick_xml::escape::unescape(std::str::from_utf8(&found.value).expect("text")).expect("text").into_owned())
+                    Some(
+                        quick_xml::escape::unescape(std::str::from_utf8(&found.value).expect("text"))
+                            .expect("text")
+                            .into_owned(),
+                    )
                 };
                 match start.name().as_ref() {
                     b"testcase" => cases.push((attribute("name").expect("a name"), None)),
@@ -157,8 +161,20 @@ fn limits_of_growth() {
 fn limits_of_what_is_retained_are_exact_and_need_one_dump() {
     // What the table of the tree says of the type.
     let table = json(
-        &["report", LAST, "--grouping", "type", "--tree", "--leaves", "--metrics", "retained", "--format", "json", "--where",
-            "name = \"register.model.Person\""],
+        &[
+            "report",
+            LAST,
+            "--grouping",
+            "type",
+            "--tree",
+            "--leaves",
+            "--metrics",
+            "retained",
+            "--format",
+            "json",
+            "--where",
+            "name = \"register.model.Person\"",
+        ],
         0,
     );
     let retained = table["analyses"][0]["tables"][0]["rows"][0]["values"]["retained"].as_u64().expect("a number");
@@ -188,7 +204,8 @@ fn limits_of_what_is_retained_are_exact_and_need_one_dump() {
 fn every_limit_is_a_test_case() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("limits.xml");
-    let limits = ["--max-growth", "5%", "--max-retained", "byte[] > 1GB", "--max-retained", "register.model.Person > 1kB"];
+    let limits =
+        ["--max-growth", "5%", "--max-retained", "byte[] > 1GB", "--max-retained", "register.model.Person > 1kB"];
     let file_text = file.to_string_lossy();
     let (code, text, error) = run(&[&["check", SAMPLE, "--junit", &file_text], &limits[..]].concat());
     assert_eq!(code, 3, "{text}{error}");

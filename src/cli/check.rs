@@ -177,6 +177,20 @@ mod tests {
         };
         let mut xml = Vec::new();
         junit(&report, &mut xml).expect("it is written");
-        insta::assert_snapshot!(String::from_utf8(xml).expect("text"), @"");
+        insta::assert_snapshot!(String::from_utf8(xml).expect("text"), @r#"
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites tests="2" failures="1" errors="0">
+          <testsuite name="memory-city check" tests="2" failures="1" errors="0">
+            <testcase classname="memory-city.max-retained" name="Nothing with List&lt;int&gt; &gt; 5 &amp; &quot;more&quot;">
+              <system-out>small
+        3 in a.B.all › x�y</system-out>
+            </testcase>
+            <testcase classname="memory-city.max-retained" name="Nothing with List&lt;int&gt; &gt; 5 &amp; &quot;more&quot;">
+              <failure type="max-retained" message="&lt;large&gt; ]]&gt;">&lt;large&gt; ]]&gt;
+        3 in a.B.all › x�y</failure>
+            </testcase>
+          </testsuite>
+        </testsuites>
+        "#);
     }
 }

@@ -1,12 +1,12 @@
 //! What leaks: the places where retained bytes accumulate over time, who owns them, and what they fill up with.
 
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use crate::group::Reads;
 use crate::ownership::{
     Accumulation, AccumulationRules, Elements, Filled, Holding, OwnerHistory, OwnerPath, accumulations, ends, filled,
     has_elements, owner_paths,
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
-use crate::group::Reads;
 use crate::timeline::{History, Source, Unit, key_of};
 use memory_city_formats::event::GcKind;
 use memory_city_heap::error::{Error, Result};
@@ -230,7 +230,8 @@ fn look(
     }
     if history.too_deep() > 0 {
         let n = count_text(history.too_deep());
-        notes.push(format!("{n} objects lie below more owners than are told apart: they count with the last of these."));
+        notes
+            .push(format!("{n} objects lie below more owners than are told apart: they count with the last of these."));
     }
     Ok((looked, history))
 }

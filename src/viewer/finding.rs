@@ -29,7 +29,7 @@ const OWNERS: &str = "owner";
 
 /// The place where most accumulates, in words.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Leak {
+pub struct LeakFinding {
     /// Who owns what grows.
     pub place: String,
     /// What it fills up with.
@@ -61,7 +61,7 @@ pub enum Known {
     /// It is being found out.
     Looking(Job<Result<Findings>>),
     /// Something leaks.
-    Leaks(Box<Leak>),
+    Leaks(Box<LeakFinding>),
     /// Nothing does: why.
     Healthy(String),
     /// It could not be found out: why.
@@ -108,9 +108,9 @@ impl Finding {
     }
 }
 
-impl Leak {
+impl LeakFinding {
     /// The first place that the analysis names.
-    fn of(findings: &Findings) -> Option<Leak> {
+    fn of(findings: &Findings) -> Option<LeakFinding> {
         let table = findings.tables.iter().find(|table| table.header.id == TABLE)?;
         let row = table.rows.first()?;
         let cell = |id: &str| table.header.column(id).and_then(|at| row.cells.get(at));
@@ -123,7 +123,7 @@ impl Leak {
             _ => 0.0,
         };
         let left_out = table.left_out.as_ref().map_or(0, |(n, _)| *n);
-        Some(Leak {
+        Some(LeakFinding {
             place: text("place"),
             elements: text("elements"),
             counts: (text("first"), text("last")),
@@ -162,7 +162,7 @@ pub fn owners_offered(source: &Source) -> std::result::Result<(), String> {
 
 fn known(outcome: std::result::Result<Result<Findings>, String>) -> Known {
     match outcome {
-        Ok(Ok(findings)) => match Leak::of(&findings) {
+        Ok(Ok(findings)) => match LeakFinding::of(&findings) {
             Some(leak) => Known::Leaks(Box::new(leak)),
             None => Known::Healthy(findings.answers.first().cloned().unwrap_or_else(|| "Nothing grows.".to_owned())),
         },
@@ -249,7 +249,7 @@ fn act(
     awake.keep_if(true);
     let Some(open) = document.get() else { return };
     if open.made_with.grouping == OWNERS {
-        match Leak::node_in(owner, &open.timeline) {
+        match LeakFinding::node_in(owner, &open.timeline) {
             Some(node) => {
                 selection.select(&open.timeline, node);
                 // The city is that of these trees: they came together.
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn the_first_place_is_told_and_what_is_not_known_left_out() {
-        let leak = Leak::of(&findings()).expect("a place");
+        let leak = LeakFinding::of(&findings()).expect("a place");
         assert_eq!(leak.place, "Registry.persons › ArrayList");
         assert_eq!(leak.counts, (String::new(), "48,000".into()));
         assert_eq!((leak.share, leak.others, leak.path), (0.87, 2, None));
@@ -338,7 +338,7 @@ mod tests {
         let field = tree.child(class, &role, &"static persons".into());
         tree.add(field, memory_city_heap::Amount { objects: 1, bytes: 16 });
         let timeline = Timeline::from_trees(vec![TimePoint::default()], &[tree]);
-        let key = |owner: &str| Leak::node_in(owner, &timeline).map(|node| timeline.key(node));
+        let key = |owner: &str| LeakFinding::node_in(owner, &timeline).map(|node| timeline.key(node));
         let all = timeline.nodes().map(|node| timeline.key(node)).max_by_key(String::len).expect("nodes");
         assert!(all.ends_with("class Registry#static persons"), "{all}");
         for owner in ["class Registry#static persons", "class Registry#static persons#ArrayList", &*all] {

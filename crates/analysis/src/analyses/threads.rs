@@ -14,10 +14,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
-    Box::new(Threads)
+    Box::new(ThreadRetention)
 }
 
-struct Threads;
+struct ThreadRetention;
 
 /// A thread and what it holds.
 struct ThreadRow {
@@ -30,11 +30,11 @@ const THREAD: usize = 0;
 const FRAME: usize = 1;
 const HELD: usize = 2;
 
-impl Analysis for Threads {
+impl Analysis for ThreadRetention {
     fn describe(&self) -> Description {
         Description {
             id: "threads",
-            title: "Threads",
+            title: "ThreadRetention",
             explanation: "The threads at the last point in time: their stacks with methods and lines, and the objects that \
                 variables of each method hold directly, by type; and what each thread alone keeps alive.",
             needs: &[Need::Objects, Need::Values],
@@ -102,7 +102,7 @@ impl Analysis for Threads {
         let left = (all - threads.len()) as u64;
         let header = TableHeader {
             id: "threads".into(),
-            title: "Threads".into(),
+            title: "ThreadRetention".into(),
             columns: columns(),
             kinds: kinds(),
             nested: true,

@@ -608,7 +608,7 @@ mod tests {
         );
         assert_eq!(texts("points-to(rooted(v"), ["points-to(rooted(variables"]);
         assert_eq!(texts("filter(size > 3 and not reach"), ["filter(size > 3 and not reachable"]);
-        assert_eq!(texts("pointed-from(type)>rea"), ["pointed-from(type)>reachable"]);
+        assert_eq!(texts("pointed-from(type)>rea"), ["pointed-from(type)>reachable", "pointed-from(type)>thread"]);
         assert_eq!(texts("nothing(a"), [] as [&str; 0]);
         assert_eq!(texts("type>rooted(v"), ["type>rooted(variables"]);
         assert_eq!(texts("site(de"), ["site(depth="]);

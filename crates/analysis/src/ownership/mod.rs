@@ -52,4 +52,4 @@ pub(crate) use filling::has_elements;
 pub use history::{Holding, OwnerHistory, PlaceOverTime};
 pub use owner::{OwnerNode, OwnerTree};
 pub(crate) use path::filled;
-pub use path::{OwnerPath, OwnerStep, owner_paths};
+pub use path::{OwnerPath, RootedStep, owner_paths};

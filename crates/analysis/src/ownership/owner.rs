@@ -126,7 +126,7 @@ pub(super) struct Builder<'a> {
 }
 
 /// Where an object goes.
-enum Spot {
+enum OwnerSpot {
     /// Into this node; whether as no inside of another.
     Known(u32, bool),
     /// Into the node of its owner, as its inside.
@@ -227,10 +227,10 @@ impl<'a> Builder<'a> {
             }
             let of = self.heap.type_of(o);
             let (node, is_head) = match self.spot(o, owner, known) {
-                Spot::Known(node, is_head) => (node, is_head),
-                Spot::Inside(node) => (node, false),
-                Spot::At(node) => (node, true),
-                Spot::Below(parent) => self.below(parent, of),
+                OwnerSpot::Known(node, is_head) => (node, is_head),
+                OwnerSpot::Inside(node) => (node, false),
+                OwnerSpot::At(node) => (node, true),
+                OwnerSpot::Below(parent) => self.below(parent, of),
             };
             self.of[o.0 as usize] = node;
             match is_head {
@@ -263,7 +263,7 @@ impl<'a> Builder<'a> {
         None
     }
 
-    fn spot(&mut self, o: ObjectId, owner: Option<ObjectId>, known: Option<&shared::Keepers>) -> Spot {
+    fn spot(&mut self, o: ObjectId, owner: Option<ObjectId>, known: Option<&shared::Keepers>) -> OwnerSpot {
         if let (Some(d), None) = (owner, known) {
             self.shared.inherit(o, d);
         }
@@ -272,11 +272,11 @@ impl<'a> Builder<'a> {
             // Most are held by the VM, or alone by their loader; the others like any object.
             let parent = match owner {
                 None if self.graph.roots().binary_search(&o).is_err() => match self.shared_spot(o, 0, known) {
-                    Spot::Known(node, _) | Spot::Inside(node) | Spot::Below(node) | Spot::At(node) => node,
+                    OwnerSpot::Known(node, _) | OwnerSpot::Inside(node) | OwnerSpot::Below(node) | OwnerSpot::At(node) => node,
                 },
                 owner => owner.map_or(0, |d| self.of[d.0 as usize]),
             };
-            return Spot::At(self.child_named(parent, &name));
+            return OwnerSpot::At(self.child_named(parent, &name));
         }
         let Some(d) = owner else {
             return match best_root(self.heap, o) {
@@ -285,8 +285,8 @@ impl<'a> Builder<'a> {
                     let node = names.iter().fold(0, |node, name| self.child_named(node, name));
                     // A thread is its own place; what a variable holds lies below the variable.
                     match root.kind == memory_city_heap::RootKind::Thread {
-                        true => Spot::At(node),
-                        false => Spot::Below(node),
+                        true => OwnerSpot::At(node),
+                        false => OwnerSpot::Below(node),
                     }
                 }
                 None => self.shared_spot(o, 0, known),
@@ -305,7 +305,7 @@ impl<'a> Builder<'a> {
         }
         if let Some(t) = self.class(d) {
             let class = type_name(&self.heap.types()[t.0 as usize]);
-            return Spot::Below(match static_field(self.heap, class, o) {
+            return OwnerSpot::Below(match static_field(self.heap, class, o) {
                 Some(field) => self.child_named(node, &static_name(field)),
                 None => node,
             });
@@ -313,14 +313,14 @@ impl<'a> Builder<'a> {
         let (of, by) = (self.heap.type_of(o), self.heap.type_of(d));
         let key = (node, by, of);
         if let Some(&(node, is_head)) = self.learnt.get(&key) {
-            return Spot::Known(node, is_head);
+            return OwnerSpot::Known(node, is_head);
         }
         let place = match self.folding.is_inside(of, by, self.container[node as usize].unwrap_or(by)) {
             true => (node, false),
             false => self.below(node, of),
         };
         self.learnt.insert(key, place);
-        Spot::Known(place.0, place.1)
+        OwnerSpot::Known(place.0, place.1)
     }
 
     /// The class that an object is.
@@ -330,28 +330,28 @@ impl<'a> Builder<'a> {
     }
 
     /// Where an object goes that only several others below `node` keep together.
-    fn shared_spot(&mut self, o: ObjectId, node: u32, known: Option<&shared::Keepers>) -> Spot {
+    fn shared_spot(&mut self, o: ObjectId, node: u32, known: Option<&shared::Keepers>) -> OwnerSpot {
         let Some(keepers) = known else {
             self.shared.add(o);
             let place = self.child_named(node, shared::PLACE);
-            return Spot::Below(place);
+            return OwnerSpot::Below(place);
         };
         let key = keepers.key(self, o).map(|key| (node, key));
         if let Some(&place) = key.as_ref().and_then(|key| self.named.get(key)) {
-            return Spot::Below(place);
+            return OwnerSpot::Below(place);
         }
         let spot = match keepers.of(self, o) {
             shared::Keeping::Container => match self.is_inside_of(o, node) {
-                true => Spot::Inside(node),
-                false => Spot::Below(node),
+                true => OwnerSpot::Inside(node),
+                false => OwnerSpot::Below(node),
             },
             shared::Keeping::Within(path, several) => {
                 let place = path.iter().fold(node, |node, name| self.child_named(node, name));
-                Spot::Below(if several { self.child_named(place, shared::SEVERAL) } else { place })
+                OwnerSpot::Below(if several { self.child_named(place, shared::SEVERAL) } else { place })
             }
-            shared::Keeping::By(name) => Spot::Below(self.child_named(node, &name)),
+            shared::Keeping::By(name) => OwnerSpot::Below(self.child_named(node, &name)),
         };
-        if let (Some(key), Spot::Below(place)) = (key, &spot) {
+        if let (Some(key), OwnerSpot::Below(place)) = (key, &spot) {
             self.named.insert(key, *place);
         }
         spot

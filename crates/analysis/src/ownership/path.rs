@@ -14,14 +14,14 @@ pub struct OwnerPath {
     /// What holds the first object: `thread main, local variable of a.B.run()`.
     pub root: String,
     /// The objects by type, each with the field of the one before it that refers to it: `sessions`, `[*]`.
-    pub steps: Vec<OwnerStep>,
+    pub steps: Vec<RootedStep>,
     /// The last collection on it.
     pub filled: Option<Filled>,
 }
 
 /// An object of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnerStep {
+pub struct RootedStep {
     /// The field of the object before it, where that is known.
     pub field: Option<String>,
     /// The type of this one.
@@ -158,7 +158,7 @@ fn path(
                 true => class(o).unwrap_or_else(own),
                 false => own(),
             };
-            OwnerStep { field: if i == 0 { None } else { fields.next().flatten() }, of }
+            RootedStep { field: if i == 0 { None } else { fields.next().flatten() }, of }
         })
         .collect();
     OwnerPath { root, steps, filled: filling.last_on(way) }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 /// the system).
 pub fn folder() -> Option<PathBuf> {
     let folder = match std::env::var_os("MEMORY_CITY_CONFIG") {
+        Some(folder) if folder.is_empty() => None,
         Some(folder) => Some(PathBuf::from(folder)),
         None => dirs::config_dir().map(|folder| folder.join("memory-city")),
     };

@@ -66,12 +66,14 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     })
 }
 
+/// What begins the name of the code, from where to where in it, and the number of the feature.
+type FeatureRule = (String, Option<(u64, u64)>, usize);
+
 /// Which code belongs to which feature.
 #[derive(Debug, Default)]
 struct FeatureMap {
     names: Vec<String>,
-    /// What begins the name of the code, the part of it, and the feature.
-    rules: Vec<(String, Option<(u64, u64)>, usize)>,
+    rules: Vec<FeatureRule>,
 }
 
 impl FeatureMap {

@@ -96,7 +96,7 @@ fn one_analysis_is_run_with_its_parameters() {
         json(&["analyse", "growth", SAMPLE, "-p", "top=1", "-p", "referrers=0", "--to", "5", "--format", "json"]);
     assert_eq!((&growth["from"], &growth["to"]), (&1.into(), &5.into()));
     assert_eq!(growth["analyses"][0]["arguments"]["referrers"], 0);
-    assert!(printed(&["analyse", "growth", SAMPLE]).contains("upwards: held by"));
+    assert!(printed(&["analyse", "growth", SAMPLE]).contains("upwards: here: held by"));
 }
 
 #[test]

@@ -133,7 +133,7 @@ pub(crate) fn paths(
         let expander = Expander::new(keeping, &class_objects, &anchors, group, limits.by_field.then_some(&fields));
         steps = one_round(expander, heap, group, limits, progress)?;
         let pairs = steps.iter().flat_map(|step: &MergedStep| step.references.iter().copied());
-        if !fields.ask(pairs, names, progress)? || round + 1 == ROUNDS {
+        if !fields.ask(pairs, names, progress)? || !limits.by_field || round + 1 == ROUNDS {
             break;
         }
     }

@@ -34,7 +34,7 @@ pub struct CheckArgs {
     /// Fail where this holds at the last time; may be given several times. A type or owner and what all its objects
     /// together may retain ('com.acme.Session > 50MB', 'com.acme.Cache.entries > 1GB'), or an expression about any group,
     /// as for `report --tree --where` ('retained > 50MB and name ~ "acme"')
-    #[arg(long, value_name = "EXPRESSION", verbatim_doc_comment)]
+    #[arg(long, value_name = "EXPRESSION")]
     max_retained: Vec<RetainedLimit>,
     /// Soft references do not keep what they refer to, as if memory were short
     #[arg(long)]

@@ -3,7 +3,7 @@
 
 use crate::viewer::action::Action;
 use crate::viewer::document::OpenDocument;
-use crate::viewer::finding::{Finding, Known, Leak, owners_offered};
+use crate::viewer::finding::{Finding, Known, LeakFinding, owners_offered};
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, Rect, RichText, Stroke, StrokeKind};
 
@@ -73,7 +73,7 @@ fn dismiss(ui: &mut egui::Ui, asked: &mut Vec<Action>) {
     }
 }
 
-fn card(ui: &mut egui::Ui, width: f32, leak: &Leak, open: &OpenDocument, going: bool, asked: &mut Vec<Action>) {
+fn card(ui: &mut egui::Ui, width: f32, leak: &LeakFinding, open: &OpenDocument, going: bool, asked: &mut Vec<Action>) {
     let frame = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 16, right: 12, top: 10, bottom: 11 });
     let drawn = frame.show(ui, |ui| {
         ui.set_width(width - 28.0);

@@ -93,7 +93,7 @@ impl Analysis for Inspect {
 
 /// What objects are listed by, largest first; ties by address.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
+enum ObjectOrder {
     Size,
     Retained,
     Age,
@@ -114,28 +114,28 @@ fn list(
     let set = history.objects_of(time, &[node], progress)?;
     let heap = &set.heap;
     let order = match arguments.word("by") {
-        "retained" => Order::Retained,
-        "age" => Order::Age,
-        "address" => Order::Address,
-        _ => Order::Size,
+        "retained" => ObjectOrder::Retained,
+        "age" => ObjectOrder::Age,
+        "address" => ObjectOrder::Address,
+        _ => ObjectOrder::Size,
     };
     let mut notes = Vec::new();
     let ages = heap.origins().is_some();
-    let order = if order == Order::Age && !ages {
+    let order = if order == ObjectOrder::Age && !ages {
         notes.push("The input does not say how old objects are: the largest are listed.".to_owned());
-        Order::Size
+        ObjectOrder::Size
     } else {
         order
     };
     let dominators = match order {
-        Order::Retained => Some(history.dominators(time, KeepRules::default(), progress)?.1),
+        ObjectOrder::Retained => Some(history.dominators(time, KeepRules::default(), progress)?.1),
         _ => None,
     };
     let age = |o: ObjectId| heap.facts(o).life.map_or(0, |life| u64::from(life.age));
     let key = |o: ObjectId| match (order, &dominators) {
-        (Order::Retained, Some(dominators)) => dominators.retained(o).bytes,
-        (Order::Age, _) => age(o),
-        (Order::Address, _) => 0,
+        (ObjectOrder::Retained, Some(dominators)) => dominators.retained(o).bytes,
+        (ObjectOrder::Age, _) => age(o),
+        (ObjectOrder::Address, _) => 0,
         _ => heap.size_of(o),
     };
     let mut first = Largest::new(top);

@@ -14,10 +14,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
-    Box::new(Threads)
+    Box::new(ThreadsAnalysis)
 }
 
-struct Threads;
+struct ThreadsAnalysis;
 
 /// A thread and what it holds.
 struct ThreadRow {
@@ -30,7 +30,7 @@ const THREAD: usize = 0;
 const FRAME: usize = 1;
 const HELD: usize = 2;
 
-impl Analysis for Threads {
+impl Analysis for ThreadsAnalysis {
     fn describe(&self) -> Description {
         Description {
             id: "threads",

@@ -25,7 +25,7 @@ const TYPES: [(&str, TypeKind); 9] = [
 /// A heap whose objects are numbered in some order. Objects 0 and 1 are the classes of `Item` and `Holder` where `classes`
 /// says so; what these refer to they do by static fields.
 #[derive(Clone, Debug)]
-struct RandomHeap {
+struct InventedHeap {
     type_of: Vec<usize>,
     classes: bool,
     edges: Vec<(usize, usize)>,
@@ -35,7 +35,7 @@ struct RandomHeap {
     order: Vec<u32>,
 }
 
-fn plans() -> impl Strategy<Value = RandomHeap> {
+fn plans() -> impl Strategy<Value = InventedHeap> {
     (4usize..40).prop_flat_map(|n| {
         (
             prop::collection::vec(1..TYPES.len(), n),
@@ -45,7 +45,7 @@ fn plans() -> impl Strategy<Value = RandomHeap> {
             prop::collection::vec((0..n, 0u32..5), 1..4),
             prop::collection::vec(any::<u32>(), n),
         )
-            .prop_map(|(type_of, classes, edges, weak, roots, order)| RandomHeap {
+            .prop_map(|(type_of, classes, edges, weak, roots, order)| InventedHeap {
                 type_of,
                 classes,
                 edges,
@@ -56,7 +56,7 @@ fn plans() -> impl Strategy<Value = RandomHeap> {
     })
 }
 
-impl RandomHeap {
+impl InventedHeap {
     /// The heap with object `i` of the plan as number `number[i]`.
     fn heap(&self, number: &[u32]) -> HeapState {
         let mut heap = HeapBuilder::new();

@@ -135,7 +135,7 @@ impl<'a> Owners<'a> {
     /// The objects of a group that came since a point in time, where the input knows them and there are any.
     fn what_came(&self, all: BitSet, from: usize) -> (BitSet, bool) {
         let Some(origins) = self.heap.origins() else { return (all, false) };
-        // What is born after a collection has its number, counted from 1; start and end of each are a moment.
+        // Start and end of each collection are a moment; a birth is the number of the first collection that follows it.
         let born = (self.history.moment(from) / 2 + 1) as u32;
         let mut new = BitSet::new(self.heap.object_count());
         let mut any = false;

@@ -78,10 +78,10 @@ adding-test:
 	scripts/try-adding.py
 
 bench:
-	$(CARGO) bench --bench layout --bench grouping --bench hprof --bench trace --bench json --bench live --no-default-features
+	$(CARGO) bench --bench layout --bench grouping --bench hprof --bench closures --bench trace --bench json --bench live --no-default-features
 	$(CARGO) bench --bench frame --bench live_frames
 
-# Downloads Spark, Tomcat and VisualVM, and builds hprof-analyzer, all into target/real.
+# Downloads Spark, Tomcat and VisualVM into target/real.
 real: setup setup-test
 	$(CARGO) build --locked --release --no-default-features --bin memory-city --example retained
 	scripts/real/real.py

@@ -53,6 +53,60 @@ fn main() {
         let ratio = theirs.as_secs_f64() / single.as_secs_f64();
         println!("| {list} | {way} | {} | {} | {ratio:.1}x | {} |", millis(theirs), millis(single), millis(all));
     }
+    at_speed(if test { 100_000 } else { 20 * OBJECTS }, rounds);
+    scripts(&heap, rounds);
+}
+
+/// A heap as large as a dump of a gigabyte: objects a second, beside one plain pass over the column of types.
+fn at_speed(objects: u32, rounds: usize) {
+    let heap = heap(objects);
+    // What is reachable is worked out once, not for each grouping.
+    println!(
+        "\n| {objects} objects ({} reachable), by | all cores (ms) | million objects/s | plain passes |",
+        heap.reachable().count()
+    );
+    println!("|---|---|---|---|");
+    let (types, _) = heap.types_and_lengths();
+    let plain = || {
+        let mut counts = vec![0u32; heap.types().len()];
+        types.iter().for_each(|&t| counts[t as usize] += 1);
+        std::hint::black_box(counts)
+    };
+    let pass = median((0..rounds).map(|_| timed(plain)).collect());
+    let speed = |time: Duration| f64::from(objects) / time.as_secs_f64() / 1e6;
+    println!("| counting the column of types, 1 core | {} | {:.0} | 1.0x |", millis(pass), speed(pass));
+    for list in ["type", "package>type", "type>kind", "filter(package=com.acme.p1)>type", "array-length>type"] {
+        for unreachable in [false, true] {
+            let grouping = group::grouping(list).expect("a grouping");
+            let options = GroupOptions { include_unreachable: unreachable, ..GroupOptions::default() };
+            let ours = || group::group(&heap, &grouping, options, &Progress::new()).expect("grouped");
+            let time = median((0..rounds).map(|_| timed(ours)).collect());
+            let all = if unreachable { ", garbage too" } else { "" };
+            let passes = time.as_secs_f64() / pass.as_secs_f64();
+            println!("| {list}{all} | {} | {:.0} | {passes:.1}x |", millis(time), speed(time));
+        }
+    }
+}
+
+/// Classifiers that people type, beside the same in the program.
+fn scripts(heap: &HeapState, rounds: usize) {
+    println!("\n| script, for each of {} objects | all cores (ms) | million objects/s |", heap.object_count());
+    println!("|---|---|---|");
+    for (code, reads) in [
+        ("if o.size > 40 { \"large\" } else { \"small\" }", "one line, by object"),
+        ("o.type.len()", "one line, by type"),
+        ("let n = 0; for r in o.references { if r.type == o.type { n += 1; } } n", "a loop over references"),
+    ] {
+        let mut registry = group::Registry::new();
+        let script = group::script::ClassifierScript::parse("mine", code).expect("a script");
+        registry.define(script).expect("a name");
+        let grouping = registry.grouping("mine").expect("a grouping");
+        let options = GroupOptions { include_unreachable: true, ..GroupOptions::default() };
+        let ours = || group::group(heap, &grouping, options, &Progress::new()).expect("grouped");
+        let time = median((0..rounds.min(3)).map(|_| timed(ours)).collect());
+        let speed = heap.object_count() as f64 / time.as_secs_f64() / 1e6;
+        println!("| `{code}` ({reads}) | {} | {speed:.1} |", millis(time));
+    }
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> Duration {
@@ -123,8 +177,14 @@ fn heap(objects: u32) -> HeapState {
     let outgoing = Csr::new(offsets, targets);
     let element = types.iter().map(|t| if t.kind == TypeKind::Instance { 0 } else { 4 }).collect();
     HeapState::new(HeapColumns {
-        sizes: TypeSizes { base: (0..TYPES).map(|t| 16 + 8 * (t % 5)).collect(), element, alignment: 8 },
+        sizes: TypeSizes {
+            base: (0..TYPES).map(|t| 16 + 8 * (t % 5)).collect(),
+            element,
+            alignment: 8,
+            ..TypeSizes::default()
+        },
         loaders: Loaders::default(),
+        referents: Default::default(),
         mirror_of: vec![None; types.len()],
         types,
         type_of,

@@ -37,14 +37,15 @@ struct Arguments {
     /// Soft references do not keep what they refer to.
     #[arg(long)]
     soft_as_weak: bool,
-    /// All references keep, also weak, phantom and finalizer references.
-    #[arg(long)]
-    weak_keeps: bool,
+    /// As tools that do not tell references apart and know only the dump's roots: weak, phantom and finalizer references
+    /// keep too, and classes are held by their loaders.
+    #[arg(long, conflicts_with = "soft_as_weak")]
+    plain: bool,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let a = Arguments::parse();
-    let rules = KeepRules { soft: !a.soft_as_weak, weak: a.weak_keeps };
+    let rules = KeepRules { soft: !a.soft_as_weak, weak: a.plain, permanent_classes: !a.plain };
     let progress = Progress::new();
     let series = open(std::slice::from_ref(&a.dump), &progress)?;
     let last = series.points().len().checked_sub(1).ok_or("there is no dump")?;

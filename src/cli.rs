@@ -1,6 +1,7 @@
 //! What the command line offers, and what its commands share. Each command is a file of its own below.
 
 mod analyse;
+mod check;
 mod convert;
 mod grouping;
 mod interrupt;
@@ -9,8 +10,9 @@ mod output;
 #[cfg(feature = "viewer")]
 mod picture;
 mod report;
+mod scripts;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::AUTO;
 use memory_city_heap::error::{Error, Result};
@@ -31,8 +33,8 @@ use std::time::Duration;
         leak grows and turns red.\n\n\
         Without a command it opens a window with the bundled sample city.",
     after_help = "Take dumps of a running JVM, a while apart:\n  jcmd PID GC.heap_dump -gz=1 /tmp/dumps/1.hprof.gz\n\n\
-        Then look at them, or let a script do it:\n  memory-city open /tmp/dumps\n  memory-city report /tmp/dumps\n  memory-city report /tmp/dumps --tree --where 'bytes > 1MB and growth > 20%'\n  memory-city render /tmp/dumps -o city.png --select 'char[]'\n  memory-city convert /tmp/dumps -o city.json.zst\n\n\
-        Exit codes: 0 done, 1 the input or this machine could not be used, 2 wrong arguments, 130 cancelled (143 by SIGTERM).\n\
+        Then look at them, or let a script do it:\n  memory-city open /tmp/dumps\n  memory-city report /tmp/dumps\n  memory-city report /tmp/dumps --tree --where 'bytes > 1MB and growth > 20%'\n  memory-city render /tmp/dumps -o city.png --select 'char[]'\n  memory-city convert /tmp/dumps -o city.json.zst\n  memory-city check /tmp/dumps --max-growth 5%\n\n\
+        Exit codes: 0 done, 1 the input or this machine could not be used, 2 wrong arguments, 3 a check failed, 130 cancelled (143 by SIGTERM).\n\
         Log lines go to stderr; RUST_LOG=info shows more of them.",
     subcommand_required = false,
     args_conflicts_with_subcommands = true
@@ -67,6 +69,8 @@ enum Command {
     /// Run one analysis: growth, garbage collections, ...; --list explains them
     #[command(visible_alias = "analyze")]
     Analyse(analyse::AnalyseArgs),
+    /// Check for a build pipeline that nothing accumulates, or that limits are kept: exit code 3 when not
+    Check(check::CheckArgs),
     /// Write the trees over time, and what refers to what, as JSON: for other tools, or to open without the dumps
     Convert(convert::ConvertArgs),
     /// Take memory trees from running programs over a WebSocket, without a window
@@ -80,6 +84,12 @@ struct GroupingArgs {
     /// How objects are grouped: a name, or a list of classifiers such as 'package>type'
     #[arg(long, value_name = "NAME|LIST", default_value = AUTO, value_parser = grouping::grouping, long_help = grouping::help())]
     grouping: String,
+    /// A classifier or filter of your own: a script (docs/groupings.md), known by the name of its file; may be given several times
+    #[arg(long, value_name = "FILE")]
+    classifier: Vec<std::path::PathBuf>,
+    /// The program's own packages, for the closest domain call site; `analyse packages` shows which are guessed
+    #[arg(long, value_name = "PACKAGE,...")]
+    packages: Option<String>,
     /// Count objects that no GC root reaches too
     #[arg(long)]
     unreachable: bool,
@@ -89,6 +99,7 @@ struct GroupingArgs {
 }
 
 impl GroupingArgs {
+    /// What is grouped. The classifiers and packages were taken before the command line was read.
     fn options(&self) -> GroupOptions {
         GroupOptions { include_unreachable: self.unreachable, gc_starts: self.gc_starts }
     }
@@ -96,6 +107,12 @@ impl GroupingArgs {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    // Classifiers of people's own come first: what the command line says of groupings may be about them.
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let warnings = match scripts::before_parsing(&arguments) {
+        Ok(warnings) => warnings,
+        Err(wrong) => Cli::command().error(clap::error::ErrorKind::ValueValidation, wrong).exit(),
+    };
     let cli = Cli::parse();
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| {
         // Drivers and windowing libraries grumble about things a user cannot act on.
@@ -104,6 +121,7 @@ pub fn main() -> ExitCode {
         )
     });
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     if cli.listens() {
         live::give_memory_back();
     }
@@ -122,6 +140,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Some(Command::Report(args)) => report::report(args),
         Some(Command::Analyse(args)) => analyse::analyse(args),
+        Some(Command::Check(args)) => check::run(args),
         Some(Command::Convert(args)) => convert::convert(args),
         Some(Command::Serve(args)) => live::serve(&args),
         Some(Command::Push(args)) => live::push(args),

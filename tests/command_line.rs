@@ -275,3 +275,34 @@ fn ctrl_c_ends_a_server_and_tells_its_clients() {
     assert_eq!(code, Some(1001));
     assert_eq!(ends(&mut child), Some(130));
 }
+
+/// A person's own classifiers: as a file, from the folder of the configuration, as a filter; and what is said of mistakes.
+#[test]
+fn classifiers_of_peoples_own_are_known_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (config, input) = (folder.path().join("config"), sample("sample-data/person-leak"));
+    let health = sample("examples/classifiers/collection-health.classifier.rhai");
+    let report = |more: &[&str]| {
+        let arguments = [&["report", input.as_str(), "--tree", "--format", "csv"], more].concat();
+        program().env("MEMORY_CITY_CONFIG", &config).args(arguments).output().expect("the program runs")
+    };
+    let done = report(&["--grouping", "collection-health>type", "--classifier", &health, "--depth", "1"]);
+    let table = text(&done.stdout);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert!(["head", "entry", "array", "contained"].iter().all(|part| table.contains(part)), "{table}");
+    // Not without the file; a mistake has its place.
+    assert_eq!(report(&["--grouping", "collection-health>type"]).status.code(), Some(2));
+    let broken = folder.path().join("broken.classifier.rhai");
+    std::fs::write(&broken, "o.size +\n").expect("written");
+    let wrong = report(&["--classifier", &broken.to_string_lossy()]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("broken.classifier.rhai, line"), "{}", text(&wrong.stderr));
+    // One from the folder, as a filter, with the program's own packages.
+    std::fs::create_dir_all(config.join("classifiers")).expect("a folder");
+    std::fs::write(config.join("classifiers/large.classifier.rhai"), "// cardinality: filter\no.size > 1000")
+        .expect("written");
+    let done = report(&["--grouping", "filter(large)>domain>type", "--packages", "(default package)"]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert!(text(&done.stdout).contains("char[]") || text(&done.stdout).contains("byte[]"));
+    assert_eq!(report(&["--packages", "no package"]).status.code(), Some(2));
+}

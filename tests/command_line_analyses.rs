@@ -53,7 +53,11 @@ fn the_report_says_the_same_in_every_form() {
     assert_eq!(report["version"], 2);
     assert_eq!(report["grouping"], "package-type");
     assert_eq!(report["warnings"], Value::Array(vec![]));
-    let growth = &report["analyses"][1];
+    let leak = &report["analyses"][0];
+    assert_eq!(leak["id"], "leak");
+    assert!(text.starts_with("WHAT LEAKS\n  register.store.PersonRegistry.PERSONS"), "{text}");
+    assert_eq!(leak["answers"][0].as_str().map(str::trim), text.lines().nth(1).map(str::trim));
+    let growth = &report["analyses"][2];
     assert_eq!((&growth["id"], &growth["arguments"]["metric"]), (&"growth".into(), &"objects".into()));
     let table = &growth["tables"][0];
     let rows = table["rows"].as_array().expect("rows");
@@ -157,15 +161,15 @@ fn the_tree_is_a_table() {
 #[test]
 fn what_is_wrong_is_said() {
     for (arguments, code, part) in [
-        (&["report", SAMPLE, "--metric", "deep"][..], 1, "Use one of: objects, bytes"),
+        (&["report", SAMPLE, "--metric", "depth"][..], 1, "Use one of: objects, bytes"),
         (&["report", SAMPLE, "--to", "17"], 1, "from 1 to 16"),
         (&["report", SAMPLE, "--tree", "--sort", "size"], 1, "Use one of: name, role, objects, bytes"),
         (&["report", SAMPLE, "--tree", "--where", "grwth > 1"], 1, "grwth > 1\n  ^ there is no column grwth"),
         (&["report", SAMPLE, "--sort", "name"], 2, "--tree"),
-        (&["report", SAMPLE, "--format", "csv", "--table", "none"], 1, "Use one of: times, growing"),
+        (&["report", SAMPLE, "--format", "csv", "--table", "none"], 1, "Use one of: leaks, times, growing"),
         (&["report", SAMPLE, "--table", "times"], 2, "--format csv"),
         (&["report", SAMPLE, "--tree", "--format", "csv", "--table", "times"], 1, "Use --table tree"),
-        (&["analyse", "nothing", SAMPLE], 2, "possible values: heap, growth, collections"),
+        (&["analyse", "nothing", SAMPLE], 2, "possible values: leak, heap, growth, collections"),
         (&["analyse", "growth", "no such file", "-p", "tp=1"], 2, "Use one of: top, metric"),
         (&["analyse", "growth", "no such file", "-p", "top"], 2, "expected NAME=VALUE"),
         (&["analyse", "growth"], 2, "PATH"),

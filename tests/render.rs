@@ -392,6 +392,18 @@ fn the_sample_city_looks_as_it_should() {
         golden_boxes(grouping, &Taken { boxes: studio.box_numbers(), picture });
     }
 
+    // What groups retain is an area, a height and a colour like any other metric.
+    let mut retained = settings.clone();
+    retained.set_metric_by_name("retained");
+    studio.show(open(&retained));
+    let picture = studio.shoot(&shot(&retained)).expect("a picture");
+    let shown = studio.app().world().resource::<Shown>().0.as_ref().map(|city| {
+        assert_eq!(city.plan.config().metric, city.made_with.metric);
+        city.timeline.metric_info(city.made_with.metric).id.to_string()
+    });
+    assert_eq!(shown.as_deref(), Some("retained"));
+    assert!(difference(&picture, &end, 24) > 0.05);
+
     // A trace: types and where their objects were allocated, and what keeps those of one site alive.
     let trace = [Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/anttracks/person-leak-parallel")];
     let traced = Settings::default();

@@ -278,7 +278,12 @@ fn a_window_steps_hovers_selects_and_shows_cones() {
     session.expect("city: person-leak");
     session.focus();
     session.point(WIDTH / 2, 20);
+    // What leaks is the first thing to be seen, without being asked for; H puts it away.
+    session.expect("leak: ");
+    let told = session.screenshot("0-leak");
+    session.key("h");
     let at_end = session.screenshot("1-last");
+    assert!(difference(&told, &at_end) > 0.02, "the card that says what leaks is seen, and goes");
     assert!(share(&at_end, |p| p.iter().any(|&c| c > 40)) > 0.5, "the picture is black");
 
     // Stepping: keys change the time and the picture; the last step brings the first picture back.

@@ -21,6 +21,11 @@ pub fn help() -> String {
     for grouping in group::groupings() {
         help.push_str(&format!("  {}: {}\n", grouping.id, grouping.title));
     }
+    help.push_str(
+        "\npoints-to and pointed-from take lists in parentheses: 'type>pointed-from(type)' puts the objects that refer to \
+         those of a type, each once, below it. 'filter(size > 1MB and package = com.acme)' leaves out all others. \
+         docs/groupings.md explains all of it.\n",
+    );
     help.push_str("\nClassifiers, with their options:\n");
     for (meta, options) in group::registry().classifiers() {
         help.push_str(&format!("  {}: {}\n", meta.id, meta.description));
@@ -61,10 +66,12 @@ mod tests {
 
     #[test]
     fn the_help_names_every_classifier_and_grouping() {
-        let help = ListArguments::augment_args(Command::new("report")).render_long_help().to_string();
+        // Lines are broken where the terminal ends.
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let help = one_line(&ListArguments::augment_args(Command::new("report")).render_long_help().to_string());
         for (meta, options) in group::registry().classifiers() {
             assert!(help.contains(&format!("{}: ", meta.id)), "{}", meta.id);
-            assert!(options.iter().all(|o| help.contains(o.description)), "options of {}", meta.id);
+            assert!(options.iter().all(|o| help.contains(&one_line(o.description))), "options of {}", meta.id);
         }
         assert!(group::groupings().iter().all(|g| help.contains(&g.id)));
     }

@@ -7,7 +7,6 @@ use clap::{Args, ValueEnum};
 use memory_city::viewer::capture::{self, CameraView, Shot};
 use memory_city::viewer::live::ListenOptions;
 use memory_city::viewer::settings::Settings;
-use memory_city_analysis::timeline::Metric;
 use memory_city_heap::error::{Error, Result};
 use memory_city_views::city::camera::CameraPose;
 use memory_city_views::city::{AreaMode, colour, height};
@@ -59,9 +58,10 @@ pub struct RenderArgs {
 pub struct LookArgs {
     #[command(flatten)]
     grouped: GroupingArgs,
-    /// What areas and growth are measured in
-    #[arg(long, value_enum, default_value = "bytes")]
-    metric: MetricArg,
+    /// What areas, heights and growth are measured in: objects, bytes, a further metric of the input, or what is found for
+    /// it: retained, retained-objects, deep, deep-objects
+    #[arg(long, value_name = "NAME", default_value = "bytes")]
+    metric: String,
     /// Areas proportional to the value, or to its square root
     #[arg(long, value_enum, default_value = "sqrt")]
     area: Area,
@@ -110,30 +110,14 @@ pub enum Area {
     Sqrt,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum MetricArg {
-    Objects,
-    Bytes,
-}
-
-impl From<MetricArg> for Metric {
-    fn from(metric: MetricArg) -> Self {
-        match metric {
-            MetricArg::Objects => Metric::Objects,
-            MetricArg::Bytes => Metric::Bytes,
-        }
-    }
-}
-
 impl LookArgs {
     pub fn settings(&self) -> Settings {
         let default = Settings::default();
-        Settings {
+        let mut settings = Settings {
             area_mode: match self.area {
                 Area::Linear => AreaMode::Linear,
                 Area::Sqrt => AreaMode::Sqrt,
             },
-            metric: self.metric.into(),
             prune: self.child_count > 0,
             child_count: if self.child_count > 0 { self.child_count } else { default.child_count },
             solid_count: self.solid,
@@ -147,7 +131,9 @@ impl LookArgs {
             include_unreachable: self.grouped.unreachable,
             gc_starts: self.grouped.gc_starts,
             ..default
-        }
+        };
+        settings.set_metric_by_name(&self.metric);
+        settings
     }
 }
 

@@ -51,6 +51,10 @@ pub enum Action {
     Listen,
     /// Divides the ground of a live city again.
     ReLayout,
+    /// Groups by owner and flies to what leaks.
+    ShowOwner,
+    /// What leaks, shown or put away.
+    Finding,
     /// Saves the picture as a PNG.
     Screenshot,
     /// The cheat sheet.
@@ -109,6 +113,13 @@ pub const BINDINGS: &[Binding] = &[
         "Enter",
         "Follow the thickest purple cone: select what keeps it alive",
     ),
+    bind(
+        Action::ShowOwner,
+        &[KeyCode::KeyO],
+        "O",
+        "Show what leaks: group by owner, and fly to the place that fills up",
+    ),
+    bind(Action::Finding, &[KeyCode::KeyH], "H", "Show or hide the card that says what leaks"),
     bind(Action::Back, &[KeyCode::Backspace], "Backspace", "Back to the building selected before"),
     bind(Action::Mark, &[KeyCode::KeyK], "K", "Mark the selected group: its name stays in sight"),
     bind(Action::Escape, &[KeyCode::Escape], "Esc", "Deselect; close; cancel loading"),
@@ -175,6 +186,8 @@ mod tests {
             Action::Escape,
             Action::FollowOwner,
             Action::Back,
+            Action::ShowOwner,
+            Action::Finding,
             Action::Mark,
             Action::Pointers,
             Action::Colour,

@@ -2,6 +2,7 @@
 
 use super::dock::DockPlugin;
 use super::document::{Document, DocumentPlugin};
+use super::finding::FindingPlugin;
 use super::live::{self, Listening, LivePlugin};
 use super::loading::{self, LoadingPlugin, OpenRequest};
 use super::notices::NoticesPlugin;
@@ -57,7 +58,7 @@ impl Plugin for ViewerPlugin {
         app.init_resource::<Awake>()
             .configure_sets(Update, (Stage::Input, Stage::Load, Stage::Act, Stage::Derive, Stage::Present).chain());
         app.add_plugins((SettingsPlugin, DocumentPlugin, ClockPlugin, SelectionPlugin, NoticesPlugin, InputPlugin))
-            .add_plugins((LoadingPlugin, LivePlugin, ScenePlugin, PanelsPlugin, DockPlugin, ViewsPlugin))
+            .add_plugins((LoadingPlugin, LivePlugin, FindingPlugin, ScenePlugin, PanelsPlugin, DockPlugin, ViewsPlugin))
             .add_systems(
                 Update,
                 (trail::log_input, trail::log_changes).chain().in_set(Stage::Present).after(super::views::Drawn),

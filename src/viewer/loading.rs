@@ -8,8 +8,10 @@ use super::notices::Notices;
 use super::settings::Settings;
 use bevy::prelude::*;
 use bevy::window::FileDragAndDrop;
-use memory_city_analysis::timeline::{Source, title_of};
+use memory_city_analysis::analyses;
+use memory_city_analysis::timeline::{ClosureMetric, Source, title_of};
 use memory_city_heap::error::{Error, Result};
+use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::{Progress, Snapshot};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -24,6 +26,8 @@ pub struct Loading {
     opening: Option<Opening>,
     /// A new grouping of the open document, and the settings it is made for.
     regrouping: Option<(Settings, Job<Result<Draft>>)>,
+    /// Further metrics of the open document, by its revision.
+    finding: Option<(u64, Vec<ClosureMetric>, Job<Result<Draft>>)>,
     dialog: Option<Job<Option<Vec<PathBuf>>>>,
     failed: Option<(String, String)>,
     /// Settings that could not be applied: not tried again until they change.
@@ -82,19 +86,34 @@ impl Loading {
         }
         match &self.regrouping {
             Some((_, job)) => State::Busy { what: "Grouping anew".to_owned(), snapshot: job.snapshot() },
-            None => State::Idle,
+            None => match &self.finding {
+                Some((_, metrics, job)) => {
+                    let names: Vec<String> = metrics.iter().map(|m| m.info().title.to_lowercase()).collect();
+                    State::Busy { what: format!("Finding {}", names.join(", ")), snapshot: job.snapshot() }
+                }
+                None => State::Idle,
+            },
         }
     }
 
     /// Whether anything goes on that will change the screen.
     pub(super) fn active(&self) -> bool {
-        self.opening.is_some() || self.regrouping.is_some() || self.dialog.is_some()
+        self.opening.is_some() || self.regrouping.is_some() || self.finding.is_some() || self.dialog.is_some()
+    }
+
+    /// Whether trees could not be made as these settings ask for.
+    pub(super) fn refuses(&self, settings: &Settings) -> bool {
+        self.refused.as_ref().is_some_and(|refused| same_trees(refused, settings))
     }
 
     /// Cancels loading or closes an error. Returns whether there was anything to take away.
     pub fn escape(&mut self) -> bool {
         if let Some(opening) = &self.opening {
             opening.job.cancel();
+            return true;
+        }
+        if let Some((_, _, job)) = &self.finding {
+            job.cancel();
             return true;
         }
         self.failed.take().is_some()
@@ -124,7 +143,17 @@ pub fn open_document(
     preparations: &Preparations,
     progress: &Progress,
 ) -> Result<Draft> {
-    open_gradually(paths, settings, preparations, progress, &mut |_| ())
+    let mut source = Source::open(paths, &settings.grouping, settings.group_options(), progress)?;
+    let closures = settings.closures_to_find(source.timeline());
+    if !closures.is_empty() {
+        source = source.with_closures(&closures, KeepRules::default(), progress)?;
+    }
+    if let Some(id) = &settings.metric_id {
+        // A picture of another metric would be a wrong answer.
+        analyses::metric_of(source.timeline(), id)?;
+    }
+    progress.begin("Preparing the views", 0);
+    Ok(Draft::new(title_of(paths), Arc::new(source), None, settings, preparations, Arrival::Anew))
 }
 
 /// As [`open_document`]; while a long trace is being read, `partial` gets what has been read, now and then.
@@ -190,7 +219,7 @@ fn start_opening(
         return;
     }
     loading.failed = None;
-    loading.regrouping = None;
+    (loading.regrouping, loading.finding) = (None, None);
     let (settings, preparations) = (settings.clone(), preparations.clone());
     let (title, partial) = (title_of(&paths), Arc::new(Mutex::new(None)));
     let sink = Arc::clone(&partial);
@@ -252,6 +281,11 @@ fn take_finished(
     }
 }
 
+/// Whether two settings make the same trees.
+fn same_trees(a: &Settings, b: &Settings) -> bool {
+    a.grouping == b.grouping && a.group_options() == b.group_options()
+}
+
 /// Groups the open document anew when the settings its trees depend on change.
 fn follow_settings(
     mut loading: ResMut<Loading>,
@@ -263,12 +297,11 @@ fn follow_settings(
         // Trees cannot be grouped anew: what was chosen waits for the next input.
         return;
     };
-    let same = |a: &Settings, b: &Settings| a.grouping == b.grouping && a.group_options() == b.group_options();
-    if loading.opening.is_some() || loading.refused.as_ref().is_some_and(|refused| same(refused, &settings)) {
+    if loading.opening.is_some() || loading.refuses(&settings) {
         return;
     }
     let aim = loading.regrouping.as_ref().map(|(s, _)| s).unwrap_or(&open.made_with);
-    if same(aim, &settings) {
+    if same_trees(aim, &settings) {
         return;
     }
     let (source, title, live) = (Arc::clone(&open.source), open.title.clone(), open.live.clone());
@@ -280,13 +313,62 @@ fn follow_settings(
     loading.regrouping = Some((settings.clone(), job));
 }
 
+/// Has metrics found that were asked for and the open document does not have, and shows them when they are there.
+fn find_closures(
+    mut loading: ResMut<Loading>,
+    document: Res<Document>,
+    mut settings: ResMut<Settings>,
+    preparations: Res<Preparations>,
+    mut notices: ResMut<Notices>,
+    mut commands: Commands,
+) {
+    if let Some(outcome) = loading.finding.as_ref().and_then(|(_, _, job)| job.poll())
+        && let Some((revision, ..)) = loading.finding.take()
+    {
+        let failed = match outcome {
+            Ok(Ok(draft)) => {
+                // Of other trees they would say nothing.
+                if revision == document.revision() {
+                    document::install_later(&mut commands, draft, Arrival::Grew);
+                    return;
+                }
+                None
+            }
+            Ok(Err(Error::Cancelled)) => Some("Further metrics: cancelled".to_owned()),
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(panic) => Some(panic),
+        };
+        if let Some(why) = failed {
+            notices.tell(why);
+            // Not tried again until somebody asks.
+            settings.closures.clear();
+        }
+    }
+    let Some(open) = document.get().filter(|open| open.source.heaps().is_some()) else { return };
+    if loading.finding.as_ref().is_some_and(|(revision, ..)| *revision != document.revision()) {
+        loading.finding = None;
+    }
+    let wanted = settings.closures_to_find(&open.timeline);
+    if wanted.is_empty() || loading.active() {
+        return;
+    }
+    let (source, title, live) = (Arc::clone(&open.source), open.title.clone(), open.live.clone());
+    let (made_with, metrics, preparations) = (open.made_with.clone(), wanted.clone(), preparations.clone());
+    let job = Job::start(move |progress| {
+        let source = Arc::new(source.with_closures(&metrics, KeepRules::default(), progress)?);
+        Ok(Draft::new(title, source, live, &made_with, &preparations, Arrival::Grew))
+    });
+    loading.finding = Some((document.revision(), wanted, job));
+}
+
 /// Opening and regrouping.
 pub struct LoadingPlugin;
 
 impl Plugin for LoadingPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<Loading>()
-            .add_message::<OpenRequest>()
-            .add_systems(Update, (start_opening, take_finished, follow_settings).chain().in_set(Stage::Load));
+        app.init_resource::<Loading>().add_message::<OpenRequest>().add_systems(
+            Update,
+            (start_opening, take_finished, follow_settings, find_closures).chain().in_set(Stage::Load),
+        );
     }
 }

@@ -5,6 +5,7 @@
 //! | [`app`] | what runs, in which order; window and headless |
 //! | [`document`], [`loading`], [`live`] | what is open, and how it comes and goes |
 //! | [`clock`], [`selection`], [`references`], [`settings`] | state that all views share |
+//! | [`finding`] | what leaks, found in the background |
 //! | [`views`] | the kinds of views, one file each, and their list |
 //! | [`dock`] | which views are shown, where |
 //! | [`panels`] | what stands around and over them |
@@ -21,6 +22,7 @@ pub mod capture;
 pub mod clock;
 mod dock;
 pub mod document;
+mod finding;
 mod input;
 mod job;
 pub mod live;

@@ -3,7 +3,7 @@
 use super::document::{Document, Grew, Opened};
 use bevy::prelude::*;
 use memory_city_analysis::group::GroupOptions;
-use memory_city_analysis::timeline::{AUTO, Metric, Timeline};
+use memory_city_analysis::timeline::{AUTO, ClosureMetric, Metric, Timeline};
 use memory_city_views::city::{AreaMode, CityConfig, Look};
 use std::sync::Arc;
 
@@ -15,8 +15,10 @@ pub struct Settings {
     /// What is measured. A further column of one document may be another one in the next: its name stands in
     /// `metric_id`, see [`Settings::metric_in`].
     pub metric: Metric,
-    /// The id of the metric when it is a further column.
+    /// The id of the metric when it is a further column; it may have to be found first.
     pub metric_id: Option<Arc<str>>,
+    /// What is to be found of groups beside what they hold: further columns, computed in the background.
+    pub closures: Vec<ClosureMetric>,
     /// How many children of each node get space of their own.
     pub child_count: usize,
     /// Whether `child_count` applies.
@@ -58,6 +60,7 @@ impl Default for Settings {
             area_mode: AreaMode::Sqrt,
             metric: Metric::Bytes,
             metric_id: None,
+            closures: Vec::new(),
             child_count: 40,
             prune: true,
             show_pointers: true,
@@ -88,6 +91,39 @@ impl Settings {
     pub fn set_metric(&mut self, timeline: &Timeline, metric: Metric) {
         self.metric = metric;
         self.metric_id = matches!(metric, Metric::Column(_)).then(|| timeline.metric_info(metric).id);
+    }
+
+    /// Chooses a metric that may have to be found first, and asks for it.
+    pub fn set_closure(&mut self, metric: ClosureMetric) {
+        // Objects and bytes are found in one go.
+        let with_it = match metric {
+            ClosureMetric::Retained | ClosureMetric::RetainedObjects => {
+                [ClosureMetric::Retained, ClosureMetric::RetainedObjects]
+            }
+            ClosureMetric::Deep | ClosureMetric::DeepObjects => [ClosureMetric::Deep, ClosureMetric::DeepObjects],
+        };
+        let more = with_it.into_iter().filter(|metric| !self.closures.contains(metric)).collect::<Vec<_>>();
+        self.closures.extend(more);
+        // Its place is known when it is there: see `metric_in`.
+        (self.metric, self.metric_id) = (Metric::Column(u16::MAX), Some(metric.info().id));
+    }
+
+    /// Chooses a metric by its id, of whatever is opened; what every input can have found is asked for.
+    pub fn set_metric_by_name(&mut self, id: &str) {
+        match id {
+            "objects" => (self.metric, self.metric_id) = (Metric::Objects, None),
+            "bytes" => (self.metric, self.metric_id) = (Metric::Bytes, None),
+            _ => match ClosureMetric::of(id) {
+                Ok(metric) => self.set_closure(metric),
+                Err(_) => (self.metric, self.metric_id) = (Metric::Column(u16::MAX), Some(id.into())),
+            },
+        }
+    }
+
+    /// What was asked for and a timeline does not have.
+    pub fn closures_to_find(&self, timeline: &Timeline) -> Vec<ClosureMetric> {
+        let lacks = |metric: &ClosureMetric| timeline.metric(&metric.info().id).is_none();
+        self.closures.iter().copied().filter(lacks).collect()
     }
 
     /// The chosen metric as `timeline` knows it; bytes where it has no such column.
@@ -133,10 +169,11 @@ pub struct SettingsPlugin;
 impl Plugin for SettingsPlugin {
     fn build(&self, app: &mut App) {
         let follow = |document: &Document, settings: &mut Settings| {
+            // What is not there yet stays a wish: bytes are shown until it is found.
             if let Some(timeline) = document.timeline()
-                && settings.metric != settings.metric_in(timeline)
+                && let Some(found) = settings.metric_id.as_deref().and_then(|id| timeline.metric(id))
             {
-                settings.metric = settings.metric_in(timeline);
+                settings.metric = found;
             }
         };
         app.init_resource::<Settings>()
@@ -146,5 +183,30 @@ impl Plugin for SettingsPlugin {
             .add_observer(move |_: On<Grew>, document: Res<Document>, mut settings: ResMut<Settings>| {
                 follow(&document, settings.bypass_change_detection());
             });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memory_city_analysis::group::MemoryTree;
+    use memory_city_analysis::timeline::TimePoint;
+
+    #[test]
+    fn a_metric_that_is_still_to_be_found_is_a_wish_that_comes_true() {
+        let without = Timeline::from_trees(vec![TimePoint::default()], &[MemoryTree::new()]);
+        let other = ClosureMetric::Deep.info();
+        let wanted = ClosureMetric::RetainedObjects.info();
+        let with = without.clone().with_metric(other, |_, _| 1).with_metric(wanted, |_, _| 2);
+        let mut settings = Settings::default();
+        settings.set_closure(ClosureMetric::RetainedObjects);
+        assert_eq!(settings.metric_in(&without), Metric::Bytes);
+        assert_eq!(settings.metric_in(&with), Metric::Column(1));
+        let both = [ClosureMetric::Retained, ClosureMetric::RetainedObjects];
+        assert_eq!(settings.closures_to_find(&without), both);
+        assert_eq!(settings.closures_to_find(&with), [ClosureMetric::Retained]);
+        settings.set_closure(ClosureMetric::Retained);
+        assert_eq!(settings.closures, both, "nothing is asked for twice");
+        assert_eq!(settings.next_metric(&with), Metric::Objects, "around, from what stands for it");
     }
 }

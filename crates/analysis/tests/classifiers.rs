@@ -175,11 +175,81 @@ fn by_the_rules(classifier: &str, plan: &Plan, seen: &BTreeSet<usize>, o: usize)
             chain.insert(0, "bootstrap".to_owned());
             ("Class loader tree", BTreeSet::from([chain]))
         }
+        "address" => ("Address", one(format!("{:#018x}", 0x1000 + 8 * o))),
+        "address(block=64)" => {
+            let start = (0x1000 + 8 * o) / 64 * 64;
+            ("Address", one(format!("{start:#018x} to {:#018x}", start + 63)))
+        }
+        "referrers" => {
+            let name = match plan.references.iter().filter(|r| r.1 == o && seen.contains(&r.0)).count() {
+                0 => "Not referred to".to_owned(),
+                1 => "Referred to once".to_owned(),
+                n => {
+                    let low = (0..).map(|b| 1 << b).take_while(|&low| low <= n).last().expect("a power");
+                    format!("Referred to {low} to {} times", 2 * low - 1)
+                }
+            };
+            ("Incoming references", one(name))
+        }
+        "domain" => {
+            ("Own class", one(if NAMES[t].starts_with("com") || NAMES[t].starts_with("Main") { "Yes" } else { "No" }))
+        }
+        "indirectly-rooted" => {
+            ("Reached from", or(reaching(plan, seen, o, &|_| true, 9), "Not reached from a GC root"))
+        }
+        "indirectly-rooted(kind)" => {
+            ("Reached from", or(reaching(plan, seen, o, &|_| true, 1), "Not reached from a GC root"))
+        }
+        "indirectly-rooted(reached,variables)" => ("Reached from", reaching(plan, seen, o, &variable, 9)),
+        "indirectly-rooted(variables)" => {
+            ("Reached from", or(reaching(plan, seen, o, &variable, 9), "Not reached from a variable"))
+        }
+        "indirectly-rooted(first)" => {
+            let distance =
+                |(i, root): (usize, &(usize, usize))| Some((distances(plan, seen, root.0).get(&o).copied()?, i));
+            let nearest = plan.roots.iter().enumerate().filter_map(distance).min();
+            let chain = |(_, i): (usize, usize)| ROOTS[plan.roots[i].1].2.iter().map(|s| (*s).to_owned()).collect();
+            ("Reached from", or(nearest.map(chain).into_iter().collect(), "Not reached from a GC root"))
+        }
+        "filter(size>100)" => ("", pass(16 + 8 * o > 100)),
+        "filter(not type=byte[] and referrers>=1)" => {
+            ("", pass(NAMES[t] != "byte[]" && plan.references.iter().any(|r| r.1 == o && seen.contains(&r.0))))
+        }
+        "filter(package=com.acme and points-to!~hashmap)" => {
+            let to =
+                |r: &(usize, usize)| r.0 == o && seen.contains(&r.1) && NAMES[plan.objects[r.1].0].contains("HashMap");
+            ("", pass(NAMES[t].starts_with("com.acme.") && !plan.references.iter().any(to)))
+        }
         _ => unreachable!("{classifier}"),
     }
 }
 
-const CLASSIFIERS: [&str; 12] = [
+/// A filter: it stays where it is, or it is gone.
+fn pass(holds: bool) -> Chains {
+    if holds { BTreeSet::from([Vec::new()]) } else { BTreeSet::new() }
+}
+
+/// How many references lead from an object to those it reaches.
+fn distances(plan: &Plan, seen: &BTreeSet<usize>, from: usize) -> BTreeMap<usize, usize> {
+    let mut found = BTreeMap::new();
+    let mut level: BTreeSet<usize> = [from].into_iter().filter(|o| seen.contains(o)).collect();
+    let mut distance = 0;
+    while !level.is_empty() {
+        found.extend(level.iter().map(|&o| (o, distance)));
+        let next = plan.references.iter().filter(|r| level.contains(&r.0)).map(|r| r.1);
+        level = next.filter(|o| seen.contains(o) && !found.contains_key(o)).collect();
+        distance += 1;
+    }
+    found
+}
+
+/// The roots that reach an object.
+fn reaching(plan: &Plan, seen: &BTreeSet<usize>, o: usize, choose: &dyn Fn(usize) -> bool, depth: usize) -> Chains {
+    let roots = plan.roots.iter().filter(|root| choose(root.1) && distances(plan, seen, root.0).contains_key(&o));
+    roots.map(|root| ROOTS[root.1].2.iter().take(depth).map(|s| (*s).to_owned()).collect()).collect()
+}
+
+const CLASSIFIERS: [&str; 24] = [
     "type",
     "kind",
     "array-length",
@@ -192,6 +262,18 @@ const CLASSIFIERS: [&str; 12] = [
     "rooted(variables)",
     "rooted(direct,kind,variables)",
     "loaders",
+    "address",
+    "address(block=64)",
+    "referrers",
+    "domain",
+    "indirectly-rooted",
+    "indirectly-rooted(kind)",
+    "indirectly-rooted(variables)",
+    "indirectly-rooted(reached,variables)",
+    "indirectly-rooted(first)",
+    "filter(size>100)",
+    "filter(not type=byte[] and referrers>=1)",
+    "filter(package=com.acme and points-to!~hashmap)",
 ];
 
 /// One to three of them.
@@ -397,6 +479,176 @@ proptest! {
     }
 }
 
+/// A part of a list: a classifier, or a transformer with a list.
+#[derive(Clone, Debug)]
+enum Item {
+    Plain(&'static str),
+    /// Whether those that refer, and the list.
+    Through(bool, Vec<Item>),
+}
+
+impl Item {
+    fn text(&self) -> String {
+        match self {
+            Item::Plain(name) => (*name).to_owned(),
+            Item::Through(true, list) => format!("pointed-from({})", text(list)),
+            Item::Through(false, list) => format!("points-to({})", text(list)),
+        }
+    }
+}
+
+fn text(list: &[Item]) -> String {
+    list.iter().map(Item::text).collect::<Vec<_>>().join(">")
+}
+
+fn nested() -> impl Strategy<Value = Vec<Item>> {
+    let plain =
+        prop::sample::select(vec!["type", "kind", "points-to", "rooted", "filter(size>100)", "indirectly-rooted"]);
+    let some = prop::collection::vec(plain.prop_map(Item::Plain), 1..3);
+    some.clone().prop_recursive(3, 12, 2, move |inner| {
+        let through = (any::<bool>(), inner).prop_map(|(referring, list)| Item::Through(referring, list));
+        (prop_oneof![Just(Vec::new()), some.clone()], prop::collection::vec(through, 0..3)).prop_filter_map(
+            "a list of nothing",
+            |(list, mut through)| {
+                // One in each direction.
+                let mut seen = [false; 2];
+                through.retain(|item| match item {
+                    Item::Through(referring, _) => !std::mem::replace(&mut seen[usize::from(*referring)], true),
+                    Item::Plain(_) => true,
+                });
+                Some([list, through].concat()).filter(|list| !list.is_empty())
+            },
+        )
+    })
+}
+
+/// For each node the objects in it.
+type Members = BTreeMap<Path, BTreeSet<usize>>;
+
+/// Sorts a group of objects into the nodes below one; others take their place below rows.
+fn sort_into(
+    list: &[Item],
+    plan: &Plan,
+    seen: &BTreeSet<usize>,
+    group: &BTreeSet<usize>,
+    top: &Path,
+    all: &mut Members,
+) {
+    let plain: Vec<&str> =
+        list.iter().filter_map(|i| if let Item::Plain(name) = i { Some(*name) } else { None }).collect();
+    let mut last: Members = BTreeMap::new();
+    for &o in group {
+        for end in ends(&plain, plan, seen, o) {
+            let path: Path = top.iter().chain(&end).cloned().collect();
+            for length in top.len()..=path.len() {
+                all.entry(path[..length].to_vec()).or_default().insert(o);
+            }
+            last.entry(path).or_default().insert(o);
+        }
+    }
+    for item in list {
+        let Item::Through(referring, inner) = item else { continue };
+        for (path, members) in &last {
+            let other = |&(from, to): &(usize, usize)| match referring {
+                true => members.contains(&to).then_some(from),
+                false => members.contains(&from).then_some(to),
+            };
+            let others: BTreeSet<usize> =
+                plan.references.iter().filter_map(other).filter(|o| seen.contains(o)).collect();
+            let row = if *referring { "Pointed from" } else { "Points to" };
+            let row: Path = path.iter().cloned().chain([format!("{row} (objects): {row}")]).collect();
+            sort_into(inner, plan, seen, &others, &row, all);
+        }
+    }
+}
+
+proptest! {
+    /// Objects at the other end count once for each group, whatever nests in what.
+    #[test]
+    fn transformers_put_other_objects_in_place_of_a_group(plan in plan(), list in nested(), include_unreachable: bool) {
+        let heap = build(&plan);
+        let seen: BTreeSet<usize> = if include_unreachable { (0..plan.objects.len()).collect() } else { reachable(&plan) };
+        let grouping = group::grouping(&text(&list)).expect("a grouping");
+        let grouped = group::group(&heap, &grouping, options(include_unreachable), &Progress::new()).expect("grouped");
+        let mut expected = BTreeMap::new();
+        sort_into(&list, &plan, &seen, &seen, &Vec::new(), &mut expected);
+        let tree = &grouped.tree;
+        let amount = |objects: &BTreeSet<usize>| Amount {
+            objects: objects.len() as u64,
+            bytes: objects.iter().map(|&o| 16 + 8 * o as u64).sum(),
+        };
+        let amounts: BTreeMap<Path, Amount> = expected.iter().map(|(p, o)| (p.clone(), amount(o))).collect();
+        let got: BTreeMap<Path, Amount> =
+            (0..tree.len()).map(|n| (path(tree, n), tree.amount(n))).filter(|(_, a)| a.objects > 0).collect();
+        prop_assert_eq!(got, amounts, "{}", text(&list));
+        // Which objects they are, and that those of a row are no part of what is above it.
+        let timeline = Timeline::from_trees(vec![point()], std::slice::from_ref(tree));
+        let place = timeline.locate(tree);
+        for n in 0..tree.len() {
+            let node = place[n].expect("no chain is joined");
+            let inside: BTreeSet<usize> = (0..plan.objects.len())
+                .filter(|&o| {
+                    let leaves = grouped.leaves_of(&heap, ObjectId(o as u32));
+                    leaves.iter().any(|&l| timeline.is_within(place[l as usize].expect("a node"), node))
+                })
+                .collect();
+            prop_assert_eq!(inside, expected.get(&path(tree, n)).cloned().unwrap_or_default());
+            prop_assert_eq!(timeline.restarts(node), tree.restarts(n));
+        }
+    }
+}
+
+/// The stack that forgets to forget: what it popped is still referred to from its array, and that from the stack.
+#[test]
+fn the_way_from_what_is_kept_to_what_keeps_it() {
+    let mut heap = HeapBuilder::new();
+    let mut of =
+        |name: &str, kind| heap.add_type(HeapType { name: name.into(), kind, superclass: None, loader: "app".into() });
+    let stack = of("data.BuggyStack", TypeKind::Instance);
+    let array = of("java.lang.Object[]", TypeKind::ObjectArray);
+    let test = of("data.TestObject", TypeKind::Instance);
+    let (stack, array) = (heap.add_object(stack, 24, None), heap.add_object(array, 4016, Some(1000)));
+    heap.add_root(Root {
+        object: stack,
+        kind: RootKind::LocalVariable,
+        detail: "thread \"main\", data.Main.main() line 3".into(),
+    });
+    heap.add_reference(stack, array);
+    for _ in 0..900 {
+        let object = heap.add_object(test, 16, None);
+        // Twice in the array: it is referred to by one object all the same.
+        heap.add_reference(array, object);
+        heap.add_reference(array, object);
+    }
+    let heap = heap.finish();
+    let grouping =
+        group::grouping("filter(type=data.TestObject)>type>pointed-from(type>pointed-from(type))").expect("a grouping");
+    let grouped = group::group(&heap, &grouping, options(false), &Progress::new()).expect("grouped");
+    let tree = &grouped.tree;
+    let rows: Vec<String> = (0..tree.len())
+        .map(|n| {
+            format!(
+                "{}{} {} {}",
+                "  ".repeat(path(tree, n).len()),
+                tree.name(n),
+                tree.amount(n).objects,
+                tree.amount(n).bytes
+            )
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            "Heap 900 14400",
+            "  data.TestObject 900 14400",
+            "    Pointed from 1 4016",
+            "      java.lang.Object[] 1 4016",
+            "        Pointed from 1 24",
+            "          data.BuggyStack 1 24",
+        ]
+    );
+}
+
 /// The tree does not depend on how the heap is cut into parts: a heap of many parts, grouped on one core and on several.
 #[test]
 fn many_parts_make_one_tree() {
@@ -527,4 +779,230 @@ fn classifiers_are_added_at_run_time() {
     assert!(spaced.to_string().contains("no name"));
     let wrong = group::register(|r| r.add_grouping("x", "even>tpye", "")).expect_err("no list");
     assert!(wrong.to_string().contains("Did you mean type?"), "{wrong}");
+}
+
+/// Age, then features, of which an object has several, then a chain of methods: what comes of six objects.
+#[test]
+fn the_three_kinds_of_classifiers_make_nineteen_nodes() {
+    let mut heap = HeapBuilder::new();
+    let of =
+        heap.add_type(HeapType { name: "O".into(), kind: TypeKind::Instance, superclass: None, loader: "app".into() });
+    // Sizes tell the objects apart: 1 to 6.
+    (1..=6).for_each(|size| {
+        heap.add_object(of, size, None);
+    });
+    let heap = heap.finish();
+    let by_size = |id: &'static str, cardinality, of: fn(u64) -> Vec<Vec<&'static str>>| -> Arc<dyn Classifier> {
+        let meta = ClassifierMeta::new(id, id).reads(Reads::SIZE).cardinality(cardinality);
+        Arc::new(ByFunction::new(meta, move |object: &ObjectView<'_>, values: &mut ObjectValues| {
+            of(object.size().expect("a size")).into_iter().for_each(|chain| values.chain(chain));
+        }))
+    };
+    let age = by_size("Age", Cardinality::One, |o| vec![vec![if [1, 2, 6].contains(&o) { "1" } else { "3" }]]);
+    let feature = by_size("Feature", Cardinality::Many, |o| match o {
+        1 | 2 | 6 => vec![vec!["F1"], vec!["F2"]],
+        _ => vec![vec!["F1"]],
+    });
+    let site = by_size("Site", Cardinality::Hierarchy, |o| {
+        vec![match o {
+            1 | 6 => vec!["add", "A"],
+            2 => vec!["add", "B", "D"],
+            4 => vec!["clone", "D"],
+            _ => vec!["main", "C", "A"],
+        }]
+    });
+    let grouping = Grouping::new("worked", vec![age, feature, site]);
+    let grouped = group::group(&heap, &grouping, options(true), &Progress::new()).expect("grouped");
+    let tree = &grouped.tree;
+    assert_eq!(tree.len(), 19);
+    let total = |wanted: &str| {
+        let name = |n: usize| {
+            path(tree, n).iter().map(|p| p.split_once(": ").expect("a role").1.to_owned()).collect::<Vec<_>>()
+        };
+        let node = (0..tree.len()).find(|&n| name(n).join("/") == wanted).expect(wanted);
+        tree.amount(node).objects
+    };
+    for (node, objects) in
+        [("", 6), ("1", 3), ("1/F1", 3), ("1/F2", 3), ("3", 3), ("1/F1/add/A", 2), ("3/F1/main/C/A", 2)]
+    {
+        assert_eq!(total(node), objects, "{node}");
+    }
+    // Nine entries for six objects.
+    assert_eq!(heap.objects().map(|o| grouped.leaves_of(&heap, o).len()).sum::<usize>(), 9);
+    let leaves: BTreeSet<String> = heap
+        .objects()
+        .flat_map(|o| grouped.leaves_of(&heap, o).to_vec())
+        .map(|l| {
+            path(tree, l as usize).iter().map(|p| p.split_once(": ").expect("a role").1).collect::<Vec<_>>().join("/")
+        })
+        .collect();
+    let expected = ["1/F1/add/A", "1/F1/add/B/D", "1/F2/add/A", "1/F2/add/B/D", "3/F1/clone/D", "3/F1/main/C/A"];
+    assert_eq!(leaves, expected.map(str::to_owned).into());
+}
+
+/// Objects with call chains: which code allocated them, on whose behalf, and for which feature.
+#[test]
+fn call_chains_are_told_by_package_caller_domain_and_feature() {
+    use memory_city_heap::{AddressSet, AllocationSite, Csr, HeapColumns, NO_LENGTH, TypeSizes};
+    let chains: [&[&str]; 5] = [
+        &[
+            "java.util.HashMap.resize():4",
+            "java.util.HashMap.put():9",
+            "com.acme.shop.Cart.add(Item):12",
+            "java.lang.Thread.run():3",
+            "Main.main():7",
+        ],
+        &["com.acme.shop.Cart.add(Item):50", "Main.main():8"],
+        &["java.util.ArrayList.grow():1"],
+        &[],
+        &["Main.helper():2"],
+    ];
+    let addresses = AddressSet::new(3);
+    let mut writer = addresses.writer();
+    (0..5u64).for_each(|i| {
+        writer.insert(0x1000 + 8 * i);
+    });
+    let outgoing = Csr::new(vec![0; 6], Vec::new());
+    let frames = |chain: &[&str]| chain.iter().map(|f| Arc::from(*f)).collect();
+    let heap = HeapState::new(HeapColumns {
+        sizes: TypeSizes { base: vec![16], element: vec![0], alignment: 8, ..TypeSizes::default() },
+        odd_sizes: Default::default(),
+        mirror_of: vec![None],
+        types: vec![HeapType { name: "O".into(), kind: TypeKind::Instance, superclass: None, loader: "app".into() }],
+        loaders: Loaders::default(),
+        type_of: vec![0; 5],
+        length: vec![NO_LENGTH; 5],
+        addresses: addresses.finish(),
+        referents: Default::default(),
+        outgoing,
+        roots: Vec::new(),
+        sites: (0..5).collect(),
+        traces: chains
+            .iter()
+            .enumerate()
+            .map(|(i, chain)| (i as u32, AllocationSite { frames: frames(chain) }))
+            .collect(),
+        origins: None,
+        warnings: Vec::new(),
+    });
+    let features = std::env::temp_dir().join(format!("memory-city-map-{}.txt", std::process::id()));
+    std::fs::write(&features, "[shop]\ncom.acme.shop\n[adding]\ncom.acme.shop.Cart.add:10-20\n[main]\nMain\n")
+        .expect("written");
+    let values = |list: &str| -> Vec<Vec<String>> {
+        let grouping = group::grouping(list).expect("a grouping");
+        let grouped = group::group(&heap, &grouping, options(true), &Progress::new()).expect("grouped");
+        let ends = |o: ObjectId| -> Vec<String> {
+            let end = |&leaf: &u32| {
+                path(&grouped.tree, leaf as usize)
+                    .iter()
+                    .map(|p| p.split_once(": ").expect("a role").1)
+                    .collect::<Vec<_>>()
+                    .join("/")
+            };
+            grouped.leaves_of(&heap, o).iter().map(end).collect()
+        };
+        heap.objects().map(ends).collect()
+    };
+    let file = features.display();
+    let checks: [(String, [&[&str]; 5]); 9] = [
+        (
+            "allocating-package".into(),
+            [&["java/util"], &["com/acme/shop"], &["java/util"], &["(unknown site)"], &["(default package)"]],
+        ),
+        (
+            "callers(depth=2)".into(),
+            [
+                &["java.util.HashMap.put():9/com.acme.shop.Cart.add(Item):12"],
+                &["Main.main():8"],
+                &["(no caller)"],
+                &["(unknown site)"],
+                &["(no caller)"],
+            ],
+        ),
+        (
+            "callers(depth=1,outermost-first)".into(),
+            [&["Main.main():7"], &["Main.main():8"], &["(no caller)"], &["(unknown site)"], &["(no caller)"]],
+        ),
+        (
+            "domain-site".into(),
+            [
+                &["com.acme.shop.Cart.add(Item):12"],
+                &["com.acme.shop.Cart.add(Item):50"],
+                &["(libraries only)"],
+                &["(unknown site)"],
+                &["Main.helper():2"],
+            ],
+        ),
+        (
+            "domain-site(callers)".into(),
+            [
+                &["com.acme.shop.Cart.add(Item):12/(1 library frame)/Main.main():7"],
+                &["com.acme.shop.Cart.add(Item):50/Main.main():8"],
+                &["(libraries only)"],
+                &["(unknown site)"],
+                &["Main.helper():2"],
+            ],
+        ),
+        (
+            "domain-site(packages=java.util+com.x)".into(),
+            [
+                &["java.util.HashMap.resize():4"],
+                &["(libraries only)"],
+                &["java.util.ArrayList.grow():1"],
+                &["(unknown site)"],
+                &["(libraries only)"],
+            ],
+        ),
+        (
+            format!("feature(file={file})"),
+            [&["shop", "adding"], &["shop"], &["(no feature)"], &["(unknown site)"], &["main"]],
+        ),
+        (
+            format!("feature(file={file},all)"),
+            [&["shop", "adding", "main"], &["shop", "main"], &["(no feature)"], &["(unknown site)"], &["main"]],
+        ),
+        (
+            format!("feature(file={file},site)"),
+            [&["(no feature)"], &["shop"], &["(no feature)"], &["(unknown site)"], &["main"]],
+        ),
+    ];
+    for (list, expected) in checks {
+        let mut got = values(&list);
+        let mut expected: Vec<Vec<String>> =
+            expected.iter().map(|e| e.iter().map(|s| (*s).to_owned()).collect()).collect();
+        got.iter_mut().chain(&mut expected).for_each(|ends| ends.sort());
+        assert_eq!(got, expected, "{list}");
+    }
+    // Overlapping features: the object counts once above them.
+    let grouping = group::grouping(&format!("feature(file={file})")).expect("a grouping");
+    let grouped = group::group(&heap, &grouping, options(true), &Progress::new()).expect("grouped");
+    assert_eq!(grouped.tree.amount(0).objects, 5);
+    let _ = std::fs::remove_file(&features);
+    // Whoever says which packages are the program's own is heard by presets too, from then on.
+    let mut registry = group::Registry::new();
+    registry.set_domain(group::domain::DomainPackages::chosen(["java.util"]));
+    let told = registry.grouping("who-allocates").expect("a task");
+    let grouped = group::group(&heap, &told, options(true), &Progress::new()).expect("grouped");
+    assert!((0..grouped.tree.len()).any(|n| &**grouped.tree.name(n) == "java.util.HashMap.resize():4"));
+}
+
+/// What nothing reaches is looked for although it is left out otherwise.
+#[test]
+fn garbage_is_a_task() {
+    let mut heap = HeapBuilder::new();
+    let of =
+        heap.add_type(HeapType { name: "O".into(), kind: TypeKind::Instance, superclass: None, loader: "app".into() });
+    let [kept, lost, last] = [16, 24, 32].map(|size| heap.add_object(of, size, None));
+    heap.add_reference(lost, last);
+    heap.add_reference(lost, kept);
+    heap.add_root(Root { object: kept, kind: RootKind::Thread, detail: "thread \"main\"".into() });
+    let heap = heap.finish();
+    let grouped = |list: &str| {
+        let grouping = group::grouping(list).expect("a grouping");
+        group::group(&heap, &grouping, options(false), &Progress::new()).expect("grouped")
+    };
+    assert_eq!(grouped("what-is-garbage").tree.amount(0), Amount { objects: 2, bytes: 56 });
+    assert_eq!(grouped("type").tree.amount(0), Amount { objects: 1, bytes: 16 });
+    let both = grouped("reachable>type");
+    assert_eq!(both.tree.amount(0).objects, 3);
 }

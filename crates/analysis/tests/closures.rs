@@ -2,11 +2,16 @@
 
 use memory_city_analysis::group::{self, GroupOptions};
 use memory_city_analysis::timeline::{AUTO, ClosureMetric, ClosureRequest, History, Metric, NodeId, Source};
+use memory_city_heap::input::Input;
 use memory_city_heap::ownership::{GroupAmounts, KeepGraph, KeepRules};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
 use memory_city_testing::root;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
 
 fn open(paths: &[&str], grouping: &str, options: GroupOptions) -> Source {
     let paths: Vec<PathBuf> = paths.iter().map(|path| root().join(path)).collect();
@@ -15,6 +20,14 @@ fn open(paths: &[&str], grouping: &str, options: GroupOptions) -> Source {
 
 fn history(source: &Source) -> &History {
     source.heaps().expect("heap states")
+}
+
+/// The dump, grouped, with nothing taken from the cache.
+fn computed(grouping: &str, options: GroupOptions) -> History {
+    let (progress, path) = (Progress::new(), root().join(DUMP));
+    let series = memory_city_formats::open(&[path], &progress).expect("it opens");
+    let grouping = group::grouping(grouping).expect("a grouping");
+    History::build_with(Arc::from(series), grouping, options, &progress).expect("it can be grouped")
 }
 
 /// What some objects reach when those of `without` are not there.
@@ -59,9 +72,9 @@ fn every_node_of_a_dump_retains_and_reaches_what_the_definitions_say() {
         ("package-type", GroupOptions::default(), KeepRules::default()),
         ("type > pointed-from", GroupOptions::default(), KeepRules::SOFT_AS_WEAK),
         ("rooted > type", unreachable, KeepRules::default()),
+        ("type > pointed-from(type)", GroupOptions::default(), KeepRules::default()),
     ] {
-        let source = open(&[DUMP], grouping, options);
-        let (history, progress) = (history(&source), Progress::new());
+        let (history, progress) = (computed(grouping, options), Progress::new());
         let timeline = history.timeline();
         let request = ClosureRequest { rules, deep: true };
         let all = history.all_closures(0, request, &[], &progress, &mut |_| ()).expect("not cancelled");
@@ -81,8 +94,7 @@ fn every_node_of_a_dump_retains_and_reaches_what_the_definitions_say() {
 
 #[test]
 fn wanted_nodes_come_first_and_are_the_same() {
-    let source = open(&[DUMP], "package-type", GroupOptions::default());
-    let (history, progress) = (history(&source), Progress::new());
+    let (history, progress) = (computed("package-type", GroupOptions::default()), Progress::new());
     let wanted: Vec<NodeId> = history.timeline().nodes().filter(|n| n.0 % 9 == 4).collect();
     let request = ClosureRequest::default();
     let mut first = Vec::new();
@@ -92,8 +104,7 @@ fn wanted_nodes_come_first_and_are_the_same() {
     assert_eq!(first, [expected.clone()]);
     assert_eq!(history.closures_of(0, &wanted, request, &progress).expect("not cancelled"), expected);
     // Asked alone, of a state that was not asked for before.
-    let fresh = open(&[DUMP], "package-type", GroupOptions::default());
-    let fresh = fresh.heaps().expect("heap states");
+    let fresh = computed("package-type", GroupOptions::default());
     assert_eq!(fresh.closures_of(0, &wanted, request, &progress).expect("not cancelled"), expected);
     // Nobody waits for what was cancelled.
     let deep = ClosureRequest { deep: true, ..request };
@@ -161,5 +172,52 @@ fn traces_have_these_metrics_where_they_record_references() {
     let error = trace.with_closures(&metrics, KeepRules::default(), &progress).map(|_| ()).expect_err("no references");
     let error = error.to_string();
     assert!(error.contains("references between objects") && error.contains("this trace does not hold"), "{error}");
-    let _ = group::groupings();
+}
+
+/// Trees and amounts of dumps come from the cache when the same dump is opened again. That nothing of it is read then is
+/// seen by damage to it that the cache does not notice, because it lies between the samples, and reading would.
+#[test]
+fn dumps_that_were_opened_before_are_not_read_again() {
+    assert!(std::env::var_os("MEMORY_CITY_CACHE").is_none_or(|cache| !cache.is_empty()), "this test needs a cache");
+    let folder = tempfile::tempdir().expect("a folder");
+    let progress = Progress::new();
+    let dumps = [1, 16].map(|i| {
+        let packed = root().join(format!("sample-data/person-leak/person-leak-{i:02}.hprof.gz"));
+        let input = Input::open(&packed, &progress).expect("a dump");
+        let path = folder.path().join(format!("dump-{i:02}.hprof"));
+        std::fs::write(&path, input.bytes()).expect("written");
+        path
+    });
+    let metrics = [ClosureMetric::Retained, ClosureMetric::Deep];
+    let open = || -> Result<Vec<(String, Vec<u64>)>, String> {
+        let source = Source::open(&dumps, "package-type", GroupOptions::default(), &progress);
+        let source = source.map_err(|e| e.to_string())?;
+        let source = source.with_closures(&metrics, KeepRules::default(), &progress).map_err(|e| e.to_string())?;
+        let timeline = source.timeline();
+        let values = |node| timeline.metrics().flat_map(move |m| (0..2).map(move |t| timeline.value(t, node, m)));
+        let warnings = source.warnings().iter().map(|w| (w.to_string(), Vec::new())).collect::<Vec<_>>();
+        let points = timeline.points().iter().map(|p| (format!("{p:?}"), Vec::new()));
+        let nodes = timeline.nodes().map(|node| (timeline.path_label(node), values(node).collect()));
+        Ok(nodes.chain(warnings).chain(points).collect())
+    };
+    let fresh = open().expect("it opens");
+    assert!(fresh.len() > 200);
+    let spoil = |path: &Path, stays: bool| {
+        let mut file = File::options().write(true).open(path).expect("the dump");
+        let meta = file.metadata().expect("what it is");
+        let before = meta.modified().expect("a time");
+        // Samples lie at multiples of a 31st of the dump.
+        for i in 0..31 {
+            file.seek(SeekFrom::Start(meta.len() * (2 * i + 1) / 62)).expect("a place");
+            file.write_all(&[0xff; 600]).expect("written");
+        }
+        drop(file);
+        let after = if stays { before } else { SystemTime::now() };
+        File::options().append(true).open(path).and_then(|f| f.set_modified(after)).expect("a time");
+    };
+    dumps.iter().for_each(|dump| spoil(dump, true));
+    assert_eq!(open().as_ref(), Ok(&fresh));
+    // Written again: what is in the cache is of another dump.
+    spoil(&dumps[1], false);
+    assert_ne!(open().as_ref(), Ok(&fresh));
 }

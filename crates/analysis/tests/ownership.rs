@@ -4,7 +4,7 @@ use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::ownership::chain::Owners;
 use memory_city_analysis::tabular::{Cell, ResultTable};
-use memory_city_analysis::timeline::Source;
+use memory_city_analysis::timeline::{Amount, Source};
 use memory_city_heap::error::Error;
 use memory_city_heap::progress::Progress;
 use memory_city_testing::root;
@@ -59,10 +59,10 @@ fn paths_lead_from_the_persons_to_the_static_field() {
         assert_eq!(number(paths, 1, "reached"), PERSONS);
         // The list falls into those nodes to which it is nearest from either end, where only shortest paths count.
         let reached = texts(paths, "step", "reached");
-        let mut halves = reached[1..].iter().map(|n| n.parse::<u64>().expect("a number"));
+        let halves = reached[1..].iter().map(|n| n.parse::<u64>().expect("a number"));
         match kind {
             "shortest" => assert_eq!(halves.sum::<u64>(), PERSONS),
-            _ => assert!(halves.all(|n| n == PERSONS)),
+            _ => assert!({ halves }.all(|n| n == PERSONS)),
         }
         let nearest = texts(&found.tables[1], "root", "root");
         assert_eq!(nearest, ["Static field: register.store.PersonRegistry.PERSONS"]);
@@ -146,7 +146,7 @@ fn the_chain_of_owners_ends_here() {
     assert_eq!(steps, [("java.util.LinkedList$Node", PERSONS, PERSONS), ("java.util.LinkedList", 1, PERSONS)]);
     let keys: Vec<String> = chain.steps.iter().filter_map(|s| s.node).map(|n| timeline.key(n)).collect();
     assert_eq!(keys, ["Heap#java.util.LinkedList$Node", "Heap#java.util.LinkedList"], "each step is a group");
-    let root = ("Static field: register.store.PersonRegistry.PERSONS".to_owned(), chain.about);
+    let root = ("Static field: register.store.PersonRegistry.PERSONS".to_owned(), Amount { ..chain.about });
     assert_eq!(chain.roots, [root]);
 }
 

@@ -1,11 +1,12 @@
 //! Analyses of what objects hold, against a program whose objects are known: `tests/java/Contents.java` says beside each
 //! what it makes.
 
-use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings, TimeWindow};
+use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings, Need, TimeWindow};
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::tabular::{Cell, ResultTable};
 use memory_city_analysis::timeline::Source;
 use memory_city_heap::progress::Progress;
+use memory_city_testing::hprof_writer::Dump;
 use memory_city_testing::{jvm, root};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -303,6 +304,11 @@ fn classes_of_several_loaders_finalizers_and_threads_are_found() {
         let all = rows(threads);
         let at = all.iter().position(|r| r["thread"] == "\"the holder\"").expect("the thread");
         assert!(number(&all[at], "bytes") >= 123_456, "JDK {version}: {:?}", all[at]);
+        assert!(
+            number(&all[at], "retained") >= 123_456 + 24 && number(&all[at], "retained") < 200_000,
+            "JDK {version}: {:?}",
+            all[at]
+        );
         let below = threads.rows[at + 1..].iter().take_while(|r| r.depth > 0).count();
         let stack = &all[at + 1..=at + below];
         let hold = stack.iter().position(|r| r["frame"].starts_with("Contents.hold() line ")).expect("the method");
@@ -312,4 +318,117 @@ fn classes_of_several_loaders_finalizers_and_threads_are_found() {
         assert!(held.contains(&"byte[]") && held.contains(&"Contents$Person"), "JDK {version}: {held:?}");
         assert!(all.iter().any(|r| r["thread"] == "\"Finalizer\""));
     }
+}
+
+/// Dumps that are cut, and whose bytes are not what they were: every analysis ends, with findings or an error.
+#[test]
+fn damaged_dumps_are_survived_by_every_analysis() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("damaged.hprof");
+    let whole = collections_dump();
+    let check = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).expect("written");
+        let Ok(source) = Source::open(std::slice::from_ref(&path), "type", GroupOptions::default(), &Progress::new())
+        else {
+            return 0;
+        };
+        let window = TimeWindow::whole(source.timeline());
+        let mut rows = 0;
+        for analysis in AnalysisRegistry::built_in().iter() {
+            let description = analysis.describe();
+            if description.needs.contains(&Need::Objects) {
+                let arguments = Arguments::defaults(&description);
+                if let Ok(found) = analyses::run(&**analysis, &source, window, &arguments, &Progress::new()) {
+                    rows += found.tables.iter().map(|t| t.rows.len()).sum::<usize>();
+                }
+            }
+        }
+        rows
+    };
+    assert!(check(&whole) > 20);
+    let mut random = 12_345u64;
+    for round in 0..150 {
+        let mut next = |below: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) as usize % below
+        };
+        let mut bytes = whole.clone();
+        if round % 5 == 0 {
+            bytes.truncate(31 + next(whole.len() - 31));
+        }
+        for _ in 0..1 + next(4) {
+            let at = 31 + next(bytes.len() - 31);
+            bytes[at] = next(256) as u8;
+        }
+        check(&bytes);
+    }
+}
+
+/// Collections of many kinds with sizes that cannot be, sets of themselves, a queue of finalizers that bites its tail.
+fn collections_dump() -> Vec<u8> {
+    let mut d = Dump::new(2, 8, 0);
+    let classes = [
+        ("java/lang/Object", vec![]),
+        ("java/lang/Class", vec![]),
+        ("java/lang/String", vec![("value", 2), ("coder", 8), ("offset", 10), ("count", 10)]),
+        ("java/util/ArrayList", vec![("size", 10), ("elementData", 2)]),
+        ("java/util/ArrayDeque", vec![("elements", 2), ("head", 10), ("tail", 10)]),
+        ("java/util/HashMap", vec![("table", 2), ("size", 10), ("loadFactor", 6)]),
+        ("java/util/HashSet", vec![("map", 2)]),
+        ("java/util/IdentityHashMap", vec![("table", 2), ("size", 10)]),
+        ("java/util/concurrent/ConcurrentHashMap", vec![("baseCount", 11), ("counterCells", 2), ("table", 2)]),
+        ("java/lang/Integer", vec![("value", 10)]),
+        ("java/lang/ref/Reference", vec![("referent", 2), ("next", 2)]),
+        ("java/lang/ref/Finalizer", vec![]),
+        ("java/lang/ref/ReferenceQueue", vec![("head", 2)]),
+        ("java/lang/Thread", vec![("name", 2)]),
+        ("[Ljava/lang/Object;", vec![]),
+    ];
+    let id = |i: usize| 0x1000 + 0x100 * i as u64;
+    let of = |name: &str| id(classes.iter().position(|c| c.0.ends_with(name)).expect(name));
+    for (i, (name, fields)) in classes.iter().enumerate() {
+        d.load_class(i as u32 + 1, id(i), name);
+        for (f, (field, _)) in fields.iter().enumerate() {
+            d.string(id(i) + 16 + f as u64, field);
+        }
+    }
+    d.string(7, "queue");
+    for (i, (name, fields)) in classes.iter().enumerate() {
+        let fields: Vec<(u64, u8)> =
+            fields.iter().enumerate().map(|(f, &(_, kind))| (id(i) + 16 + f as u64, kind)).collect();
+        let above = if name.ends_with("Finalizer") { of("Reference") } else { 0 };
+        let statics = if name.ends_with("Finalizer") { vec![(7, 2, 0x8800)] } else { vec![] };
+        d.class(id(i), above, 0, &statics, &fields).root(0x05, id(i), &[]);
+    }
+    let huge = u64::from(u32::MAX);
+    d.primitive_array(0x8000, 8, &[104, 105])
+        .primitive_array(0x8040, 8, &[104, 105])
+        .primitive_array(0x8080, 10, &[0; 40]);
+    d.object_array(0x80c0, of("Object;"), &[0x8000, 0, 0, 0x9000]).object_array(0x8100, of("Object;"), &[]);
+    for i in 0..4 {
+        d.instance(0x8200 + 32 * i, 1, of("String"), &[(2, 0x8000 + 0x40 * (i % 2)), (8, 0), (10, i), (10, huge)]);
+    }
+    d.instance(0x8300, 1, of("ArrayList"), &[(10, huge), (2, 0x80c0)]);
+    d.instance(0x8320, 1, of("ArrayList"), &[(10, 1000), (2, 0x80c0)]);
+    d.instance(0x8340, 1, of("ArrayDeque"), &[(2, 0x80c0), (10, 3), (10, 1)]);
+    d.instance(0x8360, 1, of("ArrayDeque"), &[(2, 0x8100), (10, huge), (10, 0x7fff_ffff)]);
+    d.instance(0x8380, 1, of("util/HashMap"), &[(2, 0x80c0), (10, 0x8000_0000), (6, 0x7fc0_0000)]);
+    d.instance(0x83a0, 1, of("HashSet"), &[(2, 0x83a0)]);
+    d.instance(0x83c0, 1, of("HashSet"), &[(2, 0x8380)]);
+    d.instance(0x83e0, 1, of("HashSet"), &[(2, 0x83c0)]);
+    d.instance(0x8400, 1, of("IdentityHashMap"), &[(2, 0x80c0), (10, 0x7fff_ffff)]);
+    d.instance(0x8420, 1, of("ConcurrentHashMap"), &[(11, u64::MAX >> 1), (2, 0x80c0), (2, 0x8080)]);
+    d.instance(0x8460, 1, of("Integer"), &[(10, 5)]).instance(0x8480, 1, of("Integer"), &[(10, 5)]);
+    d.instance(0x8800, 1, of("ReferenceQueue"), &[(2, 0x8820)]);
+    d.instance(0x8820, 1, of("Finalizer"), &[(2, 0x8300), (2, 0x8840)]);
+    d.instance(0x8840, 1, of("Finalizer"), &[(2, 0x8820), (2, 0x8820)]);
+    d.instance(0x8860, 1, of("Thread"), &[(2, 0x8200)]);
+    d.root(0x08, 0x8860, &[1, 0]).root(0x03, 0x8300, &[1, 77]).root(0x08, 0x8860, &[2, 0]);
+    for object in [
+        0x80c0, 0x8100, 0x8080, 0x8220, 0x8240, 0x8260, 0x8320, 0x8340, 0x8360, 0x83a0, 0x83c0, 0x83e0, 0x8400, 0x8420,
+        0x8460, 0x8480,
+    ] {
+        d.root(0xff, object, &[]);
+    }
+    d.finish()
 }

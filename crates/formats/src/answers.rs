@@ -61,7 +61,7 @@ pub struct AnswerKey {
 const VERSION: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
-struct Kept<K, T> {
+struct KeptAnswer<K, T> {
     version: u32,
     key: K,
     answer: T,
@@ -90,13 +90,13 @@ impl AnswerKey {
     }
 
     fn kept_in<T: DeserializeOwned>(&self, cache: &Path) -> Option<T> {
-        let kept: Kept<AnswerKey, T> = index::read_whole(&cache.join(self.file_name()))?;
+        let kept: KeptAnswer<AnswerKey, T> = index::read_whole(&cache.join(self.file_name()))?;
         (kept.version == VERSION && kept.key == *self).then_some(kept.answer)
     }
 
     fn keep_in(&self, cache: &Path, answer: &impl Serialize) {
         let path = cache.join(self.file_name());
-        if let Err(error) = index::write_whole(cache, &path, &Kept { version: VERSION, key: self, answer }) {
+        if let Err(error) = index::write_whole(cache, &path, &KeptAnswer { version: VERSION, key: self, answer }) {
             tracing::warn!("{} cannot be kept and will be computed again: {error}", path.display());
         }
     }

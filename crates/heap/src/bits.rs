@@ -77,6 +77,12 @@ impl BitSet {
         self.words.iter_mut().zip(&other.words).for_each(|(mine, theirs)| *mine |= theirs);
     }
 
+    /// Its bits, the lowest first in each word.
+    #[inline]
+    pub fn as_words(&self) -> &[u64] {
+        &self.words
+    }
+
     /// How many are in it.
     pub fn count(&self) -> usize {
         self.words.iter().map(|w| w.count_ones() as usize).sum()

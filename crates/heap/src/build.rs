@@ -81,7 +81,12 @@ impl HeapBuilder {
         }
         let referents = Referents::new(self.referents, self.type_of.len());
         HeapState::new(HeapColumns {
-            sizes: TypeSizes { base: vec![0; self.types.len()], element: vec![0; self.types.len()], alignment: 8 },
+            sizes: TypeSizes {
+                base: vec![0; self.types.len()],
+                element: vec![0; self.types.len()],
+                alignment: 8,
+                ..TypeSizes::default()
+            },
             odd_sizes: self.sizes.iter().enumerate().map(|(i, &s)| (i as u32, s)).collect(),
             mirror_of,
             types: self.types,

@@ -111,7 +111,7 @@ mod tests {
         HeapColumns {
             loaders: Default::default(),
             types: (0..3).map(of).collect(),
-            sizes: TypeSizes { base: vec![8; 3], element: vec![0; 3], alignment: 8 },
+            sizes: TypeSizes { base: vec![8; 3], element: vec![0; 3], alignment: 8, ..TypeSizes::default() },
             type_of: (0..n as u32).map(|i| i % 3).collect(),
             length: vec![u32::MAX; n],
             odd_sizes: Default::default(),

@@ -55,4 +55,6 @@ pub use origin::{
 pub use referents::{Referent, Referents, Strength};
 pub use roots::{Root, RootKind};
 pub use state::{HeapColumns, HeapState};
-pub use types::{BIG_ARRAY, HeapType, Loader, Loaders, NO_LENGTH, ObjectId, TypeId, TypeKind, TypeSizes};
+pub use types::{
+    BIG_ARRAY, FieldBytes, HeapType, Loader, Loaders, NO_LENGTH, ObjectId, ObjectParts, TypeId, TypeKind, TypeSizes,
+};

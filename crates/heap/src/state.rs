@@ -4,7 +4,7 @@ use crate::error::Warning;
 use crate::reach::Search;
 use crate::{
     AddressMap, AllocationSite, Amount, BitSet, Csr, Facts, HeapType, InferredReference, Life, Loaders, NO_LENGTH,
-    ObjectId, ObjectIds, Origins, Referents, Root, TypeId, TypeSizes, roots::RootsByObject,
+    ObjectId, ObjectIds, ObjectParts, Origins, Referents, Root, TypeId, TypeKind, TypeSizes, roots::RootsByObject,
 };
 use std::sync::OnceLock;
 
@@ -144,6 +144,53 @@ impl HeapState {
             return size;
         }
         self.columns.sizes.size(t, self.columns.length[i])
+    }
+
+    /// By object: the number of its type; and the number of its elements, [`NO_LENGTH`](crate::NO_LENGTH) for instances. For
+    /// whoever goes through all objects.
+    #[inline]
+    pub fn types_and_lengths(&self) -> (&[u32], &[u32]) {
+        (&self.columns.type_of, &self.columns.length)
+    }
+
+    /// How sizes follow from types and lengths, but for those objects of which [`HeapState::odd_sizes`] knows better.
+    #[inline]
+    pub fn type_sizes(&self) -> &TypeSizes {
+        &self.columns.sizes
+    }
+
+    /// What the bytes of an object are for; `None` where the source does not know, and of class objects.
+    pub fn parts_of(&self, o: ObjectId) -> Option<ObjectParts> {
+        let i = o.0 as usize;
+        let sizes = &self.columns.sizes;
+        let t = self.columns.type_of[i] as usize;
+        let fields = sizes.fields.get(t)?;
+        if self.columns.odd_sizes.contains_key(&o.0) {
+            return None;
+        }
+        let length = self.array_length(o).unwrap_or(0);
+        let (primitive, slots) = match self.columns.types[t].kind {
+            TypeKind::Instance => (fields.primitive, fields.references),
+            TypeKind::PrimitiveArray => (0, 0),
+            TypeKind::ObjectArray => (0, length),
+        };
+        let elements = match self.columns.types[t].kind {
+            TypeKind::PrimitiveArray => u64::from(length) * u64::from(sizes.element[t]),
+            _ => 0,
+        };
+        let set = self.references(o).len().min(slots as usize) as u64;
+        let reference = u64::from(sizes.reference);
+        Some(ObjectParts {
+            header: u64::from(fields.header),
+            primitive: u64::from(primitive) + elements,
+            pointers: set * reference,
+            nulls: (u64::from(slots) - set) * reference,
+        })
+    }
+
+    /// The objects whose size does not follow from type and length, with their shallow bytes; in no particular order.
+    pub fn odd_sizes(&self) -> impl ExactSizeIterator<Item = (ObjectId, u64)> + '_ {
+        self.columns.odd_sizes.iter().map(|(&o, &size)| (ObjectId(o), size))
     }
 
     /// Number of elements of an array; `None` for instances.

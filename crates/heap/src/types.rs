@@ -75,6 +75,34 @@ pub struct TypeSizes {
     pub element: Vec<u32>,
     /// Objects start at multiples of it; a power of two.
     pub alignment: u32,
+    /// What the bytes of objects are for, by type; empty when the source does not know.
+    pub fields: Vec<FieldBytes>,
+    /// Bytes of a reference; 0 when the source does not know.
+    pub reference: u32,
+}
+
+/// What the bytes of the objects of a type are for. Of arrays only the header is the same for all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FieldBytes {
+    /// Bytes before the first field or element.
+    pub header: u32,
+    /// Bytes of fields of primitive types.
+    pub primitive: u32,
+    /// Fields that hold references.
+    pub references: u32,
+}
+
+/// What the bytes of an object are for. What is missing to its size is padding, and fields that only the VM knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ObjectParts {
+    /// The header.
+    pub header: u64,
+    /// Primitive fields or elements.
+    pub primitive: u64,
+    /// References that lead to objects.
+    pub pointers: u64,
+    /// References that are null.
+    pub nulls: u64,
 }
 
 impl TypeSizes {

@@ -68,7 +68,7 @@ fn two_lists_that_share_data() {
         .map(|o| (0u32..).zip(&rows).filter(|(_, row)| row.iter().any(|&n| id[n] == o)).map(|(at, _)| at).collect())
         .collect();
     let groups = ObjectGroups::new((0..20).collect(), lists, rows.len());
-    let groups = GroupClosures::new(&heap, KeepRules::default(), Arc::new(groups), &progress).expect("not cancelled");
+    let groups = GroupClosures::new(&heap, KeepRules::default(), Arc::new(groups));
     let counts = |found: Vec<Amount>| found.into_iter().map(|amount| amount.objects).collect::<Vec<_>>();
     assert_eq!(counts(groups.retained(&[0, 1, 2, 3, 4], &progress).expect("not cancelled")), [8, 4, 6, 20, 9]);
     let owners = Dominators::new(&heap, KeepRules::default(), &progress).expect("not cancelled");
@@ -140,6 +140,7 @@ fn two_caches(products: u32) -> HeapState {
             base: TYPES.iter().map(|t| t.1).collect(),
             element: TYPES.iter().map(|t| t.2).collect(),
             alignment: 8,
+            ..TypeSizes::default()
         },
         referents: Referents::new(Vec::new(), type_of.len()),
         type_of,
@@ -195,7 +196,7 @@ fn two_caches_own_together_what_neither_owns_alone() {
         _ => types + 2,
     };
     let groups = ObjectGroups::new(heap.objects().map(list).collect(), lists, types as usize + 4);
-    let groups = GroupClosures::new(&heap, KeepRules::default(), Arc::new(groups), &progress).expect("not cancelled");
+    let groups = GroupClosures::new(&heap, KeepRules::default(), Arc::new(groups));
     let wanted: Vec<u32> = (0..types + 4).collect();
     let found = groups.deep_and_retained(&wanted, &progress).expect("not cancelled");
     let table: [(u32, u64, u64, u64); 8] = [

@@ -14,10 +14,11 @@ use egui_extras::{Column, TableBuilder};
 use memory_city_analysis::analyses::{
     self, AnalysisRegistry, Argument, Arguments, Description, Findings, ParameterKind, TimeWindow,
 };
-use memory_city_analysis::tabular::{Cell, CellKind, ResultTable, RowSource};
+use memory_city_analysis::tabular::{Cell, CellKind, ResultTable, RowSource, count_text, write_csv};
 use memory_city_analysis::timeline::Timeline;
 use memory_city_heap::error::{Error, Result};
-use std::collections::BTreeMap;
+use memory_city_heap::progress::Progress;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// Height of a row.
@@ -53,12 +54,23 @@ struct Analyses {
     arguments: BTreeMap<&'static str, Arguments>,
     job: Option<Job<Result<Findings>>>,
     found: Option<std::result::Result<Findings, String>>,
+    closed: Folded,
+}
+
+/// Rows whose nested rows are hidden: table and row, by number.
+type Folded = HashSet<(usize, usize)>;
+
+/// What tables show beside their rows, and change.
+struct TableState<'a> {
+    selection: &'a mut Selection,
+    closed: &'a mut Folded,
 }
 
 impl Analyses {
     /// Other trees: what was found is not about them.
     fn forget(&mut self) {
         (self.job, self.found) = (None, None);
+        self.closed.clear();
     }
 }
 
@@ -118,6 +130,7 @@ fn draw(
                 let (analysis, source) = (Arc::clone(&all[state.chosen]), Arc::clone(&open.source));
                 let arguments = arguments.clone();
                 state.found = None;
+                state.closed.clear();
                 state.job =
                     Some(Job::start(move |progress| analyses::run(&*analysis, &source, window, &arguments, progress)));
             }
@@ -130,12 +143,17 @@ fn draw(
             state.forget();
         }
         ui.add_space(4.0);
-        match &state.found {
+        let Analyses { found, closed, .. } = state;
+        match found {
             Some(Ok(findings)) => {
-                findings_of(ui, findings, &open.timeline, selection.bypass_change_detection());
+                let mut view = TableState { selection: selection.bypass_change_detection(), closed };
+                let room = ui.available_height();
+                egui::ScrollArea::vertical()
+                    .auto_shrink([false, false])
+                    .show(ui, |ui| findings_of(ui, findings, &open.timeline, room, &mut view));
             }
             Some(Err(error)) => {
-                ui.label(RichText::new(error).color(theme::ERROR));
+                wrapped(ui, RichText::new(error.as_str()).color(theme::ERROR));
             }
             None => {}
         }
@@ -190,89 +208,248 @@ fn choice(ui: &mut egui::Ui, salt: &str, chosen: &str, of: Vec<(String, String)>
     other
 }
 
-fn findings_of(ui: &mut egui::Ui, findings: &Findings, timeline: &Timeline, selection: &mut Selection) {
+fn findings_of(ui: &mut egui::Ui, findings: &Findings, timeline: &Timeline, room: f32, view: &mut TableState<'_>) {
+    let top = ui.cursor().top();
+    for (at, answer) in findings.answers.iter().enumerate() {
+        // Lines that begin with blanks belong to the one before.
+        let text = answer.trim_start();
+        match text.len() < answer.len() {
+            true => {
+                ui.indent(("answer", at), |ui| {
+                    wrapped(ui, RichText::new(text.replace('→', "›")).size(12.5).color(theme::INCOMING))
+                })
+                .inner
+            }
+            false => {
+                ui.add_space(3.0);
+                wrapped(ui, RichText::new(text).size(14.5).strong());
+            }
+        }
+    }
     for note in &findings.notes {
-        ui.label(RichText::new(note).size(12.0).color(theme::QUIET));
+        wrapped(ui, RichText::new(note).size(12.5).color(theme::TEXT));
     }
     for warning in &findings.warnings {
-        ui.label(RichText::new(warning.to_string()).size(12.0).color(theme::WARNING));
+        wrapped(ui, RichText::new(format!("⚠ {warning}")).size(12.0).color(theme::WARNING));
     }
-    let each = ui.available_height() / findings.tables.len().max(1) as f32;
-    for (i, table) in findings.tables.iter().enumerate() {
-        ui.push_id(i, |ui| {
-            ui.allocate_ui(egui::vec2(ui.available_width(), each), |ui| {
-                theme::heading(ui, &table.header.title);
+    if !findings.answers.is_empty() || !findings.notes.is_empty() || !findings.warnings.is_empty() {
+        ui.add_space(6.0);
+    }
+    let natural: Vec<f32> = findings.tables.iter().map(|table| ABOVE + ROW * table.len().max(1) as f32).collect();
+    let gaps = ui.spacing().item_spacing.y * natural.len() as f32;
+    let heights = heights(&natural, room - (ui.cursor().top() - top) - gaps);
+    for ((at, table), height) in findings.tables.iter().enumerate().zip(heights) {
+        ui.push_id(at, |ui| {
+            ui.allocate_ui(egui::vec2(ui.available_width(), height), |ui| {
+                ui.set_min_height(height);
+                title(ui, table);
                 if table.is_empty() {
                     ui.label(RichText::new(table.empty_text()).color(theme::QUIET));
                 } else {
-                    result(ui, table, timeline, selection);
-                }
-                if let Some((n, what)) = &table.left_out {
-                    ui.label(RichText::new(format!("and {n} more {what}")).size(11.5).color(theme::QUIET));
+                    result(ui, at, table, timeline, view);
                 }
             });
         });
     }
 }
 
-fn result(ui: &mut egui::Ui, table: &ResultTable, timeline: &Timeline, selection: &mut Selection) {
+fn wrapped(ui: &mut egui::Ui, text: RichText) {
+    ui.add(egui::Label::new(text).wrap());
+}
+
+/// Height of what stands above the rows of a table: its title and those of its columns.
+const ABOVE: f32 = 52.0;
+/// No table is lower while there is anything to scroll.
+const LOWEST: f32 = ABOVE + 4.0 * ROW;
+
+/// The heights of tables that stand below each other: those that need little get it, the others share the rest.
+fn heights(natural: &[f32], room: f32) -> Vec<f32> {
+    let mut order: Vec<usize> = (0..natural.len()).collect();
+    order.sort_by(|&a, &b| natural[a].total_cmp(&natural[b]));
+    let (mut heights, mut left) = (vec![0.0; natural.len()], room);
+    for (done, &at) in order.iter().enumerate() {
+        let share = left / (natural.len() - done) as f32;
+        heights[at] = natural[at].min(share.max(LOWEST));
+        left -= heights[at];
+    }
+    heights
+}
+
+/// The title of a table, how much of it there is, and a way to take it along.
+fn title(ui: &mut egui::Ui, table: &ResultTable) {
+    ui.horizontal(|ui| {
+        theme::heading(ui, &table.header.title.to_uppercase());
+        let rows = match (table.len(), &table.left_out) {
+            (n, Some((more, what))) if *more > 0 => format!("{n} rows, and {} more {what}", count_text(*more)),
+            (n, _) => format!("{n} rows"),
+        };
+        ui.label(RichText::new(rows).size(11.0).color(theme::QUIET));
+        if ui.small_button("Copy").on_hover_text("Copies the table as CSV, for a spreadsheet").clicked() {
+            let mut csv = Vec::new();
+            if write_csv(table, &mut csv, &Progress::new()).is_ok() {
+                ui.ctx().copy_text(String::from_utf8_lossy(&csv).into_owned());
+            }
+        }
+    });
+}
+
+/// The width of a column, by what stands in its first rows; each can be dragged.
+fn width(table: &ResultTable, at: usize) -> f32 {
+    const LOOKED_AT: usize = 60;
+    let column = &table.header.columns[at];
+    let letters = |text: &str| text.chars().count() as f32;
+    let cells = table.rows.iter().take(LOOKED_AT).filter_map(|row| {
+        let cell = row.cells.get(at)?;
+        let indent = if at == 0 && table.header.nested { INDENT * row.depth.min(DEEPEST) as f32 + INDENT } else { 0.0 };
+        Some(6.4 * letters(&cell.text(column.kind)) + indent)
+    });
+    let widest = cells.fold(6.4 * letters(&column.title), f32::max) + 14.0;
+    let most = if column.kind.is_numeric() { 130.0 } else { 380.0 };
+    widest.clamp(48.0, most)
+}
+
+/// How far nested rows stand to the right, and how deep ones stand no further.
+const INDENT: f32 = 14.0;
+const DEEPEST: u32 = 12;
+
+/// The rows to be shown: those below a closed one are not.
+fn open_rows(table: &ResultTable, is_closed: impl Fn(usize) -> bool) -> Vec<usize> {
+    let mut hidden_below = None;
+    let mut rows = Vec::with_capacity(table.rows.len());
+    for (at, row) in table.rows.iter().enumerate() {
+        if hidden_below.is_some_and(|depth| row.depth > depth) {
+            continue;
+        }
+        hidden_below = is_closed(at).then_some(row.depth);
+        rows.push(at);
+    }
+    rows
+}
+
+fn has_below(table: &ResultTable, at: usize) -> bool {
+    table.rows.get(at + 1).is_some_and(|next| next.depth > table.rows[at].depth)
+}
+
+fn result(ui: &mut egui::Ui, number: usize, table: &ResultTable, timeline: &Timeline, view: &mut TableState<'_>) {
     let columns = &table.header.columns;
+    let nested = table.header.nested;
+    let rows = open_rows(table, |row| nested && view.closed.contains(&(number, row)));
     ui.spacing_mut().item_spacing.y = 0.0;
     egui::ScrollArea::horizontal().auto_shrink([false, false]).show(ui, |ui| {
         let mut builder = TableBuilder::new(ui)
             .striped(true)
             .resizable(true)
+            .sense(Sense::click())
             .auto_shrink([false, true])
             .max_scroll_height(f32::INFINITY)
             .cell_layout(Layout::left_to_right(Align::Center));
-        for column in columns {
-            builder = builder.column(match column.kind {
-                CellKind::Node => Column::initial(240.0).at_least(100.0).clip(true),
-                CellKind::Text | CellKind::Time | CellKind::Uptime => Column::initial(150.0).at_least(60.0).clip(true),
-                _ => Column::initial(96.0).at_least(48.0).clip(true),
-            });
+        for at in 0..columns.len() {
+            builder = builder.column(Column::initial(width(table, at)).at_least(40.0).clip(true));
         }
         let header = builder.header(20.0, |mut row| {
             for column in columns {
                 row.col(|ui| {
                     let title = RichText::new(&column.title).size(11.5).strong().color(theme::QUIET);
-                    ui.add(egui::Label::new(title).selectable(false).truncate()).on_hover_text(&column.explanation);
+                    let label = egui::Label::new(title).selectable(false).truncate();
+                    let response = match column.kind.is_numeric() {
+                        true => ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.add(label)).inner,
+                        false => ui.add(label),
+                    };
+                    response.on_hover_text(&column.explanation);
                 });
             }
         });
         header.body(|body| {
-            body.rows(ROW, table.len(), |mut row| {
-                let line = table.row(row.index());
-                for (at, (cell, column)) in line.cells.iter().zip(columns).enumerate() {
+            body.rows(ROW, rows.len(), |mut row| {
+                let at = rows[row.index()];
+                let line = &table.rows[at];
+                let named = line.cells.iter().find_map(|cell| match cell {
+                    Cell::Node(link) => timeline.find(&link.key),
+                    _ => None,
+                });
+                row.set_selected(named.is_some_and(|node| view.selection.has(node)));
+                for (column, (cell, described)) in line.cells.iter().zip(columns).enumerate() {
                     row.col(|ui| {
-                        if at == 0 && table.header.nested {
-                            ui.add_space(14.0 * line.depth.min(12) as f32);
+                        if column == 0 && nested {
+                            ui.add_space(INDENT * line.depth.min(DEEPEST) as f32);
+                            fold(ui, number, at, has_below(table, at), view.closed);
                         }
-                        show_cell(ui, cell, column.kind, timeline, selection);
+                        show_cell(ui, cell, described.kind);
                     });
                 }
+                let response = row.response();
+                let Some(node) = named else { return };
+                if response.hovered() {
+                    view.selection.pointed = Some(node);
+                }
+                if response.clicked() {
+                    view.selection.toggle(timeline, node);
+                }
+                response.on_hover_text(format!("{}\nClick selects it in all views", timeline.path_label(node)));
             });
         });
     });
 }
 
-fn show_cell(ui: &mut egui::Ui, cell: &Cell, kind: CellKind, timeline: &Timeline, selection: &mut Selection) {
-    let text = RichText::new(cell.text(kind)).size(12.0);
-    if let Cell::Node(link) = cell {
-        let label = egui::Label::new(text.color(theme::ACCENT)).selectable(false).sense(Sense::click()).truncate();
-        let response = ui.add(label).on_hover_text(&link.path);
-        let node = (response.hovered() || response.clicked()).then(|| timeline.find(&link.key)).flatten();
-        if let Some(node) = node {
-            selection.pointed = Some(node);
-            if response.clicked() {
-                selection.select(timeline, node);
-            }
-        }
+/// What opens and closes a row that has others below it.
+fn fold(ui: &mut egui::Ui, number: usize, at: usize, has_below: bool, closed: &mut Folded) {
+    let (rect, response) = ui.allocate_exact_size(egui::vec2(INDENT, ROW), Sense::click());
+    if !has_below {
         return;
     }
-    let label = egui::Label::new(text).selectable(true).truncate();
+    let c = rect.center();
+    let points = match closed.contains(&(number, at)) {
+        false => vec![c + egui::vec2(-4.0, -2.5), c + egui::vec2(4.0, -2.5), c + egui::vec2(0.0, 3.5)],
+        true => vec![c + egui::vec2(-2.5, -4.0), c + egui::vec2(3.5, 0.0), c + egui::vec2(-2.5, 4.0)],
+    };
+    let colour = if response.hovered() { theme::TEXT } else { theme::QUIET };
+    ui.painter().add(egui::Shape::convex_polygon(points, colour, egui::Stroke::NONE));
+    if response.clicked() && !closed.remove(&(number, at)) {
+        closed.insert((number, at));
+    }
+}
+
+fn show_cell(ui: &mut egui::Ui, cell: &Cell, kind: CellKind) {
+    let colour = match cell {
+        Cell::Node(_) => theme::ACCENT,
+        Cell::Change(change) if *change > 0 => theme::GROWTH,
+        Cell::Change(change) if *change < 0 => theme::SHRINK,
+        Cell::Number(0) | Cell::Change(_) => theme::QUIET,
+        _ => theme::TEXT,
+    };
+    // The font of the window has no arrows.
+    let text = RichText::new(cell.text(kind).replace('→', "›")).size(12.0).color(colour);
+    // Not to be selected as text: a click is for the row. The whole text comes when the mouse rests on what is cut.
+    let label = egui::Label::new(text).selectable(false).truncate();
     match kind.is_numeric() {
         true => ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.add(label)).inner,
         false => ui.add(label),
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memory_city_analysis::tabular::Row;
+
+    #[test]
+    fn small_tables_get_what_they_need_and_large_ones_share_the_rest() {
+        assert_eq!(heights(&[100.0, 5000.0, 5000.0], 1100.0), [100.0, 500.0, 500.0]);
+        assert_eq!(heights(&[100.0, 200.0], 1100.0), [100.0, 200.0]);
+        // There is always something to see, even if all of it has to scroll.
+        assert_eq!(heights(&[5000.0, 5000.0], 10.0), [LOWEST, LOWEST]);
+        assert!(heights(&[], 10.0).is_empty());
+    }
+
+    #[test]
+    fn closed_rows_hide_all_below_them() {
+        let depths = [0, 1, 2, 2, 1, 0, 1];
+        let rows = depths.iter().map(|&depth| Row { depth, ..Row::default() }).collect();
+        let table = ResultTable { rows, ..ResultTable::default() };
+        assert_eq!(open_rows(&table, |_| false), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(open_rows(&table, |at| at == 1), [0, 1, 4, 5, 6]);
+        assert_eq!(open_rows(&table, |at| at == 0 || at == 1), [0, 5, 6]);
+        assert_eq!(open_rows(&table, |at| at == 6), [0, 1, 2, 3, 4, 5, 6]);
+        assert!(has_below(&table, 1) && !has_below(&table, 2) && !has_below(&table, 6));
+    }
 }

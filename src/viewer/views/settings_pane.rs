@@ -8,6 +8,7 @@ use crate::viewer::panels::{grouping_box, theme};
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
+use memory_city_analysis::timeline::{ClosureMetric, Timeline};
 use memory_city_views::city::AreaMode;
 use memory_city_views::city::{colour, height};
 
@@ -58,6 +59,9 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
                 if choice.on_hover_text(Action::Metric.tooltip()).clicked() {
                     settings.set_metric(timeline, metric);
                 }
+            }
+            if open.source.heaps().is_some() {
+                to_find(ui, timeline, settings);
             }
         });
         ui.end_row();
@@ -158,6 +162,27 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
             }
         }
     });
+}
+
+/// Metrics that the trees do not have yet: a click has them found.
+fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings) {
+    for metric in ClosureMetric::ALL {
+        let info = metric.info();
+        if timeline.metric(&info.id).is_some() {
+            continue;
+        }
+        let asked = settings.closures.contains(&metric);
+        let text = RichText::new(info.title.to_lowercase() + if asked { " …" } else { "" }).color(theme::QUIET);
+        let what = match metric {
+            ClosureMetric::Retained | ClosureMetric::RetainedObjects => "what would be freed if the whole group were",
+            ClosureMetric::Deep | ClosureMetric::DeepObjects => "all that the group reaches",
+        };
+        let tip = format!("{}: {what}. Found in the background for all times, then measured; Esc stops it", info.title);
+        let wished = settings.metric_id.as_deref() == Some(&*info.id);
+        if ui.selectable_label(asked && wished, text).on_hover_text(tip).clicked() {
+            settings.set_closure(metric);
+        }
+    }
 }
 
 fn label(ui: &mut egui::Ui, text: &str) {

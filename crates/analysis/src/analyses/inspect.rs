@@ -8,7 +8,7 @@ use memory_city_formats::values::{
     DetailLimits, FieldValue, HeapValues, ObjectContents, ObjectDetails, ReferencePlace, TextLimits, ValueKind,
 };
 use memory_city_heap::error::Result;
-use memory_city_heap::ownership::{Dominators, KeepRules};
+use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Analysis for Inspect {
                 },
                 Parameter {
                     id: "by",
-                    title: "Order",
+                    title: "InspectOrder",
                     explanation: "Which objects are listed first: the largest, those that retain most, the oldest (of \
                         traces), or those at the lowest addresses",
                     kind: ParameterKind::Choice { default: "size", choices: &["size", "retained", "age", "address"] },
@@ -93,7 +93,7 @@ impl Analysis for Inspect {
 
 /// What objects are listed by, largest first; ties by address.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
+enum InspectOrder {
     Size,
     Retained,
     Age,
@@ -114,28 +114,28 @@ fn list(
     let set = history.objects_of(time, &[node], progress)?;
     let heap = &set.heap;
     let order = match arguments.word("by") {
-        "retained" => Order::Retained,
-        "age" => Order::Age,
-        "address" => Order::Address,
-        _ => Order::Size,
+        "retained" => InspectOrder::Retained,
+        "age" => InspectOrder::Age,
+        "address" => InspectOrder::Address,
+        _ => InspectOrder::Size,
     };
     let mut notes = Vec::new();
     let ages = heap.origins().is_some();
-    let order = if order == Order::Age && !ages {
+    let order = if order == InspectOrder::Age && !ages {
         notes.push("The input does not say how old objects are: the largest are listed.".to_owned());
-        Order::Size
+        InspectOrder::Size
     } else {
         order
     };
     let dominators = match order {
-        Order::Retained => Some(Dominators::new(heap, KeepRules::default(), progress)?),
+        InspectOrder::Retained => Some(history.dominators(time, KeepRules::default(), progress)?.1),
         _ => None,
     };
     let age = |o: ObjectId| heap.facts(o).life.map_or(0, |life| u64::from(life.age));
     let key = |o: ObjectId| match (order, &dominators) {
-        (Order::Retained, Some(dominators)) => dominators.retained(o).bytes,
-        (Order::Age, _) => age(o),
-        (Order::Address, _) => 0,
+        (InspectOrder::Retained, Some(dominators)) => dominators.retained(o).bytes,
+        (InspectOrder::Age, _) => age(o),
+        (InspectOrder::Address, _) => 0,
         _ => heap.size_of(o),
     };
     let mut first = Largest::new(top);

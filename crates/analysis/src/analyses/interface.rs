@@ -175,6 +175,8 @@ pub(crate) fn change(first: u64, last: u64) -> i64 {
 /// What an analysis found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
+    /// What it is called for people, where the title of the analysis says something else.
+    pub title: Option<&'static str>,
     /// What was asked, answered in sentences, the most important first; lines that begin with blanks belong to the one
     /// before. Told before any table.
     pub answers: Vec<String>,

@@ -1,22 +1,44 @@
 //! What leaks: the places where retained bytes accumulate over time, who owns them, and what they fill up with.
 
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use crate::group::Reads;
 use crate::ownership::{
-    Accumulation, AccumulationRules, Elements, OwnerHistory, OwnerPath, accumulations, ends, owner_paths,
+    Accumulation, AccumulationRules, Elements, Filled, Holding, OwnerHistory, OwnerPath, accumulations, ends, filled,
+    has_elements, owner_paths,
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{History, Source, Unit, key_of};
-use memory_city_heap::error::Result;
+use memory_city_formats::event::GcKind;
+use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId};
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
     Box::new(Leak)
 }
 
 struct Leak;
+
+impl Example {
+    /// What is said after the path: the collection on it, with its elements.
+    fn text(&self, grew: bool) -> String {
+        let mut text = String::new();
+        let of = self.path.as_ref().and_then(|path| path.filled.as_ref()).map(|filled| &filled.of);
+        if let (Some(of), Some((first, last))) = (of, self.filled) {
+            text.push_str(&format!("; this {of} has {} elements", count_text(last)));
+            if grew {
+                text.push_str(&format!(" ({} at first)", count_text(first)));
+            }
+        }
+        if let Some((of, count)) = &self.about {
+            text.push_str(&format!("; {} of them are about {of}", count_text(*count)));
+        }
+        text
+    }
+}
 
 impl Analysis for Leak {
     fn describe(&self) -> Description {
@@ -33,8 +55,8 @@ impl Analysis for Leak {
             explanation: "Where the heap grows: the growth of retained bytes is followed down the owners (what alone \
                 keeps objects alive, by static field, thread and type) to the deepest place that still holds most of it \
                 and fans out into many like elements. What grew once and then stayed is not told. Looks at the first and \
-                last point in time and some between.",
-            needs: &[Need::TwoTimes, Need::Objects],
+                last point in time and some between; of one point in time it tells what fills the heap.",
+            needs: &[Need::Objects],
             parameters: vec![
                 Parameter {
                     id: "times",
@@ -94,23 +116,23 @@ impl Analysis for Leak {
             most: arguments.number("follow") as f64 / 100.0,
             ..AccumulationRules::default()
         };
-        let times = spread(window, arguments.count("times"));
-        let mut history = OwnerHistory::default();
-        for &time in &times {
-            progress.check()?;
-            history.add(&*heaps.owners(time, keep, progress)?.1);
-        }
+        let (mut answers, mut notes) = (Vec::new(), Vec::new());
+        let times = spread(&worth_a_look(document, window, &mut notes), arguments.count("times"));
+        let (times, history) = look(document, heaps, &times, keep, &mut notes, progress)?;
+        let [from, to] = [times.first(), times.last()].map(|t| t.copied().unwrap_or(window.to));
+        let (window, grew) = (TimeWindow { from, to }, times.len() > 1);
         let points = accumulations(&history, rules);
         let listed = &points[..points.len().min(arguments.count("top"))];
-        let paths = paths(heaps, window.to, keep, &history, listed, progress)?;
-        let (mut answers, mut notes) = (Vec::new(), Vec::new());
-        for (point, path) in listed.iter().zip(&paths) {
-            answers.push(sentence(&history, point));
-            if let Some(path) = path {
-                answers.push(format!("    {}", path.text()));
+        let examples = examples(heaps, window, keep, &history, listed, progress)?;
+        for (point, example) in listed.iter().zip(&examples) {
+            answers.push(if grew { sentence(&history, point) } else { filling(&history, point) });
+            if let Some(path) = &example.path {
+                answers.push(format!("    {}{}", path.text(), example.text(grew)));
             }
         }
-        if listed.is_empty() {
+        if listed.is_empty() && !grew {
+            answers.push("Nothing stands out: no place fills much of the heap with elements of its own.".to_owned());
+        } else if listed.is_empty() {
             answers.push(match nothing(&history) {
                 0.. => "Nothing accumulates: no place grows and still does at the end.".to_owned(),
                 less => {
@@ -123,12 +145,12 @@ impl Analysis for Leak {
                     .to_owned(),
             );
         }
-        let rows = listed.iter().zip(&paths).map(|(point, path)| row(&history, point, path.as_ref())).collect();
+        let rows = listed.iter().zip(&examples).map(|(point, example)| row(&history, point, example)).collect();
         let left_out = Some(((points.len() - listed.len()) as u64, "places that grow".to_owned()));
         let table = ResultTable {
             header: TableHeader {
                 id: "leaks".into(),
-                title: "Where the heap grows".into(),
+                title: if grew { "Where the heap grows".into() } else { FILLS.into() },
                 columns: columns(),
                 ..TableHeader::default()
             },
@@ -136,7 +158,8 @@ impl Analysis for Leak {
             left_out,
             empty_text: "No place.".into(),
         };
-        Ok(Findings { answers, tables: vec![table], notes, ..Findings::default() })
+        let title = (!grew).then_some(FILLS);
+        Ok(Findings { title, answers, tables: vec![table], notes, ..Findings::default() })
     }
 }
 
@@ -144,36 +167,144 @@ fn nothing(history: &OwnerHistory) -> i64 {
     history.places().first().map_or(0, |heap| heap.growth())
 }
 
-/// Some points in time of a window, evenly spread, both ends among them.
-fn spread(window: TimeWindow, most: usize) -> Vec<usize> {
-    let steps = window.to - window.from;
+/// The title where there is one point in time.
+const FILLS: &str = "What fills the heap";
+
+/// Some of these points in time, evenly spread, both ends among them.
+fn spread(times: &[usize], most: usize) -> Vec<usize> {
+    let steps = times.len().saturating_sub(1);
     let wanted = steps.min(most.max(2) - 1);
-    let mut times: Vec<usize> =
-        (0..=wanted).map(|i| window.from + if wanted == 0 { 0 } else { i * steps / wanted }).collect();
-    times.dedup();
-    times
+    (0..=wanted).filter_map(|i| times.get(if wanted == 0 { 0 } else { i * steps / wanted }).copied()).collect()
 }
 
-/// How an example of each point hangs on its root, by fields, where the input knows them.
-fn paths(
+/// The points in time worth a look. At the start of a garbage collection what is dead still counts; after one of a part of
+/// the heap what is dead in the other part does, so that the ends of collections of all of it tell most, if there are some.
+fn worth_a_look(document: &Source, window: TimeWindow, notes: &mut Vec<String>) -> Vec<usize> {
+    let gc = |t: &usize| document.timeline().points()[*t].gc.as_ref();
+    let full = |t: &usize| gc(t).is_some_and(|gc| gc.end && gc.kind == GcKind::Major);
+    let all: Vec<usize> = window.times().collect();
+    let fulls: Vec<usize> = all.iter().copied().filter(full).collect();
+    if fulls.len() >= ENOUGH && fulls.len() < all.len() {
+        notes.push(format!("Looked at the ends of the {} collections of the whole heap alone.", fulls.len()));
+        return fulls;
+    }
+    let ends: Vec<usize> = all.iter().copied().filter(|t| gc(t).is_none_or(|gc| gc.end)).collect();
+    if ends.is_empty() { all } else { ends }
+}
+
+/// Points in time that tell a leak from what grows once.
+const ENOUGH: usize = 3;
+
+/// The owners at some points in time: which were looked at, and what they hold. One time alone is compared with nothing.
+fn look(
+    document: &Source,
     heaps: &History,
-    time: usize,
+    times: &[usize],
+    rules: KeepRules,
+    notes: &mut Vec<String>,
+    progress: &Progress,
+) -> Result<(Vec<usize>, OwnerHistory)> {
+    let mut needs = Reads::REFERENCES;
+    needs.set(Reads::ROOTS, !document.is_recorded());
+    let (mut looked, mut lacks) = (Vec::new(), Reads::empty());
+    let mut history = if times.len() == 1 { OwnerHistory::after_nothing() } else { OwnerHistory::default() };
+    for &time in times {
+        progress.check()?;
+        let missing = needs.difference(Reads::known_of(&*heaps.heap(time, progress)?));
+        if !missing.is_empty() {
+            lacks |= missing;
+            continue;
+        }
+        history.add(&*heaps.owners(time, rules, progress)?.1);
+        looked.push(time);
+    }
+    if looked.is_empty() || looked.len() == 1 && times.len() > 1 {
+        return Err(Error::Unusable {
+            what: format!("Who owns what cannot be found: that needs {}, which the input does not hold", lacks.names()),
+            remedy: "Take a heap dump, or record a trace with references and GC roots".into(),
+        });
+    }
+    if looked.len() < times.len() {
+        let n = times.len() - looked.len();
+        notes.push(format!("Passed over {n} of {} points in time: without {}.", times.len(), lacks.names()));
+    }
+    if history.too_deep() > 0 {
+        let n = count_text(history.too_deep());
+        notes
+            .push(format!("{n} objects lie below more owners than are told apart: they count with the last of these."));
+    }
+    Ok((looked, history))
+}
+
+/// What is shown of a place besides its name.
+struct Example {
+    /// How it hangs on its root, by fields where the input knows them.
+    path: Option<OwnerPath>,
+    /// Elements of the last collection on the path, at the first and the last time; 0 where at first there was none of
+    /// this type.
+    filled: Option<(u64, u64)>,
+    /// What most of them refer to without keeping it, and how many do: finalizers are about something.
+    about: Option<(String, u64)>,
+}
+
+/// An example of each point.
+fn examples(
+    heaps: &History,
+    window: TimeWindow,
     rules: KeepRules,
     history: &OwnerHistory,
     points: &[Accumulation],
     progress: &Progress,
-) -> Result<Vec<Option<OwnerPath>>> {
-    let (heap, dominators) = heaps.dominators(time, rules, progress)?;
-    let example = |p: &Accumulation| {
-        let example = |place: u32| history.places()[place as usize].largest.map(|(o, _)| o);
-        let (place, element) = match &p.elements {
-            Elements::Below(below) => (example(p.place), below.first().and_then(|&p| example(p))),
-            Elements::Own | Elements::Larger => (example(p.place), None),
-        };
-        place.map(|o| most_of(&heap, &dominators, o)).or(element)
+) -> Result<Vec<Example>> {
+    let objects = |time: usize, which: fn(&[Holding]) -> Option<&Holding>| -> Result<Vec<Option<ObjectId>>> {
+        let (heap, dominators) = heaps.dominators(time, rules, progress)?;
+        let largest = |place: u32| which(&history.places()[place as usize].held)?.largest.map(|(o, _)| o);
+        Ok(points.iter().map(|p| example(&heap, &dominators, p, &largest)).collect())
     };
-    let examples: Vec<_> = points.iter().map(example).collect();
-    owner_paths(heaps, time, rules, &examples, progress)
+    let last = objects(window.to, |held| held.last())?;
+    let paths = owner_paths(heaps, window.to, rules, &last, progress)?;
+    let first = objects(window.from, |held| held.first())?;
+    let before = filled(heaps, window.from, rules, &first, progress)?;
+    let (heap, _) = heaps.dominators(window.to, rules, progress)?;
+    let example = |((path, before), o): ((Option<OwnerPath>, Option<Filled>), &Option<ObjectId>)| {
+        let now = path.as_ref().and_then(|path| path.filled.clone());
+        let filled = now.map(|now| (before.filter(|b| b.of == now.of).map_or(0, |b| b.elements), now.elements));
+        Example { path, filled, about: o.and_then(|o| about(&heap, o)) }
+    };
+    Ok(paths.into_iter().zip(before).zip(&last).map(example).collect())
+}
+
+/// The object that is shown of a point.
+fn example(
+    heap: &HeapState,
+    dominators: &Dominators,
+    point: &Accumulation,
+    largest: &dyn Fn(u32) -> Option<ObjectId>,
+) -> Option<ObjectId> {
+    let place = largest(point.place).map(|o| most_of(heap, dominators, o));
+    match &point.elements {
+        Elements::Own | Elements::Larger => place,
+        Elements::Below(below) => {
+            // What is no collection fills by its fields: one of the elements shows which.
+            let fills = |&o: &ObjectId| has_elements(heap, o);
+            let element = || below.first().and_then(|&p| largest(p)).map(|o| most_of(heap, dominators, o));
+            place.filter(fills).or_else(element).or(place)
+        }
+    }
+}
+
+/// What most objects of the type of a reference object refer to without keeping it, and how many do.
+fn about(heap: &HeapState, o: ObjectId) -> Option<(String, u64)> {
+    if !heap.referents().holds(o) {
+        return None;
+    }
+    let of = heap.type_of(o);
+    let mut types: BTreeMap<&str, u64> = BTreeMap::new();
+    for referent in heap.referents().all().iter().filter(|r| heap.type_of(r.from) == of) {
+        *types.entry(&heap.types()[heap.type_of(referent.to).0 as usize].name).or_default() += 1;
+    }
+    let (name, count) = types.into_iter().max_by_key(|&(name, count)| (count, Reverse(name)))?;
+    Some((name.to_owned(), count))
 }
 
 /// Of what an object owns, the object deepest down that alone keeps most of it: the array of the list, not the list.
@@ -194,14 +325,7 @@ fn most_of(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> ObjectId {
 
 /// The place in words: its path without the packages that everybody knows.
 fn place_text(history: &OwnerHistory, place: u32) -> String {
-    let names = history.path(place);
-    match &names[..] {
-        [class, field, rest @ ..] if class.starts_with("class ") && field.starts_with("static ") => {
-            let top = format!("{}.{}", &class["class ".len()..], &field["static ".len()..]);
-            std::iter::once(top).chain(rest.iter().map(|n| n.to_string())).collect::<Vec<_>>().join(" › ")
-        }
-        names => names.iter().map(|n| n.to_string()).collect::<Vec<_>>().join(" › "),
-    }
+    crate::ownership::holders::place_text(&history.path(place))
 }
 
 /// The key of a place in a timeline that is grouped by owner.
@@ -209,6 +333,26 @@ fn owner_key(history: &OwnerHistory, place: u32) -> String {
     let names = history.path(place);
     let heap = history.places().first().map(|heap| &*heap.name);
     key_of(&heap.into_iter().chain(names.iter().map(|name| &**name)).collect::<Vec<_>>())
+}
+
+/// As [`sentence`], at one point in time: what there is, not what came.
+fn filling(history: &OwnerHistory, point: &Accumulation) -> String {
+    let at = |place: u32| &history.places()[place as usize];
+    let place = place_text(history, point.place);
+    let (count, bytes) = (count_text(point.count.1), bytes_text(point.bytes.1));
+    let holds = match &point.elements {
+        Elements::Below(below) => {
+            let kind = |&p: &u32| format!("{} {}", count_text(ends(&at(p).held, |h| h.heads).1), at(p).name);
+            let mut kinds: Vec<String> = below.iter().take(KINDS).map(kind).collect();
+            if below.len() > KINDS {
+                kinds.push(format!("{} other kinds", below.len() - KINDS));
+            }
+            format!("holds {}", kinds.join(", "))
+        }
+        Elements::Own => format!("are {count} objects"),
+        Elements::Larger => "is large".to_owned(),
+    };
+    format!("{place} {holds}: {bytes}, {:.0} % of the heap", 100.0 * point.share)
 }
 
 fn elements_text(history: &OwnerHistory, point: &Accumulation) -> String {
@@ -256,12 +400,20 @@ fn columns() -> Vec<Column> {
         Column::new("retained", "Retained", bytes, "What it keeps alive at the last point in time"),
         Column::new("growth", "Growth", CellKind::Change(Unit::Bytes), "The difference of the two"),
         Column::new("share", "Share of growth", CellKind::Percent, "Part of the growth of the whole heap"),
+        Column::new(
+            "entries_first",
+            "Entries at first",
+            objects,
+            "Elements of the last collection on the path, at first",
+        ),
+        Column::new("entries", "Entries", objects, "Elements of the last collection on the path, at last"),
         Column::new("path", "Path", CellKind::Text, "From the GC root to it, by fields"),
         Column::new("owner", "Owner", CellKind::Text, "The key of the place when grouped by owner"),
     ]
 }
 
-fn row(history: &OwnerHistory, point: &Accumulation, path: Option<&OwnerPath>) -> Row {
+fn row(history: &OwnerHistory, point: &Accumulation, example: &Example) -> Row {
+    let filled = |end: fn((u64, u64)) -> u64| example.filled.map_or(Cell::Empty, |filled| Cell::Number(end(filled)));
     let (first, last) = point.bytes;
     Row {
         cells: vec![
@@ -273,7 +425,9 @@ fn row(history: &OwnerHistory, point: &Accumulation, path: Option<&OwnerPath>) -
             Cell::Number(last),
             Cell::Change(super::change(first, last)),
             Cell::Percent(100.0 * point.share),
-            path.map_or(Cell::Empty, |path| Cell::Text(path.text())),
+            filled(|(first, _)| first),
+            filled(|(_, last)| last),
+            example.path.as_ref().map_or(Cell::Empty, |path| Cell::Text(path.text())),
             Cell::Text(owner_key(history, point.place)),
         ],
         ..Row::default()
@@ -293,7 +447,7 @@ mod tests {
             (0, 100, 3, vec![0, 50, 100]),
             (3, 3, 5, vec![3]),
         ] {
-            assert_eq!(spread(TimeWindow { from, to }, most), expected);
+            assert_eq!(spread(&(from..=to).collect::<Vec<_>>(), most), expected);
         }
     }
 }

@@ -6,8 +6,10 @@
 //! | `interface` | what an analysis is, what it may need, what it gives |
 //! | `parameters` | what it can be told, with defaults and ranges |
 //! | `objects`, `contents` | what analyses of single objects and of what they hold share |
+//! | `kept_by_threads` | what each thread alone keeps alive |
 //! | `registry` | the analyses there are; programs may add their own |
 //! | [`report`] | several of them, one after the other |
+//! | [`check`] | whether limits are kept, for build pipelines |
 //! | the others | one analysis each |
 //!
 //! A new analysis is a file beside these with a function `analysis`, and its name in the list of `analyses!` below.
@@ -30,8 +32,10 @@
 //! # Ok::<(), memory_city_heap::error::Error>(())
 //! ```
 
+pub mod check;
 mod contents;
 mod interface;
+mod kept_by_threads;
 mod objects;
 mod parameters;
 mod registry;
@@ -74,6 +78,7 @@ analyses! {
     duplicate_classes,
     finalizer_queue,
     threads,
+    packages,
 }
 
 /// The `n` leaves that grow most from the first to the last time, strongest first; only such that grow. Ties by key.

@@ -59,6 +59,13 @@ pub struct ReportPart {
     pub brief: bool,
 }
 
+impl ReportPart {
+    /// What it is called for people.
+    pub fn title(&self) -> &'static str {
+        self.findings.title.unwrap_or(self.analysis.title)
+    }
+}
+
 /// Makes the report of a source: the heap over time, what grows most, and, of a trace, its collections by kind and cause.
 ///
 /// # Errors
@@ -70,8 +77,18 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
     let registry = AnalysisRegistry::built_in();
     let mut report = Report::new(source, window);
     let leak = registry.get("leak")?;
-    if leak.describe().check(source, window).is_ok() {
-        report.add(&*leak, source, [], progress)?;
+    let description = leak.describe();
+    if description.check(source, window).is_ok() {
+        match report.add(&*leak, source, [], progress) {
+            // A trace without references has the rest to tell.
+            Err(Error::Unusable { what, .. }) => {
+                let arguments = Arguments::parse(&description, [])?;
+                let findings = Findings::default();
+                let lacking = Some(what);
+                report.parts.push(ReportPart { analysis: description, arguments, findings, lacking, brief: true });
+            }
+            result => result?,
+        }
         report.parts.iter_mut().for_each(|part| part.brief = true);
     }
     report.add(&*registry.get("heap")?, source, [], progress)?;
@@ -157,7 +174,7 @@ impl Report {
         for part in &self.parts {
             if !part.findings.answers.is_empty() {
                 paragraph(out, &mut first)?;
-                writeln!(out, "{}", part.analysis.title.to_uppercase())?;
+                writeln!(out, "{}", part.title().to_uppercase())?;
                 part.findings.answers.iter().try_for_each(|answer| writeln!(out, "  {answer}"))?;
             }
             for table in part.findings.tables.iter().filter(|_| !part.brief) {
@@ -316,7 +333,7 @@ impl Serialize for Report {
 fn json_part(part: &ReportPart) -> JsonPart<'_, Arguments> {
     JsonPart {
         id: part.analysis.id,
-        title: part.analysis.title,
+        title: part.title(),
         arguments: &part.arguments,
         lacking: part.lacking.as_deref(),
         tables: Tables(part.findings.tables.iter().map(|table| table as &dyn RowSource).collect()),

@@ -1,36 +1,51 @@
 //! The threads of the program: what each was doing, and what its stack holds.
 
+use super::kept_by_threads::kept_by_threads;
 use super::objects::{address_text, top_parameter, type_name, values};
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, RowKind, TableHeader, bytes_text, count_text};
 use crate::timeline::{Amount, Source, Unit};
 use memory_city_formats::values::{TextLimits, ThreadStack};
 use memory_city_heap::error::Result;
+use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
-    Box::new(Threads)
+    Box::new(ThreadRetention)
 }
 
-struct Threads;
+struct ThreadRetention;
+
+/// A thread and what it holds.
+struct ThreadRow {
+    stack: ThreadStack,
+    held: Amount,
+    retained: Option<Amount>,
+}
 
 const THREAD: usize = 0;
 const FRAME: usize = 1;
 const HELD: usize = 2;
 
-impl Analysis for Threads {
+impl Analysis for ThreadRetention {
     fn describe(&self) -> Description {
         Description {
             id: "threads",
-            title: "Threads",
+            title: "ThreadRetention",
             explanation: "The threads at the last point in time: their stacks with methods and lines, and the objects that \
-                variables of each method hold directly, by type.",
+                variables of each method hold directly, by type; and what each thread alone keeps alive.",
             needs: &[Need::Objects, Need::Values],
             parameters: vec![
-                top_parameter("How many threads are listed, those that hold most first"),
+                top_parameter("How many threads are listed, those that retain most first"),
+                Parameter {
+                    id: "retained",
+                    title: "Retained",
+                    explanation: "Whether what each thread alone keeps alive is found out: that takes a walk over the heap",
+                    kind: ParameterKind::Choice { default: "yes", choices: &["yes", "no"] },
+                },
                 Parameter {
                     id: "frames",
                     title: "Frames",
@@ -50,18 +65,23 @@ impl Analysis for Threads {
     ) -> Result<Findings> {
         let values = values(document, window.to, progress)?;
         let heap = values.heap();
-        let mut threads: Vec<(Amount, ThreadStack)> = values
-            .threads()
+        let stacks = values.threads();
+        let retained = match arguments.word("retained") {
+            "yes" => kept_by_threads(heap, KeepRules::default(), &stacks, progress)?.into_iter().map(Some).collect(),
+            _ => vec![None; stacks.len()],
+        };
+        let mut threads: Vec<ThreadRow> = stacks
             .into_iter()
-            .map(|thread| (held(heap, thread.locals.iter().map(|l| l.1)), thread))
+            .zip(retained)
+            .map(|(stack, retained)| ThreadRow { held: held(heap, stack.locals.iter().map(|l| l.1)), retained, stack })
             .collect();
-        threads.sort_by_key(|(held, thread)| (Reverse(held.bytes), thread.object));
+        threads.sort_by_key(|t| (Reverse(t.retained.map(|r| r.bytes)), Reverse(t.held.bytes), t.stack.object));
         let all = threads.len();
         threads.truncate(arguments.count("top"));
-        let objects: Vec<ObjectId> = threads.iter().map(|(_, thread)| thread.object).collect();
+        let objects: Vec<ObjectId> = threads.iter().map(|t| t.stack.object).collect();
         let names = values.texts(&objects, TextLimits::default(), progress)?;
         let mut rows = Vec::new();
-        for ((amount, thread), name) in threads.iter().zip(names) {
+        for (ThreadRow { stack: thread, held: amount, retained }, name) in threads.iter().zip(names) {
             progress.check()?;
             rows.push(Row {
                 kind: THREAD,
@@ -73,7 +93,7 @@ impl Analysis for Threads {
                     Cell::Text(type_name(heap, thread.object).to_owned()),
                     Cell::Number(amount.objects),
                     Cell::Number(amount.bytes),
-                    retained(thread),
+                    retained.map_or(Cell::Empty, |r| Cell::Number(r.bytes)),
                     Cell::Number(thread.frames.len() as u64),
                 ],
             });
@@ -82,7 +102,7 @@ impl Analysis for Threads {
         let left = (all - threads.len()) as u64;
         let header = TableHeader {
             id: "threads".into(),
-            title: "Threads".into(),
+            title: "ThreadRetention".into(),
             columns: columns(),
             kinds: kinds(),
             nested: true,
@@ -93,7 +113,7 @@ impl Analysis for Threads {
             left_out: (left > 0).then(|| (left, "threads".to_owned())),
             empty_text: "The input names no thread.".into(),
         };
-        let held: Amount = held(heap, threads.iter().flat_map(|(_, t)| t.locals.iter().map(|l| l.1)));
+        let held: Amount = held(heap, threads.iter().flat_map(|t| t.stack.locals.iter().map(|l| l.1)));
         let notes = vec![format!(
             "{} threads; variables of those listed hold {} objects of {} directly.",
             count_text(all as u64),
@@ -102,12 +122,6 @@ impl Analysis for Threads {
         )];
         Ok(Findings { tables: vec![table], notes, ..Findings::default() })
     }
-}
-
-/// What would be freed if the thread ended. Left empty: the one place to fill in what ownership knows of all objects that
-/// `thread.locals` and `thread.object` keep together.
-fn retained(_thread: &ThreadStack) -> Cell {
-    Cell::Empty
 }
 
 /// The objects, each counted once.
@@ -132,8 +146,9 @@ fn stack_rows(heap: &HeapState, thread: &ThreadStack, most: usize, rows: &mut Ve
         let objects = by_frame.get(&place).map_or(&[][..], Vec::as_slice);
         let amount = held(heap, objects.iter().copied());
         let frame = place.and_then(|f| thread.frames.get(f as usize)).map_or("(unknown method)", |f| f);
-        let [count, bytes] = [Cell::Number(amount.objects), Cell::Number(amount.bytes)];
         let none = || Cell::Empty;
+        let some = |n: u64| if amount.objects > 0 { Cell::Number(n) } else { Cell::Empty };
+        let [count, bytes] = [some(amount.objects), some(amount.bytes)];
         let cells = vec![none(), none(), Cell::Text(frame.to_owned()), none(), count, bytes, none(), none()];
         rows.push(Row { kind: FRAME, depth: 1, cells });
         let mut types: BTreeMap<&str, Amount> = BTreeMap::new();
@@ -172,7 +187,7 @@ fn kinds() -> Vec<RowKind> {
         kind(
             "thread",
             "A thread, and the objects that its variables hold",
-            "{thread} at {address}: {frames} methods hold {objects} objects, {bytes}",
+            "{thread} at {address}: {frames} methods hold {objects} objects of {bytes}; retained: {retained}",
         ),
         kind(
             "frame",
@@ -201,7 +216,7 @@ fn columns() -> Vec<Column> {
             "retained",
             "Retained",
             bytes,
-            "Bytes that would be freed if the thread ended; empty while not known",
+            "Bytes that would be freed if the thread ended: what its variables and its thread object keep, and nothing else does",
         ),
         Column::new("frames", "Methods", count, "How many methods are on its stack"),
     ]

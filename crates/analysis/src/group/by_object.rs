@@ -149,8 +149,8 @@ impl GroupingStage<'_> {
             let mut begins = vec![None; from.len()];
             part.starts.iter().for_each(|(&start, &node)| begins[node as usize] = Some(start));
             let mut node = Vec::with_capacity(from.len());
-            for n in 0..from.len() {
-                node.push(match (from.parent(n), begins[n]) {
+            for (n, begin) in begins.into_iter().enumerate() {
+                node.push(match (from.parent(n), begin) {
                     (_, Some(start)) => row(tree, start),
                     (None, None) => 0,
                     (Some(parent), None) => tree.child(node[parent] as usize, from.role(n), from.name(n)) as u32,
@@ -359,7 +359,7 @@ impl Lists {
 }
 
 #[inline]
-fn check_size(tree: &MemoryTree, title: &str, limits: GroupLimits) -> Result<()> {
+pub(super) fn check_size(tree: &MemoryTree, title: &str, limits: GroupLimits) -> Result<()> {
     if tree.len() > limits.nodes {
         return Err(too_much(title, &format!("it makes more than {} groups", limits.nodes)));
     }

@@ -49,7 +49,7 @@ impl Registry {
             }
             Some(Some(entry)) if entry.inside == Inside::Conditions => {
                 let numbers = filter::NUMBERS.iter().map(|n| (n.name.to_owned(), n.description.to_owned()));
-                let known = self.entries().iter().filter(|e| e.inside == Inside::Options);
+                let known = self.entries().iter().filter(|e| e.inside != Inside::Conditions);
                 let known = known.filter(|e| filter::NUMBERS.iter().all(|n| n.name != e.meta.id));
                 numbers.chain(known.map(|e| (e.meta.id.to_string(), e.meta.description.to_string()))).collect()
             }

@@ -277,7 +277,7 @@ impl<'t> ListParser<'t> {
     /// What filters can ask for.
     fn askable(&self) -> Vec<String> {
         let numbers = filter::NUMBERS.iter().map(|n| n.name.to_owned());
-        let of_entries = self.registry.entries().iter().filter(|e| e.inside == Inside::Options);
+        let of_entries = self.registry.entries().iter().filter(|e| e.inside != Inside::Conditions);
         let mut all: Vec<String> = numbers.chain(of_entries.map(|e| e.meta.id.to_string())).collect();
         all.sort_unstable();
         all.dedup();
@@ -317,6 +317,13 @@ impl<'t> ListParser<'t> {
                 let name = list[before].name;
                 let message =
                     format!("nothing is divided behind {name}(...): put {} before it or into it", written.name);
+                return Err(self.error(written.at, message));
+            }
+            let same = |other: &Arc<dyn Classifier>| {
+                other.transform().zip(one.transform()).is_some_and(|(a, b)| a.row == b.row)
+            };
+            if made.iter().any(|(other, _)| same(other)) {
+                let message = format!("{}(...) is there twice in a list: put one into the other", written.name);
                 return Err(self.error(written.at, message));
             }
             made.push((one, text));
@@ -418,7 +425,7 @@ impl<'t> ListParser<'t> {
             let condition = FilterCondition::number(written.not, number, operator, than);
             return Ok((condition, format!("{not}{name}{operator}{}", value.trim())));
         }
-        let Some(entry) = self.registry.entry(name).filter(|e| e.inside == Inside::Options) else {
+        let Some(entry) = self.registry.entry(name).filter(|e| e.inside != Inside::Conditions) else {
             let known = self.askable();
             let message = match self.registry.entry(name) {
                 Some(_) => format!("a filter cannot ask for {name}"),
@@ -562,6 +569,7 @@ mod tests {
                 "type>pointed-from(tpye)",
                 "type>pointed-from(",
                 "pointed-from(type)>age",
+                "type>pointed-from(type)>points-to(type)>pointed-from(age)",
                 "pointed-from(pointed-from(pointed-from(pointed-from(pointed-from(pointed-from(pointed-from(pointed-from(pointed-from(type)))))))))",
                 "filter",
                 "filter(",
@@ -600,7 +608,7 @@ mod tests {
         );
         assert_eq!(texts("points-to(rooted(v"), ["points-to(rooted(variables"]);
         assert_eq!(texts("filter(size > 3 and not reach"), ["filter(size > 3 and not reachable"]);
-        assert_eq!(texts("pointed-from(type)>rea"), ["pointed-from(type)>reachable"]);
+        assert_eq!(texts("pointed-from(type)>rea"), ["pointed-from(type)>reachable", "pointed-from(type)>thread"]);
         assert_eq!(texts("nothing(a"), [] as [&str; 0]);
         assert_eq!(texts("type>rooted(v"), ["type>rooted(variables"]);
         assert_eq!(texts("site(de"), ["site(depth="]);

@@ -51,6 +51,11 @@ pub(super) const NUMBERS: [AskedNumber; 5] = [
     },
 ];
 
+/// The numbers of objects that a filter can compare: name, what it is.
+pub fn filter_numbers() -> impl Iterator<Item = (&'static str, &'static str)> {
+    NUMBERS.iter().map(|number| (number.name, number.description))
+}
+
 /// Whether an operator asks which of two is larger.
 pub(super) fn orders(operator: &str) -> bool {
     operator.starts_with(['<', '>'])

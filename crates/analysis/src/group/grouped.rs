@@ -6,6 +6,7 @@
 
 use super::by_object::{self, ByObject, GroupLimits};
 use super::classifier::GroupingRun;
+use super::histogram;
 use super::{GroupOptions, Grouping, MemoryTree, ObjectView, Placement, Reads};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -88,11 +89,13 @@ pub fn group(heap: &HeapState, grouping: &Grouping, options: GroupOptions, progr
     let mut placement = Placement::new(&grouping.prepared(&GroupingRun { heap: Some(heap), among, progress })?);
     let classes = ObjectClasses::new(reads);
     let assignment = if classes.origin {
-        let counts = counted(heap, options, classes, FxHashMap::default, progress)?;
+        let counts = counted(heap, options, classes, progress)?;
         Assignment::Sparse(classes, placed(heap, counts, &mut placement).collect())
     } else {
         let size = 2 * heap.types().len();
-        let counts = counted(heap, options, classes, || vec![ClassCount::NONE; size], progress)?;
+        let counted = histogram::by_type(heap, classes.big, include_unreachable, progress)?;
+        let counts =
+            counted.into_iter().map(|(class, amount, example)| (class, ClassCount { amount, example })).collect();
         let mut leaves = vec![Box::default(); size];
         placed(heap, counts, &mut placement).for_each(|(class, found)| leaves[class as usize] = found);
         Assignment::Dense(classes, leaves)
@@ -118,71 +121,37 @@ impl ClassCount {
     }
 }
 
-/// Counts by class.
-trait Counts: Send {
-    fn of(&mut self, class: u64) -> &mut ClassCount;
-    fn join(&mut self, other: Self);
-    fn list(self) -> Vec<(u64, ClassCount)>;
-}
+type Counts = FxHashMap<u64, ClassCount>;
 
-/// A place for each class there can be.
-impl Counts for Vec<ClassCount> {
-    #[inline]
-    fn of(&mut self, class: u64) -> &mut ClassCount {
-        &mut self[class as usize]
-    }
-
-    fn join(&mut self, other: Self) {
-        self.iter_mut().zip(other).for_each(|(mine, theirs)| mine.join(theirs));
-    }
-
-    fn list(self) -> Vec<(u64, ClassCount)> {
-        (0..).zip(self).filter(|(_, count)| count.example != u32::MAX).collect()
-    }
-}
-
-impl Counts for FxHashMap<u64, ClassCount> {
-    #[inline]
-    fn of(&mut self, class: u64) -> &mut ClassCount {
-        self.entry(class).or_insert(ClassCount::NONE)
-    }
-
-    fn join(&mut self, other: Self) {
-        other.into_iter().for_each(|(class, count)| self.of(class).join(count));
-    }
-
-    fn list(self) -> Vec<(u64, ClassCount)> {
-        self.into_iter().collect()
-    }
+fn joined(mut into: Counts, from: Counts) -> Counts {
+    from.into_iter().for_each(|(class, count)| into.entry(class).or_insert(ClassCount::NONE).join(count));
+    into
 }
 
 /// Counts all objects that take part, on all cores.
-fn counted<C: Counts>(
+fn counted(
     heap: &HeapState,
     options: GroupOptions,
     classes: ObjectClasses,
-    empty: impl Fn() -> C + Sync + Send,
     progress: &Progress,
 ) -> Result<Vec<(u64, ClassCount)>> {
     let n = heap.object_count();
     let reachable = heap.reachable();
     let counts = (0..n.div_ceil(RUN))
         .into_par_iter()
-        .try_fold(&empty, |mut counts, run| {
+        .try_fold(Counts::default, |mut counts, run| {
             progress.check()?;
             for o in (run * RUN..((run + 1) * RUN).min(n)).map(|i| ObjectId(i as u32)) {
                 if options.include_unreachable || reachable.contains(o.0) {
                     let amount = Amount { objects: 1, bytes: heap.size_of(o) };
-                    counts.of(classes.of(heap, o)).join(ClassCount { amount, example: o.0 });
+                    let count = counts.entry(classes.of(heap, o)).or_insert(ClassCount::NONE);
+                    count.join(ClassCount { amount, example: o.0 });
                 }
             }
             Ok(counts)
         })
-        .try_reduce(&empty, |mut a, b| {
-            a.join(b);
-            Ok(a)
-        })?;
-    Ok(counts.list())
+        .try_reduce(Counts::default, |a, b| Ok(joined(a, b)))?;
+    Ok(counts.into_iter().collect())
 }
 
 /// Places each class, and counts its objects there: in the order of objects, so that the tree does not depend on the

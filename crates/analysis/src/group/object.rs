@@ -189,6 +189,11 @@ impl<'a> ObjectView<'a> {
         self.object(Reads::ROOTS).map(|(heap, id)| heap.roots_of(id)).into_iter().flatten()
     }
 
+    /// What its bytes are for ([`Reads::FIELDS`]).
+    pub fn parts(&self) -> Option<memory_city_heap::ObjectParts> {
+        self.object(Reads::FIELDS).and_then(|(heap, id)| heap.parts_of(id))
+    }
+
     /// Whether any GC root reaches it ([`Reads::REACHABLE`]).
     pub fn is_reachable(&self) -> Option<bool> {
         self.object(Reads::REACHABLE).map(|(heap, id)| heap.is_reachable(id))

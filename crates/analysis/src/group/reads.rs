@@ -42,18 +42,20 @@ bitflags::bitflags! {
         const CLASS_OBJECT = 1 << 14;
         /// Whether any GC root reaches it. A grouping that asks looks at all objects, also at those that none reaches.
         const REACHABLE = 1 << 15;
+        /// What its bytes are for: header, fields, references.
+        const FIELDS = 1 << 16;
 
         /// How it was made and lives: known of objects of traces only.
         const LIFE = Self::THREAD.bits() | Self::SUBSYSTEM.bits() | Self::SPACE.bits() | Self::AGE.bits();
         /// What objects of one type share with objects of the same origin.
         const BY_CLASS = Self::TYPE.bits() | Self::LOADERS.bits() | Self::BIG_ARRAY.bits() | Self::SITE.bits() | Self::LIFE.bits();
         /// What each object has for itself.
-        const BY_OBJECT = !Self::BY_CLASS.bits() & 0xffff;
+        const BY_OBJECT = !Self::BY_CLASS.bits() & 0x1ffff;
     }
 }
 
 /// What people call each of them.
-const NAMES: [(Reads, &str); 16] = [
+const NAMES: [(Reads, &str); 17] = [
     (Reads::TYPE, "types"),
     (Reads::LOADERS, "the parents of class loaders"),
     (Reads::BIG_ARRAY, "which arrays are big"),
@@ -70,6 +72,7 @@ const NAMES: [(Reads, &str); 16] = [
     (Reads::ROOTS, "GC roots"),
     (Reads::CLASS_OBJECT, "class objects"),
     (Reads::REACHABLE, "which objects a GC root reaches"),
+    (Reads::FIELDS, "what the bytes of objects are for"),
 ];
 
 impl Reads {
@@ -89,6 +92,7 @@ impl Reads {
         add(Reads::ROOTS, !heap.roots().is_empty());
         add(Reads::REACHABLE, heap.origins().is_some() || !heap.roots().is_empty());
         add(Reads::LOADERS, !heap.loaders().all.is_empty());
+        add(Reads::FIELDS, !heap.type_sizes().fields.is_empty());
         add(Reads::CLASS_OBJECT, heap.has_class_objects());
         known
     }

@@ -105,6 +105,8 @@ pub struct Registry {
 pub(super) struct Preset {
     pub grouping: Arc<Grouping>,
     pub list: String,
+    /// Whether it is about a task, something to be found out.
+    pub task: bool,
 }
 
 impl fmt::Debug for Registry {
@@ -191,8 +193,27 @@ impl Registry {
         let made = expression::parse(self, list)?;
         let list = made.id.clone();
         let grouping = Arc::new(Grouping { id: id.to_owned(), description: description.to_owned(), ..made });
-        self.presets.push(Preset { grouping, list });
+        self.presets.push(Preset { grouping, list, task: false });
         Ok(())
+    }
+
+    /// Adds a grouping for a task, something that people want to find out.
+    ///
+    /// # Errors
+    /// As [`Registry::add_grouping`].
+    pub fn add_task(&mut self, id: &str, title: &str, list: &str, description: &str) -> Result<(), RegistryError> {
+        self.add_grouping(id, list, description)?;
+        if let Some(preset) = self.presets.last_mut() {
+            let title = format!("{title}: {}", preset.grouping.title);
+            preset.grouping = Arc::new(Grouping { title, ..(*preset.grouping).clone() });
+            preset.task = true;
+        }
+        Ok(())
+    }
+
+    /// The groupings for tasks.
+    pub fn tasks(&self) -> impl Iterator<Item = &Arc<Grouping>> {
+        self.presets.iter().filter(|p| p.task).map(|p| &p.grouping)
     }
 
     /// The packages of the program itself, as far as somebody said which they are.
@@ -244,9 +265,9 @@ impl Registry {
         self.preset(&grouping.id).map_or(&grouping.id, |preset| &preset.list)
     }
 
-    /// The groupings with names of their own.
+    /// The groupings with names of their own, those for tasks first.
     pub fn groupings(&self) -> impl Iterator<Item = &Arc<Grouping>> {
-        self.presets.iter().map(|p| &p.grouping)
+        self.tasks().chain(self.presets.iter().filter(|p| !p.task).map(|p| &p.grouping))
     }
 
     /// The grouping of a name, or of a list of classifiers: `package>type`, `rooted(kind) > type`. A list that is that of
@@ -259,7 +280,7 @@ impl Registry {
             return Ok(Arc::clone(&preset.grouping));
         }
         let made = expression::parse(self, text)?;
-        let same = self.presets.iter().find(|p| p.list == made.id);
+        let same = self.presets.iter().find(|p| p.list == made.id && !p.task);
         Ok(same.map_or_else(|| Arc::new(made), |p| Arc::clone(&p.grouping)))
     }
 }

@@ -13,9 +13,10 @@ use super::registry::{Inside, RegistryError};
 use super::{Cardinality, Classifier, ClassifierMeta, ObjectValues, ObjectView, Reads, Registry, classifier};
 use ahash::AHashMap;
 use memory_city_heap::error::Result;
-use memory_city_heap::{BitSet, HeapState, ObjectId};
+use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The objects that a transformer puts in place of one.
@@ -25,6 +26,8 @@ pub enum OtherObjects {
     Referred,
     /// Those that refer to it.
     Referring,
+    /// Parts of it, which its classifier names, with their bytes: they are no objects of the heap.
+    Parts,
 }
 
 /// Which objects take the place of those of a group, and how they are classified.
@@ -33,7 +36,7 @@ pub struct Transform {
     /// The objects.
     pub others: OtherObjects,
     /// What the row of them is called.
-    pub row: &'static str,
+    pub row: String,
     /// How they are classified.
     pub list: Vec<Arc<dyn Classifier>>,
 }
@@ -87,11 +90,11 @@ pub(super) fn register(
             |text: fn(&ClassifierMeta) -> &str| list.iter().map(|c| text(c.meta())).collect::<Vec<_>>().join(" › ");
         let row = match others {
             OtherObjects::Referred => "Points to",
-            OtherObjects::Referring => "Pointed from",
+            OtherObjects::Referring | OtherObjects::Parts => "Pointed from",
         };
         let which = match others {
             OtherObjects::Referred => "the objects they refer to",
-            OtherObjects::Referring => "the objects that refer to them",
+            OtherObjects::Referring | OtherObjects::Parts => "the objects that refer to them",
         };
         let meta = ClassifierMeta {
             name: format!("{row} ({})", join(|m| &m.name)).into(),
@@ -100,7 +103,7 @@ pub(super) fn register(
             cardinality: Cardinality::Transformer,
             ..meta.clone()
         };
-        Ok(Arc::new(Transformer { meta, transform: Transform { others, row, list } }))
+        Ok(Arc::new(Transformer { meta, transform: Transform { others, row: row.to_owned(), list } }))
     })
 }
 
@@ -109,6 +112,7 @@ fn neighbours(heap: &HeapState, others: OtherObjects, o: ObjectId) -> &[ObjectId
     match others {
         OtherObjects::Referred => heap.references(o),
         OtherObjects::Referring => heap.referrers(o),
+        OtherObjects::Parts => &[],
     }
 }
 
@@ -119,28 +123,99 @@ pub(super) fn add(
     groups: ByObject,
     tree: &mut super::MemoryTree,
 ) -> Result<ByObject> {
-    let transforms: Vec<&Transform> = list.iter().filter_map(|c| c.transform()).collect();
+    let (parts, transforms): (Vec<_>, Vec<_>) = list
+        .iter()
+        .filter_map(|c| Some((&**c, c.transform()?)))
+        .partition(|(_, transform)| transform.others == OtherObjects::Parts);
+    for (classifier, transform) in parts {
+        add_parts(stage, classifier, transform, &groups, tree)?;
+    }
     if transforms.is_empty() {
         return Ok(groups);
     }
     // From each transform to those inside it; the depth is that of the text, which is limited.
     let mut all = Vec::new();
-    for transform in transforms {
+    for (_, transform) in transforms {
         let role = transform.role();
         let from = &groups;
         let opposite = match transform.others {
             OtherObjects::Referred => OtherObjects::Referring,
-            OtherObjects::Referring => OtherObjects::Referred,
+            OtherObjects::Referring | OtherObjects::Parts => OtherObjects::Referred,
         };
         let start = |o: ObjectId, starts: &mut Vec<u32>| {
             from_neighbours(from, neighbours(stage.heap, opposite, o), stage.among, starts);
         };
-        let row = |tree: &mut super::MemoryTree, start: u32| tree.restart(start - 1, &role, transform.row);
+        let row = |tree: &mut super::MemoryTree, start: u32| tree.restart(start - 1, &role, &transform.row);
         let found = stage.group(&transform.list, start, &row, tree)?;
         all.push(add(stage, &transform.list, found, tree)?);
     }
     all.insert(0, groups);
     together(stage, all)
+}
+
+/// Objects that are in the same groups: all that they have, and each part of it.
+type PartSums = FxHashMap<u32, (Amount, BTreeMap<String, Amount>)>;
+
+/// Puts the parts of the objects of each group below it.
+fn add_parts(
+    stage: &GroupingStage<'_>,
+    classifier: &dyn Classifier,
+    transform: &Transform,
+    groups: &ByObject,
+    tree: &mut super::MemoryTree,
+) -> Result<()> {
+    let (n, shift, reads) = (stage.heap.object_count(), stage.shift, classifier.meta().reads);
+    let sums = (0..groups.parts.len())
+        .into_par_iter()
+        .map(|p| {
+            let (mut sums, mut values) = (PartSums::default(), ObjectValues::default());
+            for o in (p << shift..((p + 1) << shift).min(n)).map(|o| ObjectId(o as u32)) {
+                if o.0.is_multiple_of(1 << 12) {
+                    stage.progress.check()?;
+                    classifier.failure().map_or(Ok(()), Err)?;
+                }
+                let list = groups.list_of(o);
+                if groups.lists[list as usize].is_empty() {
+                    continue;
+                }
+                values.clear();
+                classifier.classify(&ObjectView::new(stage.heap, o, stage.among, reads), &mut values);
+                let (all, by_name) = sums.entry(list).or_default();
+                let mut some = Amount::default();
+                for (name, bytes) in values.parts().filter(|(_, bytes)| *bytes > 0) {
+                    some.objects = 1;
+                    some.bytes += bytes;
+                    let amount = Amount { objects: 1, bytes };
+                    match by_name.get_mut(name) {
+                        Some(sum) => *sum += amount,
+                        None => *by_name.entry(name.to_owned()).or_default() += amount,
+                    }
+                }
+                *all += some;
+            }
+            classifier.failure().map_or(Ok(()), Err)?;
+            Ok(sums)
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let (role, part_role) = (transform.role(), classifier.meta().name.to_string());
+    for sums in sums {
+        // In the order of lists, whatever a hash makes of them.
+        let mut sums: Vec<_> = sums.into_iter().collect();
+        sums.sort_unstable_by_key(|(list, _)| *list);
+        for (list, (all, by_name)) in sums {
+            for &group in &groups.lists[list as usize] {
+                let row = tree.restart(group, &role, &transform.row);
+                tree.add(row as usize, all);
+                let symbol = tree.symbol(&part_role);
+                for (name, amount) in &by_name {
+                    let part = tree.child_of(row, symbol, name);
+                    tree.add(part as usize, *amount);
+                }
+                super::by_object::check_size(tree, stage.title, stage.limits)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The groups that objects are in, each once.

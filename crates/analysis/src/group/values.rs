@@ -17,6 +17,8 @@ pub struct ObjectValues {
     names: Vec<usize>,
     /// Where each chain ends in the names.
     chains: Vec<usize>,
+    /// Bytes of each part, where the chains are parts of the object.
+    bytes: Vec<u64>,
 }
 
 impl ObjectValues {
@@ -37,6 +39,20 @@ impl ObjectValues {
         if self.names.len() > before {
             self.chains.push(self.names.len());
         }
+    }
+
+    /// Adds a part of the object's bytes, for a transformer that divides objects into parts.
+    pub fn part(&mut self, name: &str, bytes: u64) {
+        self.one(name);
+        self.bytes.push(bytes);
+    }
+
+    /// The parts that were added.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&str, u64)> {
+        (0..self.bytes.len()).map(|i| {
+            let start = if i == 0 { 0 } else { self.names[i - 1] };
+            (&self.text[start..self.names[i]], self.bytes[i])
+        })
     }
 
     /// Says of a filter whether the object is what is looked for.
@@ -71,6 +87,7 @@ impl ObjectValues {
         self.text.clear();
         self.names.clear();
         self.chains.clear();
+        self.bytes.clear();
     }
 }
 

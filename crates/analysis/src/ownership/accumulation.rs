@@ -74,7 +74,7 @@ pub fn accumulations(history: &OwnerHistory, rules: AccumulationRules) -> Vec<Ac
     let least = (rules.least_bytes as f64)
         .max(rules.least_of_heap * first as f64)
         .max(rules.least_of_growth * gained as f64) as i64;
-    let finder = Finder { history, children: &children, rules, least };
+    let finder = GrowthFinder { history, children: &children, rules, least };
     let mut found = Vec::new();
     let mut open: Vec<u32> = finder.growing(top);
     while let Some(place) = open.pop() {
@@ -111,14 +111,14 @@ fn growth_of_own(history: &OwnerHistory, place: u32) -> bool {
     last > first + 1
 }
 
-struct Finder<'a> {
+struct GrowthFinder<'a> {
     history: &'a OwnerHistory,
     children: &'a [Vec<u32>],
     rules: AccumulationRules,
     least: i64,
 }
 
-impl Finder<'_> {
+impl GrowthFinder<'_> {
     fn growth(&self, place: u32) -> i64 {
         self.history.places()[place as usize].growth()
     }
@@ -164,7 +164,7 @@ impl Finder<'_> {
 
     /// Whether many objects of a place share its growth: elements are alike, and none of them is what grows.
     fn is_spread(&self, place: u32) -> bool {
-        let largest = self.history.places()[place as usize].largest.map_or(0, |(_, bytes)| bytes);
+        let largest = self.history.places()[place as usize].largest().map_or(0, |(_, bytes)| bytes);
         2 * largest as i64 <= self.growth(place)
     }
 

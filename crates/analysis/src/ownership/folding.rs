@@ -150,6 +150,11 @@ impl<'h> Folding<'h> {
         role.collection.is_some() || role.is_reference_array || role.is_primitive_array
     }
 
+    /// Whether a type is declared within another: an entry, a node.
+    pub(super) fn is_nested(&self, of: TypeId) -> bool {
+        self.roles[of.0 as usize].is_nested
+    }
+
     /// Whether a type or one it extends is the outermost class around another.
     fn declares(&self, container: TypeId, nested: TypeId) -> bool {
         let name = super::names::type_name(&self.heap.types()[nested.0 as usize]);

@@ -14,6 +14,8 @@ pub struct Holding {
     pub total: Amount,
     /// See [`super::OwnerNode::heads`].
     pub heads: u64,
+    /// See [`super::OwnerNode::largest`]; the object of that time.
+    pub largest: Option<(ObjectId, u64)>,
 }
 
 /// A place of any of the times.
@@ -25,8 +27,6 @@ pub struct PlaceOverTime {
     pub name: Arc<str>,
     /// One for each time.
     pub held: Vec<Holding>,
-    /// The object that retains most of those there at the last time, and how many bytes.
-    pub largest: Option<(ObjectId, u64)>,
 }
 
 impl PlaceOverTime {
@@ -34,6 +34,11 @@ impl PlaceOverTime {
     pub fn growth(&self) -> i64 {
         let bytes = |holding: Option<&Holding>| holding.map_or(0, |h| h.total.bytes as i64);
         bytes(self.held.last()) - bytes(self.held.first())
+    }
+
+    /// The object that retains most of those there at the last time, and how many bytes.
+    pub fn largest(&self) -> Option<(ObjectId, u64)> {
+        self.held.last()?.largest
     }
 }
 
@@ -43,20 +48,26 @@ pub struct OwnerHistory {
     places: Vec<PlaceOverTime>,
     below: FxHashMap<(u32, Arc<str>), u32>,
     times: usize,
+    too_deep: u64,
 }
 
 impl OwnerHistory {
+    /// The heap at a time when there was nothing: compared with it, all that a later time holds is growth.
+    pub fn after_nothing() -> OwnerHistory {
+        OwnerHistory { times: 1, ..OwnerHistory::default() }
+    }
+
     /// Adds the tree of a later time. Linear in its nodes.
     pub fn add(&mut self, tree: &OwnerTree) {
         let empty = vec![Holding::default(); self.times];
         let mut place_of: Vec<u32> = Vec::with_capacity(tree.nodes().len());
         for place in &mut self.places {
             place.held.push(Holding::default());
-            place.largest = None;
         }
         self.times += 1;
+        self.too_deep = self.too_deep.max(tree.too_deep());
         for (n, node) in tree.nodes().iter().enumerate() {
-            let holding = Holding { own: node.own, total: node.total, heads: node.heads };
+            let holding = Holding { own: node.own, total: node.total, heads: node.heads, largest: node.largest };
             let place = match (n, self.places.is_empty()) {
                 (0, false) => 0,
                 _ => {
@@ -67,14 +78,12 @@ impl OwnerHistory {
                     if place == new {
                         let mut held = empty.clone();
                         held.push(Holding::default());
-                        self.places.push(PlaceOverTime { parent, name: Arc::clone(&node.name), held, largest: None });
+                        self.places.push(PlaceOverTime { parent, name: Arc::clone(&node.name), held });
                     }
                     place
                 }
             };
-            let at = &mut self.places[place as usize];
-            at.largest = node.largest;
-            if let Some(last) = at.held.last_mut() {
+            if let Some(last) = self.places[place as usize].held.last_mut() {
                 *last = holding;
             }
             place_of.push(place);
@@ -90,6 +99,18 @@ impl OwnerHistory {
     /// How many times there are.
     pub fn times(&self) -> usize {
         self.times
+    }
+
+    /// See [`OwnerTree::too_deep`]: the most of any time.
+    pub fn too_deep(&self) -> u64 {
+        self.too_deep
+    }
+
+    /// A history that was thought up.
+    #[cfg(test)]
+    pub(super) fn of_places(places: Vec<PlaceOverTime>) -> OwnerHistory {
+        let times = places.first().map_or(0, |heap| heap.held.len());
+        OwnerHistory { places, times, ..OwnerHistory::default() }
     }
 
     /// The names from the top down to a place, without that of the heap.

@@ -9,6 +9,8 @@
 //! | `shared` | who keeps together what no object owns alone |
 //! | `history` | such trees over time, matched by names |
 //! | `accumulation` | where a heap grows, and into what |
+//! | `holders` | sets of objects by name: what they retain, and where they are |
+//! | `filling` | how many elements a collection has |
 //! | `path` | how an object hangs on its root, by fields |
 //! | `keeping` | which object keeps which: by any path, by the shortest, or alone |
 //! | `anchors` | where a path ends: GC roots, and static fields of classes that stay |
@@ -21,14 +23,20 @@
 //! Dominators and closures of objects come from `memory_city_heap::ownership`.
 
 mod accumulation;
+#[cfg(test)]
+mod accumulation_tests;
 pub(crate) mod anchors;
 pub mod chain;
 pub(crate) mod fields;
+mod filling;
 mod folding;
 mod history;
+pub(crate) mod holders;
 pub(crate) mod keeping;
 mod names;
 mod owner;
+#[cfg(test)]
+mod owner_tests;
 mod path;
 pub(crate) mod paths;
 mod paths_expand;
@@ -39,6 +47,9 @@ mod tests;
 
 pub(crate) use accumulation::ends;
 pub use accumulation::{Accumulation, AccumulationRules, Elements, accumulations};
+pub use filling::Filled;
+pub(crate) use filling::has_elements;
 pub use history::{Holding, OwnerHistory, PlaceOverTime};
 pub use owner::{OwnerNode, OwnerTree};
-pub use path::{OwnerPath, PathStep, owner_paths};
+pub(crate) use path::filled;
+pub use path::{OwnerPath, RootedStep, owner_paths};

@@ -71,15 +71,23 @@ pub(super) fn best_root(heap: &HeapState, o: ObjectId) -> Option<&Root> {
         RootKind::Other => 6,
     };
     let fields_count = !heap.has_class_objects();
-    heap.roots_of(o).filter(|r| fields_count || r.kind != RootKind::StaticField).min_by_key(|r| rank(r))
+    // By name where several say as much: the order of roots is another in every dump.
+    let name = |root: &&Root| (rank(root), root_names(root));
+    let mut roots = heap.roots_of(o).filter(|r| fields_count || r.kind != RootKind::StaticField);
+    let first = roots.next()?;
+    match roots.next() {
+        None => Some(first),
+        Some(second) => roots.chain([first, second]).min_by_key(name),
+    }
 }
 
 /// The name of the static field of a class that holds an object, where one does.
 pub(super) fn static_field<'h>(heap: &'h HeapState, class: &str, o: ObjectId) -> Option<&'h str> {
-    heap.roots_of(o).filter(|r| r.kind == RootKind::StaticField).find_map(|r| {
+    let fields = heap.roots_of(o).filter(|r| r.kind == RootKind::StaticField).filter_map(|r| {
         let (of, field) = r.detail.rsplit_once('.')?;
         (of == class).then_some(field)
-    })
+    });
+    fields.min()
 }
 
 #[cfg(test)]

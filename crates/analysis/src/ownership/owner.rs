@@ -39,9 +39,11 @@ pub struct OwnerTree {
     nodes: Vec<OwnerNode>,
     /// By object: its node; 0 where no root reaches it.
     of: Vec<u32>,
+    too_deep: u64,
 }
 
-/// Deeper places are counted in the deepest: types nest so deep only in recursion that folding does not see.
+/// Deeper places are counted in the deepest ([`OwnerTree::too_deep`]): types nest so deep only in recursion that folding
+/// does not see.
 pub(super) const DEEPEST: u32 = 48;
 
 /// Objects looked at between two looks at whether somebody wants the work to end.
@@ -76,6 +78,11 @@ impl OwnerTree {
         self.of[o.0 as usize]
     }
 
+    /// How many objects lie deeper than places do, without their insides: they are counted with the deepest place above.
+    pub fn too_deep(&self) -> u64 {
+        self.too_deep
+    }
+
     /// The names from the top down to a node, without that of the heap.
     pub fn path(&self, node: u32) -> Vec<&Arc<str>> {
         let above = |&n: &u32| Some(self.nodes[n as usize].parent).filter(|&p| p != 0);
@@ -103,6 +110,8 @@ pub(super) struct Builder<'a> {
     name_of: Vec<Arc<str>>,
     /// By type: the number of its name.
     name_of_type: Vec<u32>,
+    /// By number of a name: the type that is called so. A place has the same insides whoever names it first.
+    type_of_name: FxHashMap<u32, TypeId>,
     /// By object: its node.
     pub(super) of: Vec<u32>,
     /// The objects that are no insides of others at their node.
@@ -117,7 +126,7 @@ pub(super) struct Builder<'a> {
 }
 
 /// Where an object goes.
-enum Spot {
+enum OwnerSpot {
     /// Into this node; whether as no inside of another.
     Known(u32, bool),
     /// Into the node of its owner, as its inside.
@@ -150,6 +159,7 @@ impl<'a> Builder<'a> {
             names: FxHashMap::default(),
             name_of: Vec::new(),
             name_of_type: Vec::new(),
+            type_of_name: FxHashMap::default(),
             of: vec![0; heap.object_count()],
             heads: BitSet::new(heap.object_count()),
             learnt: FxHashMap::default(),
@@ -160,6 +170,9 @@ impl<'a> Builder<'a> {
         let mirrors = (0..heap.types().len() as u32).map(TypeId);
         builder.class_of = mirrors.filter_map(|t| Some((heap.mirror_of(t)?, t))).collect();
         builder.name_of_type = heap.types().iter().map(|t| builder.name(type_name(t))).collect();
+        for (&name, t) in builder.name_of_type.iter().zip(0..) {
+            builder.type_of_name.entry(name).or_insert(TypeId(t));
+        }
         builder
     }
 
@@ -174,7 +187,7 @@ impl<'a> Builder<'a> {
         number
     }
 
-    fn child(&mut self, parent: u32, name: u32, container: Option<TypeId>) -> u32 {
+    fn child(&mut self, parent: u32, name: u32) -> u32 {
         if let Some(&node) = self.below.get(&(parent, name)) {
             return node;
         }
@@ -191,14 +204,14 @@ impl<'a> Builder<'a> {
             largest: None,
         });
         self.depth.push(self.depth[parent as usize] + 1);
-        self.container.push(container);
+        self.container.push(self.type_of_name.get(&name).copied());
         self.below.insert((parent, name), node);
         node
     }
 
     pub(super) fn child_named(&mut self, parent: u32, name: &str) -> u32 {
         let name = self.name(name);
-        self.child(parent, name, None)
+        self.child(parent, name)
     }
 
     /// Places all objects that roots reach, owners before what they own; with `known`, only those again that are shared or
@@ -214,10 +227,10 @@ impl<'a> Builder<'a> {
             }
             let of = self.heap.type_of(o);
             let (node, is_head) = match self.spot(o, owner, known) {
-                Spot::Known(node, is_head) => (node, is_head),
-                Spot::Inside(node) => (node, false),
-                Spot::At(node) => (node, true),
-                Spot::Below(parent) => self.below(parent, of),
+                OwnerSpot::Known(node, is_head) => (node, is_head),
+                OwnerSpot::Inside(node) => (node, false),
+                OwnerSpot::At(node) => (node, true),
+                OwnerSpot::Below(parent) => self.below(parent, of),
             };
             self.of[o.0 as usize] = node;
             match is_head {
@@ -231,7 +244,7 @@ impl<'a> Builder<'a> {
     fn below(&mut self, parent: u32, of: TypeId) -> (u32, bool) {
         let recursion = self.same_type_above(parent, of);
         let name = self.name_of_type[of.0 as usize];
-        (recursion.unwrap_or_else(|| self.child(parent, name, Some(of))), true)
+        (recursion.unwrap_or_else(|| self.child(parent, name)), true)
     }
 
     /// A tree of the program's own nodes nests in itself: it is one place. Collections of collections are not.
@@ -239,9 +252,10 @@ impl<'a> Builder<'a> {
         if self.folding.is_collection(of) {
             return None;
         }
+        let name = self.name_of_type[of.0 as usize];
         let mut at = parent;
         while at != 0 {
-            if self.container[at as usize] == Some(of) {
+            if self.container[at as usize].is_some_and(|c| self.name_of_type[c.0 as usize] == name) {
                 return Some(at);
             }
             at = self.nodes[at as usize].parent;
@@ -249,7 +263,7 @@ impl<'a> Builder<'a> {
         None
     }
 
-    fn spot(&mut self, o: ObjectId, owner: Option<ObjectId>, known: Option<&shared::Keepers>) -> Spot {
+    fn spot(&mut self, o: ObjectId, owner: Option<ObjectId>, known: Option<&shared::Keepers>) -> OwnerSpot {
         if let (Some(d), None) = (owner, known) {
             self.shared.inherit(o, d);
         }
@@ -258,11 +272,14 @@ impl<'a> Builder<'a> {
             // Most are held by the VM, or alone by their loader; the others like any object.
             let parent = match owner {
                 None if self.graph.roots().binary_search(&o).is_err() => match self.shared_spot(o, 0, known) {
-                    Spot::Known(node, _) | Spot::Inside(node) | Spot::Below(node) | Spot::At(node) => node,
+                    OwnerSpot::Known(node, _)
+                    | OwnerSpot::Inside(node)
+                    | OwnerSpot::Below(node)
+                    | OwnerSpot::At(node) => node,
                 },
                 owner => owner.map_or(0, |d| self.of[d.0 as usize]),
             };
-            return Spot::At(self.child_named(parent, &name));
+            return OwnerSpot::At(self.child_named(parent, &name));
         }
         let Some(d) = owner else {
             return match best_root(self.heap, o) {
@@ -271,8 +288,8 @@ impl<'a> Builder<'a> {
                     let node = names.iter().fold(0, |node, name| self.child_named(node, name));
                     // A thread is its own place; what a variable holds lies below the variable.
                     match root.kind == memory_city_heap::RootKind::Thread {
-                        true => Spot::At(node),
-                        false => Spot::Below(node),
+                        true => OwnerSpot::At(node),
+                        false => OwnerSpot::Below(node),
                     }
                 }
                 None => self.shared_spot(o, 0, known),
@@ -291,7 +308,7 @@ impl<'a> Builder<'a> {
         }
         if let Some(t) = self.class(d) {
             let class = type_name(&self.heap.types()[t.0 as usize]);
-            return Spot::Below(match static_field(self.heap, class, o) {
+            return OwnerSpot::Below(match static_field(self.heap, class, o) {
                 Some(field) => self.child_named(node, &static_name(field)),
                 None => node,
             });
@@ -299,14 +316,14 @@ impl<'a> Builder<'a> {
         let (of, by) = (self.heap.type_of(o), self.heap.type_of(d));
         let key = (node, by, of);
         if let Some(&(node, is_head)) = self.learnt.get(&key) {
-            return Spot::Known(node, is_head);
+            return OwnerSpot::Known(node, is_head);
         }
         let place = match self.folding.is_inside(of, by, self.container[node as usize].unwrap_or(by)) {
             true => (node, false),
             false => self.below(node, of),
         };
         self.learnt.insert(key, place);
-        Spot::Known(place.0, place.1)
+        OwnerSpot::Known(place.0, place.1)
     }
 
     /// The class that an object is.
@@ -316,28 +333,28 @@ impl<'a> Builder<'a> {
     }
 
     /// Where an object goes that only several others below `node` keep together.
-    fn shared_spot(&mut self, o: ObjectId, node: u32, known: Option<&shared::Keepers>) -> Spot {
+    fn shared_spot(&mut self, o: ObjectId, node: u32, known: Option<&shared::Keepers>) -> OwnerSpot {
         let Some(keepers) = known else {
             self.shared.add(o);
             let place = self.child_named(node, shared::PLACE);
-            return Spot::Below(place);
+            return OwnerSpot::Below(place);
         };
         let key = keepers.key(self, o).map(|key| (node, key));
         if let Some(&place) = key.as_ref().and_then(|key| self.named.get(key)) {
-            return Spot::Below(place);
+            return OwnerSpot::Below(place);
         }
         let spot = match keepers.of(self, o) {
             shared::Keeping::Container => match self.is_inside_of(o, node) {
-                true => Spot::Inside(node),
-                false => Spot::Below(node),
+                true => OwnerSpot::Inside(node),
+                false => OwnerSpot::Below(node),
             },
             shared::Keeping::Within(path, several) => {
                 let place = path.iter().fold(node, |node, name| self.child_named(node, name));
-                Spot::Below(if several { self.child_named(place, shared::SEVERAL) } else { place })
+                OwnerSpot::Below(if several { self.child_named(place, shared::SEVERAL) } else { place })
             }
-            shared::Keeping::By(name) => Spot::Below(self.child_named(node, &name)),
+            shared::Keeping::By(name) => OwnerSpot::Below(self.child_named(node, &name)),
         };
-        if let (Some(key), Spot::Below(place)) = (key, &spot) {
+        if let (Some(key), OwnerSpot::Below(place)) = (key, &spot) {
             self.named.insert(key, *place);
         }
         spot
@@ -349,8 +366,17 @@ impl<'a> Builder<'a> {
         self.container[node as usize].is_some_and(|c| self.folding.is_inside(of, c, c))
     }
 
+    /// Whether an object would be in a place of its own below that of its owner, if places were deeper.
+    fn is_too_deep(&self, o: ObjectId, node: u32) -> bool {
+        let of = self.heap.type_of(o);
+        self.depth[node as usize] >= DEEPEST
+            && self.dominators.owner(o).is_some_and(|d| self.of[d.0 as usize] == node)
+            && self.same_type_above(node, of).is_none()
+    }
+
     /// Adds up, and leaves out what is empty: places that were only good until it was known who shares what.
     fn finish(mut self, progress: &Progress) -> Result<OwnerTree> {
+        let mut too_deep = 0;
         for o in self.heap.objects() {
             if (o.0 as usize).is_multiple_of(CHECKED) {
                 progress.check()?;
@@ -359,6 +385,7 @@ impl<'a> Builder<'a> {
             if node == 0 {
                 continue;
             }
+            too_deep += u64::from(self.heads.contains(o.0) && self.is_too_deep(o, node as u32));
             let at = &mut self.nodes[node];
             at.own += Amount { objects: 1, bytes: self.heap.size_of(o) };
             if self.heads.contains(o.0) {
@@ -387,6 +414,6 @@ impl<'a> Builder<'a> {
             kept.push(node);
         }
         self.of.iter_mut().for_each(|node| *node = number[*node as usize]);
-        Ok(OwnerTree { nodes: kept, of: self.of })
+        Ok(OwnerTree { nodes: kept, of: self.of, too_deep })
     }
 }

@@ -1,5 +1,6 @@
 //! How an object hangs on its GC root: the objects between, by fields where the input knows them.
 
+use super::filling::{Filled, Filling};
 use super::names::{best_root, type_name};
 use crate::timeline::History;
 use memory_city_heap::error::Result;
@@ -13,12 +14,14 @@ pub struct OwnerPath {
     /// What holds the first object: `thread main, local variable of a.B.run()`.
     pub root: String,
     /// The objects by type, each with the field of the one before it that refers to it: `sessions`, `[*]`.
-    pub steps: Vec<PathStep>,
+    pub steps: Vec<RootedStep>,
+    /// The last collection on it.
+    pub filled: Option<Filled>,
 }
 
 /// An object of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PathStep {
+pub struct RootedStep {
     /// The field of the object before it, where that is known.
     pub field: Option<String>,
     /// The type of this one.
@@ -71,25 +74,54 @@ pub fn owner_paths(
         return Ok(vec![None; objects.len()]);
     }
     let heap = heaps.heap(time, progress)?;
-    let mut wanted = BitSet::new(heap.object_count());
-    for o in objects.iter().flatten() {
-        wanted.insert(o.0);
-    }
-    let shortest = ShortestPaths::new(&heap, rules, Some(&wanted), progress)?;
-    let ways: Vec<Option<Vec<ObjectId>>> = objects
-        .iter()
-        .map(|o| {
-            let o = (*o).filter(|&o| shortest.is_reached(o))?;
-            let mut way: Vec<ObjectId> = std::iter::successors(Some(o), |&o| shortest.keeper(o)).collect();
-            way.reverse();
-            Some(way)
-        })
-        .collect();
+    let ways = ways(&heap, rules, objects, progress)?;
     let pairs: Vec<(ObjectId, ObjectId)> =
         ways.iter().flatten().flat_map(|way| way.windows(2).map(|pair| (pair[0], pair[1]))).collect();
     let fields = heaps.fields(time, &pairs, progress)?;
     let mut fields = fields.into_iter();
-    Ok(ways.into_iter().map(|way| way.map(|way| path(&heap, &way, &mut fields))).collect())
+    let filling = Filling::new(&heap);
+    Ok(ways.into_iter().map(|way| way.map(|way| path(&heap, &filling, &way, &mut fields))).collect())
+}
+
+/// The last collection on a shortest path to each of some objects at a point in time.
+///
+/// # Errors
+/// As [`owner_paths`].
+pub(crate) fn filled(
+    heaps: &History,
+    time: usize,
+    rules: KeepRules,
+    objects: &[Option<ObjectId>],
+    progress: &Progress,
+) -> Result<Vec<Option<Filled>>> {
+    if objects.iter().all(Option::is_none) {
+        return Ok(vec![None; objects.len()]);
+    }
+    let heap = heaps.heap(time, progress)?;
+    let filling = Filling::new(&heap);
+    let ways = ways(&heap, rules, objects, progress)?;
+    Ok(ways.into_iter().map(|way| filling.last_on(&way?)).collect())
+}
+
+/// The objects of a shortest path to each of some objects that roots reach.
+fn ways(
+    heap: &HeapState,
+    rules: KeepRules,
+    objects: &[Option<ObjectId>],
+    progress: &Progress,
+) -> Result<Vec<Option<Vec<ObjectId>>>> {
+    let mut wanted = BitSet::new(heap.object_count());
+    for o in objects.iter().flatten() {
+        wanted.insert(o.0);
+    }
+    let shortest = ShortestPaths::new(heap, rules, Some(&wanted), progress)?;
+    let way = |o: &Option<ObjectId>| {
+        let o = (*o).filter(|&o| shortest.is_reached(o))?;
+        let mut way: Vec<ObjectId> = std::iter::successors(Some(o), |&o| shortest.keeper(o)).collect();
+        way.reverse();
+        Some(way)
+    };
+    Ok(objects.iter().map(way).collect())
 }
 
 /// The root itself, with the name of its thread and the line.
@@ -100,7 +132,12 @@ fn root_text(root: &Root) -> String {
     }
 }
 
-fn path(heap: &HeapState, way: &[ObjectId], fields: &mut impl Iterator<Item = Option<String>>) -> OwnerPath {
+fn path(
+    heap: &HeapState,
+    filling: &Filling<'_>,
+    way: &[ObjectId],
+    fields: &mut impl Iterator<Item = Option<String>>,
+) -> OwnerPath {
     let root = match way.first() {
         // A class says where it is by itself.
         Some(&o) if heap.is_class_object(o) => String::new(),
@@ -121,8 +158,8 @@ fn path(heap: &HeapState, way: &[ObjectId], fields: &mut impl Iterator<Item = Op
                 true => class(o).unwrap_or_else(own),
                 false => own(),
             };
-            PathStep { field: if i == 0 { None } else { fields.next().flatten() }, of }
+            RootedStep { field: if i == 0 { None } else { fields.next().flatten() }, of }
         })
         .collect();
-    OwnerPath { root, steps }
+    OwnerPath { root, steps, filled: filling.last_on(way) }
 }

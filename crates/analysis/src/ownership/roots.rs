@@ -181,5 +181,5 @@ pub(crate) fn retained_by_steps(
     }
     let groups = std::sync::Arc::new(ObjectGroups::new(of, lists, steps.len()));
     let wanted: Vec<u32> = (0..steps.len() as u32).collect();
-    GroupClosures::new(heap, rules, groups, progress)?.retained(&wanted, progress)
+    GroupClosures::new(heap, rules, groups).retained(&wanted, progress)
 }

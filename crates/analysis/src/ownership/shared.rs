@@ -85,18 +85,13 @@ pub(super) enum Sharers {
 }
 
 impl Sharers {
-    /// Adds what keeps another one, which lies at `node` and may be an inside of the owner of both; whether anything
-    /// changed.
-    fn join(&mut self, other: &Sharers, node: u32, is_inside: bool) -> bool {
+    /// Adds what keeps another one, which lies at `node`; whether anything changed. What the owner keeps through its
+    /// insides is settled before.
+    fn join(&mut self, other: &Sharers, node: u32) -> bool {
         match (&mut *self, other) {
-            (Sharers::Container, _) => false,
-            (_, Sharers::Container) if is_inside => {
-                *self = Sharers::Container;
-                true
-            }
+            (Sharers::Container | Sharers::Many, _) => false,
             // The owner keeps the other one, and that this one.
             (_, Sharers::Container) => self.add(node),
-            (Sharers::Many, _) => false,
             (Sharers::Few(_), Sharers::Many) => {
                 *self = Sharers::Many;
                 true
@@ -230,18 +225,30 @@ pub(super) fn find(
     let (first, shared) = (&*first, &first.shared);
     from.sort_unstable();
     from.dedup();
+    let kept_by = |u: u32| from[from.partition_point(|f| f.0 < u)..].iter().take_while(move |f| f.0 == u).map(|f| f.1);
+    // First what the owner keeps through its insides, which decides: else the answer would depend on the order of objects.
+    let mut open: Vec<u32> = (0..all.len() as u32).filter(|&u| all[u as usize] == Sharers::Container).collect();
+    while let Some(u) = open.pop() {
+        if !first.is_inside_of(shared.objects[u as usize], base[u as usize]) {
+            continue;
+        }
+        for to in kept_by(u) {
+            if all[to as usize] != Sharers::Container {
+                all[to as usize] = Sharers::Container;
+                open.push(to);
+            }
+        }
+    }
     let mut open: Vec<u32> = from.iter().map(|f| f.0).rev().collect();
     open.dedup();
     let mut waits = vec![false; all.len()];
     open.iter().for_each(|&u| waits[u as usize] = true);
     while let Some(u) = open.pop() {
         waits[u as usize] = false;
-        let start = from.partition_point(|f| f.0 < u);
         let mine = all[u as usize];
-        let (object, base) = (shared.objects[u as usize], base[u as usize]);
-        let (node, is_inside) = (first.of[object.0 as usize], first.is_inside_of(object, base));
-        for &(_, to) in from[start..].iter().take_while(|f| f.0 == u) {
-            if all[to as usize].join(&mine, node, is_inside) && !std::mem::replace(&mut waits[to as usize], true) {
+        let node = first.of[shared.objects[u as usize].0 as usize];
+        for to in kept_by(u) {
+            if all[to as usize].join(&mine, node) && !std::mem::replace(&mut waits[to as usize], true) {
                 open.push(to);
             }
         }

@@ -49,6 +49,7 @@ mod tests;
 mod view;
 
 pub use filter::{Comparison, Filter, Matching, Quantity};
+pub(crate) use parse::parse as parse_filter;
 pub use parse::{FilterColumn, FilterError};
 pub use view::{Arrangement, Expanded, Sort, TableRows, TableShape, TableView};
 

@@ -190,7 +190,7 @@ impl History {
     ) -> Result<GroupClosures<'h>> {
         check(heap, self.is_recorded())?;
         let groups = object_groups(heap, grouped, progress)?;
-        GroupClosures::new(heap, request.rules, groups, progress)
+        Ok(GroupClosures::new(heap, request.rules, groups))
     }
 
     /// The same series and groups with further metrics: what each group reaches and retains, at all times. One heap state

@@ -448,7 +448,7 @@ pub(super) fn named(text: &str) -> Result<Arc<Grouping>> {
 
 /// What every trace knows, and what it may hold.
 fn known_of_traces() -> Reads {
-    Reads::all() - (Reads::LOADERS | Reads::CLASS_OBJECT)
+    Reads::all() - (Reads::LOADERS | Reads::CLASS_OBJECT | Reads::FIELDS)
 }
 
 /// Whether so much is enough for a grouping.

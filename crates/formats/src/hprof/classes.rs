@@ -5,7 +5,7 @@ use super::segment::{self, ClassRecord};
 use super::sizes::{self, LayoutShape, Level, ObjectLayout, Padded};
 use super::{DumpHeader, DumpIndex};
 use ahash::AHashMap;
-use memory_city_heap::{HeapType, Strength, TypeId, TypeKind, TypeSizes};
+use memory_city_heap::{FieldBytes, HeapType, Strength, TypeId, TypeKind, TypeSizes};
 use std::sync::Arc;
 
 /// The class table of a dump.
@@ -22,6 +22,8 @@ pub(super) struct ClassTable {
     pub(super) references: Vec<Vec<u32>>,
     /// By type: where the field `referent` lies in the field values of an instance, and how strongly it holds.
     pub(super) referents: Vec<Option<(u32, Strength)>>,
+    /// By type: bytes of the primitive fields of an instance.
+    primitive: Vec<u32>,
     /// By type: whether the places of its instances in the file are kept (see [`super::hidden`]).
     pub(super) noted: Vec<bool>,
     /// Sizes.
@@ -59,6 +61,7 @@ impl ClassTable {
             loader_of: Vec::new(),
             references: Vec::new(),
             referents: Vec::new(),
+            primitive: Vec::new(),
             noted: Vec::new(),
             sizes: TypeSizes::default(),
             layout: ObjectLayout::USUAL,
@@ -99,7 +102,8 @@ impl ClassTable {
             let Some(&number) = classes.by_id.get(&record.id).filter(|_| record.id > HIGHEST_KIND) else { continue };
             let number = number as usize;
             classes.types[number].superclass = classes.by_id.get(&record.superclass).map(|&t| TypeId(t));
-            classes.references[number] = reference_offsets(record, &records, header.id_size);
+            (classes.references[number], classes.primitive[number]) =
+                reference_offsets(record, &records, header.id_size);
         }
         classes.referents = classes.find_referents(&records, header.id_size, &|name| index.string(bytes, name));
         classes.noted = super::hidden::noted(&classes.types);
@@ -117,6 +121,7 @@ impl ClassTable {
         self.object_of.push(id);
         self.loader_of.push(loader);
         self.references.push(Vec::new());
+        self.primitive.push(0);
         number
     }
 
@@ -192,7 +197,14 @@ impl ClassTable {
             base.push(b);
             element.push(e);
         }
-        self.sizes = TypeSizes { base, element, alignment: layout.alignment };
+        let fields = (0..self.types.len())
+            .map(|t| FieldBytes {
+                header: if self.types[t].kind == TypeKind::Instance { layout.header } else { base[t] },
+                primitive: self.primitive[t],
+                references: self.references[t].len() as u32,
+            })
+            .collect();
+        self.sizes = TypeSizes { base, element, alignment: layout.alignment, fields, reference: layout.reference };
         self.layout = layout;
     }
 
@@ -289,21 +301,25 @@ fn primitive_width(name: &str) -> u32 {
     }
 }
 
-/// Field values stand in the record own class first, then superclass by superclass.
-fn reference_offsets(record: &ClassRecord, records: &AHashMap<u64, &ClassRecord>, id_size: usize) -> Vec<u32> {
-    let mut offsets = Vec::new();
+/// Where the references of an instance are among its values, and how many bytes the others have. Field values stand in the
+/// record own class first, then superclass by superclass.
+fn reference_offsets(record: &ClassRecord, records: &AHashMap<u64, &ClassRecord>, id_size: usize) -> (Vec<u32>, u32) {
+    let (mut offsets, mut primitive) = (Vec::new(), 0u32);
     let mut at = 0u32;
     let mut class = Some(record);
     let mut depth = 0;
     while let Some(record) = class {
         for &kind in &record.fields {
+            let width = segment::width(kind, id_size).unwrap_or(0) as u32;
             if kind == 2 {
                 offsets.push(at);
+            } else {
+                primitive = primitive.saturating_add(width);
             }
-            at = at.saturating_add(segment::width(kind, id_size).unwrap_or(0) as u32);
+            at = at.saturating_add(width);
         }
         depth += 1;
         class = records.get(&record.superclass).copied().filter(|_| depth < DEEPEST);
     }
-    offsets
+    (offsets, primitive)
 }

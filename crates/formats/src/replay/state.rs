@@ -47,7 +47,7 @@ impl<O: Observer> Replay<O> {
                 Shape::Mirror => (0, 0),
             })
             .unzip();
-        let sizes = TypeSizes { base, element, alignment: self.program.alignment };
+        let sizes = TypeSizes { base, element, alignment: self.program.alignment, ..TypeSizes::default() };
         let (mut type_of, mut length) = (Vec::with_capacity(n), Vec::with_capacity(n));
         let mut origins = Origins::new(n, Arc::clone(&self.program.sites), threads.to_vec(), self.interval);
         origins.ids = ids;

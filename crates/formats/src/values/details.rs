@@ -113,7 +113,7 @@ impl HeapValues {
     }
 
     pub(super) fn class_name(&self, of: TypeId) -> Arc<str> {
-        self.heap().types().get(of.0 as usize).map_or("?", |t| &t.name).into()
+        self.names.get(of.0 as usize).map_or_else(|| "?".into(), Arc::clone)
     }
 
     fn copied(&self, object: ObjectId, record: &ObjectRecord<'_>, limits: DetailLimits) -> ObjectDetails {

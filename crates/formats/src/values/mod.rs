@@ -76,12 +76,15 @@ pub struct HeapValues {
     heap: Arc<HeapState>,
     layouts: TypeLayouts,
     source: Box<dyn RecordSource>,
+    /// By type.
+    names: Vec<Arc<str>>,
 }
 
 impl HeapValues {
     pub(crate) fn new(heap: Arc<HeapState>, source: Box<dyn RecordSource>) -> HeapValues {
         let layouts = source.layouts(&heap);
-        HeapValues { heap, layouts, source }
+        let names = heap.types().iter().map(|t| t.name.as_str().into()).collect();
+        HeapValues { heap, layouts, source, names }
     }
 
     /// The heap state whose objects these are.

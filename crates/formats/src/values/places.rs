@@ -4,7 +4,6 @@ use super::{FieldValue, HeapValues, ObjectRecord};
 use memory_city_heap::ObjectId;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
@@ -73,24 +72,27 @@ impl HeapValues {
         progress: &Progress,
     ) -> Result<Vec<Option<ReferencePlace>>> {
         let heap = self.heap();
-        let mut wanted: HashMap<ObjectId, HashMap<ObjectId, Vec<usize>>> = HashMap::new();
-        for (at, &(from, to)) in pairs.iter().enumerate() {
-            wanted.entry(from).or_default().entry(to).or_default().push(at);
-        }
+        // Places in `pairs`, by source and target: those of a source stand together, and of them those of a target.
+        let mut order: Vec<u32> = (0..pairs.len() as u32).collect();
+        order.sort_unstable_by_key(|&at| pairs[at as usize]);
+        let pair = |at: &u32| pairs[*at as usize];
         let places: Mutex<Vec<Option<ReferencePlace>>> = Mutex::new(vec![None; pairs.len()]);
         self.scan_few(
-            wanted.keys().copied(),
+            pairs.iter().map(|(from, _)| *from),
             &|from, record| {
-                let Some(targets) = wanted.get(&from) else { return };
-                let mut missing = targets.len();
-                let mut found: HashMap<ObjectId, ReferencePlace> = HashMap::new();
+                let start = order.partition_point(|at| pair(at).0 < from);
+                let end = start + order[start..].partition_point(|at| pair(at).0 == from);
+                let targets = &order[start..end];
+                let mut missing = targets.chunk_by(|a, b| pair(a) == pair(b)).count();
+                let mut found: Vec<(usize, ReferencePlace)> = Vec::new();
+                let mut met = vec![false; targets.len()];
                 let mut meet = |value: FieldValue, place: &dyn Fn() -> ReferencePlace| {
-                    if let FieldValue::Object(to) = value
-                        && targets.contains_key(&to)
-                        && !found.contains_key(&to)
-                    {
-                        found.insert(to, place());
-                        missing -= 1;
+                    if let FieldValue::Object(to) = value {
+                        let at = targets.partition_point(|at| pair(at).1 < to);
+                        if targets.get(at).is_some_and(|t| pair(t).1 == to) && !std::mem::replace(&mut met[at], true) {
+                            found.push((at, place()));
+                            missing -= 1;
+                        }
                     }
                     missing > 0
                 };
@@ -118,9 +120,10 @@ impl HeapValues {
                     ObjectRecord::PrimitiveArray(_) => {}
                 }
                 let mut places = places.lock().unwrap_or_else(|e| e.into_inner());
-                for (to, place) in found {
-                    for &at in &targets[&to] {
-                        places[at].get_or_insert_with(|| place.clone());
+                for (at, place) in found {
+                    let same = targets[at..].iter().take_while(|t| pair(t) == pair(&targets[at]));
+                    for &at in same {
+                        places[at as usize].get_or_insert_with(|| place.clone());
                     }
                 }
             },

@@ -195,7 +195,7 @@ impl Characters {
                 '\n' => out.push_str("\\n"),
                 '\r' => out.push_str("\\r"),
                 '\t' => out.push_str("\\t"),
-                c if c.is_control() => out.extend(c.escape_unicode()),
+                c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
                 c => out.push(c),
             }
         }

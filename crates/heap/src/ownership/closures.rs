@@ -13,12 +13,14 @@
 //! least solution of `passed(v) = groups(v) ∪ ⋃ passed(p)`. Deep is that union, for all objects, along the strongly
 //! connected components of the heap: one pass.
 //!
-//! Sets are numbers ([`InternedSets`]); where there would be too many distinct ones the groups are done in parts, down to
-//! 63 of them, a bit each ([`MaskSets`]). Each part is exact, so the sum is.
+//! Sets are numbers ([`InternedSets`]). Where there would be too many distinct ones, groups of one object are looked up in
+//! the dominator tree, and the others are done in parts, down to 63 of them, a bit each ([`MaskSets`]). Each part is exact,
+//! so the whole is.
 
+use super::few::FEW;
 use super::order::{ComponentOrder, ReachOrder, Waiting, objects_where};
 use super::sets::{InternedSets, MaskSets, SetAlgebra, SetLimits};
-use super::{KeepGraph, KeepRules};
+use super::{Dominators, KeepGraph, KeepRules};
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::{Amount, BitSet, HeapState, ObjectId};
@@ -38,7 +40,7 @@ macro_rules! or_none {
 /// inner group is in the outer ones too.
 pub struct ObjectGroups {
     /// By object: the number of a list.
-    of: Vec<u32>,
+    pub(super) of: Vec<u32>,
     /// Ascending, each group once.
     lists: Vec<Box<[u32]>>,
     groups: usize,
@@ -66,7 +68,7 @@ impl ObjectGroups {
     }
 
     /// The lists with only some groups, by their places in `wanted`.
-    fn lists_of(&self, wanted: &[u32]) -> Vec<Box<[u32]>> {
+    pub(super) fn lists_of(&self, wanted: &[u32]) -> Vec<Box<[u32]>> {
         let mut place = vec![u32::MAX; self.groups];
         for (at, &group) in (0..).zip(wanted) {
             place[group as usize] = at;
@@ -91,53 +93,47 @@ pub struct GroupAmounts {
 
 /// Finds deep and retained amounts of the groups of one heap state.
 ///
-/// Memory: 4 bytes an object when made; 8 or 12 more while it is asked for retained amounts, twice that for deep ones.
+/// Memory: 4 bytes an object once asked; 8 or 12 more while it is asked for retained amounts, twice that for deep ones.
 pub struct GroupClosures<'h> {
-    graph: KeepGraph<'h>,
-    groups: Arc<ObjectGroups>,
-    /// What roots reach.
-    live: ReachOrder,
-    /// What grouped objects reach that roots do not.
-    dead: ReachOrder,
+    pub(super) graph: KeepGraph<'h>,
+    pub(super) groups: Arc<ObjectGroups>,
+    orders: OnceLock<ReachOrders>,
     components: OnceLock<ComponentOrder>,
     limits: SetLimits,
     /// So many groups are done with a bit for each.
     mask: usize,
+    /// So many groups are done in a walk without an order, where only retained amounts are asked for.
+    few: usize,
+}
+
+/// The orders in which sets are passed on.
+struct ReachOrders {
+    /// What roots reach.
+    live: ReachOrder,
+    /// What grouped objects reach that roots do not.
+    dead: ReachOrder,
 }
 
 /// Nodes between two looks at whether somebody wants the work to end.
 const CHECKED: usize = 1 << 16;
 
 impl<'h> GroupClosures<'h> {
-    /// Walks the heap once from its roots, and from the grouped objects that these do not reach.
-    ///
-    /// # Errors
-    /// When cancelled.
-    pub fn new(
-        heap: &'h HeapState,
-        rules: KeepRules,
-        groups: Arc<ObjectGroups>,
-        progress: &Progress,
-    ) -> Result<GroupClosures<'h>> {
-        let graph = KeepGraph::new(heap, rules);
-        progress.begin("Walking from the GC roots", heap.object_count() as u64);
-        let live = ReachOrder::new(&graph, graph.roots().iter().copied(), None, progress)?;
-        let lost = objects_where(heap, |o| !live.reached.contains(o.0) && !groups.of(o).is_empty());
-        let dead = ReachOrder::new(&graph, lost, Some(&live.reached), progress)?;
-        Ok(GroupClosures {
-            graph,
+    /// Of the objects of a heap state in some groups. Little is done before something is asked for.
+    pub fn new(heap: &'h HeapState, rules: KeepRules, groups: Arc<ObjectGroups>) -> GroupClosures<'h> {
+        GroupClosures {
+            graph: KeepGraph::new(heap, rules),
             groups,
-            live,
-            dead,
+            orders: OnceLock::new(),
             components: OnceLock::new(),
             limits: SetLimits::default(),
             mask: MaskSets::MOST,
-        })
+            few: FEW,
+        }
     }
 
     #[cfg(test)]
-    pub(super) fn with_limits(self, limits: SetLimits, mask: usize) -> Self {
-        GroupClosures { limits, mask, ..self }
+    pub(super) fn with_limits(self, limits: SetLimits, mask: usize, few: usize) -> Self {
+        GroupClosures { limits, mask, few, ..self }
     }
 
     /// The groups.
@@ -145,16 +141,20 @@ impl<'h> GroupClosures<'h> {
         &self.groups
     }
 
-    /// Retained amounts of some groups, in their order. Up to 63 groups cost about one walk over what roots reach; any
-    /// number of groups of an ordinary grouping little more.
+    /// Retained amounts of some groups, each named once, in their order. Up to 30 groups cost about two walks over what
+    /// roots reach; any number of groups of an ordinary grouping some more.
     ///
     /// # Errors
     /// When cancelled.
     pub fn retained(&self, wanted: &[u32], progress: &Progress) -> Result<Vec<Amount>> {
+        // Once there is an order it is used.
+        if wanted.len() <= self.few && self.orders.get().is_none() {
+            return self.few_retained(wanted, progress);
+        }
         Ok(self.in_parts(wanted, false, progress)?.into_iter().map(|found| found.retained).collect())
     }
 
-    /// Deep and retained amounts of some groups, in their order. The first time the strongly connected components of the
+    /// Deep and retained amounts of some groups, each named once, in their order. The first time the strongly connected components of the
     /// heap are found.
     ///
     /// # Errors
@@ -163,26 +163,81 @@ impl<'h> GroupClosures<'h> {
         self.in_parts(wanted, true, progress)
     }
 
+    /// Walks the heap once from its roots, and from the grouped objects that these do not reach.
+    fn orders(&self, progress: &Progress) -> Result<&ReachOrders> {
+        if let Some(orders) = self.orders.get() {
+            return Ok(orders);
+        }
+        let heap = self.graph.heap();
+        progress.begin("Walking from the GC roots", heap.object_count() as u64);
+        let live = ReachOrder::new(&self.graph, self.graph.roots().iter().copied(), None, progress)?;
+        let lost = objects_where(heap, |o| !live.reached.contains(o.0) && !self.groups.of(o).is_empty());
+        let dead = ReachOrder::new(&self.graph, lost, Some(&live.reached), progress)?;
+        Ok(self.orders.get_or_init(|| ReachOrders { live, dead }))
+    }
+
     fn in_parts(&self, wanted: &[u32], deep: bool, progress: &Progress) -> Result<Vec<GroupAmounts>> {
-        let mut found = Vec::with_capacity(wanted.len());
-        let mut part = wanted.len();
+        self.orders(progress)?;
         let stage = if deep { "Finding what groups reach and retain" } else { "Finding what groups retain" };
-        progress.begin(stage, 0);
-        while found.len() < wanted.len() {
-            let some = &wanted[found.len()..(found.len() + part).min(wanted.len())];
-            let lists = self.groups.lists_of(some);
-            if some.len() <= self.mask {
-                let sets = MaskSets::new(&lists, some.len());
-                found.extend(self.amounts(sets, deep, progress)?.unwrap_or_default());
-                continue;
+        progress.begin(stage, wanted.len() as u64);
+        if let Some(all) = self.part(wanted, deep, progress)? {
+            return Ok(all);
+        }
+        // There are too many distinct sets, as where every object is a group of its own: those are in the dominator tree.
+        let single = if deep { vec![None; self.groups.groups] } else { self.single_objects() };
+        let (alone, others): (Vec<u32>, Vec<u32>) = wanted.iter().partition(|&&g| single[g as usize].is_some());
+        let mut amounts = vec![GroupAmounts::default(); self.groups.groups];
+        if !alone.is_empty() {
+            let owners = Dominators::new(self.graph.heap(), self.graph.rules(), progress)?;
+            for group in alone {
+                amounts[group as usize].retained =
+                    single[group as usize].map(|o| owners.retained(o)).unwrap_or_default();
             }
-            let sets = InternedSets::new(&lists, some.len(), self.limits);
-            match sets.map(|sets| self.amounts(sets, deep, progress)).transpose()?.flatten() {
-                Some(amounts) => found.extend(amounts),
-                None => part = (some.len() / 8).max(self.mask).max(1),
+            progress.begin(stage, others.len() as u64);
+        }
+        let (mut done, mut size) = (0, (others.len() / 8).max(1));
+        while done < others.len() {
+            let some = &others[done..(done + size).min(others.len())];
+            match self.part(some, deep, progress)? {
+                Some(found) => {
+                    some.iter().zip(found).for_each(|(&group, found)| amounts[group as usize] = found);
+                    done += some.len();
+                    progress.advance(some.len() as u64);
+                }
+                None => size = (some.len() / 8).max(self.mask).max(1),
             }
         }
-        Ok(found)
+        Ok(wanted.iter().map(|&group| amounts[group as usize]).collect())
+    }
+
+    /// Some groups at once; `None` when there are too many sets.
+    fn part(&self, wanted: &[u32], deep: bool, progress: &Progress) -> Result<Option<Vec<GroupAmounts>>> {
+        let lists = self.groups.lists_of(wanted);
+        if wanted.len() <= self.mask {
+            return self.amounts(MaskSets::new(&lists, wanted.len()), deep, progress);
+        }
+        match InternedSets::new(&lists, wanted.len(), self.limits) {
+            Some(sets) => self.amounts(sets, deep, progress),
+            None => Ok(None),
+        }
+    }
+
+    /// By group: its only object, where it has one that roots reach.
+    fn single_objects(&self) -> Vec<Option<ObjectId>> {
+        let mut by_list = vec![(0u64, ObjectId(0)); self.groups.lists.len()];
+        for (o, &list) in (0..).zip(&self.groups.of) {
+            let (count, last) = &mut by_list[list as usize];
+            (*count, *last) = (*count + 1, ObjectId(o));
+        }
+        let mut by_group = vec![(0u64, ObjectId(0)); self.groups.groups];
+        for (&(count, last), list) in by_list.iter().zip(&self.groups.lists).filter(|((count, _), _)| *count > 0) {
+            for &group in list {
+                let group = &mut by_group[group as usize];
+                *group = (group.0 + count, last);
+            }
+        }
+        let live = |o: ObjectId| self.orders.get().is_some_and(|orders| orders.live.reached.contains(o.0));
+        by_group.into_iter().map(|(count, o)| (count == 1 && live(o)).then_some(o)).collect()
     }
 
     /// By group; `None` when there are too many sets.
@@ -218,19 +273,20 @@ impl<'h> GroupClosures<'h> {
     /// By node: the groups that it goes with, its own included; [`SetAlgebra::ALL`] where no path leads to it, neither
     /// from roots nor from groups. `None` when there are too many sets.
     fn passed<S: SetAlgebra>(&self, sets: &mut S, progress: &Progress) -> Result<Option<Vec<S::Set>>> {
+        let orders = self.orders(progress)?;
         let mut at = vec![S::ALL; self.graph.nodes()];
         for root in self.graph.roots() {
             at[root.0 as usize] = S::EMPTY;
         }
         let join = |sets: &mut S, a, b| sets.meet(a, b);
-        if self.settle(sets, &self.live, &mut at, join, progress)?.is_none() {
+        if self.settle(sets, &orders.live, &mut at, join, progress)?.is_none() {
             return Ok(None);
         }
-        for &node in &self.dead.nodes {
+        for &node in &orders.dead.nodes {
             at[node as usize] = S::EMPTY;
         }
         let join = |sets: &mut S, a, b| sets.join(a, b);
-        if self.settle(sets, &self.dead, &mut at, join, progress)?.is_none() {
+        if self.settle(sets, &orders.dead, &mut at, join, progress)?.is_none() {
             return Ok(None);
         }
         // Until here the sets are those of the ways to an object.
@@ -242,7 +298,7 @@ impl<'h> GroupClosures<'h> {
     }
 
     /// Makes `at` say of each node of an order what comes to it over the edges from nodes of that order.
-    fn settle<S: SetAlgebra>(
+    pub(super) fn settle<S: SetAlgebra>(
         &self,
         sets: &mut S,
         order: &ReachOrder,

@@ -71,6 +71,11 @@ impl<'h> KeepGraph<'h> {
         graph
     }
 
+    /// What references count for.
+    pub(super) fn rules(&self) -> KeepRules {
+        self.rules
+    }
+
     /// The heap state.
     #[inline]
     pub fn heap(&self) -> &'h HeapState {

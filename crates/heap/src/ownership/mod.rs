@@ -7,6 +7,7 @@
 mod closures;
 mod cut;
 mod dominators;
+mod few;
 mod graph;
 mod order;
 mod rules;

@@ -36,6 +36,9 @@ pub struct ObjectClosure {
     pub retained: BitSet,
 }
 
+/// Objects whose references are looked up at once.
+const BATCH: usize = 32;
+
 /// Objects between two looks at whether somebody wants the work to end.
 const CHECKED: usize = 1 << 16;
 
@@ -82,6 +85,17 @@ impl<'h> ObjectClosures<'h> {
     /// What roots reach, under the rules.
     pub fn live(&self) -> &BitSet {
         self.with_classes.as_ref().unwrap_or(&self.by_references)
+    }
+
+    /// What a set of objects reaches by references, the set included.
+    ///
+    /// # Errors
+    /// When cancelled.
+    pub fn reached(&self, set: &BitSet, progress: &Progress) -> Result<BitSet> {
+        progress.begin("Finding what objects reach", 0);
+        let mut reach = Reach::new(self, set.iter());
+        reach.follow(progress)?;
+        Ok(reach.inside)
     }
 
     /// What a set of objects reaches and retains.
@@ -170,7 +184,16 @@ impl<'c, 'h> Reach<'c, 'h> {
     fn follow(&mut self, progress: &Progress) -> Result<()> {
         let Reach { all, inside, found, .. } = self;
         let live = all.live();
-        while let Some(&o) = found.get(self.followed) {
+        let heap = all.graph.heap();
+        while self.followed < found.len() {
+            let o = found[self.followed];
+            if self.followed.is_multiple_of(BATCH) {
+                // Where the references of the next objects are is read for all of them before any is followed: memory is
+                // waited for once.
+                let next = &found[self.followed..found.len().min(self.followed + BATCH)];
+                let touched: usize = next.iter().map(|&o| heap.references(ObjectId(o)).len()).sum();
+                std::hint::black_box(touched);
+            }
             self.followed += 1;
             if self.followed.is_multiple_of(CHECKED) {
                 progress.check()?;

@@ -334,9 +334,9 @@ proptest! {
         let retained: Vec<Amount> = expected.iter().map(|all| all.retained).collect();
         // Sets as numbers; as bits; and as many numbers as there is room for.
         let tight = SetLimits { entries, pairs: entries };
-        for (most, limits) in [(0, SetLimits::default()), (63, SetLimits::default()), (2, tight)] {
-            let closures = GroupClosures::new(&heap, rules, Arc::clone(&groups), &progress).expect("not cancelled");
-            let closures = closures.with_limits(limits, most);
+        let wide = SetLimits::default();
+        for (most, few, limits) in [(0, 0, wide), (63, 30, wide), (63, 0, wide), (2, 1, tight)] {
+            let closures = GroupClosures::new(&heap, rules, Arc::clone(&groups)).with_limits(limits, most, few);
             let wanted: Vec<u32> = (0..count).collect();
             prop_assert_eq!(&closures.retained(&wanted, &progress).expect("not cancelled"), &retained);
             prop_assert_eq!(&closures.deep_and_retained(&wanted, &progress).expect("not cancelled"), &expected);

@@ -3,6 +3,7 @@
 //! It owns the layout ([`City`]), the records on the GPU ([`step`]), the camera ([`fly`]) and what is drawn over the
 //! picture in its pane: names, legend, tooltip. Geometry and mapping are [`memory_city_views::city`]'s.
 
+mod card;
 mod fly;
 mod labels;
 mod laid_out;

@@ -1,13 +1,15 @@
 //! The pane the city is drawn in: where it is in the window, and what stands over the picture: names, a tooltip, and in
 //! pictures without panels a caption and the legend.
 
-use super::LayingOut;
 use super::fly::CameraRig;
 use super::labels;
 use super::laid_out::{City, Shown};
 use super::picking::Pointer;
+use super::{LayingOut, card};
+use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::{Document, OpenDocument};
+use crate::viewer::finding::Finding;
 use crate::viewer::panels::{numbers, theme, tooltip};
 use crate::viewer::references::References;
 use crate::viewer::selection::{Marks, Selection, SharedFilter};
@@ -49,6 +51,8 @@ pub fn draw(
     document: Res<Document>,
     pointer: Res<Pointer>,
     laying: Res<LayingOut>,
+    mut finding: ResMut<Finding>,
+    mut actions: MessageWriter<Action>,
 ) {
     let rect = ui.available_rect_before_wrap();
     ui.allocate_rect(rect, egui::Sense::hover());
@@ -57,8 +61,11 @@ pub fn draw(
     let painter = ui.painter_at(rect);
     names.paint(&painter, rect);
     if laying.active() {
-        let box_rect = egui::Rect::from_min_size(rect.min + egui::vec2(10.0, 10.0), egui::vec2(24.0, 24.0));
-        egui::Spinner::new().paint_at(ui, box_rect);
+        let corner = rect.right_top() + egui::vec2(-34.0, 10.0);
+        egui::Spinner::new().paint_at(ui, egui::Rect::from_min_size(corner, egui::vec2(24.0, 24.0)));
+    }
+    if let Some(open) = document.get() {
+        actions.write_batch(card::show(ui.ctx(), rect, open, finding.bypass_change_detection()));
     }
     names.tooltip(ui.ctx(), &document, &pointer);
 }
@@ -170,7 +177,10 @@ fn caption(ctx: &egui::Context, open: &OpenDocument, clock: &Clock, settings: &S
                 ui.label(format!("{}/{}  {}", clock.time + 1, timeline.times(), label));
                 ui.label(quiet(numbers::amounts(timeline.amount(clock.time, NodeId::ROOT))));
                 let grouping = open.source.grouping_title();
-                ui.label(quiet(format!("{grouping}  ·  {}", numbers::metric_name(timeline, settings.metric))));
+                ui.label(quiet(format!(
+                    "{grouping}  ·  {}",
+                    numbers::metric_name(timeline, settings.metric_in(timeline))
+                )));
                 if let Some(node) = selected {
                     let path = format!("selected: {}", timeline.path_label(node));
                     ui.label(egui::RichText::new(path).color(theme::ACCENT));

@@ -3,10 +3,10 @@
 //! ```text
 //! # A name in brackets begins a feature; the lines below it say which code belongs to it.
 //! [checkout]
-//! com.acme.shop.checkout          a package with the packages in it
-//! com.acme.shop.Cart              a class with the classes in it
-//! com.acme.shop.Cart.add          a method
-//! com.acme.shop.Cart.add:12-40    a part of a method: from bytecode index (or line) 12 to 40
+//! com.acme.shop.checkout          # a package with the packages in it
+//! com.acme.shop.Cart              # a class with the classes in it
+//! com.acme.shop.Cart.add          # a method
+//! com.acme.shop.Cart.add:12-40    # a part of a method: from bytecode index (or line) 12 to 40
 //! ```
 //! Features may overlap.
 
@@ -66,12 +66,14 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     })
 }
 
+/// What begins the name of the code, from where to where in it, and the number of the feature.
+type FeatureRule = (String, Option<(u64, u64)>, usize);
+
 /// Which code belongs to which feature.
 #[derive(Debug, Default)]
 struct FeatureMap {
     names: Vec<String>,
-    /// What begins the name of the code, the part of it, and the feature.
-    rules: Vec<(String, Option<(u64, u64)>, usize)>,
+    rules: Vec<FeatureRule>,
 }
 
 impl FeatureMap {

@@ -2,7 +2,7 @@
 
 use super::object::PROPERTIES;
 use crate::group::{Cardinality, Reads};
-use rhai::{AST, ASTNode, Expr};
+use rhai::{AST, ASTNode, Expr, Position};
 
 /// What a header says; all of it may be left out.
 #[derive(Default)]
@@ -16,12 +16,13 @@ pub(super) struct Header {
     pub reads: Option<(Reads, usize)>,
 }
 
-const CARDINALITIES: [(&str, Cardinality); 5] = [
+const CARDINALITIES: [(&str, Cardinality); 6] = [
     ("one", Cardinality::One),
     ("many", Cardinality::Many),
     ("hierarchy", Cardinality::Hierarchy),
     ("hierarchies", Cardinality::Hierarchies),
     ("filter", Cardinality::Filter),
+    ("parts", Cardinality::Transformer),
 ];
 
 const FIELDS: &str = "id, name, description, example, cardinality, reads";
@@ -82,6 +83,20 @@ pub(super) fn known_names() -> String {
     PROPERTIES.iter().map(|p| p.name).collect::<Vec<_>>().join(", ")
 }
 
+/// Tells of the property that a node is. Goes into the arguments of methods, which the walk leaves out.
+fn look(path: &[ASTNode<'_>], note: &mut dyn FnMut(&str, Position)) -> bool {
+    match path.last() {
+        Some(ASTNode::Expr(Expr::Property(property, place))) => note(&property.2, *place),
+        Some(ASTNode::Expr(Expr::MethodCall(call, _))) => {
+            for argument in &call.args {
+                argument.walk(&mut Vec::new(), &mut |path: &[ASTNode<'_>]| look(path, &mut *note));
+            }
+        }
+        _ => {}
+    }
+    true
+}
+
 /// Place, message, remedy.
 type Undeclared = ((usize, usize), String, String);
 
@@ -90,20 +105,17 @@ type Undeclared = ((usize, usize), String, String);
 pub(super) fn reads(ast: &AST, declared: Option<(Reads, usize)>) -> Result<Reads, Undeclared> {
     let mut found = Reads::empty();
     let mut undeclared = None;
-    ast.walk(&mut |path| {
-        if let Some(ASTNode::Expr(Expr::Property(property, place))) = path.last()
-            && let Some(known) = PROPERTIES.iter().find(|p| *p.name == *property.2)
+    let mut note = |name: &str, place: Position| {
+        let Some(known) = PROPERTIES.iter().find(|p| p.name == name) else { return };
+        found |= known.reads;
+        if let Some((declared, _)) = declared
+            && !declared.contains(known.reads)
+            && undeclared.is_none()
         {
-            found |= known.reads;
-            if let Some((declared, _)) = declared
-                && !declared.contains(known.reads)
-                && undeclared.is_none()
-            {
-                undeclared = Some((known.name, *place));
-            }
+            undeclared = Some((known.name, place));
         }
-        true
-    });
+    };
+    ast.walk(&mut |path| look(path, &mut note));
     match (undeclared, declared) {
         (Some((name, place)), Some((declared, line))) => {
             let mut names: Vec<&str> = Vec::new();

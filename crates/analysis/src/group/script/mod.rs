@@ -10,7 +10,7 @@
 //! ```
 //! The header is optional: lines of comments before the code. `cardinality` is `one` (a text or number), `many` (a list of
 //! them), `hierarchy` (a list from the general to the particular), `hierarchies` (a list of such lists) or `filter` (true or
-//! false); the answer `()` leaves the object out. `reads` lists what the script looks at; without it that is found in
+//! false), or `parts` (a map of names and bytes: what the object is made of, in a row of its own); the answer `()` leaves the object out. `reads` lists what the script looks at; without it that is found in
 //! the code. What an object tells is in [`PROPERTIES`].
 //!
 //! | module | does |
@@ -29,7 +29,7 @@ mod run;
 pub use object::{PROPERTIES, PropertyInfo};
 
 use super::registry::{Registry, RegistryError};
-use super::{Cardinality, ClassifierMeta};
+use super::{Cardinality, ClassifierMeta, Reads};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -149,6 +149,8 @@ impl ClassifierScript {
         let reads = header::reads(&ast, header.reads).map_err(|(place, m, remedy)| wrong(place, m, &remedy))?;
         let name = header.name.unwrap_or_else(|| id.to_owned());
         let cardinality = header.cardinality.unwrap_or(Cardinality::One);
+        // Parts have bytes, which objects of one class do not share.
+        let reads = if cardinality == Cardinality::Transformer { reads | Reads::SIZE } else { reads };
         let mut meta = ClassifierMeta::new(header.id.unwrap_or_else(|| id.to_owned()), name)
             .describe(header.description.unwrap_or_default(), header.example.unwrap_or_default())
             .reads(reads)

@@ -5,7 +5,7 @@
 
 use super::run::work;
 use crate::group::{ObjectView, Reads, names};
-use memory_city_heap::{BitSet, CohortFacts, HeapState, HeapType, Life, ObjectId, TypeKind};
+use memory_city_heap::{BitSet, CohortFacts, HeapState, HeapType, Life, ObjectId, ObjectParts, TypeKind};
 use rhai::{Array, Dynamic, Engine, EvalAltResult, INT, ImmutableString};
 use scoped_tls::scoped_thread_local;
 use std::sync::Arc;
@@ -25,11 +25,11 @@ const fn property(name: &'static str, reads: Reads, description: &'static str) -
 }
 
 /// All that an object tells scripts.
-pub const PROPERTIES: [PropertyInfo; 19] = [
+pub const PROPERTIES: [PropertyInfo; 23] = [
     property("type", Reads::TYPE, "Name of the type, with package: java.util.HashMap$Node"),
     property("simple_type", Reads::TYPE, "Name of the type without package"),
     property(
-        "package",
+        "package_name",
         Reads::TYPE,
         "Package of the type; of arrays, that of their elements; empty where there is none",
     ),
@@ -45,7 +45,11 @@ pub const PROPERTIES: [PropertyInfo; 19] = [
         Reads::SITE,
         "List of the frames that allocated it, innermost first; empty where that is not known",
     ),
-    property("thread", Reads::THREAD, "Name of the allocating thread"),
+    property("header_bytes", Reads::FIELDS, "Bytes of its header; -1 where that is not known, as of class objects"),
+    property("primitive_bytes", Reads::FIELDS, "Bytes of its primitive fields or elements; -1 likewise"),
+    property("pointer_bytes", Reads::FIELDS, "Bytes of its references that lead to objects; -1 likewise"),
+    property("null_bytes", Reads::FIELDS, "Bytes of its references that are null; -1 likewise"),
+    property("thread_name", Reads::THREAD, "Name of the allocating thread"),
     property("allocator", Reads::SUBSYSTEM, "What allocated it: VM, Interpreter, compiled code"),
     property("space", Reads::SPACE, "Kind of heap space it is in"),
     property("age", Reads::AGE, "Garbage collections survived"),
@@ -130,10 +134,22 @@ pub(super) fn lend<R>(
     })
 }
 
+/// What an object answered, or what was wrong with the question.
+type Asked<R> = Result<R, Box<EvalAltResult>>;
+
 impl ScriptObject {
     /// Asks the object at hand. Outside a call there is none, and no way for a script to get there.
-    fn ask<R: Default>(&self, ask: impl FnOnce(&ObjectView<'_>) -> R) -> R {
-        match &self.subject {
+    ///
+    /// What was not found in the code, though it is read (whoever changes the language may open a way), is told, not
+    /// answered wrongly.
+    fn ask<R: Default>(&self, reads: Reads, ask: impl FnOnce(&ObjectView<'_>) -> R) -> Asked<R> {
+        if !self.reads.contains(reads) {
+            let names: Vec<&str> = PROPERTIES.iter().filter(|p| p.reads == reads).map(|p| p.name).collect();
+            return Err(
+                format!("it reads {}: list all that it reads in the header, // reads: ...", names.join(", ")).into()
+            );
+        }
+        Ok(match &self.subject {
             ScriptSubject::Object(id) if HEAP.is_set() => HEAP.with(|heap| match AMONG.is_set() {
                 true => AMONG.with(|among| ask(&ObjectView::new(heap, *id, Some(among), self.reads))),
                 false => ask(&ObjectView::new(heap, *id, None, self.reads)),
@@ -145,12 +161,16 @@ impl ScriptObject {
                 let facts = CohortFacts { of: &owned.of, big_array: owned.big_array, site: &owned.site, life };
                 ask(&ObjectView::of_cohort(&facts).for_reader(self.reads))
             }
-        }
+        })
     }
 
     /// A text of the type, made once for each type.
-    fn of_type(&self, known: fn(&ScriptTypes) -> &[ImmutableString], other: fn(&str) -> &str) -> ImmutableString {
-        self.ask(|view| match view.type_id().filter(|_| TYPES.is_set()) {
+    fn of_type(
+        &self,
+        known: fn(&ScriptTypes) -> &[ImmutableString],
+        other: fn(&str) -> &str,
+    ) -> Asked<ImmutableString> {
+        self.ask(Reads::TYPE, |view| match view.type_id().filter(|_| TYPES.is_set()) {
             Some(of) => TYPES.with(|types| known(types).get(of.0 as usize).cloned().unwrap_or_default()),
             None => other(view.type_name()).into(),
         })
@@ -165,8 +185,8 @@ impl ScriptObject {
         }
     }
 
-    fn is_kind(&self, kinds: &[TypeKind]) -> bool {
-        self.ask(|view| view.heap_type().is_some_and(|t| kinds.contains(&t.kind)))
+    fn is_kind(&self, kinds: &[TypeKind]) -> Asked<bool> {
+        self.ask(Reads::TYPE, |view| view.heap_type().is_some_and(|t| kinds.contains(&t.kind)))
     }
 }
 
@@ -178,21 +198,25 @@ pub(super) struct ScriptObjects {
 }
 
 impl ScriptObjects {
-    fn at(&self, at: usize) -> Option<ScriptObject> {
-        work(at as u64 / 16);
-        self.of
-            .ask(|view| {
-                let found = if self.referring { view.referrers().nth(at) } else { view.references().nth(at) };
-                found.and_then(|o| o.subject().ok()).map(|(_, id, _)| id)
-            })
-            .map(|id| ScriptObject { subject: ScriptSubject::Object(id), reads: self.of.reads })
+    fn reads(&self) -> Reads {
+        if self.referring { Reads::REFERRERS } else { Reads::REFERENCES }
     }
 
-    fn count(&self) -> usize {
-        let count =
-            self.of.ask(|view| if self.referring { view.referrers().count() } else { view.references().count() });
+    fn at(&self, at: usize) -> Asked<Option<ScriptObject>> {
+        work(at as u64 / 16);
+        let found = self.of.ask(self.reads(), |view| {
+            let found = if self.referring { view.referrers().nth(at) } else { view.references().nth(at) };
+            found.and_then(|o| o.subject().ok()).map(|(_, id, _)| id)
+        })?;
+        Ok(found.map(|id| ScriptObject { subject: ScriptSubject::Object(id), reads: self.of.reads }))
+    }
+
+    fn count(&self) -> Asked<INT> {
+        let count = self.of.ask(self.reads(), |view| {
+            if self.referring { view.referrers().count() } else { view.references().count() }
+        })?;
         work(count as u64 / 16);
-        count
+        Ok(whole(Some(count)))
     }
 }
 
@@ -217,7 +241,7 @@ impl Iterator for ScriptWalk {
 
     fn next(&mut self) -> Option<ScriptObject> {
         let (objects, next) = (&self.objects, &mut self.next);
-        objects.of.ask(|view| {
+        let found = objects.of.ask(objects.reads(), |view| {
             let (heap, id, among) = view.subject().ok()?;
             let all = if objects.referring { heap.referrers(id) } else { heap.references(id) };
             while let Some(&other) = all.get(*next) {
@@ -227,7 +251,8 @@ impl Iterator for ScriptWalk {
                 }
             }
             None
-        })
+        });
+        found.ok().flatten()
     }
 }
 
@@ -239,42 +264,58 @@ fn whole(number: Option<impl TryInto<INT>>) -> INT {
     number.and_then(|n| n.try_into().ok()).unwrap_or(-1)
 }
 
+fn part(o: &ScriptObject, of: fn(ObjectParts) -> u64) -> Asked<INT> {
+    o.ask(Reads::FIELDS, |view| Some(whole(view.parts().map(of)))).map(known)
+}
+
+fn known(number: Option<INT>) -> INT {
+    number.unwrap_or(-1)
+}
+
 /// Adds all that [`PROPERTIES`] lists.
 pub(super) fn register(engine: &mut Engine) {
     type O = ScriptObject;
     engine.register_type_with_name::<ScriptObject>("object");
     engine.register_type_with_name::<ScriptObjects>("objects");
     engine.register_get("type", |o: &mut O| o.of_type(|t| &t.names, |name| name));
-    engine.register_get("package", |o: &mut O| o.of_type(|t| &t.packages, |name| names::split(name).0));
-    engine.register_get("simple_type", |o: &mut O| o.ask(|v| text(Some(names::split(v.type_name()).1))));
-    engine.register_get("loader", |o: &mut O| o.ask(|v| text(v.heap_type().map(|t| &*t.loader))));
+    engine.register_get("package_name", |o: &mut O| o.of_type(|t| &t.packages, |name| names::split(name).0));
+    engine.register_get("simple_type", |o: &mut O| o.ask(Reads::TYPE, |v| text(Some(names::split(v.type_name()).1))));
+    engine.register_get("loader", |o: &mut O| o.ask(Reads::TYPE, |v| text(v.heap_type().map(|t| &*t.loader))));
     engine.register_get("is_array", |o: &mut O| o.is_kind(&[TypeKind::ObjectArray, TypeKind::PrimitiveArray]));
     engine.register_get("is_reference_array", |o: &mut O| o.is_kind(&[TypeKind::ObjectArray]));
     engine.register_get("is_primitive_array", |o: &mut O| o.is_kind(&[TypeKind::PrimitiveArray]));
-    engine.register_get("is_big_array", |o: &mut O| o.ask(|v| v.is_big_array()));
-    engine.register_get("length", |o: &mut O| whole(o.ask(|v| v.length())));
-    engine.register_get("size", |o: &mut O| whole(o.ask(|v| v.size())));
-    engine.register_get("site", |o: &mut O| -> Array {
-        o.ask(|v| v.site().iter().map(|f| text(Some(f)).into()).collect())
+    engine.register_get("is_big_array", |o: &mut O| o.ask(Reads::BIG_ARRAY, |v| v.is_big_array()));
+    engine.register_get("length", |o: &mut O| o.ask(Reads::LENGTH, |v| Some(whole(v.length()))).map(known));
+    engine.register_get("size", |o: &mut O| o.ask(Reads::SIZE, |v| Some(whole(v.size()))).map(known));
+    engine.register_get("site", |o: &mut O| -> Asked<Array> {
+        o.ask(Reads::SITE, |v| v.site().iter().map(|f| text(Some(f)).into()).collect())
     });
-    engine.register_get("thread", |o: &mut O| o.ask(|v| text(v.thread())));
-    engine.register_get("allocator", |o: &mut O| o.ask(|v| text(v.allocator().map(|a| a.title()))));
-    engine.register_get("space", |o: &mut O| o.ask(|v| text(v.space().map(|s| s.title()))));
-    engine.register_get("age", |o: &mut O| whole(o.ask(|v| v.age())));
-    engine.register_get("address", |o: &mut O| whole(o.ask(|v| v.address())));
-    engine.register_get("roots", |o: &mut O| -> Array {
+    engine.register_get("header_bytes", |o: &mut O| part(o, |parts| parts.header));
+    engine.register_get("primitive_bytes", |o: &mut O| part(o, |parts| parts.primitive));
+    engine.register_get("pointer_bytes", |o: &mut O| part(o, |parts| parts.pointers));
+    engine.register_get("null_bytes", |o: &mut O| part(o, |parts| parts.nulls));
+    engine.register_get("thread_name", |o: &mut O| o.ask(Reads::THREAD, |v| text(v.thread())));
+    engine.register_get("allocator", |o: &mut O| o.ask(Reads::SUBSYSTEM, |v| text(v.allocator().map(|a| a.title()))));
+    engine.register_get("space", |o: &mut O| o.ask(Reads::SPACE, |v| text(v.space().map(|s| s.title()))));
+    engine.register_get("age", |o: &mut O| o.ask(Reads::AGE, |v| Some(whole(v.age()))).map(known));
+    engine.register_get("address", |o: &mut O| o.ask(Reads::ID, |v| Some(whole(v.address()))).map(known));
+    engine.register_get("roots", |o: &mut O| -> Asked<Array> {
         let chain = |parts: Vec<Dynamic>| Dynamic::from_array(parts);
-        o.ask(|v| v.roots().map(|root| chain(root.chain().map(|p| text(Some(p)).into()).collect())).collect())
+        o.ask(Reads::ROOTS, |v| {
+            v.roots().map(|root| chain(root.chain().map(|p| text(Some(p)).into()).collect())).collect()
+        })
     });
     engine.register_get("references", |o: &mut O| ScriptObjects { of: o.clone(), referring: false });
     engine.register_get("referrers", |o: &mut O| ScriptObjects { of: o.clone(), referring: true });
-    engine.register_get("len", |all: &mut ScriptObjects| whole(Some(all.count())));
-    engine.register_fn("len", |all: &mut ScriptObjects| whole(Some(all.count())));
-    engine.register_get("is_empty", |all: &mut ScriptObjects| all.at(0).is_none());
-    engine.register_fn("is_empty", |all: &mut ScriptObjects| all.at(0).is_none());
+    engine.register_get("len", |all: &mut ScriptObjects| all.count());
+    engine.register_fn("len", |all: &mut ScriptObjects| all.count());
+    engine.register_get("is_empty", |all: &mut ScriptObjects| all.at(0).map(|first| first.is_none()));
+    engine.register_fn("is_empty", |all: &mut ScriptObjects| all.at(0).map(|first| first.is_none()));
     engine.register_indexer_get(|all: &mut ScriptObjects, at: INT| -> Result<ScriptObject, Box<EvalAltResult>> {
-        let found = usize::try_from(at).ok().and_then(|at| all.at(at));
-        found.ok_or_else(|| format!("there is no reference {at}: there are {}, counted from 0", all.count()).into())
+        match usize::try_from(at).map_or(Ok(None), |at| all.at(at))? {
+            Some(found) => Ok(found),
+            None => Err(format!("there is no reference {at}: there are {}, counted from 0", all.count()?).into()),
+        }
     });
     engine.register_fn("==", |a: O, b: O| a.is(&b));
     engine.register_fn("!=", |a: O, b: O| !a.is(&b));

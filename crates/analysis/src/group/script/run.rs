@@ -2,7 +2,9 @@
 
 use super::object::{self, ScriptObject, ScriptTypes};
 use super::{ClassifierScript, ScriptError, ScriptLimits};
-use crate::group::{Cardinality, Classifier, ClassifierMeta, GroupingRun, ObjectValues, ObjectView};
+use crate::group::{
+    Cardinality, Classifier, ClassifierMeta, GroupingRun, ObjectValues, ObjectView, OtherObjects, Transform,
+};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use rhai::packages::{
@@ -67,6 +69,7 @@ pub(super) fn engine(limits: &ScriptLimits) -> Engine {
 pub(super) struct ScriptClassifier {
     script: ClassifierScript,
     run: ScriptRun,
+    parts: Option<Transform>,
 }
 
 struct ScriptRun {
@@ -124,7 +127,14 @@ impl ScriptRun {
 impl ScriptClassifier {
     pub fn new(script: ClassifierScript) -> ScriptClassifier {
         let run = ScriptRun::new(&script, None);
-        ScriptClassifier { script, run }
+        Self::with(script, run)
+    }
+
+    fn with(script: ClassifierScript, run: ScriptRun) -> ScriptClassifier {
+        let is_parts = script.meta.cardinality == Cardinality::Transformer;
+        let row = script.meta.name.to_string();
+        let parts = is_parts.then(|| Transform { others: OtherObjects::Parts, row, list: Vec::new() });
+        ScriptClassifier { script, run, parts }
     }
 
     fn call(&self, object: ScriptObject) -> std::result::Result<Dynamic, Box<EvalAltResult>> {
@@ -163,6 +173,9 @@ impl ScriptClassifier {
             inner = deeper;
             place = if inner.position().is_none() { place } else { inner.position() };
         }
+        if place.is_none() {
+            place = self.place_of(object);
+        }
         let limits = &self.script.limits;
         let (message, remedy) = match inner {
             EvalAltResult::ErrorTerminated(ended, _) if ended.clone().try_cast::<Ended>() == Some(Ended::All) => (
@@ -181,6 +194,27 @@ impl ScriptClassifier {
         self.fail(place, message, remedy, object);
     }
 
+    /// Where a call fails. Operators on numbers say so only when they are called as any other function is, which is slow:
+    /// so the call is made once more.
+    fn place_of(&self, object: &ObjectView<'_>) -> Position {
+        let mut engine = engine(&self.script.limits);
+        engine.set_fast_operators(false);
+        let call = |object: ScriptObject| {
+            let mut scope = Scope::new();
+            scope.push_constant("o", object);
+            let again = || engine.eval_ast_with_scope::<Dynamic>(&mut scope, &self.script.ast);
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(again)).map(|result| result.err())
+        };
+        let error = object::lend(object, &self.run.types, self.script.meta.reads, call);
+        let Ok(Some(error)) = error else { return Position::NONE };
+        let (mut place, mut inner) = (error.position(), &*error);
+        while let EvalAltResult::ErrorInFunctionCall(_, _, deeper, _) = inner {
+            inner = deeper;
+            place = if inner.position().is_none() { place } else { inner.position() };
+        }
+        place
+    }
+
     /// Writes down an answer; an error says what is wrong with it.
     fn take(&self, answer: Dynamic, values: &mut ObjectValues) -> std::result::Result<(), String> {
         let limits = &self.script.limits;
@@ -188,7 +222,7 @@ impl ScriptClassifier {
             return Ok(());
         }
         let list = |answer: Dynamic, what: &str| -> std::result::Result<Array, String> {
-            let found = answer.type_name();
+            let found = kind(&answer);
             let all = answer.into_array().map_err(|_| format!("the answer is {found}, expected {what}"))?;
             match all.len() > limits.groups {
                 true => {
@@ -202,7 +236,7 @@ impl ScriptClassifier {
         match self.script.meta.cardinality {
             Cardinality::Filter => match answer.as_bool() {
                 Ok(holds) => values.truth(holds),
-                Err(found) => return Err(format!("the answer is {found}, expected true or false")),
+                Err(_) => return Err(format!("the answer is {}, expected true or false", kind(&answer))),
             },
             Cardinality::Many => {
                 names(list(answer, "a list of texts")?)?.iter().for_each(|name| values.one(name));
@@ -213,7 +247,21 @@ impl ScriptClassifier {
                     values.chain(names(list(chain, "a list of texts in each place of the list")?)?);
                 }
             }
-            Cardinality::One | Cardinality::Transformer => values.one(&self.name(answer)?),
+            Cardinality::One => values.one(&self.name(answer)?),
+            Cardinality::Transformer => {
+                let found = kind(&answer);
+                let parts = answer
+                    .try_cast::<rhai::Map>()
+                    .ok_or_else(|| format!("the answer is {found}, expected a map of names and bytes"))?;
+                if parts.len() > limits.groups {
+                    return Err(format!("the answer has {} parts, more than {}", parts.len(), limits.groups));
+                }
+                for (name, bytes) in parts {
+                    let number = bytes.as_int().ok().and_then(|bytes| u64::try_from(bytes).ok());
+                    let bytes = number.ok_or_else(|| format!("{name} has {bytes} bytes, expected a number from 0"))?;
+                    values.part(&self.name(name.to_string().into())?, bytes);
+                }
+            }
         }
         Ok(())
     }
@@ -224,12 +272,31 @@ impl ScriptClassifier {
         } else if value.is_int() || value.is_bool() || value.is_char() || value.is_float() {
             value.to_string().into()
         } else {
-            return Err(format!("the answer is {}, expected a text or a number", value.type_name()));
+            return Err(format!("the answer is {}, expected a text or a number", kind(&value)));
         };
         match name.len() > self.script.limits.name {
             true => Err(format!("the name of a group has {} bytes, more than {}", name.len(), self.script.limits.name)),
             false => Ok(name),
         }
+    }
+}
+
+/// What a value is, for people.
+fn kind(value: &Dynamic) -> &'static str {
+    if value.is_bool() {
+        "true or false"
+    } else if value.is_int() || value.is_float() {
+        "a number"
+    } else if value.is_string() || value.is_char() {
+        "a text"
+    } else if value.is_array() {
+        "a list"
+    } else if value.is_map() {
+        "a map"
+    } else if value.is::<ScriptObject>() {
+        "an object"
+    } else {
+        "something else"
     }
 }
 
@@ -267,7 +334,11 @@ impl Classifier for ScriptClassifier {
     fn prepare(&self, run: &GroupingRun<'_>) -> Result<Option<Arc<dyn Classifier>>> {
         let script = self.script.clone();
         let run = ScriptRun::new(&script, Some(run));
-        Ok(Some(Arc::new(ScriptClassifier { script, run })))
+        Ok(Some(Arc::new(ScriptClassifier::with(script, run))))
+    }
+
+    fn transform(&self) -> Option<&Transform> {
+        self.parts.as_ref()
     }
 
     fn failure(&self) -> Option<Error> {

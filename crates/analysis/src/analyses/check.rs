@@ -1,0 +1,457 @@
+//! Checks for build pipelines: whether anything accumulates, or a limit is exceeded, and who owns what is too much.
+//!
+//! Without a limit every accumulation that the analysis `leak` finds is a failure. With limits they alone decide.
+//! [`CheckReport`] serialises as the JSON form that `docs/report-json.md` describes.
+
+use super::report::{self, Report};
+use super::{AnalysisRegistry, TimeWindow};
+use crate::group::{MemoryTree, Reads};
+use crate::ownership::holders::{NamedObjects, describe, named_objects};
+use crate::table::{Arrangement, Comparison, Filter, FilterColumn, Quantity, TableShape, TreeTable};
+use crate::tabular::{bytes_text, count_text};
+use crate::timeline::{ClosureMetric, History, Metric, NodeId, Source, TimePoint, Timeline};
+use memory_city_heap::error::{Error, Result, Warning};
+use memory_city_heap::ownership::KeepRules;
+use memory_city_heap::progress::Progress;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// What must not be exceeded. Without any limit, nothing may accumulate.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CheckLimits {
+    /// How much more roots may keep at the last time than at the first.
+    pub growth: Option<GrowthLimit>,
+    /// Of what there may not be too much at the last time.
+    pub retained: Vec<RetainedLimit>,
+    /// Soft references do not keep what they refer to.
+    pub soft_as_weak: bool,
+}
+
+/// How much the heap may grow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum GrowthLimit {
+    /// Percent of what it has at the first time.
+    Percent(f64),
+    /// Bytes.
+    Bytes(u64),
+}
+
+impl FromStr for GrowthLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<GrowthLimit, String> {
+        let wrong = || format!("{text:?} is no amount of growth: write 5% or 20MB");
+        if let Some(percent) = text.trim().strip_suffix('%') {
+            let percent: f64 = percent.trim().parse().map_err(|_| wrong())?;
+            return (percent.is_finite() && percent >= 0.0).then_some(GrowthLimit::Percent(percent)).ok_or_else(wrong);
+        }
+        match crate::table::parse_filter(&format!("bytes > {text}"), &filter_columns()) {
+            Ok(Filter::Compare { number, .. }) if number.value() >= 0.0 => {
+                Ok(GrowthLimit::Bytes(number.value() as u64))
+            }
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// What there may not be too much of: what is written holds where the limit is exceeded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RetainedLimit {
+    /// As it was written.
+    text: String,
+    of: LimitOf,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum LimitOf {
+    /// All objects of a type or owner together: `com.acme.Session > 50MB`.
+    Named(String, Comparison, Quantity),
+    /// Any group of the tree that an expression holds for: `retained > 50MB and name ~ "acme"`.
+    Groups,
+}
+
+impl FromStr for RetainedLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<RetainedLimit, String> {
+        let columns = filter_columns();
+        let error = match crate::table::parse_filter(text, &columns) {
+            Ok(_) => return Ok(RetainedLimit { text: text.to_owned(), of: LimitOf::Groups }),
+            Err(error) => error,
+        };
+        let Some((name, amount)) = name_and_limit(text) else {
+            return Err(format!(
+                "\n  {}\n  Limits look like: 'com.acme.Session > 50MB' (what all its objects retain), or 'retained > 50MB and \
+                 name ~ \"acme\"' (any group)",
+                error.pointing(text).replace('\n', "\n  ")
+            ));
+        };
+        let amount_only = format!("retained {amount}");
+        match crate::table::parse_filter(&amount_only, &columns) {
+            Ok(Filter::Compare {
+                comparison: comparison @ (Comparison::More | Comparison::AtLeast), number, ..
+            }) => Ok(RetainedLimit { text: text.to_owned(), of: LimitOf::Named(name.to_owned(), comparison, number) }),
+            Ok(_) => Err(format!("say what is too much, with > or >=: '{name} > 50MB' fails when it retains more")),
+            Err(error) => Err(format!("\n  {}", error.pointing(&amount_only).replace('\n', "\n  "))),
+        }
+    }
+}
+
+/// What stands before the last operator, and what from it on: names may have operators in them (`List<int>`).
+fn name_and_limit(text: &str) -> Option<(&str, &str)> {
+    let is_operator = |c: char| "<>=!".contains(c);
+    let mut at = text.rfind(is_operator)?;
+    let longer = at.checked_sub(1).filter(|&before| {
+        text.is_char_boundary(before) && ["<=", ">=", "!=", "=="].iter().any(|two| text[before..].starts_with(two))
+    });
+    at = longer.unwrap_or(at);
+    let name = text[..at].trim();
+    // An expression with something missing, not a name.
+    if [" and", " or", " not"].iter().any(|word| name.ends_with(word)) {
+        return None;
+    }
+    let name = name.strip_prefix('"').and_then(|n| n.strip_suffix('"')).unwrap_or(name);
+    (!name.is_empty() && !name.contains('"')).then_some((name, &text[at..]))
+}
+
+/// What filters may ask for in trees with all closure metrics.
+fn filter_columns() -> Vec<FilterColumn> {
+    let timeline = Timeline::from_trees(vec![TimePoint::default()], &[MemoryTree::new()]);
+    let timeline = ClosureMetric::ALL.iter().fold(timeline, |t, metric| t.with_metric(metric.info(), |_, _| 0));
+    // Not cancelled: nobody else has the progress.
+    let table = TreeTable::new(Arc::new(timeline), None, Metric::default(), &Progress::new());
+    table.map(|table| table.filter_columns().to_vec()).unwrap_or_default()
+}
+
+/// What was found of one limit, or one accumulation.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct CheckFinding {
+    /// `accumulation`, `max-growth` or `max-retained`.
+    pub id: &'static str,
+    /// What was checked, for people.
+    pub title: String,
+    /// Whether it is as it should be.
+    pub passed: bool,
+    /// What was found, in a sentence.
+    pub message: String,
+    /// Who owns it, in lines.
+    pub details: Vec<String>,
+    /// Bytes that were compared with the limit: retained, or grown. `None` where nothing was.
+    pub bytes: Option<i64>,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct CheckReport {
+    /// Version of the JSON form, that of reports.
+    pub version: u32,
+    /// Whether all is as it should be.
+    pub passed: bool,
+    /// The first time, counted from 1.
+    pub from: usize,
+    /// The last.
+    pub to: usize,
+    /// What a person must know about it.
+    pub warnings: Vec<Warning>,
+    /// One for each limit; without any, one for each accumulation.
+    pub checks: Vec<CheckFinding>,
+    /// What the analysis `leak` found, where it was asked.
+    pub report: Option<Report>,
+}
+
+/// Checks a source.
+///
+/// # Errors
+/// When the input does not say what the check is about (one dump says nothing of growth), a state cannot be loaded again,
+/// or the work was cancelled.
+pub fn check(source: &Source, window: TimeWindow, limits: &CheckLimits, progress: &Progress) -> Result<CheckReport> {
+    let rules = if limits.soft_as_weak { KeepRules::SOFT_AS_WEAK } else { KeepRules::default() };
+    let mut report = CheckReport {
+        version: report::VERSION,
+        passed: true,
+        from: window.from + 1,
+        to: window.to + 1,
+        warnings: source.warnings(),
+        checks: Vec::new(),
+        report: None,
+    };
+    if limits.growth.is_none() && limits.retained.is_empty() {
+        let found = leaks(source, window, limits, progress)?;
+        report.checks = accumulations(&found);
+        report.report = Some(found);
+    }
+    if let Some(limit) = limits.growth {
+        let mut finding = growth(source, window, limit, rules, progress)?;
+        if !finding.passed {
+            // Whoever cannot be told who owns it is told how much it is.
+            match leaks(source, window, limits, progress) {
+                Ok(found) => {
+                    finding.details = found.parts.iter().flat_map(|part| part.findings.answers.clone()).collect();
+                    report.report = Some(found);
+                }
+                Err(Error::Unusable { what, .. }) => finding.details.push(format!("{what}.")),
+                Err(error) => return Err(error),
+            }
+        }
+        report.checks.push(finding);
+    }
+    for limit in &limits.retained {
+        report.checks.push(retained(source, window, limit, rules, progress)?);
+    }
+    report.passed = report.checks.iter().all(|finding| finding.passed);
+    Ok(report)
+}
+
+/// Accumulations that are told one by one.
+const MOST: &str = "20";
+
+fn leaks(source: &Source, window: TimeWindow, limits: &CheckLimits, progress: &Progress) -> Result<Report> {
+    if window.from == window.to {
+        return Err(Error::Unusable {
+            what: "What accumulates cannot be told from one point in time".into(),
+            remedy: "Give two dumps or more, or --max-retained with a limit".into(),
+        });
+    }
+    let soft = if limits.soft_as_weak { "as-weak" } else { "keep" };
+    let leak = AnalysisRegistry::built_in().get("leak")?;
+    report::analyse(&leak, source, window, [("top", MOST), ("soft", soft)], progress)
+}
+
+fn accumulations(found: &Report) -> Vec<CheckFinding> {
+    let finding = |title: String, passed, message: String| CheckFinding {
+        id: "accumulation",
+        title,
+        passed,
+        message,
+        details: Vec::new(),
+        bytes: None,
+    };
+    let answers: Vec<&String> = found.parts.iter().flat_map(|part| &part.findings.answers).collect();
+    let Some(table) = found.tables().find(|t| t.header.id == "leaks").filter(|t| !t.rows.is_empty()) else {
+        let message = answers.first().map_or_else(String::new, |answer| (*answer).clone());
+        return vec![finding("Nothing accumulates".into(), true, message)];
+    };
+    let mut findings: Vec<CheckFinding> = Vec::new();
+    let place = table.header.column("place");
+    for answer in answers {
+        match findings.last_mut() {
+            Some(last) if answer.starts_with(' ') => last.details.push(answer.trim().to_owned()),
+            _ => {
+                let cell = place.and_then(|column| table.rows.get(findings.len())?.cells.get(column));
+                let place = cell.map_or_else(String::new, crate::tabular::Cell::plain);
+                findings.push(finding(format!("Nothing accumulates: {place}"), false, answer.clone()));
+            }
+        }
+    }
+    if let Some((more, what)) = table.left_out.as_ref().filter(|(more, _)| *more > 0) {
+        findings.push(finding("Nothing accumulates: more".into(), false, format!("And {more} more {what}.")));
+    }
+    findings
+}
+
+/// Bytes of all that roots keep at a time; where the input does not say what they keep, of all that is counted.
+fn heap_bytes(source: &Source, time: usize, rules: KeepRules, progress: &Progress) -> Result<u64> {
+    if let Some(heaps) = source.heaps() {
+        let heap = heaps.heap(time, progress)?;
+        if Reads::known_of(&heap).contains(Reads::REFERENCES | Reads::ROOTS) {
+            return Ok(heaps.dominators(time, rules, progress)?.1.total().bytes);
+        }
+    }
+    let timeline = source.timeline();
+    Ok(timeline.nodes().next().map_or(0, |root| timeline.amount(time, root).bytes))
+}
+
+fn growth(
+    source: &Source,
+    window: TimeWindow,
+    limit: GrowthLimit,
+    rules: KeepRules,
+    progress: &Progress,
+) -> Result<CheckFinding> {
+    if window.from == window.to {
+        return Err(Error::Unusable {
+            what: "Growth cannot be told from one point in time".into(),
+            remedy: "Give two dumps or more, or only --max-retained".into(),
+        });
+    }
+    let first = heap_bytes(source, window.from, rules, progress)?;
+    let last = heap_bytes(source, window.to, rules, progress)?;
+    let bytes = super::change(first, last);
+    let percent = match first {
+        0 if last == 0 => 0.0,
+        0 => f64::INFINITY,
+        _ => 100.0 * bytes as f64 / first as f64,
+    };
+    let (passed, limit) = match limit {
+        GrowthLimit::Percent(most) => (percent <= most, format!("{most} %")),
+        GrowthLimit::Bytes(most) => (bytes <= 0 || bytes as u64 <= most, bytes_text(most)),
+    };
+    let (sign, verb) = if bytes < 0 { ('-', "shrank") } else { ('+', "grew") };
+    let text = format!(
+        "The heap {verb} by {:.1} % ({sign}{}, from {} to {})",
+        percent.abs(),
+        bytes_text(bytes.unsigned_abs()),
+        bytes_text(first),
+        bytes_text(last)
+    );
+    Ok(CheckFinding {
+        id: "max-growth",
+        title: format!("The heap grows by at most {limit}"),
+        passed,
+        message: if passed { format!("{text}.") } else { format!("{text}, more than {limit}.") },
+        details: Vec::new(),
+        bytes: Some(bytes),
+    })
+}
+
+/// The heap states, and that the last of the window says what a limit is about.
+fn heaps_of<'s>(source: &'s Source, time: usize, progress: &Progress) -> Result<&'s History> {
+    let lacks = |what: &str, lacks: &str| Error::Unusable {
+        what: format!("What groups retain cannot be found: that needs {lacks}, which {what} does not hold"),
+        remedy: "Take a heap dump, or record a trace with references and GC roots".into(),
+    };
+    let heaps = source.heaps().ok_or_else(|| lacks("a tree", "objects"))?;
+    let mut needs = Reads::REFERENCES;
+    needs.set(Reads::ROOTS, !heaps.is_recorded());
+    match needs.difference(Reads::known_of(&*heaps.heap(time, progress)?)) {
+        missing if missing.is_empty() => Ok(heaps),
+        missing => Err(lacks("this input", &missing.names())),
+    }
+}
+
+fn retained(
+    source: &Source,
+    window: TimeWindow,
+    limit: &RetainedLimit,
+    rules: KeepRules,
+    progress: &Progress,
+) -> Result<CheckFinding> {
+    let heaps = heaps_of(source, window.to, progress)?;
+    let mut finding = CheckFinding {
+        id: "max-retained",
+        title: format!("Nothing with {}", limit.text.trim()),
+        passed: true,
+        message: String::new(),
+        details: Vec::new(),
+        bytes: None,
+    };
+    let (name, comparison, most) = match &limit.of {
+        LimitOf::Named(name, comparison, most) => (name, *comparison, most.value()),
+        LimitOf::Groups => return groups(source, heaps, window, limit, rules, finding, progress),
+    };
+    let (heap, tree) = heaps.owners(window.to, rules, progress)?;
+    let Some(found) = named_objects(&heap, &tree, rules, name, progress)? else {
+        finding.message = format!("There is no type or owner {name} at the last point in time.");
+        return Ok(finding);
+    };
+    finding.passed = !comparison.holds(found.retained.bytes as f64, most);
+    finding.bytes = Some(i64::try_from(found.retained.bytes).unwrap_or(i64::MAX));
+    finding.message = format!("{}.", amount_text(name, &found));
+    if !finding.passed {
+        finding.details = place_lines(&found);
+    }
+    Ok(finding)
+}
+
+/// Any group of the tree that an expression holds for.
+fn groups(
+    source: &Source,
+    heaps: &History,
+    window: TimeWindow,
+    limit: &RetainedLimit,
+    rules: KeepRules,
+    mut finding: CheckFinding,
+    progress: &Progress,
+) -> Result<CheckFinding> {
+    let metrics: &[ClosureMetric] = match limit.text.contains("deep") {
+        true => &ClosureMetric::ALL,
+        false => &[ClosureMetric::Retained, ClosureMetric::RetainedObjects],
+    };
+    let closed = source.with_closures(metrics, rules, progress)?;
+    let table = TreeTable::new(Arc::clone(closed.timeline()), Some(window), Metric::default(), progress)?;
+    let filter = table.filter(&limit.text).map_err(|error| error.into_error(&limit.text))?;
+    let sort = Some(table.sort("retained", true)?);
+    let arrangement = Arrangement { sort, filter: Some(filter), shape: TableShape::Leaves, ..Arrangement::default() };
+    let fits: Vec<NodeId> = table.rebuild(&arrangement, progress)?.rows;
+    finding.passed = fits.is_empty();
+    finding.message = match fits.len() {
+        0 => "No group is like that.".to_owned(),
+        1 => "One group is like that.".to_owned(),
+        n => format!("{} groups are like that.", count_text(n as u64)),
+    };
+    if fits.is_empty() {
+        return Ok(finding);
+    }
+    let (heap, tree) = heaps.owners(window.to, rules, progress)?;
+    for &node in fits.iter().take(GROUPS) {
+        let objects = heaps.objects_of(window.to, &[node], progress)?.objects;
+        let found = describe(&heap, &tree, rules, objects, progress)?;
+        finding.details.push(format!("{}:", amount_text(&closed.timeline().path_label(node), &found)));
+        finding.details.extend(place_lines(&found).into_iter().map(|line| format!("  {line}")));
+    }
+    if fits.len() > GROUPS {
+        finding.details.push(format!("and {} more groups", count_text((fits.len() - GROUPS) as u64)));
+    }
+    Ok(finding)
+}
+
+/// Groups that are described one by one.
+const GROUPS: usize = 10;
+
+fn amount_text(name: &str, found: &NamedObjects) -> String {
+    let (objects, retained) = (found.amount.objects, bytes_text(found.retained.bytes));
+    match objects {
+        1 => format!("{name}: 1 object retains {retained}"),
+        _ => format!("{name}: {} objects retain {retained}", count_text(objects)),
+    }
+}
+
+fn place_lines(found: &NamedObjects) -> Vec<String> {
+    let mut lines: Vec<String> =
+        found.places.iter().map(|(place, n)| format!("{} in {place}", count_text(*n))).collect();
+    if found.more_places > 0 {
+        lines.push(format!("and others in {} more places", count_text(found.more_places)));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_read_and_mistakes_explained() {
+        assert_eq!("5%".parse(), Ok(GrowthLimit::Percent(5.0)));
+        assert_eq!("0.5 %".parse(), Ok(GrowthLimit::Percent(0.5)));
+        assert_eq!("20MB".parse(), Ok(GrowthLimit::Bytes(20_000_000)));
+        assert_eq!("2KiB".parse(), Ok(GrowthLimit::Bytes(2048)));
+        for wrong in ["", "%", "-5%", "NaN%", "inf%", "five", "5 or bytes > 3", "20ms", "-3MB"] {
+            let error = wrong.parse::<GrowthLimit>().expect_err(wrong);
+            assert!(error.contains("write 5% or 20MB"), "{error}");
+        }
+        let named = |text: &str| match text.parse::<RetainedLimit>().expect(text).of {
+            LimitOf::Named(name, comparison, most) => (name, comparison, most.value()),
+            LimitOf::Groups => panic!("{text} is about groups"),
+        };
+        assert_eq!(named("com.acme.Session > 50MB"), ("com.acme.Session".into(), Comparison::More, 50e6));
+        assert_eq!(named("byte[]>=1KiB"), ("byte[]".into(), Comparison::AtLeast, 1024.0));
+        assert_eq!(named("List<int> > 3kB"), ("List<int>".into(), Comparison::More, 3000.0));
+        assert_eq!(named("\"a b\" > 3"), ("a b".into(), Comparison::More, 3.0));
+        assert_eq!(named("a.B.all > java.util.HashMap > 3MB").0, "a.B.all > java.util.HashMap");
+        for groups in ["retained > 5MB", "bytes > 1MB and name ~ \"acme\"", "retained-objects > 3"] {
+            assert_eq!(groups.parse::<RetainedLimit>().expect(groups).of, LimitOf::Groups);
+        }
+        for (wrong, said) in [
+            ("", "Limits look like"),
+            ("com.acme.Session", "Limits look like"),
+            ("com.acme.Session > much", "^"),
+            ("com.acme.Session < 5MB", "say what is too much"),
+            ("com.acme.Session = 5MB", "say what is too much"),
+            ("retained > 5MB and > 3", "^"),
+            ("> 5MB", "Limits look like"),
+        ] {
+            let error = wrong.parse::<RetainedLimit>().expect_err(wrong);
+            assert!(error.contains(said), "{wrong}: {error}");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Where histories that were thought up grow.
+
+use super::accumulation::{AccumulationRules, Elements, accumulations};
+use super::history::{Holding, OwnerHistory, PlaceOverTime};
+use memory_city_heap::{Amount, ObjectId};
+
+const MB: u64 = 1 << 20;
+
+/// A history under construction: places with what they themselves hold over time; totals are added up.
+struct Invented {
+    places: Vec<PlaceOverTime>,
+}
+
+impl Invented {
+    fn new(times: usize) -> Invented {
+        let heap = PlaceOverTime { parent: 0, name: "Heap".into(), held: vec![Holding::default(); times] };
+        Invented { places: vec![heap] }
+    }
+
+    /// A place with objects and bytes at each time; `largest` is the share of the last bytes that one object retains.
+    fn place(&mut self, parent: u32, name: &str, held: &[(u64, u64)], largest: f64) -> u32 {
+        assert_eq!(held.len(), self.places[0].held.len());
+        let at = self.places.len() as u32;
+        let holding = |&(objects, bytes): &(u64, u64)| Holding {
+            own: Amount { objects, bytes },
+            total: Amount { objects, bytes },
+            heads: objects,
+            largest: Some((ObjectId(at), (bytes as f64 * largest) as u64)),
+        };
+        let held: Vec<Holding> = held.iter().map(holding).collect();
+        let mut above = parent;
+        loop {
+            let up = &mut self.places[above as usize];
+            for (up, held) in up.held.iter_mut().zip(&held) {
+                up.total += held.total;
+                // One object there retains what is below.
+                if above != 0 && up.heads == 1 {
+                    up.largest = Some((ObjectId(above), up.total.bytes));
+                }
+            }
+            if above == 0 {
+                break;
+            }
+            above = up.parent;
+        }
+        self.places.push(PlaceOverTime { parent, name: name.into(), held });
+        at
+    }
+
+    /// A static field with one collection in it.
+    fn list(&mut self, class: &str) -> u32 {
+        let times = self.places[0].held.len();
+        let class = self.place(0, &format!("class {class}"), &vec![(0, 0); times], 0.0);
+        let field = self.place(class, "static all", &vec![(0, 0); times], 0.0);
+        self.place(field, "java.util.ArrayList", &vec![(1, 24); times], 1.0)
+    }
+
+    /// What else there is, and stays as it is.
+    fn rest(&mut self) {
+        let times = self.places[0].held.len();
+        self.place(0, "class com.acme.Rest", &vec![(10_000, 5 * MB); times], 0.01);
+    }
+
+    fn points(self) -> Vec<(String, Elements, (u64, u64))> {
+        let history = OwnerHistory::of_places(self.places);
+        let found = accumulations(&history, AccumulationRules::default());
+        found.into_iter().map(|p| (history.path(p.place).join("/"), p.elements, p.count)).collect()
+    }
+}
+
+/// So many objects of 100 bytes at each time.
+fn counts(counts: &[u64]) -> Vec<(u64, u64)> {
+    counts.iter().map(|&n| (n, 100 * n)).collect()
+}
+
+fn one_list(of: &[u64]) -> Vec<(String, Elements, (u64, u64))> {
+    let mut heap = Invented::new(of.len());
+    heap.rest();
+    let list = heap.list("com.acme.Log");
+    heap.place(list, "com.acme.Event", &counts(of), 0.001);
+    heap.points()
+}
+
+#[test]
+fn a_list_that_grows_is_named_with_its_elements() {
+    let found = one_list(&[1000, 3000, 5000, 7000, 9000]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].0, "class com.acme.Log/static all/java.util.ArrayList");
+    assert_eq!(found[0].2, (1000, 9000));
+    assert!(matches!(&found[0].1, Elements::Below(below) if below.len() == 1));
+    // Two times are enough to say where it grew.
+    assert_eq!(one_list(&[1000, 9000]).len(), 1);
+}
+
+#[test]
+fn what_grew_and_stayed_is_no_accumulation() {
+    for healthy in [
+        // A start-up, a cache that is full, one-off growth in the middle, nothing, what shrinks.
+        [0, 8000, 9000, 9000, 9000, 9000],
+        [1000, 9000, 9000, 9000, 9000, 9000],
+        [1000, 1000, 9000, 9000, 9000, 9000],
+        [9000, 9000, 9000, 9000, 9000, 9000],
+        [9000, 7000, 5000, 4000, 3000, 1000],
+        // It comes and goes.
+        [1000, 9000, 1000, 9000, 1000, 1500],
+        [1000, 9000, 2000, 9500, 1000, 2500],
+    ] {
+        assert_eq!(one_list(&healthy), [], "{healthy:?}");
+    }
+}
+
+#[test]
+fn growth_that_begins_late_is_found() {
+    for late in [[1000, 1000, 1000, 1000, 5000, 9000], [1000, 1000, 1000, 1100, 3000, 9000]] {
+        assert_eq!(one_list(&late).len(), 1, "{late:?}");
+    }
+}
+
+#[test]
+fn two_leaks_are_two_the_larger_first_and_what_shrinks_hides_none() {
+    let mut heap = Invented::new(4);
+    heap.rest();
+    let (small, large) = (heap.list("com.acme.Small"), heap.list("com.acme.Large"));
+    heap.place(small, "com.acme.Event", &counts(&[100, 2000, 4000, 6000]), 0.001);
+    heap.place(large, "com.acme.Session", &counts(&[100, 5000, 10_000, 15_000]), 0.001);
+    heap.place(0, "class com.acme.Buffer", &[(10, 8 * MB), (8, 6 * MB), (6, 4 * MB), (1, MB)], 0.5);
+    let found = heap.points();
+    let names: Vec<&str> = found.iter().map(|f| f.0.as_str()).collect();
+    assert_eq!(
+        names,
+        ["class com.acme.Large/static all/java.util.ArrayList", "class com.acme.Small/static all/java.util.ArrayList"]
+    );
+}
+
+#[test]
+fn threads_that_become_more_are_named_themselves() {
+    let mut heap = Invented::new(4);
+    heap.rest();
+    let threads = heap.place(0, "thread worker-#", &counts(&[10, 200, 400, 600]), 0.01);
+    heap.place(threads, "java.lang.ThreadLocal$ThreadLocalMap", &counts(&[10, 200, 400, 600]), 0.01);
+    let found = heap.points();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].0.as_str(), &found[0].1, found[0].2), ("thread worker-#", &Elements::Own, (10, 600)));
+}
+
+#[test]
+fn a_chain_and_an_array_are_told_apart() {
+    for (held, elements) in [
+        (counts(&[100, 2000, 4000, 6000]), Elements::Own),
+        (vec![(1, MB), (1, 2 * MB), (1, 3 * MB), (1, 4 * MB)], Elements::Larger),
+    ] {
+        let mut heap = Invented::new(4);
+        heap.rest();
+        let class = heap.place(0, "class com.acme.App", &[(0, 0); 4], 0.0);
+        let field = heap.place(class, "static head", &[(0, 0); 4], 0.0);
+        heap.place(field, "com.acme.Node", &held, 1.0);
+        let found = heap.points();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].0.as_str(), &found[0].1), ("class com.acme.App/static head/com.acme.Node", &elements));
+    }
+}
+
+/// A map of a few small things, into which one comes that holds a list: the list is what grows.
+#[test]
+fn growth_is_followed_into_one_large_element_among_small_ones() {
+    let mut heap = Invented::new(4);
+    heap.rest();
+    let map = heap.list("com.acme.Registry");
+    let parts = heap.place(map, "com.acme.Part", &counts(&[4, 6, 8, 10]), 0.1);
+    let list = heap.place(parts, "java.util.ArrayList", &[(4, 96), (6, 144), (8, 192), (10, 240)], 0.1);
+    heap.place(list, "com.acme.Event", &counts(&[100, 3000, 6000, 9000]), 0.001);
+    // One part, and one list, retain nearly all of it.
+    for place in [parts, list] {
+        heap.places[place as usize].held[3].largest = Some((ObjectId(place), 890_000));
+    }
+    let found = heap.points();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].0.ends_with("com.acme.Part/java.util.ArrayList"), "{found:?}");
+    assert_eq!(found[0].2, (100, 9000));
+}

@@ -1,0 +1,196 @@
+//! `check`: whether anything accumulates or a limit is exceeded, as an exit code, for build pipelines.
+
+use super::output::{Window, print};
+use super::{GroupingArgs, with_progress};
+use clap::{Args, ValueEnum};
+use memory_city_analysis::analyses::TimeWindow;
+use memory_city_analysis::analyses::check::{
+    CheckFinding, CheckLimits, CheckReport, GrowthLimit, RetainedLimit, check,
+};
+use memory_city_analysis::timeline::Source;
+use memory_city_heap::error::{Error, Result};
+use quick_xml::Writer;
+use quick_xml::events::{BytesText, Event};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What the program ends with when a check fails: no error of the program, none of its input.
+const FAILED: u8 = 3;
+
+#[derive(Args)]
+#[command(
+    after_help = "Exit codes: 0 all is well, 3 a check failed, 1 the input could not be used, 2 wrong arguments.\n\n\
+    memory-city check dumps/\n  memory-city check before.hprof after.hprof --max-growth 5% --junit leaks.xml\n  \
+    memory-city check after.hprof --max-retained 'com.acme.Session > 50MB'"
+)]
+pub struct CheckArgs {
+    /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Let the heap (all that GC roots keep) grow by so much at most, from the first to the last time: 5%, or 20MB
+    #[arg(long, value_name = "AMOUNT")]
+    max_growth: Option<GrowthLimit>,
+    /// Fail where this holds at the last time; may be given several times. A type or owner and what all its objects
+    /// together may retain ('com.acme.Session > 50MB', 'com.acme.Cache.entries > 1GB'), or an expression about any group,
+    /// as for `report --tree --where` ('retained > 50MB and name ~ "acme"')
+    #[arg(long, value_name = "EXPRESSION")]
+    max_retained: Vec<RetainedLimit>,
+    /// Soft references do not keep what they refer to, as if memory were short
+    #[arg(long)]
+    soft_as_weak: bool,
+    /// Text for people, JSON for programs (docs/report-json.md)
+    #[arg(long, value_enum, default_value = "text")]
+    format: CheckFormat,
+    /// Also write the result as JUnit XML, which build servers show: a test case for each limit, or for each accumulation
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    #[command(flatten)]
+    window: Window,
+    #[command(flatten)]
+    grouped: GroupingArgs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CheckFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+/// Checks, and says what was found.
+pub fn run(args: CheckArgs) -> Result<ExitCode> {
+    let limits = CheckLimits { growth: args.max_growth, retained: args.max_retained, soft_as_weak: args.soft_as_weak };
+    let report = with_progress(|progress| {
+        let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+        if source.timeline().times() == 0 {
+            let what = "The input has no point in time".to_owned();
+            return Err(Error::Unusable { what, remedy: "Give another".into() });
+        }
+        let window = TimeWindow::of(source.timeline(), args.window.from, args.window.to)?;
+        check(&source, window, &limits, progress)
+    })?;
+    // The file is there whatever becomes of the output.
+    if let Some(path) = &args.junit {
+        write_junit(&report, path)?;
+    }
+    match args.format {
+        CheckFormat::Text => print(|out| write_text(&report, out))?,
+        CheckFormat::Json => print(|out| {
+            serde_json::to_writer_pretty(&mut *out, &report)?;
+            writeln!(out)
+        })?,
+    }
+    Ok(if report.passed { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+fn write_text(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
+    for finding in &report.checks {
+        let result = if finding.passed { "ok  " } else { "FAIL" };
+        writeln!(out, "{result}  {}", finding.title)?;
+        writeln!(out, "      {}", finding.message)?;
+        finding.details.iter().try_for_each(|line| writeln!(out, "        {line}"))?;
+    }
+    if !report.warnings.is_empty() {
+        writeln!(out, "\nWARNINGS")?;
+    }
+    report.warnings.iter().try_for_each(|warning| writeln!(out, "  {warning}"))
+}
+
+fn write_junit(report: &CheckReport, path: &Path) -> Result<()> {
+    let mut xml = Vec::new();
+    junit(report, &mut xml).and_then(|()| std::fs::write(path, &xml)).map_err(|error| Error::io(path, error))
+}
+
+/// The result in the form that Ant's JUnit task writes and build servers read.
+fn junit(report: &CheckReport, out: &mut Vec<u8>) -> io::Result<()> {
+    out.extend_from_slice(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let mut writer = Writer::new_with_indent(out, b' ', 2);
+    let (tests, failures) = (report.checks.len(), report.checks.iter().filter(|finding| !finding.passed).count());
+    let counts = [("tests", tests.to_string()), ("failures", failures.to_string()), ("errors", "0".to_owned())];
+    let counts = || counts.iter().map(|(name, count)| (*name, &**count));
+    writer.create_element("testsuites").with_attributes(counts()).write_inner_content(|writer| {
+        let suite = writer.create_element("testsuite").with_attribute(("name", "memory-city check"));
+        suite
+            .with_attributes(counts())
+            .write_inner_content(|writer| report.checks.iter().try_for_each(|finding| test_case(finding, writer)))?;
+        Ok(())
+    })?;
+    writer.get_mut().push(b'\n');
+    Ok(())
+}
+
+fn test_case(finding: &CheckFinding, writer: &mut Writer<&mut Vec<u8>>) -> io::Result<()> {
+    let title = xml_text(&finding.title);
+    let class_name = format!("memory-city.{}", finding.id);
+    let case = writer.create_element("testcase").with_attribute(("classname", &*class_name));
+    let case = case.with_attribute(("name", &*title));
+    let text =
+        xml_text(&std::iter::once(&finding.message).chain(&finding.details).cloned().collect::<Vec<_>>().join("\n"));
+    case.write_inner_content(|writer| {
+        let event = Event::Text(BytesText::new(&text));
+        let inner = match finding.passed {
+            true => writer.create_element("system-out"),
+            false => {
+                let message = xml_text(&finding.message);
+                writer
+                    .create_element("failure")
+                    .with_attribute(("type", finding.id))
+                    .with_attribute(("message", &*message))
+            }
+        };
+        inner.write_inner_content(|writer| writer.write_event(event))?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Names of classes come from strangers, and XML has no form for most control characters.
+fn xml_text(text: &str) -> String {
+    let is_allowed = |c: char| matches!(c, '\t' | '\n' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    text.chars().map(|c| if is_allowed(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn junit_xml_stands_whatever_names_there_are() {
+        let finding = |passed, message: &str| CheckFinding {
+            id: "max-retained",
+            title: "Nothing with List<int> > 5 & \"more\"".into(),
+            passed,
+            message: message.into(),
+            details: vec!["3 in a.B.all › x\u{0}y".into()],
+            bytes: Some(7),
+        };
+        let report = CheckReport {
+            version: 2,
+            passed: false,
+            from: 1,
+            to: 1,
+            warnings: Vec::new(),
+            checks: vec![finding(true, "small"), finding(false, "<large> ]]>")],
+            report: None,
+        };
+        let mut xml = Vec::new();
+        junit(&report, &mut xml).expect("it is written");
+        insta::assert_snapshot!(String::from_utf8(xml).expect("text"), @r#"
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites tests="2" failures="1" errors="0">
+          <testsuite name="memory-city check" tests="2" failures="1" errors="0">
+            <testcase classname="memory-city.max-retained" name="Nothing with List&lt;int&gt; &gt; 5 &amp; &quot;more&quot;">
+              <system-out>small
+        3 in a.B.all › x�y</system-out>
+            </testcase>
+            <testcase classname="memory-city.max-retained" name="Nothing with List&lt;int&gt; &gt; 5 &amp; &quot;more&quot;">
+              <failure type="max-retained" message="&lt;large&gt; ]]&gt;">&lt;large&gt; ]]&gt;
+        3 in a.B.all › x�y</failure>
+            </testcase>
+          </testsuite>
+        </testsuites>
+        "#);
+    }
+}

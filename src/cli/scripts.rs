@@ -1,0 +1,89 @@
+//! Classifiers that people wrote: those in the folder of the configuration, and those on the command line.
+//!
+//! They are read before the command line is: `--grouping` may name them.
+
+use memory_city_analysis::group;
+use memory_city_analysis::group::domain::{self, DomainPackages};
+use memory_city_analysis::group::script::{self, ClassifierScript};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Where classifiers are kept: `classifiers` in the configuration folder of the program (`MEMORY_CITY_CONFIG`, or that of
+/// the system).
+pub fn folder() -> Option<PathBuf> {
+    let folder = match std::env::var_os("MEMORY_CITY_CONFIG") {
+        Some(folder) if folder.is_empty() => None,
+        Some(folder) => Some(PathBuf::from(folder)),
+        None => dirs::config_dir().map(|folder| folder.join("memory-city")),
+    };
+    folder.map(|folder| folder.join("classifiers"))
+}
+
+/// Reads what `--classifier` and `--packages` say, wherever they stand, and the classifiers of the folder. What is wrong in
+/// the folder is returned as warnings: it concerns whoever uses it.
+///
+/// # Errors
+/// When an argument names no classifier or no packages; for people.
+pub fn before_parsing(arguments: &[OsString]) -> Result<Vec<String>, String> {
+    let mut warnings = Vec::new();
+    for script in folder().map(|folder| script::in_folder(&folder)).unwrap_or_default() {
+        let defined = script.map_err(|e| e.to_string()).and_then(|s| define(s, Path::new("")));
+        warnings.extend(defined.err());
+    }
+    for file in values(arguments, "--classifier") {
+        let path = Path::new(&file);
+        let script = ClassifierScript::read(path).map_err(|e| format!("--classifier: {e}"))?;
+        define(script, path).map_err(|e| format!("--classifier: {e}"))?;
+    }
+    for packages in values(arguments, "--packages") {
+        let packages = packages.to_string_lossy();
+        domain::set_packages(DomainPackages::parse(&packages).map_err(|e| format!("--packages: {e}"))?);
+    }
+    Ok(warnings)
+}
+
+fn define(script: ClassifierScript, path: &Path) -> Result<(), String> {
+    let id = script.meta().id.clone();
+    group::register(|registry| registry.define(script)).map_err(|e| {
+        let file = path.display();
+        format!("{file}: the classifier {id} is not added: {e}. Give it another name: // id: ...")
+    })
+}
+
+/// The values of an argument, written as `--name value` or `--name=value`, up to `--`.
+fn values(arguments: &[OsString], name: &str) -> Vec<OsString> {
+    let mut found = Vec::new();
+    let mut arguments = arguments.iter().take_while(|argument| *argument != "--");
+    while let Some(argument) = arguments.next() {
+        if argument == name {
+            found.extend(arguments.next().cloned());
+        } else if let Some(value) = argument.to_str().and_then(|a| a.strip_prefix(name)?.strip_prefix('=')) {
+            found.push(value.into());
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_found_wherever_they_stand() {
+        let all: Vec<OsString> = [
+            "report",
+            "--classifier",
+            "a.rhai",
+            "x",
+            "--classifier=b.rhai",
+            "--classifiers",
+            "c",
+            "--",
+            "--classifier",
+            "d",
+        ]
+        .map(OsString::from)
+        .to_vec();
+        assert_eq!(values(&all, "--classifier"), ["a.rhai", "b.rhai"]);
+    }
+}

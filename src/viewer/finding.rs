@@ -1,0 +1,366 @@
+//! What leaks: found in the background as soon as a program with a later state is open, and the way to the place.
+//!
+//! The answer is that of the analysis `leak`; nothing is computed here. It is about a program, not about a grouping: grouping
+//! anew leaves it as it is, more points in time have it found again.
+
+use super::action::Action;
+use super::app::{Awake, Stage};
+use super::document::{Closed, Document, Opened};
+use super::job::Job;
+use super::loading::Loading;
+use super::notices::Notices;
+use super::selection::Selection;
+use super::settings::Settings;
+use bevy::prelude::*;
+use bevy::window::PrimaryWindow;
+use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings, TimeWindow};
+use memory_city_analysis::group;
+use memory_city_analysis::tabular::Cell;
+use memory_city_analysis::timeline::{NodeId, Source, Timeline};
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::Snapshot;
+use std::sync::Arc;
+
+/// The analysis that answers, and its table.
+const ANALYSIS: &str = "leak";
+const TABLE: &str = "leaks";
+/// The grouping in which each place is a node.
+const OWNERS: &str = "owner";
+
+/// The place where most accumulates, in words.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LeakPlace {
+    /// Who owns what grows.
+    pub place: String,
+    /// What it fills up with.
+    pub elements: String,
+    /// Elements at the first and at the last point in time.
+    pub counts: (String, String),
+    /// Retained bytes at the first and at the last point in time, and what was added.
+    pub retained: (String, String),
+    /// What was added.
+    pub growth: String,
+    /// Part of the growth of the whole heap, 0 to 1.
+    pub share: f32,
+    /// From the GC root to it, by fields, where the input knows them.
+    pub path: Option<String>,
+    /// Its key when grouped by owner.
+    pub owner: String,
+    /// How many more places there are.
+    pub others: u64,
+    /// What a person must know about it.
+    pub notes: Vec<String>,
+}
+
+/// What is known of what leaks.
+#[derive(Default)]
+pub enum FindingState {
+    /// Nothing was asked for, or the input cannot tell.
+    #[default]
+    Nothing,
+    /// It is being found out.
+    Looking(Job<Result<Findings>>),
+    /// Something leaks.
+    Leaks(Box<LeakPlace>),
+    /// Nothing does: why.
+    Healthy(String),
+    /// It could not be found out: why.
+    Failed(String),
+}
+
+/// What leaks, of the open program.
+#[derive(Resource, Default)]
+pub struct Finding {
+    known: FindingState,
+    /// The points in time it was found for.
+    of: Option<(u64, usize)>,
+    opened: u64,
+    hidden: bool,
+    /// Only a line: the place was shown, and the card would stand before it.
+    folded: bool,
+    /// The place to be shown once objects are grouped by owner.
+    wanted: Option<String>,
+}
+
+impl Finding {
+    /// What is known, unless it was put away.
+    pub fn shown(&self) -> Option<&FindingState> {
+        Some(&self.known).filter(|known| !self.hidden && !matches!(known, FindingState::Nothing))
+    }
+
+    /// How far the search is.
+    pub fn snapshot(&self) -> Option<Snapshot> {
+        match &self.known {
+            FindingState::Looking(job) => Some(job.snapshot()),
+            _ => None,
+        }
+    }
+
+    /// Ends the search.
+    pub fn cancel(&mut self) {
+        if let FindingState::Looking(job) = &self.known {
+            job.cancel();
+            self.known = FindingState::Nothing;
+        }
+    }
+
+    /// Whether only a line is shown of it.
+    pub fn is_folded(&self) -> bool {
+        self.folded
+    }
+
+    /// Shows all of it again.
+    pub fn unfold(&mut self) {
+        self.folded = false;
+    }
+
+    /// Whether a place is about to be shown.
+    pub fn is_going(&self) -> bool {
+        self.wanted.is_some()
+    }
+}
+
+impl LeakPlace {
+    /// The first place that the analysis names.
+    fn of(findings: &Findings) -> Option<LeakPlace> {
+        let table = findings.tables.iter().find(|table| table.header.id == TABLE)?;
+        let row = table.rows.first()?;
+        let cell = |id: &str| table.header.column(id).and_then(|at| row.cells.get(at));
+        let text = |id: &str| match (table.header.column(id), cell(id)) {
+            (Some(at), Some(cell)) if *cell != Cell::Empty => cell.text(table.header.columns[at].kind),
+            _ => String::new(),
+        };
+        let share = match cell("share") {
+            Some(Cell::Percent(percent)) => (percent / 100.0) as f32,
+            _ => 0.0,
+        };
+        let left_out = table.left_out.as_ref().map_or(0, |(n, _)| *n);
+        Some(LeakPlace {
+            place: text("place"),
+            elements: text("elements"),
+            counts: (text("first"), text("last")),
+            retained: (text("retained_first"), text("retained")),
+            growth: text("growth"),
+            share: if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 },
+            path: Some(text("path")).filter(|path| !path.is_empty()),
+            owner: text("owner"),
+            others: table.rows.len() as u64 - 1 + left_out,
+            notes: findings.notes.clone(),
+        })
+    }
+
+    /// The node of its place in trees that are grouped by owner: the place itself, or what of the way to it there is.
+    fn node_in(owner: &str, timeline: &Timeline) -> Option<NodeId> {
+        let root = timeline.key(NodeId::ROOT);
+        let mut key = if owner == root || owner.starts_with(&format!("{root}#")) {
+            owner.to_owned()
+        } else {
+            format!("{root}#{owner}")
+        };
+        loop {
+            match timeline.find(&key) {
+                Some(node) => return Some(node).filter(|node| *node != NodeId::ROOT),
+                None => key.truncate(key.rfind('#')?),
+            }
+        }
+    }
+}
+
+/// Why the owners of a document cannot be shown as groups, for people; `Ok` where they can.
+pub fn owners_offered(source: &Source) -> std::result::Result<(), String> {
+    let grouping = group::grouping(OWNERS).map_err(|error| error.to_string())?;
+    source.offers(&grouping)
+}
+
+fn known(outcome: std::result::Result<Result<Findings>, String>) -> FindingState {
+    match outcome {
+        Ok(Ok(findings)) => match LeakPlace::of(&findings) {
+            Some(leak) => FindingState::Leaks(Box::new(leak)),
+            None => {
+                FindingState::Healthy(findings.answers.first().cloned().unwrap_or_else(|| "Nothing grows.".to_owned()))
+            }
+        },
+        Ok(Err(Error::Cancelled)) => FindingState::Nothing,
+        Ok(Err(error)) => FindingState::Failed(error.to_string()),
+        Err(panic) => FindingState::Failed(panic),
+    }
+}
+
+/// Looks for it when a program was opened, or has more points in time, and takes the answer.
+fn follow(
+    mut finding: ResMut<Finding>,
+    document: Res<Document>,
+    loading: Res<Loading>,
+    windows: Query<(), With<PrimaryWindow>>,
+    mut awake: ResMut<Awake>,
+) {
+    let finding = finding.bypass_change_detection();
+    if let FindingState::Looking(job) = &finding.known {
+        awake.keep_if(true);
+        if let Some(outcome) = job.poll() {
+            finding.known = known(outcome);
+            match &finding.known {
+                FindingState::Leaks(leak) => tracing::debug!("leak: {}", leak.place),
+                FindingState::Healthy(why) => tracing::debug!("leak: none: {why}"),
+                FindingState::Failed(why) => tracing::warn!("what leaks cannot be found: {why}"),
+                FindingState::Nothing | FindingState::Looking(_) => {}
+            }
+        }
+    }
+    // While a trace is read there is more to come; pictures without a window do not ask.
+    let Some(open) = document.get().filter(|_| !loading.active() && !windows.is_empty()) else { return };
+    let of = (finding.opened, open.timeline.times());
+    if finding.of == Some(of) {
+        return;
+    }
+    finding.of = Some(of);
+    finding.known = FindingState::Nothing;
+    let Ok(analysis) = AnalysisRegistry::built_in().get(ANALYSIS) else { return };
+    let description = analysis.describe();
+    let window = TimeWindow::whole(&open.timeline);
+    if description.check(&open.source, window).is_ok() {
+        let source = Arc::clone(&open.source);
+        let arguments = Arguments::defaults(&description);
+        finding.known = FindingState::Looking(Job::start(move |progress| {
+            analyses::run(&*analysis, &source, window, &arguments, progress)
+        }));
+        awake.keep_if(true);
+    }
+}
+
+/// Shows the place, puts the answer away or brings it back.
+#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
+fn act(
+    mut finding: ResMut<Finding>,
+    mut actions: ParamSet<(MessageReader<Action>, MessageWriter<Action>)>,
+    document: Res<Document>,
+    loading: Res<Loading>,
+    mut settings: ResMut<Settings>,
+    mut selection: ResMut<Selection>,
+    mut notices: ResMut<Notices>,
+    mut awake: ResMut<Awake>,
+) {
+    let finding = finding.bypass_change_detection();
+    let asked: Vec<Action> = actions.p0().read().copied().collect();
+    for action in asked {
+        match action {
+            Action::ShowOwner => match &finding.known {
+                FindingState::Leaks(leak) => {
+                    finding.wanted = Some(leak.owner.clone());
+                    if settings.grouping != OWNERS {
+                        OWNERS.clone_into(&mut settings.grouping);
+                    }
+                }
+                FindingState::Looking(_) => notices.tell("What leaks is still being looked for"),
+                FindingState::Healthy(why) | FindingState::Failed(why) => notices.tell(why.clone()),
+                FindingState::Nothing => {
+                    notices.tell("What leaks is not known: that takes several heap dumps, or a trace")
+                }
+            },
+            Action::Finding => (finding.hidden, finding.folded) = (!finding.hidden, false),
+            _ => {}
+        }
+    }
+    let Some(owner) = &finding.wanted else { return };
+    awake.keep_if(true);
+    let Some(open) = document.get() else { return };
+    if open.made_with.grouping == OWNERS {
+        match LeakPlace::node_in(owner, &open.timeline) {
+            Some(node) => {
+                selection.select(&open.timeline, node);
+                finding.folded = true;
+                // The city is that of these trees: they came together.
+                actions.p1().write(Action::Focus);
+            }
+            None => notices.tell("The place is not among the owners at this time"),
+        }
+        finding.wanted = None;
+    } else if settings.grouping != OWNERS || loading.refuses(&settings) {
+        // Another grouping was chosen meanwhile, or this one cannot be had: why was told.
+        finding.wanted = None;
+        settings.grouping.clone_from(&open.made_with.grouping);
+    }
+}
+
+fn opened(_: On<Opened>, mut finding: ResMut<Finding>) {
+    *finding = Finding { opened: finding.opened + 1, ..Finding::default() };
+}
+
+fn closed(_: On<Closed>, mut finding: ResMut<Finding>) {
+    *finding = Finding { opened: finding.opened + 1, ..Finding::default() };
+}
+
+/// What leaks.
+pub struct FindingPlugin;
+
+impl Plugin for FindingPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<Finding>()
+            .add_observer(opened)
+            .add_observer(closed)
+            .add_systems(Update, follow.in_set(Stage::Derive))
+            .add_systems(Update, act.in_set(Stage::Act));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memory_city_analysis::group::MemoryTree;
+    use memory_city_analysis::tabular::{CellKind, Column, ResultTable, Row, TableHeader};
+    use memory_city_analysis::timeline::{TimePoint, Unit};
+
+    fn findings() -> Findings {
+        let columns = [
+            ("place", CellKind::Text, Cell::Text("Registry.persons › ArrayList".into())),
+            ("last", CellKind::Number(Unit::Objects), Cell::Number(48_000)),
+            ("share", CellKind::Percent, Cell::Percent(87.0)),
+            ("path", CellKind::Text, Cell::Empty),
+            ("owner", CellKind::Text, Cell::Text("class Registry#static persons#ArrayList".into())),
+        ];
+        let header = TableHeader {
+            id: TABLE.into(),
+            columns: columns.iter().map(|(id, kind, _)| Column::new(*id, *id, *kind, "")).collect(),
+            ..TableHeader::default()
+        };
+        let rows = vec![Row { cells: columns.into_iter().map(|(_, _, cell)| cell).collect(), ..Row::default() }];
+        let table = ResultTable { header, rows, left_out: Some((2, "places".into())), ..ResultTable::default() };
+        Findings { tables: vec![table], notes: vec!["Two points in time".into()], ..Findings::default() }
+    }
+
+    #[test]
+    fn the_first_place_is_told_and_what_is_not_known_left_out() {
+        let leak = LeakPlace::of(&findings()).expect("a place");
+        assert_eq!(leak.place, "Registry.persons › ArrayList");
+        assert_eq!(leak.counts, (String::new(), "48,000".into()));
+        assert_eq!((leak.share, leak.others, leak.path), (0.87, 2, None));
+        assert_eq!(leak.notes, ["Two points in time"]);
+    }
+
+    #[test]
+    fn nothing_that_grows_is_an_answer_too() {
+        let mut none = findings();
+        none.tables[0].rows.clear();
+        none.answers = vec!["Nothing accumulates.".into()];
+        assert!(matches!(known(Ok(Ok(none))), FindingState::Healthy(why) if why == "Nothing accumulates."));
+        assert!(matches!(known(Ok(Err(Error::Cancelled))), FindingState::Nothing));
+        assert!(matches!(known(Err("broken".into())), FindingState::Failed(why) if why == "broken"));
+    }
+
+    #[test]
+    fn the_place_is_found_by_key_or_else_what_of_the_way_to_it_there_is() {
+        let mut tree = MemoryTree::new();
+        let role: Arc<str> = "Owner".into();
+        let class = tree.child(0, &role, &"class Registry".into());
+        let field = tree.child(class, &role, &"static persons".into());
+        tree.add(field, memory_city_heap::Amount { objects: 1, bytes: 16 });
+        let timeline = Timeline::from_trees(vec![TimePoint::default()], &[tree]);
+        let key = |owner: &str| LeakPlace::node_in(owner, &timeline).map(|node| timeline.key(node));
+        let all = timeline.nodes().map(|node| timeline.key(node)).max_by_key(String::len).expect("nodes");
+        assert!(all.ends_with("class Registry#static persons"), "{all}");
+        for owner in ["class Registry#static persons", "class Registry#static persons#ArrayList", &*all] {
+            assert_eq!(key(owner).as_ref(), Some(&all), "{owner}");
+        }
+        assert_eq!(key("nobody"), None);
+    }
+}

@@ -1,0 +1,233 @@
+//! What leaks, as scripts ask for it: the first lines of the report, the analysis `leak`, and `check` with its exit codes.
+
+use memory_city_testing::root;
+use quick_xml::Reader;
+use quick_xml::events::Event;
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const SAMPLE: &str = "sample-data/person-leak";
+const LAST: &str = "sample-data/person-leak/person-leak-16.hprof.gz";
+const WITHOUT_REFERENCES: &str = "tests/data/anttracks/churn-par-noptr";
+const TREES: &str = "sample-data/json/lines.jsonl";
+const PERSONS: &str = "register.store.PersonRegistry.PERSONS › java.util.LinkedList";
+
+fn memory_city(arguments: &[&str]) -> Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_memory-city"));
+    program.args(arguments).current_dir(root()).env_remove("RUST_LOG").output().expect("it starts")
+}
+
+/// Exit code, what is printed, and what is said on the side.
+fn run(arguments: &[&str]) -> (i32, String, String) {
+    let output = memory_city(arguments);
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    (output.status.code().expect("a code"), text(output.stdout), text(output.stderr))
+}
+
+fn json(arguments: &[&str], code: i32) -> Value {
+    let (ended, text, error) = run(arguments);
+    assert_eq!(ended, code, "{arguments:?}: {text}{error}");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+#[test]
+fn the_report_begins_with_what_leaks() {
+    let (code, report, error) = run(&["report", SAMPLE]);
+    assert_eq!(code, 0, "{error}");
+    let head = report.split("HEAP OVER TIME").next().expect("a head");
+    insta::assert_snapshot!("report_head", head);
+    let (_, leak, _) = run(&["analyse", "leak", SAMPLE]);
+    insta::assert_snapshot!("analyse_leak", leak);
+    let (_, leak, _) = run(&["analyse", "leak", SAMPLE, "--format", "json"]);
+    insta::assert_snapshot!("analyse_leak_json", leak);
+}
+
+#[test]
+fn of_one_dump_it_says_what_fills_the_heap() {
+    for arguments in [&["report", LAST][..], &["report", SAMPLE, "--from", "16"]] {
+        let (code, report, error) = run(arguments);
+        assert_eq!(code, 0, "{error}");
+        let head = report.split("HEAP OVER TIME").next().expect("a head");
+        assert!(head.starts_with("WHAT FILLS THE HEAP"), "{head}");
+        assert!(head.contains(&format!("{PERSONS} holds 12,400 register.model.Person: 2.06 MB")), "{head}");
+        assert!(!head.contains("at first") && !head.contains("growth"), "{head}");
+    }
+}
+
+#[test]
+fn without_references_nothing_is_said_to_be_healthy() {
+    let (code, report, error) = run(&["report", WITHOUT_REFERENCES]);
+    assert_eq!(code, 0, "{error}");
+    assert!(report.contains("Who owns what cannot be found: that needs references"), "{report}");
+    assert!(!report.contains("Nothing accumulates"), "{report}");
+    for command in [&["analyse", "leak"][..], &["check"]] {
+        let (code, _, error) = run(&[command, &[WITHOUT_REFERENCES]].concat());
+        assert_eq!(code, 1, "{error}");
+        assert!(error.contains("references"), "{error}");
+    }
+}
+
+/// The starts of collections count what is dead: they are no points in time to compare.
+#[test]
+fn starts_of_collections_are_passed_over() {
+    let trace = "tests/data/anttracks/person-leak-parallel";
+    let answers = |more: &[&str]| json(&[&["analyse", "leak", trace, "--format", "json"], more].concat(), 0);
+    let (ends, starts) = (answers(&[]), answers(&["--gc-starts"]));
+    assert_eq!(ends["analyses"][0]["answers"], starts["analyses"][0]["answers"]);
+    assert!(ends["analyses"][0]["answers"][0].as_str().expect("an answer").contains("PersonLeak8$Person"));
+}
+
+#[test]
+fn a_dump_that_was_cut_is_told_and_the_rest_is_looked_at() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for n in ["01", "08", "16"] {
+        let name = format!("person-leak-{n}.hprof.gz");
+        std::fs::copy(root().join(SAMPLE).join(&name), folder.path().join(&name)).expect("a copy");
+    }
+    let cut = folder.path().join("person-leak-08.hprof.gz");
+    let bytes = std::fs::read(&cut).expect("a dump");
+    std::fs::write(&cut, &bytes[..bytes.len() * 9 / 10]).expect("less of it");
+    let (code, report, error) = run(&["report", &folder.path().to_string_lossy()]);
+    assert_eq!(code, 0, "{error}");
+    assert!(report.contains("WARNINGS") && report.contains("person-leak-08"), "{report}");
+    assert!(report.contains(PERSONS), "{report}");
+}
+
+#[test]
+fn what_accumulates_fails_with_its_owner_in_every_form() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("leaks.xml");
+    let (code, text, error) = run(&["check", SAMPLE, "--junit", &file.to_string_lossy()]);
+    assert_eq!(code, 3, "{error}");
+    assert!(text.contains("FAIL") && text.contains(PERSONS), "{text}");
+    let cases = test_cases(&file);
+    assert_eq!(cases.len(), 1);
+    assert!(cases[0].0.contains(PERSONS), "{cases:?}");
+    assert!(cases[0].1.as_deref().is_some_and(|failure| failure.contains("12,400 register.model.Person")), "{cases:?}");
+
+    let report = json(&["check", SAMPLE, "--format", "json"], 3);
+    assert_eq!((&report["passed"], &report["from"], &report["to"]), (&false.into(), &1.into(), &16.into()));
+    assert_eq!(report["checks"][0]["id"], "accumulation");
+    assert!(report["checks"][0]["details"][0].as_str().is_some_and(|path| path.contains("PERSONS")), "{report}");
+    assert_eq!(report["report"]["analyses"][0]["id"], "leak");
+}
+
+/// Names and failures of the test cases in a file.
+fn test_cases(file: &Path) -> Vec<(String, Option<String>)> {
+    let text = std::fs::read_to_string(file).expect("a file");
+    let mut reader = Reader::from_str(&text);
+    let mut cases: Vec<(String, Option<String>)> = Vec::new();
+    loop {
+        match reader.read_event().expect("XML") {
+            Event::Start(start) => {
+                let attribute = |name: &str| {
+                    let found = start.try_get_attribute(name).expect("attributes")?;
+                    Some(
+                        quick_xml::escape::unescape(std::str::from_utf8(&found.value).expect("text"))
+                            .expect("text")
+                            .into_owned(),
+                    )
+                };
+                match start.name().as_ref() {
+                    b"testcase" => cases.push((attribute("name").expect("a name"), None)),
+                    b"failure" => cases.last_mut().expect("a case").1 = attribute("message"),
+                    _ => {}
+                }
+            }
+            Event::Eof => return cases,
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn limits_of_growth() {
+    for (limit, code) in [("5%", 3), ("1kB", 3), ("10000%", 0), ("1GB", 0)] {
+        let report = json(&["check", SAMPLE, "--max-growth", limit, "--format", "json"], code);
+        let finding = &report["checks"][0];
+        assert_eq!((&finding["id"], &finding["passed"]), (&"max-growth".into(), &(code == 0).into()), "{report}");
+        assert!(finding["bytes"].as_i64().expect("bytes") > 1_800_000, "{report}");
+        // Who owns it, where it is too much.
+        assert_eq!(finding["details"].to_string().contains("PERSONS"), code == 3, "{report}");
+    }
+    // Trees have amounts, if no owners.
+    assert_eq!(run(&["check", TREES, "--max-growth", "100000%"]).0, 0);
+    let (code, text, _) = run(&["check", TREES, "--max-growth", "0%"]);
+    assert!(code == 0 || text.contains("FAIL"), "{text}");
+}
+
+#[test]
+fn limits_of_what_is_retained_are_exact_and_need_one_dump() {
+    // What the table of the tree says of the type.
+    let table = json(
+        &[
+            "report",
+            LAST,
+            "--grouping",
+            "type",
+            "--tree",
+            "--leaves",
+            "--metrics",
+            "retained",
+            "--format",
+            "json",
+            "--where",
+            "name = \"register.model.Person\"",
+        ],
+        0,
+    );
+    let retained = table["analyses"][0]["tables"][0]["rows"][0]["values"]["retained"].as_u64().expect("a number");
+    let check = |limit: &str, code| json(&["check", LAST, "--max-retained", limit, "--format", "json"], code);
+    for (limit, code) in
+        [(format!(">= {retained}"), 3), (format!("> {retained}"), 0), (format!("> {}", retained - 1), 3)]
+    {
+        let report = check(&format!("register.model.Person {limit}"), code);
+        assert_eq!(report["checks"][0]["bytes"], retained, "{limit}");
+        let details = report["checks"][0]["details"].to_string();
+        assert_eq!(details.contains(&format!("12,400 in {PERSONS} › register.model.Person")), code == 3, "{details}");
+    }
+    // An owner with all below it, by the name that reports give it.
+    for name in ["register.store.PersonRegistry.PERSONS", PERSONS, &PERSONS.replace('›', ">")] {
+        let owner = check(&format!("{name} > 1MB"), 3);
+        assert!(owner["checks"][0]["bytes"].as_u64() > Some(retained), "{owner}");
+    }
+    // Any group.
+    let groups = check("retained > 1MB and name ~ \"Person\"", 3);
+    assert!(groups["checks"][0]["details"].to_string().contains("PERSONS"), "{groups}");
+    check("retained > 1GB", 0);
+    let missing = check("com.acme.Session > 50MB", 0);
+    assert!(missing["checks"][0]["message"].as_str().is_some_and(|m| m.contains("no type or owner")), "{missing}");
+}
+
+#[test]
+fn every_limit_is_a_test_case() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("limits.xml");
+    let limits =
+        ["--max-growth", "5%", "--max-retained", "byte[] > 1GB", "--max-retained", "register.model.Person > 1kB"];
+    let file_text = file.to_string_lossy();
+    let (code, text, error) = run(&[&["check", SAMPLE, "--junit", &file_text], &limits[..]].concat());
+    assert_eq!(code, 3, "{text}{error}");
+    let failed: Vec<bool> = test_cases(&file).iter().map(|(_, failure)| failure.is_some()).collect();
+    assert_eq!(failed, [true, false, true]);
+}
+
+#[test]
+fn what_cannot_be_checked_is_no_failed_check() {
+    for (arguments, code, said) in [
+        (&["check", LAST][..], 1, "two dumps"),
+        (&["check", LAST, "--max-growth", "5%"], 1, "two dumps"),
+        (&["check", "/does/not/exist"], 1, "/does/not/exist"),
+        (&["check", TREES, "--max-retained", "X > 1kB"], 1, "objects"),
+        (&["check", SAMPLE, "--junit", "/does/not/exist.xml", "--max-growth", "1GB"], 1, "/does/not/exist.xml"),
+        (&["check", SAMPLE, "--max-growth", "much"], 2, "write 5% or 20MB"),
+        (&["check", SAMPLE, "--max-retained", "com.acme.Session < 5MB"], 2, "say what is too much"),
+        (&["check", SAMPLE, "--max-retained", "retained > "], 2, "^"),
+        (&["check"], 2, "PATH"),
+    ] {
+        let (ended, text, error) = run(arguments);
+        assert_eq!(ended, code, "{arguments:?}: {text}{error}");
+        assert!(error.contains(said), "{arguments:?}: {error}");
+    }
+}

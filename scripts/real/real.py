@@ -18,7 +18,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "scripts/real"
@@ -56,17 +55,6 @@ def run(command, **options):
     return done.stdout
 
 
-def measured(command, **options):
-    """Runs a command; what it prints, its seconds and the most memory it had, in MB."""
-    started = time.monotonic()
-    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, text=True, **options)
-    printed = process.stdout.read()
-    _, status, used = os.wait4(process.pid, 0)
-    if status != 0:
-        sys.exit(f"{' '.join(map(str, command))} failed ({status})\n{printed}")
-    return printed, time.monotonic() - started, used.ru_maxrss / 1024
-
-
 def set_up():
     python = WORK / "python/bin/python"
     if not (WORK / "python/lib").exists() or not list(WORK.glob("python/lib/python*/site-packages/pyspark")):
@@ -101,10 +89,10 @@ def record(name, fresh):
 
 
 def report(name, folder):
-    """What report says first, whether that is right, and how long it took."""
+    """What report says first, and whether that is right."""
     environment = {**os.environ, "MEMORY_CITY_CACHE": ""}
     dumps = sorted(folder.glob("*.hprof.gz"))
-    printed, seconds, memory = measured([BIN, "report", *dumps], env=environment)
+    printed = run([BIN, "report", *dumps], env=environment)
     head, _, rest = printed.partition("HEAP OVER TIME")
     head = head.strip("\n")
     named = APPLICATIONS[name]["named"]
@@ -113,7 +101,7 @@ def report(name, folder):
     else:
         wrong = [f"{pattern} is not found" for pattern in named if not re.search(pattern, head)]
     objects = re.findall(r"UTC\s+([\d,]+)", rest)
-    return {"head": head, "wrong": wrong, "seconds": seconds, "memory": memory, "objects": objects[-1] if objects else "?"}
+    return {"head": head, "wrong": wrong, "objects": objects[-1] if objects else "?"}
 
 
 def table_of(text):
@@ -128,8 +116,7 @@ def visualvm(dump, work):
     run(["javac", "-nowarn", "-cp", jar, "-d", work, HERE / "BiggestObjects.java"])
     sizes = work / "visualvm-sizes.tsv"
     command = ["java", "-Xmx2g", f"-Djava.io.tmpdir={work}", "-cp", f"{jar}:{work}", "BiggestObjects", dump, str(TOP), sizes]
-    printed, seconds, memory = measured(command)
-    return table_of(printed), sizes, seconds, memory
+    return table_of(run(command)), sizes
 
 
 def ours(dump, of, *options):
@@ -142,17 +129,16 @@ def compare(dump, work):
     raw = work / "dump.hprof"
     with gzip.open(dump, "rb") as packed, raw.open("wb") as file:
         shutil.copyfileobj(packed, file, 1 << 20)
-    theirs, sizes, seconds, memory = visualvm(raw, work)
+    theirs, sizes = visualvm(raw, work)
     addresses = work / "addresses.tsv"
     addresses.write_text("".join(f"0x{address:x}\n" for address in theirs))
     default = ours(raw, addresses)
     as_theirs = ours(raw, addresses, "--plain", "--sizes", sizes)
-    _, our_seconds, our_memory = measured([RETAINED, raw, "--top", str(TOP)])
     rows = []
     for address, (kind, _, retained) in theirs.items():
         rows.append((address, kind, retained, as_theirs[address][2], default[address][2]))
     raw.unlink()
-    return {"rows": rows, "theirs": (seconds, memory), "ours": (our_seconds, our_memory)}
+    return rows
 
 
 def number(value):
@@ -167,14 +153,13 @@ def write(results, compared, output):
         "dumps each while the application works. *Right* says whether the first lines of `memory-city report` name the",
         "collection that is to be fixed with its elements, or, for a healthy application, that nothing accumulates.",
         "",
-        "| application | what | objects at the end | right | seconds, all dumps | MB |",
-        "|---|---|---|---|---|---|",
+        "| application | what | objects at the end | right |",
+        "|---|---|---:|---|",
     ]
     for name, result in results.items():
         right = "yes" if not result["wrong"] else "**no**: " + "; ".join(result["wrong"]).replace("|", "\\|")
         what = APPLICATIONS[name]["what"]
-        seconds, memory = result["seconds"], result["memory"]
-        lines.append(f"| {name} | {what} | {result['objects']} | {right} | {seconds:.1f} | {memory:.0f} |")
+        lines.append(f"| {name} | {what} | {result['objects']} | {right} |")
     lines += ["", "## What `report` says first", ""]
     for name, result in results.items():
         lines += [f"{name}:", "```", *(line.rstrip() for line in result["head"].splitlines() if line.strip()), "```", ""]
@@ -194,14 +179,10 @@ def write(results, compared, output):
         "  So an owner of classes retains these texts as well.",
         "",
     ]
-    for name, result in compared.items():
-        rows = result["rows"]
+    for name, rows in compared.items():
         equal = sum(theirs == like for _, _, theirs, like, _ in rows)
-        (seconds, memory), (our_seconds, our_memory) = result["theirs"], result["ours"]
         lines += [
             f"### {name}: {equal} of {len(rows)} equal to the byte under the same rules",
-            "",
-            f"VisualVM took {seconds:.1f} s and {memory:.0f} MB, Memory City {our_seconds:.1f} s and {our_memory:.0f} MB.",
             "",
             "| object | VisualVM | as VisualVM | difference | ours |",
             "|---|---:|---:|---:|---:|",

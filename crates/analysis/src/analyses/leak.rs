@@ -12,7 +12,7 @@ use memory_city_formats::event::GcKind;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{HeapState, ObjectId};
+use memory_city_heap::{HeapState, ObjectId, RootKind};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ impl Example {
         let of = self.path.as_ref().and_then(|path| path.filled.as_ref()).map(|filled| &filled.of);
         if let (Some(of), Some((first, last))) = (of, self.filled) {
             text.push_str(&format!("; this {of} has {} elements", count_text(last)));
-            if grew {
+            if let Some(first) = first.filter(|_| grew) {
                 text.push_str(&format!(" ({} at first)", count_text(first)));
             }
         }
@@ -240,9 +240,9 @@ fn look(
 struct Example {
     /// How it hangs on its root, by fields where the input knows them.
     path: Option<OwnerPath>,
-    /// Elements of the last collection on the path, at the first and the last time; 0 where at first there was none of
-    /// this type.
-    filled: Option<(u64, u64)>,
+    /// Elements of the last collection on the path, at the first and the last time; what
+    /// stood there at first is not known where the place was another then.
+    filled: Option<(Option<u64>, u64)>,
     /// What most of them refer to without keeping it, and how many do: finalizers are about something.
     about: Option<(String, u64)>,
 }
@@ -263,15 +263,26 @@ fn examples(
     };
     let last = objects(window.to, |held| held.last())?;
     let paths = owner_paths(heaps, window.to, rules, &last, progress)?;
-    let first = objects(window.from, |held| held.first())?;
+    let mut first = objects(window.from, |held| held.first())?;
+    let (heap, _) = heaps.dominators(window.from, rules, progress)?;
+    for (o, path) in first.iter_mut().zip(&paths).filter(|(o, _)| o.is_none()) {
+        *o = path.as_ref().and_then(|path| same_field(&heap, path));
+    }
     let before = filled(heaps, window.from, rules, &first, progress)?;
     let (heap, _) = heaps.dominators(window.to, rules, progress)?;
     let example = |((path, before), o): ((Option<OwnerPath>, Option<Filled>), &Option<ObjectId>)| {
         let now = path.as_ref().and_then(|path| path.filled.clone());
-        let filled = now.map(|now| (before.filter(|b| b.of == now.of).map_or(0, |b| b.elements), now.elements));
+        let filled = now.map(|now| (before.filter(|b| b.of == now.of).map(|b| b.elements), now.elements));
         Example { path, filled, about: o.and_then(|o| about(&heap, o)) }
     };
     Ok(paths.into_iter().zip(before).zip(&last).map(example).collect())
+}
+
+/// What the static field at the top of a path held in another state: for places that had other owners then.
+fn same_field(heap: &HeapState, path: &OwnerPath) -> Option<ObjectId> {
+    let (class, field) = (path.steps.first()?, path.steps.get(1)?.field.as_ref()?);
+    let name = format!("{}.{field}", class.of.strip_prefix("class ")?);
+    heap.roots().iter().find(|r| r.kind == RootKind::StaticField && *r.detail == *name).map(|r| r.object)
 }
 
 /// The object that is shown of a point.
@@ -413,7 +424,7 @@ fn columns() -> Vec<Column> {
 }
 
 fn row(history: &OwnerHistory, point: &Accumulation, example: &Example) -> Row {
-    let filled = |end: fn((u64, u64)) -> u64| example.filled.map_or(Cell::Empty, |filled| Cell::Number(end(filled)));
+    let entries = |count: Option<u64>| count.map_or(Cell::Empty, Cell::Number);
     let (first, last) = point.bytes;
     Row {
         cells: vec![
@@ -425,8 +436,8 @@ fn row(history: &OwnerHistory, point: &Accumulation, example: &Example) -> Row {
             Cell::Number(last),
             Cell::Change(super::change(first, last)),
             Cell::Percent(100.0 * point.share),
-            filled(|(first, _)| first),
-            filled(|(_, last)| last),
+            entries(example.filled.and_then(|(first, _)| first)),
+            entries(example.filled.map(|(_, last)| last)),
             example.path.as_ref().map_or(Cell::Empty, |path| Cell::Text(path.text())),
             Cell::Text(owner_key(history, point.place)),
         ],

@@ -75,7 +75,10 @@ impl<'h> Filling<'h> {
             let is_array = self.is_array(by);
             let mut others = 0;
             for &target in self.heap.references(o) {
-                if self.folding.is_inside(self.heap.type_of(target), by, of) {
+                let to = self.heap.type_of(target);
+                let is_values = self.heap.types()[to.0 as usize].kind == TypeKind::PrimitiveArray;
+                // Arrays of bytes and numbers are counted with a collection, but are what was put into it.
+                if self.folding.is_inside(to, by, of) && !is_values {
                     if seen.insert(target) {
                         open.push(target);
                     }
@@ -117,7 +120,11 @@ mod tests {
         let mut types: HashMap<&str, TypeId> = HashMap::new();
         let mut ids = Vec::new();
         for (name, _) in objects {
-            let kind = if name.ends_with("[]") { TypeKind::ObjectArray } else { TypeKind::Instance };
+            let kind = match *name {
+                "int[]" => TypeKind::PrimitiveArray,
+                _ if name.ends_with("[]") => TypeKind::ObjectArray,
+                _ => TypeKind::Instance,
+            };
             let of = *types.entry(name).or_insert_with(|| {
                 let loader = "app".into();
                 heap.add_type(HeapType { name: (*name).to_owned(), kind, superclass: None, loader })
@@ -153,11 +160,22 @@ mod tests {
             ("com.acme.Row", &[]),
             ("java.util.IdentityHashMap", &[16]),
             ("java.lang.Object[]", &[6, 7, 9, 6]),
+            ("java.util.ArrayList", &[18]),
+            ("java.lang.Object[]", &[6, 19, 20]),
+            ("int[]", &[]),
+            ("int[]", &[]),
         ]);
         let filling = Filling::new(&heap);
-        for (of, expected) in
-            [(0, Some(3)), (1, Some(3)), (8, Some(2)), (11, Some(3)), (13, Some(3)), (14, None), (15, Some(2))]
-        {
+        for (of, expected) in [
+            (0, Some(3)),
+            (1, Some(3)),
+            (8, Some(2)),
+            (11, Some(3)),
+            (13, Some(3)),
+            (14, None),
+            (15, Some(2)),
+            (17, Some(3)),
+        ] {
             assert_eq!(filling.elements(o[of]), expected, "object {of}");
         }
         let on = |way: &[usize]| filling.last_on(&way.iter().map(|&i| o[i]).collect::<Vec<_>>());

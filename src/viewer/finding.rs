@@ -15,7 +15,7 @@ use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings, TimeWindow};
 use memory_city_analysis::group;
-use memory_city_analysis::tabular::{Cell, ResultTable};
+use memory_city_analysis::tabular::Cell;
 use memory_city_analysis::timeline::{NodeId, Source, Timeline};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Snapshot;
@@ -29,7 +29,7 @@ const OWNERS: &str = "owner";
 
 /// The place where most accumulates, in words.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LeakFinding {
+pub struct LeakPlace {
     /// Who owns what grows.
     pub place: String,
     /// What it fills up with.
@@ -54,14 +54,14 @@ pub struct LeakFinding {
 
 /// What is known of what leaks.
 #[derive(Default)]
-pub enum Known {
+pub enum FindingState {
     /// Nothing was asked for, or the input cannot tell.
     #[default]
     Nothing,
     /// It is being found out.
     Looking(Job<Result<Findings>>),
     /// Something leaks.
-    Leaks(Box<LeakFinding>),
+    Leaks(Box<LeakPlace>),
     /// Nothing does: why.
     Healthy(String),
     /// It could not be found out: why.
@@ -71,35 +71,47 @@ pub enum Known {
 /// What leaks, of the open program.
 #[derive(Resource, Default)]
 pub struct Finding {
-    known: Known,
+    known: FindingState,
     /// The points in time it was found for.
     of: Option<(u64, usize)>,
     opened: u64,
     hidden: bool,
+    /// Only a line: the place was shown, and the card would stand before it.
+    folded: bool,
     /// The place to be shown once objects are grouped by owner.
     wanted: Option<String>,
 }
 
 impl Finding {
     /// What is known, unless it was put away.
-    pub fn shown(&self) -> Option<&Known> {
-        Some(&self.known).filter(|known| !self.hidden && !matches!(known, Known::Nothing))
+    pub fn shown(&self) -> Option<&FindingState> {
+        Some(&self.known).filter(|known| !self.hidden && !matches!(known, FindingState::Nothing))
     }
 
     /// How far the search is.
     pub fn snapshot(&self) -> Option<Snapshot> {
         match &self.known {
-            Known::Looking(job) => Some(job.snapshot()),
+            FindingState::Looking(job) => Some(job.snapshot()),
             _ => None,
         }
     }
 
     /// Ends the search.
     pub fn cancel(&mut self) {
-        if let Known::Looking(job) = &self.known {
+        if let FindingState::Looking(job) = &self.known {
             job.cancel();
-            self.known = Known::Nothing;
+            self.known = FindingState::Nothing;
         }
+    }
+
+    /// Whether only a line is shown of it.
+    pub fn is_folded(&self) -> bool {
+        self.folded
+    }
+
+    /// Shows all of it again.
+    pub fn unfold(&mut self) {
+        self.folded = false;
     }
 
     /// Whether a place is about to be shown.
@@ -108,9 +120,9 @@ impl Finding {
     }
 }
 
-impl LeakFinding {
+impl LeakPlace {
     /// The first place that the analysis names.
-    fn of(findings: &Findings) -> Option<LeakFinding> {
+    fn of(findings: &Findings) -> Option<LeakPlace> {
         let table = findings.tables.iter().find(|table| table.header.id == TABLE)?;
         let row = table.rows.first()?;
         let cell = |id: &str| table.header.column(id).and_then(|at| row.cells.get(at));
@@ -123,7 +135,7 @@ impl LeakFinding {
             _ => 0.0,
         };
         let left_out = table.left_out.as_ref().map_or(0, |(n, _)| *n);
-        Some(LeakFinding {
+        Some(LeakPlace {
             place: text("place"),
             elements: text("elements"),
             counts: (text("first"), text("last")),
@@ -160,15 +172,17 @@ pub fn owners_offered(source: &Source) -> std::result::Result<(), String> {
     source.offers(&grouping)
 }
 
-fn known(outcome: std::result::Result<Result<Findings>, String>) -> Known {
+fn known(outcome: std::result::Result<Result<Findings>, String>) -> FindingState {
     match outcome {
-        Ok(Ok(findings)) => match LeakFinding::of(&findings) {
-            Some(leak) => Known::Leaks(Box::new(leak)),
-            None => Known::Healthy(findings.answers.first().cloned().unwrap_or_else(|| "Nothing grows.".to_owned())),
+        Ok(Ok(findings)) => match LeakPlace::of(&findings) {
+            Some(leak) => FindingState::Leaks(Box::new(leak)),
+            None => {
+                FindingState::Healthy(findings.answers.first().cloned().unwrap_or_else(|| "Nothing grows.".to_owned()))
+            }
         },
-        Ok(Err(Error::Cancelled)) => Known::Nothing,
-        Ok(Err(error)) => Known::Failed(error.to_string()),
-        Err(panic) => Known::Failed(panic),
+        Ok(Err(Error::Cancelled)) => FindingState::Nothing,
+        Ok(Err(error)) => FindingState::Failed(error.to_string()),
+        Err(panic) => FindingState::Failed(panic),
     }
 }
 
@@ -181,15 +195,15 @@ fn follow(
     mut awake: ResMut<Awake>,
 ) {
     let finding = finding.bypass_change_detection();
-    if let Known::Looking(job) = &finding.known {
+    if let FindingState::Looking(job) = &finding.known {
         awake.keep_if(true);
         if let Some(outcome) = job.poll() {
             finding.known = known(outcome);
             match &finding.known {
-                Known::Leaks(leak) => tracing::debug!("leak: {}", leak.place),
-                Known::Healthy(why) => tracing::debug!("leak: none: {why}"),
-                Known::Failed(why) => tracing::warn!("what leaks cannot be found: {why}"),
-                Known::Nothing | Known::Looking(_) => {}
+                FindingState::Leaks(leak) => tracing::debug!("leak: {}", leak.place),
+                FindingState::Healthy(why) => tracing::debug!("leak: none: {why}"),
+                FindingState::Failed(why) => tracing::warn!("what leaks cannot be found: {why}"),
+                FindingState::Nothing | FindingState::Looking(_) => {}
             }
         }
     }
@@ -200,14 +214,14 @@ fn follow(
         return;
     }
     finding.of = Some(of);
-    finding.known = Known::Nothing;
+    finding.known = FindingState::Nothing;
     let Ok(analysis) = AnalysisRegistry::built_in().get(ANALYSIS) else { return };
     let description = analysis.describe();
     let window = TimeWindow::whole(&open.timeline);
     if description.check(&open.source, window).is_ok() {
         let source = Arc::clone(&open.source);
         let arguments = Arguments::defaults(&description);
-        finding.known = Known::Looking(Job::start(move |progress| {
+        finding.known = FindingState::Looking(Job::start(move |progress| {
             analyses::run(&*analysis, &source, window, &arguments, progress)
         }));
         awake.keep_if(true);
@@ -231,17 +245,19 @@ fn act(
     for action in asked {
         match action {
             Action::ShowOwner => match &finding.known {
-                Known::Leaks(leak) => {
+                FindingState::Leaks(leak) => {
                     finding.wanted = Some(leak.owner.clone());
                     if settings.grouping != OWNERS {
                         OWNERS.clone_into(&mut settings.grouping);
                     }
                 }
-                Known::Looking(_) => notices.tell("What leaks is still being looked for"),
-                Known::Healthy(why) | Known::Failed(why) => notices.tell(why.clone()),
-                Known::Nothing => notices.tell("What leaks is not known: that takes several heap dumps, or a trace"),
+                FindingState::Looking(_) => notices.tell("What leaks is still being looked for"),
+                FindingState::Healthy(why) | FindingState::Failed(why) => notices.tell(why.clone()),
+                FindingState::Nothing => {
+                    notices.tell("What leaks is not known: that takes several heap dumps, or a trace")
+                }
             },
-            Action::Finding => finding.hidden = !finding.hidden,
+            Action::Finding => (finding.hidden, finding.folded) = (!finding.hidden, false),
             _ => {}
         }
     }
@@ -249,9 +265,10 @@ fn act(
     awake.keep_if(true);
     let Some(open) = document.get() else { return };
     if open.made_with.grouping == OWNERS {
-        match LeakFinding::node_in(owner, &open.timeline) {
+        match LeakPlace::node_in(owner, &open.timeline) {
             Some(node) => {
                 selection.select(&open.timeline, node);
+                finding.folded = true;
                 // The city is that of these trees: they came together.
                 actions.p1().write(Action::Focus);
             }
@@ -290,7 +307,7 @@ impl Plugin for FindingPlugin {
 mod tests {
     use super::*;
     use memory_city_analysis::group::MemoryTree;
-    use memory_city_analysis::tabular::{CellKind, Column, Row, TableHeader};
+    use memory_city_analysis::tabular::{CellKind, Column, ResultTable, Row, TableHeader};
     use memory_city_analysis::timeline::{TimePoint, Unit};
 
     fn findings() -> Findings {
@@ -313,7 +330,7 @@ mod tests {
 
     #[test]
     fn the_first_place_is_told_and_what_is_not_known_left_out() {
-        let leak = LeakFinding::of(&findings()).expect("a place");
+        let leak = LeakPlace::of(&findings()).expect("a place");
         assert_eq!(leak.place, "Registry.persons › ArrayList");
         assert_eq!(leak.counts, (String::new(), "48,000".into()));
         assert_eq!((leak.share, leak.others, leak.path), (0.87, 2, None));
@@ -325,9 +342,9 @@ mod tests {
         let mut none = findings();
         none.tables[0].rows.clear();
         none.answers = vec!["Nothing accumulates.".into()];
-        assert!(matches!(known(Ok(Ok(none))), Known::Healthy(why) if why == "Nothing accumulates."));
-        assert!(matches!(known(Ok(Err(Error::Cancelled))), Known::Nothing));
-        assert!(matches!(known(Err("broken".into())), Known::Failed(why) if why == "broken"));
+        assert!(matches!(known(Ok(Ok(none))), FindingState::Healthy(why) if why == "Nothing accumulates."));
+        assert!(matches!(known(Ok(Err(Error::Cancelled))), FindingState::Nothing));
+        assert!(matches!(known(Err("broken".into())), FindingState::Failed(why) if why == "broken"));
     }
 
     #[test]
@@ -338,7 +355,7 @@ mod tests {
         let field = tree.child(class, &role, &"static persons".into());
         tree.add(field, memory_city_heap::Amount { objects: 1, bytes: 16 });
         let timeline = Timeline::from_trees(vec![TimePoint::default()], &[tree]);
-        let key = |owner: &str| LeakFinding::node_in(owner, &timeline).map(|node| timeline.key(node));
+        let key = |owner: &str| LeakPlace::node_in(owner, &timeline).map(|node| timeline.key(node));
         let all = timeline.nodes().map(|node| timeline.key(node)).max_by_key(String::len).expect("nodes");
         assert!(all.ends_with("class Registry#static persons"), "{all}");
         for owner in ["class Registry#static persons", "class Registry#static persons#ArrayList", &*all] {

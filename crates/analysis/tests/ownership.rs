@@ -4,7 +4,7 @@ use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::ownership::chain::Owners;
 use memory_city_analysis::tabular::{Cell, ResultTable};
-use memory_city_analysis::timeline::{Amount, Source};
+use memory_city_analysis::timeline::Source;
 use memory_city_heap::error::Error;
 use memory_city_heap::progress::Progress;
 use memory_city_testing::root;
@@ -146,7 +146,7 @@ fn the_chain_of_owners_ends_here() {
     assert_eq!(steps, [("java.util.LinkedList$Node", PERSONS, PERSONS), ("java.util.LinkedList", 1, PERSONS)]);
     let keys: Vec<String> = chain.steps.iter().filter_map(|s| s.node).map(|n| timeline.key(n)).collect();
     assert_eq!(keys, ["Heap#java.util.LinkedList$Node", "Heap#java.util.LinkedList"], "each step is a group");
-    let root = ("Static field: register.store.PersonRegistry.PERSONS".to_owned(), Amount { ..chain.about });
+    let root = ("Static field: register.store.PersonRegistry.PERSONS".to_owned(), chain.about);
     assert_eq!(chain.roots, [root]);
 }
 

@@ -215,7 +215,10 @@ fn findings_of(ui: &mut egui::Ui, findings: &Findings, timeline: &Timeline, room
         let text = answer.trim_start();
         match text.len() < answer.len() {
             true => {
-                ui.indent(("answer", at), |ui| wrapped(ui, RichText::new(text).size(12.5).color(theme::INCOMING))).inner
+                ui.indent(("answer", at), |ui| {
+                    wrapped(ui, RichText::new(text.replace('→', "›")).size(12.5).color(theme::INCOMING))
+                })
+                .inner
             }
             false => {
                 ui.add_space(3.0);
@@ -414,7 +417,8 @@ fn show_cell(ui: &mut egui::Ui, cell: &Cell, kind: CellKind) {
         Cell::Number(0) | Cell::Change(_) => theme::QUIET,
         _ => theme::TEXT,
     };
-    let text = RichText::new(cell.text(kind)).size(12.0).color(colour);
+    // The font of the window has no arrows.
+    let text = RichText::new(cell.text(kind).replace('→', "›")).size(12.0).color(colour);
     // Not to be selected as text: a click is for the row. The whole text comes when the mouse rests on what is cut.
     let label = egui::Label::new(text).selectable(false).truncate();
     match kind.is_numeric() {

@@ -106,6 +106,10 @@ fn name_and_limit(text: &str) -> Option<(&str, &str)> {
     });
     at = longer.unwrap_or(at);
     let name = text[..at].trim();
+    // An expression with something missing, not a name.
+    if [" and", " or", " not"].iter().any(|word| name.ends_with(word)) {
+        return None;
+    }
     let name = name.strip_prefix('"').and_then(|n| n.strip_suffix('"')).unwrap_or(name);
     (!name.is_empty() && !name.contains('"')).then_some((name, &text[at..]))
 }

@@ -148,7 +148,7 @@ impl Analysis for Growth {
             id: "growing".into(),
             title: format!("Grows most ({}, first to last; grouped by {})", info.id, document.grouping_id()),
             columns: columns(timeline),
-            kinds: kinds(metric, timeline, document.heaps().is_some()),
+            kinds: kinds(metric, timeline, owner_sentence(document)),
             nested: true,
         };
         let empty_text = match all {
@@ -204,7 +204,17 @@ fn columns(timeline: &Timeline) -> Vec<Column> {
     columns
 }
 
-fn kinds(metric: Metric, timeline: &Timeline, objects: bool) -> Vec<RowKind> {
+/// How a step of the chain of owners reads. Fields are known of dumps, and allocation sites of traces: these are in the name
+/// of the group.
+fn owner_sentence(document: &Source) -> &'static str {
+    match document.heaps() {
+        Some(history) if history.is_recorded() => "upwards: {group} x {referencing} keeps {keeps_share}",
+        Some(_) => "upwards: {owner} x {referencing} keeps {keeps_share}",
+        None => "upwards: {group}",
+    }
+}
+
+fn kinds(metric: Metric, timeline: &Timeline, owner: &str) -> Vec<RowKind> {
     let kind = |id: &str, explanation: &str, sentence: &str| RowKind {
         id: id.into(),
         explanation: explanation.into(),
@@ -226,14 +236,7 @@ fn kinds(metric: Metric, timeline: &Timeline, objects: bool) -> Vec<RowKind> {
         kind("more_referrers", "Referrers that are not listed", "<- and {more} more groups"),
         kind("root", "A GC root that keeps objects of it", "<- root  {root} ({referenced} objects)"),
         kind("more_roots", "Roots that are not listed", "<- and {more} more roots"),
-        kind(
-            "owner",
-            "The next owners of the chain, upwards, and the group in which most of them are",
-            match objects {
-                true => "upwards: {owner} x {referencing} keeps {keeps_share}",
-                false => "upwards: {group}",
-            },
-        ),
+        kind("owner", "The next owners of the chain, upwards, and the group in which most of them are", owner),
         kind("chain_end", "Why the chain ends", "upwards: {end}"),
     ]
 }

@@ -135,7 +135,7 @@ impl<'a> Owners<'a> {
     /// The objects of a group that came since a point in time, where the input knows them and there are any.
     fn what_came(&self, all: BitSet, from: usize) -> (BitSet, bool) {
         let Some(origins) = self.heap.origins() else { return (all, false) };
-        // What is born after a collection has its number, counted from 1; start and end of each are a moment.
+        // Start and end of each collection are a moment; a birth is the number of the first collection that follows it.
         let born = (self.history.moment(from) / 2 + 1) as u32;
         let mut new = BitSet::new(self.heap.object_count());
         let mut any = false;
@@ -300,7 +300,7 @@ pub(crate) fn most_frequent_node(
     place: &[Option<NodeId>],
 ) -> Option<NodeId> {
     let mut counts = std::collections::BTreeMap::<NodeId, usize>::new();
-    for at in spread(objects.len(), SOME) {
+    for at in spread(objects.len(), MOST_COUNTED) {
         let nodes = grouped.leaves_of(heap, objects[at]).iter().filter_map(|&leaf| place[leaf as usize]);
         nodes.for_each(|node| *counts.entry(node).or_default() += 1);
     }
@@ -308,7 +308,9 @@ pub(crate) fn most_frequent_node(
     counts.into_iter().find(|(_, count)| *count == most).map(|(node, _)| node)
 }
 
-/// Objects and references of a step that are looked at for its name.
+/// Objects of a step that are looked at for its group.
+const MOST_COUNTED: usize = 20_000;
+/// References of a step that are looked at for its name.
 const SOME: usize = 1_000;
 
 fn some(references: &[Pair]) -> impl Iterator<Item = Pair> + '_ {

@@ -26,9 +26,7 @@ pub(crate) fn place_text(names: &[impl AsRef<str>]) -> String {
 
 /// What a name stands for in a heap state.
 pub(crate) struct NamedObjects {
-    /// Those that roots reach.
-    pub objects: BitSet,
-    /// How many there are, and their shallow bytes.
+    /// How many roots reach, and their shallow bytes.
     pub amount: Amount,
     /// What would be freed if all of them were.
     pub retained: Amount,
@@ -105,7 +103,7 @@ pub(crate) fn describe(
     let more_places = found.len().saturating_sub(PLACES) as u64;
     let text = |&(n, at): &(u64, u32)| (place_text(&tree.path(at)), n);
     let places = found.iter().take(PLACES).map(text).collect();
-    Ok(NamedObjects { objects, amount, retained, places, more_places })
+    Ok(NamedObjects { amount, retained, places, more_places })
 }
 
 /// Whether a node is called so. Compared from the end, so that few paths are made.

@@ -272,7 +272,10 @@ impl<'a> Builder<'a> {
             // Most are held by the VM, or alone by their loader; the others like any object.
             let parent = match owner {
                 None if self.graph.roots().binary_search(&o).is_err() => match self.shared_spot(o, 0, known) {
-                    OwnerSpot::Known(node, _) | OwnerSpot::Inside(node) | OwnerSpot::Below(node) | OwnerSpot::At(node) => node,
+                    OwnerSpot::Known(node, _)
+                    | OwnerSpot::Inside(node)
+                    | OwnerSpot::Below(node)
+                    | OwnerSpot::At(node) => node,
                 },
                 owner => owner.map_or(0, |d| self.of[d.0 as usize]),
             };

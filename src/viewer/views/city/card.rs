@@ -3,19 +3,19 @@
 
 use crate::viewer::action::Action;
 use crate::viewer::document::OpenDocument;
-use crate::viewer::finding::{Finding, Known, LeakFinding, owners_offered};
+use crate::viewer::finding::{Finding, FindingState, LeakPlace, owners_offered};
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, Rect, RichText, Stroke, StrokeKind};
 
 /// The card is no wider, and leaves the city beside it where the pane has room.
-const WIDTH: f32 = 470.0;
+const WIDTH: f32 = 400.0;
 /// Rows of a long text before it is cut; all of it is in the tooltip.
 const MOST_ROWS: usize = 3;
 
 /// Draws it into the pane of the city. Returns what was asked for.
 pub fn show(ctx: &egui::Context, pane: Rect, open: &OpenDocument, finding: &mut Finding) -> Vec<Action> {
     let mut asked = Vec::new();
-    let mut cancelled = false;
+    let (mut cancelled, mut unfolded) = (false, false);
     let Some(known) = finding.shown() else { return asked };
     let width = WIDTH.min(pane.width() - 2.0 * theme::GAP - 30.0);
     if width < 200.0 {
@@ -25,26 +25,30 @@ pub fn show(ctx: &egui::Context, pane: Rect, open: &OpenDocument, finding: &mut 
     area.fixed_pos(pane.min + egui::vec2(theme::GAP, theme::GAP)).show(ctx, |ui| {
         ui.set_max_width(width);
         match known {
-            Known::Nothing => {}
-            Known::Looking(_) => line(ui, |ui| {
+            FindingState::Nothing => {}
+            FindingState::Looking(_) => line(ui, |ui| {
                 ui.add(egui::Spinner::new().size(12.0));
                 ui.label(quiet(looking(finding)));
                 cancelled = ui.small_button("Cancel").clicked();
             }),
-            Known::Healthy(why) => line(ui, |ui| {
+            FindingState::Healthy(why) => line(ui, |ui| {
                 ui.label(RichText::new("✔").size(12.0).color(theme::OUTGOING));
                 ui.add(egui::Label::new(quiet(why.clone())).wrap());
                 dismiss(ui, &mut asked);
             }),
-            Known::Failed(why) => line(ui, |ui| {
+            FindingState::Failed(why) => line(ui, |ui| {
                 ui.label(quiet("What leaks is not known".to_owned())).on_hover_text(why);
                 dismiss(ui, &mut asked);
             }),
-            Known::Leaks(leak) => card(ui, width, leak, open, finding.is_going(), &mut asked),
+            FindingState::Leaks(leak) if finding.is_folded() => unfolded = folded(ui, leak),
+            FindingState::Leaks(leak) => card(ui, width, leak, open, finding.is_going(), &mut asked),
         }
     });
     if cancelled {
         finding.cancel();
+    }
+    if unfolded {
+        finding.unfold();
     }
     asked
 }
@@ -73,62 +77,84 @@ fn dismiss(ui: &mut egui::Ui, asked: &mut Vec<Action>) {
     }
 }
 
-fn card(ui: &mut egui::Ui, width: f32, leak: &LeakFinding, open: &OpenDocument, going: bool, asked: &mut Vec<Action>) {
-    let frame = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 16, right: 12, top: 10, bottom: 11 });
+fn card(ui: &mut egui::Ui, width: f32, leak: &LeakPlace, open: &OpenDocument, going: bool, asked: &mut Vec<Action>) {
+    let frame = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 15, right: 10, top: 8, bottom: 9 });
     let drawn = frame.show(ui, |ui| {
-        ui.set_width(width - 28.0);
+        ui.set_width(width - 25.0);
         ui.spacing_mut().item_spacing.y = 3.0;
         ui.horizontal(|ui| {
             ui.label(RichText::new("WHAT LEAKS").size(11.0).strong().color(theme::GROWTH));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| dismiss(ui, asked));
         });
-        long(ui, RichText::new(leak.place.as_str()).size(16.0).strong(), &leak.place);
-        let (first, last) = &leak.counts;
-        let elements = match (first.as_str(), last.as_str()) {
-            ("", "") => String::new(),
-            _ => format!("{first} → {last} elements"),
-        };
+        long(ui, RichText::new(theme::brief(&leak.place)).size(16.0).strong(), &leak.place);
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = 10.0;
-            if !elements.is_empty() {
-                ui.label(RichText::new(elements).size(13.0).strong());
+            let (first, last) = &leak.counts;
+            if !last.is_empty() {
+                ui.label(RichText::new(format!("{first} › {last} elements")).size(12.5).strong());
             }
-            let retained = format!("{} → {} kept alive", leak.retained.0, leak.retained.1);
-            ui.label(RichText::new(retained).size(13.0))
+            let retained = format!("{} › {} kept alive", leak.retained.0, leak.retained.1);
+            ui.label(RichText::new(retained).size(12.5))
                 .on_hover_text("What would be freed without it, at first and at last");
-            ui.label(RichText::new(leak.growth.as_str()).size(13.0).strong().color(theme::GROWTH));
+            ui.label(RichText::new(leak.growth.as_str()).size(12.5).strong().color(theme::GROWTH));
         });
         if !leak.elements.is_empty() && !leak.place.ends_with(&leak.elements) {
             long(ui, quiet(format!("Fills up with {}", leak.elements)), &leak.elements);
         }
-        ui.add_space(3.0);
-        share(ui, leak.share);
         if let Some(path) = &leak.path {
-            ui.add_space(3.0);
-            long(ui, RichText::new(path.as_str()).size(12.0).color(theme::INCOMING), path);
+            long(ui, RichText::new(shown(path)).size(12.0).color(theme::INCOMING), path);
         }
         for note in &leak.notes {
             ui.add(egui::Label::new(RichText::new(note).size(11.0).color(theme::QUIET)).wrap());
         }
-        ui.add_space(5.0);
+        ui.add_space(3.0);
         ui.horizontal(|ui| {
-            let offered = owners_offered(&open.source);
-            let text = RichText::new(if going { "On the way…" } else { "Show its owner  [O]" }).color(Color32::WHITE);
-            let button = egui::Button::new(text).fill(Color32::from_rgb(30, 84, 160));
-            let response = ui.add_enabled(offered.is_ok() && !going, button).on_hover_text(Action::ShowOwner.tooltip());
-            if response.on_disabled_hover_text(offered.err().unwrap_or_default()).clicked() {
-                asked.push(Action::ShowOwner);
-            }
-            if leak.others > 0 {
-                let places =
-                    if leak.others == 1 { "1 more place".to_owned() } else { format!("{} more places", leak.others) };
-                ui.label(quiet(format!("{places}: tab Analysis, What leaks")));
-            }
+            go(ui, open, going, asked);
+            share(ui, leak.share);
+        });
+        if leak.others > 0 {
+            let places = if leak.others == 1 { "1 more place" } else { &format!("{} more places", leak.others) };
+            ui.label(quiet(format!("{places}: tab Analysis, What leaks")));
+        }
+    });
+    accent(ui, drawn.response.rect);
+}
+
+/// What is left of the card once the place was shown: it stands in the way of nothing, and opens again.
+fn folded(ui: &mut egui::Ui, leak: &LeakPlace) -> bool {
+    let drawn = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 15, right: 10, top: 4, bottom: 4 });
+    let drawn = drawn.show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.label(RichText::new("WHAT LEAKS").size(11.0).strong().color(theme::GROWTH));
+            let text = theme::shortened(&theme::brief(&leak.place), 44);
+            ui.add(egui::Label::new(RichText::new(text).strong()).selectable(false));
+            ui.label(RichText::new(leak.growth.as_str()).size(12.5).color(theme::GROWTH));
         });
     });
-    let rect = drawn.response.rect;
+    accent(ui, drawn.response.rect);
+    let response = ui.interact(drawn.response.rect, ui.id().with("unfold"), egui::Sense::click());
+    response.on_hover_text("Click for all that is known of it").clicked()
+}
+
+fn accent(ui: &egui::Ui, rect: Rect) {
     let bar = Rect::from_min_max(rect.min, egui::pos2(rect.left() + 5.0, rect.bottom()));
     ui.painter().rect_filled(bar, CornerRadius { nw: 8, sw: 8, ne: 0, se: 0 }, theme::GROWTH);
+}
+
+/// The button that leads to the place.
+fn go(ui: &mut egui::Ui, open: &OpenDocument, going: bool, asked: &mut Vec<Action>) {
+    let offered = owners_offered(&open.source);
+    let text = RichText::new(if going { "On the way…" } else { "Show its owner  [O]" }).color(Color32::WHITE);
+    let button = egui::Button::new(text).fill(Color32::from_rgb(30, 84, 160));
+    let response = ui.add_enabled(offered.is_ok() && !going, button).on_hover_text(Action::ShowOwner.tooltip());
+    if response.on_disabled_hover_text(offered.err().unwrap_or_default()).clicked() {
+        asked.push(Action::ShowOwner);
+    }
+}
+
+/// A path in letters that the font of the window has.
+fn shown(path: &str) -> String {
+    path.replace('→', "›")
 }
 
 /// A text that wraps, and is cut after a few rows.
@@ -147,11 +173,11 @@ fn long(ui: &mut egui::Ui, text: RichText, all: &str) {
 /// How much of the growth of the heap it is, as a bar with words beside it.
 fn share(ui: &mut egui::Ui, share: f32) {
     ui.horizontal(|ui| {
-        let (rect, _) = ui.allocate_exact_size(egui::vec2(150.0, 8.0), egui::Sense::hover());
+        let (rect, _) = ui.allocate_exact_size(egui::vec2(90.0, 8.0), egui::Sense::hover());
         let painter = ui.painter();
         painter.rect(rect, 4.0, Color32::from_rgb(38, 48, 68), Stroke::NONE, StrokeKind::Inside);
         let part = Rect::from_min_size(rect.min, egui::vec2(rect.width() * share.max(0.02), rect.height()));
         painter.rect_filled(part, 4.0, theme::GROWTH);
-        ui.label(quiet(format!("{:.0} % of the growth of the heap", 100.0 * share)));
+        ui.label(quiet(format!("{:.0} % of all growth", 100.0 * share)));
     });
 }

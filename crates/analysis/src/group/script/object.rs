@@ -145,7 +145,9 @@ impl ScriptObject {
     fn ask<R: Default>(&self, reads: Reads, ask: impl FnOnce(&ObjectView<'_>) -> R) -> Asked<R> {
         if !self.reads.contains(reads) {
             let names: Vec<&str> = PROPERTIES.iter().filter(|p| p.reads == reads).map(|p| p.name).collect();
-            return Err(format!("it reads {}: list all that it reads in the header, // reads: ...", names.join(", ")).into());
+            return Err(
+                format!("it reads {}: list all that it reads in the header, // reads: ...", names.join(", ")).into()
+            );
         }
         Ok(match &self.subject {
             ScriptSubject::Object(id) if HEAP.is_set() => HEAP.with(|heap| match AMONG.is_set() {

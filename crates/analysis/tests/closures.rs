@@ -101,7 +101,7 @@ fn wanted_nodes_come_first_and_are_the_same() {
     let all = history.all_closures(0, request, &wanted, &progress, &mut |found| first.push(found.to_vec()));
     let all = all.expect("not cancelled");
     let expected: Vec<GroupAmounts> = wanted.iter().map(|node| all[node.index()]).collect();
-    assert_eq!(first, [expected.clone()]);
+    assert_eq!(first, std::slice::from_ref(&expected));
     assert_eq!(history.closures_of(0, &wanted, request, &progress).expect("not cancelled"), expected);
     // Asked alone, of a state that was not asked for before.
     let fresh = computed("package-type", GroupOptions::default());

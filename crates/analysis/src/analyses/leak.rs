@@ -174,7 +174,7 @@ const FILLS: &str = "What fills the heap";
 fn spread(times: &[usize], most: usize) -> Vec<usize> {
     let steps = times.len().saturating_sub(1);
     let wanted = steps.min(most.max(2) - 1);
-    (0..=wanted).filter_map(|i| times.get(if wanted == 0 { 0 } else { i * steps / wanted }).copied()).collect()
+    (0..=wanted).filter_map(|i| times.get((i * steps).checked_div(wanted).unwrap_or(0)).copied()).collect()
 }
 
 /// The points in time worth a look. At the start of a garbage collection what is dead still counts; after one of a part of
@@ -215,7 +215,7 @@ fn look(
             lacks |= missing;
             continue;
         }
-        history.add(&*heaps.owners(time, rules, progress)?.1);
+        history.add(&heaps.owners(time, rules, progress)?.1);
         looked.push(time);
     }
     if looked.is_empty() || looked.len() == 1 && times.len() > 1 {

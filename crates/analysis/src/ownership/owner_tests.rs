@@ -89,7 +89,7 @@ impl InventedHeap {
         for &(from, to) in self.edges.iter().filter(|(from, _)| is_class(*from)) {
             let class = TYPES[6 + from].0;
             // The type of what it holds is its name.
-            let detail = format!("{class}.field{}", self.type_of[to]).into();
+            let detail = format!("{class}.field{}", self.type_of[to]);
             heap.add_root(Root { object: id(to), kind: RootKind::StaticField, detail });
         }
         for &(o, kind) in &self.roots {
@@ -100,7 +100,7 @@ impl InventedHeap {
                 3 => (RootKind::LocalVariable, "thread \"worker-3\", com.acme.Main.work() line 9".to_owned()),
                 _ => (RootKind::Monitor, String::new()),
             };
-            heap.add_root(Root { object: id(o), kind, detail: detail.into() });
+            heap.add_root(Root { object: id(o), kind, detail });
         }
         heap.finish()
     }
@@ -252,12 +252,12 @@ fn many_threads_are_one_place_and_what_many_fields_share_is_another() {
             (o, named(RootKind::Thread, "")),
             (local, named(RootKind::LocalVariable, &format!(", com.acme.Job.run() line {}", n % 30))),
         ] {
-            heap.add_root(Root { object, kind, detail: detail.into() });
+            heap.add_root(Root { object, kind, detail });
         }
     }
     let shared = heap.add_object(item, 10, None);
     for n in 0..FIELDS {
-        let detail = format!("com.acme.C{n}.item").into();
+        let detail = format!("com.acme.C{n}.item");
         heap.add_root(Root { object: shared, kind: RootKind::StaticField, detail });
     }
     let (_, tree) = owners(&heap.finish());

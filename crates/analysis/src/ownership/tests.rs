@@ -50,12 +50,8 @@ fn plans() -> impl Strategy<Value = RandomHeap> {
 impl RandomHeap {
     fn heap(&self) -> HeapState {
         let mut heap = HeapBuilder::new();
-        let of = |name: String| HeapType {
-            name: name.into(),
-            kind: TypeKind::Instance,
-            superclass: None,
-            loader: "a loader".into(),
-        };
+        let of =
+            |name: String| HeapType { name, kind: TypeKind::Instance, superclass: None, loader: "a loader".into() };
         let class = heap.add_type(of("java.lang.Class".into()));
         let types: Vec<TypeId> = (0..TYPES).map(|t| heap.add_type(of(format!("T{t}")))).collect();
         for (o, &t) in self.type_of.iter().enumerate() {

@@ -168,7 +168,7 @@ impl<'h> KeepGraph<'h> {
         let references = self.heap.references(o);
         let skip = self.skipped(o);
         while let Some(&target) = references.get(*cursor as usize) {
-            if *cursor % AHEAD as u32 == 0 {
+            if cursor.is_multiple_of(AHEAD as u32) {
                 self.look_ahead(&references[*cursor as usize..], &soon);
             }
             *cursor += 1;

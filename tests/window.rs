@@ -451,8 +451,8 @@ fn a_window_that_ends_while_it_reads_a_trace_leaves_no_half_index() {
         }
         match how {
             "close" => {
-                // The reading may begin before there is a window.
-                session.focus();
+                // The reading begins before there is a window that listens: there is one when it shows the first city.
+                session.expect("city: ");
                 session.close();
             }
             signal => session.tool("kill", &[&format!("-{signal}"), &session.window.0.id().to_string()]),

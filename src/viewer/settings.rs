@@ -207,6 +207,6 @@ mod tests {
         assert_eq!(settings.closures_to_find(&with), [ClosureMetric::Retained]);
         settings.set_closure(ClosureMetric::Retained);
         assert_eq!(settings.closures, both, "nothing is asked for twice");
-        assert_eq!(settings.next_metric(&with), Metric::Objects, "around, from what stands for it");
+        assert_eq!(settings.next_metric(&with), Metric::Column(0), "on from what stands for it");
     }
 }

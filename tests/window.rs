@@ -212,7 +212,8 @@ impl Session {
                 ClientMessageEvent::new(32, window, atom("WM_PROTOCOLS"), [atom("WM_DELETE_WINDOW"), 0, 0, 0, 0]);
             display.send_event(false, window, EventMask::NO_EVENT, closes).expect("sent");
         }
-        display.flush().expect("sent");
+        // An answer: what came before has arrived. Who hangs up before that may not be heard.
+        display.get_input_focus().expect("asked").reply().expect("an answer");
     }
 
     /// Waits until the program has ended.

@@ -119,10 +119,12 @@ fn panel_actions(
 
 /// Draws everything that egui draws.
 fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContext, With<PrimaryEguiContext>>>>) {
+    // A picture without a window is taken once: nothing may be on its way in.
+    let animated = world.query::<&Window>().iter(world).next().is_some();
     let query = contexts.get_or_insert_with(|| world.query_filtered());
     let Ok(mut context) = query.single_mut(world) else { return };
     let ctx = context.get_mut().clone();
-    theme::apply_once(&ctx);
+    theme::apply_once(&ctx, animated);
     let PanelState { visible, still, nothing, .. } = *world.resource::<PanelState>();
     if nothing {
         // The picture stays where it was.

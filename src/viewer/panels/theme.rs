@@ -36,17 +36,20 @@ pub fn bar() -> egui::Frame {
     egui::Frame::new().fill(SOLID).inner_margin(Margin::symmetric(10, 5))
 }
 
-/// Sets fonts, spacing and colours of a context, once.
-pub fn apply_once(ctx: &egui::Context) {
+/// Sets fonts, spacing and colours of a context, once, and whether panels fade in.
+pub fn apply_once(ctx: &egui::Context, animated: bool) {
     let id = egui::Id::new("themed");
     if ctx.data(|data| data.get_temp::<bool>(id)).is_none() {
         ctx.data_mut(|data| data.insert_temp(id, true));
-        apply(ctx);
+        apply(ctx, animated);
     }
 }
 
-fn apply(ctx: &egui::Context) {
+fn apply(ctx: &egui::Context, animated: bool) {
     let mut style = (*ctx.global_style()).clone();
+    if !animated {
+        style.animation_time = 0.0;
+    }
     style.text_styles = [
         (TextStyle::Heading, FontId::new(16.0, FontFamily::Proportional)),
         (TextStyle::Body, FontId::new(13.0, FontFamily::Proportional)),

@@ -1,7 +1,8 @@
 // Buildings, "N more" plots and district slabs: one box an instance, its vertices made from the vertex number.
 //
-// Of a box seen from outside, at most the roof and two walls are visible, so 18 vertices do the work of 36:
-// the walls that face the eye are chosen for each instance. Outlines are drawn by the fragment shader.
+// Of a box seen from outside, at most the roof and two walls are visible, so 12 vertices (four a face, each part of two
+// triangles by the index list) do the work of 36: the walls that face the eye are chosen for each instance. Outlines are
+// drawn by the fragment shader.
 
 #import memory_city::view::{view, gradient_colour, unpack_colour}
 #import memory_city::standing::{Instance, KIND, KIND_BUILDING, KIND_MORE, KIND_SLAB, SELECTED, standing}
@@ -25,10 +26,11 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
     let half = now.half;
     let height = now.height;
     let centre = box.cell.xy;
-    let face = number / 6u;
-    let corner = number % 6u;
-    let u = select(0.0, 1.0, corner == 1u || corner == 2u || corner == 4u);
-    let v = select(0.0, 1.0, corner == 2u || corner == 4u || corner == 5u);
+    // Corners go round the face.
+    let face = number / 4u;
+    let corner = number % 4u;
+    let u = select(0.0, 1.0, corner == 1u || corner == 2u);
+    let v = select(0.0, 1.0, corner >= 2u);
 
     var world: vec3<f32>;
     var size: vec2<f32>;

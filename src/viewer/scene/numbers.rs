@@ -3,11 +3,9 @@
 
 use super::SceneInput;
 use super::bindings::{Bindings, box_buffers};
+use super::renderer::BoxTriangles;
 use super::shaders::Shaders;
 use wgpu::util::DeviceExt as _;
-
-/// Vertices of a box, as in the renderer.
-const BOX_VERTICES: u32 = 18;
 
 /// The number of the nearest box at each pixel, row by row from the top; `None` where there is only sky or ground. See-through
 /// boxes count as any other. One sample a pixel, at its centre. Waits for the GPU.
@@ -46,6 +44,7 @@ pub fn box_numbers(
         queue.write_buffer(&bindings.view, 0, bytemuck::bytes_of(view));
     }
     let pipeline = pipeline(device, &bindings);
+    let triangles = BoxTriangles::new(device);
     let buffer = |contents: &[u8]| {
         let usage = wgpu::BufferUsages::VERTEX;
         device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some("box numbers"), contents, usage })
@@ -84,7 +83,7 @@ pub fn box_numbers(
             for (slot, buffer) in [&boxes, &before, &after].into_iter().enumerate() {
                 pass.set_vertex_buffer(slot as u32, buffer.slice(..));
             }
-            pass.draw(0..BOX_VERTICES, 0..count);
+            triangles.draw(&mut pass, 0..count);
         }
     }
     encoder.copy_texture_to_buffer(

@@ -16,7 +16,26 @@ use wgpu::util::DeviceExt as _;
 pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32FloatStencil8;
 
 const CONE_VERTICES: u32 = 18 * 6;
-const BOX_VERTICES: u32 = 18;
+
+/// The triangles of a box: two for each of three faces, whose four corners go round.
+pub(super) struct BoxTriangles(wgpu::Buffer);
+
+impl BoxTriangles {
+    pub(super) fn new(device: &wgpu::Device) -> BoxTriangles {
+        let corners: Vec<u16> = (0..3).flat_map(|face| [0, 1, 2, 0, 2, 3].map(|corner| 4 * face + corner)).collect();
+        BoxTriangles(device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("triangles of a box"),
+            contents: bytemuck::cast_slice(&corners),
+            usage: wgpu::BufferUsages::INDEX,
+        }))
+    }
+
+    /// Draws boxes with the pipeline that is set.
+    pub(super) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, boxes: std::ops::Range<u32>) {
+        pass.set_index_buffer(self.0.slice(..), wgpu::IndexFormat::Uint16);
+        pass.draw_indexed(0..18, 0, boxes);
+    }
+}
 const SHADOW_VERTICES: u32 = 12;
 
 /// What is drawn this frame, besides the buffers.
@@ -44,6 +63,7 @@ pub struct Renderer {
     cone: wgpu::RenderPipeline,
     cone_hidden: wgpu::RenderPipeline,
     backdrop: wgpu::RenderPipeline,
+    triangles: BoxTriangles,
     boxes: GpuColumn,
     before: GpuColumn,
     after: GpuColumn,
@@ -190,6 +210,7 @@ impl Renderer {
             ),
             view,
             view_group,
+            triangles: BoxTriangles::new(device),
             boxes: GpuColumn::new("boxes"),
             before: GpuColumn::new("states before the step"),
             after: GpuColumn::new("states after the step"),
@@ -245,7 +266,7 @@ impl Renderer {
         };
         if ready && solid > 0 {
             pass.set_pipeline(&self.solid);
-            pass.draw(0..BOX_VERTICES, 0..solid);
+            self.triangles.draw(pass, 0..solid);
             if plan.shadows {
                 pass.set_pipeline(&self.shadow);
                 pass.draw(0..SHADOW_VERTICES, 0..solid);
@@ -266,12 +287,12 @@ impl Renderer {
             }
             if plan.opacity > 0.0 {
                 pass.set_pipeline(&self.nearest);
-                pass.draw(0..BOX_VERTICES, solid..count);
+                self.triangles.draw(pass, solid..count);
                 pass.set_pipeline(&self.glass);
             } else {
                 pass.set_pipeline(&self.wire);
             }
-            pass.draw(0..BOX_VERTICES, solid..count);
+            self.triangles.draw(pass, solid..count);
         }
     }
 }

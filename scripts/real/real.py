@@ -176,10 +176,10 @@ def write(results, compared, output):
         "- **Sizes.** VisualVM counts each class object as 72 bytes and leaves out fields that the VM hides; we give what the VM",
         "  needs. The comparison uses its sizes of objects.",
         "- **Hidden references.** A dump leaves out the fields of class objects, such as their name; we put them back.",
-        "  So an owner of classes retains these texts as well.
-
-The objects that differ under the same rules are class loaders, their lists of classes and what shares objects with them.
-Whether the rule on hidden references explains all of their difference has not been traced byte by byte.",
+        "  So an owner of classes retains these texts as well.",
+        "",
+        "The objects that differ under the same rules are class loaders, classes, their lists and what shares objects with them.",
+        "Whether the rule on hidden references explains all of their difference has not been traced byte by byte.",
         "",
     ]
     for name, rows in compared.items():

@@ -1,5 +1,6 @@
 //! What leaks: the places where retained bytes accumulate over time, who owns them, and what they fill up with.
 
+use super::paths::{rules as keep_rules, soft_parameter};
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
 use crate::group::Reads;
 use crate::ownership::{
@@ -88,12 +89,7 @@ impl Analysis for Leak {
                     "Percent: growth is followed to the place below that has so much of it",
                     (100.0 * rules.most) as u64,
                 ),
-                Parameter {
-                    id: "soft",
-                    title: "Soft references",
-                    explanation: "Whether soft references keep what they refer to",
-                    kind: ParameterKind::Choice { default: "keep", choices: &["keep", "as-weak"] },
-                },
+                soft_parameter(),
             ],
         }
     }
@@ -106,10 +102,7 @@ impl Analysis for Leak {
         progress: &Progress,
     ) -> Result<Findings> {
         let Some(heaps) = document.heaps() else { return Ok(Findings::default()) };
-        let keep = match arguments.word("soft") {
-            "as-weak" => KeepRules::SOFT_AS_WEAK,
-            _ => KeepRules::default(),
-        };
+        let keep = keep_rules(arguments);
         let rules = AccumulationRules {
             least_bytes: arguments.number("least"),
             least_of_growth: arguments.number("least_share") as f64 / 100.0,

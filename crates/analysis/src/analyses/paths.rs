@@ -25,16 +25,16 @@ pub(super) fn soft_parameter() -> Parameter {
     Parameter {
         id: "soft",
         title: "Soft references",
-        explanation: "keep: they keep what they refer to, as in a VM that has memory left; free: they do not. Weak, \
+        explanation: "keep: they keep what they refer to, as in a VM that has memory left; as-weak: they do not. Weak, \
             phantom and finalizer references never do",
-        kind: ParameterKind::Choice { default: "keep", choices: &["keep", "free"] },
+        kind: ParameterKind::Choice { default: "keep", choices: &["keep", "as-weak"] },
     }
 }
 
 /// What keeps what, as a parameter says.
 pub(super) fn rules(arguments: &Arguments) -> KeepRules {
     match arguments.word("soft") {
-        "free" => KeepRules::SOFT_AS_WEAK,
+        "as-weak" => KeepRules::SOFT_AS_WEAK,
         _ => KeepRules::default(),
     }
 }

@@ -134,11 +134,16 @@ impl LeakPlace {
             Some(Cell::Percent(percent)) => (percent / 100.0) as f32,
             _ => 0.0,
         };
+        // What the collection itself counts, where there is one: its elements fill it up with keys and values.
+        let counts = match text("entries").is_empty() {
+            true => (text("first"), text("last")),
+            false => (text("entries_first"), text("entries")),
+        };
         let left_out = table.left_out.as_ref().map_or(0, |(n, _)| *n);
         Some(LeakPlace {
             place: text("place"),
             elements: text("elements"),
-            counts: (text("first"), text("last")),
+            counts,
             retained: (text("retained_first"), text("retained")),
             growth: text("growth"),
             share: if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 },
@@ -335,6 +340,19 @@ mod tests {
         assert_eq!(leak.counts, (String::new(), "48,000".into()));
         assert_eq!((leak.share, leak.others, leak.path), (0.87, 2, None));
         assert_eq!(leak.notes, ["Two points in time"]);
+    }
+
+    /// A map of 24,000 entries fills up with 48,000 keys and values.
+    #[test]
+    fn a_collection_says_itself_how_many_it_has() {
+        let mut findings = findings();
+        let table = &mut findings.tables[0];
+        for (id, entries) in [("entries_first", 300), ("entries", 24_000)] {
+            table.header.columns.push(Column::new(id, id, CellKind::Number(Unit::Objects), ""));
+            table.rows[0].cells.push(Cell::Number(entries));
+        }
+        let leak = LeakPlace::of(&findings).expect("a place");
+        assert_eq!(leak.counts, ("300".into(), "24,000".into()));
     }
 
     #[test]

@@ -42,7 +42,11 @@ pub fn each_state<T: Send>(
     let largest = estimates.iter().copied().max().unwrap_or(0);
     let all = estimates.iter().fold(0u64, |sum, &bytes| sum.saturating_add(bytes));
     progress.begin(
-        format!("Reading {} dumps, up to {at_once} at once, each in up to {} of memory", wanted.len(), megabytes(largest)),
+        format!(
+            "Reading {} dumps, up to {at_once} at once, each in up to {} of memory",
+            wanted.len(),
+            megabytes(largest)
+        ),
         all,
     );
     let gate = Gate { state: Mutex::default(), freed: Condvar::new(), estimates: &estimates, budget };

@@ -2,7 +2,7 @@
 
 use super::objects::{Largest, address_text, group, history, type_name};
 use super::paths::{rules, soft_parameter};
-use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
 use crate::ownership::anchors::Anchors;
 use crate::ownership::chain::most_frequent_node;
 use crate::ownership::keeping::ClassObjects;
@@ -53,6 +53,10 @@ impl Analysis for Biggest {
                 soft_parameter(),
             ],
         }
+    }
+
+    fn follows_from(&self) -> FollowsFrom {
+        FollowsFrom::Groups
     }
 
     fn run(

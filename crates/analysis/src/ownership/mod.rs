@@ -7,6 +7,7 @@
 //! | `names` | what owners are called: classes with their static fields, threads with their methods, types |
 //! | `owner` | the owner of every object of a heap state, as a tree of names |
 //! | `shared` | who keeps together what no object owns alone |
+//! | `places` | such a tree without the objects: what is compared, and kept in the cache |
 //! | `history` | such trees over time, matched by names |
 //! | `accumulation` | where a heap grows, and into what |
 //! | `holders` | sets of objects by name: what they retain, and where they are |
@@ -40,6 +41,7 @@ mod owner_tests;
 mod path;
 pub(crate) mod paths;
 mod paths_expand;
+mod places;
 pub(crate) mod roots;
 mod shared;
 #[cfg(test)]
@@ -53,3 +55,5 @@ pub use history::{Holding, OwnerHistory, PlaceOverTime};
 pub use owner::{OwnerNode, OwnerTree};
 pub(crate) use path::filled;
 pub use path::{OwnerPath, RootedStep, owner_paths};
+pub use places::OwnerPlaces;
+pub(crate) use places::StoredPlaces;

@@ -48,6 +48,7 @@ pub(crate) use interface::change;
 pub use interface::{Analysis, Description, Findings, Need, TimeWindow, run};
 pub use kept::FollowsFrom;
 pub use parameters::{Argument, Arguments, Parameter, ParameterKind, metric_of};
+pub use cut::named_cut;
 pub use registry::AnalysisRegistry;
 
 use crate::timeline::{Metric, NodeId, Timeline};

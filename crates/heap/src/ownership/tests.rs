@@ -251,7 +251,8 @@ proptest! {
             without.roots[at] = u32::MAX;
         }
         without.roots.retain(|&o| o != u32::MAX);
-        let freed = cut.freed(&heap, rules, &Progress::new()).expect("not cancelled");
+        let closures = ObjectClosures::new(&heap, rules, &Progress::new()).expect("not cancelled");
+        let freed = closures.freed(&cut, &Progress::new()).expect("not cancelled");
         // Without the plan's referents: of these only those that keep are among the edges.
         without = Plan { edges, referents: Vec::new(), ..without };
         let expected = &plan.reached(rules, &HashSet::new()) - &without.reached(rules, &HashSet::new());

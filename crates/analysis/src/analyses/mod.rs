@@ -5,7 +5,8 @@
 //! |---|---|
 //! | `interface` | what an analysis is, what it may need, what it gives |
 //! | `parameters` | what it can be told, with defaults and ranges |
-//! | `objects`, `contents` | what analyses of single objects and of what they hold share |
+//! | `objects`, `object_rows`, `contents` | what analyses of single objects and of what they hold share |
+//! | `one_object` | all that is said of one object |
 //! | `kept_by_threads` | what each thread alone keeps alive |
 //! | `registry` | the analyses there are; programs may add their own |
 //! | [`report`] | several of them, one after the other |
@@ -36,7 +37,9 @@ pub mod check;
 mod contents;
 mod interface;
 mod kept_by_threads;
+mod object_rows;
 mod objects;
+mod one_object;
 mod parameters;
 mod registry;
 pub mod report;
@@ -70,6 +73,7 @@ analyses! {
     biggest,
     dominators,
     inspect,
+    closure,
     containers,
     duplicate_strings,
     duplicate_arrays,

@@ -50,6 +50,7 @@ pub use accumulation::{Accumulation, AccumulationRules, Elements, accumulations}
 pub use filling::Filled;
 pub(crate) use filling::has_elements;
 pub use history::{Holding, OwnerHistory, PlaceOverTime};
+pub(crate) use names::best_root;
 pub use owner::{OwnerNode, OwnerTree};
 pub(crate) use path::filled;
 pub use path::{OwnerPath, RootedStep, owner_paths};

@@ -61,6 +61,7 @@ pub use filling::Filled;
 pub(crate) use filling::has_elements;
 pub use freed::Freed;
 pub use history::{Holding, OwnerHistory, PlaceOverTime};
+pub(crate) use names::best_root;
 pub use owner::{OwnerNode, OwnerTree};
 pub(crate) use path::filled;
 pub use paths::{PathEnd, RootStep};

@@ -49,6 +49,7 @@ macro_rules! formats {
 formats! {
     pub hprof,
     pub anttracks,
+    pub wire,
 }
 
 mod ahead;

@@ -558,7 +558,7 @@ fn recorded(
 }
 
 fn choose(series: &dyn HeapSeries, grouping: &str) -> Result<Arc<Grouping>> {
-    named(match (grouping, series.recording().is_some()) {
+    named(match (grouping, series.has_sites()) {
         (AUTO, true) => "type-site",
         (AUTO, false) => "package-type",
         (text, _) => text,

@@ -64,7 +64,7 @@ impl<'h> KeepGraph<'h> {
             types_of_mirror,
             mirrors,
         };
-        if heap.origins().is_some() {
+        if heap.origins().is_some_and(|origins| !origins.is_walk) {
             graph.unrecorded = unrecorded::unrecorded(&graph);
             graph.roots.extend_from_slice(&graph.unrecorded);
             graph.roots.sort_unstable();

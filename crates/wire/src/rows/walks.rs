@@ -26,7 +26,7 @@ row! {
         gcs: u32 = 4 Plain,
         /// By what objects are named.
         naming: ObjectNaming = 5 Plain,
-        /// Objects start at multiples of so many bytes, a power of two; addresses are written in that unit.
+        /// Objects start at multiples of so many bytes, a power of two, and arrays end there.
         alignment: u32 = 6 Plain,
         /// Bytes of a reference; 0 where not known.
         reference: u32 = 7 Plain,
@@ -46,6 +46,8 @@ row! {
         before_gc: bool = 14 Plain,
         /// What a person must know about it.
         note: String = 15 Text,
+        /// Addresses are written in units of so many bytes, a power of two; 0 means 1.
+        unit: u32 = 16 Plain,
     }
 }
 

@@ -99,7 +99,7 @@ impl TraceWriter {
     pub fn on_file(mut file: File, path: &Path, options: TraceOptions) -> WireResult<TraceWriter> {
         let recording = options.recording.unwrap_or_else(random);
         let header = PartHeader { recording, stream: options.stream, part: 0 };
-        file.write_all(&header.bytes()).map_err(|e| WireError::io(path, e))?;
+        file.write_all(&header.to_bytes()).map_err(|e| WireError::io(path, e))?;
         let options = TraceOptions { most_bytes: None, part_bytes: u64::MAX, ..options };
         Ok(Self::on(file, None, path.to_owned(), header, options))
     }
@@ -479,7 +479,7 @@ fn create_part(path: &Path, header: &PartHeader) -> WireResult<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path).map_err(|e| WireError::io(path, e))?;
-    file.write_all(&header.bytes()).map_err(|e| WireError::io(path, e))?;
+    file.write_all(&header.to_bytes()).map_err(|e| WireError::io(path, e))?;
     Ok(file)
 }
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use std::path::Path;
 
 /// Which object a key names.
-pub(super) struct Keys {
+pub(super) struct WalkKeys {
     /// Where they are the order of the list: first key, how many, and how many objects are listed before; ascending.
     runs: Vec<(u64, u64, u32)>,
     /// Where they are ids: all of them, ascending, with their place in the list.
@@ -18,7 +18,7 @@ pub(super) struct Keys {
     rank: Vec<u32>,
 }
 
-impl Keys {
+impl WalkKeys {
     pub(super) fn find(&self, key: u64) -> Option<ObjectId> {
         let place = if self.by_id {
             let at = self.ids.binary_search_by_key(&key, |(id, _)| *id).ok()?;
@@ -51,7 +51,7 @@ pub(super) fn keys(
     has_addresses: bool,
     by_id: bool,
     unit: u32,
-) -> Result<(Keys, AddressMap)> {
+) -> Result<(WalkKeys, AddressMap)> {
     let wrong = |found: String, expected: &str| Error::Format {
         path: path.to_owned(),
         offset: None,
@@ -59,7 +59,7 @@ pub(super) fn keys(
         expected: expected.into(),
         remedy: "Record again, or write the walk as docs/trace-format.md says".into(),
     };
-    let mut keys = Keys { runs: Vec::new(), ids: Vec::new(), by_id, rank: Vec::new() };
+    let mut keys = WalkKeys { runs: Vec::new(), ids: Vec::new(), by_id, rank: Vec::new() };
     let mut before = 0u32;
     for list in lists {
         if by_id && list.ids.len() != list.len() || has_addresses && list.addresses.len() != list.len() {
@@ -119,7 +119,7 @@ pub(super) fn keys(
 }
 
 /// What objects that have no address are known by.
-pub(super) fn ids_of(lists: &[ObjectColumns], keys: &Keys, by_id: bool, n: usize) -> ObjectIds {
+pub(super) fn ids_of(lists: &[ObjectColumns], keys: &WalkKeys, by_id: bool, n: usize) -> ObjectIds {
     let mut ids = ObjectIds::default();
     if by_id {
         for (number, &(id, _)) in keys.ids.iter().enumerate() {
@@ -138,7 +138,7 @@ pub(super) fn ids_of(lists: &[ObjectColumns], keys: &Keys, by_id: bool, n: usize
 pub(super) fn references(
     path: &Path,
     lists: &[ObjectColumns],
-    keys: &Keys,
+    keys: &WalkKeys,
     n: usize,
     further: &[WalkReferenceRow],
     dangling: &mut u64,

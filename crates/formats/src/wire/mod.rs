@@ -5,6 +5,7 @@
 //! a walk are read when its state is asked for ([`state`]). What was not sampled has no identity and no site; nothing is
 //! guessed. [`save`] writes any series as a recording.
 
+mod join;
 mod keys;
 mod names;
 mod origins;
@@ -21,7 +22,8 @@ use crate::series::HeapSeries;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 
-pub use save::{Saved, save};
+pub use join::{are_recordings, join};
+pub use save::{SavedRecording, save};
 
 pub(crate) fn format() -> Box<dyn Format> {
     Box::new(WireFormat)

@@ -127,7 +127,7 @@ pub(super) struct Walked<'a> {
 }
 
 impl Walked<'_> {
-    /// Keys of sites and the sites, or origins: as much as is known.
+    /// WalkKeys of sites and the sites, or origins: as much as is known.
     pub(super) fn origins(self) -> (Vec<u32>, AHashMap<u32, AllocationSite>, Option<Origins>) {
         let Walked { scan, walk, provenance, n, origin_of, number_of, sample_of, ids } = self;
         let tables = &scan.streams[&walk.stream];

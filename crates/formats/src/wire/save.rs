@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Saved {
+pub struct SavedRecording {
     /// Walks.
     pub walks: usize,
     /// Objects of all walks.
@@ -42,7 +42,7 @@ const MOST_NAMES: usize = 1 << 24;
 ///
 /// # Errors
 /// When a state cannot be loaded, the file cannot be written, or the work was cancelled.
-pub fn save(series: &dyn HeapSeries, points: &[usize], output: &Path, progress: &Progress) -> Result<Saved> {
+pub fn save(series: &dyn HeapSeries, points: &[usize], output: &Path, progress: &Progress) -> Result<SavedRecording> {
     let io = |e| Error::io(output, e);
     let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
@@ -59,7 +59,7 @@ pub fn save(series: &dyn HeapSeries, points: &[usize], output: &Path, progress: 
         loaders: HashMap::new(),
         threads: HashMap::new(),
         origins: FxHashMap::default(),
-        saved: Saved::default(),
+        saved: SavedRecording::default(),
     };
     let first = points.iter().map(|&p| series.points()[p].millis).min().unwrap_or(0);
     let is_trace = series.recording().is_some();
@@ -126,7 +126,7 @@ struct Saver {
     loaders: HashMap<(Arc<str>, u32), u32>,
     threads: HashMap<(u32, Arc<str>), u32>,
     origins: FxHashMap<OriginKey, u32>,
-    saved: Saved,
+    saved: SavedRecording,
 }
 
 /// An origin by what it is written as.

@@ -269,7 +269,7 @@ impl StreamProgress {
 }
 
 /// Files of two recordings have nothing to do with each other.
-fn one_recording(files: &[(PartHeader, Input)]) -> Result<()> {
+pub(super) fn one_recording(files: &[(PartHeader, Input)]) -> Result<()> {
     for pair in files.windows(2) {
         let [(one, first), (other, second)] = pair else { continue };
         let what = if one.recording != other.recording {

@@ -67,6 +67,7 @@ analyses! {
     leak,
     heap,
     growth,
+    difference,
     collections,
     paths,
     cut,

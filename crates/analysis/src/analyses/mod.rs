@@ -71,6 +71,7 @@ analyses! {
     leak,
     heap,
     growth,
+    difference,
     collections,
     paths,
     cut,

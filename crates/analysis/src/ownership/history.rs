@@ -57,8 +57,8 @@ impl OwnerHistory {
         OwnerHistory { times: 1, ..OwnerHistory::default() }
     }
 
-    /// Adds the tree of a later time. Linear in its nodes.
-    pub fn add(&mut self, tree: &OwnerPlaces) {
+    /// Adds the tree of a later time. Linear in its nodes. Returns the place of each.
+    pub fn add(&mut self, tree: &OwnerPlaces) -> Vec<u32> {
         let empty = vec![Holding::default(); self.times];
         let mut place_of: Vec<u32> = Vec::with_capacity(tree.nodes().len());
         for place in &mut self.places {
@@ -88,6 +88,7 @@ impl OwnerHistory {
             }
             place_of.push(place);
         }
+        place_of
     }
 
     /// All places; the first is the heap. A place may come before the one above it has children of a later time, never

@@ -1,9 +1,11 @@
 //! What would be freed if references or GC roots were not there.
 
 use super::graph::root_objects;
+use super::order::WORDS;
 use super::{KeepGraph, KeepRules};
 use crate::error::Result;
 use crate::progress::Progress;
+use crate::sweep::Sweep;
 use crate::{BitSet, HeapState, ObjectId};
 use rustc_hash::FxHashMap;
 
@@ -62,9 +64,6 @@ impl CutSet {
     }
 }
 
-/// Objects looked at between two looks at whether somebody wants the work to end.
-const CHECKED: usize = 1 << 18;
-
 /// What some objects reach; `cut` gives, of objects of which references are cut, how many to which.
 fn reached<'c>(
     graph: &KeepGraph<'_>,
@@ -75,37 +74,40 @@ fn reached<'c>(
     let heap = graph.heap();
     let mut seen = BitSet::new(heap.object_count());
     let mut types_seen = vec![false; heap.types().len()];
-    let mut open: Vec<ObjectId> = roots.iter().copied().filter(|o| seen.insert(o.0)).collect();
-    let mut done = 0usize;
-    while let Some(o) = open.pop() {
-        done += 1;
-        if done.is_multiple_of(CHECKED) {
+    let mut open = Sweep::new(heap.object_count());
+    roots.iter().filter(|o| seen.insert(o.0)).for_each(|o| open.add(o.0));
+    let mut words = 0usize;
+    while let Some(word) = open.take() {
+        words += 1;
+        if words.is_multiple_of(WORDS) {
             progress.check()?;
-            progress.advance(CHECKED as u64);
+            progress.advance(64 * WORDS as u64);
         }
-        let mut reach = |target: ObjectId| {
-            if seen.insert(target.0) {
-                open.push(target);
+        for o in word.map(ObjectId) {
+            let mut reach = |target: ObjectId| {
+                if seen.insert(target.0) {
+                    open.add(target.0);
+                }
+            };
+            match cut(o) {
+                None => graph.kept(o, &mut reach),
+                Some(cut) => {
+                    let mut met: FxHashMap<ObjectId, u32> = FxHashMap::default();
+                    graph.kept(o, |target| {
+                        let met = met.entry(target).or_default();
+                        *met += 1;
+                        if *met > cut.get(&(o, target)).copied().unwrap_or(0) {
+                            reach(target);
+                        }
+                    });
+                }
             }
-        };
-        match cut(o) {
-            None => graph.kept(o, &mut reach),
-            Some(cut) => {
-                let mut met: FxHashMap<ObjectId, u32> = FxHashMap::default();
-                graph.kept(o, |target| {
-                    let met = met.entry(target).or_default();
-                    *met += 1;
-                    if *met > cut.get(&(o, target)).copied().unwrap_or(0) {
-                        reach(target);
-                    }
-                });
+            let of = heap.type_of(o);
+            if !std::mem::replace(&mut types_seen[of.0 as usize], true)
+                && let Some(class) = heap.mirror_of(of)
+            {
+                reach(class);
             }
-        }
-        let of = heap.type_of(o);
-        if !std::mem::replace(&mut types_seen[of.0 as usize], true)
-            && let Some(class) = heap.mirror_of(of)
-        {
-            reach(class);
         }
     }
     Ok(seen)

@@ -8,9 +8,10 @@
 mod closures;
 mod cut;
 mod dominators;
-mod few;
 mod graph;
+mod masks;
 mod order;
+mod passing;
 mod rules;
 mod selection;
 mod sets;

@@ -2,13 +2,14 @@
 
 use super::objects::{Largest, address_text, group, history, object, text_cell, type_name};
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use crate::group::Reads;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{Amount, Source, Unit};
 use memory_city_formats::values::{
     DetailLimits, FieldValue, HeapValues, ObjectContents, ObjectDetails, ReferencePlace, TextLimits, ValueKind,
 };
 use memory_city_heap::error::Result;
-use memory_city_heap::ownership::KeepRules;
+use memory_city_heap::ownership::{KeepRules, KeptBy, Strengths};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId};
 use std::sync::Arc;
@@ -178,6 +179,16 @@ fn list(
     });
     let rows: Vec<Row> = rows.collect();
     notes.insert(0, format!("{} objects, {}.", count_text(amount.objects), bytes_text(amount.bytes)));
+    if !heap.referents().all().is_empty() && Reads::known_of(heap).contains(Reads::ROOTS) {
+        let strengths = Strengths::new(heap, progress)?;
+        let amounts = strengths.amounts(heap, set.objects.iter().map(ObjectId));
+        for by in [KeptBy::Soft, KeptBy::Weak] {
+            let Amount { objects, bytes } = amounts[by as usize];
+            if objects > 0 {
+                notes.push(format!("{}: {} of them, {}.", by.title(), count_text(objects), bytes_text(bytes)));
+            }
+        }
+    }
     let left = amount.objects - rows.len() as u64;
     let title = format!("Objects of {}", document.timeline().path_label(node));
     let header = TableHeader { id: "objects".into(), title, columns, ..TableHeader::default() };
@@ -260,6 +271,11 @@ impl OneObject {
             vec![format!("{} at {}, {}{said}", type_name(heap, o), address_text(heap, o), bytes_text(heap.size_of(o)))];
         if !heap.is_reachable(o) {
             notes.push("No GC root reaches it: it is garbage, or waits for its finalizer.".to_owned());
+        } else if !heap.referents().all().is_empty() {
+            let by = Strengths::new(heap, progress)?.of(o);
+            if by != KeptBy::Strong {
+                notes.push(format!("Kept by: {}.", by.title()));
+            }
         }
         if self.values.is_none() {
             notes.push(

@@ -69,6 +69,7 @@ analyses! {
     cut,
     biggest,
     dominators,
+    kept_by,
     inspect,
     containers,
     duplicate_strings,

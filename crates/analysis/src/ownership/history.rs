@@ -1,6 +1,6 @@
 //! Trees of owners over time, matched by names.
 
-use super::OwnerTree;
+use super::{OwnerNode, OwnerTree};
 use memory_city_heap::{Amount, ObjectId};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -59,14 +59,19 @@ impl OwnerHistory {
 
     /// Adds the tree of a later time. Linear in its nodes.
     pub fn add(&mut self, tree: &OwnerTree) {
+        self.add_nodes(tree.nodes(), tree.too_deep());
+    }
+
+    /// As [`OwnerHistory::add`], of the [nodes](OwnerTree::nodes) of a tree alone, which are small.
+    pub fn add_nodes(&mut self, nodes: &[OwnerNode], too_deep: u64) {
         let empty = vec![Holding::default(); self.times];
-        let mut place_of: Vec<u32> = Vec::with_capacity(tree.nodes().len());
+        let mut place_of: Vec<u32> = Vec::with_capacity(nodes.len());
         for place in &mut self.places {
             place.held.push(Holding::default());
         }
         self.times += 1;
-        self.too_deep = self.too_deep.max(tree.too_deep());
-        for (n, node) in tree.nodes().iter().enumerate() {
+        self.too_deep = self.too_deep.max(too_deep);
+        for (n, node) in nodes.iter().enumerate() {
             let holding = Holding { own: node.own, total: node.total, heads: node.heads, largest: node.largest };
             let place = match (n, self.places.is_empty()) {
                 (0, false) => 0,

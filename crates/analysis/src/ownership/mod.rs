@@ -8,6 +8,7 @@
 //! | `owner` | the owner of every object of a heap state, as a tree of names |
 //! | `shared` | who keeps together what no object owns alone |
 //! | `history` | such trees over time, matched by names |
+//! | `course` | how what a place holds went over time: again and again, or once |
 //! | `accumulation` | where a heap grows, and into what |
 //! | `holders` | sets of objects by name: what they retain, and where they are |
 //! | `filling` | how many elements a collection has |
@@ -27,6 +28,7 @@ mod accumulation;
 mod accumulation_tests;
 pub(crate) mod anchors;
 pub mod chain;
+mod course;
 pub(crate) mod fields;
 mod filling;
 mod folding;
@@ -46,7 +48,9 @@ mod shared;
 mod tests;
 
 pub(crate) use accumulation::ends;
-pub use accumulation::{Accumulation, AccumulationRules, Elements, accumulations};
+pub use accumulation::{Accumulation, AccumulationRules, Elements, accumulations, filled_once};
+pub use course::Course;
+pub(crate) use course::filled_between;
 pub use filling::Filled;
 pub(crate) use filling::has_elements;
 pub use history::{Holding, OwnerHistory, PlaceOverTime};

@@ -1,6 +1,6 @@
 //! Who keeps what alive: what a reference keeps ([`KeepRules`]), the graph that follows ([`KeepGraph`]), which object alone
 //! owns which ([`Dominators`]), what groups of objects reach and retain ([`GroupClosures`]) and what any set of objects does
-//! ([`ObjectClosures`]), the shortest way to each object ([`ShortestPaths`]), and what goes when something is cut ([`CutSet`]).
+//! ([`ObjectClosures`]), how strongly ([`Strengths`]), the shortest way to each object ([`ShortestPaths`]), and what goes when something is cut ([`CutSet`]).
 //!
 //! Groups are numbers here; nothing knows names and trees.
 
@@ -14,6 +14,7 @@ mod rules;
 mod selection;
 mod sets;
 mod shortest;
+mod strengths;
 #[cfg(test)]
 mod tests;
 mod unrecorded;
@@ -25,3 +26,4 @@ pub use graph::KeepGraph;
 pub use rules::KeepRules;
 pub use selection::{ObjectClosure, ObjectClosures};
 pub use shortest::ShortestPaths;
+pub use strengths::{KeptBy, Strengths};

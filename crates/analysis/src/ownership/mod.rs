@@ -46,6 +46,8 @@ pub(crate) mod roots;
 mod shared;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wide_tests;
 
 pub(crate) use accumulation::ends;
 pub use accumulation::{Accumulation, AccumulationRules, Elements, accumulations, filled_once};

@@ -3,8 +3,8 @@
 use super::closures::Limits;
 use super::sets::SetLimits;
 use super::{
-    CutSet, Dominators, GroupAmounts, GroupClosures, KeepGraph, KeepRules, ObjectClosures, ObjectGroups, ShortestPaths,
-    unrecorded,
+    CutSet, Dominators, GroupAmounts, GroupClosures, KeepGraph, KeepRules, KeptBy, ObjectClosures, ObjectGroups,
+    ShortestPaths, Strengths, unrecorded,
 };
 use crate::progress::Progress;
 use crate::{Amount, BitSet, HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, Strength, TypeId, TypeKind};
@@ -181,6 +181,33 @@ proptest! {
                 prop_assert_eq!(owned, []);
             }
         }
+    }
+
+    /// The strongest way is that of the strictest rules under which there is one.
+    #[test]
+    fn each_object_is_kept_by_the_strongest_way(plan in plans()) {
+        let heap = plan.heap();
+        let strengths = Strengths::new(&heap, &Progress::new()).expect("not cancelled");
+        let rules = |soft, weak| KeepRules { soft, weak, ..KeepRules::default() };
+        // The types of a plan are those of the bootstrap loader, which the VM holds.
+        let classes = heap.types().iter().enumerate().filter_map(|(t, _)| Some(heap.mirror_of(TypeId(t as u32))?.0));
+        let roots: Vec<u32> = plan.roots.iter().copied().chain(classes).collect();
+        let [strong, soft, weak] = [(false, false), (true, false), (true, true)]
+            .map(|(s, w)| plan.closure(&heap, rules(s, w), roots.clone(), &HashSet::new(), true));
+        for o in 0..plan.objects {
+            let expected = match () {
+                () if strong.contains(&o) => KeptBy::Strong,
+                () if soft.contains(&o) => KeptBy::Soft,
+                () if weak.contains(&o) => KeptBy::Weak,
+                () => KeptBy::Nothing,
+            };
+            prop_assert_eq!(strengths.of(ObjectId(o)), expected, "{}", o);
+        }
+        let amounts = strengths.amounts(&heap, heap.objects());
+        let mut all = Amount::default();
+        amounts.iter().for_each(|&a| all += a);
+        prop_assert_eq!(all, amount(&heap, 0..plan.objects));
+        prop_assert_eq!(amounts[0], amount(&heap, strong));
     }
 
     #[test]

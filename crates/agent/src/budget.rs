@@ -50,15 +50,6 @@ impl Budget {
     }
 }
 
-/// How many objects of its size a sample stands for: one over the probability that such an object is sampled when bytes are
-/// drawn at exponentially distributed distances of `interval` on average.
-pub(crate) fn weight(size: u64, interval: u32) -> f64 {
-    if interval == 0 || size == 0 {
-        return 1.0;
-    }
-    1.0 / -(-(size as f64) / f64::from(interval)).exp_m1()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,19 +76,12 @@ mod tests {
             prop_assert!(share <= 0.022, "{share}");
             prop_assert!(share >= most.min(0.02) * 0.9, "{share} of {most}");
         }
-
-        #[test]
-        fn weights_make_expected_counts_right(size in 16u64..1_000_000, interval in 1u32..(64 << 20)) {
-            let probability = 1.0 - (-(size as f64) / f64::from(interval)).exp();
-            prop_assert!((weight(size, interval) * probability - 1.0).abs() < 1e-5);
-        }
     }
 
     #[test]
-    fn every_allocation_stands_for_itself() {
+    fn what_is_set_stays() {
         let mut budget = Budget::new(SamplingMode::All);
         assert_eq!((budget.interval(), budget.adjust(1 << 40, 1)), (0, 0));
-        assert_eq!(weight(16, 0), 1.0);
         assert_eq!(Budget::new(SamplingMode::Every(4096)).adjust(1 << 40, 1), 4096);
     }
 }

@@ -78,8 +78,9 @@ impl RecorderLock {
 pub struct WalkNote {
     /// The walk's number, from 1.
     pub number: u64,
-    /// When it began and ended, nanoseconds since the recording began.
+    /// When it began, nanoseconds since the recording began.
     pub start: u64,
+    /// When it ended.
     pub end: u64,
     /// How many collections had ended before.
     pub gcs: u64,
@@ -138,20 +139,29 @@ impl WalkNote {
 /// How it goes, in one small file that is written in place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentStatus {
+    /// The program's process.
     pub pid: u32,
-    /// Samples taken, followed now, deaths seen, not followed any more for want of room, lost.
+    /// Samples taken.
     pub samples: u64,
+    /// Samples that are followed now.
     pub live: u64,
+    /// Followed samples whose objects are gone.
     pub deaths: u64,
+    /// Samples that are not followed, for want of room.
     pub thinned: u64,
+    /// Samples that were lost.
     pub lost: u64,
+    /// Garbage collections.
     pub collections: u64,
+    /// Walks.
     pub walks: u64,
-    /// Time in which the program stood still for walks; the last of them; microseconds.
+    /// How long the program stood still for walks, microseconds.
     pub pauses: u64,
+    /// For the last one.
     pub last_pause: u64,
-    /// Time that sampling took in the program's threads, and the recorder's own thread; microseconds.
+    /// Time that samples took in the program's threads, microseconds.
     pub sampling: u64,
+    /// Time of a core that the recorder's own thread took, microseconds.
     pub own: u64,
     /// Since the recording began, microseconds.
     pub elapsed: u64,

@@ -154,9 +154,7 @@ functions! {
         thread: jobject, start: jint, most: jint, frames: *mut FrameInfo, count: *mut jint
     );
     SetEventCallbacks @ 122 as set_callbacks(callbacks: *const EventCallbacks, size: jint);
-    DisposeEnvironment @ 127 as dispose();
     GetSystemProperty @ 131 as system_property(name: *const c_char, value: *mut *mut c_char);
-    GetPhase @ 133 as phase(phase: *mut jint);
     AddCapabilities @ 142 as add_capabilities(wanted: *const Capabilities);
     SetHeapSamplingInterval @ 156 as set_interval(bytes: jint);
 }

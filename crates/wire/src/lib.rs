@@ -56,6 +56,8 @@ mod names;
 mod objects;
 mod retire;
 mod rows;
+#[cfg(test)]
+mod tests;
 mod varint;
 mod walk;
 mod writer;

@@ -41,6 +41,27 @@ pub trait TraceRow: Sized + Clone + Default + private::Rows {
 
     #[doc(hidden)]
     fn decode(payload: &private::Parts<'_>) -> Result<Decoded<Self>, String>;
+
+    #[cfg(test)]
+    #[doc(hidden)]
+    fn draw(draws: &mut Draws) -> Self;
+}
+
+/// Numbers for tests that fill any row.
+#[cfg(test)]
+pub struct Draws(pub(crate) u64);
+
+#[cfg(test)]
+impl Draws {
+    /// A number of few bits more often than of many.
+    pub(crate) fn number(&mut self) -> u64 {
+        let mut next = || {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            self.0 ^ self.0 >> 29
+        };
+        let bits = next() % 64;
+        next() >> bits
+    }
 }
 
 /// Only the rows of this crate are rows.
@@ -59,6 +80,9 @@ trait FieldValue: Sized {
     fn heft(&self) -> usize {
         10
     }
+
+    #[cfg(test)]
+    fn draw(draws: &mut Draws) -> Self;
 }
 
 impl FieldValue for u64 {
@@ -70,6 +94,11 @@ impl FieldValue for u64 {
     #[inline]
     fn take(column: &mut ColumnReader<'_>) -> Result<Self, String> {
         column.number()
+    }
+
+    #[cfg(test)]
+    fn draw(draws: &mut Draws) -> Self {
+        draws.number()
     }
 }
 
@@ -83,6 +112,11 @@ impl FieldValue for u32 {
     fn take(column: &mut ColumnReader<'_>) -> Result<Self, String> {
         column.small()
     }
+
+    #[cfg(test)]
+    fn draw(draws: &mut Draws) -> Self {
+        draws.number() as u32
+    }
 }
 
 impl FieldValue for bool {
@@ -92,6 +126,11 @@ impl FieldValue for bool {
 
     fn take(column: &mut ColumnReader<'_>) -> Result<Self, String> {
         Ok(column.number()? != 0)
+    }
+
+    #[cfg(test)]
+    fn draw(draws: &mut Draws) -> Self {
+        draws.number() % 2 == 1
     }
 }
 
@@ -103,6 +142,11 @@ impl FieldValue for Option<u64> {
 
     fn take(column: &mut ColumnReader<'_>) -> Result<Self, String> {
         Ok(column.number()?.checked_sub(1))
+    }
+
+    #[cfg(test)]
+    fn draw(draws: &mut Draws) -> Self {
+        Some(draws.number()).filter(|v| v % 3 != 0 && *v != u64::MAX)
     }
 }
 
@@ -119,6 +163,11 @@ impl FieldValue for Option<u32> {
             }
         }
     }
+
+    #[cfg(test)]
+    fn draw(draws: &mut Draws) -> Self {
+        Some(draws.number() as u32).filter(|v| v % 3 != 0)
+    }
 }
 
 impl FieldValue for String {
@@ -133,6 +182,12 @@ impl FieldValue for String {
     fn heft(&self) -> usize {
         self.len().min(crate::columns::LONGEST_TEXT) + 3
     }
+
+    #[cfg(test)]
+    fn draw(draws: &mut Draws) -> Self {
+        let length = draws.number() % 20;
+        (0..length).filter_map(|_| char::from_u32(draws.number() as u32 % 0x300)).collect()
+    }
 }
 
 impl FieldValue for Vec<u64> {
@@ -146,6 +201,12 @@ impl FieldValue for Vec<u64> {
 
     fn heft(&self) -> usize {
         10 * self.len() + 10
+    }
+
+    #[cfg(test)]
+    fn draw(draws: &mut Draws) -> Self {
+        let length = draws.number() % 20;
+        (0..length).map(|_| draws.number()).collect()
     }
 }
 
@@ -182,6 +243,11 @@ macro_rules! choices {
                     _ => $name::default(),
                 })
             }
+
+            #[cfg(test)]
+            fn draw(draws: &mut crate::rows::Draws) -> Self {
+                $name::ALL[draws.number() as usize % $name::ALL.len()]
+            }
         }
     };
 }
@@ -216,6 +282,11 @@ macro_rules! row {
                 let mut rows = vec![<$name>::default(); payload.rows];
                 $(crate::rows::take_column(payload, $id, &mut rows, |row| &mut row.$field)?;)+
                 Ok(crate::rows::Decoded { rows, unknown_columns: payload.unknown(&[$($id),+]) })
+            }
+
+            #[cfg(test)]
+            fn draw(draws: &mut crate::rows::Draws) -> Self {
+                $name { $($field: crate::rows::FieldValue::draw(draws)),+ }
             }
         }
     };

@@ -1,8 +1,5 @@
 //! Numbers in as few bytes as they need: seven bits a byte, lowest first, the top bit set in all but the last.
 
-/// The most bytes of a number.
-pub(crate) const LONGEST: usize = 10;
-
 /// Appends a number.
 #[inline]
 pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
@@ -72,7 +69,7 @@ mod tests {
             let mut rest = &bytes[..];
             let before = rest.len();
             match take(&mut rest) {
-                Some(_) => prop_assert!((1..=LONGEST).contains(&(before - rest.len()))),
+                Some(_) => prop_assert!((1..=10).contains(&(before - rest.len()))),
                 None => prop_assert_eq!(rest.len(), before),
             }
         }

@@ -86,6 +86,8 @@ row! {
         interval: u64 = 9 Delta,
         /// Where: a frame; none where the VM gave no stack.
         stack: Option<u32> = 10 Plain,
+        /// How many collections had begun before: the number of the first one after it.
+        gcs: u32 = 11 Delta,
     }
 }
 

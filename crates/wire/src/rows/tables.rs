@@ -61,7 +61,7 @@ row! {
     MethodRow in METHODS {
         /// Its number.
         id: u32 = 1 Delta,
-        /// The class that declares it, in source form: a string.
+        /// The class that declares it, in source form: a string. Where that is empty, the name is all that is known of the frame.
         class: u32 = 2 Delta,
         /// Its name: a string.
         name: u32 = 3 Delta,
@@ -89,6 +89,8 @@ row! {
         line: Option<u32> = 5 Plain,
         /// Whether callers beyond this one were left out, because stacks were recorded up to a depth.
         cut: bool = 6 Plain,
+        /// Whether it is a native method.
+        native: bool = 7 Plain,
     }
 }
 

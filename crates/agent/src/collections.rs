@@ -91,8 +91,7 @@ impl CollectionLog {
     /// Waits until something wakes, or the time is over.
     pub(crate) fn wait(&self, most: std::time::Duration) {
         let until = Instant::now() + most;
-        let mut wanted =
-            libc::pollfd { fd: self.wake.load(Ordering::Relaxed), events: libc::POLLIN, revents: 0 };
+        let mut wanted = libc::pollfd { fd: self.wake.load(Ordering::Relaxed), events: libc::POLLIN, revents: 0 };
         let left = until.saturating_duration_since(Instant::now()).as_millis() as i32;
         // SAFETY: one structure of ours, and eight bytes of ours to read into.
         unsafe {

@@ -20,11 +20,25 @@ pub(crate) struct MethodFacts {
 /// A name that later events use by its number. Numbers count from 1 in each table; 0 is "not known".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Definition {
-    Thread { id: u32, name: String },
-    Class { id: u32, signature: String },
-    Method { id: u32, facts: MethodFacts },
+    Thread {
+        id: u32,
+        name: String,
+    },
+    Class {
+        id: u32,
+        signature: String,
+    },
+    Method {
+        id: u32,
+        facts: MethodFacts,
+    },
     /// A call: `parent` is the caller's node, 0 where the stack begins; `location` the place in the bytecode, -1 in native code.
-    Frame { id: u32, parent: u32, method: u32, location: i32 },
+    Frame {
+        id: u32,
+        parent: u32,
+        method: u32,
+        location: i32,
+    },
 }
 
 /// A sampled allocation.
@@ -99,8 +113,17 @@ mod tests {
     #[test]
     fn what_finds_no_room_is_counted_and_definitions_find_room() {
         let queue = EventQueue::default();
-        let sample =
-            SampleFacts { at: 0, id: 1, thread: 0, sequence: 0, class: 0, size: 16, interval: 1, stack: 0, followed: false };
+        let sample = SampleFacts {
+            at: 0,
+            id: 1,
+            thread: 0,
+            sequence: 0,
+            class: 0,
+            size: 16,
+            interval: 1,
+            stack: 0,
+            followed: false,
+        };
         let fitted = (0..MOST + 7).filter(|_| queue.sample(sample)).count();
         queue.define([Definition::Class { id: 1, signature: "[I".into() }]);
         let (events, lost) = queue.take();

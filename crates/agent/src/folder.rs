@@ -204,7 +204,20 @@ macro_rules! status_fields {
 }
 
 status_fields!(
-    pid, samples, live, deaths, thinned, lost, collections, walks, pauses, last_pause, sampling, own, elapsed, interval,
+    pid,
+    samples,
+    live,
+    deaths,
+    thinned,
+    lost,
+    collections,
+    walks,
+    pauses,
+    last_pause,
+    sampling,
+    own,
+    elapsed,
+    interval,
     size
 );
 
@@ -242,7 +255,8 @@ mod tests {
         let text = std::fs::read_to_string(WalkNote::file(folder.path(), 3)).expect("the note");
         assert_eq!(WalkNote::parse(&text), Some(note));
         assert_eq!(WalkNote::parse("walk 1 2"), None);
-        let status = AgentStatus { pid: 7, samples: 12, size: 99, ended: "the disk\nis full".into(), ..Default::default() };
+        let status =
+            AgentStatus { pid: 7, samples: 12, size: 99, ended: "the disk\nis full".into(), ..Default::default() };
         status.write(folder.path()).expect("written");
         let expected = AgentStatus { ended: "the disk is full".into(), ..status };
         assert_eq!(AgentStatus::read(folder.path()), Some(expected));

@@ -93,9 +93,8 @@ impl AgentOptions {
             SamplingMode::Every(bytes) => write!(text, ",interval={bytes}"),
             SamplingMode::All => write!(text, ",every-allocation"),
         };
-        let written = written.and_then(|()| {
-            write!(text, ",walks={},max-size={},followed={}", self.walks, self.max_size, self.followed)
-        });
+        let written = written
+            .and_then(|()| write!(text, ",walks={},max-size={},followed={}", self.walks, self.max_size, self.followed));
         debug_assert!(written.is_ok());
         if self.attached {
             text.push_str(",attached");
@@ -147,9 +146,13 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        for (text, named) in
-            [("folder=", "folder"), ("budget=x", "budget"), ("fodler=a", "fodler"), ("folder=a%0", "%"), ("walks=-1", "walks")]
-        {
+        for (text, named) in [
+            ("folder=", "folder"),
+            ("budget=x", "budget"),
+            ("fodler=a", "fodler"),
+            ("folder=a%0", "%"),
+            ("walks=-1", "walks"),
+        ] {
             assert!(AgentOptions::parse(text).expect_err(text).contains(named), "{text}");
         }
         assert_eq!(AgentOptions::parse("").expect("defaults"), AgentOptions::default());

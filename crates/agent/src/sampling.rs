@@ -56,7 +56,14 @@ pub(crate) fn is_ours() -> bool {
 ///
 /// # Safety
 /// Within the event's callback, with its arguments.
-pub(crate) unsafe fn sampled(recording: &Recording, jvmti: &mut JvmtiEnv, jni: Jni, object: jobject, class: jclass, size: u64) {
+pub(crate) unsafe fn sampled(
+    recording: &Recording,
+    jvmti: &mut JvmtiEnv,
+    jni: Jni,
+    object: jobject,
+    class: jclass,
+    size: u64,
+) {
     let _ = OURS.try_with(|ours| ours.set(true));
     let begun = recording.now();
     // SAFETY: as the caller's.

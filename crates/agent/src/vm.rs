@@ -21,8 +21,11 @@ impl Vm {
     /// This thread as one of the VM's, for as long as it lives. A daemon: the program ends without it.
     pub(crate) fn attach(self, name: &str) -> Option<AttachedThread> {
         let name = CString::new(name).ok()?;
-        let mut arguments =
-            jni_sys::JavaVMAttachArgs { version: jni_sys::JNI_VERSION_1_6, name: name.as_ptr().cast_mut(), group: std::ptr::null_mut() };
+        let mut arguments = jni_sys::JavaVMAttachArgs {
+            version: jni_sys::JNI_VERSION_1_6,
+            name: name.as_ptr().cast_mut(),
+            group: std::ptr::null_mut(),
+        };
         let mut env: *mut c_void = std::ptr::null_mut();
         // SAFETY: the VM runs; the arguments live for the call.
         let result = unsafe {
@@ -152,8 +155,7 @@ impl Jni {
                 return Err("this Java has no HotSpotDiagnostic");
             }
             let make = (jni.GetMethodID)(self.0, class, c"<init>".as_ptr(), c"()V".as_ptr());
-            let dump =
-                (jni.GetMethodID)(self.0, class, c"dumpHeap0".as_ptr(), c"(Ljava/lang/String;Z)V".as_ptr());
+            let dump = (jni.GetMethodID)(self.0, class, c"dumpHeap0".as_ptr(), c"(Ljava/lang/String;Z)V".as_ptr());
             if self.threw() || make.is_null() || dump.is_null() {
                 return Err("this Java's HotSpotDiagnostic has no dumpHeap0(String, boolean)");
             }

@@ -44,7 +44,8 @@ impl WalkSchedule {
 
     /// Whether there may be one at the end: the first, or one for which there is time.
     pub(crate) fn may_be_last(&self, now: u64) -> bool {
-        self.every > 0 && (self.walks == 0 || now >= self.next.min(self.last_end().saturating_add(DUTY * self.last_pause)))
+        self.every > 0
+            && (self.walks == 0 || now >= self.next.min(self.last_end().saturating_add(DUTY * self.last_pause)))
     }
 
     fn last_end(&self) -> u64 {
@@ -104,7 +105,8 @@ pub(crate) unsafe fn walk(
         return WalkOutcome::Never("no walks: the name of the folder is no UTF-8".into());
     };
     // SAFETY: the caller's.
-    let kept: Vec<_> = followed.iter().filter_map(|(sample, weak)| Some((*sample, unsafe { jni.keep(*weak) }?))).collect();
+    let kept: Vec<_> =
+        followed.iter().filter_map(|(sample, weak)| Some((*sample, unsafe { jni.keep(*weak) }?))).collect();
     let start = recording.now();
     let dumped = jni.dump_heap(path);
     let end = recording.now();
@@ -159,7 +161,6 @@ fn free_space(folder: &Path) -> Option<u64> {
         Some(facts.f_bavail.saturating_mul(facts.f_frsize))
     }
 }
-
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,7 @@ use crate::budget::Budget;
 use crate::collections::COLLECTIONS;
 use crate::folder::{AgentStatus, CLAIM, RecorderLock, STATUS, WALKS};
 use crate::live::Followed;
+use crate::log;
 use crate::options::SamplingMode;
 use crate::perfdata::{PerfData, perf_files};
 use crate::recording::{Recording, give_up};
@@ -12,7 +13,6 @@ use crate::sampling::this_thread_is_ours;
 use crate::sink::Sink;
 use crate::vm::Jni;
 use crate::walk::{WalkOutcome, WalkSchedule, remove_leftovers, walk};
-use crate::log;
 use memory_city_wire::{ChunkKind, CollectionKind, GcRow, GcScope, LossReason, WireError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -305,8 +305,7 @@ impl<'a> Worker<'a> {
         let collections = self.collections + self.collections_lost;
         let heap = self.machine.read().and_then(|data| used(&data));
         // SAFETY: only this thread forgets references, and none before they are back.
-        let outcome =
-            unsafe { walk(self.recording, &mut self.schedule, self.jni, &followed, collections, heap) };
+        let outcome = unsafe { walk(self.recording, &mut self.schedule, self.jni, &followed, collections, heap) };
         self.recording.live.put_back(followed, 0);
         let now = self.recording.now();
         if let WalkOutcome::Never(why) = outcome {

@@ -27,7 +27,11 @@ fn what_is_declared_stands_at_these_places_in_every_installed_header() {
             assert!(lines[at - 1].starts_with(&format!("/*   {position} :")), "{name}: {}", lines[at - 1]);
         }
         for (name, number) in EVENTS {
-            assert!(lines.contains(&format!("JVMTI_EVENT_{name} = {number},").as_str()), "{name} in {}", header.display());
+            assert!(
+                lines.contains(&format!("JVMTI_EVENT_{name} = {number},").as_str()),
+                "{name} in {}",
+                header.display()
+            );
         }
         let capabilities: Vec<&str> = lines
             .iter()

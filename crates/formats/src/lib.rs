@@ -63,6 +63,7 @@ pub mod replay;
 mod series;
 pub mod spaces;
 pub mod values;
+pub mod walks;
 
 pub use answers::{AnswerKey, DumpStamp};
 pub use event::GcKind;

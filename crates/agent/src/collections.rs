@@ -102,6 +102,11 @@ impl CollectionLog {
         }
     }
 
+    /// How many collections have begun by now.
+    pub(crate) fn started(&self) -> u64 {
+        self.started.load(Ordering::Relaxed)
+    }
+
     /// How many collections have ended by now.
     pub(crate) fn ended(&self) -> u64 {
         self.ended.load(Ordering::Acquire)

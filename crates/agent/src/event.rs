@@ -53,6 +53,8 @@ pub(crate) struct SampleFacts {
     pub(crate) sequence: u64,
     pub(crate) class: u32,
     pub(crate) size: u64,
+    /// Collections that had begun before, of this recording.
+    pub(crate) collections: u32,
     /// The interval it was drawn with.
     pub(crate) interval: u32,
     /// The innermost frame.

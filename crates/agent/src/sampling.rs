@@ -1,6 +1,7 @@
 //! A sampled allocation: what is done in the thread of the program, as little as possible.
 
 use crate::budget::DEAREST;
+use crate::collections::COLLECTIONS;
 use crate::event::{Definition, MethodFacts, SampleFacts};
 use crate::jvmti::{FrameInfo, JvmtiEnv, LineEntry, ThreadInfo};
 use crate::recording::Recording;
@@ -129,6 +130,7 @@ unsafe fn take(
         sequence: slot.sequence,
         class,
         size,
+        collections: COLLECTIONS.started().saturating_sub(recording.collections_before) as u32,
         interval: slot.drawn,
         stack,
         followed: weak.is_some(),

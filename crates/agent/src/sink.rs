@@ -176,5 +176,6 @@ fn row(sample: &SampleFacts) -> SampleRow {
         weight: weight(sample.size, interval),
         interval,
         stack: (sample.stack != 0).then_some(sample.stack),
+        gcs: sample.collections,
     }
 }

@@ -10,6 +10,8 @@ mod output;
 mod page;
 #[cfg(feature = "viewer")]
 mod picture;
+#[cfg(target_os = "linux")]
+mod recorder;
 mod report;
 mod scripts;
 
@@ -82,6 +84,18 @@ enum Command {
     Serve(live::ServeArgs),
     /// Send what can be opened to a city that listens (`serve`, or `open --listen`)
     Push(live::PushArgs),
+    /// Start a Java program and record where it allocates what stays: command behind --
+    #[cfg(target_os = "linux")]
+    Record(recorder::record::RecordArgs),
+    /// Record a Java program that runs, and leave it as it was
+    #[cfg(target_os = "linux")]
+    Attach(recorder::attach::AttachArgs),
+    /// Watch a Java program that runs by class histograms, without loading anything into it
+    #[cfg(target_os = "linux")]
+    Watch(recorder::watch::WatchArgs),
+    /// List the Java programs that run
+    #[cfg(target_os = "linux")]
+    Jvms(recorder::jvms::JvmsArgs),
 }
 
 #[derive(Args)]
@@ -164,6 +178,14 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Page(args)) => page::page(args),
         Some(Command::Serve(args)) => live::serve(&args),
         Some(Command::Push(args)) => live::push(args),
+        #[cfg(target_os = "linux")]
+        Some(Command::Record(args)) => recorder::record::record(args),
+        #[cfg(target_os = "linux")]
+        Some(Command::Attach(args)) => recorder::attach::attach(args),
+        #[cfg(target_os = "linux")]
+        Some(Command::Watch(args)) => recorder::watch::watch(&args),
+        #[cfg(target_os = "linux")]
+        Some(Command::Jvms(args)) => recorder::jvms::jvms(&args),
         #[cfg(feature = "viewer")]
         Some(Command::Render(args)) => picture::render(args),
         #[cfg(feature = "viewer")]

@@ -4,5 +4,6 @@
 //! it is): heap, wire, formats, analysis, views, live. This package is the application that stands on them: the command
 //! line (in the binary) and, with the feature `viewer`, the window. Nothing but `viewer` knows Bevy.
 
+pub mod config;
 #[cfg(feature = "viewer")]
 pub mod viewer;

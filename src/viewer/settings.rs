@@ -47,6 +47,8 @@ pub struct Settings {
     pub interval: f32,
     /// Id of the grouping, or [`AUTO`].
     pub grouping: String,
+    /// Counts how often something changed that the grouping is made of: a script, the program's own packages.
+    pub definitions: u64,
     /// Objects that no root reaches are shown too.
     pub include_unreachable: bool,
     /// Traces: the start of every GC is a point in time too.
@@ -75,6 +77,7 @@ impl Default for Settings {
             animation: 0.35,
             interval: 0.5,
             grouping: AUTO.to_owned(),
+            definitions: 0,
             include_unreachable: false,
             gc_starts: false,
         }
@@ -85,6 +88,13 @@ impl Settings {
     /// The part of the settings that trees depend on, beside the grouping.
     pub fn group_options(&self) -> GroupOptions {
         GroupOptions { include_unreachable: self.include_unreachable, gc_starts: self.gc_starts }
+    }
+
+    /// Takes from others what trees depend on.
+    pub fn take_trees_of(&mut self, made_with: &Settings) {
+        self.grouping.clone_from(&made_with.grouping);
+        self.definitions = made_with.definitions;
+        (self.include_unreachable, self.gc_starts) = (made_with.include_unreachable, made_with.gc_starts);
     }
 
     /// Chooses a metric of `timeline`, by name where others may have another one in its place.

@@ -47,7 +47,9 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
     ui.spacing_mut().slider_width = 120.0;
     egui::Grid::new("settings").num_columns(2).spacing([10.0, 6.0]).show(ui, |ui| {
         label(ui, "Group by");
-        grouping_box::show(ui, &mut settings.grouping, &open.source);
+        if grouping_box::show(ui, &mut settings.grouping, &open.source) {
+            actions.push(Action::Groupings);
+        }
         ui.end_row();
 
         label(ui, "Measure");

@@ -47,7 +47,7 @@ pub fn show(ui: &mut Ui, line: &mut ExpressionLine, tasks: &mut TaskPage, tools:
     ui.horizontal(|ui| {
         widgets::plain(ui, RichText::new("--grouping").monospace().color(theme::QUIET))
             .on_hover_text("The same expression as on the command line: memory-city report PATH --grouping '…'");
-        let buttons = 196.0;
+        let buttons = 168.0;
         let mut text = tools.draft.text().to_owned();
         // Tab takes the first proposal instead of leaving the field.
         if focused

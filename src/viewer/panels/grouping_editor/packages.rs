@@ -66,6 +66,12 @@ fn switched(list: &str, package: &str) -> String {
     all.join(", ")
 }
 
+/// What is taken for the program's own while nobody says otherwise, as a list.
+fn own(guessed: &[DomainGuess]) -> String {
+    let own = guessed.iter().filter(|guess| !guess.library).map(|guess| guess.package.as_str());
+    own.collect::<Vec<_>>().join(", ")
+}
+
 /// Draws it.
 pub fn show(ui: &mut Ui, desk: &mut PackageDesk, tools: &mut EditorTools<'_>) {
     desk.poll(tools);
@@ -89,7 +95,8 @@ pub fn show(ui: &mut Ui, desk: &mut PackageDesk, tools: &mut EditorTools<'_>) {
         ),
     );
     ui.add_space(6.0);
-    let mut text = desk.typed.clone().or_else(|| chosen.clone()).unwrap_or_default();
+    let guessed = || desk.guessed.as_ref().and_then(|guessed| guessed.as_ref().ok()).map(|all| own(all));
+    let mut text = desk.typed.clone().or_else(|| chosen.clone()).or_else(guessed).unwrap_or_default();
     let before = text.clone();
     let parsed = DomainPackages::parse(&text);
     ui.horizontal(|ui| {

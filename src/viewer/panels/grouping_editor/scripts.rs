@@ -383,12 +383,12 @@ fn outcome(ui: &mut Ui, open: &OpenScript, wrong: Option<&ScriptError>) {
         }
         (None, Some(Ok(meta))) => {
             let kind = match meta.cardinality {
-                Cardinality::Filter => "A filter",
-                Cardinality::Transformer => "Parts of objects",
-                _ => "A classifier",
+                Cardinality::Filter => "A filter".to_owned(),
+                Cardinality::Transformer => "Parts of objects, in a row of their own".to_owned(),
+                other => format!("A classifier of {}", other.title()),
             };
             let reads = if meta.reads.is_empty() { "nothing".to_owned() } else { meta.reads.names() };
-            let text = format!("{kind}: {}. It reads {reads}", meta.cardinality.title());
+            let text = format!("{kind}. It reads {reads}");
             widgets::lines(ui, small(text).color(theme::OUTGOING));
             let limits = ScriptLimits::default();
             let text = format!(

@@ -142,6 +142,9 @@ fn named(
             widgets::lines(ui, RichText::new(format!("Not for this input: {why}")).size(12.0).color(theme::WARNING));
         }
     });
+    if refused.is_some() {
+        return;
+    }
     let tip = format!("Groups the heap so. On the command line: --grouping {}", grouping.id);
     if response.on_hover_text(tip).clicked() {
         tools.group_by(&grouping.id);

@@ -27,7 +27,9 @@ pub struct CardLook {
 /// A card that can be clicked and dragged; buttons in it come first.
 pub fn card(ui: &mut Ui, id: egui::Id, look: CardLook, add: impl FnOnce(&mut Ui)) -> Response {
     let sense = if look.disabled { Sense::hover() } else { Sense::click_and_drag() };
-    let inner = ui.scope_builder(UiBuilder::new().id_salt(id).sense(sense), |ui| {
+    // Columns would justify the lines.
+    let layout = egui::Layout::top_down(egui::Align::Min);
+    let inner = ui.scope_builder(UiBuilder::new().id_salt(id).sense(sense).layout(layout), |ui| {
         let response = ui.response();
         let lit = response.hovered() && !look.disabled;
         let stroke = match () {

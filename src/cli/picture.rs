@@ -5,6 +5,7 @@ use super::{GroupingArgs, with_progress};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use memory_city::viewer::capture::{self, CameraView, Shot};
+use memory_city::viewer::kept_settings;
 use memory_city::viewer::live::ListenOptions;
 use memory_city::viewer::settings::Settings;
 use memory_city_heap::error::{Error, Result};
@@ -54,35 +55,42 @@ pub struct RenderArgs {
     look: LookArgs,
 }
 
+// What is not given is as it was in the window last (`open`), or as at a first start (`render`).
 #[derive(Args)]
 pub struct LookArgs {
     #[command(flatten)]
     grouped: GroupingArgs,
-    /// What areas, heights and growth are measured in: objects, bytes, a further metric of the input, or what is found for
-    /// it: retained, retained-objects, deep, deep-objects
-    #[arg(long, value_name = "NAME", default_value = "bytes")]
-    metric: String,
-    /// Areas proportional to the value, or to its square root
-    #[arg(long, value_enum, default_value = "sqrt")]
-    area: Area,
-    /// Children of each district that get a plot of their own; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 40)]
-    child_count: usize,
-    /// How many of the strongest growing buildings are opaque
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    solid: usize,
-    /// Opacity of all other buildings, percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 40, value_parser = clap::value_parser!(u8).range(0..=100))]
-    opacity: u8,
-    /// What colours tell
-    #[arg(long, value_name = "NAME", value_parser = modes(), default_value = colour::modes()[0].id)]
-    colour: String,
+    /// What areas and growth are measured in, and colours and heights where nothing else is said: objects, bytes, a further
+    /// metric of the input, or what is found for it: retained, retained-objects, deep, deep-objects [default: bytes]
+    #[arg(long, value_name = "NAME")]
+    metric: Option<String>,
+    /// Areas proportional to the value, or to its square root [default: sqrt]
+    #[arg(long, value_enum)]
+    area: Option<Area>,
+    /// Children of each district that get a plot of their own; 0 for all [default: 40]
+    #[arg(long, value_name = "N")]
+    child_count: Option<usize>,
+    /// How many of the strongest growing buildings are opaque [default: 10]
+    #[arg(long, value_name = "N")]
+    solid: Option<usize>,
+    /// Opacity of all other buildings, percent [default: 40]
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    opacity: Option<u8>,
+    /// What colours tell [default: growth]
+    #[arg(long, value_name = "NAME", value_parser = modes())]
+    colour: Option<String>,
+    /// What colours are measured in, as --metric; areas stay as they are
+    #[arg(long, value_name = "NAME")]
+    colour_metric: Option<String>,
     /// No colours: the same as --colour none
     #[arg(long)]
     no_colour: bool,
-    /// What heights tell
-    #[arg(long, value_name = "NAME", value_parser = rules(), default_value = height::rules()[0].id)]
-    height: String,
+    /// What heights tell [default: base]
+    #[arg(long, value_name = "NAME", value_parser = rules())]
+    height: Option<String>,
+    /// What heights are measured in, as --metric; areas stay as they are. Without --height: its amount
+    #[arg(long, value_name = "NAME")]
+    height_metric: Option<String>,
     /// No reference cones
     #[arg(long)]
     no_pointers: bool,
@@ -111,28 +119,50 @@ pub enum Area {
 }
 
 impl LookArgs {
-    pub fn settings(&self) -> Settings {
-        let default = Settings::default();
+    /// What was given, over `base`.
+    pub fn settings(&self, base: Settings) -> Settings {
         let mut settings = Settings {
-            area_mode: match self.area {
-                Area::Linear => AreaMode::Linear,
-                Area::Sqrt => AreaMode::Sqrt,
-            },
-            prune: self.child_count > 0,
-            child_count: if self.child_count > 0 { self.child_count } else { default.child_count },
-            solid_count: self.solid,
-            opacity: f32::from(self.opacity) / 100.0,
-            colour: if self.no_colour { "none".to_owned() } else { self.colour.clone() },
-            height: self.height.clone(),
-            show_pointers: !self.no_pointers,
-            labels: !self.no_labels,
-            shadows: !self.no_shadows,
+            solid_count: self.solid.unwrap_or(base.solid_count),
+            show_pointers: base.show_pointers && !self.no_pointers,
+            labels: base.labels && !self.no_labels,
+            shadows: base.shadows && !self.no_shadows,
             grouping: self.grouped.grouping.clone(),
             include_unreachable: self.grouped.unreachable,
             gc_starts: self.grouped.gc_starts,
-            ..default
+            ..base
         };
-        settings.set_metric_by_name(&self.metric);
+        if let Some(area) = self.area {
+            settings.area_mode = match area {
+                Area::Linear => AreaMode::Linear,
+                Area::Sqrt => AreaMode::Sqrt,
+            };
+        }
+        if let Some(count) = self.child_count {
+            settings.prune = count > 0;
+            if count > 0 {
+                settings.child_count = count;
+            }
+        }
+        if let Some(percent) = self.opacity {
+            settings.opacity = f32::from(percent) / 100.0;
+        }
+        let none = self.no_colour.then(|| "none".to_owned());
+        if let Some(mode) = none.or_else(|| self.colour.clone()) {
+            settings.colour = mode;
+        }
+        let amount = self.height_metric.as_ref().map(|_| "amount".to_owned());
+        if let Some(rule) = self.height.clone().or(amount) {
+            settings.height = rule;
+        }
+        if let Some(id) = &self.metric {
+            settings.set_metric_by_name(id);
+        }
+        if let Some(id) = &self.colour_metric {
+            settings.set_colour_metric(Some(id));
+        }
+        if let Some(id) = &self.height_metric {
+            settings.set_height_metric(Some(id));
+        }
         settings
     }
 }
@@ -166,7 +196,7 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
         time: args.time.map(|t| t as usize - 1),
         select: args.select,
         view: args.camera,
-        settings: args.look.settings(),
+        settings: args.look.settings(Settings::default()),
         panels: args.panels,
     };
     let adapter = with_progress(|progress| capture::render(&args.paths, &shot, &args.output, progress))?;
@@ -177,7 +207,7 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
 
 /// Opens the window with the bundled sample city.
 pub fn open_sample() -> Result<ExitCode> {
-    window(Vec::new(), Settings::default(), None)
+    window(Vec::new(), kept_settings::load(), None)
 }
 
 /// Opens the window.
@@ -185,7 +215,7 @@ pub fn open(args: OpenArgs) -> Result<ExitCode> {
     let listen = args.listen.as_deref().map(|address| -> Result<_> {
         Ok(ListenOptions { limits: args.rules.limits(), server: args.rules.options(address)? })
     });
-    window(args.paths, args.look.settings(), listen.transpose()?)
+    window(args.paths, args.look.settings(kept_settings::load()), listen.transpose()?)
 }
 
 fn window(paths: Vec<PathBuf>, settings: Settings, listen: Option<ListenOptions>) -> Result<ExitCode> {
@@ -205,4 +235,41 @@ fn window(paths: Vec<PathBuf>, settings: Settings, listen: Option<ListenOptions>
         bevy_exit if bevy_exit.is_success() => ExitCode::SUCCESS,
         _ => ExitCode::from(1),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Command, FromArgMatches};
+
+    fn settings(arguments: &[&str]) -> Settings {
+        let command = LookArgs::augment_args(Command::new("render"));
+        let all = ["render"].iter().chain(arguments);
+        let matches = command.try_get_matches_from(all).unwrap_or_else(|e| panic!("{e}"));
+        LookArgs::from_arg_matches(&matches).expect("arguments").settings(Settings::default())
+    }
+
+    #[test]
+    fn nothing_said_is_a_first_start() {
+        assert_eq!(settings(&[]), Settings::default());
+        let help = LookArgs::augment_args(Command::new("render")).render_long_help().to_string();
+        let default = Settings::default();
+        let percent = format!("[default: {}]", default.opacity * 100.0);
+        for text in [&default.colour, &default.height].map(|id| format!("[default: {id}]")).into_iter().chain([percent])
+        {
+            assert!(help.contains(&text), "{text}");
+        }
+    }
+
+    #[test]
+    fn areas_colours_and_heights_are_measured_apart() {
+        let wanted = settings(&["--metric", "objects", "--height-metric", "retained", "--colour-metric", "bytes"]);
+        let look = wanted.look();
+        assert_eq!((look.height.as_str(), look.height_metric.as_deref()), ("amount", Some("retained")));
+        assert_eq!(look.colour_metric.as_deref(), Some("bytes"));
+        assert_eq!(wanted.city_config().metric, memory_city_analysis::timeline::Metric::Objects);
+        assert!(!wanted.closures.is_empty(), "what is not there is asked for");
+        let growth = settings(&["--height", "growth", "--height-metric", "deep"]);
+        assert_eq!(growth.height, "growth");
+    }
 }

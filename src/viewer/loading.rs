@@ -162,7 +162,7 @@ pub fn open_document(
     if !closures.is_empty() {
         source = source.with_closures(&closures, KeepRules::default(), progress)?;
     }
-    if let Some(id) = &settings.metric_id {
+    for id in settings.metric_ids() {
         // A picture of another metric would be a wrong answer.
         analyses::metric_of(source.timeline(), id)?;
     }

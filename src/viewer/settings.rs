@@ -19,6 +19,10 @@ pub struct Settings {
     pub metric_id: Option<Arc<str>>,
     /// What is to be found of groups beside what they hold: further columns, computed in the background.
     pub closures: Vec<ClosureMetric>,
+    /// Id of the metric that colours tell of; `None`: that of the areas.
+    pub colour_metric: Option<Arc<str>>,
+    /// Id of the metric that heights tell of; `None`: that of the areas.
+    pub height_metric: Option<Arc<str>>,
     /// How many children of each node get space of their own.
     pub child_count: usize,
     /// Whether `child_count` applies.
@@ -63,6 +67,8 @@ impl Default for Settings {
             metric: Metric::Bytes,
             metric_id: None,
             closures: Vec::new(),
+            colour_metric: None,
+            height_metric: None,
             child_count: 40,
             prune: true,
             show_pointers: true,
@@ -105,6 +111,13 @@ impl Settings {
 
     /// Chooses a metric that may have to be found first, and asks for it.
     pub fn set_closure(&mut self, metric: ClosureMetric) {
+        self.find_too(metric);
+        // Its place is known when it is there: see `metric_in`.
+        (self.metric, self.metric_id) = (Metric::Column(u16::MAX), Some(metric.info().id));
+    }
+
+    /// Asks for a metric to be found.
+    fn find_too(&mut self, metric: ClosureMetric) {
         // Objects and bytes are found in one go.
         let with_it = match metric {
             ClosureMetric::Retained | ClosureMetric::RetainedObjects => {
@@ -114,8 +127,28 @@ impl Settings {
         };
         let more = with_it.into_iter().filter(|metric| !self.closures.contains(metric)).collect::<Vec<_>>();
         self.closures.extend(more);
-        // Its place is known when it is there: see `metric_in`.
-        (self.metric, self.metric_id) = (Metric::Column(u16::MAX), Some(metric.info().id));
+    }
+
+    /// Chooses the metric that colours tell of, by its id; `None`: that of the areas. What can be found is asked for.
+    pub fn set_colour_metric(&mut self, id: Option<&str>) {
+        self.colour_metric = self.wished(id);
+    }
+
+    /// Chooses the metric that heights tell of, likewise.
+    pub fn set_height_metric(&mut self, id: Option<&str>) {
+        self.height_metric = self.wished(id);
+    }
+
+    fn wished(&mut self, id: Option<&str>) -> Option<Arc<str>> {
+        if let Some(Ok(metric)) = id.map(ClosureMetric::of) {
+            self.find_too(metric);
+        }
+        id.map(Into::into)
+    }
+
+    /// The further metrics that are shown, by their ids: of areas, colours and heights.
+    pub fn metric_ids(&self) -> impl Iterator<Item = &str> {
+        [&self.metric_id, &self.colour_metric, &self.height_metric].into_iter().filter_map(Option::as_deref)
     }
 
     /// Chooses a metric by its id, of whatever is opened; what every input can have found is asked for.
@@ -159,6 +192,8 @@ impl Settings {
             height: self.height.clone(),
             opaque: self.solid_count,
             opacity: self.opacity,
+            colour_metric: self.colour_metric.clone(),
+            height_metric: self.height_metric.clone(),
         }
     }
 

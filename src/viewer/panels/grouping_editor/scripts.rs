@@ -504,12 +504,14 @@ fn pieces(line: &str) -> Vec<(&str, egui::Color32)> {
 fn properties(ui: &mut Ui) {
     theme::heading(ui, "WHAT AN OBJECT o TELLS");
     egui::ScrollArea::vertical().id_salt("properties").auto_shrink([false, false]).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 1.0;
         for property in PROPERTIES {
             widgets::plain(
                 ui,
                 RichText::new(format!("o.{}", property.name)).monospace().size(12.0).color(theme::ACCENT),
             );
             widgets::lines(ui, RichText::new(property.description).size(11.5).color(theme::QUIET));
+            ui.add_space(4.0);
         }
         ui.add_space(8.0);
         theme::heading(ui, "THE HEADER, ALL OPTIONAL");
@@ -521,8 +523,8 @@ fn properties(ui: &mut Ui) {
         ] {
             widgets::plain(ui, RichText::new(field).monospace().size(12.0).color(theme::ACCENT));
             widgets::lines(ui, RichText::new(about).size(11.5).color(theme::QUIET));
+            ui.add_space(4.0);
         }
-        ui.add_space(4.0);
         let text = "The last value is the answer; () leaves the object out.";
         widgets::lines(ui, RichText::new(text).size(11.5).color(theme::QUIET));
     });

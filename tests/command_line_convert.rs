@@ -20,9 +20,9 @@ fn converted(from: &[&str], to: &Path) -> String {
     text(&done.stderr)
 }
 
-/// The report of an input by type, without the lines that name it.
+/// The totals of an input at all times. (What the names of fields tell, such as chains of owners, a recording does not hold.)
 fn report(of: &[&str]) -> String {
-    let done = run(&[&["report"], of, &["--grouping", "type", "--format", "csv"]].concat());
+    let done = run(&[&["report"], of, &["--grouping", "type", "--format", "csv", "--table", "times"]].concat());
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     text(&done.stdout)
 }

@@ -11,6 +11,7 @@ use memory_city_wire::{
     SampleRow, StringRow, ThreadRow, TraceOptions, TraceTables, TraceWriter, WalkObject, WalkReferenceRow, WalkRootRow,
     WalkSampleRow, WalkStartRow,
 };
+use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 
 fn opened(paths: &[PathBuf]) -> Box<dyn HeapSeries> {
@@ -484,5 +485,78 @@ fn parts_of_a_recording_become_one_file_chunk_by_chunk() {
         let load = |series: &dyn HeapSeries| series.load(n, &Progress::new()).expect("a heap");
         assert_same(&load(&*parts), &load(&*whole), "joined");
         assert_eq!(load(&*whole).object_count(), n + 1);
+    }
+}
+
+/// The checksum of the page, in the words of the page.
+fn crc(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0u32, |sum, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 })
+    })
+}
+
+/// A recording of chunks that are given as the corpus of the fuzz target has them: kind, flags, length in two bytes, payload.
+fn with_checksums(mut rest: &[u8]) -> Vec<u8> {
+    let header = memory_city_wire::PartHeader { recording: [7; 16], stream: 0, part: 0 };
+    let mut file = header.to_bytes().to_vec();
+    let mut number = 0u64;
+    while let Some((&[kind, _, low, high], after)) = rest.split_first_chunk::<4>() {
+        let (payload, after) = after.split_at(usize::from(u16::from_le_bytes([low, high])).min(after.len()));
+        rest = after;
+        let length = (payload.len() as u32).to_le_bytes();
+        let fields: [&[u8]; 7] = [
+            b"\x93CHK",
+            &u16::from(kind).to_le_bytes(),
+            &[1, 0],
+            &number.to_le_bytes(),
+            &length,
+            &length,
+            &crc(payload).to_le_bytes(),
+        ];
+        let chunk = fields.concat();
+        let sum = crc(&[&header.recording[..], &chunk].concat());
+        file.extend([&chunk[..], &sum.to_le_bytes(), payload].concat());
+        number += 1;
+    }
+    file
+}
+
+fn corpus() -> Vec<u8> {
+    std::fs::read(root().join("fuzz/corpus/recording/small")).expect("the corpus of the fuzz target")
+}
+
+#[test]
+fn the_corpus_of_the_fuzz_target_is_a_recording() {
+    let series = wire::open_bytes(Path::new("small"), with_checksums(&corpus())).expect("a series");
+    assert_eq!((series.points().len(), series.warnings()), (2, vec![]));
+    let heap = series.load(1, &Progress::new()).expect("a heap");
+    assert_eq!(heap.object_count(), 5);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    /// As the fuzz target: whatever is inside chunks, with checksums that are right.
+    #[test]
+    fn whatever_is_in_chunks_is_a_heap_or_an_error(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![Just(0u8), Just(1), Just(0xff), any::<u8>()]), 1..6),
+    ) {
+        let mut bytes = corpus();
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let Ok(series) = wire::open_bytes(Path::new("fuzz"), with_checksums(&bytes)) else { return Ok(()) };
+        for index in 0..series.points().len() {
+            let Ok(heap) = series.load(index, &Progress::new()) else { continue };
+            for o in heap.objects() {
+                heap.size_of(o);
+                prop_assert!(heap.facts(o).of.name.len() < 1000);
+                prop_assert!(heap.references(o).iter().all(|t| (t.0 as usize) < heap.object_count()));
+            }
+            prop_assert!(heap.roots().iter().all(|root| (root.object.0 as usize) < heap.object_count()));
+            heap.totals();
+        }
+        series.warnings();
     }
 }

@@ -228,7 +228,8 @@ impl<'a> Chunk<'a> {
         self.header.kind
     }
 
-    /// Its number in its stream: those of a stream count up from 0, and what is repeated keeps its number.
+    /// Its number in its stream: those of a stream count up from 0, and what is repeated keeps its number. An index has none
+    /// (`u64::MAX`).
     pub fn number(&self) -> u64 {
         self.header.number
     }

@@ -296,7 +296,8 @@ impl TraceWriter {
             kind,
             version: 1,
             packed: is_packed,
-            number: self.next,
+            // What a part says of itself is no part of the stream.
+            number: if kind == ChunkKind::INDEX { u64::MAX } else { self.next },
             stored: stored.len() as u32,
             plain: length,
             sum: crc32fast::hash(stored),
@@ -305,7 +306,7 @@ impl TraceWriter {
         self.frame.extend_from_slice(&header.bytes(&self.header.recording));
         self.frame.extend_from_slice(stored);
         // A number that was not written shows that something is missing.
-        self.next = self.next.wrapping_add(1);
+        self.next = self.next.wrapping_add(u64::from(kind != ChunkKind::INDEX));
         let result = self.append(kind, header.number);
         self.frame.clear();
         self.frame.shrink_to(2 * TARGET);

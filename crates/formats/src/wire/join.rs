@@ -2,12 +2,12 @@
 
 use super::save::SavedRecording;
 use super::scan::{error_of, one_recording};
+use ahash::AHashSet;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::Unfinished;
 use memory_city_wire::{ChunkKind, PartHeader, PartReader, Piece};
-use rustc_hash::FxHashSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -91,7 +91,7 @@ fn copy(
     let mut out = BufWriter::new(file);
     let Some((first, _)) = files.first() else { return Ok(()) };
     out.write_all(&PartHeader { part: 0, ..*first }.to_bytes()).map_err(io)?;
-    let mut seen = FxHashSet::default();
+    let mut seen = AHashSet::default();
     let (mut damaged, mut bytes_damaged) = (0, 0);
     for (_, input) in files {
         for piece in PartReader::new(&input.path, input.bytes()).map_err(error_of)? {

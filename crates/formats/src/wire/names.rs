@@ -1,20 +1,20 @@
 //! The tables of a stream: what its chunks name by numbers. What was lost with a damaged chunk has a name that says so.
 
+use ahash::AHashMap;
 use memory_city_wire::{ClassRow, FrameRow, LoaderRow, MethodRow, OriginRow, StringRow, ThreadRow};
-use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The tables of one stream. Numbers in files are anybody's: nothing is as long as the largest.
 #[derive(Default)]
 pub(super) struct StreamTables {
-    pub(super) strings: FxHashMap<u32, Arc<str>>,
+    pub(super) strings: AHashMap<u32, Arc<str>>,
     pub(super) loaders: BTreeMap<u32, LoaderRow>,
     pub(super) classes: BTreeMap<u32, ClassRow>,
-    pub(super) methods: FxHashMap<u32, MethodRow>,
-    pub(super) frames: FxHashMap<u32, FrameRow>,
-    pub(super) threads: FxHashMap<u32, ThreadRow>,
-    pub(super) origins: FxHashMap<u32, OriginRow>,
+    pub(super) methods: AHashMap<u32, MethodRow>,
+    pub(super) frames: AHashMap<u32, FrameRow>,
+    pub(super) threads: AHashMap<u32, ThreadRow>,
+    pub(super) origins: AHashMap<u32, OriginRow>,
 }
 
 /// Longer stacks are cut: a chain of frames that comes back to itself would have no end.
@@ -62,7 +62,7 @@ impl StreamTables {
     }
 
     /// The frames of a stack, innermost first. Each text is made once, in `texts`.
-    pub(super) fn stack(&self, innermost: u32, texts: &mut FxHashMap<u32, Arc<str>>) -> Vec<Arc<str>> {
+    pub(super) fn stack(&self, innermost: u32, texts: &mut AHashMap<u32, Arc<str>>) -> Vec<Arc<str>> {
         let mut frames = Vec::new();
         let mut next = Some(innermost);
         while let Some(id) = next {

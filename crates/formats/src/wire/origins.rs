@@ -6,7 +6,6 @@ use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{AllocationSite, Allocator, ObjectIds, Origin, Origins, SpaceKind, ThreadId};
 use memory_city_wire::OriginRow;
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Frames of all sites together: a file of a few MB may name billions.
@@ -15,9 +14,9 @@ const MOST_FRAMES: usize = 1 << 24;
 /// Where objects come from: the sites and threads of a whole recording.
 pub(super) struct Provenance {
     sites: Arc<Vec<AllocationSite>>,
-    site_of: FxHashMap<(u16, u32), u32>,
+    site_of: AHashMap<(u16, u32), u32>,
     threads: Vec<Arc<str>>,
-    thread_of: FxHashMap<(u16, u32), u32>,
+    thread_of: AHashMap<(u16, u32), u32>,
     /// Samples are taken: what is none of them has no known origin.
     is_sampled: bool,
     /// Stacks that were left out because there are too many frames.
@@ -34,9 +33,9 @@ impl Provenance {
     pub(super) fn of(scan: &Scan, progress: &Progress) -> Result<Provenance> {
         let mut all = Provenance {
             sites: Arc::default(),
-            site_of: FxHashMap::default(),
+            site_of: AHashMap::default(),
             threads: vec![Arc::from("(unknown thread)")],
-            thread_of: FxHashMap::default(),
+            thread_of: AHashMap::default(),
             is_sampled: !scan.samples.is_empty(),
             left_out: 0,
             has_lives: false,
@@ -49,7 +48,7 @@ impl Provenance {
             let mut stacks: Vec<u32> = stacks.chain(tables.origins.values().filter_map(|o| o.stack)).collect();
             stacks.sort_unstable();
             stacks.dedup();
-            let mut texts = FxHashMap::default();
+            let mut texts = AHashMap::default();
             for stack in stacks {
                 progress.check()?;
                 if frames > MOST_FRAMES {
@@ -125,7 +124,7 @@ pub(super) struct Walked<'a> {
     pub(super) origin_of: Vec<Option<u32>>,
     /// By object, where they are named by ids: those.
     pub(super) number_of: Vec<u32>,
-    pub(super) sample_of: FxHashMap<u32, SampleOrigin>,
+    pub(super) sample_of: AHashMap<u32, SampleOrigin>,
     pub(super) ids: ObjectIds,
 }
 

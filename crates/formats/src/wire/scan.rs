@@ -3,6 +3,7 @@
 use super::names::StreamTables;
 use super::warnings::Trouble;
 use crate::budget::{megabytes, memory_budget};
+use ahash::{AHashMap, AHashSet};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
@@ -11,7 +12,6 @@ use memory_city_wire::{
     OldSamplesRow, OriginRow, PartHeader, PartReader, Piece, RunRow, SampleRow, StringRow, ThreadRow, TraceRow,
     WalkEndRow, WalkStartRow, WireError, WireResult,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(super) struct Scan {
     pub(super) run: BTreeMap<String, String>,
     /// Collections by number.
     pub(super) gcs: BTreeMap<u64, GcRow>,
-    pub(super) samples: FxHashMap<u64, SampleOrigin>,
+    pub(super) samples: AHashMap<u64, SampleOrigin>,
     /// In the order of time.
     pub(super) walks: Vec<WalkPlace>,
     pub(super) histograms: usize,
@@ -101,7 +101,7 @@ impl Scan {
             streams: BTreeMap::new(),
             run: BTreeMap::new(),
             gcs: BTreeMap::new(),
-            samples: FxHashMap::default(),
+            samples: AHashMap::default(),
             walks: Vec::new(),
             histograms: 0,
             losses: Vec::new(),
@@ -145,8 +145,10 @@ impl Scan {
             match piece {
                 Piece::Chunk(chunk) => {
                     progress.advance(chunk.length());
-                    stream.numbers.push(chunk.number());
-                    if !chunk.kind().is_definition() && stream.first.is_none() {
+                    if chunk.kind() != ChunkKind::INDEX {
+                        stream.numbers.push(chunk.number());
+                    }
+                    if !chunk.kind().is_definition() && chunk.kind() != ChunkKind::INDEX && stream.first.is_none() {
                         stream.first = Some(chunk.number());
                     }
                     if !chunk.is_known() {
@@ -218,7 +220,7 @@ impl Scan {
             ChunkKind::DEATHS => _ = rows::<DeathRow>(chunk, trouble)?,
             ChunkKind::OLD_SAMPLES => _ = rows::<OldSamplesRow>(chunk, trouble)?,
             ChunkKind::COUNTS => {
-                let found: FxHashSet<u64> =
+                let found: AHashSet<u64> =
                     rows::<CountRow>(chunk, trouble)?.into_iter().map(|row| row.histogram).collect();
                 self.histograms += found.len();
             }

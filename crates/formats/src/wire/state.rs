@@ -6,6 +6,7 @@ use super::roots::{hidden_field, root_of};
 use super::scan::{SampleOrigin, Scan, WalkPlace, too_large};
 use super::types::Types;
 use crate::budget::memory_budget;
+use ahash::{AHashMap, AHashSet};
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{
@@ -16,7 +17,7 @@ use memory_city_wire::{
     WalkReferenceRow, WalkReferentRow, WalkRootRow, WalkSampleRow,
 };
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The rows of a kind that a walk has, in their order.
@@ -78,7 +79,7 @@ pub(super) fn heap_state(
     let mut warn = |message: String| warnings.push(Warning { path: path.clone(), offset: None, message });
     let mirrors: Vec<WalkMirrorRow> = rows(scan, walk, &mut lost)?;
     let root_rows: Vec<WalkRootRow> = rows(scan, walk, &mut lost)?;
-    let mut used: FxHashSet<u32> = lists.iter().flat_map(|list| &list.classes).copied().collect();
+    let mut used: AHashSet<u32> = lists.iter().flat_map(|list| &list.classes).copied().collect();
     used.extend(mirrors.iter().map(|row| row.class).chain(root_rows.iter().filter_map(|row| row.class)));
     let mut types = Types::of(tables, used, start.alignment, start.reference);
 
@@ -154,7 +155,7 @@ pub(super) fn heap_state(
             inferred.push((from, to, hidden_field(&tables.string(row.field))));
         }
     }
-    let mut sample_of: FxHashMap<u32, SampleOrigin> = FxHashMap::default();
+    let mut sample_of: AHashMap<u32, SampleOrigin> = AHashMap::default();
     let mut without_sample = 0u64;
     for row in rows::<WalkSampleRow>(scan, walk, &mut lost)? {
         match (find(row.object), scan.samples.get(&row.sample)) {

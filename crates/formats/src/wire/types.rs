@@ -1,9 +1,9 @@
 //! The classes of a walk as types: those of its stream that the walk has anything to do with.
 
 use super::names::StreamTables;
+use ahash::{AHashMap, AHashSet};
 use memory_city_heap::{FieldBytes, HeapType, Loader, Loaders, TypeId, TypeKind, TypeSizes};
 use memory_city_wire::ClassRow;
-use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -12,19 +12,21 @@ pub(super) struct Types {
     pub(super) types: Vec<HeapType>,
     pub(super) loaders: Loaders,
     pub(super) sizes: TypeSizes,
-    pub(super) number: FxHashMap<u32, u32>,
+    pub(super) number: AHashMap<u32, u32>,
+    /// The same for small ids, which is asked for each object; `u32::MAX` where there is none.
+    dense: Vec<u32>,
     /// Classes without a name.
     pub(super) lost: u64,
 }
 
 impl Types {
     /// Of the classes that a walk uses, their superclasses and loaders.
-    pub(super) fn of(tables: &StreamTables, used: FxHashSet<u32>, alignment: u32, reference: u32) -> Types {
+    pub(super) fn of(tables: &StreamTables, used: AHashSet<u32>, alignment: u32, reference: u32) -> Types {
         let used = with_all(used, |class| tables.classes.get(&class)?.superclass);
         let used_rows: Vec<&ClassRow> = tables.classes.values().filter(|row| used.contains(&row.id)).collect();
         let loaders_used = used_rows.iter().filter_map(|row| row.loader).collect();
         let loaders_used = with_all(loaders_used, |loader| tables.loaders.get(&loader)?.parent);
-        let number: FxHashMap<u32, u32> = used_rows.iter().map(|row| row.id).zip(0..).collect();
+        let number: AHashMap<u32, u32> = used_rows.iter().map(|row| row.id).zip(0..).collect();
         let loader_rows = || tables.loaders.values().filter(|row| loaders_used.contains(&row.id));
         let loader_number: BTreeMap<u32, u32> = loader_rows().map(|row| row.id).zip(0..).collect();
         let loaders: Vec<Loader> = loader_rows()
@@ -69,6 +71,7 @@ impl Types {
                 true => Loaders::default(),
                 false => Loaders { of_type: rows().map(loader_of).collect(), all: loaders },
             },
+            dense: dense(&number),
             number,
             lost: 0,
         }
@@ -76,6 +79,11 @@ impl Types {
 
     /// The number of a class. One whose name was lost gets a type that says so.
     pub(super) fn number(&mut self, class: u32) -> u32 {
+        if let Some(&number) = self.dense.get(class as usize)
+            && number != u32::MAX
+        {
+            return number;
+        }
         if let Some(&number) = self.number.get(&class) {
             return number;
         }
@@ -101,7 +109,7 @@ impl Types {
 }
 
 /// These, and whatever one leads to another; what leads in a circle is there once.
-fn with_all(first: FxHashSet<u32>, next: impl Fn(u32) -> Option<u32>) -> FxHashSet<u32> {
+fn with_all(first: AHashSet<u32>, next: impl Fn(u32) -> Option<u32>) -> AHashSet<u32> {
     let mut open: Vec<u32> = first.iter().copied().collect();
     let mut all = first;
     while let Some(one) = open.pop() {
@@ -112,4 +120,18 @@ fn with_all(first: FxHashSet<u32>, next: impl Fn(u32) -> Option<u32>) -> FxHashS
         }
     }
     all
+}
+
+/// Ids beyond these are looked up otherwise.
+const MOST_DENSE: usize = 1 << 20;
+
+fn dense(number: &AHashMap<u32, u32>) -> Vec<u32> {
+    let longest = number.keys().map(|&id| id as usize + 1).filter(|&length| length <= MOST_DENSE).max();
+    let mut dense = vec![u32::MAX; longest.unwrap_or(0)];
+    for (&id, &number) in number {
+        if let Some(place) = dense.get_mut(id as usize) {
+            *place = number;
+        }
+    }
+    dense
 }

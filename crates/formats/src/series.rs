@@ -101,6 +101,11 @@ pub trait HeapSeries: Send + Sync {
         self.recording().is_some()
     }
 
+    /// What one of its states is, for people who are told what it lacks.
+    fn noun(&self) -> &'static str {
+        "this heap dump"
+    }
+
     /// What came and went from point to point, where the source records it: then trees over time need no heap state.
     fn recording(&self) -> Option<&Recording> {
         None

@@ -168,7 +168,7 @@ impl History {
         let (known, what) = match (self.is_recorded(), of_state) {
             (true, Some(known)) => (known & known_of_traces(), "this trace"),
             (true, None) => (known_of_traces(), "a trace"),
-            (false, known) => (known.or(self.known).unwrap_or(Reads::all()), "this heap dump"),
+            (false, known) => (known.or(self.known).unwrap_or(Reads::all()), self.series.noun()),
         };
         match grouping.lacks(known) {
             None => Ok(()),
@@ -535,7 +535,7 @@ fn trees_of(
     };
     let made = each_state(series, &wanted, need, memory_budget(), progress, |i, heap, progress| {
         let known = Reads::known_of(&heap);
-        check(grouping, known, "this heap dump", Some(&series.points()[i]))?;
+        check(grouping, known, series.noun(), Some(&series.points()[i]))?;
         let mut grouped = group::group(&heap, grouping, options, progress)?;
         let (_, unreachable) = heap.totals();
         if let Some(kept) = kept {

@@ -169,6 +169,10 @@ impl HeapSeries for WalkSeries {
         lock(&self.warnings).clone()
     }
 
+    fn noun(&self) -> &'static str {
+        "this recording"
+    }
+
     fn has_sites(&self) -> bool {
         self.provenance.knows_sites()
     }

@@ -9,7 +9,7 @@ use crate::event::EventQueue;
 use crate::folder::{CLAIM, RecorderLock, WALKS, private_file, private_folder};
 use crate::jvmti::{self, CAPABILITIES, Capabilities, EventCallbacks};
 use crate::live::LiveSamples;
-use crate::options::AgentOptions;
+use crate::options::{AgentOptions, SamplingMode};
 use crate::sites::StackTable;
 use crate::vm::Vm;
 use crate::{callbacks, log, worker};
@@ -114,6 +114,15 @@ impl Recording {
         unsafe { (*self.vm.jvmti).set_interval(bytes.min(i32::MAX as u32) as i32) };
     }
 
+    /// The program begins, or goes on. Threads have room that they took before objects were sampled, and what they make in it
+    /// goes unseen; where every allocation was asked for they have to give it back, which a collection does.
+    pub(crate) fn miss_nothing(&self) {
+        if self.options.sampling == SamplingMode::All {
+            // SAFETY: the live phase, on a thread of the VM, in no callback that forbids it.
+            unsafe { (*self.vm.jvmti).collect() };
+        }
+    }
+
     /// Takes it out of the callbacks' sight. When this returns, none of them uses it.
     pub(crate) fn retire(&self) {
         let mut current = CURRENT.write().unwrap_or_else(PoisonError::into_inner);
@@ -128,7 +137,8 @@ pub(crate) fn with_current<T>(work: impl FnOnce(&Arc<Recording>) -> T) -> Option
     CURRENT.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(work)
 }
 
-fn current() -> Option<Arc<Recording>> {
+/// The recording that runs.
+pub(crate) fn current() -> Option<Arc<Recording>> {
     with_current(Arc::clone)
 }
 
@@ -214,6 +224,7 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
         }
     }
     if running && begun.is_ok() {
+        recording.miss_nothing();
         begun = worker::start(&recording);
     }
     if begun.is_err() {

@@ -90,6 +90,8 @@ struct Worker<'a> {
     told_interval: u32,
     written_at: u64,
     size: u64,
+    /// Whether the program's name is in the trace.
+    named: bool,
 }
 
 impl<'a> Worker<'a> {
@@ -114,6 +116,7 @@ impl<'a> Worker<'a> {
             told_interval: 0,
             written_at: 0,
             size: 0,
+            named: false,
         }
     }
 
@@ -149,7 +152,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// What is known of the run. Of the command line only the first word: others may be secrets.
+    /// What is known of the run.
     fn facts(&self) -> Vec<(&'static str, String)> {
         let options = &self.recording.options;
         let mut facts = vec![
@@ -183,9 +186,6 @@ impl<'a> Worker<'a> {
                     facts.push((key, jvmti.take_text(value)));
                 }
             }
-        }
-        if let Some(program) = self.machine.read().and_then(|data| data.text("sun.rt.javaCommand")) {
-            facts.push(("program", program.split(' ').next().unwrap_or_default().to_owned()));
         }
         facts
     }
@@ -315,8 +315,21 @@ impl<'a> Worker<'a> {
         self.write(now)
     }
 
+    /// The VM tells its program only when that has begun. Of the command line only the first word: others may be secrets.
+    fn name_program(&mut self) -> Result<(), String> {
+        if !self.named
+            && let Some(program) = self.machine.read().and_then(|data| data.text("sun.rt.javaCommand"))
+        {
+            self.named = true;
+            let program = program.split(' ').next().unwrap_or_default().to_owned();
+            self.sink()?.run(&[("program", program)]).map_err(wrong)?;
+        }
+        Ok(())
+    }
+
     fn write(&mut self, now: u64) -> Result<(), String> {
         self.written_at = now;
+        self.name_program()?;
         let sink = self.sink()?;
         sink.flush().map_err(wrong)?;
         self.size = sink.bytes();
@@ -358,6 +371,7 @@ impl<'a> Worker<'a> {
         if self.schedule.may_be_last(recording.now()) {
             self.walk()?;
         }
+        self.name_program()?;
         let refused = recording.stacks.lock().unwrap_or_else(PoisonError::into_inner).refused();
         let now = recording.now();
         let sink = self.sink()?;

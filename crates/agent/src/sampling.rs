@@ -15,7 +15,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 /// Frames of a stack that are recorded, the innermost.
-const FRAMES: usize = 64;
+pub(crate) const FRAMES: usize = 64;
 /// Lines of a method that are recorded: a class file may have 65,535 for each.
 const MOST_LINES: usize = 4096;
 

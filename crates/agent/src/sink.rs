@@ -98,6 +98,7 @@ impl Sink {
                 caller: (parent != 0).then_some(parent),
                 method,
                 index: u32::try_from(location).ok(),
+                native: location < 0,
                 ..FrameRow::default()
             }),
         }

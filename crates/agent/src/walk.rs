@@ -12,7 +12,7 @@ use crate::vm::Jni;
 use std::path::Path;
 
 /// So many times as long as a walk stopped the program it runs before the next.
-const DUTY: u64 = 30;
+pub(crate) const DUTY: u64 = 30;
 /// The first walk may be sooner than the others: nanoseconds after the start.
 const FIRST: u64 = 1_000_000_000;
 /// How often the VM may fail to write a dump before nobody asks any more.

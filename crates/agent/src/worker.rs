@@ -9,10 +9,10 @@ use crate::log;
 use crate::options::SamplingMode;
 use crate::perfdata::{PerfData, perf_files};
 use crate::recording::{Recording, give_up};
-use crate::sampling::this_thread_is_ours;
+use crate::sampling::{FRAMES, this_thread_is_ours};
 use crate::sink::Sink;
 use crate::vm::Jni;
-use crate::walk::{WalkOutcome, WalkSchedule, remove_leftovers, walk};
+use crate::walk::{DUTY, WalkOutcome, WalkSchedule, remove_leftovers, walk};
 use memory_city_wire::{ChunkKind, CollectionKind, GcRow, GcScope, LossReason, WireError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -158,19 +158,22 @@ impl<'a> Worker<'a> {
         let mut facts = vec![
             ("recorder", format!("memory-city {}", env!("CARGO_PKG_VERSION"))),
             ("process.id", std::process::id().to_string()),
-            ("recording.from_start", self.recording.from_start.to_string()),
-            ("sampling.stack_depth", "64".into()),
-            ("sampling.followed_at_most", options.followed.to_string()),
-            ("walks.every_ms", options.walks.to_string()),
+            ("recording.from-start", self.recording.from_start.to_string()),
+            ("stack.depth", FRAMES.to_string()),
+            ("sampling.live-limit", options.followed.to_string()),
+            ("walk.every", options.walks.to_string()),
+            ("walk.share", DUTY.to_string()),
         ];
+        let all = options.sampling == SamplingMode::All;
+        facts.push(("recording.mode", if all { "every-allocation" } else { "samples" }.to_owned()));
         facts.push(match options.sampling {
-            SamplingMode::Budget(ppm) => ("sampling.budget_ppm", ppm.to_string()),
+            SamplingMode::Budget(ppm) => ("sampling.budget", (f64::from(ppm) / 1e6).to_string()),
             SamplingMode::Every(bytes) => ("sampling.interval", bytes.to_string()),
             SamplingMode::All => ("sampling.interval", "0".into()),
         });
         if let Ok(now) = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
             let started = now.saturating_sub(Duration::from_nanos(self.recording.now()));
-            facts.push(("start.unix_ms", started.as_millis().to_string()));
+            facts.push(("recording.started", started.as_millis().to_string()));
         }
         for (key, property) in [
             ("vm.name", c"java.vm.name"),
@@ -318,11 +321,15 @@ impl<'a> Worker<'a> {
     /// The VM tells its program only when that has begun. Of the command line only the first word: others may be secrets.
     fn name_program(&mut self) -> Result<(), String> {
         if !self.named
-            && let Some(program) = self.machine.read().and_then(|data| data.text("sun.rt.javaCommand"))
+            && let Some(data) = self.machine.read()
+            && let Some(program) = data.text("sun.rt.javaCommand")
         {
             self.named = true;
             let program = program.split(' ').next().unwrap_or_default().to_owned();
-            self.sink()?.run(&[("program", program)]).map_err(wrong)?;
+            let mut facts = vec![("process.command", program)];
+            let started = data.number("sun.rt.createVmBeginTime").filter(|millis| *millis > 0);
+            facts.extend(started.map(|millis| ("vm.started", millis.to_string())));
+            self.sink()?.run(&facts).map_err(wrong)?;
         }
         Ok(())
     }

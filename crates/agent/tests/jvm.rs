@@ -194,7 +194,7 @@ fn a_leak_shows_its_site_and_a_walk_finds_the_samples() {
         assert!(source.lines().nth(line - 1).expect("a line").contains("new Session"), "{sites:?}");
         assert!(!trace.collections.is_empty() && trace.collections.iter().is_sorted_by_key(|c| c.number));
         assert!(trace.collections.iter().any(|c| c.cause.is_some()));
-        assert_eq!(trace.run["program"], "Leaky");
+        assert_eq!(trace.run["process.command"], "Leaky");
 
         // Nobody took the second dump, so there is no third.
         let [walk] = WalkNote::waiting(&folder)[..] else { panic!("{:?}", WalkNote::waiting(&folder)) };
@@ -357,7 +357,7 @@ fn recordings_of_a_running_program_begin_and_end() {
             assert!(load(&AgentOptions { stop: true, ..options }).contains("return code: 0"));
             let trace = Trace::read(&folder);
             assert_eq!(trace.end(), "recording was ended from outside");
-            assert_eq!(trace.run["recording.from_start"], "false");
+            assert_eq!(trace.run["recording.from-start"], "false");
             let size = |folder: &Path| folder.join("00-000000.mcity").metadata().expect("the trace").len();
             last = size(&folder);
             std::thread::sleep(Duration::from_millis(300));

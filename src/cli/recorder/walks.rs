@@ -5,7 +5,7 @@
 
 use memory_city_agent::folder::WalkNote;
 use memory_city_formats::hprof;
-use memory_city_formats::walks::{WalkFacts, WalkStream};
+use memory_city_formats::wire::{SeenWalk, WalkStream};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
@@ -18,8 +18,7 @@ const STREAM: u16 = 1;
 /// Takes walks.
 pub struct WalkTaker {
     folder: PathBuf,
-    writer: Option<TraceWriter>,
-    stream: WalkStream,
+    stream: Option<WalkStream>,
     /// Walks written.
     pub walks: u64,
     /// Objects of the last one.
@@ -42,7 +41,7 @@ impl WalkTaker {
 
     /// Bytes written.
     pub fn bytes(&self) -> u64 {
-        self.writer.as_ref().map_or(0, TraceWriter::bytes)
+        self.stream.as_ref().map_or(0, WalkStream::bytes)
     }
 
     /// Takes what waits. A walk that cannot be taken is counted; the others go on.
@@ -82,26 +81,22 @@ impl WalkTaker {
             gcs: u32::try_from(note.gcs).unwrap_or(u32::MAX),
             ..WalkStartRow::default()
         };
-        let facts = WalkFacts {
-            start,
+        let seen = SeenWalk {
             samples: &samples,
             pause: Some(note.end.saturating_sub(note.start)),
             unlinked: (note.links.len() - samples.len()) as u64,
         };
-        let writer = match &mut self.writer {
-            Some(writer) => writer,
-            none => none.insert(begin(&self.folder)?),
+        let stream = match &mut self.stream {
+            Some(stream) => stream,
+            none => none.insert(WalkStream::new(begin(&self.folder)?)),
         };
-        self.objects = self.stream.write(writer, &heap, facts, progress)?.objects;
+        self.objects = stream.write(&heap, start, &seen, progress)?;
         Ok(())
     }
 
     /// Ends the stream.
     pub fn finish(self, reason: &str) -> Result<()> {
-        match self.writer {
-            Some(writer) => writer.finish(reason).map_err(|e| cannot_write(&self.folder, &e)),
-            None => Ok(()),
-        }
+        self.stream.map_or(Ok(()), |stream| stream.finish(reason))
     }
 }
 

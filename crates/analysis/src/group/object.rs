@@ -103,6 +103,14 @@ impl<'a> ObjectView<'a> {
         }
     }
 
+    /// What to say where [`ObjectView::site`] is empty: whether the object was no sample, or its site is not known otherwise.
+    pub fn no_site(&self) -> &'static str {
+        match self.subject {
+            Subject::Object { heap, id, .. } if heap.is_unsampled(id) => "(not sampled)",
+            _ => "(unknown site)",
+        }
+    }
+
     /// The name of the allocating thread ([`Reads::THREAD`]).
     pub fn thread(&self) -> Option<&'a str> {
         self.life(Reads::THREAD).map(|life| &**life.thread)
@@ -156,7 +164,8 @@ impl<'a> ObjectView<'a> {
 
     /// What it is over time ([`Reads::ID`]); `None` for objects of dumps.
     pub fn identity(&self) -> Option<Identity> {
-        self.object(Reads::ID).and_then(|(heap, id)| Some(heap.origins()?.identity(id.0 as usize)))
+        let (heap, id) = self.object(Reads::ID).filter(|(heap, id)| !heap.is_unsampled(*id))?;
+        Some(heap.origins()?.identity(id.0 as usize))
     }
 
     /// The objects it refers to, one for each reference that is not null ([`Reads::REFERENCES`]).

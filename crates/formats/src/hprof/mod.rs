@@ -19,6 +19,7 @@ mod hidden;
 mod index;
 mod loaders;
 mod names;
+mod peers;
 mod roots;
 mod segment;
 mod sizes;
@@ -27,6 +28,8 @@ mod values;
 pub(crate) use format::format;
 pub(crate) use header::DumpHeader;
 use index::DumpIndex;
+pub use peers::Peer;
+use segment::RootRecord;
 use values::DumpTables;
 pub use values::values;
 
@@ -72,7 +75,15 @@ pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
 /// # Errors
 /// As [`load`].
 pub fn load_within(input: &Input, limits: DumpLimits, progress: &Progress) -> Result<HeapState> {
-    load_with_tables(input, limits, progress).map(|(heap, _)| heap)
+    load_with_tables(input, limits, None, progress).map(|(heap, _)| heap)
+}
+
+/// Reads a dump as another tool does, to compare with it: see [`Peer`].
+///
+/// # Errors
+/// As [`load`].
+pub fn load_as(peer: Peer, input: &Input, progress: &Progress) -> Result<HeapState> {
+    load_with_tables(input, DumpLimits::default(), Some(peer), progress).map(|(heap, _)| heap)
 }
 
 /// Reads a dump that a recorder had taken, which held objects by JNI global references so that it can tell where they are.
@@ -88,20 +99,26 @@ pub fn load_held(
     handles: &FxHashSet<u64>,
     progress: &Progress,
 ) -> Result<(HeapState, FxHashMap<u64, ObjectId>)> {
-    let (heap, _, held) = load_without(input, DumpLimits::default(), handles, progress)?;
+    let (heap, _, held) = load_without(input, DumpLimits::default(), None, handles, progress)?;
     let found = held.into_iter().filter_map(|(handle, address)| Some((handle, heap.object_at(address)?))).collect();
     Ok((heap, found))
 }
 
 /// As [`load_within`], and what is needed to find the values of objects later.
-fn load_with_tables(input: &Input, limits: DumpLimits, progress: &Progress) -> Result<(HeapState, DumpTables)> {
-    load_without(input, limits, &FxHashSet::default(), progress).map(|(heap, tables, _)| (heap, tables))
+fn load_with_tables(
+    input: &Input,
+    limits: DumpLimits,
+    peer: Option<Peer>,
+    progress: &Progress,
+) -> Result<(HeapState, DumpTables)> {
+    load_without(input, limits, peer, &FxHashSet::default(), progress).map(|(heap, tables, _)| (heap, tables))
 }
 
 /// Without the JNI global references of these handles; beside the rest, handle and address of each of them that is there.
 fn load_without(
     input: &Input,
     limits: DumpLimits,
+    peer: Option<Peer>,
     handles: &FxHashSet<u64>,
     progress: &Progress,
 ) -> Result<(HeapState, DumpTables, Vec<(u64, u64)>)> {
@@ -124,9 +141,10 @@ fn load_without(
         !ours
     });
     let mut classes = ClassTable::new(bytes, &header, &index, &census);
-    let graph = graph::graph(input, &header, &index, &census, &addresses, &classes, limits, progress)?;
+    let graph = graph::graph(input, &header, &index, &census, &addresses, &classes, limits, peer, progress)?;
     let names = names::ObjectNames::read(input, &header, &index, &census);
-    let roots = roots::roots(bytes, &index, &census, &classes, &addresses, &names);
+    let is_root = |record: &RootRecord| peer.is_none_or(|peer| peer.is_root(record));
+    let roots = roots::roots(bytes, &index, &census, &classes, &addresses, &names, is_root);
     progress.check()?;
     let loaders = loaders::loaders(&mut classes, &addresses, &graph.type_of, &names);
 
@@ -179,7 +197,10 @@ fn load_without(
         origins: None,
         warnings: condense(warnings),
     });
-    hidden::attach(&mut inference, &dump);
+    match peer {
+        None => hidden::attach(&mut inference, &dump),
+        Some(peer) => peers::attach(peer, &mut inference, &census.roots, progress)?,
+    }
     let tables = DumpTables::new(bytes, &header, &index, &census);
     Ok((inference.finish()?, tables, held))
 }

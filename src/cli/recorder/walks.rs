@@ -18,6 +18,7 @@ const STREAM: u16 = 1;
 /// Takes walks.
 pub struct WalkTaker {
     folder: PathBuf,
+    most_bytes: u64,
     stream: Option<WalkStream>,
     /// Walks written.
     pub walks: u64,
@@ -28,7 +29,8 @@ pub struct WalkTaker {
 }
 
 impl WalkTaker {
-    pub fn new(folder: &Path) -> WalkTaker {
+    /// Of a trace in `folder`, whose walks may take so many bytes: then the oldest go, and are counted.
+    pub fn new(folder: &Path, most_bytes: u64) -> WalkTaker {
         WalkTaker {
             folder: folder.to_owned(),
             writer: None,
@@ -88,7 +90,7 @@ impl WalkTaker {
         };
         let stream = match &mut self.stream {
             Some(stream) => stream,
-            none => none.insert(WalkStream::new(begin(&self.folder)?)),
+            none => none.insert(WalkStream::new(begin(&self.folder, self.most_bytes)?)),
         };
         self.objects = stream.write(&heap, start, &seen, progress)?;
         Ok(())
@@ -108,7 +110,7 @@ fn cannot_write(folder: &Path, error: &memory_city_wire::WireError) -> Error {
 }
 
 /// Begins this process's stream of the recording that the program has begun.
-fn begin(folder: &Path) -> Result<TraceWriter> {
+fn begin(folder: &Path, most_bytes: u64) -> Result<TraceWriter> {
     let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?.flatten();
     let parts = entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "mcity"));
     let header = parts
@@ -120,6 +122,11 @@ fn begin(folder: &Path) -> Result<TraceWriter> {
             remedy: "It may have failed in the program: its standard error says why".into(),
         });
     };
-    let options = TraceOptions { recording: Some(header.recording), stream: STREAM, ..TraceOptions::default() };
+    let options = TraceOptions {
+        recording: Some(header.recording),
+        stream: STREAM,
+        most_bytes: Some(most_bytes),
+        ..TraceOptions::default()
+    };
     TraceWriter::create_folder(folder, options).map_err(|e| cannot_write(folder, &e))
 }

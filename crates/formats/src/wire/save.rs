@@ -379,8 +379,7 @@ impl Saver {
         walk.rows(&inferred.collect::<Vec<_>>()).map_err(error_of)?;
         walk.roots(&roots.collect::<Vec<_>>()).map_err(error_of)?;
         for samples in seen.samples.chunks(1 << 14) {
-            let row =
-                |&(o, sample): &(ObjectId, u64)| WalkSampleRow { walk: number, object: key(o), sample };
+            let row = |&(o, sample): &(ObjectId, u64)| WalkSampleRow { walk: number, object: key(o), sample };
             walk.rows(&samples.iter().map(row).collect::<Vec<_>>()).map_err(error_of)?;
         }
         let end = walk.finish(seen.pause, seen.unlinked).map_err(error_of)?;

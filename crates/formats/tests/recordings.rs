@@ -427,3 +427,62 @@ fn circles_end() {
     let said: Vec<_> = heap.warnings().iter().map(|w| &*w.message).collect();
     assert!(said.iter().any(|w| w.contains("of 1 sampled objects the sample is not there")), "{said:?}");
 }
+
+/// The Python program of docs/trace-format.md, which knows nothing of this project but the page.
+#[test]
+fn the_page_of_the_format_teaches_a_stranger() {
+    let Some(python) = memory_city_testing::python::with_package("zlib") else { return };
+    let page = std::fs::read_to_string(root().join("docs/trace-format.md")).expect("the page");
+    let program = page.split("```python\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a program");
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = written(folder.path(), "walk.py", program.into());
+    let path = folder.path().join("run.mcity");
+    let done = std::process::Command::new(python).arg(script).arg(&path).output().expect("Python");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let series = opened(&[path]);
+    assert_eq!(series.warnings(), []);
+    assert_eq!(series.points().len(), 3);
+    for n in 0..3 {
+        let heap = series.load(n, &Progress::new()).expect("a heap");
+        let sessions: Vec<ObjectId> =
+            heap.objects().filter(|&o| heap.types()[heap.type_of(o).0 as usize].name == "__main__.Session").collect();
+        assert_eq!(sessions.len(), 1000 * (n + 1));
+        // All are in the list.
+        assert!(sessions.iter().all(|&s| heap.referrers(s).len() == 1 && heap.size_of(s) > 0));
+    }
+}
+
+#[test]
+fn parts_of_a_recording_become_one_file_chunk_by_chunk() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("trace");
+    let options = TraceOptions { part_bytes: 1, ..TraceOptions::default() };
+    let mut writer = TraceWriter::create_folder(&trace, options).expect("a writer");
+    let mut tables = TraceTables::new(100_000);
+    let name = tables.string("shop.Cart").expect("a number");
+    let cart = tables.class(ClassRow { name, base: 16, ..ClassRow::default() });
+    tables.write_new(&mut writer).expect("written");
+    for n in 0..4u64 {
+        let mixed = |id: u64| (id + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let sample = |id| SampleRow { id, time: mixed(id) >> 20, size: mixed(id) % 9999, ..SampleRow::default() };
+        let samples: Vec<SampleRow> = (n * 20_000..(n + 1) * 20_000).map(sample).collect();
+        writer.write(&samples).expect("written");
+        let mut walk =
+            writer.begin_walk(WalkStartRow { time: n, all_alive: true, ..WalkStartRow::default() }).expect("a walk");
+        (0..=n).for_each(|_| walk.object(&WalkObject { class: cart, ..WalkObject::default() }, &[]).expect("listed"));
+        walk.finish(None, 0).expect("finished");
+    }
+    writer.finish("done").expect("finished");
+    assert!(std::fs::read_dir(&trace).expect("a folder").count() > 2, "several parts");
+    let one = folder.path().join("one.mcity");
+    assert!(wire::are_recordings(std::slice::from_ref(&trace)).expect("looked at"));
+    let saved = wire::join(std::slice::from_ref(&trace), &one, &Progress::new()).expect("joined");
+    assert_eq!((saved.walks, saved.objects, &saved.left_out[..]), (4, 10, &[][..]));
+    let (parts, whole) = (opened(&[trace]), opened(&[one]));
+    assert_eq!((parts.warnings(), whole.warnings()), (vec![], vec![]));
+    for n in 0..4 {
+        let load = |series: &dyn HeapSeries| series.load(n, &Progress::new()).expect("a heap");
+        assert_same(&load(&*parts), &load(&*whole), "joined");
+        assert_eq!(load(&*whole).object_count(), n + 1);
+    }
+}

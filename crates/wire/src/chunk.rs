@@ -238,6 +238,11 @@ impl<'a> Chunk<'a> {
         CHUNK_HEADER as u64 + u64::from(self.header.stored)
     }
 
+    /// Bytes of what is inside, unpacked, as the header says.
+    pub fn plain_length(&self) -> u32 {
+        self.header.plain
+    }
+
     /// Whether this library knows what is inside: kind and version.
     pub fn is_known(&self) -> bool {
         self.header.kind.name().is_some() && self.header.version == 1

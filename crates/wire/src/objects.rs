@@ -76,6 +76,12 @@ impl ObjectColumns {
         self.classes.is_empty()
     }
 
+    /// Bytes of memory.
+    pub fn memory(&self) -> u64 {
+        let wide = self.ids.len() + self.addresses.len() + self.lengths.len() + 2 * self.sizes.len();
+        8 * (wide + self.origins.len() + self.classes.len() + self.references.len()) as u64
+    }
+
     /// The key of an object.
     #[inline]
     pub fn key(&self, at: usize) -> u64 {

@@ -28,7 +28,8 @@ mod values;
 pub(crate) use format::format;
 pub(crate) use header::DumpHeader;
 use index::DumpIndex;
-pub use peers::Peer;
+use peers::Reading;
+pub use peers::{Peer, PeerStep};
 use segment::RootRecord;
 use values::DumpTables;
 pub use values::values;
@@ -75,15 +76,15 @@ pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
 /// # Errors
 /// As [`load`].
 pub fn load_within(input: &Input, limits: DumpLimits, progress: &Progress) -> Result<HeapState> {
-    load_with_tables(input, limits, None, progress).map(|(heap, _)| heap)
+    load_with_tables(input, limits, Reading::default(), progress).map(|(heap, _)| heap)
 }
 
-/// Reads a dump as another tool does, to compare with it: see [`Peer`].
+/// Reads a dump as a step of a comparison with another tool wants it: see [`Peer`].
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_as(peer: Peer, input: &Input, progress: &Progress) -> Result<HeapState> {
-    load_with_tables(input, DumpLimits::default(), Some(peer), progress).map(|(heap, _)| heap)
+pub fn load_as(step: &PeerStep, input: &Input, progress: &Progress) -> Result<HeapState> {
+    load_with_tables(input, DumpLimits::default(), step.reading(), progress).map(|(heap, _)| heap)
 }
 
 /// Reads a dump that a recorder had taken, which held objects by JNI global references so that it can tell where they are.
@@ -99,7 +100,7 @@ pub fn load_held(
     handles: &FxHashSet<u64>,
     progress: &Progress,
 ) -> Result<(HeapState, FxHashMap<u64, ObjectId>)> {
-    let (heap, _, held) = load_without(input, DumpLimits::default(), None, handles, progress)?;
+    let (heap, _, held) = load_without(input, DumpLimits::default(), Reading::default(), handles, progress)?;
     let found = held.into_iter().filter_map(|(handle, address)| Some((handle, heap.object_at(address)?))).collect();
     Ok((heap, found))
 }
@@ -108,17 +109,17 @@ pub fn load_held(
 fn load_with_tables(
     input: &Input,
     limits: DumpLimits,
-    peer: Option<Peer>,
+    reading: Reading,
     progress: &Progress,
 ) -> Result<(HeapState, DumpTables)> {
-    load_without(input, limits, peer, &FxHashSet::default(), progress).map(|(heap, tables, _)| (heap, tables))
+    load_without(input, limits, reading, &FxHashSet::default(), progress).map(|(heap, tables, _)| (heap, tables))
 }
 
 /// Without the JNI global references of these handles; beside the rest, handle and address of each of them that is there.
 fn load_without(
     input: &Input,
     limits: DumpLimits,
-    peer: Option<Peer>,
+    reading: Reading,
     handles: &FxHashSet<u64>,
     progress: &Progress,
 ) -> Result<(HeapState, DumpTables, Vec<(u64, u64)>)> {
@@ -141,9 +142,9 @@ fn load_without(
         !ours
     });
     let mut classes = ClassTable::new(bytes, &header, &index, &census);
-    let graph = graph::graph(input, &header, &index, &census, &addresses, &classes, limits, peer, progress)?;
+    let graph = graph::graph(input, &header, &index, &census, &addresses, &classes, limits, reading.peer, progress)?;
     let names = names::ObjectNames::read(input, &header, &index, &census);
-    let is_root = |record: &RootRecord| peer.is_none_or(|peer| peer.is_root(record));
+    let is_root = |record: &RootRecord| reading.is_root(record);
     let roots = roots::roots(bytes, &index, &census, &classes, &addresses, &names, is_root);
     progress.check()?;
     let loaders = loaders::loaders(&mut classes, &addresses, &graph.type_of, &names);
@@ -197,9 +198,8 @@ fn load_without(
         origins: None,
         warnings: condense(warnings),
     });
-    match peer {
-        None => hidden::attach(&mut inference, &dump),
-        Some(peer) => peers::attach(peer, &mut inference, &census.roots, progress)?,
+    if reading.attach(&mut inference, &census.roots, progress)? {
+        hidden::attach(&mut inference, &dump);
     }
     let tables = DumpTables::new(bytes, &header, &index, &census);
     Ok((inference.finish()?, tables, held))

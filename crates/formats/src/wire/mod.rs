@@ -21,7 +21,9 @@ mod warnings;
 use crate::registry::{Format, FoundFiles};
 use crate::series::HeapSeries;
 use memory_city_heap::error::Result;
+use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
+use std::path::Path;
 
 pub use join::{are_recordings, join};
 pub use save::{SavedRecording, save};
@@ -52,7 +54,16 @@ impl Format for WireFormat {
         progress: &Progress,
         _: &mut dyn FnMut(Box<dyn HeapSeries>),
     ) -> Result<Box<dyn HeapSeries>> {
-        let paths: Vec<_> = found.files.into_iter().map(|file| file.path).collect();
-        Ok(Box::new(series::WalkSeries::open(&paths, found.skipped, progress)?))
+        let inputs = found.files.iter().map(|file| Input::open(&file.path, progress)).collect::<Result<_>>()?;
+        Ok(Box::new(series::WalkSeries::open(inputs, found.skipped, progress)?))
     }
+}
+
+/// Opens a recording that is in memory, under a name for messages.
+///
+/// # Errors
+/// When it is none, or has no walk.
+pub fn open_bytes(name: &Path, bytes: Vec<u8>) -> Result<Box<dyn HeapSeries>> {
+    let input = Input::from_bytes(name, bytes);
+    Ok(Box::new(series::WalkSeries::open(vec![input], Vec::new(), &Progress::new())?))
 }

@@ -20,6 +20,8 @@ pub(super) struct Provenance {
     thread_of: FxHashMap<(u16, u32), u32>,
     /// Samples are taken: what is none of them has no known origin.
     is_sampled: bool,
+    /// Stacks that were left out because there are too many frames.
+    pub(super) left_out: u64,
     /// Origins say more than a site.
     has_lives: bool,
 }
@@ -36,6 +38,7 @@ impl Provenance {
             threads: vec![Arc::from("(unknown thread)")],
             thread_of: FxHashMap::default(),
             is_sampled: !scan.samples.is_empty(),
+            left_out: 0,
             has_lives: false,
         };
         let mut sites = vec![AllocationSite::default()];
@@ -50,8 +53,8 @@ impl Provenance {
             for stack in stacks {
                 progress.check()?;
                 if frames > MOST_FRAMES {
-                    tracing::warn!("more than {MOST_FRAMES} frames: further allocation sites are not told apart");
-                    break;
+                    all.left_out += 1;
+                    continue;
                 }
                 let site = AllocationSite { frames: tables.stack(stack, &mut texts) };
                 frames += site.frames.len();

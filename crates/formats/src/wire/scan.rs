@@ -2,6 +2,7 @@
 
 use super::names::StreamTables;
 use super::warnings::Trouble;
+use crate::budget::{megabytes, memory_budget};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
@@ -12,7 +13,7 @@ use memory_city_wire::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A recording, without the objects of its walks.
 pub(super) struct Scan {
@@ -20,14 +21,16 @@ pub(super) struct Scan {
     pub(super) streams: BTreeMap<u16, StreamTables>,
     /// Facts of the run, by key.
     pub(super) run: BTreeMap<String, String>,
-    /// Collections by number.
-    pub(super) gcs: BTreeMap<u64, GcRow>,
+    /// Collections by number, with the stream that saw them: their causes are strings of that one.
+    pub(super) gcs: BTreeMap<u64, (u16, GcRow)>,
     pub(super) samples: FxHashMap<u64, SampleOrigin>,
     /// In the order of time.
     pub(super) walks: Vec<WalkPlace>,
     pub(super) histograms: usize,
     pub(super) losses: Vec<LossRow>,
     pub(super) trouble: Trouble,
+    /// Bytes that all of this takes, about.
+    memory: u64,
 }
 
 /// What a sample says of the origin of its object.
@@ -80,17 +83,19 @@ impl Scan {
     ///
     /// # Errors
     /// When one of them cannot be read or has another header, they are of different recordings, or the work was cancelled.
-    pub(super) fn read(paths: &[PathBuf], progress: &Progress) -> Result<Scan> {
+    pub(super) fn read(inputs: Vec<Input>, progress: &Progress) -> Result<Scan> {
         let mut files: Vec<(PartHeader, Input)> = Vec::new();
-        for path in paths {
-            let input = Input::open(path, progress)?;
-            let header = PartHeader::read(path, input.bytes()).map_err(error_of)?;
+        for input in inputs {
+            let header = PartHeader::read(&input.path, input.bytes()).map_err(error_of)?;
             files.push((header, input));
         }
         files.sort_by_key(|(header, _)| (header.stream, header.part));
         one_recording(&files)?;
         let total = files.iter().map(|(_, input)| input.bytes().len() as u64).sum();
-        progress.begin(format!("Reading {}", paths.first().map_or(Path::new(""), |p| p).display()), total);
+        progress.begin(
+            format!("Reading {}", files.first().map_or(Path::new(""), |(_, input)| &input.path).display()),
+            total,
+        );
         let mut scan = Scan {
             files: Vec::new(),
             streams: BTreeMap::new(),
@@ -101,14 +106,16 @@ impl Scan {
             histograms: 0,
             losses: Vec::new(),
             trouble: Trouble::default(),
+            memory: 0,
         };
+        let budget = memory_budget();
         let mut streams: BTreeMap<u16, StreamProgress> = BTreeMap::new();
         let last_of: BTreeMap<u16, u32> = files.iter().map(|(header, _)| (header.stream, header.part)).collect();
         for (number, (header, input)) in files.iter().enumerate() {
             scan.trouble.warnings.extend(input.warnings.iter().cloned());
             let stream = streams.entry(header.stream).or_default();
             let is_last = last_of.get(&header.stream) == Some(&header.part);
-            scan.read_part(number, header, input, stream, is_last, progress)?;
+            scan.read_part(number, header, input, stream, is_last, budget, progress)?;
         }
         for ((_, input), header) in files.iter().zip(files.iter().map(|(header, _)| *header)) {
             if last_of.get(&header.stream) == Some(&header.part)
@@ -129,6 +136,7 @@ impl Scan {
         input: &Input,
         stream: &mut StreamProgress,
         is_last: bool,
+        budget: u64,
         progress: &Progress,
     ) -> Result<()> {
         let path = &input.path;
@@ -146,6 +154,10 @@ impl Scan {
                     } else if let Err(error) = self.take(file, header, stream, &chunk) {
                         self.trouble.chunk(path, &error);
                     }
+                    // A few bytes may say that there are millions of names.
+                    if self.memory > budget {
+                        return Err(too_large(path, budget));
+                    }
                 }
                 Piece::Damage { offset, length } => self.trouble.damage(path, offset, length),
                 Piece::Cut { offset, length } => self.trouble.cut(path, offset, length, is_last),
@@ -162,12 +174,16 @@ impl Scan {
         stream: &mut StreamProgress,
         chunk: &Chunk<'_>,
     ) -> WireResult<()> {
-        fn rows<R: TraceRow>(chunk: &Chunk<'_>, trouble: &mut Trouble) -> WireResult<Vec<R>> {
+        fn rows<R: TraceRow>(
+            chunk: &Chunk<'_>,
+            (trouble, memory): &mut (&mut Trouble, &mut u64),
+        ) -> WireResult<Vec<R>> {
             let decoded = chunk.rows::<R>()?;
             trouble.unknown_columns += u64::from(decoded.unknown_columns);
+            **memory += decoded.rows.len() as u64 * (size_of::<R>() as u64 + 16) + u64::from(chunk.plain_length());
             Ok(decoded.rows)
         }
-        let trouble = &mut self.trouble;
+        let trouble = &mut (&mut self.trouble, &mut self.memory);
         let tables = self.streams.entry(header.stream).or_default();
         match chunk.kind() {
             ChunkKind::STRINGS => tables.add_strings(rows::<StringRow>(chunk, trouble)?),
@@ -192,7 +208,9 @@ impl Scan {
             ChunkKind::RUN => {
                 self.run.extend(rows::<RunRow>(chunk, trouble)?.into_iter().map(|r| (r.key, r.value)));
             }
-            ChunkKind::GCS => self.gcs.extend(rows::<GcRow>(chunk, trouble)?.into_iter().map(|r| (r.number, r))),
+            ChunkKind::GCS => {
+                self.gcs.extend(rows::<GcRow>(chunk, trouble)?.into_iter().map(|r| (r.number, (header.stream, r))));
+            }
             ChunkKind::SAMPLES => {
                 let stream = header.stream;
                 let origin =
@@ -223,14 +241,14 @@ impl Scan {
                     let walk = stream.walk.take().and_then(|at| self.walks.get_mut(at));
                     match walk.filter(|walk| walk.start.walk == end.walk) {
                         Some(walk) => walk.end = Some(end),
-                        None => trouble.stray_chunks += 1,
+                        None => trouble.0.stray_chunks += 1,
                     }
                 }
             }
             kind if kind >= ChunkKind::WALK_START && kind < ChunkKind::WALK_END => {
                 match stream.walk.and_then(|at| self.walks.get_mut(at)) {
                     Some(walk) => walk.chunks.push((kind, file, chunk.offset)),
-                    None => trouble.stray_chunks += 1,
+                    None => trouble.0.stray_chunks += 1,
                 }
             }
             _ => {}
@@ -265,6 +283,13 @@ impl StreamProgress {
         numbers.dedup();
         let span = numbers.last().map_or(0, |last| last - first + 1);
         span - numbers.len() as u64
+    }
+}
+
+pub(super) fn too_large(path: &Path, budget: u64) -> Error {
+    Error::Unusable {
+        what: format!("{} takes more than the {} of memory that are free", path.display(), megabytes(budget)),
+        remedy: "Close other programs, or open it on a machine with more memory".into(),
     }
 }
 

@@ -9,9 +9,9 @@ use crate::kept::KeptStates;
 use crate::series::{GcPoint, HeapSeries, SnapshotInfo};
 use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result, Warning};
+use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_wire::{CollectionKind, GcRow, WalkStartRow};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 /// A recording as heap states: one for each walk.
@@ -28,8 +28,8 @@ impl WalkSeries {
     ///
     /// # Errors
     /// As [`Scan::read`], or when there is no walk in them.
-    pub(super) fn open(paths: &[PathBuf], mut skipped: Vec<Warning>, progress: &Progress) -> Result<WalkSeries> {
-        let mut scan = Scan::read(paths, progress)?;
+    pub(super) fn open(inputs: Vec<Input>, mut skipped: Vec<Warning>, progress: &Progress) -> Result<WalkSeries> {
+        let mut scan = Scan::read(inputs, progress)?;
         let path = scan.files.first().map(|input| input.path.clone()).unwrap_or_default();
         // Half a walk is shown only where there is nothing better: it looks like a heap that has shrunk.
         if scan.walks.iter().any(|walk| walk.end.is_some()) {
@@ -59,6 +59,10 @@ impl WalkSeries {
             });
         }
         let provenance = Provenance::of(&scan, progress)?;
+        if provenance.left_out > 0 {
+            let message = format!("{} allocation sites are not told apart: there are too many", provenance.left_out);
+            skipped.push(Warning { path: path.clone(), offset: None, message });
+        }
         let trouble = std::mem::take(&mut scan.trouble).finish(&path, &scan.losses);
         let points = points(&scan);
         let warnings = Mutex::new([skipped, trouble].concat());
@@ -102,18 +106,15 @@ fn points(scan: &Scan) -> Vec<SnapshotInfo> {
     scan.walks.iter().zip(gcs).map(point).collect()
 }
 
-fn gc_point(scan: &Scan, walk: &WalkPlace, row: &GcRow) -> Option<GcPoint> {
+fn gc_point(scan: &Scan, walk: &WalkPlace, (stream, row): &(u16, GcRow)) -> Option<GcPoint> {
     let kind = match row.kind {
         CollectionKind::Minor => GcKind::Minor,
         CollectionKind::Major => GcKind::Major,
         // What the VM did not say is not made up.
         CollectionKind::Unknown => return None,
     };
-    let cause = row.cause.and_then(|cause| {
-        // The stream that saw the collection may be another than that of the walk.
-        let of = |tables: &super::names::StreamTables| tables.strings.get(&cause).map(ToString::to_string);
-        scan.streams.get(&walk.stream).and_then(of).or_else(|| scan.streams.values().find_map(of))
-    });
+    // The stream that saw the collection may be another than that of the walk.
+    let cause = row.cause.and_then(|cause| Some(scan.streams.get(stream)?.strings.get(&cause)?.to_string()));
     Some(GcPoint {
         number: u32::try_from(row.source_number.unwrap_or(row.number)).unwrap_or(u32::MAX),
         kind,

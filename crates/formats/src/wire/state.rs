@@ -3,8 +3,9 @@
 use super::keys::{ids_of, keys, references, too_many};
 use super::origins::{Provenance, Walked};
 use super::roots::{hidden_field, root_of};
-use super::scan::{SampleOrigin, Scan, WalkPlace, error_of};
+use super::scan::{SampleOrigin, Scan, WalkPlace, too_large};
 use super::types::Types;
+use crate::budget::memory_budget;
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{
@@ -16,6 +17,7 @@ use memory_city_wire::{
 };
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The rows of a kind that a walk has, in their order.
 fn rows<R: TraceRow>(scan: &Scan, walk: &WalkPlace, lost: &mut u64) -> Result<Vec<R>> {
@@ -45,13 +47,19 @@ pub(super) fn heap_state(
     let places: Vec<(usize, u64)> =
         walk.chunks.iter().filter(|c| c.0 == ChunkKind::WALK_OBJECTS).map(|c| (c.1, c.2)).collect();
     progress.begin(progress.snapshot().stage, 2 * places.len() as u64);
+    let (budget, taken) = (memory_budget(), AtomicU64::new(0));
     let read: Vec<Option<ObjectColumns>> = places
         .par_iter()
         .map(|&(file, offset)| {
             progress.check()?;
             progress.advance(1);
             let chunk = scan.chunk(file, offset)?;
-            Ok(chunk.objects().map_err(error_of).ok().filter(|columns| columns.walk == start.walk))
+            let Ok(columns) = chunk.objects() else { return Ok(None) };
+            // A few bytes may say that there are millions of objects. Beside the list there will be the state.
+            if taken.fetch_add(2 * columns.memory(), Relaxed) > budget {
+                return Err(too_large(path, budget));
+            }
+            Ok(Some(columns).filter(|columns| columns.walk == start.walk))
         })
         .collect::<Result<_>>()?;
     let mut lost = read.iter().filter(|columns| columns.is_none()).count() as u64;

@@ -3,7 +3,7 @@
 use super::{choices, row};
 
 row! {
-    /// A fact about the run. What the keys mean is in docs/trace-format.md; unknown ones are shown as they are.
+    /// A fact about the run. What the keys mean is said below (facts of the run).
     RunRow in RUN {
         /// Which fact: `vm.version`.
         key: String = 1 Text,
@@ -104,7 +104,7 @@ row! {
 }
 
 row! {
-    /// Samples of a part that has gone, added up: those of one class, stack and thread whose objects are dead.
+    /// Samples of a part that has gone, added up: those of one class, stack and thread whose objects are dead. Where there were too many sums, the others are one, of class and thread 4294967295 and no stack.
     OldSamplesRow in OLD_SAMPLES {
         /// The class.
         class: u32 = 1 Delta,

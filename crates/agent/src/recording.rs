@@ -21,13 +21,13 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 /// The recording that runs.
-static CURRENT: RwLock<Option<Arc<Recording>>> = RwLock::new(None);
+static CURRENT: RwLock<Option<Arc<AgentRecording>>> = RwLock::new(None);
 /// The tools of the VM, asked for once.
 static TOOLS: OnceLock<Vm> = OnceLock::new();
 /// Recordings so far.
 static RECORDINGS: AtomicU32 = AtomicU32::new(0);
 
-pub(crate) struct Recording {
+pub(crate) struct AgentRecording {
     /// From 1: threads remember in which recording they are known.
     pub(crate) number: u32,
     pub(crate) vm: Vm,
@@ -48,18 +48,18 @@ pub(crate) struct Recording {
     pub(crate) live: LiveSamples,
     /// Collections before this recording.
     pub(crate) collections_before: u64,
-    ending: Mutex<Ending>,
+    ending: Mutex<RecordingEnd>,
     ended: Condvar,
 }
 
 #[derive(Default)]
-struct Ending {
+struct RecordingEnd {
     /// Why it should end.
     asked: Option<String>,
     done: bool,
 }
 
-impl Recording {
+impl AgentRecording {
     /// Nanoseconds since it began.
     pub(crate) fn now(&self) -> u64 {
         clock().saturating_sub(self.epoch)
@@ -133,12 +133,12 @@ impl Recording {
 }
 
 /// Does something with the recording that runs, if one does.
-pub(crate) fn with_current<T>(work: impl FnOnce(&Arc<Recording>) -> T) -> Option<T> {
+pub(crate) fn with_current<T>(work: impl FnOnce(&Arc<AgentRecording>) -> T) -> Option<T> {
     CURRENT.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(work)
 }
 
 /// The recording that runs.
-pub(crate) fn current() -> Option<Arc<Recording>> {
+pub(crate) fn current() -> Option<Arc<AgentRecording>> {
     with_current(Arc::clone)
 }
 
@@ -194,7 +194,7 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
     let vm = tools(java)?;
     COLLECTIONS.open().map_err(|e| format!("no event counter: {e}"))?;
     let folder = claim(&options.folder)?;
-    let recording = Arc::new(Recording {
+    let recording = Arc::new(AgentRecording {
         number: RECORDINGS.fetch_add(1, Ordering::Relaxed) + 1,
         vm,
         folder: folder.clone(),

@@ -7,7 +7,7 @@
 
 use crate::folder::{RecorderLock, WalkNote};
 use crate::live::Followed;
-use crate::recording::Recording;
+use crate::recording::AgentRecording;
 use crate::vm::Jni;
 use std::path::Path;
 
@@ -85,7 +85,7 @@ pub(crate) enum WalkOutcome {
 /// # Safety
 /// `followed` are weak references that nobody forgets meanwhile.
 pub(crate) unsafe fn walk(
-    recording: &Recording,
+    recording: &AgentRecording,
     schedule: &mut WalkSchedule,
     jni: Jni,
     followed: &[Followed],

@@ -8,7 +8,7 @@ use crate::live::Followed;
 use crate::log;
 use crate::options::SamplingMode;
 use crate::perfdata::{PerfData, perf_files};
-use crate::recording::{Recording, give_up};
+use crate::recording::{AgentRecording, give_up};
 use crate::sampling::{FRAMES, this_thread_is_ours};
 use crate::sink::Sink;
 use crate::vm::Jni;
@@ -28,7 +28,7 @@ const WRITE_EVERY: u64 = 500_000_000;
 const DEATHS_DUTY: u64 = 50;
 
 /// Starts the thread.
-pub(crate) fn start(recording: &Arc<Recording>) -> Result<(), String> {
+pub(crate) fn start(recording: &Arc<AgentRecording>) -> Result<(), String> {
     let recording = Arc::clone(recording);
     let work = move || {
         this_thread_is_ours();
@@ -56,7 +56,7 @@ fn wrong(error: WireError) -> String {
     error.to_string()
 }
 
-fn record(recording: &Recording) -> Result<(), String> {
+fn record(recording: &AgentRecording) -> Result<(), String> {
     let Some(thread) = recording.vm.attach("memory-city recorder") else {
         return Err("the VM takes no further thread".into());
     };
@@ -69,7 +69,7 @@ fn record(recording: &Recording) -> Result<(), String> {
 }
 
 struct Worker<'a> {
-    recording: &'a Recording,
+    recording: &'a AgentRecording,
     jni: Jni,
     sink: Option<Sink>,
     budget: Budget,
@@ -95,7 +95,7 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(recording: &'a Recording, jni: Jni, sink: Sink) -> Worker<'a> {
+    fn new(recording: &'a AgentRecording, jni: Jni, sink: Sink) -> Worker<'a> {
         Worker {
             recording,
             jni,

@@ -15,6 +15,7 @@ mod scan;
 mod series;
 mod state;
 mod types;
+mod walks;
 mod warnings;
 
 use crate::registry::{Format, FoundFiles};
@@ -26,6 +27,7 @@ use std::path::Path;
 
 pub use join::{are_recordings, join};
 pub use save::{SavedRecording, save};
+pub use walks::{SeenWalk, WalkStream};
 
 pub(crate) fn format() -> Box<dyn Format> {
     Box::new(WireFormat)
@@ -39,7 +41,7 @@ impl Format for WireFormat {
     }
 
     fn written_by(&self) -> &'static str {
-        "memory-city convert, or any program that follows docs/trace-format.md"
+        "memory-city record, attach and convert, or any program that follows docs/trace-format.md"
     }
 
     fn recognises(&self, start: &[u8]) -> bool {

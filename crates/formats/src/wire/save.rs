@@ -2,6 +2,7 @@
 
 use super::names::FrameParts;
 use super::scan::error_of;
+use super::walks::SeenWalk;
 use crate::event::GcKind;
 use crate::series::HeapSeries;
 use memory_city_heap::error::{Error, Result};
@@ -11,7 +12,7 @@ use memory_city_heap::{HeapState, ObjectId, Strength, TypeKind};
 use memory_city_wire::{
     ClassRow, CollectionKind, FrameRow, GcRow, LoaderRow, ObjectNaming, OriginRow, ReferentStrength, RunRow, ThreadRow,
     TraceOptions, TraceTables, TraceWriter, WalkInferredRow, WalkMirrorRow, WalkObject, WalkReferentRow, WalkRootRow,
-    WalkStartRow, WalkWriter,
+    WalkSampleRow, WalkStartRow, WalkWriter,
 };
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
@@ -52,15 +53,7 @@ pub fn save(series: &dyn HeapSeries, points: &[usize], output: &Path, progress: 
     let (file, place) = Unfinished::begin(&named, folder).map_err(io)?;
     let options = TraceOptions { level: LEVEL, ..TraceOptions::default() };
     let writer = TraceWriter::on_file(file, output, options).map_err(error_of)?;
-    let mut saver = Saver {
-        writer,
-        tables: TraceTables::new(MOST_NAMES),
-        classes: HashMap::new(),
-        loaders: HashMap::new(),
-        threads: HashMap::new(),
-        origins: FxHashMap::default(),
-        saved: SavedRecording::default(),
-    };
+    let mut saver = Saver::new(writer);
     let first = points.iter().map(|&p| series.points()[p].millis).min().unwrap_or(0);
     let is_trace = series.recording().is_some();
     saver.run(series, if is_trace { 0 } else { first })?;
@@ -79,7 +72,7 @@ pub fn save(series: &dyn HeapSeries, points: &[usize], output: &Path, progress: 
             taken: (!is_trace).then_some(info.millis),
             ..WalkStartRow::default()
         };
-        saver.walk(&heap, start, progress)?;
+        saver.walk(&heap, start, &SeenWalk::default(), progress)?;
     }
     let mut saved = saver.saved;
     saved.left_out = left_out(series, points);
@@ -119,8 +112,8 @@ fn left_out(series: &dyn HeapSeries, points: &[usize]) -> Vec<String> {
 /// What tells a class from others: name, loader by name, and the how-manieth of those in its heap state.
 type ClassKey = (String, Arc<str>, u32);
 
-struct Saver {
-    writer: TraceWriter,
+pub(super) struct Saver {
+    pub(super) writer: TraceWriter,
     tables: TraceTables,
     classes: HashMap<(ClassKey, Vec<u32>), u32>,
     loaders: HashMap<(Arc<str>, u32), u32>,
@@ -133,6 +126,18 @@ struct Saver {
 type OriginKey = (Option<u32>, Option<u32>, u32, Option<u32>, u32);
 
 impl Saver {
+    pub(super) fn new(writer: TraceWriter) -> Saver {
+        Saver {
+            writer,
+            tables: TraceTables::new(MOST_NAMES),
+            classes: HashMap::new(),
+            loaders: HashMap::new(),
+            threads: HashMap::new(),
+            origins: FxHashMap::default(),
+            saved: SavedRecording::default(),
+        }
+    }
+
     fn run(&mut self, series: &dyn HeapSeries, started: u64) -> Result<()> {
         let source = series.points().first().map(|p| p.path.display().to_string()).unwrap_or_default();
         let fact = |key: &str, value: String| RunRow { key: key.into(), value };
@@ -304,7 +309,14 @@ impl Saver {
         Ok(known)
     }
 
-    fn walk(&mut self, heap: &HeapState, start: WalkStartRow, progress: &Progress) -> Result<()> {
+    /// Writes a walk, and says how many objects it has.
+    pub(super) fn walk(
+        &mut self,
+        heap: &HeapState,
+        start: WalkStartRow,
+        seen: &SeenWalk<'_>,
+        progress: &Progress,
+    ) -> Result<u64> {
         let classes = self.classes(heap);
         let origins = self.origins(heap, progress)?;
         let keys = ObjectKeys::of(heap);
@@ -314,7 +326,7 @@ impl Saver {
         self.tables.write_new(&mut self.writer).map_err(error_of)?;
         let is_walk = heap.origins().is_none_or(|origins| origins.is_walk);
         let start = WalkStartRow {
-            gcs: heap.origins().map_or(0, |origins| origins.gcs),
+            gcs: heap.origins().map_or(start.gcs, |origins| origins.gcs),
             naming: if keys.by_id { ObjectNaming::Id } else { ObjectNaming::Order },
             alignment: heap.type_sizes().alignment,
             reference: heap.type_sizes().reference,
@@ -366,11 +378,15 @@ impl Saver {
         walk.rows(&referents.collect::<Vec<_>>()).map_err(error_of)?;
         walk.rows(&inferred.collect::<Vec<_>>()).map_err(error_of)?;
         walk.roots(&roots.collect::<Vec<_>>()).map_err(error_of)?;
-        let end = walk.finish(None, 0).map_err(error_of)?;
+        for samples in seen.samples.chunks(1 << 14) {
+            let row = |&(o, sample): &(ObjectId, u64)| WalkSampleRow { walk: number, object: key(o), sample };
+            walk.rows(&samples.iter().map(row).collect::<Vec<_>>()).map_err(error_of)?;
+        }
+        let end = walk.finish(seen.pause, seen.unlinked).map_err(error_of)?;
         self.saved.walks += 1;
         self.saved.objects += end.objects;
         self.saved.references += end.references + hidden.len() as u64;
-        Ok(())
+        Ok(end.objects)
     }
 }
 

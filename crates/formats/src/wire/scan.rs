@@ -21,8 +21,8 @@ pub(super) struct Scan {
     pub(super) streams: BTreeMap<u16, StreamTables>,
     /// Facts of the run, by key.
     pub(super) run: BTreeMap<String, String>,
-    /// Collections by number.
-    pub(super) gcs: BTreeMap<u64, GcRow>,
+    /// Collections by number, with the stream that saw them: their causes are strings of that one.
+    pub(super) gcs: BTreeMap<u64, (u16, GcRow)>,
     pub(super) samples: AHashMap<u64, SampleOrigin>,
     /// In the order of time.
     pub(super) walks: Vec<WalkPlace>,
@@ -210,7 +210,9 @@ impl Scan {
             ChunkKind::RUN => {
                 self.run.extend(rows::<RunRow>(chunk, trouble)?.into_iter().map(|r| (r.key, r.value)));
             }
-            ChunkKind::GCS => self.gcs.extend(rows::<GcRow>(chunk, trouble)?.into_iter().map(|r| (r.number, r))),
+            ChunkKind::GCS => {
+                self.gcs.extend(rows::<GcRow>(chunk, trouble)?.into_iter().map(|r| (r.number, (header.stream, r))));
+            }
             ChunkKind::SAMPLES => {
                 let stream = header.stream;
                 let origin =

@@ -106,18 +106,15 @@ fn points(scan: &Scan) -> Vec<SnapshotInfo> {
     scan.walks.iter().zip(gcs).map(point).collect()
 }
 
-fn gc_point(scan: &Scan, walk: &WalkPlace, row: &GcRow) -> Option<GcPoint> {
+fn gc_point(scan: &Scan, walk: &WalkPlace, (stream, row): &(u16, GcRow)) -> Option<GcPoint> {
     let kind = match row.kind {
         CollectionKind::Minor => GcKind::Minor,
         CollectionKind::Major => GcKind::Major,
         // What the VM did not say is not made up.
         CollectionKind::Unknown => return None,
     };
-    let cause = row.cause.and_then(|cause| {
-        // The stream that saw the collection may be another than that of the walk.
-        let of = |tables: &super::names::StreamTables| tables.strings.get(&cause).map(ToString::to_string);
-        scan.streams.get(&walk.stream).and_then(of).or_else(|| scan.streams.values().find_map(of))
-    });
+    // The stream that saw the collection may be another than that of the walk.
+    let cause = row.cause.and_then(|cause| Some(scan.streams.get(stream)?.strings.get(&cause)?.to_string()));
     Some(GcPoint {
         number: u32::try_from(row.source_number.unwrap_or(row.number)).unwrap_or(u32::MAX),
         kind,

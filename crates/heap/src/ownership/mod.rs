@@ -15,6 +15,7 @@ mod rules;
 mod selection;
 mod sets;
 mod shortest;
+mod subtrees;
 #[cfg(test)]
 mod tests;
 mod unrecorded;

@@ -18,8 +18,6 @@ pub(super) struct Subtrees<'g, 'h> {
     order: Vec<u32>,
     /// By place: that behind what lies below it.
     end: Vec<u32>,
-    /// Nodes that roots hold.
-    held: BitSet,
     /// By type node: instances that roots reach.
     instances: Vec<u32>,
     scratch: Scratch,
@@ -50,12 +48,11 @@ impl<'g, 'h> Subtrees<'g, 'h> {
         let heap = graph.heap();
         let (n, nodes) = (heap.object_count(), graph.nodes());
         progress.begin("Looking for the shortest paths from GC roots", n as u64);
-        let mut held = BitSet::new(nodes);
         let mut instances = vec![0u32; graph.type_nodes().len()];
         // By node, as soon as it is met: what it was met from, itself where that is a root.
         let mut above = vec![NONE; nodes];
         let mut queue: Vec<u32> = Vec::new();
-        for root in graph.roots().iter().filter(|root| held.insert(root.0)) {
+        for root in graph.roots() {
             above[root.0 as usize] = root.0;
             queue.push(root.0);
         }
@@ -121,7 +118,7 @@ impl<'g, 'h> Subtrees<'g, 'h> {
             instances: vec![0; instances.len()],
             open: Vec::new(),
         };
-        Ok((Subtrees { graph, place, order, end, held, instances, scratch }, below))
+        Ok((Subtrees { graph, place, order, end, instances, scratch }, below))
     }
 
     fn is_live(&self, node: u32) -> bool {
@@ -165,15 +162,15 @@ impl<'g, 'h> Subtrees<'g, 'h> {
         }
         let from_outside = |node: u32| self.is_live(node) && !inside.contains(node);
         for node in nodes().filter(|&node| !is_member.contains(node)) {
-            let stays = self.held.contains(node)
-                || match (node as usize).checked_sub(n) {
-                    Some(t) => instances[t] < self.instances[t],
-                    None => {
-                        let o = ObjectId(node);
-                        graph.type_keepers(o).iter().any(|&t| from_outside(n as u32 + t))
-                            || graph.has_keeper(o, |keeper| from_outside(keeper.0))
-                    }
-                };
+            // What roots hold is below nothing.
+            let stays = match (node as usize).checked_sub(n) {
+                Some(t) => instances[t] < self.instances[t],
+                None => {
+                    let o = ObjectId(node);
+                    graph.type_keepers(o).iter().any(|&t| from_outside(n as u32 + t))
+                        || graph.has_keeper(o, |keeper| from_outside(keeper.0))
+                }
+            };
             if stays {
                 kept.insert(node);
                 open.push(node);

@@ -61,6 +61,7 @@ pub use filter::filter_numbers;
 pub use grouped::{Grouped, group};
 pub use grouping::{GroupOptions, Grouping};
 pub(crate) use names::without_address;
+use object::few_types;
 pub use object::{ObjectView, type_names};
 pub(crate) use placement::Placement;
 pub use reads::Reads;

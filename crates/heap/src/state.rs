@@ -133,6 +133,12 @@ impl HeapState {
         TypeId(self.columns.type_of[o.0 as usize])
     }
 
+    /// What neighbouring objects refer to, from one object to another, but for what is too much to ask for ahead.
+    #[inline]
+    pub(crate) fn references_ahead(&self, first: ObjectId, last: ObjectId) -> &[ObjectId] {
+        self.columns.outgoing.of_run(first, last, crate::sweep::AHEAD)
+    }
+
     /// Shallow size in bytes, as the runtime accounts for it.
     #[inline]
     pub fn size_of(&self, o: ObjectId) -> u64 {

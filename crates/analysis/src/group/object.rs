@@ -233,6 +233,30 @@ impl<'a> ObjectView<'a> {
     }
 }
 
+/// A number from which the types of objects follow, where they are no more than three. Constant time: `None` where they are
+/// many objects.
+pub(super) fn few_types<'a>(objects: impl Iterator<Item = ObjectView<'a>>) -> Option<u64> {
+    const BITS: u32 = 21;
+    const MOST: usize = 16;
+    let mut types = [0u64; 3];
+    for (i, object) in objects.enumerate() {
+        // Ascending, 0 where there is none.
+        let of = u64::from(object.type_id()?.0) + 1;
+        if i == MOST || of >> BITS != 0 {
+            return None;
+        }
+        if types.contains(&of) {
+            continue;
+        }
+        if types[0] != 0 {
+            return None;
+        }
+        types[0] = of;
+        types.sort_unstable();
+    }
+    Some(types[0] << (2 * BITS) | types[1] << BITS | types[2])
+}
+
 /// The names of the types of objects, each once, in no particular order ([`Reads::TYPE`]). O(n log k + k²) for n objects
 /// of k types.
 pub fn type_names<'a>(objects: impl Iterator<Item = ObjectView<'a>>) -> Vec<&'a str> {

@@ -37,8 +37,8 @@ impl Classifier for KeptByStrength {
         }
     }
 
-    fn number_of(&self, o: ObjectId) -> Option<u32> {
-        self.strengths.as_ref().map(|strengths| strengths.of(o) as u32)
+    fn number_of(&self, object: &ObjectView<'_>) -> Option<u64> {
+        self.strengths.as_ref().zip(object.id()).map(|(strengths, o)| strengths.of(o) as u64)
     }
 
     fn prepare(&self, run: &GroupingRun<'_>) -> Result<Option<Arc<dyn Classifier>>> {

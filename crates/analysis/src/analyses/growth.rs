@@ -125,11 +125,11 @@ impl Analysis for Growth {
         progress.begin("Looking for what keeps it alive", listed.len() as u64);
         let chains = match document.heaps() {
             Some(history) if !listed.is_empty() => {
-                let owners = Owners::new(history, window.to, progress)?;
+                let owners = Owners::new(history, window.from, window.to, progress)?;
                 // The group itself is one of the longest chain.
                 let longest = arguments.count("longest_chain") - 1;
                 let by_bytes = metric == Metric::Bytes;
-                Some(owners.chains(window.from, &listed, by_bytes, longest, progress)?)
+                Some(owners.chains(history, &listed, by_bytes, longest, progress)?)
             }
             _ => None,
         };

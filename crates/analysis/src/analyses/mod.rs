@@ -6,7 +6,8 @@
 //! | `interface` | what an analysis is, what it may need, what it gives |
 //! | `kept` | what was found of dumps, for the next time that they are opened |
 //! | `parameters` | what it can be told, with defaults and ranges |
-//! | `objects`, `contents` | what analyses of single objects and of what they hold share |
+//! | `objects`, `object_rows`, `contents` | what analyses of single objects and of what they hold share |
+//! | `one_object` | all that is said of one object |
 //! | `kept_by_threads` | what each thread alone keeps alive |
 //! | `registry` | the analyses there are; programs may add their own |
 //! | [`report`] | several of them, one after the other |
@@ -38,12 +39,15 @@ mod contents;
 mod interface;
 mod kept;
 mod kept_by_threads;
+mod object_rows;
 mod objects;
+mod one_object;
 mod parameters;
 mod registry;
 pub mod report;
 
 pub use crate::tabular::{bytes_text, count_text, gc_text, time_text, uptime_text};
+pub use cut::named_cut;
 pub(crate) use interface::change;
 pub use interface::{Analysis, Description, Findings, Need, TimeWindow, run};
 pub use kept::FollowsFrom;
@@ -73,7 +77,9 @@ analyses! {
     cut,
     biggest,
     dominators,
+    kept_by,
     inspect,
+    closure,
     containers,
     duplicate_strings,
     duplicate_arrays,

@@ -447,7 +447,7 @@ impl History {
         self.points[time]
     }
 
-    pub(super) fn options(&self) -> GroupOptions {
+    pub(crate) fn options(&self) -> GroupOptions {
         self.options
     }
 

@@ -30,7 +30,9 @@ pub fn each_state<T: Send>(
         progress.check()?;
         work(index, series.load(index, progress)?, progress)
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    // Threads of the pool would wait here for work that only they can do.
+    let in_pool = rayon::current_thread_index().is_some();
+    let cores = std::thread::available_parallelism().map_or(1, |cores| if in_pool { 1 } else { cores.get() });
     let estimates: Option<Vec<u64>> = match wanted.len().min(cores) {
         0 | 1 => None,
         _ => wanted.iter().map(|&index| series.estimate(index, need)).collect(),
@@ -255,6 +257,16 @@ mod tests {
             })
         }));
         assert!(panicked.is_err());
+    }
+
+    /// The only thread of a pool does not wait for itself.
+    #[test]
+    fn within_a_pool_states_are_read_one_after_the_other() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
+        let slow = Slow::new(&[1; 8], &[false; 8]);
+        let found = pool.install(|| slow.read(&[4, 2], 100));
+        assert_eq!(found.expect("read"), [40, 20]);
+        assert_eq!(slow.most_running.load(SeqCst), 1);
     }
 
     #[test]

@@ -431,10 +431,10 @@ impl History {
         Some((tree, amounts))
     }
 
-    /// Puts it there.
-    pub(super) fn amounts_to_cache(&self, time: usize, request: ClosureRequest, amounts: &[GroupAmounts]) {
+    /// Puts it there, by the point of the series.
+    pub(super) fn amounts_to_cache(&self, point: usize, request: ClosureRequest, amounts: &[GroupAmounts]) {
         if let Some(kept) = &self.kept {
-            kept.keep_amounts(&*self.series, self.points[time], request, amounts);
+            kept.keep_amounts(&*self.series, point, request, amounts);
         }
     }
 

@@ -2,7 +2,6 @@
 
 use crate::group::registry::RegistryError;
 use crate::group::{Classifier, ClassifierMeta, GroupingRun, ObjectValues, ObjectView, Reads, Registry};
-use memory_city_heap::ObjectId;
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::Strengths;
 use std::sync::Arc;

@@ -6,6 +6,7 @@
 //! | [`document`], [`loading`], [`live`] | what is open, and how it comes and goes |
 //! | [`clock`], [`selection`], [`references`], [`settings`] | state that all views share |
 //! | [`finding`] | what leaks, found in the background |
+//! | [`owners`], [`ways`] | who keeps the selection, the ways to it from the roots, and what goes when one is cut |
 //! | [`views`] | the kinds of views, one file each, and their list |
 //! | [`dock`] | which views are shown, where |
 //! | [`panels`] | what stands around and over them |
@@ -28,6 +29,7 @@ mod job;
 pub mod live;
 pub mod loading;
 mod notices;
+mod owners;
 pub mod panels;
 mod references;
 mod scene;
@@ -36,3 +38,4 @@ pub mod selection;
 pub mod settings;
 mod trail;
 pub mod views;
+mod ways;

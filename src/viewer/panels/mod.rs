@@ -5,6 +5,7 @@ pub mod grouping_box;
 pub mod help;
 pub mod live_panel;
 pub mod numbers;
+pub mod owners_panel;
 pub mod status;
 pub mod theme;
 pub mod time_bar;
@@ -18,6 +19,7 @@ use super::loading::{self, Loading, OpenRequest};
 use super::notices::Notices;
 use super::selection::Selection;
 use super::settings::Settings;
+use super::ways::Ways;
 use super::{dock, views};
 use bevy::prelude::*;
 use bevy_egui::{
@@ -78,6 +80,7 @@ fn panel_actions(
     mut settings: ResMut<Settings>,
     mut selection: ResMut<Selection>,
     mut loading: ResMut<Loading>,
+    mut ways: ResMut<Ways>,
     document: Res<Document>,
 ) {
     for action in actions.read() {
@@ -108,7 +111,7 @@ fn panel_actions(
             Action::Escape => {
                 if panels.help {
                     panels.help = false;
-                } else if !loading.escape() {
+                } else if !loading.escape() && !ways.escape() {
                     selection.clear();
                 }
             }

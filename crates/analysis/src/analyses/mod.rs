@@ -42,10 +42,10 @@ mod registry;
 pub mod report;
 
 pub use crate::tabular::{bytes_text, count_text, gc_text, time_text, uptime_text};
+pub use cut::named_cut;
 pub(crate) use interface::change;
 pub use interface::{Analysis, Description, Findings, Need, TimeWindow, run};
 pub use parameters::{Argument, Arguments, Parameter, ParameterKind, metric_of};
-pub use cut::named_cut;
 pub use registry::AnalysisRegistry;
 
 use crate::timeline::{Metric, NodeId, Timeline};

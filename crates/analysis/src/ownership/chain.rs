@@ -207,13 +207,7 @@ impl Owners {
         Ok(found.iter().map(|found| self.chain(found, &fields, &class_objects, longest)).collect())
     }
 
-    fn chain(
-        &self,
-        found: &Found,
-        fields: &KnownFields,
-        class_objects: &ClassObjects,
-        longest: usize,
-    ) -> OwnerChain {
+    fn chain(&self, found: &Found, fields: &KnownFields, class_objects: &ClassObjects, longest: usize) -> OwnerChain {
         let text = |step: &MergedStep| match step.of {
             // The object at which the way goes on, by several ways.
             StepOf::Group => step.objects.first().map_or_else(String::new, |&o| {

@@ -348,8 +348,8 @@ impl<'c, 'h> Reach<'c, 'h> {
             }
             let from_outside = |keeper: ObjectId| !self.inside.contains(keeper.0) && live.contains(keeper.0);
             let by_class = |&t: &u32| self.instances[t as usize].0 < all.instances[t as usize].0;
-            if gone.has_keeper(graph, ObjectId(o), from_outside)
-                || graph.type_keepers(ObjectId(o)).iter().any(by_class) {
+            if gone.has_keeper(graph, ObjectId(o), from_outside) || graph.type_keepers(ObjectId(o)).iter().any(by_class)
+            {
                 kept.insert(o);
                 open.push(o);
             }

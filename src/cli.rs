@@ -7,6 +7,7 @@ mod grouping;
 mod interrupt;
 mod live;
 mod output;
+mod page;
 #[cfg(feature = "viewer")]
 mod picture;
 mod report;
@@ -14,7 +15,9 @@ mod scripts;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use memory_city_analysis::group::GroupOptions;
+use memory_city_analysis::table::parse_bytes;
 use memory_city_analysis::timeline::AUTO;
+use memory_city_formats::set_memory_budget;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::io::IsTerminal;
@@ -73,6 +76,8 @@ enum Command {
     Check(check::CheckArgs),
     /// Write the trees over time, and what refers to what, as JSON: for other tools, or to open without the dumps
     Convert(convert::ConvertArgs),
+    /// Write the city as one HTML file that any browser shows: to send to others
+    Page(page::PageArgs),
     /// Take memory trees from running programs over a WebSocket, without a window
     Serve(live::ServeArgs),
     /// Send what can be opened to a city that listens (`serve`, or `open --listen`)
@@ -96,11 +101,25 @@ struct GroupingArgs {
     /// Traces: show the heap at the start of every GC as well as at its end
     #[arg(long)]
     gc_starts: bool,
+    /// How much memory dumps may take while they are read: several are read at once within it, one after the other beyond
+    /// it; 500MB, 4GB, ... [default: three quarters of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    memory: Option<u64>,
+}
+
+fn memory(text: &str) -> std::result::Result<u64, String> {
+    match parse_bytes(text) {
+        Some(bytes @ 1..) => Ok(bytes),
+        _ => Err("that is no amount of memory: write 500MB or 4GB".to_owned()),
+    }
 }
 
 impl GroupingArgs {
-    /// What is grouped. The classifiers and packages were taken before the command line was read.
+    /// What is grouped. The classifiers and packages were taken before the command line was read; the budget is taken now.
     fn options(&self) -> GroupOptions {
+        if let Some(bytes) = self.memory {
+            set_memory_budget(bytes);
+        }
         GroupOptions { include_unreachable: self.unreachable, gc_starts: self.gc_starts }
     }
 }
@@ -142,6 +161,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Analyse(args)) => analyse::analyse(args),
         Some(Command::Check(args)) => check::run(args),
         Some(Command::Convert(args)) => convert::convert(args),
+        Some(Command::Page(args)) => page::page(args),
         Some(Command::Serve(args)) => live::serve(&args),
         Some(Command::Push(args)) => live::push(args),
         #[cfg(feature = "viewer")]

@@ -231,10 +231,10 @@ fn findings(document: &Source, freed: &Freed, what: &str, top: usize) -> Finding
         let share = if all == 0 { Cell::Empty } else { Cell::Percent(100.0 * amount.bytes as f64 / all as f64) };
         vec![name, Cell::Number(amount.objects), Cell::Number(amount.bytes), share]
     };
-    let by_type = types.iter().take(top).map(|&t| Row {
-        cells: cells(Cell::Text(name(t).to_string()), by_type[t]),
-        ..Row::default()
-    });
+    let by_type = types
+        .iter()
+        .take(top)
+        .map(|&t| Row { cells: cells(Cell::Text(name(t).to_string()), by_type[t]), ..Row::default() });
     let timeline = document.timeline();
     let by_group = freed.groups.iter().take(top).map(|&(node, amount)| Row {
         cells: cells(Cell::Node(NodeLink::new(timeline, node)), amount),
@@ -257,7 +257,12 @@ fn findings(document: &Source, freed: &Freed, what: &str, top: usize) -> Finding
     let groups = table(
         "freed_groups",
         format!("What would be freed, grouped by {}", document.grouping_id()),
-        columns("group", "Group", CellKind::Node, "The group of objects that would be freed; what is in several is in each"),
+        columns(
+            "group",
+            "Group",
+            CellKind::Node,
+            "The group of objects that would be freed; what is in several is in each",
+        ),
         by_group.collect(),
         freed.groups.len(),
         "groups",

@@ -3,7 +3,8 @@
 //! Where there are objects, the way up is that of the objects ([`Owners`]); of trees, it goes from group to group.
 
 use super::{
-    Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow, growing, strongest,
+    Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow, growing,
+    strongest,
 };
 use crate::ownership::chain::{OwnerChain, Owners};
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, RowKind, TableHeader};
@@ -103,6 +104,10 @@ impl Analysis for Growth {
                 ),
             ],
         }
+    }
+
+    fn follows_from(&self) -> FollowsFrom {
+        FollowsFrom::Groups
     }
 
     fn run(

@@ -1,6 +1,6 @@
 //! Trees of owners over time, matched by names.
 
-use super::OwnerTree;
+use super::OwnerPlaces;
 use memory_city_heap::{Amount, ObjectId};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -57,8 +57,8 @@ impl OwnerHistory {
         OwnerHistory { times: 1, ..OwnerHistory::default() }
     }
 
-    /// Adds the tree of a later time. Linear in its nodes.
-    pub fn add(&mut self, tree: &OwnerTree) {
+    /// Adds the tree of a later time. Linear in its nodes. Returns the place of each.
+    pub fn add(&mut self, tree: &OwnerPlaces) -> Vec<u32> {
         let empty = vec![Holding::default(); self.times];
         let mut place_of: Vec<u32> = Vec::with_capacity(tree.nodes().len());
         for place in &mut self.places {
@@ -88,6 +88,7 @@ impl OwnerHistory {
             }
             place_of.push(place);
         }
+        place_of
     }
 
     /// All places; the first is the heap. A place may come before the one above it has children of a later time, never
@@ -101,7 +102,7 @@ impl OwnerHistory {
         self.times
     }
 
-    /// See [`OwnerTree::too_deep`]: the most of any time.
+    /// See [`super::OwnerTree::too_deep`]: the most of any time.
     pub fn too_deep(&self) -> u64 {
         self.too_deep
     }

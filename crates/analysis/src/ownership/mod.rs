@@ -7,6 +7,7 @@
 //! | `names` | what owners are called: classes with their static fields, threads with their methods, types |
 //! | `owner` | the owner of every object of a heap state, as a tree of names |
 //! | `shared` | who keeps together what no object owns alone |
+//! | `places` | such a tree without the objects: what is compared, and kept in the cache |
 //! | `history` | such trees over time, matched by names |
 //! | `accumulation` | where a heap grows, and into what |
 //! | `holders` | sets of objects by name: what they retain, and where they are |
@@ -46,6 +47,7 @@ mod owner_tests;
 mod path;
 pub(crate) mod paths;
 mod paths_expand;
+mod places;
 mod ranking;
 pub(crate) mod roots;
 mod shared;
@@ -59,10 +61,13 @@ pub use filling::Filled;
 pub(crate) use filling::has_elements;
 pub use freed::Freed;
 pub use history::{Holding, OwnerHistory, PlaceOverTime};
+pub(crate) use names::best_root;
 pub use owner::{OwnerNode, OwnerTree};
 pub(crate) use path::filled;
 pub use path::{OwnerPath, RootedStep, owner_paths};
 pub use paths::{PathEnd, RootStep};
+pub use places::OwnerPlaces;
+pub(crate) use places::StoredPlaces;
 pub use ranking::RankedOwner;
 pub use roots::KeepingRoot;
 pub use ways::{GroupWays, WayKind, WayQuestion, WayStep};

@@ -6,6 +6,7 @@
 pub mod all_references;
 mod builder;
 mod closures;
+pub(crate) mod difference;
 mod growing;
 mod history;
 pub mod json;

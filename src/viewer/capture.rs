@@ -241,7 +241,7 @@ fn stage(world: &mut World, open: &OpenDocument, shot: &Shot) -> Result<()> {
         }
         if let (Some(cut), Some(found)) = (&shot.cut, ways.found().cloned()) {
             let choice = CutChoice::Root(cut.clone());
-            let freed = ways::freed(&open.source, time, &found, &choice, &progress)?;
+            let freed = ways::freed(&open.source, &found, &choice, &progress)?;
             ways.preset_cut(&open.timeline, time, choice, freed);
         }
     }

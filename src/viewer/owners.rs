@@ -312,8 +312,11 @@ fn update(
     }
     // While time runs, what is passed is not asked for. References come first: both would load the state.
     let waits = clock.moving() || references.snapshot().is_some();
-    if owners.job.as_ref().is_none_or(|(of, _)| *of != now) && !waits {
-        let made = owners.engine.as_ref().filter(|(of, _)| *of == (now.revision, now.time));
+    let made = owners.engine.as_ref().filter(|(of, _)| *of == (now.revision, now.time));
+    // What makes the engine for this time goes on, whatever was selected when it began: the next question needs it.
+    let goes_on =
+        |of: &OwnerQuestion| *of == now || made.is_none() && (of.revision, of.time) == (now.revision, now.time);
+    if !owners.job.as_ref().is_some_and(|(of, _)| goes_on(of)) && !waits {
         let engine = made.map(|(_, engine)| Arc::clone(engine));
         if engine.is_none() {
             owners.engine = None;

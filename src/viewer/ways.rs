@@ -70,6 +70,8 @@ struct Asked {
 pub struct FoundWays {
     /// The ways.
     pub ways: GroupWays,
+    /// The point in time.
+    pub time: usize,
     /// Their steps as the city takes them.
     pub route: Vec<RouteStep>,
     /// The list, row by row: each step below the one that it holds.
@@ -242,35 +244,29 @@ impl Ways {
             tracing::debug!("cut: undone");
             return;
         }
-        let Some((found, asked)) = self.found.clone().zip(self.asked.clone()) else { return };
+        let Some(found) = self.found.clone() else { return };
         let title = self.title(&choice);
         let (source, wanted) = (Arc::clone(source), choice.clone());
-        let job = Job::start(move |progress| freed(&source, asked.time, &found, &wanted, progress));
+        let job = Job::start(move |progress| freed(&source, &found, &wanted, progress));
         self.cut_version += 1;
         self.cut = Some(CutView { choice, title, state: CutState::Looking(job), shares: HashMap::new() });
     }
 }
 
-/// What would be freed at a time without a step or a root of some ways.
+/// What would be freed without a step or a root of some ways, at their time.
 ///
 /// # Errors
 /// When the input cannot be read again, there is no such root, or the work was cancelled.
-pub fn freed(
-    source: &Source,
-    time: usize,
-    found: &FoundWays,
-    choice: &CutChoice,
-    progress: &Progress,
-) -> Result<Freed> {
+pub fn freed(source: &Source, found: &FoundWays, choice: &CutChoice, progress: &Progress) -> Result<Freed> {
     let history = source
         .heaps()
         .ok_or_else(|| Error::Unusable { what: NO_OBJECTS.into(), remedy: "Open heap dumps or a trace".into() })?;
     let rules = KeepRules::default();
     let cut = match choice {
         CutChoice::Step(at) => found.ways.cut(*at),
-        CutChoice::Root(text) => named_cut(history, time, rules, text, progress)?.0,
+        CutChoice::Root(text) => named_cut(history, found.time, rules, text, progress)?.0,
     };
-    Freed::without(history, time, &cut, rules, progress)
+    Freed::without(history, found.time, &cut, rules, progress)
 }
 
 /// The ways to some groups at a time, as the window finds them.
@@ -296,7 +292,7 @@ pub fn find(
         route.push(RouteStep { below: step.below, node: step.node, share: share(step.reached.objects), rooted });
     }
     let rows = rows(&ways.steps);
-    Ok(FoundWays { ways, route, rows })
+    Ok(FoundWays { ways, time, route, rows })
 }
 
 /// The rows of the list, nested as the steps are. Nothing recurses.
@@ -375,7 +371,8 @@ fn update(
             cut.state = match outcome {
                 Ok(Ok(freed)) => {
                     tracing::debug!("cut: {}: {} objects, {} bytes", cut.title, freed.total.objects, freed.total.bytes);
-                    cut.shares = shares(&open.timeline, clock.time, &freed);
+                    let time = ways.found.as_ref().map_or(clock.time, |found| found.time);
+                    cut.shares = shares(&open.timeline, time, &freed);
                     CutState::Freed(Arc::new(freed))
                 }
                 Ok(Err(error)) => CutState::Failed(error.to_string()),
@@ -502,13 +499,13 @@ mod tests {
             }
             let item = found.ways.steps.iter().position(|step| step.text() == "java.util.LinkedList$Node.item");
             let item = CutChoice::Step(item.expect("nodes hold persons"));
-            let by_step = freed(&source, time, &found, &item, &progress).expect("freed");
+            let by_step = freed(&source, &found, &item, &progress).expect("freed");
             let field = CutChoice::Root("java.util.LinkedList$Node.item".into());
-            let by_field = freed(&source, time, &found, &field, &progress).expect("freed");
+            let by_field = freed(&source, &found, &field, &progress).expect("freed");
             // The field of all nodes; other lists may hold other things.
             assert!(by_step.total.objects <= by_field.total.objects && by_step.total.objects > 12_400, "{grouping}");
             let root = CutChoice::Root("Static field: register.store.PersonRegistry.PERSONS".into());
-            let by_root = freed(&source, time, &found, &root, &progress).expect("freed");
+            let by_root = freed(&source, &found, &root, &progress).expect("freed");
             assert_eq!(by_root.total.objects, 6 * 12_400 + 1, "{grouping}");
             let sum: u64 = by_root.groups.iter().map(|(_, amount)| amount.bytes).sum();
             assert_eq!(sum + by_root.elsewhere.bytes, by_root.total.bytes, "{grouping}: each object in one group");

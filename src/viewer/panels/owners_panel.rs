@@ -39,7 +39,8 @@ pub fn show(ui: &mut egui::Ui, timeline: &Timeline, known: &OwnersKnown, selecti
             ui.horizontal(|ui| {
                 ui.add(egui::Spinner::new().size(12.0));
                 let stage = snapshot.as_ref().map(|s| s.stage.as_str()).filter(|stage| !stage.is_empty());
-                ui.label(quiet(stage.unwrap_or("Looking for owners")));
+                let stage = stage.unwrap_or("Looking for owners");
+                ui.label(quiet(theme::shortened(stage, 44))).on_hover_text(stage);
             });
         }
         OwnersKnown::Failed(why) => {
@@ -73,8 +74,10 @@ fn list(ui: &mut egui::Ui, timeline: &Timeline, found: &GroupOwners, selection: 
     let height = ROW * SEEN.min(found.owners.len() as f32);
     let area = egui::ScrollArea::vertical().id_salt("owners").max_height(height).auto_shrink([false, true]);
     area.show_rows(ui, ROW - ui.spacing().item_spacing.y, found.owners.len(), |ui, rows| {
-        for owner in &found.owners[rows] {
-            let name = theme::brief(&timeline.display_name(owner.node));
+        let owners = &found.owners[rows];
+        let nodes: Vec<NodeId> = owners.iter().map(|owner| owner.node).collect();
+        for (owner, name) in owners.iter().zip(timeline.names_apart(&nodes)) {
+            let name = theme::brief(&name);
             let response = row(ui, &name, owner.keeps, about, theme::TEXT);
             if response.hovered() {
                 selection.pointed = Some(owner.node);

@@ -114,7 +114,8 @@ fn contents(ui: &mut egui::Ui, tools: &mut Tools<'_>, routes: &ShownRoutes) {
     if let Some(snapshot) = tools.ways.snapshot() {
         ui.horizontal(|ui| {
             ui.add(egui::Spinner::new().size(12.0));
-            ui.label(quiet(if snapshot.stage.is_empty() { "Looking for the paths" } else { &snapshot.stage }));
+            let stage = if snapshot.stage.is_empty() { "Looking for the paths" } else { &snapshot.stage };
+            ui.label(quiet(theme::shortened(stage, 44))).on_hover_text(stage);
         });
     }
     let Some(found) = tools.ways.found().map(Arc::clone) else { return };
@@ -288,7 +289,7 @@ fn line_of(found: &FoundWays, row: WayRow, timeline: &Timeline) -> Line {
         }
         WayRow::LeftOut(at) => {
             let (kinds, objects) = steps[at].left_out;
-            said(format!("{} kinds of holders not followed, {} objects", count_text(kinds), count_text(objects)))
+            said(format!("{} not followed, {}", several(kinds, "kind of holders", "kinds of holders"), several(objects, "object", "objects")))
         }
         WayRow::End(at) => said(
             match steps[at].end {
@@ -299,6 +300,11 @@ fn line_of(found: &FoundWays, row: WayRow, timeline: &Timeline) -> Line {
             .to_owned(),
         ),
     }
+}
+
+/// A count with its noun.
+fn several(n: u64, one: &str, more: &str) -> String {
+    format!("{} {}", count_text(n), if n == 1 { one } else { more })
 }
 
 /// Class and field, without the package.
@@ -431,7 +437,7 @@ fn cut_box(ui: &mut egui::Ui, tools: &mut Tools<'_>) {
     let (mut undone, mut clicked, mut pointed) = (false, None, None);
     let frame = egui::Frame::new().fill(theme::SOLID).stroke(Stroke::new(1.0, theme::FREED)).corner_radius(6);
     frame.inner_margin(8).show(ui, |ui| {
-        ui.set_min_width(ui.available_width());
+        ui.set_width(ui.available_width() - 10.0);
         ui.horizontal(|ui| {
             ui.label(RichText::new("WITHOUT").size(11.0).strong().color(theme::FREED));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
@@ -491,7 +497,9 @@ fn freed_list(
         ROW - ui.spacing().item_spacing.y,
         freed.groups.len(),
         |ui, rows| {
-            for &(node, amount) in &freed.groups[rows] {
+            let groups = &freed.groups[rows];
+            let nodes: Vec<NodeId> = groups.iter().map(|(node, _)| *node).collect();
+            for (&(node, amount), name) in groups.iter().zip(timeline.names_apart(&nodes)) {
                 let size = egui::vec2(ui.available_width(), ROW - ui.spacing().item_spacing.y);
                 let (rect, response) = ui.allocate_exact_size(size, Sense::click());
                 let painter = ui.painter_at(rect);
@@ -503,7 +511,7 @@ fn freed_list(
                 let text = format!("{}  {}", count_text(amount.objects), bytes_text(amount.bytes));
                 let right = painter.text(rect.right_top(), Align2::RIGHT_TOP, text, font.clone(), theme::QUIET);
                 let room = ((right.left() - rect.left() - 8.0) / 6.4).max(6.0) as usize;
-                let name = theme::shortened(&theme::brief(&timeline.display_name(node)), room);
+                let name = theme::shortened(&theme::brief(&name), room);
                 painter.text(rect.left_top(), Align2::LEFT_TOP, name, font, theme::TEXT);
                 if response.clicked() {
                     clicked = Some(node);

@@ -13,7 +13,7 @@ const SHOWN: (usize, usize) = (2, 4);
 /// Letters of a name.
 const LETTERS: usize = 26;
 /// Letters of the root.
-const END_LETTERS: usize = 64;
+const END_LETTERS: usize = 80;
 
 /// Draws it into the pane of the city. Returns what was asked for.
 pub fn show(
@@ -96,7 +96,8 @@ fn looking(owners: &OwnersOf) -> String {
     };
     match snapshot {
         Some(now) if now.total > 0 => {
-            format!("Looking for what keeps it: {}  {:.0} %", now.stage, 100.0 * now.done as f64 / now.total as f64)
+            let stage = theme::shortened(&now.stage, 60);
+            format!("Looking for what keeps it: {stage}  {:.0} %", 100.0 * now.done as f64 / now.total as f64)
         }
         _ => "Looking for what keeps it".to_owned(),
     }

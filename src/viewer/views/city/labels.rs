@@ -73,16 +73,16 @@ pub fn collect(city: &City, standing: &impl Fn(usize) -> Standing, wanted: &Want
         let cell = &district.cell;
         Some(Vec3::new((cell.x + cell.w / 2.0) as f32, district.top as f32, (cell.y + cell.h) as f32))
     };
+    let all = wanted.selected.iter().chain(&wanted.marked).chain(&wanted.connected).chain(&wanted.growing);
+    let named: Vec<NodeId> = all.copied().collect();
+    let named: std::collections::HashMap<NodeId, String> =
+        named.iter().copied().zip(timeline.names_apart(&named)).collect();
     let mut add = |node: NodeId, style: Style| {
         if seen.insert(node)
             && let Some(at) = roof(node)
         {
-            labels.push(Label {
-                at,
-                target: Target::Node(node),
-                text: theme::brief(&timeline.display_name(node)),
-                style,
-            });
+            let name = named.get(&node).cloned().unwrap_or_else(|| timeline.display_name(node));
+            labels.push(Label { at, target: Target::Node(node), text: theme::brief(&name), style });
         }
     };
     for &node in &wanted.selected {

@@ -94,7 +94,7 @@ fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Docume
         free.min.x += legend::WIDTH + theme::GAP;
     }
     if let Some(city) = &names.shown.0 {
-        legend::over(&ctx, city, &names.settings, names.selection.node().is_some());
+        legend::over(&ctx, city, &names.settings, names.selection.node().is_some(), &names.ways);
     }
     caption(&ctx, open, &names.clock, &names.settings, names.selection.node());
     names.pane.rect = Some(all);

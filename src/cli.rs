@@ -10,8 +10,11 @@ mod output;
 mod page;
 #[cfg(feature = "viewer")]
 mod picture;
+#[cfg(target_os = "linux")]
+mod recorder;
 mod report;
 mod scripts;
+mod shape;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use memory_city_analysis::group::GroupOptions;
@@ -82,12 +85,24 @@ enum Command {
     Serve(live::ServeArgs),
     /// Send what can be opened to a city that listens (`serve`, or `open --listen`)
     Push(live::PushArgs),
+    /// Start a Java program and record where it allocates what stays: command behind --
+    #[cfg(target_os = "linux")]
+    Record(recorder::record::RecordArgs),
+    /// Record a Java program that runs, and leave it as it was
+    #[cfg(target_os = "linux")]
+    Attach(recorder::attach::AttachArgs),
+    /// Watch a Java program that runs by class histograms, without loading anything into it
+    #[cfg(target_os = "linux")]
+    Watch(recorder::watch::WatchArgs),
+    /// List the Java programs that run
+    #[cfg(target_os = "linux")]
+    Jvms(recorder::jvms::JvmsArgs),
 }
 
 #[derive(Args)]
 struct GroupingArgs {
-    /// How objects are grouped: a name, or a list of classifiers such as 'package>type'
-    #[arg(long, value_name = "NAME|LIST", default_value = AUTO, value_parser = grouping::grouping, long_help = grouping::help())]
+    /// How objects are grouped: a name (one that you saved, too), or a list of classifiers such as 'package>type'
+    #[arg(long, visible_alias = "group-by", value_name = "NAME|LIST", default_value = AUTO, value_parser = grouping::grouping, long_help = grouping::help())]
     grouping: String,
     /// A classifier or filter of your own: a script (docs/groupings.md), known by the name of its file; may be given several times
     #[arg(long, value_name = "FILE")]
@@ -164,6 +179,14 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Page(args)) => page::page(args),
         Some(Command::Serve(args)) => live::serve(&args),
         Some(Command::Push(args)) => live::push(args),
+        #[cfg(target_os = "linux")]
+        Some(Command::Record(args)) => recorder::record::record(args),
+        #[cfg(target_os = "linux")]
+        Some(Command::Attach(args)) => recorder::attach::attach(args),
+        #[cfg(target_os = "linux")]
+        Some(Command::Watch(args)) => recorder::watch::watch(&args),
+        #[cfg(target_os = "linux")]
+        Some(Command::Jvms(args)) => recorder::jvms::jvms(&args),
         #[cfg(feature = "viewer")]
         Some(Command::Render(args)) => picture::render(args),
         #[cfg(feature = "viewer")]

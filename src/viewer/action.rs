@@ -59,6 +59,8 @@ pub enum Action {
     ShowOwner,
     /// What leaks, shown or put away.
     Finding,
+    /// The grouping editor.
+    Groupings,
     /// Saves the picture as a PNG.
     Screenshot,
     /// The cheat sheet.
@@ -126,6 +128,12 @@ pub const BINDINGS: &[Binding] = &[
         "Show what leaks: group by owner, and fly to the place that fills up",
     ),
     bind(Action::Finding, &[KeyCode::KeyH], "H", "Show or hide the card that says what leaks"),
+    control(bind(
+        Action::Groupings,
+        &[KeyCode::KeyG],
+        "Ctrl+G",
+        "Grouping editor: tasks, any list of classifiers, scripts of your own",
+    )),
     bind(Action::Back, &[KeyCode::Backspace], "Backspace", "Back along the owners, or to the building selected before"),
     bind(Action::Mark, &[KeyCode::KeyK], "K", "Mark the selected group: its name stays in sight"),
     bind(Action::Escape, &[KeyCode::Escape], "Esc", "Undo a cut; put ways away; deselect; close; cancel loading"),
@@ -196,6 +204,7 @@ mod tests {
             Action::Back,
             Action::ShowOwner,
             Action::Finding,
+            Action::Groupings,
             Action::Mark,
             Action::Pointers,
             Action::Colour,

@@ -5,6 +5,7 @@
 //! | [`app`] | what runs, in which order; window and headless |
 //! | [`document`], [`loading`], [`live`] | what is open, and how it comes and goes |
 //! | [`clock`], [`selection`], [`references`], [`settings`] | state that all views share |
+//! | [`kept_settings`] | what of them is the same in the next run |
 //! | [`finding`] | what leaks, found in the background |
 //! | [`owners`], [`ways`] | who keeps the selection, the ways to it from the roots, and what goes when one is cut |
 //! | [`views`] | the kinds of views, one file each, and their list |
@@ -26,6 +27,7 @@ pub mod document;
 mod finding;
 mod input;
 mod job;
+pub mod kept_settings;
 pub mod live;
 pub mod loading;
 mod notices;

@@ -77,6 +77,7 @@ analyses! {
     cut,
     biggest,
     dominators,
+    kept_by,
     inspect,
     closure,
     containers,

@@ -50,6 +50,8 @@ tour: build
 	$(BIN) render $(SAMPLE) -o out/tour/4-person.png --select Person
 	$(BIN) render $(SAMPLE) -o out/tour/5-owner.png --select 'LinkedList$$Node' --camera focus
 	$(BIN) render $(SAMPLE) -o out/tour/6-panels.png --select Person --panels
+	$(BIN) render $(SAMPLE) -o out/tour/7-paths.png --select Person --paths
+	$(BIN) render $(SAMPLE) -o out/tour/8-cut.png --select Person --cut register.store.PersonRegistry.PERSONS
 	@echo "The pictures are in out/tour/"
 
 # A test that would skip itself for want of a JVM fails here: it has been installed.

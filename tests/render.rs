@@ -33,6 +33,8 @@ fn shot(settings: &Settings) -> Shot {
         view: CameraView::Home,
         settings: settings.clone(),
         panels: false,
+        paths: false,
+        cut: None,
     }
 }
 

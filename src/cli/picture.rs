@@ -50,6 +50,12 @@ pub struct RenderArgs {
     /// Draw the panels of the window too
     #[arg(long)]
     panels: bool,
+    /// Draw the paths from GC roots to the selected groups, in place of cones
+    #[arg(long = "paths", requires = "select")]
+    to_roots: bool,
+    /// Light what would be freed without a reference, field or root, as `analyse cut` takes it; needs --select
+    #[arg(long, value_name = "WHAT", requires = "select")]
+    cut: Option<String>,
     #[command(flatten)]
     look: LookArgs,
 }
@@ -149,6 +155,8 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
         view: args.camera,
         settings: args.look.settings(Settings::default()),
         panels: args.panels,
+        paths: args.to_roots,
+        cut: args.cut,
     };
     let adapter = with_progress(|progress| capture::render(&args.paths, &shot, &args.output, progress))?;
     tracing::info!("drawn by {adapter}");

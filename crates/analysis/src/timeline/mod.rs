@@ -12,6 +12,7 @@ mod history;
 pub mod json;
 mod kept;
 mod metric;
+mod names;
 mod numbering;
 mod objects;
 pub mod references;

@@ -121,14 +121,15 @@ pub enum Area {
 impl LookArgs {
     /// What was given, over `base`.
     pub fn settings(&self, base: Settings) -> Settings {
+        let grouped = self.grouped.options();
         let mut settings = Settings {
             solid_count: self.solid.unwrap_or(base.solid_count),
             show_pointers: base.show_pointers && !self.no_pointers,
             labels: base.labels && !self.no_labels,
             shadows: base.shadows && !self.no_shadows,
             grouping: self.grouped.grouping.clone(),
-            include_unreachable: self.grouped.unreachable,
-            gc_starts: self.grouped.gc_starts,
+            include_unreachable: grouped.include_unreachable,
+            gc_starts: grouped.gc_starts,
             ..base
         };
         if let Some(area) = self.area {

@@ -103,6 +103,7 @@ fn write(args: &PageArgs, progress: &Progress) -> Result<Vec<String>> {
         height: args.height.clone(),
         opaque: args.solid,
         opacity: f32::from(args.opacity) / 100.0,
+        ..Look::default()
     };
     let times = thinned(timeline.times(), args.times as usize);
     let warnings: Vec<String> = source.warnings().iter().map(ToString::to_string).collect();

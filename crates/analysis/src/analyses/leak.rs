@@ -4,8 +4,8 @@ use super::paths::{rules as keep_rules, soft_parameter};
 use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
 use crate::group::Reads;
 use crate::ownership::{
-    Accumulation, AccumulationRules, Course, Elements, Filled, Holding, OwnerHistory, OwnerPath,
-    accumulations, ends, filled, filled_between, filled_once, has_elements, owner_paths,
+    Accumulation, AccumulationRules, Course, Elements, Filled, Holding, OwnerHistory, OwnerPath, accumulations, ends,
+    filled, filled_between, filled_once, has_elements, owner_paths,
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{History, OwnersOfTime, Source, Unit, key_of};
@@ -288,7 +288,10 @@ impl Looked {
         }
         if looked.is_empty() || looked.len() == 1 && times.len() > 1 {
             return Err(Error::Unusable {
-                what: format!("Who owns what cannot be found: that needs {}, which the input does not hold", lacks.names()),
+                what: format!(
+                    "Who owns what cannot be found: that needs {}, which the input does not hold",
+                    lacks.names()
+                ),
                 remedy: "Take a heap dump, or record a trace with references and GC roots".into(),
             });
         }

@@ -56,7 +56,8 @@ impl Peer {
     pub fn steps(self) -> Vec<PeerStep> {
         let ours = KeepRules::default();
         let loaders = KeepRules { permanent_classes: false, ..ours };
-        let step = |rule, peer, attach, keep| PeerStep { rule, keep, peer_sizes: true, reading: Reading { peer, attach } };
+        let step =
+            |rule, peer, attach, keep| PeerStep { rule, keep, peer_sizes: true, reading: Reading { peer, attach } };
         let mine = Some(self);
         let mut steps = match self {
             Peer::VisualVm => {
@@ -105,12 +106,7 @@ impl Reading {
     ///
     /// # Errors
     /// When cancelled.
-    pub(super) fn attach(
-        self,
-        inference: &mut Inference,
-        records: &[RootRecord],
-        progress: &Progress,
-    ) -> Result<bool> {
+    pub(super) fn attach(self, inference: &mut Inference, records: &[RootRecord], progress: &Progress) -> Result<bool> {
         match self.peer {
             None => return Ok(true),
             Some(Peer::VisualVm) if self.attach => walk_as_visualvm(inference, records, progress)?,

@@ -162,6 +162,7 @@ fn a_page_tells_fields_texts_and_the_way_to_the_root() {
     let strings = ["name", "telephone"].map(|name| named(name).unwrap_or_else(|| panic!("no {name}")));
     assert_eq!(fields.len(), 5);
     assert!(fields.iter().all(|field| &*field.class == PERSON));
+    assert_eq!(page.referrers.iter().map(|&o| inspected.name(o)).collect::<Vec<_>>(), [NODE]);
     // What they say comes with the next batch, and by which field they are held.
     let mut told = ToldValues::default();
     assert_eq!(told.text(strings[0]), None);

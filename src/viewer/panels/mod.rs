@@ -4,6 +4,7 @@
 pub mod grouping_box;
 pub mod help;
 pub mod live_panel;
+pub mod long_list;
 pub mod numbers;
 pub mod status;
 pub mod theme;

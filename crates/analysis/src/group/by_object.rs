@@ -406,7 +406,7 @@ mod tests {
         let grouping = group::grouping("array-length(exact)").expect("a grouping");
         let with = |nodes: usize, listed: usize| {
             let options = GroupOptions::default();
-            super::group(&heap, &grouping, options, GroupLimits { nodes, listed, text: 1 << 20 }, &Progress::new())
+            super::group(&heap, &grouping, options, None, GroupLimits { nodes, listed, text: 1 << 20 }, &Progress::new())
                 .map(|_| ())
         };
         assert!(with(11, 10).is_ok());

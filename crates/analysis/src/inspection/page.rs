@@ -42,6 +42,8 @@ pub struct ObjectPage {
     pub text: Option<String>,
     /// Its fields or elements; `None` where the input holds no values.
     pub details: Option<ObjectDetails>,
+    /// The objects that refer to it, by address, each once.
+    pub referrers: Vec<ObjectId>,
 }
 
 impl ObjectPage {
@@ -56,8 +58,11 @@ impl ObjectPage {
         progress: &Progress,
     ) -> Result<ObjectPage> {
         progress.begin("Reading the object", 0);
+        let mut referrers = inspected.heap().referrers(object).to_vec();
+        referrers.sort_unstable();
+        referrers.dedup();
         let Some(values) = inspected.values(progress)? else {
-            return Ok(ObjectPage { object, text: None, details: None });
+            return Ok(ObjectPage { object, text: None, details: None, referrers });
         };
         let mut details = values.details(&[object], limits.details, progress)?.pop();
         if let Some(ObjectContents::Instance(fields) | ObjectContents::Class { statics: fields, .. }) =
@@ -72,7 +77,7 @@ impl ObjectPage {
             }));
         }
         let text = values.texts(&[object], limits.text, progress)?.pop().flatten();
-        Ok(ObjectPage { object, text, details })
+        Ok(ObjectPage { object, text, details, referrers })
     }
 
     /// Its fields, own class first; `None` where it has none but elements, or nothing is known.
@@ -89,6 +94,25 @@ impl ObjectPage {
             ObjectContents::Primitives { kind, length, bytes } => Some((*kind, *length, bytes)),
             _ => None,
         }
+    }
+
+    /// Its elements, as many as are listed: of an array of references.
+    pub fn elements(&self) -> Option<&[FieldValue]> {
+        match &self.details.as_ref()?.contents {
+            ObjectContents::References(elements) => Some(elements),
+            _ => None,
+        }
+    }
+
+    /// Bytes that it takes, about.
+    pub fn memory(&self) -> usize {
+        let held = self.details.as_ref().map_or(0, |details| match &details.contents {
+            ObjectContents::Instance(fields) | ObjectContents::Class { statics: fields, .. } => 64 * fields.len(),
+            ObjectContents::References(elements) => 16 * elements.len(),
+            ObjectContents::Primitives { bytes, .. } => bytes.len(),
+            ObjectContents::Unknown => 0,
+        });
+        held + 4 * self.referrers.len() + self.text.as_ref().map_or(0, String::len)
     }
 
     /// How many fields or elements are not listed.

@@ -8,14 +8,17 @@
 //! static fields. With `--sizes FILE` objects take what the file says of their type (type, tab, bytes), so that what is left
 //! are differences in who keeps what.
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
+use memory_city_formats::hprof::{self, Peer};
 use memory_city_formats::open;
+use memory_city_heap::input::Input;
 use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId};
 use std::collections::HashMap;
 use std::error::Error;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(Parser)]
 #[command(about = "Prints what single objects of a dump keep alive")]
@@ -37,19 +40,34 @@ struct Arguments {
     /// Soft references do not keep what they refer to.
     #[arg(long)]
     soft_as_weak: bool,
-    /// As tools that do not tell references apart and know only the dump's roots: weak, phantom and finalizer references
-    /// keep too, and classes are held by their loaders.
-    #[arg(long, conflicts_with = "soft_as_weak")]
-    plain: bool,
+    /// By the rules of another tool.
+    #[arg(long, value_name = "TOOL", value_enum, conflicts_with = "soft_as_weak")]
+    like: Option<Tool>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Tool {
+    /// VisualVM's heap library.
+    Visualvm,
+    /// Eclipse Memory Analyzer, and hprof-analyzer.
+    Mat,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let a = Arguments::parse();
-    let rules = KeepRules { soft: !a.soft_as_weak, weak: a.plain, permanent_classes: !a.plain };
     let progress = Progress::new();
-    let series = open(std::slice::from_ref(&a.dump), &progress)?;
-    let last = series.points().len().checked_sub(1).ok_or("there is no dump")?;
-    let heap = series.load(last, &progress)?;
+    let peer = a.like.map(|tool| match tool {
+        Tool::Visualvm => Peer::VisualVm,
+        Tool::Mat => Peer::MemoryAnalyzer,
+    });
+    let (heap, rules) = match peer {
+        Some(peer) => (Arc::new(hprof::load_as(peer, &Input::open(&a.dump, &progress)?, &progress)?), peer.rules()),
+        None => {
+            let series = open(std::slice::from_ref(&a.dump), &progress)?;
+            let last = series.points().len().checked_sub(1).ok_or("there is no dump")?;
+            (series.load(last, &progress)?, KeepRules { soft: !a.soft_as_weak, ..KeepRules::default() })
+        }
+    };
     let dominators = Dominators::new(&heap, rules, &progress)?;
     let sizes = match &a.sizes {
         Some(file) => Some(own_sizes(&heap, &std::fs::read_to_string(file)?)),

@@ -7,6 +7,7 @@ mod grouping;
 mod interrupt;
 mod live;
 mod output;
+mod page;
 #[cfg(feature = "viewer")]
 mod picture;
 mod report;
@@ -73,6 +74,8 @@ enum Command {
     Check(check::CheckArgs),
     /// Write the trees over time, and what refers to what, as JSON: for other tools, or to open without the dumps
     Convert(convert::ConvertArgs),
+    /// Write the city as one HTML file that any browser shows: to send to others
+    Page(page::PageArgs),
     /// Take memory trees from running programs over a WebSocket, without a window
     Serve(live::ServeArgs),
     /// Send what can be opened to a city that listens (`serve`, or `open --listen`)
@@ -142,6 +145,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Analyse(args)) => analyse::analyse(args),
         Some(Command::Check(args)) => check::run(args),
         Some(Command::Convert(args)) => convert::convert(args),
+        Some(Command::Page(args)) => page::page(args),
         Some(Command::Serve(args)) => live::serve(&args),
         Some(Command::Push(args)) => live::push(args),
         #[cfg(feature = "viewer")]

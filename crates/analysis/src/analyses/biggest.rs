@@ -3,7 +3,7 @@
 use super::object_rows::OwnerRows;
 use super::objects::{Largest, group, history};
 use super::paths::{rules, soft_parameter};
-use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
 use crate::ownership::anchors::Anchors;
 use crate::ownership::chain::most_frequent_node;
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader, bytes_text, count_text};
@@ -53,6 +53,10 @@ impl Analysis for Biggest {
                 soft_parameter(),
             ],
         }
+    }
+
+    fn follows_from(&self) -> FollowsFrom {
+        FollowsFrom::Groups
     }
 
     fn run(

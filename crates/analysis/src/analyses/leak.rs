@@ -1,7 +1,7 @@
 //! What leaks: the places where retained bytes accumulate over time, who owns them, and what they fill up with.
 
 use super::paths::{rules as keep_rules, soft_parameter};
-use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
 use crate::group::Reads;
 use crate::ownership::{
     Accumulation, AccumulationRules, Elements, Filled, Holding, OwnerHistory, OwnerPath, accumulations, ends, filled,
@@ -94,6 +94,10 @@ impl Analysis for Leak {
         }
     }
 
+    fn follows_from(&self) -> FollowsFrom {
+        FollowsFrom::HeapStates
+    }
+
     fn run(
         &self,
         document: &Source,
@@ -151,7 +155,7 @@ impl Analysis for Leak {
             left_out,
             empty_text: "No place.".into(),
         };
-        let title = (!grew).then_some(FILLS);
+        let title = (!grew).then(|| FILLS.to_owned());
         Ok(Findings { title, answers, tables: vec![table], notes, ..Findings::default() })
     }
 }
@@ -201,15 +205,14 @@ fn look(
     needs.set(Reads::ROOTS, !document.is_recorded());
     let (mut looked, mut lacks) = (Vec::new(), Reads::empty());
     let mut history = if times.len() == 1 { OwnerHistory::after_nothing() } else { OwnerHistory::default() };
-    for &time in times {
-        progress.check()?;
-        let missing = needs.difference(Reads::known_of(&*heaps.heap(time, progress)?));
-        if !missing.is_empty() {
-            lacks |= missing;
-            continue;
+    for (&time, owners) in times.iter().zip(heaps.owners_at(times, rules, needs, progress)?) {
+        match owners.places {
+            Some(places) => {
+                history.add(&places);
+                looked.push(time);
+            }
+            None => lacks |= needs.difference(owners.known),
         }
-        history.add(&heaps.owners(time, rules, progress)?.1);
-        looked.push(time);
     }
     if looked.is_empty() || looked.len() == 1 && times.len() > 1 {
         return Err(Error::Unusable {

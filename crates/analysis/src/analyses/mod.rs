@@ -4,6 +4,7 @@
 //! | module | says |
 //! |---|---|
 //! | `interface` | what an analysis is, what it may need, what it gives |
+//! | `kept` | what was found of dumps, for the next time that they are opened |
 //! | `parameters` | what it can be told, with defaults and ranges |
 //! | `objects`, `object_rows`, `contents` | what analyses of single objects and of what they hold share |
 //! | `one_object` | all that is said of one object |
@@ -36,6 +37,7 @@
 pub mod check;
 mod contents;
 mod interface;
+mod kept;
 mod kept_by_threads;
 mod object_rows;
 mod objects;
@@ -45,8 +47,10 @@ mod registry;
 pub mod report;
 
 pub use crate::tabular::{bytes_text, count_text, gc_text, time_text, uptime_text};
+pub use cut::named_cut;
 pub(crate) use interface::change;
 pub use interface::{Analysis, Description, Findings, Need, TimeWindow, run};
+pub use kept::FollowsFrom;
 pub use parameters::{Argument, Arguments, Parameter, ParameterKind, metric_of};
 pub use registry::AnalysisRegistry;
 

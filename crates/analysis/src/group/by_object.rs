@@ -406,8 +406,15 @@ mod tests {
         let grouping = group::grouping("array-length(exact)").expect("a grouping");
         let with = |nodes: usize, listed: usize| {
             let options = GroupOptions::default();
-            super::group(&heap, &grouping, options, None, GroupLimits { nodes, listed, text: 1 << 20 }, &Progress::new())
-                .map(|_| ())
+            super::group(
+                &heap,
+                &grouping,
+                options,
+                None,
+                GroupLimits { nodes, listed, text: 1 << 20 },
+                &Progress::new(),
+            )
+            .map(|_| ())
         };
         assert!(with(11, 10).is_ok());
         for (nodes, listed, what) in [(10, 10, "more than 10 groups"), (11, 9, "more than 9 groups")] {

@@ -1,6 +1,6 @@
 //! Trees of owners over time, matched by names.
 
-use super::OwnerTree;
+use super::OwnerPlaces;
 use memory_city_heap::{Amount, ObjectId};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ impl OwnerHistory {
     }
 
     /// Adds the tree of a later time. Linear in its nodes.
-    pub fn add(&mut self, tree: &OwnerTree) {
+    pub fn add(&mut self, tree: &OwnerPlaces) {
         let empty = vec![Holding::default(); self.times];
         let mut place_of: Vec<u32> = Vec::with_capacity(tree.nodes().len());
         for place in &mut self.places {
@@ -101,7 +101,7 @@ impl OwnerHistory {
         self.times
     }
 
-    /// See [`OwnerTree::too_deep`]: the most of any time.
+    /// See [`super::OwnerTree::too_deep`]: the most of any time.
     pub fn too_deep(&self) -> u64 {
         self.too_deep
     }

@@ -56,7 +56,7 @@ impl DumpFormat for Hprof {
         input: &Input,
         progress: &Progress,
     ) -> Result<(HeapState, Option<Arc<dyn RecordTables>>)> {
-        let (heap, tables) = super::load_with_tables(input, DumpLimits::default(), progress)?;
+        let (heap, tables) = super::load_with_tables(input, DumpLimits::default(), None, progress)?;
         Ok((heap, Some(Arc::new(tables))))
     }
 

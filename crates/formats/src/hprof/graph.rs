@@ -6,6 +6,7 @@
 use super::census::Census;
 use super::classes::ClassTable;
 use super::cursor::{Cursor, id_at};
+use super::peers::Peer;
 use super::segment::{self, ClassRecord, Visitor};
 use super::{DumpHeader, DumpIndex, DumpLimits};
 use memory_city_heap::error::{Error, Result};
@@ -39,6 +40,7 @@ struct SharedGraph<'a> {
     id_size: usize,
     addresses: &'a AddressMap,
     classes: &'a ClassTable,
+    peer: Option<Peer>,
 }
 
 /// Reads types, lengths and references.
@@ -54,10 +56,11 @@ pub(super) fn graph(
     addresses: &AddressMap,
     classes: &ClassTable,
     limits: DumpLimits,
+    peer: Option<Peer>,
     progress: &Progress,
 ) -> Result<Graph> {
     let n = addresses.len();
-    let shared = SharedGraph { id_size: header.id_size, addresses, classes };
+    let shared = SharedGraph { id_size: header.id_size, addresses, classes, peer };
     let mut type_of = vec![0u32; n];
     let mut length = vec![0u32; n];
     let mut offsets = vec![0u32; n + 1];
@@ -207,18 +210,15 @@ impl SharedGraph<'_> {
     }
 }
 
-/// The references of a class object.
-fn class_references(record: &ClassRecord, mut each: impl FnMut(u64)) {
-    for id in [record.superclass, record.loader, record.signers, record.domain] {
-        if id != 0 {
-            each(id);
-        }
-    }
-    for (_, kind, value) in &record.statics {
-        if *kind == 2 && *value != 0 {
-            each(*value);
-        }
-    }
+/// The references of a class object: all that its record has, or those that another tool takes of it.
+fn class_references(record: &ClassRecord, peer: Option<Peer>, each: impl FnMut(u64)) {
+    let statics = record.statics.iter().filter(|(_, kind, _)| *kind == 2).map(|(_, _, value)| *value);
+    let (before, after): (&[u64], &[u64]) = match peer {
+        None => (&[record.superclass, record.loader, record.signers, record.domain], &[]),
+        Some(Peer::VisualVm) => (&[], &[record.loader]),
+        Some(Peer::MemoryAnalyzer) => (&[record.superclass, record.loader], &[]),
+    };
+    before.iter().copied().chain(statics).chain(after.iter().copied()).filter(|&id| id != 0).for_each(each);
 }
 
 struct Describe<'a> {
@@ -245,7 +245,7 @@ impl Visitor for Describe<'_> {
     fn class(&mut self, cursor: &mut Cursor<'_>, id_size: usize) -> Option<()> {
         let record = segment::read_class(cursor, id_size)?;
         let mut degree = 0;
-        class_references(&record, |_| degree += 1);
+        class_references(&record, self.shared.peer, |_| degree += 1);
         self.set(record.id, 0, self.shared.classes.class_type, u32::MAX, degree);
         Some(())
     }
@@ -335,7 +335,7 @@ impl Visitor for Connect<'_> {
     fn class(&mut self, cursor: &mut Cursor<'_>, id_size: usize) -> Option<()> {
         let record = segment::read_class(cursor, id_size)?;
         let mut slots = self.slots(record.id).iter();
-        class_references(&record, |target| self.connect(slots.next(), target));
+        class_references(&record, self.shared.peer, |target| self.connect(slots.next(), target));
         Some(())
     }
 

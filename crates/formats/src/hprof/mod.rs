@@ -19,6 +19,7 @@ mod hidden;
 mod index;
 mod loaders;
 mod names;
+mod peers;
 mod roots;
 mod segment;
 mod sizes;
@@ -27,6 +28,8 @@ mod values;
 pub(crate) use format::format;
 pub(crate) use header::DumpHeader;
 use index::DumpIndex;
+pub use peers::Peer;
+use segment::RootRecord;
 use values::DumpTables;
 pub use values::values;
 
@@ -72,11 +75,24 @@ pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
 /// # Errors
 /// As [`load`].
 pub fn load_within(input: &Input, limits: DumpLimits, progress: &Progress) -> Result<HeapState> {
-    load_with_tables(input, limits, progress).map(|(heap, _)| heap)
+    load_with_tables(input, limits, None, progress).map(|(heap, _)| heap)
+}
+
+/// Reads a dump as another tool does, to compare with it: see [`Peer`].
+///
+/// # Errors
+/// As [`load`].
+pub fn load_as(peer: Peer, input: &Input, progress: &Progress) -> Result<HeapState> {
+    load_with_tables(input, DumpLimits::default(), Some(peer), progress).map(|(heap, _)| heap)
 }
 
 /// As [`load_within`], and what is needed to find the values of objects later.
-fn load_with_tables(input: &Input, limits: DumpLimits, progress: &Progress) -> Result<(HeapState, DumpTables)> {
+fn load_with_tables(
+    input: &Input,
+    limits: DumpLimits,
+    peer: Option<Peer>,
+    progress: &Progress,
+) -> Result<(HeapState, DumpTables)> {
     let bytes = input.bytes();
     let header = DumpHeader::read(&input.path, bytes)?;
     let mut index = DumpIndex::read(&input.path, bytes, &header);
@@ -88,9 +104,10 @@ fn load_with_tables(input: &Input, limits: DumpLimits, progress: &Progress) -> R
         done => done,
     };
     let mut classes = ClassTable::new(bytes, &header, &index, &census);
-    let graph = graph::graph(input, &header, &index, &census, &addresses, &classes, limits, progress)?;
+    let graph = graph::graph(input, &header, &index, &census, &addresses, &classes, limits, peer, progress)?;
     let names = names::ObjectNames::read(input, &header, &index, &census);
-    let roots = roots::roots(bytes, &index, &census, &classes, &addresses, &names);
+    let is_root = |record: &RootRecord| peer.is_none_or(|peer| peer.is_root(record));
+    let roots = roots::roots(bytes, &index, &census, &classes, &addresses, &names, is_root);
     progress.check()?;
     let loaders = loaders::loaders(&mut classes, &addresses, &graph.type_of, &names);
 
@@ -143,7 +160,10 @@ fn load_with_tables(input: &Input, limits: DumpLimits, progress: &Progress) -> R
         origins: None,
         warnings: condense(warnings),
     });
-    hidden::attach(&mut inference, &dump);
+    match peer {
+        None => hidden::attach(&mut inference, &dump),
+        Some(peer) => peers::attach(peer, &mut inference, &census.roots, progress)?,
+    }
     let tables = DumpTables::new(bytes, &header, &index, &census);
     Ok((inference.finish()?, tables))
 }

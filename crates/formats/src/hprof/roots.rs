@@ -10,7 +10,7 @@ use ahash::AHashMap;
 use memory_city_heap::{AddressMap, Root, RootKind};
 
 /// The roots of a dump. Static fields of loaded classes are listed too, as the spec wants them, though what keeps the
-/// class alive is what makes them roots.
+/// class alive is what makes them roots. Records that are not `wanted` are no roots.
 pub(super) fn roots(
     bytes: &[u8],
     index: &DumpIndex,
@@ -18,6 +18,7 @@ pub(super) fn roots(
     classes: &ClassTable,
     addresses: &AddressMap,
     names: &ObjectNames,
+    wanted: impl Fn(&RootRecord) -> bool,
 ) -> Vec<Root> {
     // Thread serial to the trace of its stack and its object.
     let threads: AHashMap<u32, RootRecord> =
@@ -29,6 +30,7 @@ pub(super) fn roots(
     let mut roots: Vec<Root> = census
         .roots
         .iter()
+        .filter(|record| wanted(record))
         .filter_map(|record| {
             let object = addresses.find(record.object)?;
             let (kind, detail) = match record.tag {

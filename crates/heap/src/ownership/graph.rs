@@ -42,7 +42,8 @@ impl<'h> KeepGraph<'h> {
         let mut mirrors = BitSet::new(heap.object_count());
         let mut types_of_mirror: AHashMap<ObjectId, Vec<u32>> = AHashMap::new();
         for t in (0..heap.types().len() as u32).map(TypeId) {
-            if let Some(mirror) = heap.mirror_of(t)
+            if rules.instances_keep_classes
+                && let Some(mirror) = heap.mirror_of(t)
                 && roots.binary_search(&mirror).is_err()
             {
                 node_of_type[t.0 as usize] = types.len() as u32;

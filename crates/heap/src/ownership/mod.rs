@@ -1,6 +1,7 @@
 //! Who keeps what alive: what a reference keeps ([`KeepRules`]), the graph that follows ([`KeepGraph`]), which object alone
 //! owns which ([`Dominators`]), what groups of objects reach and retain ([`GroupClosures`]) and what any set of objects does
-//! ([`ObjectClosures`]), the shortest way to each object ([`ShortestPaths`]), and what goes when something is cut ([`CutSet`]).
+//! ([`ObjectClosures`]) and what goes when references or roots are cut ([`CutSet`]), the shortest way to each object
+//! ([`ShortestPaths`]).
 //!
 //! Groups are numbers here; nothing knows names and trees.
 

@@ -14,12 +14,14 @@ pub struct KeepRules {
     /// alone count, which name such classes only of the bootstrap loader: then a class loader owns what its classes'
     /// static fields hold.
     pub permanent_classes: bool,
+    /// An instance keeps its class, as in the VM. Otherwise its loader does, and whoever refers to the class object.
+    pub instances_keep_classes: bool,
 }
 
 impl Default for KeepRules {
     /// As a running VM: soft references keep, weaker ones do not.
     fn default() -> Self {
-        KeepRules { soft: true, weak: false, permanent_classes: true }
+        KeepRules { soft: true, weak: false, permanent_classes: true, instances_keep_classes: true }
     }
 }
 
@@ -40,7 +42,8 @@ pub(super) fn is_permanent(of: &HeapType) -> bool {
 
 impl KeepRules {
     /// Soft references keep as little as weak ones.
-    pub const SOFT_AS_WEAK: KeepRules = KeepRules { soft: false, weak: false, permanent_classes: true };
+    pub const SOFT_AS_WEAK: KeepRules =
+        KeepRules { soft: false, weak: false, permanent_classes: true, instances_keep_classes: true };
 
     /// Whether a referent of this strength is kept.
     #[inline]

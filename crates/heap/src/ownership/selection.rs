@@ -1,4 +1,5 @@
-//! What any set of objects reaches and retains.
+//! What any set of objects reaches and retains, and what goes when references or roots are cut: one walk for both. A cut takes
+//! away some references, a set of objects all that lead to it.
 //!
 //! Time follows what is reached from the set, not the heap. What is reached from it and also from outside is found where it
 //! is referred to: by a root, or by an object that is alive and not reached from the set. (Objects that are not alive
@@ -8,10 +9,12 @@
 //! That way is not taken while it is certain that the class object stays: while it, or some other instance, is reached
 //! from roots by references and not from the set.
 
-use super::{KeepGraph, KeepRules};
+use super::{CutSet, KeepGraph, KeepRules};
 use crate::error::Result;
 use crate::progress::Progress;
-use crate::{Amount, BitSet, HeapState, ObjectId};
+use crate::{Amount, BitSet, HeapState, ObjectId, TypeId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 
 /// Answers for sets of objects of one heap state, under some rules.
 ///
@@ -108,11 +111,27 @@ impl<'h> ObjectClosures<'h> {
         reach.follow(progress)?;
         let mut deep = reach.inside.clone();
         reach.follow_classes(progress)?;
-        let kept = reach.kept(set, progress)?;
+        let kept = reach.kept(&Gone::Objects(set), progress)?;
         let mut retained = reach.inside;
         retained.subtract(&kept);
         deep.unite(&retained);
         Ok(ObjectClosure { deep, retained })
+    }
+
+    /// The objects that roots reach, but would not without what is cut.
+    ///
+    /// # Errors
+    /// When cancelled.
+    pub fn freed(&self, cut: &CutSet, progress: &Progress) -> Result<BitSet> {
+        progress.begin("Walking without what is cut", 0);
+        let ends = cut.ends(&self.graph);
+        let mut reach = Reach::new(self, ends.iter().map(|o| o.0).filter(|&o| self.live().contains(o)));
+        reach.follow(progress)?;
+        reach.follow_classes(progress)?;
+        let kept = reach.kept(&Gone::References(cut), progress)?;
+        let mut freed = reach.inside;
+        freed.subtract(&kept);
+        Ok(freed)
     }
 
     /// Objects and bytes of a set.
@@ -147,6 +166,58 @@ fn follow(
         });
     }
     Ok(found)
+}
+
+/// What is thought away.
+enum Gone<'c> {
+    /// Objects, with every reference to them.
+    Objects(&'c BitSet),
+    /// Some references and roots.
+    References(&'c CutSet),
+}
+
+impl Gone<'_> {
+    #[inline]
+    fn may_stay(&self, o: u32) -> bool {
+        match self {
+            Gone::Objects(set) => !set.contains(o),
+            Gone::References(_) => true,
+        }
+    }
+
+    #[inline]
+    fn kept(&self, graph: &KeepGraph<'_>, o: ObjectId, each: impl FnMut(ObjectId)) {
+        match self {
+            Gone::Objects(_) => graph.kept(o, each),
+            Gone::References(cut) => cut.kept(graph, o, each),
+        }
+    }
+
+    #[inline]
+    fn has_keeper(&self, graph: &KeepGraph<'_>, o: ObjectId, fits: impl Fn(ObjectId) -> bool) -> bool {
+        match self {
+            Gone::Objects(_) => graph.has_keeper(o, fits),
+            Gone::References(cut) => cut.has_keeper(graph, o, fits),
+        }
+    }
+
+    /// Types whose class objects no root holds any more: from then on their instances keep them, which the graph does not say.
+    fn unheld_classes(&self, graph: &KeepGraph<'_>, left: &[ObjectId]) -> FxHashMap<TypeId, ObjectId> {
+        if let Gone::Objects(_) = self {
+            return FxHashMap::default();
+        }
+        let left: FxHashSet<ObjectId> = left.iter().copied().collect();
+        let lost = |class: &ObjectId| graph.roots().binary_search(class).is_ok() && !left.contains(class);
+        let types = (0..graph.heap().types().len() as u32).map(TypeId);
+        types.filter_map(|t| Some((t, graph.heap().mirror_of(t).filter(lost)?))).collect()
+    }
+
+    fn roots_left<'g>(&self, graph: &'g KeepGraph<'_>) -> Cow<'g, [ObjectId]> {
+        match self {
+            Gone::Objects(_) => Cow::Borrowed(graph.roots()),
+            Gone::References(cut) => Cow::Owned(cut.roots_left(graph)),
+        }
+    }
 }
 
 /// What is reached from some objects.
@@ -238,18 +309,34 @@ impl<'c, 'h> Reach<'c, 'h> {
         }
     }
 
-    /// What of it stays alive when the set, of which nothing stays, is gone: what roots hold, what is referred to from
-    /// outside, and what these keep.
-    fn kept(&self, set: &BitSet, progress: &Progress) -> Result<BitSet> {
+    /// What of it stays alive without what is gone: what roots hold, what is referred to from outside, and what these keep.
+    /// (What is outside and alive stays so: no way to it leads through what is inside, and so none by what is gone.)
+    fn kept(&self, gone: &Gone<'_>, progress: &Progress) -> Result<BitSet> {
         let all = self.all;
         let graph = &all.graph;
         let live = all.live();
         let mut kept = BitSet::new(graph.heap().object_count());
         let mut open: Vec<u32> = Vec::new();
-        let may_stay = |o: u32| self.inside.contains(o) && !set.contains(o);
-        for root in graph.roots() {
+        let may_stay = |o: u32| self.inside.contains(o) && gone.may_stay(o);
+        let roots_left = gone.roots_left(graph);
+        for root in roots_left.iter() {
             if may_stay(root.0) && kept.insert(root.0) {
                 open.push(root.0);
+            }
+        }
+        let unheld = gone.unheld_classes(graph, &roots_left);
+        if !unheld.is_empty() {
+            for (i, o) in graph.heap().objects().enumerate() {
+                if i.is_multiple_of(CHECKED) {
+                    progress.check()?;
+                }
+                if let Some(&class) = unheld.get(&graph.heap().type_of(o))
+                    && live.contains(o.0)
+                    && !self.inside.contains(o.0)
+                    && kept.insert(class.0)
+                {
+                    open.push(class.0);
+                }
             }
         }
         for (i, &o) in self.found.iter().enumerate() {
@@ -261,7 +348,8 @@ impl<'c, 'h> Reach<'c, 'h> {
             }
             let from_outside = |keeper: ObjectId| !self.inside.contains(keeper.0) && live.contains(keeper.0);
             let by_class = |&t: &u32| self.instances[t as usize].0 < all.instances[t as usize].0;
-            if graph.has_keeper(ObjectId(o), from_outside) || graph.type_keepers(ObjectId(o)).iter().any(by_class) {
+            if gone.has_keeper(graph, ObjectId(o), from_outside) || graph.type_keepers(ObjectId(o)).iter().any(by_class)
+            {
                 kept.insert(o);
                 open.push(o);
             }
@@ -277,9 +365,14 @@ impl<'c, 'h> Reach<'c, 'h> {
                     open.push(target);
                 }
             };
-            graph.kept(ObjectId(o), |target| keep(target.0));
+            gone.kept(graph, ObjectId(o), |target| keep(target.0));
             if let Some(t) = graph.type_node(ObjectId(o)) {
                 keep(graph.type_nodes()[t as usize].1.0);
+            }
+            if !unheld.is_empty()
+                && let Some(&class) = unheld.get(&graph.heap().type_of(ObjectId(o)))
+            {
+                keep(class.0);
             }
         }
         Ok(kept)

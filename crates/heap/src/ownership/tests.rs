@@ -146,7 +146,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
     fn what_an_object_retains_is_what_goes_with_it(plan in plans(), soft: bool, weak: bool) {
-        let rules = KeepRules { soft, weak, permanent_classes: false };
+        let rules = KeepRules { soft, weak, permanent_classes: false, ..KeepRules::default() };
         let heap = plan.heap();
         let tree = Dominators::new(&heap, rules, &Progress::new()).expect("not cancelled");
         let all = plan.reached(rules, &HashSet::new());
@@ -184,7 +184,7 @@ proptest! {
 
     #[test]
     fn shortest_paths_are_paths_and_none_is_shorter(plan in plans(), soft: bool, weak: bool, some: u32) {
-        let rules = KeepRules { soft, weak, permanent_classes: false };
+        let rules = KeepRules { soft, weak, permanent_classes: false, ..KeepRules::default() };
         let heap = plan.heap();
         let n = plan.objects as usize;
         // Distances by relaxing every edge until nothing changes.
@@ -227,7 +227,7 @@ proptest! {
         whole: bool,
         cut_roots in prop::collection::vec(any::<prop::sample::Index>(), 0..2),
     ) {
-        let rules = KeepRules { soft, weak, permanent_classes: false };
+        let rules = KeepRules { soft, weak, permanent_classes: false, ..KeepRules::default() };
         let heap = plan.heap();
         let mut edges = plan.edges(rules);
         let mut cut = CutSet::new();
@@ -251,7 +251,8 @@ proptest! {
             without.roots[at] = u32::MAX;
         }
         without.roots.retain(|&o| o != u32::MAX);
-        let freed = cut.freed(&heap, rules, &Progress::new()).expect("not cancelled");
+        let closures = ObjectClosures::new(&heap, rules, &Progress::new()).expect("not cancelled");
+        let freed = closures.freed(&cut, &Progress::new()).expect("not cancelled");
         // Without the plan's referents: of these only those that keep are among the edges.
         without = Plan { edges, referents: Vec::new(), ..without };
         let expected = &plan.reached(rules, &HashSet::new()) - &without.reached(rules, &HashSet::new());
@@ -317,7 +318,7 @@ proptest! {
         weak: bool,
         entries in 0usize..60,
     ) {
-        let rules = KeepRules { soft, weak, permanent_classes: false };
+        let rules = KeepRules { soft, weak, permanent_classes: false, ..KeepRules::default() };
         let heap = plan.heap();
         let groups = grouping.groups();
         let count = groups.groups() as u32;
@@ -367,7 +368,7 @@ proptest! {
         weak: bool,
         set in prop::collection::hash_set(0u32..30, 0..12),
     ) {
-        let rules = KeepRules { soft, weak, permanent_classes: false };
+        let rules = KeepRules { soft, weak, permanent_classes: false, ..KeepRules::default() };
         let heap = plan.heap();
         let progress = Progress::new();
         let closures = ObjectClosures::new(&heap, rules, &progress).expect("not cancelled");

@@ -1,0 +1,134 @@
+//! Dumps as other tools read them, so that their retained sizes can be compared with ours object by object.
+//!
+//! Tools differ in what refers to what. Each difference is a rule with a name (the table of docs/real.md is made of them):
+//! some are here, where a dump is read, others are [`KeepRules`]. Nothing but comparisons reads dumps so.
+
+use super::segment::RootRecord;
+use memory_city_heap::error::Result;
+use memory_city_heap::ownership::KeepRules;
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{BitSet, Inference, ObjectId, Root, RootKind};
+use std::collections::VecDeque;
+
+/// A tool whose rules are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// VisualVM's heap library.
+    ///
+    /// - Hidden fields of class objects refer to nothing, nor do class objects to their superclass, signers and
+    ///   protection domain.
+    /// - An instance does not keep its class; but the first that a breadth-first walk from the roots finds does, of classes that
+    ///   nothing else has led to before.
+    /// - Referents of reference objects lead nowhere, but whoever else refers to such a referent is not its owner.
+    /// - Objects that no root reaches in that way own nothing, and what they refer to has no owner.
+    VisualVm,
+    /// The rules of Eclipse Memory Analyzer, by which `hprof-analyzer` goes too.
+    ///
+    /// - Hidden fields of class objects refer to nothing, nor do class objects to their signers and protection domain.
+    /// - What a thread has on its stack is kept by the thread object, not by a root of its own.
+    /// - Referents of reference objects are not kept, be the reference soft or weaker.
+    MemoryAnalyzer,
+}
+
+impl Peer {
+    /// What references count for.
+    pub fn rules(self) -> KeepRules {
+        let rules = KeepRules { permanent_classes: false, ..KeepRules::default() };
+        match self {
+            Peer::VisualVm => KeepRules { weak: true, instances_keep_classes: false, ..rules },
+            Peer::MemoryAnalyzer => KeepRules { soft: false, ..rules },
+        }
+    }
+
+    /// Whether a record names a root, and not what a thread keeps.
+    pub(super) fn is_root(self, record: &RootRecord) -> bool {
+        self == Peer::VisualVm || !is_of_stack(record)
+    }
+}
+
+/// JNI locals, variables, what is on native stacks, thread blocks and monitors of JNI: each names a thread.
+fn is_of_stack(record: &RootRecord) -> bool {
+    matches!(record.tag, 0x02 | 0x03 | 0x04 | 0x06 | 0x8e)
+}
+
+/// Adds the references and roots that follow from the rules of a tool.
+///
+/// # Errors
+/// When cancelled.
+pub(super) fn attach(peer: Peer, inference: &mut Inference, records: &[RootRecord], progress: &Progress) -> Result<()> {
+    match peer {
+        Peer::VisualVm => walk_as_visualvm(inference, records, progress),
+        Peer::MemoryAnalyzer => {
+            locals_under_threads(inference, records);
+            Ok(())
+        }
+    }
+}
+
+/// Adds a reference from each thread object to what its stack holds.
+fn locals_under_threads(inference: &mut Inference, records: &[RootRecord]) {
+    let find = |id: u64| inference.columns().addresses.find(id);
+    let threads = records.iter().filter(|r| r.tag == 0x08);
+    let threads: ahash::AHashMap<u32, ObjectId> = threads.filter_map(|r| Some((r.thread, find(r.object)?))).collect();
+    let local = |r: &RootRecord| Some((*threads.get(&r.thread)?, find(r.object)?));
+    let mut locals: Vec<_> = records.iter().filter(|r| is_of_stack(r)).filter_map(local).collect();
+    locals.sort_unstable();
+    locals.dedup();
+    for (thread, local) in locals.into_iter().filter(|(thread, local)| thread != local) {
+        inference.add_reference(thread, local, "stack");
+    }
+}
+
+/// In which order VisualVM reads the roots, by their tag.
+const ROOTS: [u8; 15] = [0xff, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x89, 0x8a, 0x8b, 0x8c, 0x8d, 0x8e];
+
+/// Adds the reference from the first instance of each class, and a root for each object that is not reached.
+fn walk_as_visualvm(inference: &mut Inference, records: &[RootRecord], progress: &Progress) -> Result<()> {
+    let columns = inference.columns();
+    let n = columns.type_of.len();
+    let mut seen = BitSet::new(n);
+    let roots: Vec<ObjectId> = ROOTS
+        .iter()
+        .flat_map(|&tag| records.iter().filter(move |r| r.tag == tag))
+        .filter_map(|r| columns.addresses.find(r.object))
+        .collect();
+    roots.iter().for_each(|&root| {
+        seen.insert(root.0);
+    });
+    let mut open: VecDeque<ObjectId> = roots.into();
+    let mut met = vec![false; columns.types.len()];
+    let mut first = Vec::new();
+    let mut steps = 0usize;
+    while let Some(o) = open.pop_front() {
+        steps += 1;
+        if steps.is_multiple_of(1 << 18) {
+            progress.check()?;
+        }
+        let mut skip = columns.referents.of(o).map(|r| r.to);
+        for &target in columns.outgoing.of(o) {
+            if skip == Some(target) {
+                skip = None;
+            } else if seen.insert(target.0) {
+                open.push_back(target);
+            }
+        }
+        let t = columns.type_of[o.0 as usize] as usize;
+        // Arrays do not lead to their class.
+        if columns.length[o.0 as usize] == u32::MAX
+            && !std::mem::replace(&mut met[t], true)
+            && let Some(class) = columns.mirror_of[t]
+            && seen.insert(class.0)
+        {
+            first.push((o, class));
+            open.push_back(class);
+        }
+    }
+    for (instance, class) in first {
+        inference.add_reference(instance, class, "class");
+    }
+    for o in (0..n as u32).filter(|&o| !seen.contains(o)) {
+        let detail = "no root reaches it".to_owned();
+        inference.add_root(Root { object: ObjectId(o), kind: RootKind::Other, detail });
+    }
+    Ok(())
+}

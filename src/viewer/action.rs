@@ -55,6 +55,12 @@ pub enum Action {
     ShowOwner,
     /// What leaks, shown or put away.
     Finding,
+    /// The inspector, on what is selected.
+    Inspect,
+    /// Back to what was looked at before in the inspector.
+    InspectorBack,
+    /// And forward again.
+    InspectorForward,
     /// Saves the picture as a PNG.
     Screenshot,
     /// The cheat sheet.
@@ -74,16 +80,23 @@ pub struct Binding {
     pub shift: bool,
     /// Whether Control must be held.
     pub control: bool,
+    /// Whether Alt must be held.
+    pub alt: bool,
     /// What it does, a line.
     pub help: &'static str,
 }
 
 const fn bind(action: Action, keys: &'static [KeyCode], printed: &'static str, help: &'static str) -> Binding {
-    Binding { action, keys, printed, shift: false, control: false, help }
+    Binding { action, keys, printed, shift: false, control: false, alt: false, help }
 }
 
 const fn control(mut binding: Binding) -> Binding {
     binding.control = true;
+    binding
+}
+
+const fn alt(mut binding: Binding) -> Binding {
+    binding.alt = true;
     binding
 }
 
@@ -121,6 +134,19 @@ pub const BINDINGS: &[Binding] = &[
     ),
     bind(Action::Finding, &[KeyCode::KeyH], "H", "Show or hide the card that says what leaks"),
     bind(Action::Back, &[KeyCode::Backspace], "Backspace", "Back to the building selected before"),
+    bind(
+        Action::Inspect,
+        &[KeyCode::KeyI],
+        "I",
+        "Inspect the selection: what it reaches and retains, and its objects one by one",
+    ),
+    alt(bind(
+        Action::InspectorBack,
+        &[KeyCode::ArrowLeft],
+        "Alt+Left",
+        "Inspector: back (also the fourth button of the mouse)",
+    )),
+    alt(bind(Action::InspectorForward, &[KeyCode::ArrowRight], "Alt+Right", "Inspector: forward (the fifth button)")),
     bind(Action::Mark, &[KeyCode::KeyK], "K", "Mark the selected group: its name stays in sight"),
     bind(Action::Escape, &[KeyCode::Escape], "Esc", "Deselect; close; cancel loading"),
     bind(Action::Pointers, &[KeyCode::KeyX], "X", "Show or hide reference cones"),
@@ -200,6 +226,9 @@ mod tests {
             Action::Close,
             Action::Listen,
             Action::ReLayout,
+            Action::Inspect,
+            Action::InspectorBack,
+            Action::InspectorForward,
             Action::Screenshot,
             Action::Help,
         ] {
@@ -209,7 +238,7 @@ mod tests {
         let mut seen = std::collections::HashSet::new();
         for binding in BINDINGS {
             for key in binding.keys {
-                assert!(seen.insert((*key, binding.shift, binding.control)), "{key:?} is bound twice");
+                assert!(seen.insert((*key, binding.shift, binding.control, binding.alt)), "{key:?} is bound twice");
             }
         }
     }

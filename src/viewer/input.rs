@@ -18,12 +18,14 @@ fn keys_to_actions(
     let shift = held.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]);
     let control =
         held.any_pressed([KeyCode::ControlLeft, KeyCode::ControlRight, KeyCode::SuperLeft, KeyCode::SuperRight]);
+    // The other Alt key is a shift on many keyboards.
+    let alt = held.pressed(KeyCode::AltLeft);
     for event in events.read() {
         if event.state != ButtonState::Pressed || egui.wants_keyboard_input() {
             continue;
         }
         // The view that has the keyboard handles some keys itself.
-        if !control && focus.takes(event.key_code) {
+        if !control && !alt && focus.takes(event.key_code) {
             continue;
         }
         // Stepping may repeat while the key is held; switching may not.
@@ -36,7 +38,9 @@ fn keys_to_actions(
             continue;
         }
         let found = BINDINGS.iter().find(|b| {
-            b.keys.contains(&event.key_code) && b.control == control && (b.shift == shift || !b.shift && !b.control)
+            b.keys.contains(&event.key_code)
+                && (b.control, b.alt) == (control, alt)
+                && (b.shift == shift || !b.shift && !b.control)
         });
         if let Some(binding) = found
             && binding.keys != [KeyCode::Slash]

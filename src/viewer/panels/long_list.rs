@@ -188,7 +188,8 @@ impl LongList<'_> {
             bar(ui, Rect::from_min_max(Pos2::new(rect.max.x - BAR, body.min.y), rect.max), state, page, most);
         }
         state.first = state.first.clamp(0.0, most);
-        let pointer = ui.input(|i| i.pointer.hover_pos()).filter(|at| body.contains(*at) && response.contains_pointer());
+        let pointer =
+            ui.input(|i| i.pointer.hover_pos()).filter(|at| body.contains(*at) && response.contains_pointer());
         let painter = ui.painter().with_clip_rect(body.intersect(ui.clip_rect()));
         let begin = state.first as u64;
         let end = ((state.first + page).ceil() as u64).min(self.rows);
@@ -200,7 +201,13 @@ impl LongList<'_> {
             let line = Rect::from_min_max(Pos2::new(inner.left(), top), Pos2::new(inner.right(), top + ROW));
             let under = pointer.is_some_and(|at| line.contains(at));
             if state.cursor == Some(row) {
-                painter.rect(line, CornerRadius::same(3), Color32::from_rgb(30, 58, 104), Stroke::NONE, StrokeKind::Inside);
+                painter.rect(
+                    line,
+                    CornerRadius::same(3),
+                    Color32::from_rgb(30, 58, 104),
+                    Stroke::NONE,
+                    StrokeKind::Inside,
+                );
             } else if under {
                 painter.rect_filled(line, 3.0, Color32::from_rgb(34, 44, 64));
             } else if row % 2 == 1 {
@@ -406,7 +413,14 @@ struct PaintedCell {
     cut: bool,
 }
 
-fn paint(painter: &egui::Painter, ui: &Ui, room: Rect, cell: &ListCell, right: bool, over: Option<Pos2>) -> PaintedCell {
+fn paint(
+    painter: &egui::Painter,
+    ui: &Ui,
+    room: Rect,
+    cell: &ListCell,
+    right: bool,
+    over: Option<Pos2>,
+) -> PaintedCell {
     let mut room = room;
     if let Some(share) = cell.bar {
         let width = (room.width() * share.clamp(0.0, 1.0)).max(1.0);
@@ -483,7 +497,10 @@ mod tests {
             let places = places(&columns, inner);
             let mut last = 0.0;
             for (left, right) in places.iter().flatten() {
-                assert!(*left >= last && right >= left && *right <= width.max(right - 1.0) + 1.0, "{width}: {places:?}");
+                assert!(
+                    *left >= last && right >= left && *right <= width.max(right - 1.0) + 1.0,
+                    "{width}: {places:?}"
+                );
                 last = *right;
             }
             places.iter().map(Option::is_some).collect()

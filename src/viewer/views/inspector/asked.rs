@@ -2,7 +2,7 @@
 
 use crate::viewer::job::Job;
 use memory_city_heap::error::{Error, Result};
-use memory_city_heap::progress::{Progress, Snapshot};
+use memory_city_heap::progress::Progress;
 
 /// An answer, or how far it is.
 pub enum Asked<T> {
@@ -47,26 +47,10 @@ impl<T: Send + 'static> Asked<T> {
         }
     }
 
-    /// The answer, to be changed.
-    pub fn get_mut(&mut self) -> Option<&mut T> {
-        match self {
-            Asked::There(found) => Some(found),
-            _ => None,
-        }
-    }
-
     /// Ends the job.
     pub fn cancel(&mut self) {
         if let Asked::Running(job) = self {
             job.cancel();
-        }
-    }
-
-    /// How far it is.
-    pub fn snapshot(&self) -> Option<Snapshot> {
-        match self {
-            Asked::Running(job) => Some(job.snapshot()),
-            _ => None,
         }
     }
 }

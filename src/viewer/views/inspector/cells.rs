@@ -26,16 +26,19 @@ impl ObjectColumn {
     pub fn list_column(self) -> ListColumn {
         match self {
             ObjectColumn::Address => {
-                ListColumn::text("Address", 1.0, "Where the object is: names it in this state of the heap").points(104.0)
+                ListColumn::text("Address", 1.0, "Where the object is: names it in this state of the heap")
+                    .points(104.0)
             }
             ObjectColumn::Name => ListColumn::text("Type", 1.2, "Its type; of a class object the class it stands for"),
             ObjectColumn::Text => {
                 ListColumn::text("Value", 1.4, "What it says: the text of a string, a number, a name").spare(3)
             }
             ObjectColumn::Size => ListColumn::number("Size", 66.0, "Its shallow size").spare(2),
-            ObjectColumn::Retained => {
-                ListColumn::number("Retained", 74.0, "What would be freed if it were: it and all that it alone keeps alive")
-            }
+            ObjectColumn::Retained => ListColumn::number(
+                "Retained",
+                74.0,
+                "What would be freed if it were: it and all that it alone keeps alive",
+            ),
             ObjectColumn::Length => ListColumn::number("Length", 62.0, "Number of elements of an array").spare(6),
             ObjectColumn::Age => ListColumn::number("Age", 42.0, "Garbage collections that it survived").spare(4),
             ObjectColumn::References => ListColumn::number("Out", 52.0, "References to other objects").spare(7),

@@ -27,13 +27,7 @@ pub struct Desk {
 
 impl Default for Desk {
     fn default() -> Self {
-        Desk {
-            of: None,
-            heap: Asked::Not,
-            dominators: Asked::Not,
-            told: ToldValues::default(),
-            telling: Asked::Not,
-        }
+        Desk { of: None, heap: Asked::Not, dominators: Asked::Not, told: ToldValues::default(), telling: Asked::Not }
     }
 }
 
@@ -45,9 +39,8 @@ impl Desk {
             *self = Desk { of: Some(of), ..Desk::default() };
         }
         let source = Arc::clone(source);
-        self.heap.ask(move |progress| {
-            InspectedHeap::shared(source, of.1, KeepRules::default(), progress).map(Arc::new)
-        });
+        self.heap
+            .ask(move |progress| InspectedHeap::shared(source, of.1, KeepRules::default(), progress).map(Arc::new));
         other
     }
 

@@ -107,9 +107,9 @@ impl GroupPage {
                     self.list.ask(move |progress| ObjectList::new(&heap, closure.objects(kind), order, progress));
                 }
                 // The objects themselves are there before what they retain.
-                (None, ClosureKind::Shallow) => self.list.ask(move |progress| {
-                    ObjectList::new(&heap, &heap.objects_of(&nodes, progress)?, order, progress)
-                }),
+                (None, ClosureKind::Shallow) => self
+                    .list
+                    .ask(move |progress| ObjectList::new(&heap, &heap.objects_of(&nodes, progress)?, order, progress)),
                 _ => {}
             }
         } else if let Some(closure) = closure {
@@ -119,12 +119,11 @@ impl GroupPage {
             }
             let (heap, kind, grouping) = (Arc::clone(heap), self.kind, self.grouping.clone());
             self.contents.ask(move |progress| {
-                let grouping = group::grouping(&grouping).map_err(|error| {
-                    memory_city_heap::error::Error::Unusable {
+                let grouping =
+                    group::grouping(&grouping).map_err(|error| memory_city_heap::error::Error::Unusable {
                         what: format!("The grouping {:?} is not known: {}", error.text, error.message),
                         remedy: "Choose another one".into(),
-                    }
-                })?;
+                    })?;
                 ClosureContents::new(&heap, closure.objects(kind), &grouping, progress).map(Arc::new)
             });
         }
@@ -181,9 +180,7 @@ impl GroupPage {
                 let one = (kind == ClosureKind::Shallow && self.nodes.len() == 1)
                     .then(|| timeline.amount(time, self.nodes[0]));
                 let explanation = format!("{}. Click lists them below", kind.explanation());
-                if parts::tile(ui, title, known.or(one), self.kind == kind, width)
-                    .on_hover_text(explanation)
-                    .clicked()
+                if parts::tile(ui, title, known.or(one), self.kind == kind, width).on_hover_text(explanation).clicked()
                 {
                     self.kind = kind;
                 }
@@ -297,10 +294,7 @@ impl GroupPage {
         let rows = list.objects().len() as u64;
         let long = LongList { name: "objects", columns: &columns, rows, focused };
         let event = long.show(ui, &mut self.list_state, |row, column| {
-            list.objects().get(row as usize).map_or_else(
-                || ListCell::new(""),
-                |&o| shown[column].cell(heap, desk, o),
-            )
+            list.objects().get(row as usize).map_or_else(|| ListCell::new(""), |&o| shown[column].cell(heap, desk, o))
         });
         match event? {
             ListEvent::Follow(row, _) => {

@@ -102,9 +102,7 @@ pub fn show(
     desk: &mut Desk,
     focused: bool,
 ) -> Option<Stop> {
-    let stop = |object: ObjectId| {
-        Stop::Object(ObjectStop { time: heap.time(), object, name: heap.name(object) })
-    };
+    let stop = |object: ObjectId| Stop::Object(ObjectStop { time: heap.time(), object, name: heap.name(object) });
     let target = match view.held.tab {
         HeldTab::Contents => contents(ui, view, heap, desk, focused),
         HeldTab::Referrers => referrers(ui, view, heap, desk, focused),

@@ -194,14 +194,21 @@ fn follow(
         inspector.followed = selection.revision();
         let keys = keys(&open.timeline, &selection);
         if !keys.is_empty() {
-            inspector.navigation.go(Stop::Groups(keys));
+            let grows = |shown: &[String]| shown.iter().all(|key| keys.contains(key));
+            // The way is that of what was looked at: not of what was clicked meanwhile, nor of each row that was added.
+            match inspector.navigation.here() {
+                Some(Stop::Groups(shown)) if !inspector.seen || keys.len() > 1 && grows(shown) => {
+                    inspector.navigation.replace(Stop::Groups(keys));
+                }
+                _ => inspector.navigation.go(Stop::Groups(keys)),
+            }
         }
     }
     if !std::mem::take(&mut inspector.seen) || InspectedHeap::offered(&open.source).is_err() {
         return;
     }
     // While time runs by itself nothing is looked at for long enough.
-    if !clock.playing {
+    if !clock.playing && inspector.navigation.here().is_some() {
         let of = (document.revision(), inspector.time(&clock));
         if inspector.desk.look_at(of, &open.source) {
             inspector.group.forget();
@@ -215,7 +222,7 @@ fn follow(
         inspector.logged = inspector.navigation.here().cloned();
         match &inspector.logged {
             Some(Stop::Groups(keys)) => tracing::debug!("inspector: {}", keys.join(" + ")),
-            Some(Stop::Object(stop)) => tracing::debug!("inspector: object {} of {}", stop.object.0, stop.name),
+            Some(Stop::Object(stop)) => tracing::debug!("inspector: object of {}", stop.name),
             Some(Stop::Tree(_)) => tracing::debug!("inspector: the dominator tree"),
             None => tracing::debug!("inspector: nothing"),
         }
@@ -247,7 +254,7 @@ fn draw(
         if jumped {
             select(inspector, &open.timeline, selection.bypass_change_detection(), &mut notices);
         }
-        if inspector.desk.heap.get().is_none() {
+        if inspector.navigation.here().is_some() && inspector.desk.heap.get().is_none() {
             parts::waiting(ui, &mut inspector.desk.heap, "The heap at this time");
             return;
         }
@@ -304,8 +311,9 @@ fn bar(
             }
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            let ready = inspector.desk.heap.get().is_some();
             let field = egui::TextEdit::singleline(&mut inspector.address).desired_width(92.0).hint_text("0x address");
-            let field = ui.add(field).on_hover_text("Goes to the object of an address, or #number of a trace. Enter goes");
+            let field = ui.add_enabled(ready, field).on_hover_text("Goes to the object of an address, or #number of a trace. Enter goes");
             if field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter)) {
                 go = inspector.desk.heap.get().map(|heap| (heap.object_at(&inspector.address), std::sync::Arc::clone(heap)));
             }

@@ -54,6 +54,13 @@ impl Navigation {
         self.at = self.stops.len() - 1;
     }
 
+    /// Puts something in the place of what is shown; what lay forward is gone.
+    pub fn replace(&mut self, stop: Stop) {
+        self.stops.truncate(self.at);
+        self.at = self.at.saturating_sub(1);
+        self.go(stop);
+    }
+
     /// Whether there is something before what is shown.
     pub fn can_go_back(&self) -> bool {
         self.at > 0 && !self.stops.is_empty()
@@ -143,6 +150,11 @@ mod tests {
         assert_eq!(way.here(), Some(&object(1)));
         way.retain(|stop| !matches!(stop, Stop::Object(_)));
         assert_eq!(way.here(), Some(&group("a")));
+        way.replace(group("b"));
+        assert!(way.here() == Some(&group("b")) && !way.can_go_back() && !way.can_go_forward());
+        way.go(object(5));
+        way.replace(group("b"));
+        assert!(way.here() == Some(&group("b")) && !way.can_go_back(), "what is there already is not there twice");
         assert_eq!(Navigation::default().crumbs(3).0, []);
     }
 

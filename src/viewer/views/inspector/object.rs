@@ -43,7 +43,12 @@ impl ObjectViews {
     /// Takes what jobs have found. Returns whether one is running.
     pub fn poll(&mut self) -> bool {
         let Some(view) = self.kept.back_mut() else { return false };
-        view.page.poll() | view.way.poll() | view.owners.poll()
+        let reading = view.page.get().is_none();
+        let running = view.page.poll() | view.way.poll() | view.owners.poll();
+        if reading && let Some(text) = view.page.get().and_then(|page| page.text.as_ref()) {
+            tracing::debug!("inspector: says {text}");
+        }
+        running
     }
 
     /// Turns to an object.
@@ -138,7 +143,11 @@ fn head(ui: &mut egui::Ui, view: &mut ObjectView, heap: &Arc<InspectedHeap<'stat
         theme::heading(ui, if heap.class_of(object).is_some() { "CLASS" } else { "OBJECT" });
         ui.label(RichText::new(&address).monospace().color(theme::QUIET));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            if ui.small_button("Copy address").on_hover_text("For the command line: analyse inspect -p object=…").clicked() {
+            if ui
+                .small_button("Copy address")
+                .on_hover_text("For the command line: analyse inspect -p object=…")
+                .clicked()
+            {
                 ui.ctx().copy_text(address.clone());
             }
             let tree = ui.small_button("In the dominator tree");
@@ -176,7 +185,8 @@ fn head(ui: &mut egui::Ui, view: &mut ObjectView, heap: &Arc<InspectedHeap<'stat
             None if matches!(desk.dominators, Asked::Not) => {
                 let memory = bytes_text(heap.dominator_memory());
                 let button = ui.small_button("Find what it retains");
-                let explanation = format!("Makes the dominator tree of all objects: about {memory} of memory, and some seconds");
+                let explanation =
+                    format!("Makes the dominator tree of all objects: about {memory} of memory, and some seconds");
                 if button.on_hover_text(explanation).clicked() {
                     desk.find_owners();
                 }

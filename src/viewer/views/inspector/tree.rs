@@ -7,7 +7,7 @@ use super::navigation::{ObjectStop, Stop};
 use super::parts;
 use crate::viewer::panels::long_list::{ListCell, ListColumn, ListEvent, ListState, LongList};
 use crate::viewer::panels::theme;
-use bevy_egui::egui::{self, RichText};
+use bevy_egui::egui;
 use memory_city_analysis::analyses::{bytes_text, count_text};
 use memory_city_analysis::inspection::{
     DominatedItem, DominatedList, DominatedOrder, InspectedHeap, RootWay, Unfolded, UnfoldedPlace,
@@ -63,7 +63,8 @@ impl TreePage {
         if matches!(self.making.0, Asked::There(_))
             && let Asked::There(rows) = std::mem::replace(&mut self.making.0, Asked::Not)
         {
-            self.state = ListState { cursor: rows.found, reveal: rows.found, ..ListState::default() };
+            self.state = ListState::default();
+            (self.state.cursor, self.state.reveal) = (rows.found, rows.found);
             self.rows = Some(rows);
         }
         if let Some((place, asked)) = &mut self.opening {
@@ -152,7 +153,8 @@ impl TreePage {
                 }
                 None => {
                     let all = tree.total();
-                    let text = format!("from the GC roots: {} objects, {}", count_text(all.objects), bytes_text(all.bytes));
+                    let text =
+                        format!("from the GC roots: {} objects, {}", count_text(all.objects), bytes_text(all.bytes));
                     ui.label(parts::quiet(text));
                 }
             }

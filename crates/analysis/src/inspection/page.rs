@@ -3,12 +3,14 @@
 use super::state::{InspectedHeap, root_text};
 use crate::ownership::best_root;
 use memory_city_formats::values::{
-    DetailLimits, FieldValue, NamedValue, ObjectContents, ObjectDetails, ReferencePlace, TextLimits, ValueKind,
+    DetailLimits, FieldValue, NamedValue, ObjectContents, ObjectDetails, ReferencePlace, TextLimits, ThreadStack,
+    ValueKind,
 };
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{KeepRules, ShortestPaths};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, HeapState, ObjectId};
+use std::sync::Arc;
 
 /// How much of an object is copied. What is left out is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +46,35 @@ pub struct ObjectPage {
     pub details: Option<ObjectDetails>,
     /// The objects that refer to it, by address, each once.
     pub referrers: Vec<ObjectId>,
+    /// Of a thread: its methods, the innermost first, each followed by what its variables hold.
+    pub stack: Vec<StackLine>,
+}
+
+/// A line of the stack of a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StackLine {
+    /// A method: `com.acme.Main.run() line 12`.
+    Frame(Arc<str>),
+    /// An object that a variable of the method above holds; of what follows no method, one of the stack.
+    Local(ObjectId),
+}
+
+/// The lines of a stack.
+fn stack_lines(stack: &ThreadStack) -> Vec<StackLine> {
+    let locals = |of: Option<u32>| stack.locals.iter().filter(move |(frame, _)| *frame == of);
+    let line = |(_, o): &(Option<u32>, ObjectId)| StackLine::Local(*o);
+    let mut lines: Vec<StackLine> = Vec::new();
+    for (at, frame) in (0u32..).zip(stack.frames.iter()) {
+        lines.push(StackLine::Frame(Arc::clone(frame)));
+        lines.extend(locals(Some(at)).map(line));
+    }
+    let known = stack.frames.len() as u32;
+    let mut others = stack.locals.iter().filter(|(frame, _)| frame.is_none_or(|at| at >= known)).peekable();
+    if others.peek().is_some() {
+        lines.push(StackLine::Frame("elsewhere on the stack".into()));
+        lines.extend(others.map(line));
+    }
+    lines
 }
 
 impl ObjectPage {
@@ -62,7 +93,7 @@ impl ObjectPage {
         referrers.sort_unstable();
         referrers.dedup();
         let Some(values) = inspected.values(progress)? else {
-            return Ok(ObjectPage { object, text: None, details: None, referrers });
+            return Ok(ObjectPage { object, text: None, details: None, referrers, stack: Vec::new() });
         };
         let mut details = values.details(&[object], limits.details, progress)?.pop();
         if let Some(ObjectContents::Instance(fields) | ObjectContents::Class { statics: fields, .. }) =
@@ -77,7 +108,8 @@ impl ObjectPage {
             }));
         }
         let text = values.texts(&[object], limits.text, progress)?.pop().flatten();
-        Ok(ObjectPage { object, text, details, referrers })
+        let stack = values.threads().iter().find(|thread| thread.object == object).map(stack_lines);
+        Ok(ObjectPage { object, text, details, referrers, stack: stack.unwrap_or_default() })
     }
 
     /// Its fields, own class first; `None` where it has none but elements, or nothing is known.

@@ -50,7 +50,7 @@ impl ObjectColumn {
     pub fn cell(self, heap: &InspectedHeap<'_>, desk: &mut Desk, o: ObjectId) -> ListCell {
         match self {
             ObjectColumn::Address => ListCell::link(heap.address(o)).monospace(),
-            ObjectColumn::Name => ListCell::link(heap.name(o)),
+            ObjectColumn::Name => ListCell::name(&heap.name(o)),
             ObjectColumn::Text => told(desk.text(o)),
             ObjectColumn::Size => ListCell::new(bytes_text(heap.heap().size_of(o))),
             ObjectColumn::Retained => retained(heap, o),

@@ -4,7 +4,7 @@
 use super::asked::Asked;
 use super::cells::ObjectColumn;
 use super::desk::{Desk, DeskOf};
-use super::navigation::{ObjectStop, Stop};
+use super::navigation::Stop;
 use super::parts;
 use crate::viewer::panels::long_list::{ListCell, ListColumn, ListEvent, ListState, LongList};
 use crate::viewer::panels::theme;
@@ -299,7 +299,7 @@ impl GroupPage {
         match event? {
             ListEvent::Follow(row, _) => {
                 let object = *list.objects().get(row as usize)?;
-                Some(Stop::Object(ObjectStop { time: heap.time(), object, name: heap.name(object) }))
+                Some(Stop::object(heap, object))
             }
             ListEvent::Sort(column) => {
                 if let Some(order) = order_of(shown[column]) {

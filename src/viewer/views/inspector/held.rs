@@ -3,14 +3,14 @@
 
 use super::cells::{retained, told};
 use super::desk::Desk;
-use super::navigation::{ObjectStop, Stop};
+use super::navigation::Stop;
 use super::object::ObjectView;
-use super::parts;
+use super::{bytes, parts};
 use crate::viewer::panels::long_list::{ListCell, ListColumn, ListEvent, ListState, LongList};
 use crate::viewer::panels::theme;
 use bevy_egui::egui;
 use memory_city_analysis::analyses::{bytes_text, count_text};
-use memory_city_analysis::inspection::{BYTES_IN_A_ROW, InspectedHeap, NO_VALUES, hexadecimal};
+use memory_city_analysis::inspection::{InspectedHeap, NO_VALUES, StackLine};
 use memory_city_formats::values::{FieldValue, ValueKind};
 use memory_city_heap::ObjectId;
 
@@ -28,6 +28,8 @@ pub enum HeldTab {
     Owners,
     /// What it alone keeps alive.
     Owned,
+    /// Of a thread: its methods, and what their variables hold.
+    Stack,
 }
 
 /// What is shown, and where each list stands.
@@ -36,7 +38,7 @@ pub struct HeldView {
     pub tab: HeldTab,
     /// Whether elements of an array are numbers, not bytes.
     pub elements: Option<bool>,
-    states: [ListState; 5],
+    states: [ListState; 6],
 }
 
 type TabInfo = (HeldTab, &'static str, Option<u64>, &'static str);
@@ -54,7 +56,8 @@ pub fn counts(view: &ObjectView, heap: &InspectedHeap<'_>) -> Vec<TabInfo> {
         None => ("References", state.references(view.object).len() as u64),
     };
     let owned = heap.known_dominators().map(|tree| tree.owned_count(Some(view.object)));
-    vec![
+    let stack = page.map_or(0, |page| page.stack.len() as u64);
+    let mut all = vec![
         (HeldTab::Contents, title, Some(count), "What it holds, by field or element"),
         (
             HeldTab::Referrers,
@@ -70,7 +73,12 @@ pub fn counts(view: &ObjectView, heap: &InspectedHeap<'_>) -> Vec<TabInfo> {
             "What alone keeps it alive, the nearest first: its dominators",
         ),
         (HeldTab::Owned, "Owns", owned, "What it alone keeps alive, next below it in the dominator tree"),
-    ]
+    ];
+    if stack > 0 {
+        let info = "Its methods, the innermost first, and below each what its variables hold";
+        all.push((HeldTab::Stack, "Stack", None, info));
+    }
+    all
 }
 
 /// How the elements of an array are shown, where there is a choice.
@@ -102,15 +110,15 @@ pub fn show(
     desk: &mut Desk,
     focused: bool,
 ) -> Option<Stop> {
-    let stop = |object: ObjectId| Stop::Object(ObjectStop { time: heap.time(), object, name: heap.name(object) });
     let target = match view.held.tab {
         HeldTab::Contents => contents(ui, view, heap, desk, focused),
         HeldTab::Referrers => referrers(ui, view, heap, desk, focused),
         HeldTab::Way => way(ui, view, heap, desk, focused),
         HeldTab::Owners => owners(ui, view, heap, desk, focused),
         HeldTab::Owned => owned(ui, view, heap, desk, focused),
+        HeldTab::Stack => stack(ui, view, heap, desk, focused),
     };
-    target.map(stop)
+    target.map(|object| Stop::object(heap, object))
 }
 
 /// The columns of objects behind a first one of the list's own.
@@ -129,7 +137,7 @@ fn columns(first: ListColumn) -> Vec<ListColumn> {
 fn object_cell(column: usize, heap: &InspectedHeap<'_>, desk: &mut Desk, o: ObjectId) -> ListCell {
     match column {
         1 => told(desk.text(o)),
-        2 => ListCell::link(heap.name(o)),
+        2 => ListCell::name(&heap.name(o)),
         3 => ListCell::link(heap.address(o)).monospace(),
         4 => ListCell::new(bytes_text(heap.heap().size_of(o))),
         _ => retained(heap, o),
@@ -241,62 +249,13 @@ fn contents(
     match page.primitives() {
         Some((_, 0, _)) => nothing(ui, "It has no elements."),
         Some((_, _, [])) => nothing(ui, "The dump leaves out what primitive arrays hold."),
-        Some((kind, _, bytes)) => {
+        Some((kind, _, held)) => {
             let elements = view.held.elements.unwrap_or(!is_text(kind));
-            primitives(ui, state, kind, bytes, elements, focused);
+            bytes::primitives(ui, state, kind, held, elements, focused);
         }
         None => nothing(ui, "The dump has no record of it: it may be damaged."),
     }
     None
-}
-
-/// The elements of a primitive array, one a row or as bytes.
-fn primitives(ui: &mut egui::Ui, state: &mut ListState, kind: ValueKind, bytes: &[u8], elements: bool, focused: bool) {
-    let width = kind.width(8);
-    if elements {
-        let columns = [
-            ListColumn::text("Index", 1.0, "The place in the array").points(90.0),
-            ListColumn::text("Value", 1.0, "The number that is there"),
-            ListColumn::text("Hex", 1.0, "Its bytes, the highest first"),
-        ];
-        let rows = (bytes.len() / width) as u64;
-        LongList { name: "numbers", columns: &columns, rows, focused }.show(ui, state, |row, column| {
-            let here = bytes.chunks_exact(width).nth(row as usize).unwrap_or_default();
-            match column {
-                0 => ListCell::quiet(format!("[{}]", count_text(row))),
-                1 => {
-                    let value = FieldValue::primitive(kind, here).map_or(String::new(), |value| value.to_string());
-                    ListCell::new(value).coloured(theme::OUTGOING)
-                }
-                _ => ListCell::quiet(here.iter().map(|b| format!("{b:02x}")).collect::<String>()).monospace(),
-            }
-        });
-        return;
-    }
-    let columns = [
-        ListColumn::text("Index", 1.0, "The place of the first element of the row").points(80.0),
-        ListColumn::text("Bytes", 1.0, "Two digits each, the highest first").points(352.0),
-        ListColumn::text("Text", 1.0, "The same as characters, dots where there are none"),
-    ];
-    let rows = bytes.len().div_ceil(BYTES_IN_A_ROW) as u64;
-    LongList { name: "bytes", columns: &columns, rows, focused }.show(ui, state, |row, column| {
-        let here = bytes.chunks(BYTES_IN_A_ROW).nth(row as usize).unwrap_or_default();
-        match column {
-            0 => ListCell::quiet(count_text(row * (BYTES_IN_A_ROW / width) as u64)).monospace(),
-            1 => ListCell::new(hexadecimal(here).0).monospace(),
-            _ => ListCell::new(characters(kind, here)).coloured(theme::OUTGOING).monospace(),
-        }
-    });
-}
-
-/// Bytes as characters: of arrays of characters two bytes each.
-fn characters(kind: ValueKind, bytes: &[u8]) -> String {
-    if kind != ValueKind::Char {
-        return hexadecimal(bytes).1;
-    }
-    let units = bytes.chunks_exact(2).map(|unit| u16::from_be_bytes([unit[0], unit[1]]));
-    let shown = |c: char| if c.is_control() { '.' } else { c };
-    char::decode_utf16(units).map(|c| c.map_or('.', shown)).collect()
 }
 
 fn referrers(
@@ -423,4 +382,27 @@ fn owned(
         _ => ListCell::new(""),
     });
     item(followed(event)?)
+}
+
+fn stack(
+    ui: &mut egui::Ui,
+    view: &mut ObjectView,
+    heap: &InspectedHeap<'_>,
+    desk: &mut Desk,
+    focused: bool,
+) -> Option<ObjectId> {
+    let lines = &view.page.get()?.stack;
+    let mut columns = columns(ListColumn::text("Method", 2.4, "The innermost first; below it what its variables hold"));
+    columns[1] = columns[1].clone().spare(2);
+    let long = LongList { name: "stack", columns: &columns, rows: lines.len() as u64, focused };
+    let event = long.show(ui, &mut view.held.states[5], |row, column| match (column, lines.get(row as usize)) {
+        (0, Some(StackLine::Frame(text))) => ListCell::new(&**text).coloured(theme::INCOMING),
+        (0, Some(StackLine::Local(_))) => ListCell { depth: 1, ..ListCell::quiet("a variable holds") },
+        (_, Some(StackLine::Local(o))) => object_cell(column, heap, desk, *o),
+        _ => ListCell::new(""),
+    });
+    match lines.get(followed(event)? as usize)? {
+        StackLine::Local(o) => Some(*o),
+        StackLine::Frame(_) => None,
+    }
 }

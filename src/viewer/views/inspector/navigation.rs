@@ -1,5 +1,6 @@
 //! Where one was in the inspector, as in a browser: stops, one after the other, with a way back and forward.
 
+use memory_city_analysis::inspection::InspectedHeap;
 use memory_city_heap::ObjectId;
 
 /// Something to look at.
@@ -20,8 +21,24 @@ pub struct ObjectStop {
     pub time: usize,
     /// The object.
     pub object: ObjectId,
-    /// What it is called.
+    /// The type or class.
     pub name: String,
+    /// Where it is.
+    pub address: String,
+}
+
+impl Stop {
+    /// An object of a heap state.
+    pub fn object(heap: &InspectedHeap<'_>, object: ObjectId) -> Stop {
+        Stop::Object(ObjectStop::new(heap, object))
+    }
+}
+
+impl ObjectStop {
+    /// An object of a heap state.
+    pub fn new(heap: &InspectedHeap<'_>, object: ObjectId) -> ObjectStop {
+        ObjectStop { time: heap.time(), object, name: heap.name(object), address: heap.address(object) }
+    }
 }
 
 /// Stops, the oldest first, and which of them is shown.
@@ -120,7 +137,12 @@ mod tests {
     }
 
     fn object(number: u32) -> Stop {
-        Stop::Object(ObjectStop { time: 0, object: ObjectId(number), name: format!("o{number}") })
+        Stop::Object(ObjectStop {
+            time: 0,
+            object: ObjectId(number),
+            name: format!("o{number}"),
+            address: String::new(),
+        })
     }
 
     #[test]

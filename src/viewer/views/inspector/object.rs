@@ -152,8 +152,7 @@ fn head(ui: &mut egui::Ui, view: &mut ObjectView, heap: &Arc<InspectedHeap<'stat
             }
             let tree = ui.small_button("In the dominator tree");
             if tree.on_hover_text("Shows it among what its owner keeps alive").clicked() {
-                let stop = ObjectStop { time: heap.time(), object, name: heap.name(object) };
-                next = Some(Stop::Tree(Some(stop)));
+                next = Some(Stop::Tree(Some(ObjectStop::new(heap, object))));
             }
         });
     });

@@ -213,9 +213,7 @@ impl TreePage {
         });
         match event? {
             ListEvent::Follow(row, _) => match item(unfolded, row)? {
-                (_, DominatedItem::Object(object)) => {
-                    Some(Stop::Object(ObjectStop { time: heap.time(), object, name: heap.name(object) }))
-                }
+                (_, DominatedItem::Object(object)) => Some(Stop::object(heap, object)),
                 (place, DominatedItem::Type(_)) => {
                     self.fold(heap, place);
                     None
@@ -279,7 +277,7 @@ fn object_cell(
     match column {
         0 => {
             let owns = heap.known_dominators().is_some_and(|tree| tree.owned_count(Some(o)) > 0);
-            ListCell { depth: place.depth, fold: owns.then_some(place.open), ..ListCell::link(heap.name(o)) }
+            ListCell { depth: place.depth, fold: owns.then_some(place.open), ..ListCell::name(&heap.name(o)) }
         }
         1 => told(desk.text(o)),
         2 => ListCell::link(heap.address(o)).monospace(),

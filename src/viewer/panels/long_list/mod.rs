@@ -3,130 +3,23 @@
 //!
 //! It knows nothing of what it lists: whoever shows it says what stands in a cell, and does what a click means.
 
+mod cell;
+
 use super::theme;
-use bevy_egui::egui::{
-    self, Align2, Color32, CornerRadius, FontId, Key, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, vec2,
-};
+use bevy_egui::egui::{self, Color32, CornerRadius, Key, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
+pub use cell::{ListCell, ListColumn, Width};
+use cell::{paint, places};
 
 /// Height of a row and of the header, points.
 pub const ROW: f32 = 19.0;
 const HEADER: f32 = 22.0;
 const BAR: f32 = 10.0;
-/// How far children stand to the right, and how deep ones stand no further.
-const INDENT: f32 = 14.0;
-const DEEPEST: u32 = 24;
-/// The least that a column of texts is of use with.
-const NARROW: f32 = 90.0;
-const LINK: Color32 = Color32::from_rgb(128, 182, 255);
 
 /// Keys that a list takes while it has the keyboard.
 pub const KEYS: &[bevy::prelude::KeyCode] = {
     use bevy::prelude::KeyCode as K;
     &[K::ArrowUp, K::ArrowDown, K::ArrowLeft, K::ArrowRight, K::Home, K::End, K::PageUp, K::PageDown, K::Enter]
 };
-
-/// How wide a column is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Width {
-    /// So many points.
-    Points(f32),
-    /// So many parts of what is left.
-    Share(f32),
-}
-
-/// A column.
-#[derive(Clone, Debug)]
-pub struct ListColumn {
-    /// What stands above it.
-    pub title: &'static str,
-    /// What it says.
-    pub explanation: &'static str,
-    /// How wide it is.
-    pub width: Width,
-    /// Numbers stand at the right.
-    pub right: bool,
-    /// Whether a click sorts by it.
-    pub sorts: bool,
-    /// Whether it is what the list is sorted by.
-    pub sorted: bool,
-    /// Columns of higher numbers go first where there is no room for all.
-    pub spare: u8,
-}
-
-impl ListColumn {
-    /// A column of texts.
-    pub fn text(title: &'static str, share: f32, explanation: &'static str) -> ListColumn {
-        let width = Width::Share(share);
-        ListColumn { title, explanation, width, right: false, sorts: false, sorted: false, spare: 0 }
-    }
-
-    /// A column of numbers, so many points wide.
-    pub fn number(title: &'static str, points: f32, explanation: &'static str) -> ListColumn {
-        ListColumn { width: Width::Points(points), right: true, ..ListColumn::text(title, 1.0, explanation) }
-    }
-
-    /// Of a fixed width.
-    pub fn points(self, points: f32) -> ListColumn {
-        ListColumn { width: Width::Points(points), ..self }
-    }
-
-    /// Left out where there is no room, those of higher numbers first.
-    pub fn spare(self, spare: u8) -> ListColumn {
-        ListColumn { spare, ..self }
-    }
-
-    /// One by which the list may be sorted, and perhaps is.
-    pub fn sorting(self, sorted: bool) -> ListColumn {
-        ListColumn { sorts: true, sorted, ..self }
-    }
-}
-
-/// What stands in a cell.
-#[derive(Clone, Debug)]
-pub struct ListCell {
-    /// The text.
-    pub text: String,
-    /// Its colour.
-    pub colour: Color32,
-    /// A click leads somewhere.
-    pub link: bool,
-    /// Digits of one width.
-    pub monospace: bool,
-    /// How deep a row of a tree lies; only in the first column.
-    pub depth: u32,
-    /// What folds a row of a tree: whether it is open.
-    pub fold: Option<bool>,
-    /// A share, as a bar behind the text.
-    pub bar: Option<f32>,
-}
-
-impl ListCell {
-    /// Plain text.
-    pub fn new(text: impl Into<String>) -> ListCell {
-        let text = text.into();
-        ListCell { text, colour: theme::TEXT, link: false, monospace: false, depth: 0, fold: None, bar: None }
-    }
-
-    /// Text that does not matter much.
-    pub fn quiet(text: impl Into<String>) -> ListCell {
-        ListCell { colour: theme::QUIET, ..ListCell::new(text) }
-    }
-
-    /// Text that leads somewhere.
-    pub fn link(text: impl Into<String>) -> ListCell {
-        ListCell { colour: LINK, link: true, ..ListCell::new(text) }
-    }
-
-    /// In another colour.
-    pub fn coloured(self, colour: Color32) -> ListCell {
-        ListCell { colour, ..self }
-    }
-
-    /// With digits of one width.
-    pub fn monospace(self) -> ListCell {
-        ListCell { monospace: true, ..self }
-    }
-}
 
 /// Where a list stands.
 #[derive(Clone, Debug, Default)]
@@ -193,7 +86,7 @@ impl LongList<'_> {
         let painter = ui.painter().with_clip_rect(body.intersect(ui.clip_rect()));
         let begin = state.first as u64;
         let end = ((state.first + page).ceil() as u64).min(self.rows);
-        let mut hover: Option<(String, Rect)> = None;
+        let mut hover: Option<String> = None;
         let mut told = String::new();
         let logs = tracing::enabled!(tracing::Level::DEBUG);
         for row in begin..end {
@@ -213,19 +106,22 @@ impl LongList<'_> {
             } else if row % 2 == 1 {
                 painter.rect_filled(line, 0.0, Color32::from_rgba_premultiplied(9, 11, 16, 40));
             }
+            if under && response.clicked() {
+                state.cursor = Some(row);
+            }
             let mut texts: Vec<String> = Vec::new();
             for (column, place) in places.iter().enumerate() {
                 let Some((left, right)) = *place else { continue };
                 let room = Rect::from_min_max(Pos2::new(left, line.top()), Pos2::new(right, line.bottom()));
                 let shown = cell(row, column);
                 if logs {
-                    texts.push(shown.text.clone());
+                    texts.push(shown.full.clone().unwrap_or_else(|| shown.text.clone()));
                 }
                 let over = pointer.filter(|at| room.contains(*at));
                 let painted = paint(&painter, ui, room, &shown, self.columns[column].right, over);
                 if let Some(at) = over {
-                    if painted.cut {
-                        hover = Some((shown.text.clone(), room));
+                    if painted.cut || shown.full.is_some() {
+                        hover = Some(shown.full.clone().unwrap_or_else(|| shown.text.clone()));
                     }
                     let on_fold = painted.fold.is_some_and(|fold| fold.contains(at));
                     let on_link = shown.link && painted.text.contains(at);
@@ -233,7 +129,6 @@ impl LongList<'_> {
                         ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
                     }
                     if response.clicked() {
-                        state.cursor = Some(row);
                         event = match (on_fold, on_link) {
                             (true, _) => Some(ListEvent::Fold(row)),
                             (false, true) => Some(ListEvent::Follow(row, column)),
@@ -250,12 +145,11 @@ impl LongList<'_> {
                 told.push_str(&format!("\n  {row} at {:.0}, {:.0}: {}", at.x, at.y, texts.join(" | ")));
             }
         }
-        if let Some((text, room)) = hover {
+        if let Some(text) = hover {
             response.on_hover_ui_at_pointer(|ui| {
                 ui.set_max_width(520.0);
                 ui.label(text);
             });
-            let _ = room;
         }
         if logs {
             self.log(state, &told);
@@ -367,98 +261,6 @@ impl LongList<'_> {
     }
 }
 
-/// Where columns stand, from and to; `None` where there is no room for one.
-fn places(columns: &[ListColumn], inner: Rect) -> Vec<Option<(f32, f32)>> {
-    const GAP: f32 = 10.0;
-    let mut shown: Vec<bool> = vec![true; columns.len()];
-    loop {
-        let (mut fixed, mut shares) = (0.0, 0.0);
-        for (column, _) in columns.iter().zip(&shown).filter(|(_, shown)| **shown) {
-            match column.width {
-                Width::Points(points) => fixed += points + GAP,
-                Width::Share(share) => {
-                    fixed += GAP;
-                    shares += share;
-                }
-            }
-        }
-        let rest = (inner.width() - 8.0 - fixed).max(0.0);
-        let texts = columns.iter().zip(&shown).filter(|(c, shown)| **shown && matches!(c.width, Width::Share(_)));
-        let narrow = texts.count() as f32 * NARROW > rest;
-        let spare = (0..columns.len()).filter(|&c| shown[c] && columns[c].spare > 0).max_by_key(|&c| columns[c].spare);
-        if let (true, Some(spare)) = (narrow, spare) {
-            shown[spare] = false;
-            continue;
-        }
-        let mut left = inner.left() + 6.0;
-        let place = |(column, shown): (&ListColumn, &bool)| {
-            shown.then(|| {
-                let width = match column.width {
-                    Width::Points(points) => points,
-                    Width::Share(share) => rest * share / shares,
-                };
-                let here = (left, left + width);
-                left += width + GAP;
-                here
-            })
-        };
-        return columns.iter().zip(&shown).map(place).collect();
-    }
-}
-
-/// What was painted of a cell.
-struct PaintedCell {
-    text: Rect,
-    fold: Option<Rect>,
-    cut: bool,
-}
-
-fn paint(
-    painter: &egui::Painter,
-    ui: &Ui,
-    room: Rect,
-    cell: &ListCell,
-    right: bool,
-    over: Option<Pos2>,
-) -> PaintedCell {
-    let mut room = room;
-    if let Some(share) = cell.bar {
-        let width = (room.width() * share.clamp(0.0, 1.0)).max(1.0);
-        let bar = Rect::from_min_max(Pos2::new(room.right() - width, room.top() + 3.0), room.max - vec2(0.0, 3.0));
-        painter.rect_filled(bar, 2.0, Color32::from_rgb(36, 70, 120));
-    }
-    room.min.x += INDENT * cell.depth.min(DEEPEST) as f32;
-    let fold = cell.fold.map(|open| {
-        let place = Rect::from_min_size(room.min, vec2(INDENT, room.height()));
-        let c = place.center();
-        let points = match open {
-            true => vec![c + vec2(-4.0, -2.5), c + vec2(4.0, -2.5), c + vec2(0.0, 3.5)],
-            false => vec![c + vec2(-2.5, -4.0), c + vec2(3.5, 0.0), c + vec2(-2.5, 4.0)],
-        };
-        let colour = if over.is_some_and(|at| place.contains(at)) { theme::TEXT } else { theme::QUIET };
-        painter.add(Shape::convex_polygon(points, colour, Stroke::NONE));
-        place
-    });
-    if fold.is_some() || cell.depth > 0 {
-        room.min.x += INDENT + 2.0;
-    }
-    let font = if cell.monospace { FontId::monospace(11.5) } else { FontId::proportional(12.5) };
-    // One line, whatever the text holds.
-    let text: String = cell.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let mut job = egui::text::LayoutJob::simple_singleline(text, font, cell.colour);
-    job.wrap = egui::text::TextWrapping::truncate_at_width(room.width().max(0.0));
-    let galley = ui.painter().layout_job(job);
-    let anchor = if right { Align2::RIGHT_CENTER } else { Align2::LEFT_CENTER };
-    let at = if right { room.right_center() } else { room.left_center() };
-    let place = anchor.anchor_size(at, galley.size());
-    let cut = galley.elided;
-    if cell.link && over.is_some_and(|at| place.contains(at)) {
-        painter.hline(place.x_range(), place.bottom() - 1.0, Stroke::new(1.0, cell.colour));
-    }
-    painter.galley(place.min, galley, cell.colour);
-    PaintedCell { text: place, fold, cut }
-}
-
 /// The bar at the right: drag it, or click beside it.
 fn bar(ui: &Ui, track: Rect, state: &mut ListState, page: f64, most: f64) {
     let response = ui.interact(track, ui.id().with("list bar"), Sense::click_and_drag());
@@ -478,37 +280,4 @@ fn bar(ui: &Ui, track: Rect, state: &mut ListState, page: f64, most: f64) {
         false => Color32::from_rgb(58, 70, 96),
     };
     ui.painter().rect_filled(thumb, 3.0, colour);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_go_where_there_is_no_room() {
-        let columns = [
-            ListColumn::text("Name", 2.0, ""),
-            ListColumn::text("Value", 1.0, "").spare(1),
-            ListColumn::number("Size", 70.0, "").spare(2),
-            ListColumn::number("Retained", 80.0, ""),
-        ];
-        let shown = |width: f32| -> Vec<bool> {
-            let inner = Rect::from_min_size(Pos2::ZERO, vec2(width, 100.0));
-            let places = places(&columns, inner);
-            let mut last = 0.0;
-            for (left, right) in places.iter().flatten() {
-                assert!(
-                    *left >= last && right >= left && *right <= width.max(right - 1.0) + 1.0,
-                    "{width}: {places:?}"
-                );
-                last = *right;
-            }
-            places.iter().map(Option::is_some).collect()
-        };
-        assert_eq!(shown(800.0), [true; 4]);
-        assert_eq!(shown(380.0), [true, true, true, true]);
-        assert_eq!(shown(320.0), [true, true, false, true]);
-        assert_eq!(shown(200.0), [true, false, false, true]);
-        assert_eq!(shown(20.0), [true, false, false, true], "what is not spare stays");
-    }
 }

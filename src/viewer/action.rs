@@ -61,6 +61,8 @@ pub enum Action {
     InspectorBack,
     /// And forward again.
     InspectorForward,
+    /// The grouping editor.
+    Groupings,
     /// Saves the picture as a PNG.
     Screenshot,
     /// The cheat sheet.
@@ -133,6 +135,12 @@ pub const BINDINGS: &[Binding] = &[
         "Show what leaks: group by owner, and fly to the place that fills up",
     ),
     bind(Action::Finding, &[KeyCode::KeyH], "H", "Show or hide the card that says what leaks"),
+    control(bind(
+        Action::Groupings,
+        &[KeyCode::KeyG],
+        "Ctrl+G",
+        "Grouping editor: tasks, any list of classifiers, scripts of your own",
+    )),
     bind(Action::Back, &[KeyCode::Backspace], "Backspace", "Back to the building selected before"),
     bind(
         Action::Inspect,
@@ -214,6 +222,7 @@ mod tests {
             Action::Back,
             Action::ShowOwner,
             Action::Finding,
+            Action::Groupings,
             Action::Mark,
             Action::Pointers,
             Action::Colour,

@@ -115,7 +115,10 @@ impl ListCell {
 
     /// A name without its packages; the whole is told where the mouse rests.
     pub fn name(full: &str) -> ListCell {
-        let brief = theme::brief(full);
+        let brief = match full.strip_prefix("class ") {
+            Some(class) => format!("class {}", theme::brief(class)),
+            None => theme::brief(full),
+        };
         ListCell { full: (brief != full).then(|| full.to_owned()), ..ListCell::link(brief) }
     }
 
@@ -185,7 +188,7 @@ pub(super) fn paint(
     over: Option<Pos2>,
 ) -> PaintedCell {
     let mut room = room;
-    if let Some(share) = cell.bar {
+    if let Some(share) = cell.bar.filter(|share| *share >= 0.005) {
         let width = (room.width() * share.clamp(0.0, 1.0)).max(1.0);
         let bar = Rect::from_min_size(room.left_top() + vec2(0.0, 3.0), vec2(width, room.height() - 6.0));
         painter.rect_filled(bar, 2.0, Color32::from_rgb(36, 70, 120));

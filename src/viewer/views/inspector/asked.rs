@@ -18,6 +18,12 @@ pub enum Asked<T> {
     Cancelled,
 }
 
+impl<T> Default for Asked<T> {
+    fn default() -> Self {
+        Asked::Not
+    }
+}
+
 impl<T: Send + 'static> Asked<T> {
     /// Asks, where nobody has.
     pub fn ask(&mut self, work: impl FnOnce(&Progress) -> Result<T> + Send + 'static) {

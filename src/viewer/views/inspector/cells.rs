@@ -51,7 +51,7 @@ impl ObjectColumn {
         match self {
             ObjectColumn::Address => ListCell::link(heap.address(o)).monospace(),
             ObjectColumn::Name => ListCell::name(&heap.name(o)),
-            ObjectColumn::Text => told(desk.text(o)),
+            ObjectColumn::Text => said(heap, desk, o),
             ObjectColumn::Size => ListCell::new(bytes_text(heap.heap().size_of(o))),
             ObjectColumn::Retained => retained(heap, o),
             ObjectColumn::Length => {
@@ -67,8 +67,16 @@ impl ObjectColumn {
     }
 }
 
-/// What an object says, as far as that is known.
-pub fn told(text: Option<Option<String>>) -> ListCell {
+/// What an object says. What its type column says already is not said again: that it is a class.
+pub fn said(heap: &InspectedHeap<'_>, desk: &mut Desk, o: ObjectId) -> ListCell {
+    match heap.class_of(o) {
+        Some(_) => ListCell::quiet(""),
+        None => told(desk.text(o)),
+    }
+}
+
+/// What was read, as far as that is known.
+fn told(text: Option<Option<String>>) -> ListCell {
     match text {
         Some(Some(text)) => ListCell::new(text).coloured(theme::OUTGOING),
         Some(None) => ListCell::quiet(""),

@@ -14,6 +14,7 @@ const SMALL: usize = 4_000_000;
 pub type DeskOf = (u64, usize);
 
 /// A heap state and what is known of it.
+#[derive(Default)]
 pub struct Desk {
     of: Option<DeskOf>,
     /// The heap state.
@@ -23,12 +24,6 @@ pub struct Desk {
     told: ToldValues,
     /// The texts that are being read.
     pub telling: Asked<ToldAnswers>,
-}
-
-impl Default for Desk {
-    fn default() -> Self {
-        Desk { of: None, heap: Asked::Not, dominators: Asked::Not, told: ToldValues::default(), telling: Asked::Not }
-    }
 }
 
 impl Desk {

@@ -216,8 +216,8 @@ impl GroupPage {
                     ObjectOrder::Age => "oldest first",
                     ObjectOrder::Address => "by address",
                 };
-                let count = count_text(amount.objects);
-                ui.label(parts::quiet(format!("{count} objects, {}, {sorted}", bytes_text(amount.bytes))));
+                let count = parts::objects(amount.objects);
+                ui.label(parts::quiet(format!("{count}, {}, {sorted}", bytes_text(amount.bytes))));
             }
         });
     }

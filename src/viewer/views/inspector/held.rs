@@ -1,7 +1,7 @@
 //! What surrounds an object, as lists: its fields or elements, what refers to it, the way from a GC root, its owners, and
 //! what it owns. Each row leads to an object.
 
-use super::cells::{retained, told};
+use super::cells::{retained, said};
 use super::desk::Desk;
 use super::navigation::Stop;
 use super::object::ObjectView;
@@ -88,7 +88,7 @@ pub fn options(ui: &mut egui::Ui, view: &mut ObjectView) {
         return;
     }
     let now = view.held.elements.unwrap_or(!is_text(kind));
-    ui.add_space(8.0);
+    ui.separator();
     let all = [
         (false, "Hex and text", None, "The bytes as two digits each, and as characters"),
         (true, "Elements", None, "One element a row"),
@@ -136,7 +136,7 @@ fn columns(first: ListColumn) -> Vec<ListColumn> {
 /// The cells of an object behind the first one.
 fn object_cell(column: usize, heap: &InspectedHeap<'_>, desk: &mut Desk, o: ObjectId) -> ListCell {
     match column {
-        1 => told(desk.text(o)),
+        1 => said(heap, desk, o),
         2 => ListCell::name(&heap.name(o)),
         3 => ListCell::link(heap.address(o)).monospace(),
         4 => ListCell::new(bytes_text(heap.heap().size_of(o))),
@@ -270,7 +270,7 @@ fn referrers(
         nothing(ui, "No object refers to it.");
         return None;
     }
-    let columns = columns(ListColumn::text("By field", 1.2, "The field or element that holds the object"));
+    let columns = columns(ListColumn::text("By field", 2.0, "The field or element that holds the object"));
     let long = LongList { name: "referrers", columns: &columns, rows: all.len() as u64, focused };
     let object = view.object;
     let event = long.show(ui, &mut view.held.states[1], |row, column| match (column, all.get(row as usize)) {
@@ -309,7 +309,7 @@ fn way(
         let text = egui::RichText::new(&way.root).size(12.5).color(theme::INCOMING);
         ui.add(egui::Label::new(text).truncate()).on_hover_text(&way.root);
     });
-    let columns = columns(ListColumn::text("By field", 1.2, "The field of the object above that holds this one"));
+    let columns = columns(ListColumn::text("By field", 2.0, "The field of the object above that holds this one"));
     let long = LongList { name: "way", columns: &columns, rows: way.objects.len() as u64, focused };
     let event = long.show(ui, &mut view.held.states[2], |row, column| {
         let row = row as usize;

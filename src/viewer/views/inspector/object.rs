@@ -160,7 +160,9 @@ fn head(ui: &mut egui::Ui, view: &mut ObjectView, heap: &Arc<InspectedHeap<'stat
     ui.add(egui::Label::new(name).truncate());
     match &mut view.page {
         Asked::There(page) => {
-            if let Some(text) = &page.text {
+            // What is in an array stands in the list below, what a class is called above.
+            let own = page.primitives().is_none() && heap.class_of(object).is_none();
+            if let Some(text) = page.text.as_ref().filter(|_| own) {
                 said(ui, text);
             }
         }
@@ -178,7 +180,7 @@ fn head(ui: &mut egui::Ui, view: &mut ObjectView, heap: &Arc<InspectedHeap<'stat
                 let all = heap.known_dominators().map_or(0, |tree| tree.total().bytes).max(1);
                 let share = 100.0 * amount.bytes as f64 / all as f64;
                 let share = if share >= 0.1 { format!("  ({share:.1} % of the heap)") } else { String::new() };
-                let text = format!("{}, {} objects{share}", bytes_text(amount.bytes), count_text(amount.objects));
+                let text = format!("{}, {}{share}", bytes_text(amount.bytes), parts::objects(amount.objects));
                 parts::fact(ui, "Retains", &text).on_hover_text("What would be freed if it were, itself included");
             }
             None if matches!(desk.dominators, Asked::Not) => {

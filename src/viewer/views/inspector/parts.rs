@@ -6,6 +6,11 @@ use bevy_egui::egui::{self, Align, Color32, CornerRadius, Layout, Margin, RichTe
 use memory_city_analysis::analyses::{bytes_text, count_text};
 use memory_city_heap::Amount;
 
+/// `1 object`, `12,400 objects`.
+pub fn objects(count: u64) -> String {
+    format!("{} object{}", count_text(count), if count == 1 { "" } else { "s" })
+}
+
 /// Small text beside what matters.
 pub fn quiet(text: impl Into<String>) -> RichText {
     RichText::new(text.into()).size(12.0).color(theme::QUIET)
@@ -135,7 +140,7 @@ pub fn tile(ui: &mut egui::Ui, title: &str, amount: Option<Amount>, chosen: bool
     let small = egui::FontId::proportional(11.0);
     painter.text(at, egui::Align2::LEFT_TOP, title, small.clone(), theme::QUIET);
     let (large, below) = match amount {
-        Some(amount) => (bytes_text(amount.bytes), format!("{} objects", count_text(amount.objects))),
+        Some(amount) => (bytes_text(amount.bytes), objects(amount.objects)),
         None => ("…".to_owned(), String::new()),
     };
     let font = egui::FontId::proportional(17.0);

@@ -1,7 +1,7 @@
 //! The dominator tree of single objects, to unfold: one by one, or those of one type together.
 
 use super::asked::Asked;
-use super::cells::told;
+use super::cells::said;
 use super::desk::Desk;
 use super::navigation::{ObjectStop, Stop};
 use super::parts;
@@ -30,18 +30,10 @@ pub struct TreePage {
     /// What was asked to be shown in it.
     shown: Option<Option<ObjectStop>>,
     rows: Option<TreeRows>,
-    making: Making,
-    /// What is below a row, on its way.
-    opening: Option<(UnfoldedPlace, Asked<DominatedList>)>,
+    making: Asked<TreeRows>,
+    /// What is below some rows, on its way.
+    opening: Vec<(UnfoldedPlace, Asked<DominatedList>)>,
     state: ListState,
-}
-
-struct Making(Asked<TreeRows>);
-
-impl Default for Making {
-    fn default() -> Self {
-        Making(Asked::Not)
-    }
 }
 
 /// Rows, where they begin, and the row of the object that is looked for.
@@ -59,23 +51,22 @@ impl TreePage {
 
     /// Takes what jobs have found. Returns whether one is running.
     pub fn poll(&mut self) -> bool {
-        let mut running = self.making.0.poll();
-        if matches!(self.making.0, Asked::There(_))
-            && let Asked::There(rows) = std::mem::replace(&mut self.making.0, Asked::Not)
+        let mut running = self.making.poll();
+        if matches!(self.making, Asked::There(_))
+            && let Asked::There(rows) = std::mem::replace(&mut self.making, Asked::Not)
         {
             self.state = ListState::default();
             (self.state.cursor, self.state.reveal) = (rows.found, rows.found);
             self.rows = Some(rows);
         }
-        if let Some((place, asked)) = &mut self.opening {
+        let TreePage { opening, rows, .. } = self;
+        opening.retain_mut(|(place, asked)| {
             running |= asked.poll();
-            if let Asked::There(list) = asked {
-                if let Some(rows) = &mut self.rows {
-                    rows.unfolded.open(*place, list.clone());
-                }
-                self.opening = None;
+            if let (Asked::There(list), Some(rows)) = (&*asked, rows.as_mut()) {
+                rows.unfolded.open(*place, list.clone());
             }
-        }
+            !matches!(asked, Asked::There(_) | Asked::Cancelled | Asked::Not)
+        });
         running
     }
 
@@ -89,7 +80,7 @@ impl TreePage {
         }
         if self.rows.is_none() {
             let (object, order, heap) = (wanted.map(|stop| stop.object), self.order, Arc::clone(heap));
-            self.making.0.ask(move |progress| make(&heap, object, order, progress));
+            self.making.ask(move |progress| make(&heap, object, order, progress));
         }
     }
 
@@ -99,7 +90,8 @@ impl TreePage {
             // Among others of its type it would have to be looked for.
             self.order = DominatedOrder::Objects;
         }
-        (self.rows, self.opening, self.making) = (None, None, Making::default());
+        (self.rows, self.making) = (None, Asked::Not);
+        self.opening.clear();
     }
 
     /// Draws it. Returns where a click leads.
@@ -137,7 +129,8 @@ impl TreePage {
             ];
             if let Some(order) = parts::tabs(ui, self.order, &all) {
                 self.order = order;
-                (self.rows, self.opening, self.making) = (None, None, Making::default());
+                (self.rows, self.making) = (None, Asked::Not);
+                self.opening.clear();
                 self.shown = Some(wanted.cloned());
             }
             ui.add_space(8.0);
@@ -158,13 +151,13 @@ impl TreePage {
                     ui.label(parts::quiet(text));
                 }
             }
-            if let Some((_, asked)) = self.opening.as_mut() {
+            if let Some((_, asked)) = self.opening.first_mut() {
                 parts::waiting_line(ui, asked, "Opening");
             }
         });
         let total = tree.total().bytes.max(1);
         if self.rows.is_none() {
-            parts::waiting(ui, &mut self.making.0, "The dominator tree");
+            parts::waiting(ui, &mut self.making, "The dominator tree");
             return next;
         }
         self.list(ui, &heap, desk, total, focused).or(next)
@@ -244,13 +237,19 @@ impl TreePage {
         }
         match rows.unfolded.list(place).and_then(|list| list.item(place.at)) {
             Some(DominatedItem::Type(of)) => rows.unfolded.open(place, DominatedList::Listed(of.objects)),
-            Some(DominatedItem::Object(object)) => {
+            // One by one nothing is to be counted.
+            Some(DominatedItem::Object(object)) if self.order == DominatedOrder::Objects => {
+                if let Some(tree) = heap.known_dominators() {
+                    rows.unfolded.open(place, DominatedList::Owned(Arc::clone(tree), Some(object)));
+                }
+            }
+            Some(DominatedItem::Object(object)) if self.opening.iter().all(|(other, _)| *other != place) => {
                 let (heap, order) = (Arc::clone(heap), self.order);
                 let mut asked = Asked::Not;
                 asked.ask(move |progress| DominatedList::new(&heap, Some(object), order, progress));
-                self.opening = Some((place, asked));
+                self.opening.push((place, asked));
             }
-            None => {}
+            Some(DominatedItem::Object(_)) | None => {}
         }
     }
 }
@@ -279,7 +278,7 @@ fn object_cell(
             let owns = heap.known_dominators().is_some_and(|tree| tree.owned_count(Some(o)) > 0);
             ListCell { depth: place.depth, fold: owns.then_some(place.open), ..ListCell::name(&heap.name(o)) }
         }
-        1 => told(desk.text(o)),
+        1 => said(heap, desk, o),
         2 => ListCell::link(heap.address(o)).monospace(),
         3 => ListCell::quiet(bytes_text(heap.heap().size_of(o))),
         4 => ListCell::new(bytes_text(retained.bytes)),

@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt, EventMask};
 
+#[path = "window/inspector.rs"]
+mod inspector;
+
 const WIDTH: u32 = 1440;
 const HEIGHT: u32 = 900;
 /// What has not come by then never comes.

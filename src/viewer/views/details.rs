@@ -90,7 +90,12 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
     ui.horizontal(|ui| {
         theme::heading(ui, &timeline.role(node).to_uppercase());
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            for (text, action) in [("✖", Action::Escape), ("Fly there", Action::Focus), ("Back", Action::Back)] {
+            for (text, action) in [
+                ("✖", Action::Escape),
+                ("Inspect", Action::Inspect),
+                ("Fly there", Action::Focus),
+                ("Back", Action::Back),
+            ] {
                 if ui.small_button(text).on_hover_text(action.tooltip()).clicked() {
                     tools.actions.push(action);
                 }

@@ -4,12 +4,13 @@
 //! with `--of FILE`, those whose addresses the file has at the start of its lines. Columns: address, type, own bytes,
 //! retained bytes; a tab between them.
 //!
-//! Tools differ in what an object itself takes: some leave out fields that the VM hides, or count a class object as its
-//! static fields. With `--sizes FILE` objects take what the file says of their type (type, tab, bytes), so that what is left
-//! are differences in who keeps what.
+//! Tools differ in who keeps what, and in what an object itself takes: some leave out fields that the VM hides, or count a
+//! class object as its static fields. `--like TOOL` goes from the rules of a tool to ours, rule by rule, and prints a column of
+//! retained bytes for each, under a line that names them. With `--sizes FILE` objects take what the file says of their
+//! address or type (address or type, tab, bytes) until the last of these steps.
 
 use clap::{Parser, ValueEnum};
-use memory_city_formats::hprof::{self, Peer};
+use memory_city_formats::hprof::{self, Peer, PeerStep};
 use memory_city_formats::open;
 use memory_city_heap::input::Input;
 use memory_city_heap::ownership::{Dominators, KeepRules};
@@ -18,7 +19,6 @@ use memory_city_heap::{HeapState, ObjectId};
 use std::collections::HashMap;
 use std::error::Error;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 #[derive(Parser)]
 #[command(about = "Prints what single objects of a dump keep alive")]
@@ -40,8 +40,8 @@ struct Arguments {
     /// Soft references do not keep what they refer to.
     #[arg(long)]
     soft_as_weak: bool,
-    /// By the rules of another tool.
-    #[arg(long, value_name = "TOOL", value_enum, conflicts_with = "soft_as_weak")]
+    /// From the rules of another tool to ours.
+    #[arg(long, value_name = "TOOL", value_enum, requires = "of", conflicts_with = "soft_as_weak")]
     like: Option<Tool>,
 }
 
@@ -56,28 +56,24 @@ enum Tool {
 fn main() -> Result<(), Box<dyn Error>> {
     let a = Arguments::parse();
     let progress = Progress::new();
-    let peer = a.like.map(|tool| match tool {
-        Tool::Visualvm => Peer::VisualVm,
-        Tool::Mat => Peer::MemoryAnalyzer,
-    });
-    let (heap, rules) = match peer {
-        Some(peer) => (Arc::new(hprof::load_as(peer, &Input::open(&a.dump, &progress)?, &progress)?), peer.rules()),
-        None => {
-            let series = open(std::slice::from_ref(&a.dump), &progress)?;
-            let last = series.points().len().checked_sub(1).ok_or("there is no dump")?;
-            (series.load(last, &progress)?, KeepRules { soft: !a.soft_as_weak, ..KeepRules::default() })
-        }
-    };
+    let sizes = a.sizes.as_ref().map(std::fs::read_to_string).transpose()?;
+    if let Some(tool) = a.like {
+        let peer = match tool {
+            Tool::Visualvm => Peer::VisualVm,
+            Tool::Mat => Peer::MemoryAnalyzer,
+        };
+        return steps(&a, peer, sizes.as_deref(), &progress);
+    }
+    let series = open(std::slice::from_ref(&a.dump), &progress)?;
+    let last = series.points().len().checked_sub(1).ok_or("there is no dump")?;
+    let heap = series.load(last, &progress)?;
+    let rules = KeepRules { soft: !a.soft_as_weak, ..KeepRules::default() };
     let dominators = Dominators::new(&heap, rules, &progress)?;
-    let sizes = match &a.sizes {
-        Some(file) => Some(own_sizes(&heap, &std::fs::read_to_string(file)?)),
-        None => None,
-    };
+    let sizes = sizes.map(|text| own_sizes(&heap, &text));
     let retained = match &sizes {
         Some(sizes) => sums(&heap, &dominators, sizes),
         None => heap.objects().map(|o| dominators.retained(o).bytes).collect(),
     };
-    let address = |text: &str| u64::from_str_radix(text.split('\t').next()?.trim_start_matches("0x"), 16).ok();
     let owner =
         a.owned_by.as_deref().map(|text| address(text).and_then(|at| heap.object_at(at)).ok_or("no object is there"));
     let owner = owner.transpose()?;
@@ -103,7 +99,45 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What each object takes, with the sizes of a text for the types it names. Arrays of a type are not meant.
+/// The address at the start of a line.
+fn address(text: &str) -> Option<u64> {
+    u64::from_str_radix(text.split('\t').next()?.trim_start_matches("0x"), 16).ok()
+}
+
+/// Prints what the objects of a file retain, from the rules of a tool to ours.
+fn steps(a: &Arguments, peer: Peer, sizes: Option<&str>, progress: &Progress) -> Result<(), Box<dyn Error>> {
+    let input = Input::open(&a.dump, progress)?;
+    let text = std::fs::read_to_string(a.of.as_ref().ok_or("--like needs --of")?)?;
+    let addresses: Vec<u64> = text.lines().filter_map(address).collect();
+    let mut lines: Vec<String> = Vec::new();
+    let mut heading = "address\ttype\town".to_owned();
+    let mut read: Option<(PeerStep, HeapState)> = None;
+    for step in peer.steps() {
+        let heap = match read.take() {
+            Some((before, heap)) if before.reads_as(&step) => heap,
+            _ => hprof::load_as(&step, &input, progress)?,
+        };
+        let dominators = Dominators::new(&heap, step.keep, progress)?;
+        let own = sizes.filter(|_| step.peer_sizes).map(|text| own_sizes(&heap, text));
+        let own = own.unwrap_or_else(|| heap.objects().map(|o| heap.size_of(o)).collect());
+        let retained = sums(&heap, &dominators, &own);
+        heading.push_str(&format!("\t{}", step.rule));
+        for (i, &at) in addresses.iter().enumerate() {
+            let o = heap.object_at(at).ok_or_else(|| format!("no object is at {at:#x}"))?;
+            if lines.len() == i {
+                let name = &heap.types()[heap.type_of(o).0 as usize].name;
+                lines.push(format!("{at:#x}\t{name}\t{}", own[o.0 as usize]));
+            }
+            lines[i].push_str(&format!("\t{}", retained[o.0 as usize]));
+        }
+        read = Some((step, heap));
+    }
+    println!("{heading}");
+    lines.iter().for_each(|line| println!("{line}"));
+    Ok(())
+}
+
+/// What each object takes, with the sizes of a text for the addresses and types it names. Arrays of a type are not meant.
 fn own_sizes(heap: &HeapState, text: &str) -> Vec<u64> {
     let told = text.lines().filter_map(|line| line.rsplit_once('\t'));
     let told: HashMap<&str, u64> = told.filter_map(|(name, size)| Some((name, size.parse().ok()?))).collect();
@@ -112,7 +146,12 @@ fn own_sizes(heap: &HeapState, text: &str) -> Vec<u64> {
         None => of_type[heap.type_of(o).0 as usize].unwrap_or_else(|| heap.size_of(o)),
         Some(_) => heap.size_of(o),
     };
-    heap.objects().map(size).collect()
+    let mut sizes: Vec<u64> = heap.objects().map(size).collect();
+    let single = told.iter().filter_map(|(at, size)| Some((at.starts_with("0x").then(|| address(at))??, size)));
+    for (o, size) in single.filter_map(|(at, size)| Some((heap.object_at(at)?, size))) {
+        sizes[o.0 as usize] = *size;
+    }
+    sizes
 }
 
 /// What each object and all it dominates take. Objects are added to their owner once all they own has been added to them.

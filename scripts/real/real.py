@@ -3,7 +3,8 @@
 
     real.py [--fresh] [--only NAME] [-o FILE]
 
-Downloads Spark (PyPI), Tomcat and VisualVM (Debian), all into target/real: nothing of the system is changed. Records dumps
+Downloads Spark (PyPI), Tomcat and VisualVM (Debian) and hprof-analyzer (crates.io), all into target/real: nothing of the
+system is changed. Records dumps
 there once; `--fresh` records them again. Then asks `memory-city report` what leaks, checks that what must be named is
 named, and compares retained sizes object by object. Needs a JDK 17, an internet connection the first time, and 2 GB of
 disk; takes five minutes.
@@ -11,6 +12,7 @@ disk; takes five minutes.
 
 import argparse
 import gzip
+import json
 import os
 import pathlib
 import re
@@ -25,6 +27,7 @@ WORK = ROOT / "target/real"
 BIN = ROOT / "target/release/memory-city"
 RETAINED = ROOT / "target/release/examples/retained"
 PYSPARK = "3.5.3"
+HPROF_ANALYZER = "0.3.2"
 # How many of the objects that keep most are compared.
 TOP = 40
 
@@ -68,6 +71,10 @@ def set_up():
             run(["apt-get", "download", "-qq", package], cwd=WORK / "debs", stderr=subprocess.DEVNULL)
             package_file = max((WORK / "debs").glob(f"{package}_*.deb"))
             run(["dpkg", "-x", package_file, WORK / folder])
+    if not (WORK / "hprof-analyzer/bin/hprof-analyzer").exists():
+        say(f"hprof-analyzer {HPROF_ANALYZER} from crates.io: some minutes to compile")
+        command = ["cargo", "install", "--quiet", "--locked", "--root", WORK / "hprof-analyzer"]
+        run([*command, "hprof-analyzer", "--version", HPROF_ANALYZER])
 
 
 def record(name, fresh):
@@ -119,26 +126,50 @@ def visualvm(dump, work):
     return table_of(run(command)), sizes
 
 
-def ours(dump, of, *options):
-    """What we say of the objects of a file with addresses."""
-    return table_of(run([RETAINED, dump, "--of", of, *options]))
+def hprof_analyzer(dump, work):
+    """The same of hprof-analyzer, by its queries; class objects take what each of them does."""
+    tool = WORK / "hprof-analyzer/bin/hprof-analyzer"
+
+    def rows(query):
+        said = run([tool, "query", dump, "--progress", "never", "--format", "json", "--query", query], stderr=subprocess.DEVNULL)
+        return [[cell["v"] for cell in row] for row in json.loads(said)[0]["rows"]]
+
+    biggest = rows(
+        'SELECT @objectAddress, @displayName, @usedHeapSize, @retainedHeapSize FROM ".*" '
+        f"ORDER BY @retainedHeapSize DESC LIMIT {TOP}"
+    )
+    types = rows("SELECT classof(x), MAX(x.@usedHeapSize) FROM INSTANCEOF java.lang.Object x GROUP BY classof(x)")
+    classes = rows("SELECT @objectAddress, @usedHeapSize FROM java.lang.Class")
+    sizes = work / "hprof-analyzer-sizes.tsv"
+    lines = [f"{name}\t{size}\n" for name, size in types] + [f"0x{address:x}\t{size}\n" for address, size in classes]
+    sizes.write_text("".join(lines))
+    return {row[0]: (row[1], row[2], row[3]) for row in biggest}, sizes
+
+
+# The tools: how they are asked, and what `retained --like` calls their rules.
+TOOLS = {"VisualVM": (visualvm, "visualvm"), "hprof-analyzer": (hprof_analyzer, "mat")}
 
 
 def compare(dump, work):
-    """The objects that keep most, by VisualVM and by us: under our rules, and under its rules with its sizes of objects."""
+    """By tool: the names of the rules, and for each of the objects that keep most its address, type, what the tool says, and
+    what we say from its rules to ours, rule by rule."""
     raw = work / "dump.hprof"
     with gzip.open(dump, "rb") as packed, raw.open("wb") as file:
         shutil.copyfileobj(packed, file, 1 << 20)
-    theirs, sizes = visualvm(raw, work)
-    addresses = work / "addresses.tsv"
-    addresses.write_text("".join(f"0x{address:x}\n" for address in theirs))
-    default = ours(raw, addresses)
-    as_theirs = ours(raw, addresses, "--plain", "--sizes", sizes)
-    rows = []
-    for address, (kind, _, retained) in theirs.items():
-        rows.append((address, kind, retained, as_theirs[address][2], default[address][2]))
+    compared = {}
+    for tool, (asked, rules) in TOOLS.items():
+        theirs, sizes = asked(raw, work)
+        addresses = work / "addresses.tsv"
+        addresses.write_text("".join(f"0x{address:x}\n" for address in theirs))
+        said = run([RETAINED, raw, "--of", addresses, "--like", rules, "--sizes", sizes]).splitlines()
+        names = said[0].split("\t")[3:]
+        rows = []
+        for line in said[1:]:
+            address, kind, _, *steps = line.split("\t")
+            rows.append((int(address, 16), kind, theirs[int(address, 16)][2], [int(step) for step in steps]))
+        compared[tool] = (names, rows)
     raw.unlink()
-    return rows
+    return compared
 
 
 def number(value):
@@ -164,36 +195,28 @@ def write(results, compared, output):
     for name, result in results.items():
         lines += [f"{name}:", "```", *(line.rstrip() for line in result["head"].splitlines() if line.strip()), "```", ""]
     lines += [
-        "## Retained sizes against VisualVM",
+        "## Retained sizes against other tools",
         "",
-        f"The {TOP} objects that keep most in the last dump, as the heap library of VisualVM (Debian's 2.1.5) computes it.",
-        "*As VisualVM* is what Memory City computes under the rules of that tool, *ours* is its own answer. The rules:",
-        "",
-        "- **References.** VisualVM lets every reference keep what it refers to; in the VM weak, phantom and finalizer references",
-        "  do not. What also such a reference holds has no single owner for VisualVM, so that the owner retains less.",
-        "- **Classes.** The dump names classes of the bootstrap loader alone as roots. The VM never unloads those of its other",
-        "  own loaders either, so for us the VM holds them, not their loader; for VisualVM the loader owns all they hold.",
-        "- **Sizes.** VisualVM counts each class object as 72 bytes and leaves out fields that the VM hides; we give what the VM",
-        "  needs. The comparison uses its sizes of objects.",
-        "- **Hidden references.** A dump leaves out the fields of class objects, such as their name; we put them back.",
-        "  So an owner of classes retains these texts as well.",
-        "",
-        "The objects that differ under the same rules are class loaders, classes, their lists and what shares objects with them.",
-        "Whether the rule on hidden references explains all of their difference has not been traced byte by byte.",
+        f"The {TOP} objects that keep most in the last dump, as the heap library of VisualVM (Debian's 2.1.5) and",
+        f"hprof-analyzer {HPROF_ANALYZER} compute it. *As theirs* is what Memory City computes under all rules of that tool: it must",
+        "be equal to the byte. *Ours* is its own answer. Between them one rule after the other becomes ours, and the columns say",
+        "by how much each of them changes the number: all of the difference is there. [The rules](retained.md#tools-that-count-otherwise).",
         "",
     ]
-    for name, rows in compared.items():
-        equal = sum(theirs == like for _, _, theirs, like, _ in rows)
-        lines += [
-            f"### {name}: {equal} of {len(rows)} equal to the byte under the same rules",
-            "",
-            "| object | VisualVM | as VisualVM | difference | ours |",
-            "|---|---:|---:|---:|---:|",
-        ]
-        for address, kind, theirs, like, default in rows:
-            difference = number(like - theirs) if like != theirs else ""
-            lines.append(f"| `{kind}` 0x{address:x} | {number(theirs)} | {number(like)} | {difference} | {number(default)} |")
-        lines.append("")
+    for name, tools in compared.items():
+        for tool, (names, rows) in tools.items():
+            equal = sum(theirs == steps[0] for _, _, theirs, steps in rows)
+            lines += [
+                f"### {name}, {tool}: {equal} of {len(rows)} equal to the byte under the same rules",
+                "",
+                "| object | " + f"{tool} | as theirs | " + " | ".join(f"*{name}*" for name in names[1:]) + " | ours |",
+                "|---|" + "---:|" * (len(names) + 2),
+            ]
+            for address, kind, theirs, steps in rows:
+                changes = [number(after - before) if after != before else "" for before, after in zip(steps, steps[1:])]
+                cells = [f"`{kind}` 0x{address:x}", number(theirs), number(steps[0]), *changes, number(steps[-1])]
+                lines.append("| " + " | ".join(cells) + " |")
+            lines.append("")
     output.write_text("\n".join(lines).rstrip("\n") + "\n")
 
 
@@ -215,6 +238,12 @@ def main():
             compared = {name: compare(max(folder.glob("*.hprof.gz")), pathlib.Path(work)) for name, folder in leaks.items()}
         write(results, compared, asked.output)
         say(f"written: {asked.output}")
+        for name, tools in compared.items():
+            for tool, (_, rows) in tools.items():
+                unequal = [address for address, _, theirs, steps in rows if theirs != steps[0]]
+                if unequal:
+                    say(f"{name}: {len(unequal)} objects differ from {tool} under its own rules")
+                    results[name]["wrong"].append("retained sizes")
     sys.exit(any(result["wrong"] for result in results.values()))
 
 

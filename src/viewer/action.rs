@@ -55,6 +55,8 @@ pub enum Action {
     ShowOwner,
     /// What leaks, shown or put away.
     Finding,
+    /// The grouping editor.
+    Groupings,
     /// Saves the picture as a PNG.
     Screenshot,
     /// The cheat sheet.
@@ -120,6 +122,12 @@ pub const BINDINGS: &[Binding] = &[
         "Show what leaks: group by owner, and fly to the place that fills up",
     ),
     bind(Action::Finding, &[KeyCode::KeyH], "H", "Show or hide the card that says what leaks"),
+    control(bind(
+        Action::Groupings,
+        &[KeyCode::KeyG],
+        "Ctrl+G",
+        "Grouping editor: tasks, any list of classifiers, scripts of your own",
+    )),
     bind(Action::Back, &[KeyCode::Backspace], "Backspace", "Back to the building selected before"),
     bind(Action::Mark, &[KeyCode::KeyK], "K", "Mark the selected group: its name stays in sight"),
     bind(Action::Escape, &[KeyCode::Escape], "Esc", "Deselect; close; cancel loading"),
@@ -188,6 +196,7 @@ mod tests {
             Action::Back,
             Action::ShowOwner,
             Action::Finding,
+            Action::Groupings,
             Action::Mark,
             Action::Pointers,
             Action::Colour,

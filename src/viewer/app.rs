@@ -85,7 +85,7 @@ pub fn run(paths: Vec<PathBuf>, settings: Settings, listen: Option<live::ListenO
     .insert_resource(ClearColor(Color::srgb(0.05, 0.07, 0.11)))
     .add_systems(Startup, (spawn_window_camera, super::dock::restore_layout))
     .add_systems(Update, (title_window, screenshot::save_on_request).in_set(Stage::Derive))
-    .add_systems(Last, (super::dock::keep_layout, rest_when_nothing_moves));
+    .add_systems(Last, (super::dock::keep_layout, super::kept_settings::keep, rest_when_nothing_moves));
     let listens = listen.is_some();
     app.insert_resource(Listening::at_once(listen));
     let first = if paths.is_empty() && !listens {

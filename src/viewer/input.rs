@@ -15,9 +15,10 @@ fn keys_to_actions(
     (egui, focus): (Res<EguiWantsInput>, Res<Focus>),
     mut actions: MessageWriter<Action>,
 ) {
-    let shift = held.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]);
-    let control =
-        held.any_pressed([KeyCode::ControlLeft, KeyCode::ControlRight, KeyCode::SuperLeft, KeyCode::SuperRight]);
+    // A key that was pressed and let go within a frame was held, too: frames may take long.
+    let is_held = |keys: &[KeyCode]| keys.iter().any(|&key| held.pressed(key) || held.just_pressed(key));
+    let shift = is_held(&[KeyCode::ShiftLeft, KeyCode::ShiftRight]);
+    let control = is_held(&[KeyCode::ControlLeft, KeyCode::ControlRight, KeyCode::SuperLeft, KeyCode::SuperRight]);
     for event in events.read() {
         if event.state != ButtonState::Pressed || egui.wants_keyboard_input() {
             continue;

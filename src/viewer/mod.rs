@@ -5,6 +5,7 @@
 //! | [`app`] | what runs, in which order; window and headless |
 //! | [`document`], [`loading`], [`live`] | what is open, and how it comes and goes |
 //! | [`clock`], [`selection`], [`references`], [`settings`] | state that all views share |
+//! | [`kept_settings`] | what of them is the same in the next run |
 //! | [`finding`] | what leaks, found in the background |
 //! | [`views`] | the kinds of views, one file each, and their list |
 //! | [`dock`] | which views are shown, where |
@@ -26,6 +27,7 @@ pub mod film;
 mod finding;
 mod input;
 mod job;
+pub mod kept_settings;
 pub mod live;
 pub mod loading;
 mod notices;

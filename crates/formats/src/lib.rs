@@ -65,6 +65,7 @@ pub mod replay;
 mod series;
 pub mod spaces;
 pub mod values;
+pub mod walks;
 
 pub use ahead::each_state;
 pub use answers::{AnswerKey, DumpStamp};

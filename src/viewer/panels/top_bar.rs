@@ -41,6 +41,9 @@ pub fn draw(
             ui.menu_button("Views", |ui| menu(ui, &mut dock, &views))
                 .response
                 .on_hover_text("Which views are shown. Drag their tabs to place them beside each other");
+            if ui.button("Group…").on_hover_text(Action::Groupings.tooltip()).clicked() {
+                actions.write(Action::Groupings);
+            }
             let listens = listening.address().is_some();
             if ui.selectable_label(listens, "Live").on_hover_text(Action::Listen.tooltip()).clicked() {
                 actions.write(Action::Listen);

@@ -4,13 +4,14 @@ use super::object_rows::{told_cells, told_columns};
 use super::objects::{Largest, groups, history, object};
 use super::one_object::OneObject;
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use crate::group::Reads;
 use crate::inspection::{ObjectOrder, age};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{Amount, Source, Unit};
 use memory_city_formats::values::TextLimits;
 use memory_city_heap::ObjectId;
 use memory_city_heap::error::Result;
-use memory_city_heap::ownership::KeepRules;
+use memory_city_heap::ownership::{KeepRules, KeptBy, Strengths};
 use memory_city_heap::progress::Progress;
 use std::sync::Arc;
 
@@ -163,6 +164,16 @@ fn list(
     });
     let rows: Vec<Row> = rows.collect();
     notes.insert(0, format!("{} objects, {}.", count_text(amount.objects), bytes_text(amount.bytes)));
+    if !heap.referents().all().is_empty() && Reads::known_of(heap).contains(Reads::ROOTS) {
+        let strengths = Strengths::new(heap, progress)?;
+        let amounts = strengths.amounts(heap, set.objects.iter().map(ObjectId));
+        for by in [KeptBy::Soft, KeptBy::Weak] {
+            let Amount { objects, bytes } = amounts[by as usize];
+            if objects > 0 {
+                notes.push(format!("{}: {} of them, {}.", by.title(), count_text(objects), bytes_text(bytes)));
+            }
+        }
+    }
     let left = amount.objects - rows.len() as u64;
     let labels: Vec<String> = nodes.iter().map(|&node| document.timeline().path_label(node)).collect();
     let title = format!("Objects of {}", labels.join(" and "));

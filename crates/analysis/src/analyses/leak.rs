@@ -4,11 +4,11 @@ use super::paths::{rules as keep_rules, soft_parameter};
 use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
 use crate::group::Reads;
 use crate::ownership::{
-    Accumulation, AccumulationRules, Elements, Filled, Holding, OwnerHistory, OwnerPath, accumulations, ends, filled,
-    has_elements, owner_paths,
+    Accumulation, AccumulationRules, Course, Elements, Filled, Holding, OwnerHistory, OwnerPath, accumulations, ends,
+    filled, filled_between, filled_once, has_elements, owner_paths,
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
-use crate::timeline::{History, Source, Unit, key_of};
+use crate::timeline::{History, OwnersOfTime, Source, Unit, key_of};
 use memory_city_formats::event::GcKind;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::{Dominators, KeepRules};
@@ -55,14 +55,15 @@ impl Analysis for Leak {
             title: "What leaks",
             explanation: "Where the heap grows: the growth of retained bytes is followed down the owners (what alone \
                 keeps objects alive, by static field, thread and type) to the deepest place that still holds most of it \
-                and fans out into many like elements. What grew once and then stayed is not told. Looks at the first and \
+                and fans out into many like elements. What grew once and then stayed is told apart: it is no leak. Looks at the first and \
                 last point in time and some between; of one point in time it tells what fills the heap.",
             needs: &[Need::Objects],
             parameters: vec![
                 Parameter {
                     id: "times",
                     title: "Times",
-                    explanation: "At how many points in time owners are found, the first and the last among them",
+                    explanation: "At how many points in time owners are found, the first and the last among them; at up \
+                        to 12 where fewer leave open whether something grows on or was filled once",
                     kind: ParameterKind::Number { default: 5, least: 2, most: u64::MAX },
                 },
                 Parameter {
@@ -114,8 +115,26 @@ impl Analysis for Leak {
             ..AccumulationRules::default()
         };
         let (mut answers, mut notes) = (Vec::new(), Vec::new());
-        let times = spread(&worth_a_look(document, window, &mut notes), arguments.count("times"));
-        let (times, history) = look(document, heaps, &times, keep, &mut notes, progress)?;
+        let all = worth_a_look(document, window, &mut notes);
+        let most = arguments.count("times");
+        let mut seen = BTreeMap::new();
+        let mut looked = Looked::at(document, heaps, &spread(&all, most), keep, &mut seen, progress)?;
+        let more = spread(&all, most.max(MORE));
+        if more.len() > looked.times.len() && is_unclear(&looked.history, rules) {
+            looked = Looked::at(document, heaps, &more, keep, &mut seen, progress)?;
+        }
+        drop(seen);
+        let Looked { times, history, notes: passed } = looked;
+        notes.extend(passed);
+        let labels = |place: u32| {
+            let bytes: Vec<u64> = history.places()[place as usize].held.iter().map(|h| h.total.bytes).collect();
+            let (from, until) = filled_between(&bytes);
+            let label = |at: usize| times.get(at).map_or("?", |&t| document.timeline().points()[t].label.as_str());
+            (label(from).to_owned(), label(until).to_owned())
+        };
+        if times.len() > 2 {
+            notes.extend(filled_notes(&history, &filled_once(&history, rules), labels));
+        }
         let [from, to] = [times.first(), times.last()].map(|t| t.copied().unwrap_or(window.to));
         let (window, grew) = (TimeWindow { from, to }, times.len() > 1);
         let points = accumulations(&history, rules);
@@ -136,6 +155,15 @@ impl Analysis for Leak {
                     format!("Nothing accumulates: the heap is {} smaller at the end.", bytes_text(less.unsigned_abs()))
                 }
             });
+        } else if times.len() > 2 {
+            let late = listed.iter().filter(|point| point.course == Course::LastStep);
+            notes.extend(late.map(|point| {
+                format!(
+                    "{} grew after {} alone: whether it goes on, or was filled once, a later one tells.",
+                    place_text(&history, point.place),
+                    labels(point.place).0
+                )
+            }));
         } else if times.len() == 2 {
             notes.push(
                 "Two points in time cannot tell a leak from what grows once and then stays: a third one would."
@@ -192,44 +220,93 @@ fn worth_a_look(document: &Source, window: TimeWindow, notes: &mut Vec<String>) 
 /// Points in time that tell a leak from what grows once.
 const ENOUGH: usize = 3;
 
-/// The owners at some points in time: which were looked at, and what they hold. One time alone is compared with nothing.
-fn look(
-    document: &Source,
-    heaps: &History,
-    times: &[usize],
-    rules: KeepRules,
-    notes: &mut Vec<String>,
-    progress: &Progress,
-) -> Result<(Vec<usize>, OwnerHistory)> {
-    let mut needs = Reads::REFERENCES;
-    needs.set(Reads::ROOTS, !document.is_recorded());
-    let (mut looked, mut lacks) = (Vec::new(), Reads::empty());
-    let mut history = if times.len() == 1 { OwnerHistory::after_nothing() } else { OwnerHistory::default() };
-    for (&time, owners) in times.iter().zip(heaps.owners_at(times, rules, needs, progress)?) {
-        match owners.places {
-            Some(places) => {
-                history.add(&places);
-                looked.push(time);
+/// Points in time that are looked at where fewer leave it open whether something was filled once.
+const MORE: usize = 12;
+
+/// Whether more points in time may say more: something stopped growing, or began at the end.
+fn is_unclear(history: &OwnerHistory, rules: AccumulationRules) -> bool {
+    let leaks = accumulations(history, rules);
+    leaks.iter().any(|point| point.course != Course::Lasting) || !filled_once(history, rules).is_empty()
+}
+
+/// What was filled once, in a few sentences.
+fn filled_notes(
+    history: &OwnerHistory,
+    filled: &[Accumulation],
+    labels: impl Fn(u32) -> (String, String),
+) -> Vec<String> {
+    let note = |point: &Accumulation| {
+        let grown = bytes_text(point.bytes.1.saturating_sub(point.bytes.0));
+        let (from, until) = labels(point.place);
+        let place = place_text(history, point.place);
+        format!("{place} grew by {grown} between {from} and {until} and has stayed since: filled once, no leak.")
+    };
+    let mut notes: Vec<String> = filled.iter().take(MOST_FILLED).map(note).collect();
+    if filled.len() > MOST_FILLED {
+        notes.push(format!("{} more places were filled once.", filled.len() - MOST_FILLED));
+    }
+    notes
+}
+
+/// Places that were filled that are told one by one.
+const MOST_FILLED: usize = 3;
+
+/// The owners at some points in time.
+struct Looked {
+    /// Those that could be looked at.
+    times: Vec<usize>,
+    history: OwnerHistory,
+    notes: Vec<String>,
+}
+
+impl Looked {
+    /// One time alone is compared with nothing. `seen` has what was looked at before.
+    fn at(
+        document: &Source,
+        heaps: &History,
+        times: &[usize],
+        rules: KeepRules,
+        seen: &mut BTreeMap<usize, OwnersOfTime>,
+        progress: &Progress,
+    ) -> Result<Looked> {
+        let mut needs = Reads::REFERENCES;
+        needs.set(Reads::ROOTS, !document.is_recorded());
+        let (mut looked, mut lacks, mut notes) = (Vec::new(), Reads::empty(), Vec::new());
+        let mut history = if times.len() == 1 { OwnerHistory::after_nothing() } else { OwnerHistory::default() };
+        let fresh: Vec<usize> = times.iter().copied().filter(|time| !seen.contains_key(time)).collect();
+        let found = heaps.owners_at(&fresh, rules, needs, progress)?;
+        seen.extend(fresh.into_iter().zip(found));
+        for &time in times {
+            let owners = &seen[&time];
+            match &owners.places {
+                Some(places) => {
+                    history.add(places);
+                    looked.push(time);
+                }
+                None => lacks |= needs.difference(owners.known),
             }
-            None => lacks |= needs.difference(owners.known),
         }
+        if looked.is_empty() || looked.len() == 1 && times.len() > 1 {
+            return Err(Error::Unusable {
+                what: format!(
+                    "Who owns what cannot be found: that needs {}, which the input does not hold",
+                    lacks.names()
+                ),
+                remedy: "Take a heap dump, or record a trace with references and GC roots".into(),
+            });
+        }
+        if looked.len() < times.len() {
+            let n = times.len() - looked.len();
+            notes.push(format!("Passed over {n} of {} points in time: without {}.", times.len(), lacks.names()));
+        }
+        if history.too_deep() > 0 {
+            let n = count_text(history.too_deep());
+            notes.push(format!(
+                "{n} objects lie below more owners than are told apart: they count with the last of these."
+            ));
+        }
+        Ok(Looked { times: looked, history, notes })
     }
-    if looked.is_empty() || looked.len() == 1 && times.len() > 1 {
-        return Err(Error::Unusable {
-            what: format!("Who owns what cannot be found: that needs {}, which the input does not hold", lacks.names()),
-            remedy: "Take a heap dump, or record a trace with references and GC roots".into(),
-        });
-    }
-    if looked.len() < times.len() {
-        let n = times.len() - looked.len();
-        notes.push(format!("Passed over {n} of {} points in time: without {}.", times.len(), lacks.names()));
-    }
-    if history.too_deep() > 0 {
-        let n = count_text(history.too_deep());
-        notes
-            .push(format!("{n} objects lie below more owners than are told apart: they count with the last of these."));
-    }
-    Ok((looked, history))
 }
 
 /// What is shown of a place besides its name.

@@ -12,7 +12,7 @@ use memory_city_formats::values::{
     DetailLimits, FieldValue, HeapValues, ObjectContents, ObjectDetails, ReferencePlace, TextLimits, ValueKind,
 };
 use memory_city_heap::error::Result;
-use memory_city_heap::ownership::KeepRules;
+use memory_city_heap::ownership::{KeepRules, KeptBy, Strengths};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId};
 
@@ -66,6 +66,11 @@ impl OneObject<'_> {
             vec![format!("{} at {}, {}{said}", type_name(heap, o), address_text(heap, o), bytes_text(heap.size_of(o)))];
         if !heap.is_reachable(o) {
             notes.push("No GC root reaches it: it is garbage, or waits for its finalizer.".to_owned());
+        } else if !heap.referents().all().is_empty() {
+            let by = Strengths::new(heap, progress)?.of(o);
+            if by != KeptBy::Strong {
+                notes.push(format!("Kept by: {}.", by.title()));
+            }
         }
         if self.values.is_none() {
             notes.push(format!("{NO_VALUES}."));

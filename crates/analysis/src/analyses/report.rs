@@ -3,7 +3,7 @@
 //! The JSON form is version 2, described in `docs/report-json.md`. It is built from the same tables as the text.
 
 use super::{Analysis, AnalysisRegistry, Arguments, Description, Findings, TimeWindow};
-use crate::tabular::{JsonTable, ResultTable, RowSource, write_text};
+use crate::tabular::{Cell, JsonTable, ResultTable, RowSource, write_text};
 use crate::timeline::Source;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
@@ -92,6 +92,7 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
         report.parts.iter_mut().for_each(|part| part.brief = true);
     }
     report.add(&*registry.get("heap")?, source, [], progress)?;
+    report.add_weaker(&*registry.get("kept-by")?, source, progress)?;
     let top = options.top.to_string();
     report.add(&*registry.get("growth")?, source, [("top", &*top), ("metric", &*options.metric)], progress)?;
     let collections = registry.get("collections")?;
@@ -143,6 +144,29 @@ impl Report {
             Err(reason) => (Findings::default(), Some(reason)),
         };
         self.parts.push(ReportPart { analysis: description, arguments, findings, lacking, brief: false });
+        Ok(())
+    }
+
+    /// What is kept by soft or weaker references alone, where that is a part of the heap worth a line.
+    fn add_weaker(&mut self, analysis: &dyn Analysis, source: &Source, progress: &Progress) -> Result<()> {
+        if analysis.describe().check(source, self.window).is_err() {
+            return Ok(());
+        }
+        match self.add(analysis, source, [], progress) {
+            Err(Error::Unusable { .. }) => return Ok(()),
+            result => result?,
+        }
+        let Some(part) = self.parts.last_mut() else { return Ok(()) };
+        part.brief = true;
+        let table = part.findings.tables.iter().find(|t| t.header.id == "strengths");
+        let column = table.and_then(|t| t.header.column("bytes")).unwrap_or_default();
+        let cells = table.iter().flat_map(|t| &t.rows).map(|row| row.cells.get(column));
+        let bytes: Vec<u64> = cells.map(|cell| if let Some(Cell::Number(n)) = cell { *n } else { 0 }).collect();
+        // All but plain references and garbage.
+        let weaker: u64 = bytes.iter().skip(1).take(2).sum();
+        if weaker.saturating_mul(WORTH_A_LINE) < bytes.iter().sum() {
+            self.parts.pop();
+        }
         Ok(())
     }
 
@@ -211,6 +235,9 @@ impl Report {
         self.warnings.iter().chain(self.parts.iter().flat_map(|part| &part.findings.warnings))
     }
 }
+
+/// What weaker references keep is told when it is more than one part in so many of the heap.
+const WORTH_A_LINE: u64 = 100;
 
 fn paragraph(out: &mut dyn Write, first: &mut bool) -> io::Result<()> {
     if std::mem::take(first) { Ok(()) } else { writeln!(out) }

@@ -43,11 +43,13 @@ mod grouping;
 mod histogram;
 mod names;
 mod object;
+mod outline;
 mod placement;
 mod presets;
 mod reads;
 mod registry;
 mod root_sets;
+pub mod saved;
 pub mod script;
 mod stored;
 mod transform;
@@ -62,9 +64,12 @@ pub use grouped::{Grouped, group, group_some};
 pub use grouping::{GroupOptions, Grouping};
 pub(crate) use names::without_address;
 pub use object::{ObjectView, type_names};
+pub use outline::{GroupingLevel, LevelCondition, LevelInside, LevelOption, PartKind, list_text};
 pub(crate) use placement::Placement;
 pub use reads::Reads;
-pub use registry::{ClassifierRequest, OptionInfo, Registry, RegistryError, grouping, groupings, register, registry};
+pub use registry::{
+    ClassifierRequest, OptionInfo, Registry, RegistryError, grouping, groupings, register, registry, registry_revision,
+};
 pub(crate) use stored::StoredTree;
 pub use transform::{OtherObjects, Transform};
 pub use tree::MemoryTree;

@@ -41,7 +41,7 @@ const TASKS: [(&str, &str, &str, &str); 5] = [
 ];
 
 /// Name, list, what it shows.
-const PRESETS: [(&str, &str, &str); 19] = [
+const PRESETS: [(&str, &str, &str); 20] = [
     ("package-type", "package>type", "Packages are nested districts, types are buildings"),
     ("type", "type", "Every type is a building"),
     ("loader-type", "loader>type", "Class loaders are districts: what belongs to which application or plug-in"),
@@ -61,6 +61,12 @@ const PRESETS: [(&str, &str, &str); 19] = [
         "reached-type",
         "indirectly-rooted(first)>type",
         "The GC roots that are nearest to objects are districts: fields and variables that keep much",
+    ),
+    (
+        "kept-by-type",
+        "kept-by>type",
+        "What plain references keep, what soft ones alone keep and the VM lets go when memory is short, what only weaker \
+         ones lead to, and garbage are districts",
     ),
     (
         "referrers-type",

@@ -3,9 +3,10 @@
 //! The growth of retained bytes is followed down the tree of owners, from the heap to the deepest place that still holds most
 //! of it, until it fans out into many like elements: a list whose elements become more, a chain that gets longer, an array
 //! that gets larger. That place is what somebody has to bound. What grew once and then stayed as it is (a cache that is full,
-//! classes that were loaded) is no accumulation.
+//! classes that were loaded) is no accumulation; it is told apart ([`filled_once`]).
 
 use super::OwnerHistory;
+use super::course::{Course, course};
 
 /// What counts as accumulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,10 +54,21 @@ pub struct Accumulation {
     pub bytes: (u64, u64),
     /// Part of the growth of the whole heap, 0 to 1.
     pub share: f64,
+    /// How it grew.
+    pub course: Course,
 }
 
 /// The accumulation points, the one that grows most first.
 pub fn accumulations(history: &OwnerHistory, rules: AccumulationRules) -> Vec<Accumulation> {
+    find(history, rules, false)
+}
+
+/// The places that grew as much, but once, and then stayed as they were; the one that grew most first.
+pub fn filled_once(history: &OwnerHistory, rules: AccumulationRules) -> Vec<Accumulation> {
+    find(history, rules, true)
+}
+
+fn find(history: &OwnerHistory, rules: AccumulationRules, once: bool) -> Vec<Accumulation> {
     let Some(heap) = history.places().first().filter(|_| history.times() > 1) else { return Vec::new() };
     let children = history.children();
     // Classes and threads are no places: their fields and variables are.
@@ -74,9 +86,9 @@ pub fn accumulations(history: &OwnerHistory, rules: AccumulationRules) -> Vec<Ac
     let least = (rules.least_bytes as f64)
         .max(rules.least_of_heap * first as f64)
         .max(rules.least_of_growth * gained as f64) as i64;
-    let finder = GrowthFinder { history, children: &children, rules, least };
+    let finder = GrowthFinder { history, children: &children, rules, least, once };
     let mut found = Vec::new();
-    let mut open: Vec<u32> = finder.growing(top);
+    let mut open: Vec<u32> = if once { finder.growing(top) } else { finder.growing_within(top) };
     while let Some(place) = open.pop() {
         finder.follow(place, &mut found, &mut open);
     }
@@ -93,7 +105,14 @@ pub fn accumulations(history: &OwnerHistory, rules: AccumulationRules) -> Vec<Ac
                 Elements::Own | Elements::Larger => ends(&at.held, |h| h.own.objects),
             };
             let share = at.growth() as f64 / net.max(gained as f64);
-            Accumulation { place, elements, count, bytes: ends(&at.held, |h| h.total.bytes), share }
+            Accumulation {
+                place,
+                elements,
+                count,
+                bytes: ends(&at.held, |h| h.total.bytes),
+                share,
+                course: finder.course(place),
+            }
         })
         .collect();
     points.sort_by_key(|p| std::cmp::Reverse(p.bytes.1 as i64 - p.bytes.0 as i64));
@@ -116,6 +135,8 @@ struct GrowthFinder<'a> {
     children: &'a [Vec<u32>],
     rules: AccumulationRules,
     least: i64,
+    /// Looks for what was filled once instead of what grows.
+    once: bool,
 }
 
 impl GrowthFinder<'_> {
@@ -123,27 +144,32 @@ impl GrowthFinder<'_> {
         self.history.places()[place as usize].growth()
     }
 
-    /// Those of some places that grow enough and still do, the one that grows least first.
+    /// Those of some places that grow enough, in the way that is looked for; the one that grows least first.
     fn growing(&self, places: &[u32]) -> Vec<u32> {
+        let fits = |p: u32| if self.once { self.course(p) == Course::Filled } else { self.course(p).may_leak() };
         let mut growing: Vec<u32> =
-            places.iter().copied().filter(|&p| self.growth(p) >= self.least && self.lasts(p)).collect();
+            places.iter().copied().filter(|&p| self.growth(p) >= self.least && fits(p)).collect();
         growing.sort_by_key(|&p| self.growth(p));
         growing
     }
 
-    /// Whether a place still grows towards the end, and is about as large as it ever was.
-    fn lasts(&self, place: u32) -> bool {
-        let bytes: Vec<u64> = self.history.places()[place as usize].held.iter().map(|h| h.total.bytes).collect();
-        let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return false };
-        let growth = last.saturating_sub(first) as f64;
-        let highest = bytes.iter().copied().max().unwrap_or(0);
-        if bytes.len() < 3 {
-            return true;
+    /// As [`GrowthFinder::growing`], also below places that were filled: what is filled must not hide what leaks beside it.
+    fn growing_within(&self, places: &[u32]) -> Vec<u32> {
+        let mut growing = self.growing(places);
+        let is_filled = |p: &u32| self.growth(*p) >= self.least && self.course(*p) == Course::Filled;
+        let mut open: Vec<u32> = places.iter().copied().filter(is_filled).collect();
+        while let Some(place) = open.pop() {
+            let below = self.below(place);
+            growing.extend(self.growing(&below));
+            open.extend(below.into_iter().filter(is_filled));
         }
-        let middle = bytes[(bytes.len() - 1) / 2];
-        let later_times = (bytes.len() - 1 - (bytes.len() - 1) / 2) as f64 / (bytes.len() - 1) as f64;
-        let later = last.saturating_sub(middle) as f64;
-        later >= self.rules.later * later_times * growth && (highest - last) as f64 <= 0.25 * growth
+        growing.sort_by_key(|&p| self.growth(p));
+        growing
+    }
+
+    fn course(&self, place: u32) -> Course {
+        let bytes: Vec<u64> = self.history.places()[place as usize].held.iter().map(|h| h.total.bytes).collect();
+        course(&bytes, self.rules.later)
     }
 
     /// Whether the objects of a place become more: at least two, and a quarter.

@@ -57,16 +57,17 @@ impl OwnerHistory {
         OwnerHistory { times: 1, ..OwnerHistory::default() }
     }
 
-    /// Adds the tree of a later time. Linear in its nodes.
-    pub fn add(&mut self, tree: &OwnerPlaces) {
+    /// Adds the tree of a later time. Linear in its nodes. Returns the place of each.
+    pub fn add(&mut self, tree: &OwnerPlaces) -> Vec<u32> {
+        let nodes = tree.nodes();
         let empty = vec![Holding::default(); self.times];
-        let mut place_of: Vec<u32> = Vec::with_capacity(tree.nodes().len());
+        let mut place_of: Vec<u32> = Vec::with_capacity(nodes.len());
         for place in &mut self.places {
             place.held.push(Holding::default());
         }
         self.times += 1;
         self.too_deep = self.too_deep.max(tree.too_deep());
-        for (n, node) in tree.nodes().iter().enumerate() {
+        for (n, node) in nodes.iter().enumerate() {
             let holding = Holding { own: node.own, total: node.total, heads: node.heads, largest: node.largest };
             let place = match (n, self.places.is_empty()) {
                 (0, false) => 0,
@@ -88,6 +89,7 @@ impl OwnerHistory {
             }
             place_of.push(place);
         }
+        place_of
     }
 
     /// All places; the first is the heap. A place may come before the one above it has children of a later time, never

@@ -9,6 +9,7 @@
 //! | `shared` | who keeps together what no object owns alone |
 //! | `places` | such a tree without the objects: what is compared, and kept in the cache |
 //! | `history` | such trees over time, matched by names |
+//! | `course` | how what a place holds went over time: again and again, or once |
 //! | `accumulation` | where a heap grows, and into what |
 //! | `holders` | sets of objects by name: what they retain, and where they are |
 //! | `filling` | how many elements a collection has |
@@ -33,6 +34,7 @@ mod accumulation_tests;
 pub(crate) mod anchors;
 mod came;
 pub mod chain;
+mod course;
 pub(crate) mod fields;
 mod filling;
 mod folding;
@@ -54,9 +56,13 @@ mod shared;
 #[cfg(test)]
 mod tests;
 mod ways;
+#[cfg(test)]
+mod wide_tests;
 
 pub(crate) use accumulation::ends;
-pub use accumulation::{Accumulation, AccumulationRules, Elements, accumulations};
+pub use accumulation::{Accumulation, AccumulationRules, Elements, accumulations, filled_once};
+pub use course::Course;
+pub(crate) use course::filled_between;
 pub use filling::Filled;
 pub(crate) use filling::has_elements;
 pub use freed::Freed;

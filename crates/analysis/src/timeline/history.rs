@@ -284,7 +284,9 @@ impl History {
         let lacking =
             |found: &Option<OwnersOfTime>| found.as_ref().is_none_or(|f| f.places.is_none() && f.known.contains(needs));
         let missing: Vec<usize> = (0..times.len()).filter(|&at| lacking(&found[at])).collect();
-        let points: Vec<usize> = missing.iter().map(|&at| self.points[times[at]]).collect();
+        let mut points: Vec<usize> = missing.iter().map(|&at| self.points[times[at]]).collect();
+        points.sort_unstable();
+        points.dedup();
         // What is looked at further is the first and the last of them.
         let ends = [times.first(), times.last()].map(|time| time.map(|&time| self.points[time]));
         let owners =
@@ -299,10 +301,35 @@ impl History {
                 keep_owners(series, point, rules, &owners);
                 Ok(owners)
             })?;
-        for (at, owners) in missing.into_iter().zip(owners) {
-            found[at] = Some(owners);
+        for at in missing {
+            let made = points.binary_search(&self.points[times[at]]).ok();
+            found[at] = made.map(|made| owners[made].clone());
         }
         Ok(found.into_iter().flatten().collect())
+    }
+
+    /// The trees of some points in time under another grouping, each once and in order. Heap states are needed only where they
+    /// are neither recorded nor in the cache.
+    ///
+    /// # Errors
+    /// As [`History::build`].
+    pub(crate) fn timeline_of(&self, times: &[usize], grouping: &Grouping, progress: &Progress) -> Result<Timeline> {
+        let mut points: Vec<usize> = times.iter().map(|&time| self.points[time]).collect();
+        points.sort_unstable();
+        points.dedup();
+        let series = &*self.series;
+        if let Some(recording) = series.recording() {
+            check(grouping, known_of_traces(), "a trace", None)?;
+            return recorded(series, recording, grouping, &points, progress);
+        }
+        let options = with_wanted(self.options, grouping);
+        let kept = KeptAnswers::new(series, grouping, options);
+        let (trees, _) = trees_of(series, grouping, options, &points, kept.as_ref(), progress)?;
+        let mut builder = TimelineBuilder::default();
+        for (&point, found) in points.iter().zip(&trees) {
+            builder.add(time_point(&series.points()[point], found.unreachable), &found.tree);
+        }
+        Ok(builder.finish())
     }
 
     /// A question about all dumps of the series, under the grouping where it matters, whose answer is kept. `None` where

@@ -6,6 +6,7 @@
 pub mod all_references;
 mod builder;
 mod closures;
+pub(crate) mod difference;
 mod growing;
 mod history;
 pub mod json;
@@ -21,6 +22,7 @@ pub use builder::TimelineBuilder;
 pub use closures::{ClosureMetric, ClosureRequest, object_groups};
 pub use growing::GrowingTree;
 pub use history::{AUTO, History};
+pub(crate) use kept::OwnersOfTime;
 pub use memory_city_formats::{GcKind, GcPoint};
 pub use memory_city_heap::Amount;
 pub use metric::{Metric, MetricInfo, Unit};

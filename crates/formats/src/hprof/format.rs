@@ -1,5 +1,6 @@
 //! HPROF in the registry of formats.
 
+use super::peers::Reading;
 use super::values::DumpTables;
 use super::{DumpHeader, DumpLimits};
 use crate::dumps::{self, DumpFormat};
@@ -56,7 +57,7 @@ impl DumpFormat for Hprof {
         input: &Input,
         progress: &Progress,
     ) -> Result<(HeapState, Option<Arc<dyn RecordTables>>)> {
-        let (heap, tables) = super::load_with_tables(input, DumpLimits::default(), None, progress)?;
+        let (heap, tables) = super::load_with_tables(input, DumpLimits::default(), Reading::default(), progress)?;
         Ok((heap, Some(Arc::new(tables))))
     }
 

@@ -28,7 +28,8 @@ mod values;
 pub(crate) use format::format;
 pub(crate) use header::DumpHeader;
 use index::DumpIndex;
-pub use peers::Peer;
+use peers::Reading;
+pub use peers::{Peer, PeerStep};
 use segment::RootRecord;
 use values::DumpTables;
 pub use values::values;
@@ -42,7 +43,7 @@ use memory_city_heap::progress::Progress;
 use memory_city_heap::{
     AddressMap, AddressSet, AllocationSite, HeapColumns, HeapState, Inference, ObjectId, Referents, RootKind, TypeKind,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -75,38 +76,75 @@ pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
 /// # Errors
 /// As [`load`].
 pub fn load_within(input: &Input, limits: DumpLimits, progress: &Progress) -> Result<HeapState> {
-    load_with_tables(input, limits, None, progress).map(|(heap, _)| heap)
+    load_with_tables(input, limits, Reading::default(), progress).map(|(heap, _)| heap)
 }
 
-/// Reads a dump as another tool does, to compare with it: see [`Peer`].
+/// Reads a dump as a step of a comparison with another tool wants it: see [`Peer`].
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_as(peer: Peer, input: &Input, progress: &Progress) -> Result<HeapState> {
-    load_with_tables(input, DumpLimits::default(), Some(peer), progress).map(|(heap, _)| heap)
+pub fn load_as(step: &PeerStep, input: &Input, progress: &Progress) -> Result<HeapState> {
+    load_with_tables(input, DumpLimits::default(), step.reading(), progress).map(|(heap, _)| heap)
+}
+
+/// Reads a dump that a recorder had taken, which held objects by JNI global references so that it can tell where they are.
+///
+/// The heap state is as if those references had not been there; beside it, of each of the `handles` that the dump has, the
+/// object. Handles are as the dump writes them: without the marks that JNI puts into the lowest three bits. A handle that
+/// the dump lacks is in neither.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_held(
+    input: &Input,
+    handles: &FxHashSet<u64>,
+    progress: &Progress,
+) -> Result<(HeapState, FxHashMap<u64, ObjectId>)> {
+    let (heap, _, held) = load_without(input, DumpLimits::default(), Reading::default(), handles, progress)?;
+    let found = held.into_iter().filter_map(|(handle, address)| Some((handle, heap.object_at(address)?))).collect();
+    Ok((heap, found))
 }
 
 /// As [`load_within`], and what is needed to find the values of objects later.
 fn load_with_tables(
     input: &Input,
     limits: DumpLimits,
-    peer: Option<Peer>,
+    reading: Reading,
     progress: &Progress,
 ) -> Result<(HeapState, DumpTables)> {
+    load_without(input, limits, reading, &FxHashSet::default(), progress).map(|(heap, tables, _)| (heap, tables))
+}
+
+/// Without the JNI global references of these handles; beside the rest, handle and address of each of them that is there.
+fn load_without(
+    input: &Input,
+    limits: DumpLimits,
+    reading: Reading,
+    handles: &FxHashSet<u64>,
+    progress: &Progress,
+) -> Result<(HeapState, DumpTables, Vec<(u64, u64)>)> {
     let bytes = input.bytes();
     let header = DumpHeader::read(&input.path, bytes)?;
     let mut index = DumpIndex::read(&input.path, bytes, &header);
     let heap_bytes: usize = index.pieces.iter().map(|p| p.len()).sum();
     progress.begin(progress.snapshot().stage, 3 * heap_bytes as u64);
     // Objects lie at multiples of eight. Should a dump disagree, every address gets a slot.
-    let (census, addresses) = match take_census(input, &header, &index, 3, limits, progress)? {
+    let (mut census, addresses) = match take_census(input, &header, &index, 3, limits, progress)? {
         (census, _) if census.misaligned => take_census(input, &header, &index, 0, limits, progress)?,
         done => done,
     };
+    let mut held = Vec::new();
+    census.roots.retain(|root| {
+        let ours = root.tag == 0x01 && handles.contains(&root.handle);
+        if ours {
+            held.push((root.handle, root.object));
+        }
+        !ours
+    });
     let mut classes = ClassTable::new(bytes, &header, &index, &census);
-    let graph = graph::graph(input, &header, &index, &census, &addresses, &classes, limits, peer, progress)?;
+    let graph = graph::graph(input, &header, &index, &census, &addresses, &classes, limits, reading.peer, progress)?;
     let names = names::ObjectNames::read(input, &header, &index, &census);
-    let is_root = |record: &RootRecord| peer.is_none_or(|peer| peer.is_root(record));
+    let is_root = |record: &RootRecord| reading.is_root(record);
     let roots = roots::roots(bytes, &index, &census, &classes, &addresses, &names, is_root);
     progress.check()?;
     let loaders = loaders::loaders(&mut classes, &addresses, &graph.type_of, &names);
@@ -160,12 +198,11 @@ fn load_with_tables(
         origins: None,
         warnings: condense(warnings),
     });
-    match peer {
-        None => hidden::attach(&mut inference, &dump),
-        Some(peer) => peers::attach(peer, &mut inference, &census.roots, progress)?,
+    if reading.attach(&mut inference, &census.roots, progress)? {
+        hidden::attach(&mut inference, &dump);
     }
     let tables = DumpTables::new(bytes, &header, &index, &census);
-    Ok((inference.finish()?, tables))
+    Ok((inference.finish()?, tables, held))
 }
 
 /// Reads a dump that is in memory, under a name for messages.

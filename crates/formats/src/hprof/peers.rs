@@ -30,39 +30,96 @@ pub enum Peer {
     MemoryAnalyzer,
 }
 
-impl Peer {
+/// A step of the way from the rules of a tool to ours: one rule more is ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeerStep {
+    /// The rule that is ours from here on, as docs/retained.md calls it; of the first step, where none is, the tool.
+    pub rule: &'static str,
     /// What references count for.
-    pub fn rules(self) -> KeepRules {
-        let rules = KeepRules { permanent_classes: false, ..KeepRules::default() };
-        match self {
-            Peer::VisualVm => KeepRules { weak: true, instances_keep_classes: false, ..rules },
-            Peer::MemoryAnalyzer => KeepRules { soft: false, ..rules },
-        }
+    pub keep: KeepRules,
+    /// Whether objects take what the tool says.
+    pub peer_sizes: bool,
+    reading: Reading,
+}
+
+/// How a dump is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reading {
+    /// Whose references of class objects; ours with what hidden fields hold.
+    pub peer: Option<Peer>,
+    /// Whether also the references and roots of that tool are added.
+    attach: bool,
+}
+
+impl Peer {
+    /// From the rules of the tool, under which our numbers are its, to ours, one rule after the other.
+    pub fn steps(self) -> Vec<PeerStep> {
+        let ours = KeepRules::default();
+        let loaders = KeepRules { permanent_classes: false, ..ours };
+        let step =
+            |rule, peer, attach, keep| PeerStep { rule, keep, peer_sizes: true, reading: Reading { peer, attach } };
+        let mine = Some(self);
+        let mut steps = match self {
+            Peer::VisualVm => {
+                let every = KeepRules { weak: true, ..loaders };
+                let no_instances = KeepRules { instances_keep_classes: false, ..every };
+                vec![
+                    step("VisualVM", mine, true, no_instances),
+                    step("class", mine, true, every),
+                    step("weak", mine, false, loaders),
+                ]
+            }
+            Peer::MemoryAnalyzer => {
+                let no_referents = KeepRules { soft: false, ..loaders };
+                vec![
+                    step("hprof-analyzer", mine, true, no_referents),
+                    step("soft", mine, true, loaders),
+                    step("locals", mine, false, loaders),
+                ]
+            }
+        };
+        steps.push(step("hidden fields", None, false, loaders));
+        steps.push(step("permanent classes", None, false, ours));
+        steps.push(PeerStep { peer_sizes: false, ..step("sizes", None, false, ours) });
+        steps
+    }
+}
+
+impl PeerStep {
+    /// Whether it reads dumps as another step does: then the heap state is the same.
+    pub fn reads_as(&self, other: &PeerStep) -> bool {
+        self.reading == other.reading
     }
 
+    pub(super) fn reading(&self) -> Reading {
+        self.reading
+    }
+}
+
+impl Reading {
     /// Whether a record names a root, and not what a thread keeps.
     pub(super) fn is_root(self, record: &RootRecord) -> bool {
-        self == Peer::VisualVm || !is_of_stack(record)
+        !(self.attach && self.peer == Some(Peer::MemoryAnalyzer) && is_of_stack(record))
+    }
+
+    /// Adds the references and roots that follow from the rules of a tool. Returns whether hidden fields are ours to find.
+    ///
+    /// # Errors
+    /// When cancelled.
+    pub(super) fn attach(self, inference: &mut Inference, records: &[RootRecord], progress: &Progress) -> Result<bool> {
+        match self.peer {
+            None => return Ok(true),
+            Some(Peer::VisualVm) if self.attach => walk_as_visualvm(inference, records, progress)?,
+            Some(Peer::MemoryAnalyzer) if self.attach => locals_under_threads(inference, records),
+            Some(_) => {}
+        }
+        Ok(false)
     }
 }
 
 /// JNI locals, variables, what is on native stacks, thread blocks and monitors of JNI: each names a thread.
 fn is_of_stack(record: &RootRecord) -> bool {
     matches!(record.tag, 0x02 | 0x03 | 0x04 | 0x06 | 0x8e)
-}
-
-/// Adds the references and roots that follow from the rules of a tool.
-///
-/// # Errors
-/// When cancelled.
-pub(super) fn attach(peer: Peer, inference: &mut Inference, records: &[RootRecord], progress: &Progress) -> Result<()> {
-    match peer {
-        Peer::VisualVm => walk_as_visualvm(inference, records, progress),
-        Peer::MemoryAnalyzer => {
-            locals_under_threads(inference, records);
-            Ok(())
-        }
-    }
 }
 
 /// Adds a reference from each thread object to what its stack holds.

@@ -1,9 +1,10 @@
 //! Owners and closures against what their definitions say, by taking objects out in turn.
 
+use super::closures::Limits;
 use super::sets::SetLimits;
 use super::{
-    CutSet, Dominators, GroupAmounts, GroupClosures, KeepGraph, KeepRules, ObjectClosures, ObjectGroups, ShortestPaths,
-    unrecorded,
+    CutSet, Dominators, GroupAmounts, GroupClosures, KeepGraph, KeepRules, KeptBy, ObjectClosures, ObjectGroups,
+    ShortestPaths, Strengths, unrecorded,
 };
 use crate::progress::Progress;
 use crate::{Amount, BitSet, HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, Strength, TypeId, TypeKind};
@@ -182,6 +183,33 @@ proptest! {
         }
     }
 
+    /// The strongest way is that of the strictest rules under which there is one.
+    #[test]
+    fn each_object_is_kept_by_the_strongest_way(plan in plans()) {
+        let heap = plan.heap();
+        let strengths = Strengths::new(&heap, &Progress::new()).expect("not cancelled");
+        let rules = |soft, weak| KeepRules { soft, weak, ..KeepRules::default() };
+        // The types of a plan are those of the bootstrap loader, which the VM holds.
+        let classes = heap.types().iter().enumerate().filter_map(|(t, _)| Some(heap.mirror_of(TypeId(t as u32))?.0));
+        let roots: Vec<u32> = plan.roots.iter().copied().chain(classes).collect();
+        let [strong, soft, weak] = [(false, false), (true, false), (true, true)]
+            .map(|(s, w)| plan.closure(&heap, rules(s, w), roots.clone(), &HashSet::new(), true));
+        for o in 0..plan.objects {
+            let expected = match () {
+                () if strong.contains(&o) => KeptBy::Strong,
+                () if soft.contains(&o) => KeptBy::Soft,
+                () if weak.contains(&o) => KeptBy::Weak,
+                () => KeptBy::Nothing,
+            };
+            prop_assert_eq!(strengths.of(ObjectId(o)), expected, "{}", o);
+        }
+        let amounts = strengths.amounts(&heap, heap.objects());
+        let mut all = Amount::default();
+        amounts.iter().for_each(|&a| all += a);
+        prop_assert_eq!(all, amount(&heap, 0..plan.objects));
+        prop_assert_eq!(amounts[0], amount(&heap, strong));
+    }
+
     #[test]
     fn shortest_paths_are_paths_and_none_is_shorter(plan in plans(), soft: bool, weak: bool, some: u32) {
         let rules = KeepRules { soft, weak, permanent_classes: false, ..KeepRules::default() };
@@ -333,11 +361,14 @@ proptest! {
             })
             .collect();
         let retained: Vec<Amount> = expected.iter().map(|all| all.retained).collect();
-        // Sets as numbers; as bits; and as many numbers as there is room for.
+        // Sets as numbers; as bits; as bytes, while there is room for them; and as many numbers as there is room for.
         let tight = SetLimits { entries, pairs: entries };
-        let wide = SetLimits::default();
-        for (most, few, limits) in [(0, 0, wide), (63, 30, wide), (63, 0, wide), (2, 1, tight)] {
-            let closures = GroupClosures::new(&heap, rules, Arc::clone(&groups)).with_limits(limits, most, few);
+        let bits = Limits { narrow_from: usize::MAX, ..Limits::default() };
+        let bytes = |narrow: usize| Limits { narrow_from: 0, narrow, ..Limits::default() };
+        let numbers = Limits { mask: 0, ..bits };
+        let few = Limits { mask: 2, sets: tight, ..bits };
+        for limits in [numbers, bits, bytes(255), bytes(entries / 4), few] {
+            let closures = GroupClosures::new(&heap, rules, Arc::clone(&groups)).with_limits(limits);
             let wanted: Vec<u32> = (0..count).collect();
             prop_assert_eq!(&closures.retained(&wanted, &progress).expect("not cancelled"), &retained);
             prop_assert_eq!(&closures.deep_and_retained(&wanted, &progress).expect("not cancelled"), &expected);

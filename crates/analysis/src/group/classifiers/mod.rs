@@ -57,6 +57,7 @@ classifiers! {
     space,
     age,
     reachable,
+    kept_by,
     rooted,
     indirectly_rooted,
     points_to,

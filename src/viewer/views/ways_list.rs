@@ -95,7 +95,10 @@ fn contents(ui: &mut egui::Ui, tools: &mut Tools<'_>, routes: &ShownRoutes) {
     ui.spacing_mut().item_spacing.y = 4.0;
     if tools.ways.subject().is_empty() {
         theme::heading(ui, "PATHS FROM GC ROOTS");
-        ui.add(egui::Label::new(quiet("Which references keep a group alive, object by object, from the GC roots down.")).wrap());
+        ui.add(
+            egui::Label::new(quiet("Which references keep a group alive, object by object, from the GC roots down."))
+                .wrap(),
+        );
         let text = RichText::new("Show the paths to the selection  [U]").color(Color32::WHITE);
         let button = egui::Button::new(text).fill(Color32::from_rgb(30, 84, 160));
         let selected = tools.selection.node().is_some();
@@ -144,8 +147,7 @@ fn contents(ui: &mut egui::Ui, tools: &mut Tools<'_>, routes: &ShownRoutes) {
             (routes.nowhere, "in no group"),
             (routes.left_out, "too weak to be drawn"),
         ];
-        let text: Vec<String> =
-            counted.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        let text: Vec<String> = counted.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
         if !text.is_empty() {
             ui.add(egui::Label::new(quiet(format!("Steps that the city does not draw: {}", text.join(", ")))).wrap());
         }
@@ -289,7 +291,11 @@ fn line_of(found: &FoundWays, row: WayRow, timeline: &Timeline) -> Line {
         }
         WayRow::LeftOut(at) => {
             let (kinds, objects) = steps[at].left_out;
-            said(format!("{} not followed, {}", several(kinds, "kind of holders", "kinds of holders"), several(objects, "object", "objects")))
+            said(format!(
+                "{} not followed, {}",
+                several(kinds, "kind of holders", "kinds of holders"),
+                several(objects, "object", "objects")
+            ))
         }
         WayRow::End(at) => said(
             match steps[at].end {
@@ -488,7 +494,8 @@ fn freed_list(
     }
     let heap = timeline.amount(time, NodeId::ROOT).bytes.max(1);
     let share = 100.0 * freed.total.bytes as f64 / heap as f64;
-    let total = format!("{} objects, {} would be freed", count_text(freed.total.objects), bytes_text(freed.total.bytes));
+    let total =
+        format!("{} objects, {} would be freed", count_text(freed.total.objects), bytes_text(freed.total.bytes));
     ui.label(RichText::new(total).strong().color(theme::FREED))
         .on_hover_text(format!("{share:.1} % of the heap's bytes at this time, exactly"));
     let height = (freed.groups.len() as f32 * ROW).min(6.0 * ROW);

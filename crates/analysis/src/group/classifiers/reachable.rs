@@ -2,7 +2,7 @@
 
 use crate::group::classifier::Numbered;
 use crate::group::registry::RegistryError;
-use crate::group::{ByFunction, ObjectView, Cardinality, ClassifierMeta, Reads, Registry};
+use crate::group::{ByFunction, Cardinality, ClassifierMeta, ObjectView, Reads, Registry};
 use std::sync::Arc;
 
 pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {

@@ -31,14 +31,7 @@ pub struct WalkTaker {
 impl WalkTaker {
     /// Of a trace in `folder`, whose walks may take so many bytes: then the oldest go, and are counted.
     pub fn new(folder: &Path, most_bytes: u64) -> WalkTaker {
-        WalkTaker {
-            folder: folder.to_owned(),
-            writer: None,
-            stream: WalkStream::new(),
-            walks: 0,
-            objects: 0,
-            failed: None,
-        }
+        WalkTaker { folder: folder.to_owned(), most_bytes, stream: None, walks: 0, objects: 0, failed: None }
     }
 
     /// Bytes written.

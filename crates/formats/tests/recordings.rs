@@ -534,7 +534,7 @@ fn the_corpus_of_the_fuzz_target_is_a_recording() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     /// As the fuzz target: whatever is inside chunks, with checksums that are right.
     #[test]

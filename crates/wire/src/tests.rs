@@ -383,6 +383,38 @@ fn what_could_not_be_written_is_told_when_the_disk_takes_data_again() {
     assert_eq!((end.samples, end.lost), (7, 100_002));
 }
 
+/// Live samples alone fill the bound: nothing may go, so nothing comes any more, and that is counted.
+#[test]
+fn what_has_no_room_within_the_bound_is_counted() {
+    const MOST: u64 = 1 << 20;
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = TraceOptions { most_bytes: Some(MOST), ..TraceOptions::default() };
+    let mut writer = TraceWriter::create_folder(folder.path(), options).expect("a writer");
+    let mut draws = Draws(3);
+    let (mut taken, mut refused) = (0, 0);
+    for round in 0..600u64 {
+        let sample =
+            |i| SampleRow { id: round * 400 + i, time: draws.number(), size: draws.number(), ..SampleRow::default() };
+        let samples: Vec<SampleRow> = (0..400).map(sample).collect();
+        match writer.write(&samples) {
+            Ok(()) => taken += 400,
+            Err(WireError::Full { most }) => refused += u64::from(most == MOST) * 400,
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert!(refused > 0 && writer.begin_walk(WalkStartRow::default()).is_err());
+    writer.finish("the bound").expect("finished");
+    let (mut there, mut end) = (BTreeSet::new(), None);
+    let size = read_folder(folder.path(), |chunk| match chunk.kind() {
+        ChunkKind::SAMPLES => there.extend(chunk.rows::<SampleRow>().expect("rows").rows.iter().map(|s| s.id)),
+        ChunkKind::END => end = chunk.rows::<EndRow>().expect("rows").rows.pop(),
+        _ => {}
+    });
+    let end = end.expect("an end");
+    assert_eq!((there.len() as u64, end.samples, end.lost), (taken, taken, refused));
+    assert!(size <= MOST + MOST / 4, "{size} bytes");
+}
+
 /// All chunks of a folder, stream by stream and part by part.
 fn read_folder(folder: &Path, mut look: impl FnMut(&Chunk<'_>)) -> u64 {
     let mut paths: Vec<PathBuf> =

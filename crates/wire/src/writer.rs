@@ -28,7 +28,7 @@ pub struct TraceOptions {
     pub level: i32,
     /// In folders: the most bytes of all parts of this stream. Old parts go when there are more; see [`TraceWriter`].
     pub most_bytes: Option<u64>,
-    /// In folders: a new part is begun behind so many bytes.
+    /// In folders: a new part is begun behind so many bytes: at least 64 KiB, at most an eighth of the bound.
     pub part_bytes: u64,
 }
 
@@ -74,6 +74,7 @@ pub struct TraceWriter {
     in_walk: bool,
     walks: u32,
     rotating: bool,
+    is_full: bool,
 }
 
 /// A part that is complete.
@@ -158,6 +159,7 @@ impl TraceWriter {
             in_walk: false,
             walks: 0,
             rotating: false,
+            is_full: false,
         }
     }
 
@@ -333,6 +335,9 @@ impl TraceWriter {
 
     /// Begins a new part where this one is long enough, and lets old ones go.
     fn make_room(&mut self) -> WireResult<()> {
+        if let (true, false, Some(most)) = (self.is_full, self.in_walk, self.options.most_bytes) {
+            return Err(WireError::Full { most });
+        }
         if self.in_walk
             || self.rotating
             || self.position.saturating_sub(self.definition_bytes) < self.options.part_bytes
@@ -381,18 +386,27 @@ impl TraceWriter {
         // The part that has just begun will grow to its size.
         let room = self.options.part_bytes;
         while self.bytes().saturating_add(room) > most {
-            let Some(oldest) = self.old.pop_front() else { return Err(WireError::Full { most }) };
-            let others: Vec<PathBuf> =
-                self.old.iter().map(|part| part.path.clone()).chain([self.path.clone()]).collect();
-            let Retired { old_samples, losses } =
-                retire::retire(&oldest.path, &{ self.header }, &others, self.now(), &mut |samples| {
-                    self.write(samples)
-                })?;
-            self.write(&old_samples)?;
-            self.write(&losses)?;
-            std::fs::remove_file(&oldest.path).map_err(|e| WireError::io(&oldest.path, e))?;
+            let Some(oldest) = self.old.pop_front() else {
+                self.is_full = true;
+                return Err(WireError::Full { most });
+            };
+            if let Err(error) = self.let_go(&oldest.path) {
+                self.old.push_front(oldest);
+                return Err(error);
+            }
         }
         Ok(())
+    }
+
+    /// Writes again what is needed of an old part, and removes it.
+    fn let_go(&mut self, oldest: &Path) -> WireResult<()> {
+        let others: Vec<PathBuf> = self.old.iter().map(|part| part.path.clone()).chain([self.path.clone()]).collect();
+        let (header, now) = (self.header, self.now());
+        let Retired { old_samples, losses } =
+            retire::retire(oldest, &header, &others, now, &mut |samples| self.write(samples))?;
+        self.write(&old_samples)?;
+        self.write(&losses)?;
+        std::fs::remove_file(oldest).map_err(|e| WireError::io(oldest, e))
     }
 
     fn write_index(&mut self) -> WireResult<()> {

@@ -39,7 +39,7 @@ impl WalkKeys {
 
 pub(super) fn too_many(path: &Path, what: &str) -> Error {
     Error::Unusable {
-        what: format!("a walk of {} has more {what} than 32 bits count", path.display()),
+        what: format!("a walk of {} has more {what} than can be counted", path.display()),
         remedy: "Record a smaller heap: this size is not supported".into(),
     }
 }

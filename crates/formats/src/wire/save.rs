@@ -406,7 +406,7 @@ impl ObjectKeys {
     fn of(heap: &HeapState) -> ObjectKeys {
         let has_addresses = heap.objects().last().is_none_or(|last| heap.address(last).is_some())
             && heap.objects().all(|o| heap.stable_id(o).is_none());
-        let unit = match heap.objects().all(|o| heap.address(o).unwrap_or(0) % 8 == 0) {
+        let unit = match heap.objects().all(|o| heap.address(o).unwrap_or(0).is_multiple_of(8)) {
             true => 8,
             false => 1,
         };

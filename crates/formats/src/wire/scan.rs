@@ -31,6 +31,8 @@ pub(super) struct Scan {
     pub(super) trouble: Trouble,
     /// Bytes that all of this takes, about.
     memory: u64,
+    /// How much it may.
+    budget: u64,
 }
 
 /// What a sample says of the origin of its object.
@@ -107,15 +109,15 @@ impl Scan {
             losses: Vec::new(),
             trouble: Trouble::default(),
             memory: 0,
+            budget: memory_budget(),
         };
-        let budget = memory_budget();
         let mut streams: BTreeMap<u16, StreamProgress> = BTreeMap::new();
         let last_of: BTreeMap<u16, u32> = files.iter().map(|(header, _)| (header.stream, header.part)).collect();
         for (number, (header, input)) in files.iter().enumerate() {
             scan.trouble.warnings.extend(input.warnings.iter().cloned());
             let stream = streams.entry(header.stream).or_default();
             let is_last = last_of.get(&header.stream) == Some(&header.part);
-            scan.read_part(number, header, input, stream, is_last, budget, progress)?;
+            scan.read_part(number, header, input, stream, is_last, progress)?;
         }
         for ((_, input), header) in files.iter().zip(files.iter().map(|(header, _)| *header)) {
             if last_of.get(&header.stream) == Some(&header.part)
@@ -136,7 +138,6 @@ impl Scan {
         input: &Input,
         stream: &mut StreamProgress,
         is_last: bool,
-        budget: u64,
         progress: &Progress,
     ) -> Result<()> {
         let path = &input.path;
@@ -157,8 +158,8 @@ impl Scan {
                         self.trouble.chunk(path, &error);
                     }
                     // A few bytes may say that there are millions of names.
-                    if self.memory > budget {
-                        return Err(too_large(path, budget));
+                    if self.memory > self.budget {
+                        return Err(too_large(path, self.budget));
                     }
                 }
                 Piece::Damage { offset, length } => self.trouble.damage(path, offset, length),

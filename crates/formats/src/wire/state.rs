@@ -10,7 +10,7 @@ use ahash::{AHashMap, AHashSet};
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{
-    BitSet, HeapColumns, HeapState, Inference, NO_LENGTH, ObjectIds, Referent, Referents, Strength,
+    BitSet, HeapColumns, HeapState, Inference, NO_LENGTH, ObjectIds, Referent, Referents, Strength, TypeKind,
 };
 use memory_city_wire::{
     ChunkKind, ObjectColumns, ObjectNaming, ReferentStrength, TraceRow, WalkInferredRow, WalkMirrorRow,
@@ -96,7 +96,8 @@ pub(super) fn heap_state(
             let o = keys.number(place).0 as usize;
             place += 1;
             type_of[o] = types.number(list.classes[at]);
-            length[o] = list.lengths.get(at).copied().flatten().unwrap_or(NO_LENGTH);
+            let is_array = types.types[type_of[o] as usize].kind != TypeKind::Instance;
+            length[o] = list.lengths.get(at).copied().flatten().unwrap_or(if is_array { 0 } else { NO_LENGTH });
             if let Some(size) = list.sizes.get(at).copied().flatten() {
                 odd_sizes.insert(o as u32, size);
             }
@@ -109,6 +110,13 @@ pub(super) fn heap_state(
                 number_of[o] = u32::try_from(list.key(at)).unwrap_or(u32::MAX);
             }
         }
+    }
+
+    // Sums of bytes are 64 bits everywhere.
+    let plain = type_of.iter().zip(&length).map(|(&of, &length)| types.sizes.size(of as usize, length));
+    let bytes: u128 = plain.chain(odd_sizes.values().copied()).map(u128::from).sum();
+    if bytes > u128::from(u64::MAX / 2) {
+        return Err(too_many(path, "bytes"));
     }
 
     let mut dangling = 0;

@@ -61,8 +61,8 @@ impl Types {
         Types {
             types,
             sizes: TypeSizes {
-                base: rows().map(|row| row.base).collect(),
-                element: rows().map(|row| row.element).collect(),
+                base: rows().map(|row| row.base.min(LARGEST_BASE)).collect(),
+                element: rows().map(|row| row.element.min(LARGEST_ELEMENT)).collect(),
                 alignment,
                 fields: if rows().any(|row| row.has_layout) { fields } else { Vec::new() },
                 reference,
@@ -121,6 +121,11 @@ fn with_all(first: AHashSet<u32>, next: impl Fn(u32) -> Option<u32>) -> AHashSet
     }
     all
 }
+
+/// No instance has more bytes: in files there may stand anything.
+const LARGEST_BASE: u32 = 1 << 31;
+/// Nor has an element of an array.
+const LARGEST_ELEMENT: u32 = 255;
 
 /// Ids beyond these are looked up otherwise.
 const MOST_DENSE: usize = 1 << 20;

@@ -122,6 +122,7 @@ mod tests {
             sequence: 0,
             class: 0,
             size: 16,
+            collections: 0,
             interval: 1,
             stack: 0,
             followed: false,

@@ -99,10 +99,11 @@ impl Trace {
         frames
     }
 
-    /// Samples whose objects are not known to be dead.
+    /// Samples whose objects have outlived a collection: of younger ones nobody knows whether they are garbage.
     fn alive(&self) -> impl Iterator<Item = &SampleRow> {
         let dead: HashSet<u64> = self.deaths.iter().map(|d| d.sample).collect();
-        self.samples.iter().filter(move |s| !dead.contains(&s.id))
+        let last = self.collections.last().map_or(0, |gc| gc.start);
+        self.samples.iter().filter(move |s| s.time < last && !dead.contains(&s.id))
     }
 
     fn end(&self) -> &str {
@@ -167,15 +168,11 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
 fn a_leak_shows_its_site_and_a_walk_finds_the_samples() {
     with_jdks("a_leak_shows_its_site", |jdk, class_path, temporary| {
         let folder = temporary.join("trace");
-        std::fs::create_dir(&folder).expect("made");
-        let _lock = RecorderLock::take(&folder).expect("the lock");
         let options = AgentOptions { folder: folder.clone(), walks: 1500, ..AgentOptions::default() };
-        let mut child = start(jdk, &options, class_path, &["Leaky", "6000"]);
-        // The first walk may be before much has leaked: the second is looked at.
-        wait_until("a walk", || WalkNote::waiting(&folder) == [1]);
-        for file in [WalkNote::dump(&folder, 1), WalkNote::file(&folder, 1)] {
-            std::fs::remove_file(file).expect("removed");
-        }
+        let mut child = start(jdk, &options, class_path, &["Leaky", "8000"]);
+        // Without somebody who takes them there are no walks: the first is when enough has leaked.
+        wait_until("leaking", || AgentStatus::read(&folder).is_some_and(|s| s.live > 150 && s.collections > 1));
+        let _lock = RecorderLock::take(&folder).expect("the lock");
         assert!(child.wait().expect("a status").success());
         let trace = Trace::read(&folder);
         assert_eq!((trace.end(), trace.damaged), ("the program ended", 0));
@@ -196,7 +193,7 @@ fn a_leak_shows_its_site_and_a_walk_finds_the_samples() {
         assert!(trace.collections.iter().any(|c| c.cause.is_some()));
         assert_eq!(trace.run["process.command"], "Leaky");
 
-        // Nobody took the second dump, so there is no third.
+        // Nobody took the first dump, so there is no second.
         let [walk] = WalkNote::waiting(&folder)[..] else { panic!("{:?}", WalkNote::waiting(&folder)) };
         let note = std::fs::read_to_string(WalkNote::file(&folder, walk)).expect("a note");
         let note = WalkNote::parse(&note).expect("a note of ours");
@@ -405,16 +402,16 @@ fn a_walk_of_a_program_at_rest_counts_what_the_vm_counts() {
                 let walked = counted.get(class).copied().unwrap_or(0);
                 (walked != row.0).then(|| format!("{class}: {} by the VM, {walked} by the walk", row.0))
             })
-            // What asks for the dump is in it: its path, the object that is asked.
+            // What asks for the dump is in it: its path, the object that is asked. Hidden classes are named in two ways.
             .filter(|line| {
-                !["java.lang.Class:", "java.lang.String:", "byte[]:", "com.sun.management."]
-                    .iter()
-                    .any(|c| line.starts_with(c))
+                let asking = ["java.lang.Class:", "java.lang.String:", "byte[]:", "com.sun.management."];
+                !asking.iter().any(|c| line.starts_with(c)) && !line.contains("$$Lambda")
             })
             .collect();
         jvm::say(&format!("  {} classes steady, {} differ: {differing:?}", steady.clone().count(), differing.len()));
         assert!(steady.count() > 200 && before["Resting$Entry"].0 == 30_000);
         assert_eq!(counted["Resting$Entry"], 30_000);
+        // The tool that takes the histograms leaves a little behind in the process.
         assert!(differing.len() <= 3, "{differing:#?}");
     });
 }

@@ -115,6 +115,9 @@ fn load_with_tables(
     load_without(input, limits, reading, &FxHashSet::default(), progress).map(|(heap, tables, _)| (heap, tables))
 }
 
+/// Handles and addresses of the objects that a recorder held.
+type HeldAddresses = Vec<(u64, u64)>;
+
 /// Without the JNI global references of these handles; beside the rest, handle and address of each of them that is there.
 fn load_without(
     input: &Input,
@@ -122,7 +125,7 @@ fn load_without(
     reading: Reading,
     handles: &FxHashSet<u64>,
     progress: &Progress,
-) -> Result<(HeapState, DumpTables, Vec<(u64, u64)>)> {
+) -> Result<(HeapState, DumpTables, HeldAddresses)> {
     let bytes = input.bytes();
     let header = DumpHeader::read(&input.path, bytes)?;
     let mut index = DumpIndex::read(&input.path, bytes, &header);

@@ -189,10 +189,11 @@ fn sets(heap: &HeapState) {
     assert_eq!(checked, [closures.amount(&found.retained)]);
 }
 
-/// Groups of 64 neighbouring objects.
+/// About three hundred thousand groups of neighbouring objects.
 fn fine(heap: &HeapState) {
     let (rules, progress) = (KeepRules::default(), Progress::new());
-    let of: Vec<u32> = heap.objects().map(|o| o.0 / 64).collect();
+    let size = (heap.object_count() as u32 / 300_000).max(2);
+    let of: Vec<u32> = heap.objects().map(|o| o.0 / size).collect();
     let count = of.last().map_or(0, |last| last + 1);
     let groups = Arc::new(ObjectGroups::new(of, (0..count).map(|g| vec![g].into()).collect(), count as usize));
     let all: Vec<u32> = (0..count).collect();
@@ -202,7 +203,7 @@ fn fine(heap: &HeapState) {
     let took = begun.elapsed();
     let some: Vec<u32> = all.iter().copied().step_by((count as usize / 50).max(1)).take(63).collect();
     let (plain, part, checked) = beside(|| walk(heap), || closures.retained(&some, &progress).expect("not cancelled"));
-    row(&format!("retained amounts of {} groups of 64 neighbouring objects", all.len()), took, "walk", Some(plain));
+    row(&format!("retained amounts of {} groups of {size} neighbouring objects", all.len()), took, "walk", Some(plain));
     row(&format!("the same of {} of them", some.len()), part, "walk", Some(plain));
     assert_eq!(checked, some.iter().map(|&group| found[group as usize]).collect::<Vec<_>>());
 }

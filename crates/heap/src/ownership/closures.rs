@@ -14,8 +14,8 @@
 //! connected components of the heap: one pass.
 //!
 //! Sets are numbers ([`InternedSets`]). Where there would be too many distinct ones, groups of one object are looked up in
-//! the dominator tree, and the others are done in parts, down to 63 of them, a bit each ([`MaskSets`]). Each part is exact,
-//! so the whole is.
+//! the dominator tree, those with little below them by themselves ([`Subtrees`]), and the others are done in parts, down to
+//! 63 of them, a bit each ([`MaskSets`]). Each part is exact, so the whole is.
 
 use super::masks::{Mask, MaskSets, NarrowSets};
 use super::order::ComponentOrder;
@@ -100,7 +100,8 @@ pub struct GroupAmounts {
 
 /// Finds deep and retained amounts of the groups of one heap state.
 ///
-/// Memory: 4 bytes an object once asked; 8 or 12 more while it is asked for retained amounts, twice that for deep ones.
+/// Memory while it is asked for retained amounts: up to 4 bytes an object, 8 for 32 to 63 groups; twice that, and 4 more from then
+/// on, for deep ones. Where there are too many sets also what [`Dominators`] and [`Subtrees`] take, one after the other.
 pub struct GroupClosures<'h> {
     pub(super) graph: KeepGraph<'h>,
     pub(super) groups: Arc<ObjectGroups>,
@@ -159,7 +160,7 @@ impl<'h> GroupClosures<'h> {
         &self.groups
     }
 
-    /// Retained amounts of some groups, each named once, in their order. Up to 30 groups cost about two walks over what
+    /// Retained amounts of some groups, each named once, in their order. Up to 63 groups cost less than two walks over what
     /// roots reach; any number of groups of an ordinary grouping some more.
     ///
     /// # Errors

@@ -112,7 +112,8 @@ fn what_soft_and_weaker_references_alone_keep_is_told_apart() {
         // A group is freed with what it alone leads to, whether or not anything keeps it.
         assert_eq!(group.iter().count(), 200);
         let soft = of_type(&heap, "java.lang.ref.SoftReference");
-        let owned: u64 = soft.iter().map(|&o| dominators.retained(o).objects - u64::from(dominators.is_reached(o))).sum();
+        let owned: u64 =
+            soft.iter().map(|&o| dominators.retained(o).objects - u64::from(dominators.is_reached(o))).sum();
         assert_eq!(owned >= 200, kept, "{owned}");
     }
 }

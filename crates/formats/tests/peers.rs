@@ -128,11 +128,11 @@ fn visualvm_lets_only_the_first_instance_keep_a_class_and_garbage_share() {
 }
 
 #[test]
-fn memory_analyzer_hangs_variables_below_their_thread() {
-    let found = retained(Peer::MemoryAnalyzer, &[LOADER, HOLDER, REFERENCE, THREAD]);
+fn hprof_analyzer_hangs_variables_below_their_thread_and_lets_weak_references_keep() {
+    let found = retained(Peer::HprofAnalyzer, &[LOADER, HOLDER, REFERENCE, THREAD]);
     let rules: Vec<&str> = found.iter().map(|(rule, _)| *rule).collect();
-    assert_eq!(rules, ["hprof-analyzer", "soft", "locals", "hidden fields", "permanent classes", "sizes"]);
-    assert_eq!(found[0].1, [1, 2, 1, 2]);
+    assert_eq!(rules, ["hprof-analyzer", "weak", "locals", "hidden fields", "permanent classes", "sizes"]);
+    assert_eq!(found[0].1, [1, 2, 3, 2]);
     assert_eq!(found[1].1, [1, 2, 1, 2]);
     assert!(found[2..].iter().all(|(_, counts)| *counts == [1, 2, 1, 1]), "{found:?}");
 }
@@ -141,7 +141,7 @@ fn memory_analyzer_hangs_variables_below_their_thread() {
 fn the_last_step_is_what_everybody_else_sees() {
     let input = Input::from_bytes(Path::new("peers.hprof"), dump());
     let ours = hprof::load(&input, &Progress::new()).expect("a heap");
-    for peer in [Peer::VisualVm, Peer::MemoryAnalyzer] {
+    for peer in [Peer::VisualVm, Peer::HprofAnalyzer] {
         let last = *peer.steps().last().expect("a step");
         assert_eq!((last.keep, last.peer_sizes), (KeepRules::default(), false));
         let heap = load(&last);

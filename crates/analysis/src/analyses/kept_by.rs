@@ -54,11 +54,14 @@ impl Analysis for KeptByReferences {
             let Amount { objects, bytes } = amounts[by as usize];
             let objects = format!("{} objects, {} ({:.1} %)", count_text(objects), bytes_text(bytes), percent(bytes));
             match by {
-                KeptBy::Soft => format!("Kept by soft references alone: {objects}. The VM lets go of it when memory is short."),
+                KeptBy::Soft => {
+                    format!("Kept by soft references alone: {objects}. The VM lets go of it when memory is short.")
+                }
                 _ => format!("Kept by weak, phantom or finalizer references alone: {objects}."),
             }
         };
-        let answers = [KeptBy::Soft, KeptBy::Weak].into_iter().filter(|&by| amounts[by as usize].objects > 0).map(answer);
+        let answers =
+            [KeptBy::Soft, KeptBy::Weak].into_iter().filter(|&by| amounts[by as usize].objects > 0).map(answer);
         let row = |by: KeptBy| Row {
             cells: vec![
                 Cell::Text(by.title().into()),
@@ -74,12 +77,7 @@ impl Analysis for KeptByReferences {
             Column::new("bytes", "Bytes", CellKind::Number(Unit::Bytes), "What they take"),
             Column::new("share", "Share", CellKind::Percent, "Part of all bytes of the input"),
         ];
-        let header = TableHeader {
-            id: "strengths".into(),
-            title: "Kept by".into(),
-            columns,
-            ..TableHeader::default()
-        };
+        let header = TableHeader { id: "strengths".into(), title: "Kept by".into(), columns, ..TableHeader::default() };
         let table = ResultTable { header, rows: KeptBy::ALL.map(row).into(), ..ResultTable::default() };
         let types = types(&heap, &strengths, arguments.count("top"), progress)?;
         Ok(Findings { answers: answers.collect(), tables: vec![table, types], ..Findings::default() })

@@ -295,7 +295,10 @@ impl Looked {
         }
         if looked.is_empty() || looked.len() == 1 && times.len() > 1 {
             return Err(Error::Unusable {
-                what: format!("Who owns what cannot be found: that needs {}, which the input does not hold", lacks.names()),
+                what: format!(
+                    "Who owns what cannot be found: that needs {}, which the input does not hold",
+                    lacks.names()
+                ),
                 remedy: "Take a heap dump, or record a trace with references and GC roots".into(),
             });
         }

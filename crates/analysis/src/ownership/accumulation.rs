@@ -105,7 +105,14 @@ fn find(history: &OwnerHistory, rules: AccumulationRules, once: bool) -> Vec<Acc
                 Elements::Own | Elements::Larger => ends(&at.held, |h| h.own.objects),
             };
             let share = at.growth() as f64 / net.max(gained as f64);
-            Accumulation { place, elements, count, bytes: ends(&at.held, |h| h.total.bytes), share, course: finder.course(place) }
+            Accumulation {
+                place,
+                elements,
+                count,
+                bytes: ends(&at.held, |h| h.total.bytes),
+                share,
+                course: finder.course(place),
+            }
         })
         .collect();
     points.sort_by_key(|p| std::cmp::Reverse(p.bytes.1 as i64 - p.bytes.0 as i64));

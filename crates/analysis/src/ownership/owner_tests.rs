@@ -119,8 +119,7 @@ impl InventedHeap {
     }
 }
 
-const RULES: KeepRules =
-    KeepRules { soft: true, weak: false, permanent_classes: false, instances_keep_classes: true };
+const RULES: KeepRules = KeepRules { soft: true, weak: false, permanent_classes: false, instances_keep_classes: true };
 
 fn owners(heap: &HeapState) -> (Dominators, OwnerTree) {
     let progress = Progress::new();

@@ -10,7 +10,12 @@ use memory_city_heap::{HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKin
 fn wide(kinds: u32, parts: u32) -> HeapState {
     let mut heap = HeapBuilder::new();
     let mut of = |name: String, kind| -> TypeId {
-        heap.add_type(HeapType { name, kind, superclass: None, loader: "jdk.internal.loader.ClassLoaders$AppClassLoader".into() })
+        heap.add_type(HeapType {
+            name,
+            kind,
+            superclass: None,
+            loader: "jdk.internal.loader.ClassLoaders$AppClassLoader".into(),
+        })
     };
     let class = of("java.lang.Class".into(), TypeKind::Instance);
     let list = of("java.util.ArrayList".into(), TypeKind::Instance);
@@ -20,7 +25,11 @@ fn wide(kinds: u32, parts: u32) -> HeapState {
     let list = heap.add_object(list, 24, None);
     let array = heap.add_object(array, 16 + 4 * kinds.len() as u64, None);
     let shared = heap.add_object(shared, 16, None);
-    heap.add_root(Root { object: list, kind: RootKind::LocalVariable, detail: "thread \"main\", a.B.c() line 1".into() });
+    heap.add_root(Root {
+        object: list,
+        kind: RootKind::LocalVariable,
+        detail: "thread \"main\", a.B.c() line 1".into(),
+    });
     heap.add_reference(list, array);
     for (k, &kind) in kinds.iter().enumerate() {
         let mirror = heap.add_object(class, 100, None);

@@ -15,6 +15,9 @@ RUN_PACKAGES := build-essential pkg-config curl ca-certificates libvulkan1 mesa-
 # The oldest JDK that will do, of those the distribution has: Ubuntu 22.04's default is too old.
 TEST_PACKAGES := xvfb xdotool imagemagick x11-utils \
 	'openjdk-17-jdk-headless|openjdk-21-jdk-headless|default-jdk-headless' libh2-java python3 python3-venv
+# A browser for the page that `page` writes. Ubuntu has none that runs without its package daemon: there that test is skipped
+# unless a Chromium is installed.
+BROWSER := $(shell grep -qs '^ID=debian' /etc/os-release && echo chromium)
 
 # Setting up comes before building, also under `make -j`.
 .NOTPARALLEL:
@@ -53,6 +56,9 @@ test: export MEMORY_CITY_REQUIRE_JVM := 1
 # Indexes of traces that tests open are not kept among those of the user.
 test: export MEMORY_CITY_CACHE := $(CURDIR)/target/test-cache
 test: export MEMORY_CITY_REQUIRE_PYTHON := 1
+ifneq ($(BROWSER),)
+test: export MEMORY_CITY_REQUIRE_BROWSER := 1
+endif
 # Fast checks first: the engine without the viewer, then the viewer on a software GPU, then a real window.
 test: setup setup-test lint-engine engine-test lint viewer-test window-test adding-test
 
@@ -94,7 +100,7 @@ setup:
 
 # Python's WebSocket client and JSON Schema validator go into an environment of its own: nothing of the system is changed.
 setup-test:
-	@scripts/install.sh $(TEST_PACKAGES)
+	@scripts/install.sh $(TEST_PACKAGES) $(BROWSER)
 	@test -x target/python/bin/python || python3 -m venv target/python
 	@target/python/bin/python -c 'import websockets, jsonschema' 2>/dev/null || \
 		target/python/bin/pip install --quiet 'websockets>=13' 'jsonschema>=4'

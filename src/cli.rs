@@ -7,14 +7,19 @@ mod grouping;
 mod interrupt;
 mod live;
 mod output;
+mod page;
 #[cfg(feature = "viewer")]
 mod picture;
+#[cfg(target_os = "linux")]
+mod recorder;
 mod report;
 mod scripts;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use memory_city_analysis::group::GroupOptions;
+use memory_city_analysis::table::parse_bytes;
 use memory_city_analysis::timeline::AUTO;
+use memory_city_formats::set_memory_budget;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::io::IsTerminal;
@@ -73,10 +78,24 @@ enum Command {
     Check(check::CheckArgs),
     /// Write the trees over time, and what refers to what, as JSON: for other tools, or to open without the dumps
     Convert(convert::ConvertArgs),
+    /// Write the city as one HTML file that any browser shows: to send to others
+    Page(page::PageArgs),
     /// Take memory trees from running programs over a WebSocket, without a window
     Serve(live::ServeArgs),
     /// Send what can be opened to a city that listens (`serve`, or `open --listen`)
     Push(live::PushArgs),
+    /// Start a Java program and record where it allocates what stays: command behind --
+    #[cfg(target_os = "linux")]
+    Record(recorder::record::RecordArgs),
+    /// Record a Java program that runs, and leave it as it was
+    #[cfg(target_os = "linux")]
+    Attach(recorder::attach::AttachArgs),
+    /// Watch a Java program that runs by class histograms, without loading anything into it
+    #[cfg(target_os = "linux")]
+    Watch(recorder::watch::WatchArgs),
+    /// List the Java programs that run
+    #[cfg(target_os = "linux")]
+    Jvms(recorder::jvms::JvmsArgs),
 }
 
 #[derive(Args)]
@@ -96,11 +115,25 @@ struct GroupingArgs {
     /// Traces: show the heap at the start of every GC as well as at its end
     #[arg(long)]
     gc_starts: bool,
+    /// How much memory dumps may take while they are read: several are read at once within it, one after the other beyond
+    /// it; 500MB, 4GB, ... [default: three quarters of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    memory: Option<u64>,
+}
+
+fn memory(text: &str) -> std::result::Result<u64, String> {
+    match parse_bytes(text) {
+        Some(bytes @ 1..) => Ok(bytes),
+        _ => Err("that is no amount of memory: write 500MB or 4GB".to_owned()),
+    }
 }
 
 impl GroupingArgs {
-    /// What is grouped. The classifiers and packages were taken before the command line was read.
+    /// What is grouped. The classifiers and packages were taken before the command line was read; the budget is taken now.
     fn options(&self) -> GroupOptions {
+        if let Some(bytes) = self.memory {
+            set_memory_budget(bytes);
+        }
         GroupOptions { include_unreachable: self.unreachable, gc_starts: self.gc_starts }
     }
 }
@@ -142,8 +175,17 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Analyse(args)) => analyse::analyse(args),
         Some(Command::Check(args)) => check::run(args),
         Some(Command::Convert(args)) => convert::convert(args),
+        Some(Command::Page(args)) => page::page(args),
         Some(Command::Serve(args)) => live::serve(&args),
         Some(Command::Push(args)) => live::push(args),
+        #[cfg(target_os = "linux")]
+        Some(Command::Record(args)) => recorder::record::record(args),
+        #[cfg(target_os = "linux")]
+        Some(Command::Attach(args)) => recorder::attach::attach(args),
+        #[cfg(target_os = "linux")]
+        Some(Command::Watch(args)) => recorder::watch::watch(&args),
+        #[cfg(target_os = "linux")]
+        Some(Command::Jvms(args)) => recorder::jvms::jvms(&args),
         #[cfg(feature = "viewer")]
         Some(Command::Render(args)) => picture::render(args),
         #[cfg(feature = "viewer")]

@@ -78,6 +78,19 @@ pub fn cancels<T>(progress: &Progress, work: impl FnOnce() -> Result<T>) -> Resu
     result
 }
 
+#[cfg(target_os = "linux")]
+/// As [`cancels`], for work that ends in order by itself when it is asked to: also when it was asked before.
+pub fn cancels_as_asked<T>(progress: &Progress, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let _running = Running::of(progress);
+    work()
+}
+
+#[cfg(target_os = "linux")]
+/// The exit code that Ctrl+C or SIGTERM has asked for.
+pub fn asked() -> Option<u8> {
+    state().asked
+}
+
 /// Waits so long, as work that Ctrl+C cancels.
 ///
 /// # Errors

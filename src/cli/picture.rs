@@ -112,6 +112,7 @@ pub enum Area {
 
 impl LookArgs {
     pub fn settings(&self) -> Settings {
+        let grouped = self.grouped.options();
         let default = Settings::default();
         let mut settings = Settings {
             area_mode: match self.area {
@@ -128,8 +129,8 @@ impl LookArgs {
             labels: !self.no_labels,
             shadows: !self.no_shadows,
             grouping: self.grouped.grouping.clone(),
-            include_unreachable: self.grouped.unreachable,
-            gc_starts: self.grouped.gc_starts,
+            include_unreachable: grouped.include_unreachable,
+            gc_starts: grouped.gc_starts,
             ..default
         };
         settings.set_metric_by_name(&self.metric);

@@ -5,6 +5,7 @@
 //! | [`group`] | a heap state and a list of classifiers | a memory tree: groups of objects, nested |
 //! | [`ownership`] | a heap state | who owns what, by names; where heaps grow; paths to roots |
 //! | [`timeline`] | memory trees over time | one tree with a value per node and time; reference maps; JSON |
+//! | [`inspection`] | a heap state | its objects one by one: lists, pages, what a set reaches and retains, trees to unfold |
 //! | [`analyses`] | a source | what grows most, what keeps it alive, what was collected: tables |
 //! | [`table`] | a timeline | its nodes as rows: sorted, filtered, opened and closed |
 //! | [`tabular`] | rows of typed cells | text, JSON, CSV |
@@ -31,6 +32,7 @@
 
 pub mod analyses;
 pub mod group;
+pub mod inspection;
 pub mod ownership;
 pub mod table;
 pub mod tabular;

@@ -137,8 +137,8 @@ fn the_chain_of_owners_ends_here() {
     let timeline = source.timeline();
     let person = timeline.find(PERSON).expect("persons");
     let progress = Progress::new();
-    let owners = Owners::new(history, timeline.times() - 1, &progress).expect("owners");
-    let chain = owners.chains(0, &[person], false, 20, &progress).expect("a chain").remove(0);
+    let owners = Owners::new(history, 0, timeline.times() - 1, &progress).expect("owners");
+    let chain = owners.chains(history, &[person], false, 20, &progress).expect("a chain").remove(0);
     assert_eq!(chain.end, "here: held by Static field: register.store.PersonRegistry.PERSONS");
     assert_eq!(chain.about.objects, PERSONS);
     let steps: Vec<(&str, u64, u64)> =
@@ -160,11 +160,11 @@ fn of_a_trace_the_chain_is_about_what_came() {
     let timeline = source.timeline();
     let last = timeline.times() - 1;
     let person = timeline.nodes().find(|&n| timeline.name(n).ends_with("Person")).expect("persons");
-    let owners = Owners::new(history, last, &progress).expect("owners");
     let all = timeline.amount(last, person).objects;
     let mut before = u64::MAX;
     for from in 0..last {
-        let chain = owners.chains(from, &[person], false, 20, &progress).expect("a chain").remove(0);
+        let owners = Owners::new(history, from, last, &progress).expect("owners");
+        let chain = owners.chains(history, &[person], false, 20, &progress).expect("a chain").remove(0);
         // Persons are never freed: what came is the difference.
         let came = all - timeline.amount(from, person).objects;
         if came > 0 {

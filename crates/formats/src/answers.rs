@@ -48,17 +48,24 @@ impl DumpStamp {
     }
 }
 
-/// A question about a dump.
+impl DumpStamp {
+    /// Whether the content is the same, whenever it was written.
+    pub fn is_same_content(&self, other: &DumpStamp) -> bool {
+        (self.bytes, self.samples) == (other.bytes, other.samples)
+    }
+}
+
+/// A question about a dump, or about several in their order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerKey {
-    /// The dump.
-    pub dump: DumpStamp,
+    /// The dumps.
+    pub dumps: Vec<DumpStamp>,
     /// What was asked, with everything that the answer depends on beside the dump: settings, and the version of the code.
     pub question: String,
 }
 
 /// Changes with how answers are written.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct KeptAnswer<K, T> {
@@ -70,8 +77,10 @@ struct KeptAnswer<K, T> {
 impl AnswerKey {
     fn file_name(&self) -> String {
         let mut hasher = FxHasher::default();
-        hasher.write_u64(self.dump.bytes);
-        self.dump.samples.iter().for_each(|&sample| hasher.write_u64(sample));
+        for dump in &self.dumps {
+            hasher.write_u64(dump.bytes);
+            dump.samples.iter().for_each(|&sample| hasher.write_u64(sample));
+        }
         hasher.write(self.question.as_bytes());
         format!("dump-{:016x}.index", hasher.finish())
     }
@@ -108,6 +117,26 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     #[test]
+    fn answers_about_several_dumps_depend_on_all_and_on_their_order() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let cache = folder.path().join("cache");
+        let [one, other] = [1u8, 2].map(|byte| {
+            let path = folder.path().join(format!("{byte}.hprof"));
+            std::fs::write(&path, vec![byte; 10_000]).expect("written");
+            DumpStamp::of(&path).expect("a stamp")
+        });
+        let key = |dumps: &[&DumpStamp]| AnswerKey {
+            dumps: dumps.iter().copied().cloned().collect(),
+            question: "growth".into(),
+        };
+        key(&[&one, &other]).keep_in(&cache, &7u32);
+        assert_eq!(key(&[&one, &other]).kept_in::<u32>(&cache), Some(7));
+        for others in [&[&other, &one][..], &[&one], &[&one, &other, &other]] {
+            assert_eq!(key(others).kept_in::<u32>(&cache), None);
+        }
+    }
+
+    #[test]
     fn answers_are_found_for_the_same_bytes_and_question_and_not_once_damaged() {
         let folder = tempfile::tempdir().expect("a folder");
         let cache = folder.path().join("cache");
@@ -121,7 +150,7 @@ mod tests {
             path
         };
         let key = |path: &Path, question: &str| AnswerKey {
-            dump: DumpStamp::of(path).expect("a stamp"),
+            dumps: vec![DumpStamp::of(path).expect("a stamp")],
             question: question.into(),
         };
         let dump = write("a.hprof", 0);
@@ -146,5 +175,12 @@ mod tests {
             std::fs::write(&file, &bytes[..at]).expect("written");
             assert_eq!(kept(&same, "trees"), None, "cut at {at}");
         }
+        // The answer to another question, whole, in its place.
+        key(&same, "forests").keep_in(&cache, &vec![4u32, 5]);
+        std::fs::copy(cache.join(key(&same, "forests").file_name()), &file).expect("copied");
+        assert_eq!(kept(&same, "forests"), Some(vec![4, 5]));
+        assert_eq!(kept(&same, "trees"), None, "swapped");
+        key(&same, "trees").keep_in(&cache, &vec![1u32, 2, 3]);
+        assert_eq!(kept(&same, "trees"), Some(vec![1, 2, 3]), "written again");
     }
 }

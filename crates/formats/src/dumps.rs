@@ -1,16 +1,18 @@
 //! Formats whose files are heap dumps: each file is one state, and files together are a series in time order.
 
+use super::answers::DumpStamp;
+use super::budget::{MemoryNeed, megabytes, memory_budget};
 use super::kept::KeptStates;
 use super::registry::{FoundFiles, skip};
 use super::series::{DumpFacts, HeapSeries, SnapshotInfo};
 use super::values::{HeapValues, RecordTables};
 use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result, Warning};
-use memory_city_heap::input::Input;
+use memory_city_heap::input::{Input, UnpackedSize};
 use memory_city_heap::progress::Progress;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// Reads dumps of one format.
 pub(crate) trait DumpFormat: Send + Sync + 'static {
@@ -36,6 +38,14 @@ pub(crate) trait DumpFormat: Send + Sync + 'static {
         progress: &Progress,
     ) -> Result<(HeapState, Option<Arc<dyn RecordTables>>)> {
         Ok((self.load(input, progress)?, None))
+    }
+
+    /// How many bytes of memory reading a dump of so many bytes (unpacked) takes at most, beside those bytes.
+    fn memory(&self, bytes: u64, need: MemoryNeed) -> u64 {
+        match need {
+            MemoryNeed::Graph => bytes.saturating_mul(2),
+            MemoryNeed::Owners => bytes.saturating_mul(4),
+        }
     }
 
     /// The latter alone, of a dump whose heap state is there already. May cost a pass over the dump.
@@ -73,7 +83,9 @@ pub(crate) fn open<F: DumpFormat>(format: F, found: FoundFiles<'_>) -> Result<Bo
     }
     points.sort_by(|a, b| (a.millis, &a.label, &a.path).cmp(&(b.millis, &b.label, &b.path)));
     points.dedup_by(|a, b| a.path == b.path);
-    Ok(Box::new(DumpSeries { format, points, warnings: Mutex::new(warnings), kept: Mutex::default() }))
+    let stamps = points.iter().map(|_| OnceLock::new()).collect();
+    let sizes = points.iter().map(|_| OnceLock::new()).collect();
+    Ok(Box::new(DumpSeries { format, points, skipped: warnings, stamps, sizes, kept: Mutex::default() }))
 }
 
 /// A warning names its file already.
@@ -87,17 +99,22 @@ fn without_path(error: &Error) -> String {
 struct DumpSeries<F> {
     format: F,
     points: Vec<SnapshotInfo>,
-    warnings: Mutex<Vec<Warning>>,
+    /// What was left out of folders.
+    skipped: Vec<Warning>,
+    /// Of the dumps as they were when they were first looked at.
+    stamps: Vec<OnceLock<Option<DumpStamp>>>,
+    /// How large they are unpacked, where that can be told.
+    sizes: Vec<OnceLock<Option<UnpackedSize>>>,
     kept: Mutex<KeptDumps>,
 }
 
 #[derive(Default)]
 struct KeptDumps {
     states: KeptStates,
-    /// Class names of the first loaded dump: others should know most of them.
-    program: Option<(usize, HashSet<String>)>,
     /// What is known of the dumps that were loaded, by index.
-    facts: HashMap<usize, DumpFacts>,
+    facts: BTreeMap<usize, DumpFacts>,
+    /// The warnings that follow from these, until more is known.
+    warnings: Option<Vec<Warning>>,
     /// What finds values in the dumps that were loaded, by index: a few MB for twenty thousand classes.
     tables: HashMap<usize, Arc<dyn RecordTables>>,
 }
@@ -108,42 +125,72 @@ impl<F: DumpFormat> HeapSeries for DumpSeries<F> {
     }
 
     fn load(&self, index: usize, progress: &Progress) -> Result<Arc<HeapState>> {
-        if let Some(state) = self.kept.lock().unwrap_or_else(|e| e.into_inner()).states.get(index) {
+        if let Some(state) = self.kept().states.get(index) {
             return Ok(state);
         }
         let point = &self.points[index];
+        self.check_unchanged(index)?;
+        // What is said before it is taken: the size of the file tells about how much it will be.
+        let memory = self.estimate(index, MemoryNeed::Graph).unwrap_or(0);
+        let budget = memory_budget();
+        if memory > budget {
+            tracing::warn!(
+                "{} takes about {} of memory, more than the {} there is for it",
+                point.path.display(),
+                megabytes(memory),
+                megabytes(budget)
+            );
+        }
+        self.kept().states.make_room(memory, budget);
+        let stage = format!(
+            "Reading {} ({} of {}), in about {} of memory",
+            point.label,
+            index + 1,
+            self.points.len(),
+            megabytes(memory)
+        );
         let input = Input::open(&point.path, progress)?;
-        progress.begin(format!("Reading {} ({} of {})", point.label, index + 1, self.points.len()), 0);
+        progress.begin(stage, 0);
         let (state, tables) = self.format.load_with_tables(&input, progress)?;
         let state = Arc::new(state);
-        let mut kept = self.kept.lock().unwrap_or_else(|e| e.into_inner());
-        self.note(&mut kept, index, facts_of(&state));
+        let mut kept = self.kept();
+        kept.note(index, facts_of(&state));
         kept.tables.extend(tables.map(|tables| (index, tables)));
-        kept.states.keep(index, Arc::clone(&state));
+        kept.states.keep(index, Arc::clone(&state), budget);
         Ok(state)
     }
 
     fn facts(&self, index: usize) -> Option<DumpFacts> {
-        self.kept.lock().unwrap_or_else(|e| e.into_inner()).facts.get(&index).cloned()
+        self.kept().facts.get(&index).cloned()
+    }
+
+    fn stamp(&self, index: usize) -> Option<DumpStamp> {
+        self.stamps[index].get_or_init(|| DumpStamp::of(&self.points[index].path)).clone()
+    }
+
+    fn estimate(&self, index: usize, need: MemoryNeed) -> Option<u64> {
+        let size = self.sizes[index].get_or_init(|| Input::unpacked_size(&self.points[index].path).ok());
+        let size = (*size)?;
+        let held = if size.packed { size.bytes } else { 0 };
+        Some(held.saturating_add(self.format.memory(size.bytes, need)))
     }
 
     fn recall(&self, index: usize, facts: DumpFacts) {
         let path = &self.points[index].path;
         // The dump may have been somewhere else.
         let warnings = facts.warnings.into_iter().map(|warning| Warning { path: path.clone(), ..warning }).collect();
-        let mut kept = self.kept.lock().unwrap_or_else(|e| e.into_inner());
-        self.note(&mut kept, index, DumpFacts { warnings, ..facts });
+        self.kept().note(index, DumpFacts { warnings, ..facts });
     }
 
     fn values(&self, index: usize, progress: &Progress) -> Result<Option<HeapValues>> {
         let state = self.load(index, progress)?;
         let input = Input::open(&self.points[index].path, progress)?;
-        let known = self.kept.lock().unwrap_or_else(|e| e.into_inner()).tables.get(&index).cloned();
+        let known = self.kept().tables.get(&index).cloned();
         let tables = match known {
             Some(tables) => tables,
             None => {
                 let Some(tables) = self.format.tables(&input, progress)? else { return Ok(None) };
-                let mut kept = self.kept.lock().unwrap_or_else(|e| e.into_inner());
+                let mut kept = self.kept();
                 Arc::clone(kept.tables.entry(index).or_insert(tables))
             }
         };
@@ -151,39 +198,79 @@ impl<F: DumpFormat> HeapSeries for DumpSeries<F> {
     }
 
     fn warnings(&self) -> Vec<Warning> {
-        self.warnings.lock().unwrap_or_else(|e| e.into_inner()).clone()
+        let mut kept = self.kept();
+        let known = kept.warnings.take().unwrap_or_else(|| self.warnings_of(&kept.facts));
+        kept.warnings.insert(known).clone()
+    }
+}
+
+impl KeptDumps {
+    fn note(&mut self, index: usize, facts: DumpFacts) {
+        self.facts.insert(index, facts);
+        self.warnings = None;
     }
 }
 
 impl<F> DumpSeries<F> {
-    /// Collects the warnings of a state, and says when it seems to be of another program.
-    fn note(&self, kept: &mut KeptDumps, index: usize, facts: DumpFacts) {
-        let mut warnings = self.warnings.lock().unwrap_or_else(|e| e.into_inner());
+    fn kept(&self) -> MutexGuard<'_, KeptDumps> {
+        self.kept.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// The warnings of all states that were loaded, and which seem to be of another program. In the order of the series: they do
+    /// not depend on which was loaded first.
+    fn warnings_of(&self, known: &BTreeMap<usize, DumpFacts>) -> Vec<Warning> {
+        let mut warnings = self.skipped.clone();
         let mut add = |w: Warning| {
             if !warnings.contains(&w) {
                 warnings.push(w);
             }
         };
-        facts.warnings.iter().cloned().for_each(&mut add);
-        let names: HashSet<String> = facts.classes.iter().cloned().collect();
-        kept.facts.insert(index, facts);
-        let Some((first, known)) = &kept.program else {
-            if names.len() >= 5 {
-                kept.program = Some((index, names));
+        /// Class names of the first dump that has some: others should know most of them.
+        type Program<'a> = (usize, HashSet<&'a str>);
+        let mut program: Option<Program<'_>> = None;
+        for (&index, facts) in known {
+            facts.warnings.iter().cloned().for_each(&mut add);
+            let names: HashSet<&str> = facts.classes.iter().map(String::as_str).collect();
+            if names.len() < 5 {
+                continue;
             }
-            return;
-        };
-        let shared = names.intersection(known).count();
-        if *first != index && names.len() >= 5 && shared * 4 < names.len().min(known.len()) {
-            add(Warning {
-                path: self.points[index].path.clone(),
-                offset: None,
-                message: format!(
-                    "seems to be a dump of another program than {}: they share {shared} of {} classes. Growth between them means little",
-                    self.points[*first].label,
-                    names.len()
-                ),
-            });
+            let Some((first, classes)) = &program else {
+                program = Some((index, names));
+                continue;
+            };
+            let shared = names.intersection(classes).count();
+            if shared * 4 < names.len().min(classes.len()) {
+                add(Warning {
+                    path: self.points[index].path.clone(),
+                    offset: None,
+                    message: format!(
+                        "seems to be a dump of another program than {}: they share {shared} of {} classes. Growth between them means little",
+                        self.points[*first].label,
+                        names.len()
+                    ),
+                });
+            }
+        }
+        warnings
+    }
+}
+
+impl<F: DumpFormat> DumpSeries<F> {
+    /// A state that was let go is read again: from the same content, or not at all. Objects have the same numbers then, and what
+    /// was found of them still holds.
+    fn check_unchanged(&self, index: usize) -> Result<()> {
+        let path = &self.points[index].path;
+        let before = self.stamps[index].get();
+        let now = DumpStamp::of(path);
+        match (before.and_then(Option::as_ref), &now) {
+            (Some(before), Some(now)) if !before.is_same_content(now) => Err(Error::Unusable {
+                what: format!("{} has changed since it was opened", path.display()),
+                remedy: "Open it again".into(),
+            }),
+            _ => {
+                self.stamps[index].get_or_init(|| now);
+                Ok(())
+            }
         }
     }
 }

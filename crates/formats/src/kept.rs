@@ -4,8 +4,8 @@ use memory_city_heap::HeapState;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// States are kept up to this many bytes in all, and at least two.
-const BUDGET: usize = 2 << 30;
+/// States are kept up to this many bytes in all, or half of what memory there is for dumps where that is less.
+const MOST: u64 = 2 << 30;
 
 /// Recently used states by index, oldest first.
 #[derive(Default)]
@@ -20,11 +20,25 @@ impl KeptStates {
         Some(entry.1)
     }
 
-    /// Keeps a state, and lets go of the oldest where there are too many.
-    pub(crate) fn keep(&mut self, index: usize, state: Arc<HeapState>) {
-        self.0.push_back((index, state));
-        while self.0.len() > 2 && self.0.iter().map(|(_, s)| s.memory()).sum::<usize>() > BUDGET {
+    /// Lets go of the oldest, as many as it takes for `bytes` more to fit into the budget.
+    pub(crate) fn make_room(&mut self, bytes: u64, budget: u64) {
+        while !self.0.is_empty() && self.memory().saturating_add(bytes) > budget {
             self.0.pop_front();
         }
+    }
+
+    /// Keeps a state, and lets go of the oldest where there are too many: of more than two, since two are compared, all beyond
+    /// the limit; of these what the budget does not hold.
+    pub(crate) fn keep(&mut self, index: usize, state: Arc<HeapState>, budget: u64) {
+        self.0.retain(|(i, _)| *i != index);
+        self.0.push_back((index, state));
+        while self.0.len() > 1 && self.memory() > if self.0.len() > 2 { MOST.min(budget / 2) } else { budget } {
+            self.0.pop_front();
+        }
+    }
+
+    /// Bytes that they take.
+    fn memory(&self) -> u64 {
+        self.0.iter().map(|(_, state)| state.memory() as u64).sum()
     }
 }

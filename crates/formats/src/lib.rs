@@ -51,7 +51,9 @@ formats! {
     pub anttracks,
 }
 
+mod ahead;
 mod answers;
+mod budget;
 mod dumps;
 pub mod event;
 mod index;
@@ -63,8 +65,11 @@ pub mod replay;
 mod series;
 pub mod spaces;
 pub mod values;
+pub mod walks;
 
+pub use ahead::each_state;
 pub use answers::{AnswerKey, DumpStamp};
+pub use budget::{MemoryNeed, memory_budget, set_memory_budget};
 pub use event::GcKind;
 pub use recording::{ChangeLog, Recording};
 pub use series::{DumpFacts, GcPoint, HeapSeries, SnapshotInfo, holds_heaps, open, open_gradually};

@@ -8,6 +8,7 @@ mod warnings;
 
 pub use life::{Lifetime, ObjectPlace};
 
+use super::budget::memory_budget;
 use super::event::{Decoder, Program, Step};
 use super::index::{Body, Checkpoint, Stamp, TraceIndex, cache_folder};
 use super::kept::KeptStates;
@@ -378,7 +379,7 @@ impl<S: TraceSource> HeapSeries for RecordedSeries<S> {
         // By the names that trees over time go by, also of threads that were not named yet.
         let state = Arc::new(player.replay.state_with(&self.recording.threads));
         *lock(&self.shared.player) = Some(player);
-        lock(&self.shared.states).keep(index, Arc::clone(&state));
+        lock(&self.shared.states).keep(index, Arc::clone(&state), memory_budget());
         Ok(state)
     }
 

@@ -1,5 +1,7 @@
 //! A series of snapshots in time order, and how files become one.
 
+use super::answers::DumpStamp;
+use super::budget::MemoryNeed;
 use super::event::GcKind;
 use super::recording::Recording;
 use super::registry;
@@ -80,6 +82,18 @@ pub trait HeapSeries: Send + Sync {
 
     /// Takes note of what was known of a dump, as if it had been loaded.
     fn recall(&self, _index: usize, _facts: DumpFacts) {}
+
+    /// By what a dump is known again, for who keeps answers about it: of the content that is read here, whatever becomes of
+    /// the file. `None` for what is no dump.
+    fn stamp(&self, _index: usize) -> Option<DumpStamp> {
+        None
+    }
+
+    /// About how many bytes of memory reading a state and looking into it takes, by the size of its file. `None` where states
+    /// come out of one another, and are read one after the other.
+    fn estimate(&self, _index: usize, _need: MemoryNeed) -> Option<u64> {
+        None
+    }
 
     /// What came and went from point to point, where the source records it: then trees over time need no heap state.
     fn recording(&self) -> Option<&Recording> {

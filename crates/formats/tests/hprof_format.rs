@@ -453,3 +453,27 @@ fn the_fuzz_corpus_opens() {
         load(bytes).unwrap_or_else(|e| panic!("{}: {e}", seed.path().display()));
     }
 }
+
+/// A recorder holds the objects of its samples while the dump is written: it learns where they are, and the heap state is as if
+/// it had held nothing.
+#[test]
+fn what_a_recorder_held_is_found_and_is_no_root() {
+    let node = 0x1000;
+    let mut dump = Dump::new(2, 8, 1_700_000_000_000);
+    dump.load_class(1, node, "com/acme/Node").string(0x20, "next").class(node, 0, 0, &[], &[(0x20, 2)]);
+    dump.instance(0x2000, 0, node, &[(2, 0x2010)]).instance(0x2010, 0, node, &[(2, 0)]);
+    dump.instance(0x2020, 0, node, &[(2, 0)]).root(0x05, 0x2000, &[]);
+    // Two handles of the recorder, one of the program for the same object as one of them.
+    for (object, handle) in [(0x2010, 0x7001_0008), (0x2020, 0x7001_0010), (0x2010, 0x7001_0018)] {
+        dump.root(0x01, object, &[0, handle]);
+    }
+    let input = Input::from_bytes(Path::new("a"), dump.finish());
+    let handles = [0x7001_0008, 0x7001_0010, 0x7001_0020].into_iter().collect();
+    let (heap, held) = hprof::load_held(&input, &handles, &Progress::new()).expect("a dump");
+    let at = |address| heap.object_at(address).expect("an object");
+    assert_eq!(held.len(), 2);
+    assert_eq!((held[&0x7001_0008], held[&0x7001_0010]), (at(0x2010), at(0x2020)));
+    let roots = |address| heap.roots_of(at(address)).map(|r| r.text()).collect::<Vec<_>>();
+    assert_eq!((roots(0x2010), roots(0x2020)), (vec!["JNI: JNI global".to_owned()], vec![]));
+    assert!(!heap.is_reachable(at(0x2020)));
+}

@@ -24,6 +24,15 @@ enum Bytes {
     Owned(Vec<u8>),
 }
 
+/// How large a file is once it is unpacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnpackedSize {
+    /// Bytes; of packed files an estimate, mostly from above.
+    pub bytes: u64,
+    /// Whether it must be unpacked into memory.
+    pub packed: bool,
+}
+
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
@@ -70,6 +79,31 @@ impl Input {
     /// Bytes that are there already, under a name for messages.
     pub fn from_bytes(name: &Path, bytes: Vec<u8>) -> Input {
         Input { path: name.to_owned(), bytes: Bytes::Owned(bytes), warnings: Vec::new() }
+    }
+
+    /// How large a file will be once it is unpacked, without unpacking it: by what its headers say, where they do. Reads packed
+    /// files of the JVM once, to count their parts.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn unpacked_size(path: &Path) -> Result<UnpackedSize> {
+        let io = |e| Error::io(path, e);
+        let file = File::open(path).map_err(io)?;
+        let length = file.metadata().map_err(io)?.len();
+        if length == 0 {
+            return Ok(UnpackedSize { bytes: 0, packed: false });
+        }
+        // SAFETY: as in `open_limited`.
+        let map = unsafe { Mmap::map(&file) }.map_err(io)?;
+        let bytes = if map.starts_with(GZIP) {
+            gzip_size(&map)
+        } else if map.starts_with(ZSTD) {
+            let said = zstd::zstd_safe::get_frame_content_size(&map[..map.len().min(32)]).ok().flatten();
+            said.unwrap_or_else(|| length.saturating_mul(PACKED_BY))
+        } else {
+            return Ok(UnpackedSize { bytes: length, packed: false });
+        };
+        Ok(UnpackedSize { bytes, packed: true })
     }
 
     /// The first bytes of a file, unpacked, without reading the rest.
@@ -182,6 +216,31 @@ fn unzip(path: &Path, packed: &[u8], limit: u64, progress: &Progress) -> Result<
     Ok(input)
 }
 
+/// By how much dumps are packed, about: where nothing says it.
+const PACKED_BY: u64 = 5;
+
+/// How large a gzip file is unpacked: by the size of the blocks that the JVM packs, or else by its last four bytes, which are
+/// right for a single member of less than 4 GB.
+fn gzip_size(packed: &[u8]) -> u64 {
+    let head = &packed[..packed.len().min(64)];
+    let comment = b"HPROF BLOCKSIZE=";
+    let block = head.windows(comment.len()).position(|w| w == comment).and_then(|at| {
+        let digits = &head[at + comment.len()..];
+        let end = digits.iter().position(|b| !b.is_ascii_digit())?;
+        std::str::from_utf8(&digits[..end]).ok()?.parse::<u64>().ok()
+    });
+    if let Some(block) = block {
+        let members = 1 + find_all(packed, MEMBER).filter(|&at| at > 0).count() as u64;
+        return members.saturating_mul(block);
+    }
+    let length = packed.len() as u64;
+    match packed.last_chunk::<4>().map(|last| u64::from(u32::from_le_bytes(*last))) {
+        // Nothing packs better, and what is larger unpacked wraps around.
+        Some(said) if said >= length && said <= length.saturating_mul(1032) => said,
+        _ => length.saturating_mul(PACKED_BY),
+    }
+}
+
 /// Where members begin, if the file says that they are independent (`HPROF BLOCKSIZE=` in the first one's comment).
 fn member_starts(packed: &[u8]) -> Option<Vec<usize>> {
     let head = &packed[..packed.len().min(64)];
@@ -275,6 +334,34 @@ mod tests {
             let error = open(2 << 20).err().expect("too large").to_string();
             assert!(error.contains(name) && error.contains("more than 2 MB"), "{error}");
         }
+    }
+
+    #[test]
+    fn how_large_a_file_will_be_is_told_before_it_is_unpacked() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bytes: Vec<u8> = (0..3 << 20).map(|i: u32| (i.wrapping_mul(i) >> 9) as u8).collect();
+        let members: Vec<Vec<u8>> = bytes
+            .chunks(1 << 20)
+            .enumerate()
+            .map(|(i, part)| gzip(part, (i == 0).then_some("HPROF BLOCKSIZE=1048576")))
+            .collect();
+        let zstd = zstd::bulk::compress(&bytes, 1).expect("packed");
+        let streamed = zstd::encode_all(&bytes[..], 1).expect("packed");
+        let exact = UnpackedSize { bytes: bytes.len() as u64, packed: true };
+        let guess = UnpackedSize { bytes: streamed.len() as u64 * PACKED_BY, packed: true };
+        for (name, content, size) in [
+            ("plain", bytes.clone(), UnpackedSize { packed: false, ..exact }),
+            ("gzip", gzip(&bytes, None), exact),
+            ("members", members.concat(), exact),
+            ("zstd", zstd, exact),
+            ("streamed", streamed, guess),
+            ("empty", Vec::new(), UnpackedSize { bytes: 0, packed: false }),
+        ] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, content).expect("written");
+            assert_eq!(Input::unpacked_size(&path).expect("a size"), size, "{name}");
+        }
+        assert!(Input::unpacked_size(&folder.path().join("nothing")).is_err());
     }
 
     #[test]

@@ -40,6 +40,7 @@ mod reach;
 mod referents;
 mod roots;
 mod state;
+mod sweep;
 mod types;
 pub mod unfinished;
 

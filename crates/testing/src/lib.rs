@@ -13,6 +13,7 @@
 #![allow(missing_docs, reason = "test support explains itself by the tests that use it")]
 
 pub mod anttracks;
+pub mod browser;
 pub mod class_names;
 pub mod collections;
 pub mod hprof_writer;

@@ -1,7 +1,7 @@
 //! The geometry of views: where things stand, how high, in which colour. Pure functions, no drawing.
 //!
-//! [`city`] is the first view. This crate knows values over time, not what they are values of: no type, no object, no file
-//! format.
+//! [`city`] is the first view; [`page`] makes a file of it that any browser shows. This crate knows values over time, not what
+//! they are values of: no type, no object, no format of heaps.
 //!
 //! # Example
 //! ```
@@ -13,3 +13,4 @@
 //! ```
 
 pub mod city;
+pub mod page;

@@ -1,20 +1,81 @@
-//! The recorder's own trace format: its reader and writer.
+//! The recorder's own trace format: its reader and writer. The format itself is described in `docs/trace-format.md`, well
+//! enough to read and write it without this crate.
 //!
 //! A recorder runs inside other people's programs, so what it links must be small: this crate may have fewer than ten
 //! dependencies, theirs included (`tests/workspace.rs` of the application counts them), and none of ours. It knows bytes
-//! and columns of numbers; it knows no heap, no group and no picture.
+//! and columns of numbers; it knows no heap, no group and no picture. What it writes with has bounded memory and does not
+//! panic; what it reads may come from anybody.
 //!
 //! # Example
 //! ```
-//! let file = [&memory_city_wire::MAGIC[..], b"rest of the file"].concat();
-//! assert!(memory_city_wire::is_wire(&file));
-//! assert!(!memory_city_wire::is_wire(b"JAVA PROFILE 1.0.2"));
+//! use memory_city_wire::{PartReader, Piece, SampleBuffers, SampleRow, TraceOptions, TraceTables, TraceWriter, weight};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("run.mcity");
+//! let mut writer = TraceWriter::create_file(&path, TraceOptions::default())?;
+//!
+//! // Names first, then what uses them.
+//! let mut tables = TraceTables::new(100_000);
+//! let main = tables.method("com.acme.Main", "run", Some("()"), Some("Main.java"), || vec![0, 12, 7, 13]);
+//! let stack = main.and_then(|method| tables.frame(None, method, Some(9)));
+//! tables.write_new(&mut writer)?;
+//!
+//! // A thread of the program hands its samples over; the writer takes them when it likes.
+//! let buffers = SampleBuffers::new(10_000, 1_000);
+//! let thread = buffers.thread(0);
+//! thread.push(SampleRow { time: writer.now(), size: 48, interval: 512 << 10, weight: weight(48, 512 << 10), stack, ..SampleRow::default() });
+//! let collected = buffers.collect(writer.now());
+//! writer.write(&collected.samples)?;
+//! writer.write(&collected.losses)?;
+//! writer.finish("the program ended")?;
+//!
+//! let bytes = std::fs::read(&path)?;
+//! let mut samples = Vec::new();
+//! for piece in PartReader::new(&path, &bytes)? {
+//!     if let Piece::Chunk(chunk) = piece && chunk.kind() == memory_city_wire::ChunkKind::SAMPLES {
+//!         samples.extend(chunk.rows::<SampleRow>()?.rows);
+//!     }
+//! }
+//! assert_eq!((samples[0].size, samples[0].stack), (48, stack));
+//! # Ok(())
+//! # }
 //! ```
 
-/// The first bytes of every file in this format: none of them can begin a text, and line ends that a transfer changed show.
-pub const MAGIC: [u8; 8] = *b"\x93MCITY\r\n";
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)
+)]
 
-/// Whether these are the first bytes of a file in this format.
-pub fn is_wire(start: &[u8]) -> bool {
-    start.starts_with(&MAGIC)
-}
+mod buffers;
+mod chunk;
+mod columns;
+mod error;
+mod index;
+mod names;
+mod objects;
+mod retire;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod varint;
+mod walk;
+mod writer;
+
+pub use buffers::{Collected, SampleBuffers, ThreadBuffer};
+pub use chunk::{
+    CHUNK_HEADER, Chunk, ChunkKind, FILE_HEADER, MAGIC, MOST_PLAIN, PartHeader, PartReader, Piece, VERSION, is_wire,
+};
+pub use columns::{LONGEST_TEXT, MOST_ROWS};
+pub use error::{WireError, WireResult};
+pub use index::{IndexEntry, index_of};
+pub use names::TraceTables;
+pub use objects::{ObjectColumns, WalkObject};
+pub use rows::{
+    ClassRow, CollectionKind, CountRow, DeathRow, Decoded, EndRow, FrameRow, GcRow, GcScope, LoaderRow, LossReason,
+    LossRow, MethodRow, ObjectNaming, OldSamplesRow, OriginRow, ReferentStrength, RunRow, SampleRow, SettingRow,
+    StringRow, ThreadRow, TraceRow, WEIGHT_ONE, WalkEndRow, WalkInferredRow, WalkMirrorRow, WalkReferenceRow,
+    WalkReferentRow, WalkRootRow, WalkSampleRow, WalkStartRow,
+};
+pub use walk::WalkWriter;
+pub use writer::{TraceOptions, TraceWriter, weight};

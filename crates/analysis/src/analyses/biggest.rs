@@ -1,11 +1,11 @@
 //! The objects that retain most, each alone.
 
-use super::objects::{Largest, address_text, group, history, type_name};
+use super::object_rows::OwnerRows;
+use super::objects::{Largest, group, history};
 use super::paths::{rules, soft_parameter};
-use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
 use crate::ownership::anchors::Anchors;
 use crate::ownership::chain::most_frequent_node;
-use crate::ownership::keeping::ClassObjects;
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{NodeId, Source, Unit};
 use memory_city_heap::error::Result;
@@ -55,6 +55,10 @@ impl Analysis for Biggest {
         }
     }
 
+    fn follows_from(&self) -> FollowsFrom {
+        FollowsFrom::Groups
+    }
+
     fn run(
         &self,
         document: &Source,
@@ -89,37 +93,28 @@ impl Analysis for Biggest {
         let place = timeline.locate(&grouped.tree);
         let graph = KeepGraph::new(&heap, rules);
         let anchors = Anchors::new(&graph);
-        let class_objects = ClassObjects::new(&heap);
+        let objects = OwnerRows::new(&heap, &dominators);
         let total = dominators.total();
         let rows: Vec<Row> = largest
             .sorted()
             .map(|(_, std::cmp::Reverse(o))| {
                 let retained = dominators.retained(o);
                 let node = most_frequent_node(&heap, &grouped, &[o], &place);
-                let cells = vec![
-                    Cell::Text(object_text(&heap, &class_objects, o)),
-                    Cell::Text(address_text(&heap, o)),
-                    Cell::Number(retained.bytes),
-                    Cell::Percent(100.0 * retained.bytes as f64 / total.bytes.max(1) as f64),
-                    Cell::Number(retained.objects),
-                    Cell::Number(heap.size_of(o)),
-                    Cell::Text(owners_text(&heap, &dominators, &anchors, &class_objects, o)),
-                    node.map_or(Cell::Empty, |node| Cell::Node(NodeLink::new(timeline, node))),
-                ];
+                let mut cells = objects.names(o).to_vec();
+                cells.extend(objects.retained(retained));
+                cells.push(Cell::Number(heap.size_of(o)));
+                cells.push(Cell::Text(owners_text(&heap, &dominators, &anchors, &objects, o)));
+                cells.push(node.map_or(Cell::Empty, |node| Cell::Node(NodeLink::new(timeline, node))));
                 Row { cells, ..Row::default() }
             })
             .collect();
-        let (bytes, objects) = (CellKind::Number(Unit::Bytes), CellKind::Number(Unit::Objects));
-        let columns = vec![
-            Column::new("type", "Type", CellKind::Text, "Type of the object, or the class it stands for"),
-            Column::new("object", "Object", CellKind::Text, "Its address"),
-            Column::new("retained", "Retained", bytes, "What would be freed if it were, itself included"),
-            Column::new("share", "Share", CellKind::Percent, "Of all that GC roots keep"),
-            Column::new("retained_objects", "Retained, objects", objects, "How many objects that are"),
-            Column::new("bytes", "Bytes", bytes, "Its shallow bytes"),
+        let mut columns = OwnerRows::name_columns().to_vec();
+        columns.extend(OwnerRows::retained_columns("What would be freed if it were, itself included"));
+        columns.extend([
+            Column::new("bytes", "Bytes", CellKind::Number(Unit::Bytes), "Its shallow bytes"),
             Column::new("owners", "Owners", CellKind::Text, "What alone keeps it alive, upwards; at last the root"),
             Column::new("group", "Group", CellKind::Node, "The group it is in"),
-        ];
+        ]);
         let header =
             TableHeader { id: "biggest".into(), title: "Biggest objects".into(), columns, ..TableHeader::default() };
         let left_out = Some((all - rows.len() as u64, "objects that retain less".to_owned()));
@@ -130,22 +125,15 @@ impl Analysis for Biggest {
     }
 }
 
-/// The type of an object for people; of a class object the class.
-pub(super) fn object_text(heap: &HeapState, class_objects: &ClassObjects, o: ObjectId) -> String {
-    match class_objects.type_of(o) {
-        Some(t) => format!("class {}", heap.types()[t.0 as usize].name),
-        None => type_name(heap, o).to_owned(),
-    }
-}
-
 /// The owners of an object upwards in short: types one after the other, those that repeat once; at last the root.
 fn owners_text(
     heap: &HeapState,
     dominators: &Dominators,
     anchors: &Anchors<'_>,
-    class_objects: &ClassObjects,
+    objects: &OwnerRows<'_>,
     o: ObjectId,
 ) -> String {
+    let class_objects = objects.class_objects();
     let mut text = String::new();
     let mut names = 0;
     let mut last = None;
@@ -173,7 +161,7 @@ fn owners_text(
                 return text;
             }
             text.push_str(if text.is_empty() { "" } else { " < " });
-            text.push_str(&object_text(heap, class_objects, owner));
+            text.push_str(&objects.name(owner));
         }
         at = owner;
     }

@@ -196,7 +196,7 @@ pub fn check(source: &Source, window: TimeWindow, limits: &CheckLimits, progress
         report.checks.push(finding);
     }
     for limit in &limits.retained {
-        report.checks.push(retained(source, window, limit, rules, progress)?);
+        report.checks.push(retained_or_kept(source, window, limit, rules, progress)?);
     }
     report.passed = report.checks.iter().all(|finding| finding.passed);
     Ok(report)
@@ -252,9 +252,9 @@ fn accumulations(found: &Report) -> Vec<CheckFinding> {
 /// Bytes of all that roots keep at a time; where the input does not say what they keep, of all that is counted.
 fn heap_bytes(source: &Source, time: usize, rules: KeepRules, progress: &Progress) -> Result<u64> {
     if let Some(heaps) = source.heaps() {
-        let heap = heaps.heap(time, progress)?;
-        if Reads::known_of(&heap).contains(Reads::REFERENCES | Reads::ROOTS) {
-            return Ok(heaps.dominators(time, rules, progress)?.1.total().bytes);
+        let owners = heaps.owners_at(&[time], rules, Reads::REFERENCES | Reads::ROOTS, progress)?;
+        if let Some(places) = owners.into_iter().find_map(|owners| owners.places) {
+            return Ok(places.total().bytes);
         }
     }
     let timeline = source.timeline();
@@ -319,6 +319,42 @@ fn heaps_of<'s>(source: &'s Source, time: usize, progress: &Progress) -> Result<
     }
 }
 
+/// What was found of a limit, for the next time that the same dumps are checked: passed, message, details, bytes.
+type StoredCheck = (bool, String, Vec<String>, Option<i64>);
+
+/// As [`retained`], which needs heap states: from the cache where it was found before.
+fn retained_or_kept(
+    source: &Source,
+    window: TimeWindow,
+    limit: &RetainedLimit,
+    rules: KeepRules,
+    progress: &Progress,
+) -> Result<CheckFinding> {
+    let grouped = limit.of == LimitOf::Groups;
+    let question = format!("max-retained {}-{} {rules:?} {:?}", window.from, window.to, limit.text);
+    let key = source.heaps().and_then(|heaps| heaps.answer_key(&question, grouped));
+    if let Some((passed, message, details, bytes)) = key.as_ref().and_then(|key| key.kept::<StoredCheck>()) {
+        return Ok(CheckFinding { passed, message, details, bytes, ..finding_of(limit) });
+    }
+    let found = retained(source, window, limit, rules, progress)?;
+    if let Some(key) = key {
+        key.keep(&(found.passed, &found.message, &found.details, found.bytes));
+    }
+    Ok(found)
+}
+
+/// Before anything was found.
+fn finding_of(limit: &RetainedLimit) -> CheckFinding {
+    CheckFinding {
+        id: "max-retained",
+        title: format!("Nothing with {}", limit.text.trim()),
+        passed: true,
+        message: String::new(),
+        details: Vec::new(),
+        bytes: None,
+    }
+}
+
 fn retained(
     source: &Source,
     window: TimeWindow,
@@ -327,14 +363,7 @@ fn retained(
     progress: &Progress,
 ) -> Result<CheckFinding> {
     let heaps = heaps_of(source, window.to, progress)?;
-    let mut finding = CheckFinding {
-        id: "max-retained",
-        title: format!("Nothing with {}", limit.text.trim()),
-        passed: true,
-        message: String::new(),
-        details: Vec::new(),
-        bytes: None,
-    };
+    let mut finding = finding_of(limit);
     let (name, comparison, most) = match &limit.of {
         LimitOf::Named(name, comparison, most) => (name, *comparison, most.value()),
         LimitOf::Groups => return groups(source, heaps, window, limit, rules, finding, progress),

@@ -3,8 +3,9 @@
 use super::objects::{history, object};
 use super::paths::{rules, soft_parameter};
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
-use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
-use crate::timeline::{Amount, Source, Unit};
+use crate::ownership::Freed;
+use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader, bytes_text, count_text};
+use crate::timeline::{Amount, History, Source, Unit};
 use memory_city_formats::values::{FieldValue, HeapValues, ObjectRecord};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::{CutSet, KeepRules};
@@ -23,7 +24,7 @@ impl Analysis for CutIt {
         Description {
             id: "cut",
             title: "Cut",
-            explanation: "What would be freed at the last point in time, exactly and by type, if references or GC roots were \
+            explanation: "What would be freed at the last point in time, exactly, by type and by group, if references or GC roots were \
                 not there.",
             needs: &[Need::Objects],
             parameters: vec![
@@ -37,8 +38,8 @@ impl Analysis for CutIt {
                 },
                 Parameter {
                     id: "top",
-                    title: "Types",
-                    explanation: "How many types are listed, those with most bytes first",
+                    title: "Rows",
+                    explanation: "How many types and groups are listed, those with most bytes first",
                     kind: ParameterKind::Number { default: 20, least: 1, most: 1_000_000 },
                 },
                 soft_parameter(),
@@ -54,26 +55,43 @@ impl Analysis for CutIt {
         progress: &Progress,
     ) -> Result<Findings> {
         let history = history(document)?;
-        let heap = history.heap(window.to, progress)?;
         let rules = rules(arguments);
         let text = arguments.word("cut").trim();
-        let (cut, what) = match text.split_once("->") {
-            _ if text.is_empty() => {
-                let mut nothing = findings(&heap, &BitSet::new(heap.object_count()), "anything", 1);
-                nothing.notes = vec!["Say what is cut: a reference, a field or a root.".to_owned()];
-                return Ok(nothing);
-            }
-            Some((from, to)) if !text.contains('"') => {
-                let (from, to) = (object(&heap, from)?, object(&heap, to)?);
-                between(&heap, from, to, text)?
-            }
-            _ => match of_root(&heap, text) {
-                Some(found) => found,
-                None => of_field(&heap, history.values(window.to, progress)?.as_ref(), rules, text, progress)?,
-            },
-        };
-        let freed = cut.freed(&heap, rules, progress)?;
-        Ok(findings(&heap, &freed, &what, arguments.count("top")))
+        let top = arguments.count("top");
+        if text.is_empty() {
+            let freed = Freed::without(history, window.to, &CutSet::new(), rules, progress)?;
+            let mut nothing = findings(document, &freed, "anything", top);
+            nothing.notes = vec!["Say what is cut: a reference, a field or a root.".to_owned()];
+            return Ok(nothing);
+        }
+        let (cut, what) = named_cut(history, window.to, rules, text, progress)?;
+        let freed = Freed::without(history, window.to, &cut, rules, progress)?;
+        Ok(findings(document, &freed, &what, top))
+    }
+}
+
+/// What a text means that names a reference, a field or a root as the analysis `cut` takes it, at a point in time; and what
+/// that is, for people.
+///
+/// # Errors
+/// When it names nothing, the input cannot be read again, or the work was cancelled.
+pub fn named_cut(
+    history: &History,
+    time: usize,
+    rules: KeepRules,
+    text: &str,
+    progress: &Progress,
+) -> Result<(CutSet, String)> {
+    let heap = history.heap(time, progress)?;
+    match text.split_once("->") {
+        Some((from, to)) if !text.contains('"') => {
+            let (from, to) = (object(&heap, from)?, object(&heap, to)?);
+            between(&heap, from, to, text)
+        }
+        _ => match of_root(&heap, text) {
+            Some(found) => Ok(found),
+            None => of_field(&heap, history.values(time, progress)?.as_ref(), rules, text, progress),
+        },
     }
 }
 
@@ -188,50 +206,68 @@ fn inherits(heap: &HeapState, wanted: &[bool], t: usize) -> bool {
     above.take(1_000).any(|t| wanted.get(t).copied().unwrap_or(false))
 }
 
-fn findings(heap: &HeapState, freed: &BitSet, what: &str, top: usize) -> Findings {
+fn findings(document: &Source, freed: &Freed, what: &str, top: usize) -> Findings {
+    let heap = &*freed.heap;
     let mut by_type: Vec<Amount> = vec![Amount::default(); heap.types().len()];
-    let mut sum = Amount::default();
-    for o in freed.iter().map(ObjectId) {
-        let one = Amount { objects: 1, bytes: heap.size_of(o) };
-        by_type[heap.type_of(o).0 as usize] += one;
-        sum += one;
+    for o in freed.objects.iter().map(ObjectId) {
+        by_type[heap.type_of(o).0 as usize] += Amount { objects: 1, bytes: heap.size_of(o) };
     }
-    let share = |bytes: u64| match sum.bytes {
-        0 => Cell::Empty,
-        all => Cell::Percent(100.0 * bytes as f64 / all as f64),
-    };
     let mut types: Vec<usize> = (0..by_type.len()).filter(|&t| by_type[t].objects > 0).collect();
     let name = |t: usize| &heap.types()[t].name;
     types.sort_by(|&a, &b| {
         let size = |t: usize| (by_type[t].bytes, by_type[t].objects);
         size(b).cmp(&size(a)).then_with(|| name(a).cmp(name(b)))
     });
-    let left_out = types.len().saturating_sub(top) as u64;
-    let row = |&t: &usize| Row {
-        cells: vec![
-            Cell::Text(name(t).to_string()),
-            Cell::Number(by_type[t].objects),
-            Cell::Number(by_type[t].bytes),
-            share(by_type[t].bytes),
-        ],
-        ..Row::default()
+    let all = freed.total.bytes;
+    let columns = |what: &str, title: &str, kind, explanation: &str| {
+        vec![
+            Column::new(what, title, kind, explanation),
+            Column::new("objects", "Objects", CellKind::Number(Unit::Objects), "How many"),
+            Column::new("bytes", "Bytes", CellKind::Number(Unit::Bytes), "Their shallow bytes"),
+            Column::new("share", "Share", CellKind::Percent, "Of all bytes that would be freed"),
+        ]
     };
-    let columns = vec![
-        Column::new("type", "Type", CellKind::Text, "Type of objects that would be freed"),
-        Column::new("objects", "Objects", CellKind::Number(Unit::Objects), "How many"),
-        Column::new("bytes", "Bytes", CellKind::Number(Unit::Bytes), "Their shallow bytes"),
-        Column::new("share", "Share", CellKind::Percent, "Of all bytes that would be freed"),
-    ];
-    let header =
-        TableHeader { id: "freed".into(), title: "What would be freed".into(), columns, ..TableHeader::default() };
-    let rows = types.iter().take(top).map(row).collect();
-    let table = ResultTable {
-        header,
+    let cells = |name: Cell, amount: Amount| {
+        let share = if all == 0 { Cell::Empty } else { Cell::Percent(100.0 * amount.bytes as f64 / all as f64) };
+        vec![name, Cell::Number(amount.objects), Cell::Number(amount.bytes), share]
+    };
+    let by_type = types
+        .iter()
+        .take(top)
+        .map(|&t| Row { cells: cells(Cell::Text(name(t).to_string()), by_type[t]), ..Row::default() });
+    let timeline = document.timeline();
+    let by_group = freed.groups.iter().take(top).map(|&(node, amount)| Row {
+        cells: cells(Cell::Node(NodeLink::new(timeline, node)), amount),
+        ..Row::default()
+    });
+    let table = |id: &str, title: String, columns, rows: Vec<Row>, all: usize, what: &str| ResultTable {
+        header: TableHeader { id: id.into(), title, columns, ..TableHeader::default() },
+        left_out: Some(((all - rows.len()) as u64, format!("further {what}"))),
         rows,
-        left_out: Some((left_out, "further types".to_owned())),
         empty_text: "Nothing: whatever is cut, something else keeps it all.".into(),
     };
-    let note =
-        format!("Without {what}: {} objects, {} would be freed.", count_text(sum.objects), bytes_text(sum.bytes));
-    Findings { tables: vec![table], notes: vec![note], ..Findings::default() }
+    let types = table(
+        "freed",
+        "What would be freed".into(),
+        columns("type", "Type", CellKind::Text, "Type of objects that would be freed"),
+        by_type.collect(),
+        types.len(),
+        "types",
+    );
+    let groups = table(
+        "freed_groups",
+        format!("What would be freed, grouped by {}", document.grouping_id()),
+        columns(
+            "group",
+            "Group",
+            CellKind::Node,
+            "The group of objects that would be freed; what is in several is in each",
+        ),
+        by_group.collect(),
+        freed.groups.len(),
+        "groups",
+    );
+    let (objects, bytes) = (count_text(freed.total.objects), bytes_text(all));
+    let note = format!("Without {what}: {objects} objects, {bytes} would be freed.");
+    Findings { tables: vec![types, groups], notes: vec![note], ..Findings::default() }
 }

@@ -1,10 +1,9 @@
 //! The dominator tree to unfold: from the roots or one object down to what each alone keeps alive.
 
-use super::biggest::object_text;
+use super::object_rows::OwnerRows;
 use super::objects::{address_text, history, object};
 use super::paths::{rules, soft_parameter};
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
-use crate::ownership::keeping::ClassObjects;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, RowKind, TableHeader};
 use crate::timeline::{Amount, Source, Unit};
 use memory_city_heap::error::Result;
@@ -73,7 +72,7 @@ impl Analysis for DominatorTree {
         let mut writer = TreeRows {
             heap: &heap,
             dominators: &dominators,
-            class_objects: ClassObjects::new(&heap),
+            objects: OwnerRows::new(&heap, &dominators),
             top: arguments.count("top"),
             rows: Vec::new(),
         };
@@ -103,15 +102,11 @@ impl Analysis for DominatorTree {
 
 fn columns() -> Vec<Column> {
     let (bytes, objects) = (CellKind::Number(Unit::Bytes), CellKind::Number(Unit::Objects));
-    vec![
-        Column::new("type", "Type", CellKind::Text, "Type of the object, or the class it stands for"),
-        Column::new("object", "Object", CellKind::Text, "Its address"),
-        Column::new("objects", "Objects", objects, "How many objects the row stands for"),
-        Column::new("retained", "Retained", bytes, "What would be freed if they were, themselves included"),
-        Column::new("share", "Share", CellKind::Percent, "Of all that GC roots keep"),
-        Column::new("retained_objects", "Retained, objects", objects, "How many objects that are"),
-        Column::new("bytes", "Bytes", bytes, "Their shallow bytes"),
-    ]
+    let mut columns = OwnerRows::name_columns().to_vec();
+    columns.push(Column::new("objects", "Objects", objects, "How many objects the row stands for"));
+    columns.extend(OwnerRows::retained_columns("What would be freed if they were, themselves included"));
+    columns.push(Column::new("bytes", "Bytes", bytes, "Their shallow bytes"));
+    columns
 }
 
 fn kinds() -> Vec<RowKind> {
@@ -138,24 +133,17 @@ fn kinds() -> Vec<RowKind> {
 struct TreeRows<'a> {
     heap: &'a HeapState,
     dominators: &'a Dominators,
-    class_objects: ClassObjects,
+    objects: OwnerRows<'a>,
     top: usize,
     rows: Vec<Row>,
 }
 
 impl TreeRows<'_> {
     fn row(&mut self, kind: usize, depth: u32, names: [Cell; 2], objects: u64, retained: Amount, bytes: Cell) {
-        let total = self.dominators.total().bytes.max(1);
-        let [of, object] = names;
-        let cells = vec![
-            of,
-            object,
-            Cell::Number(objects),
-            Cell::Number(retained.bytes),
-            Cell::Percent(100.0 * retained.bytes as f64 / total as f64),
-            Cell::Number(retained.objects),
-            bytes,
-        ];
+        let mut cells = names.to_vec();
+        cells.push(Cell::Number(objects));
+        cells.extend(self.objects.retained(retained));
+        cells.push(bytes);
         self.rows.push(Row { kind, depth, cells });
     }
 
@@ -202,10 +190,7 @@ impl TreeRows<'_> {
             }
             match entry {
                 TreeRow::Object(o, level) => {
-                    let names = [
-                        Cell::Text(object_text(self.heap, &self.class_objects, o)),
-                        Cell::Text(address_text(self.heap, o)),
-                    ];
+                    let names = self.objects.names(o);
                     let retained = self.dominators.retained(o);
                     self.row(OBJECT, level, names, 1, retained, Cell::Number(self.heap.size_of(o)));
                     if level + 1 < depth {

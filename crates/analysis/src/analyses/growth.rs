@@ -3,7 +3,8 @@
 //! Where there are objects, the way up is that of the objects ([`Owners`]); of trees, it goes from group to group.
 
 use super::{
-    Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow, growing, strongest,
+    Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow, growing,
+    strongest,
 };
 use crate::ownership::chain::{OwnerChain, Owners};
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, RowKind, TableHeader};
@@ -105,6 +106,10 @@ impl Analysis for Growth {
         }
     }
 
+    fn follows_from(&self) -> FollowsFrom {
+        FollowsFrom::Groups
+    }
+
     fn run(
         &self,
         document: &Source,
@@ -120,11 +125,11 @@ impl Analysis for Growth {
         progress.begin("Looking for what keeps it alive", listed.len() as u64);
         let chains = match document.heaps() {
             Some(history) if !listed.is_empty() => {
-                let owners = Owners::new(history, window.to, progress)?;
+                let owners = Owners::new(history, window.from, window.to, progress)?;
                 // The group itself is one of the longest chain.
                 let longest = arguments.count("longest_chain") - 1;
                 let by_bytes = metric == Metric::Bytes;
-                Some(owners.chains(window.from, &listed, by_bytes, longest, progress)?)
+                Some(owners.chains(history, &listed, by_bytes, longest, progress)?)
             }
             _ => None,
         };

@@ -1,5 +1,6 @@
 //! What an analysis is: it describes itself and is run.
 
+use super::kept::{self, FollowsFrom, StoredFindings};
 use super::parameters::{Arguments, Parameter};
 use crate::tabular::ResultTable;
 use crate::timeline::{Metric, NodeId, Source, Timeline};
@@ -10,6 +11,12 @@ use memory_city_heap::progress::Progress;
 pub trait Analysis: Send + Sync {
     /// What it is, needs and can be told. Cheap; the same at every call.
     fn describe(&self) -> Description;
+
+    /// What its findings follow from: those that need heap states and follow from them alone are kept for the next time that
+    /// the same dumps are opened. They must be small, and the same in every run.
+    fn follows_from(&self) -> FollowsFrom {
+        FollowsFrom::Anything
+    }
 
     /// Finds it out. What it [needs](Description::needs) is there, `window` lies within the timeline and `arguments` are
     /// within their ranges: [`run`] has seen to it.
@@ -176,7 +183,7 @@ pub(crate) fn change(first: u64, last: u64) -> i64 {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
     /// What it is called for people, where the title of the analysis says something else.
-    pub title: Option<&'static str>,
+    pub title: Option<String>,
     /// What was asked, answered in sentences, the most important first; lines that begin with blanks belong to the one
     /// before. Told before any table.
     pub answers: Vec<String>,
@@ -209,5 +216,13 @@ pub fn run(
     })?;
     debug_assert!(window.from <= window.to && window.to < document.timeline().times());
     progress.begin(description.title, 0);
-    analysis.run(document, window, arguments, progress)
+    let key = kept::key(analysis, &description, document, window, arguments);
+    if let Some(found) = key.as_ref().and_then(|key| key.kept::<StoredFindings>()?.findings()) {
+        return Ok(found);
+    }
+    let findings = analysis.run(document, window, arguments, progress)?;
+    if let Some((key, stored)) = key.zip(StoredFindings::of(&findings)) {
+        key.keep(&stored);
+    }
+    Ok(findings)
 }

@@ -1,14 +1,14 @@
 //! What leaks: the places where retained bytes accumulate over time, who owns them, and what they fill up with.
 
 use super::paths::{rules as keep_rules, soft_parameter};
-use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
 use crate::group::Reads;
 use crate::ownership::{
-    Accumulation, AccumulationRules, Course, Elements, Filled, Holding, OwnerHistory, OwnerNode, OwnerPath,
+    Accumulation, AccumulationRules, Course, Elements, Filled, Holding, OwnerHistory, OwnerPath,
     accumulations, ends, filled, filled_between, filled_once, has_elements, owner_paths,
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
-use crate::timeline::{History, Source, Unit, key_of};
+use crate::timeline::{History, OwnersOfTime, Source, Unit, key_of};
 use memory_city_formats::event::GcKind;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::{Dominators, KeepRules};
@@ -95,6 +95,10 @@ impl Analysis for Leak {
         }
     }
 
+    fn follows_from(&self) -> FollowsFrom {
+        FollowsFrom::HeapStates
+    }
+
     fn run(
         &self,
         document: &Source,
@@ -179,7 +183,7 @@ impl Analysis for Leak {
             left_out,
             empty_text: "No place.".into(),
         };
-        let title = (!grew).then_some(FILLS);
+        let title = (!grew).then(|| FILLS.to_owned());
         Ok(Findings { title, answers, tables: vec![table], notes, ..Findings::default() })
     }
 }
@@ -247,9 +251,6 @@ fn filled_notes(
 /// Places that were filled that are told one by one.
 const MOST_FILLED: usize = 3;
 
-/// The nodes of a tree of owners, and how many objects lie too deep; or what the input lacks for one.
-type Owned = std::result::Result<(Vec<OwnerNode>, u64), Reads>;
-
 /// The owners at some points in time.
 struct Looked {
     /// Those that could be looked at.
@@ -265,32 +266,24 @@ impl Looked {
         heaps: &History,
         times: &[usize],
         rules: KeepRules,
-        seen: &mut BTreeMap<usize, Owned>,
+        seen: &mut BTreeMap<usize, OwnersOfTime>,
         progress: &Progress,
     ) -> Result<Looked> {
         let mut needs = Reads::REFERENCES;
         needs.set(Reads::ROOTS, !document.is_recorded());
         let (mut looked, mut lacks, mut notes) = (Vec::new(), Reads::empty(), Vec::new());
         let mut history = if times.len() == 1 { OwnerHistory::after_nothing() } else { OwnerHistory::default() };
+        let fresh: Vec<usize> = times.iter().copied().filter(|time| !seen.contains_key(time)).collect();
+        let found = heaps.owners_at(&fresh, rules, needs, progress)?;
+        seen.extend(fresh.into_iter().zip(found));
         for &time in times {
-            progress.check()?;
-            if !seen.contains_key(&time) {
-                let missing = needs.difference(Reads::known_of(&*heaps.heap(time, progress)?));
-                let owned = match missing.is_empty() {
-                    true => {
-                        let (_, tree) = heaps.owners(time, rules, progress)?;
-                        Ok((tree.nodes().to_vec(), tree.too_deep()))
-                    }
-                    false => Err(missing),
-                };
-                seen.insert(time, owned);
-            }
-            match &seen[&time] {
-                Ok((nodes, too_deep)) => {
-                    history.add_nodes(nodes, *too_deep);
+            let owners = &seen[&time];
+            match &owners.places {
+                Some(places) => {
+                    history.add(places);
                     looked.push(time);
                 }
-                Err(missing) => lacks |= *missing,
+                None => lacks |= needs.difference(owners.known),
             }
         }
         if looked.is_empty() || looked.len() == 1 && times.len() > 1 {

@@ -4,8 +4,10 @@
 //! | module | says |
 //! |---|---|
 //! | `interface` | what an analysis is, what it may need, what it gives |
+//! | `kept` | what was found of dumps, for the next time that they are opened |
 //! | `parameters` | what it can be told, with defaults and ranges |
-//! | `objects`, `contents` | what analyses of single objects and of what they hold share |
+//! | `objects`, `object_rows`, `contents` | what analyses of single objects and of what they hold share |
+//! | `one_object` | all that is said of one object |
 //! | `kept_by_threads` | what each thread alone keeps alive |
 //! | `registry` | the analyses there are; programs may add their own |
 //! | [`report`] | several of them, one after the other |
@@ -35,15 +37,20 @@
 pub mod check;
 mod contents;
 mod interface;
+mod kept;
 mod kept_by_threads;
+mod object_rows;
 mod objects;
+mod one_object;
 mod parameters;
 mod registry;
 pub mod report;
 
 pub use crate::tabular::{bytes_text, count_text, gc_text, time_text, uptime_text};
+pub use cut::named_cut;
 pub(crate) use interface::change;
 pub use interface::{Analysis, Description, Findings, Need, TimeWindow, run};
+pub use kept::FollowsFrom;
 pub use parameters::{Argument, Arguments, Parameter, ParameterKind, metric_of};
 pub use registry::AnalysisRegistry;
 
@@ -64,6 +71,7 @@ analyses! {
     leak,
     heap,
     growth,
+    difference,
     collections,
     paths,
     cut,
@@ -71,6 +79,7 @@ analyses! {
     dominators,
     kept_by,
     inspect,
+    closure,
     containers,
     duplicate_strings,
     duplicate_arrays,

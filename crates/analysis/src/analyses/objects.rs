@@ -2,6 +2,7 @@
 //! Not an analysis itself.
 
 use super::parameters::{Parameter, ParameterKind};
+pub(super) use crate::inspection::{address_text, class_or_type, type_name};
 use crate::tabular::Cell;
 use crate::timeline::{History, NodeId, Source};
 use memory_city_formats::values::HeapValues;
@@ -69,20 +70,6 @@ pub(super) fn object(heap: &HeapState, text: &str) -> Result<ObjectId> {
                  address means something in one state only"
                 .into(),
     })
-}
-
-/// An object by address, as [`object`] takes it.
-pub(super) fn address_text(heap: &HeapState, o: ObjectId) -> String {
-    match (heap.address(o), heap.stable_id(o)) {
-        (Some(address), _) => format!("0x{address:x}"),
-        (None, Some(id)) => format!("#{id}"),
-        (None, None) => format!("object {}", o.0),
-    }
-}
-
-/// The name of the type of an object.
-pub(super) fn type_name(heap: &HeapState, o: ObjectId) -> &str {
-    heap.types().get(heap.type_of(o).0 as usize).map_or("?", |t| &t.name)
 }
 
 /// A text, or nothing.

@@ -2,17 +2,12 @@
 
 use super::objects::{groups, history};
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
-use crate::ownership::chain::{most_frequent_node, of_text};
-use crate::ownership::fields::FieldNames;
-use crate::ownership::keeping::{ClassObjects, KeeperGraph};
-use crate::ownership::paths::{MergedStep, PathEnd, PathLimits, Paths, paths};
-use crate::ownership::roots::{Tops, keeping_roots, reaching_kinds, retained_by_steps};
+use crate::ownership::{GroupWays, PathEnd, WayKind, WayQuestion};
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, RowKind, TableHeader};
-use crate::timeline::{Amount, NodeId, Source, Timeline, Unit};
+use crate::timeline::{Source, Timeline, Unit};
 use memory_city_heap::error::Result;
-use memory_city_heap::ownership::{KeepGraph, KeepRules, ShortestPaths};
+use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{HeapState, ObjectId};
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
     Box::new(PathsToRoots)
@@ -104,50 +99,20 @@ impl Analysis for PathsToRoots {
     ) -> Result<Findings> {
         let history = history(document)?;
         let nodes = groups(document, arguments.word("group"))?;
-        let set = history.objects_of(window.to, &nodes, progress)?;
-        let heap = &*set.heap;
-        let rules = rules(arguments);
-        let graph = KeepGraph::new(heap, rules);
-        let shortest = ShortestPaths::new(heap, rules, Some(&set.objects), progress)?;
-        let owners = match arguments.word("kind") {
-            "owners" => Some(history.dominators(window.to, rules, progress)?.1),
-            _ => None,
-        };
-        let keeping = match (&owners, arguments.word("kind")) {
-            (Some(owners), _) => KeeperGraph::Owners(&graph, owners, &shortest),
-            (None, "shortest") => KeeperGraph::Shortest(&graph, &shortest),
-            _ => KeeperGraph::All(&graph),
-        };
-        let values = history.values(window.to, progress)?;
-        let names: &dyn FieldNames = match &values {
-            Some(values) => values,
-            None => heap,
-        };
-        let limits = PathLimits {
+        let question = WayQuestion {
+            kind: match arguments.word("kind") {
+                "owners" => WayKind::Owners,
+                "shortest" => WayKind::Shortest,
+                _ => WayKind::Interesting,
+            },
             share: arguments.number("share"),
-            steps: arguments.count("top"),
-            only_strongest: false,
-            // What alone keeps an object need not refer to it.
-            by_field: arguments.word("kind") != "owners",
-            by_bytes: false,
+            most: arguments.count("top"),
+            rules: rules(arguments),
         };
-        let found = paths(&keeping, &set.objects, limits, names, progress)?;
-        let retained = retained_by_steps(heap, rules, &found.steps, progress)?;
-        let (_, grouped) = history.grouped(window.to, progress)?;
-        let place = document.timeline().locate(&grouped.tree);
-        let node_of = |step: &MergedStep| most_frequent_node(heap, &grouped, &step.objects, &place);
-        let mut writer = PathRows {
-            timeline: document.timeline(),
-            heap,
-            class_objects: ClassObjects::new(heap),
-            found: &found,
-            retained,
-            rows: Vec::new(),
-        };
-        writer.all(node_of, nodes.first().copied().filter(|_| nodes.len() == 1));
-        let rows = writer.rows;
-        let objects: Vec<ObjectId> = set.objects.iter().map(ObjectId).collect();
-        let mut tables = vec![ResultTable {
+        let ways = GroupWays::find(history, window.to, &nodes, question, progress)?;
+        let mut writer = PathRows { timeline: document.timeline(), ways: &ways, rows: Vec::new() };
+        writer.all();
+        let steps = ResultTable {
             header: TableHeader {
                 id: "paths".into(),
                 title: format!("Paths to GC roots ({}, upwards from the group)", arguments.word("kind")),
@@ -155,12 +120,11 @@ impl Analysis for PathsToRoots {
                 kinds: kinds(),
                 nested: true,
             },
-            rows,
+            rows: writer.rows,
             left_out: None,
             empty_text: "The group has no objects at this point in time.".into(),
-        }];
-        tables.push(roots_table(&graph, &shortest, &objects, &set.objects, arguments, progress)?);
-        Ok(Findings { tables, ..Findings::default() })
+        };
+        Ok(Findings { tables: vec![steps, roots_table(&ways, arguments.count("roots"))], ..Findings::default() })
     }
 }
 
@@ -239,10 +203,7 @@ fn kinds() -> Vec<RowKind> {
 
 struct PathRows<'a> {
     timeline: &'a Timeline,
-    heap: &'a HeapState,
-    class_objects: ClassObjects,
-    found: &'a Paths,
-    retained: Vec<Amount>,
+    ways: &'a GroupWays,
     rows: Vec<Row>,
 }
 
@@ -259,9 +220,9 @@ impl PathRows<'_> {
     }
 
     /// Each step, its roots, what is above it, what is left out. A step lies below the one that it holds.
-    fn all(&mut self, node_of: impl Fn(&MergedStep) -> Option<NodeId>, group: Option<NodeId>) {
-        let found = self.found;
-        let whole = found.steps[0].reached.objects;
+    fn all(&mut self) {
+        let found = self.ways;
+        let whole = found.about().objects;
         if whole == 0 {
             return;
         }
@@ -288,7 +249,7 @@ impl PathRows<'_> {
                 }
                 continue;
             }
-            self.step(at, depth, whole, if at == 0 { group } else { node_of(step) });
+            self.step(at, depth, whole);
             for root in &step.roots {
                 let cells = [
                     ("step", Cell::Text(root.text.clone())),
@@ -304,28 +265,26 @@ impl PathRows<'_> {
         }
     }
 
-    fn step(&mut self, at: usize, depth: u32, whole: u64, node: Option<NodeId>) {
-        let step = &self.found.steps[at];
-        let of = of_text(self.heap, &self.class_objects, step.of);
-        let field = self.found.fields.text(&step.references);
-        let dot = if field.is_empty() || field.starts_with('[') { "" } else { "." };
-        let name = match (at, node) {
+    fn step(&mut self, at: usize, depth: u32, whole: u64) {
+        let step = &self.ways.steps[at];
+        let name = match (at, step.node) {
             (0, Some(node)) => self.timeline.path_label(node),
-            _ => format!("{of}{dot}{field}"),
+            (0, None) => "the group".to_owned(),
+            _ => step.text(),
         };
         let cells = [
             ("step", Cell::Text(name)),
-            ("objects", Cell::Number(step.objects.len() as u64)),
+            ("objects", Cell::Number(step.objects)),
             ("reached", Cell::Number(step.reached.objects)),
             ("share", share(step.reached.objects, whole)),
             ("reached_bytes", Cell::Number(step.reached.bytes)),
-            ("retained", Cell::Number(self.retained[at].bytes)),
-            ("again", if step.again.is_empty() { Cell::Empty } else { Cell::Number(step.again.len() as u64) }),
-            ("type", if at == 0 { Cell::Empty } else { Cell::Text(of) }),
-            ("field", if field.is_empty() { Cell::Empty } else { Cell::Text(field) }),
-            ("references", if at == 0 { Cell::Empty } else { Cell::Number(step.reference_count) }),
+            ("retained", Cell::Number(step.retained.bytes)),
+            ("again", if step.again == 0 { Cell::Empty } else { Cell::Number(step.again) }),
+            ("type", if at == 0 { Cell::Empty } else { Cell::Text(step.of.clone()) }),
+            ("field", if step.field.is_empty() { Cell::Empty } else { Cell::Text(step.field.clone()) }),
+            ("references", if at == 0 { Cell::Empty } else { Cell::Number(step.references) }),
         ];
-        let link = node.map(|node| ("group", Cell::Node(NodeLink::new(self.timeline, node))));
+        let link = step.node.map(|node| ("group", Cell::Node(NodeLink::new(self.timeline, node))));
         self.push(if at == 0 { GROUP } else { STEP }, depth, cells.into_iter().chain(link));
     }
 }
@@ -335,17 +294,9 @@ fn share(part: u64, whole: u64) -> Cell {
 }
 
 /// The roots that keep a group, by kind, and those one by one that are nearest to most of it.
-fn roots_table(
-    graph: &KeepGraph<'_>,
-    shortest: &ShortestPaths,
-    objects: &[ObjectId],
-    group: &memory_city_heap::BitSet,
-    arguments: &Arguments,
-    progress: &Progress,
-) -> Result<ResultTable> {
-    let near = keeping_roots(&KeeperGraph::Shortest(graph, shortest), objects, &mut Tops::new(graph.heap()), progress)?;
-    let kinds = reaching_kinds(&KeeperGraph::All(graph), group, progress)?;
-    let whole = objects.len() as u64;
+fn roots_table(ways: &GroupWays, most: usize) -> ResultTable {
+    let (near, kinds) = (&ways.nearest, &ways.kinds);
+    let whole = ways.about().objects;
     let objects = CellKind::Number(Unit::Objects);
     let columns = vec![
         Column::new("root", "Root", CellKind::Text, "A kind of GC roots, or one of them"),
@@ -365,9 +316,9 @@ fn roots_table(
         Column::new("nearest", "Nearest", objects, "Objects of the group to which a shortest path leads from there"),
         Column::new("nearest_share", "Share nearest", CellKind::Percent, "Their share of the group"),
     ];
-    let listed = arguments.count("roots").min(near.len());
+    let listed = most.min(near.len());
     let mut rows = Vec::new();
-    for kind in &kinds {
+    for kind in kinds {
         let cells = vec![
             Cell::Text(kind.text.clone()),
             Cell::Number(kind.roots),
@@ -408,5 +359,5 @@ fn roots_table(
     ];
     let header = TableHeader { id: "roots".into(), title: "Roots that keep it".into(), columns, kinds, nested: true };
     let left_out = Some(((near.len() - listed) as u64, "roots that are nearest to fewer".to_owned()));
-    Ok(ResultTable { header, rows, left_out, empty_text: "No root reaches it.".into() })
+    ResultTable { header, rows, left_out, empty_text: "No root reaches it.".into() }
 }

@@ -61,8 +61,8 @@ pub struct ReportPart {
 
 impl ReportPart {
     /// What it is called for people.
-    pub fn title(&self) -> &'static str {
-        self.findings.title.unwrap_or(self.analysis.title)
+    pub fn title(&self) -> &str {
+        self.findings.title.as_deref().unwrap_or(self.analysis.title)
     }
 }
 

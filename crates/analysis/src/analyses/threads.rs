@@ -2,7 +2,7 @@
 
 use super::kept_by_threads::kept_by_threads;
 use super::objects::{address_text, top_parameter, type_name, values};
-use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, RowKind, TableHeader, bytes_text, count_text};
 use crate::timeline::{Amount, Source, Unit};
 use memory_city_formats::values::{TextLimits, ThreadStack};
@@ -54,6 +54,10 @@ impl Analysis for ThreadRetention {
                 },
             ],
         }
+    }
+
+    fn follows_from(&self) -> FollowsFrom {
+        FollowsFrom::HeapStates
     }
 
     fn run(

@@ -64,7 +64,7 @@ impl Default for GroupLimits {
 /// Objects of a part, as powers of two: enough that what a part has to learn does not matter, few enough for all cores.
 const PART: std::ops::RangeInclusive<u32> = 14..=22;
 
-/// The tree, and the leaves of each object.
+/// The tree, and the leaves of each object; of those that are `wanted` alone, where that is given.
 ///
 /// # Errors
 /// When cancelled, or beyond the limits.
@@ -72,12 +72,13 @@ pub(super) fn group(
     heap: &HeapState,
     grouping: &Grouping,
     options: GroupOptions,
+    wanted: Option<&BitSet>,
     limits: GroupLimits,
     progress: &Progress,
 ) -> Result<(MemoryTree, ByObject)> {
     let n = heap.object_count();
-    let wanted = (n / (4 * rayon::current_num_threads())).max(1);
-    let shift = wanted.ilog2().clamp(*PART.start(), *PART.end());
+    let objects_of_part = (n / (4 * rayon::current_num_threads())).max(1);
+    let shift = objects_of_part.ilog2().clamp(*PART.start(), *PART.end());
     let among = (!options.include_unreachable).then(|| heap.reachable());
     // Made by one, not waited for by all.
     if grouping.reads().contains(Reads::ROOTS) && n > 0 {
@@ -86,7 +87,12 @@ pub(super) fn group(
     let classifiers = grouping.prepared(&GroupingRun { heap: Some(heap), among, progress })?;
     let stage = GroupingStage { heap, among, shift, title: &grouping.title, limits, progress };
     let mut tree = Placement::new(&classifiers).tree;
-    let groups = stage.group(&classifiers, |_, starts| starts.push(0), &|_, _| 0, &mut tree)?;
+    let start = |o: ObjectId, starts: &mut Vec<u32>| {
+        if wanted.is_none_or(|wanted| wanted.contains(o.0)) {
+            starts.push(0);
+        }
+    };
+    let groups = stage.group(&classifiers, start, &|_, _| 0, &mut tree)?;
     let groups = transform::add(&stage, &classifiers, groups, &mut tree)?;
     Ok((tree, groups))
 }
@@ -249,6 +255,10 @@ impl<'g> GroupedPart<'g> {
             let class = self.classes.of(heap, o);
             ends.clear();
             start(o, &mut ends);
+            if ends.is_empty() {
+                self.of.push(Lists::EMPTY);
+                continue;
+            }
             for end in ends.iter_mut().filter(|end| **end != 0) {
                 *end = *self
                     .starts
@@ -396,8 +406,15 @@ mod tests {
         let grouping = group::grouping("array-length(exact)").expect("a grouping");
         let with = |nodes: usize, listed: usize| {
             let options = GroupOptions::default();
-            super::group(&heap, &grouping, options, GroupLimits { nodes, listed, text: 1 << 20 }, &Progress::new())
-                .map(|_| ())
+            super::group(
+                &heap,
+                &grouping,
+                options,
+                None,
+                GroupLimits { nodes, listed, text: 1 << 20 },
+                &Progress::new(),
+            )
+            .map(|_| ())
         };
         assert!(with(11, 10).is_ok());
         for (nodes, listed, what) in [(10, 10, "more than 10 groups"), (11, 9, "more than 9 groups")] {

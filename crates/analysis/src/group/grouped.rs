@@ -10,7 +10,7 @@ use super::histogram;
 use super::{GroupOptions, Grouping, MemoryTree, ObjectView, Placement, Reads};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{Amount, BIG_ARRAY, HeapState, ObjectId};
+use memory_city_heap::{Amount, BIG_ARRAY, BitSet, HeapState, ObjectId};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -82,7 +82,7 @@ pub fn group(heap: &HeapState, grouping: &Grouping, options: GroupOptions, progr
     let include_unreachable = options.include_unreachable || grouping.wants_unreachable();
     let options = GroupOptions { include_unreachable, ..options };
     if reads.by_object() {
-        let (tree, leaves) = by_object::group(heap, grouping, options, GroupLimits::default(), progress)?;
+        let (tree, leaves) = by_object::group(heap, grouping, options, None, GroupLimits::default(), progress)?;
         return Ok(Grouped { tree, assignment: Assignment::Object(leaves), include_unreachable });
     }
     let among = (!include_unreachable).then(|| heap.reachable());
@@ -102,6 +102,23 @@ pub fn group(heap: &HeapState, grouping: &Grouping, options: GroupOptions, progr
     };
     placement.check()?;
     Ok(Grouped { tree: placement.tree, assignment, include_unreachable })
+}
+
+/// The tree of some of the objects of a heap state, by any grouping. What classifiers see of an object is what they see when
+/// all objects are grouped: its neighbours need not be among `wanted`.
+///
+/// # Errors
+/// As [`group`].
+pub fn group_some(
+    heap: &HeapState,
+    grouping: &Grouping,
+    options: GroupOptions,
+    wanted: &BitSet,
+    progress: &Progress,
+) -> Result<MemoryTree> {
+    progress.begin("Grouping objects", 0);
+    let (tree, _) = by_object::group(heap, grouping, options, Some(wanted), GroupLimits::default(), progress)?;
+    Ok(tree)
 }
 
 /// The objects of a class.

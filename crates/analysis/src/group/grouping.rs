@@ -95,7 +95,7 @@ impl std::fmt::Debug for Grouping {
 }
 
 /// Classifiers and filters whose answer follows from the heap state and their options alone.
-const SETTLED: [&str; 21] = [
+const SETTLED: [&str; 22] = [
     "type",
     "package",
     "kind",
@@ -117,4 +117,5 @@ const SETTLED: [&str; 21] = [
     "address",
     "reachable",
     "filter",
+    "owner",
 ];

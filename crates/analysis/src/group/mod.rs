@@ -58,7 +58,7 @@ pub use classifier::{ByFunction, Cardinality, Classifier, ClassifierMeta, Groupi
 pub use completion::Completion;
 pub use expression::GroupingError;
 pub use filter::filter_numbers;
-pub use grouped::{Grouped, group};
+pub use grouped::{Grouped, group, group_some};
 pub use grouping::{GroupOptions, Grouping};
 pub(crate) use names::without_address;
 pub use object::{ObjectView, type_names};

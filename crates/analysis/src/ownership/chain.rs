@@ -5,9 +5,11 @@
 //! step goes on that keeps most of what the group gained. Where no type keeps half of it any more, but a single object
 //! further up does (a list of plans, each of which holds the objects in many ways), the chain goes on there.
 
+use super::came::Came;
 use super::fields::{FieldNames, KnownFields, Pair, ReferenceName};
 use super::keeping::{ClassObjects, KeeperGraph};
 use super::paths::{MergedStep, PathEnd, PathLimits, Paths, StepOf, paths, spread};
+use super::ranking::{RankedOwner, ranked_owners};
 use super::roots::{KeepingRoot, Tops, keeping_roots};
 use crate::group::Grouped;
 use crate::timeline::{History, NodeId};
@@ -44,7 +46,7 @@ pub struct OwnerChain {
     /// What the chain is about: the objects of the group that came within the window, where the input knows them; all
     /// otherwise.
     pub about: Amount,
-    /// Whether those are only a part of the group.
+    /// Whether those are only a part of the group. Of dumps: what is in places that had less of it before.
     pub only_new: bool,
     /// Owner by owner, upwards.
     pub steps: Vec<OwnerStep>,
@@ -54,15 +56,27 @@ pub struct OwnerChain {
     pub end: String,
 }
 
+/// Who keeps a group: the chain up to a root, and all owners and roots by what they keep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupOwners {
+    /// The strongest way up.
+    pub chain: OwnerChain,
+    /// The groups that keep objects of it, those that keep most first. The group itself is among them where its objects keep
+    /// each other.
+    pub owners: Vec<RankedOwner>,
+}
+
 /// What is needed to find owners at one point in time: made once for many groups. 28 bytes an object, the dominator tree
-/// included, which is shared.
-pub struct Owners<'a> {
-    history: &'a History,
+/// included, which is shared; of dumps also what was where at the earlier time, by group and place.
+pub struct Owners {
     time: usize,
     heap: Arc<HeapState>,
     grouped: Arc<Grouped>,
     dominators: Arc<Dominators>,
     shortest: ShortestPaths,
+    came: Came,
+    /// By leaf of the memory tree: its group.
+    place: Vec<Option<NodeId>>,
 }
 
 /// Chains before they have names of fields.
@@ -76,27 +90,31 @@ struct Found {
     roots: Vec<KeepingRoot>,
 }
 
-impl<'a> Owners<'a> {
-    /// At a point in time of a history.
+impl Owners {
+    /// At a point in time of a history. Chains are about what came since `from`, as far as the input tells; about all where
+    /// that is the same time.
     ///
     /// # Errors
-    /// When the state cannot be loaded again, or the work was cancelled.
-    pub fn new(history: &'a History, time: usize, progress: &Progress) -> Result<Owners<'a>> {
+    /// When a state cannot be loaded again, or the work was cancelled.
+    pub fn new(history: &History, from: usize, time: usize, progress: &Progress) -> Result<Owners> {
         let rules = KeepRules::default();
+        // The earlier state first: what is loaded last is what others ask for next.
+        let came = Came::new(history, from, time, progress)?;
         let (heap, dominators) = history.dominators(time, rules, progress)?;
         let (_, grouped) = history.grouped(time, progress)?;
         let shortest = ShortestPaths::new(&heap, rules, None, progress)?;
-        Ok(Owners { history, time, heap, grouped, dominators, shortest })
+        let place = history.timeline().locate(&grouped.tree);
+        Ok(Owners { time, heap, grouped, dominators, shortest, came, place })
     }
 
-    /// The chains of some groups: of what came since the time `from`, where the input knows that, of all otherwise. At most
-    /// `longest` steps each. One pass over the input for the names of all fields together.
+    /// The chains of some groups: of what came, all otherwise. At most `longest` steps each. One pass over the input for
+    /// the names of all fields together. `history` is the one that this was made of.
     ///
     /// # Errors
     /// When a state or names cannot be read again, or the work was cancelled.
     pub fn chains(
         &self,
-        from: usize,
+        history: &History,
         nodes: &[NodeId],
         by_bytes: bool,
         longest: usize,
@@ -105,55 +123,91 @@ impl<'a> Owners<'a> {
         let graph = KeepGraph::new(&self.heap, KeepRules::default());
         let keeping = KeeperGraph::Owners(&graph, &self.dominators, &self.shortest);
         let mut tops = Tops::new(&self.heap);
-        let limits = PathLimits { share: 0, steps: longest, only_strongest: true, by_field: false, by_bytes };
         let mut found = Vec::with_capacity(nodes.len());
         for &node in nodes {
             progress.check()?;
-            let all = self.history.objects_of(self.time, &[node], progress)?.objects;
-            let (group, only_new) = self.what_came(all, from);
-            let objects: Vec<ObjectId> = group.iter().map(ObjectId).collect();
-            let mut up = paths(&keeping, &group, limits, &*self.heap, progress)?;
-            let about = up.steps[0].reached;
-            let majority = self.majority(&keeping, &objects, &mut up, limits, progress)?;
-            let mut roots = keeping_roots(&keeping, &objects, &mut tops, progress)?;
-            if by_bytes {
-                roots.sort_by_key(|r| std::cmp::Reverse(r.keeps.bytes));
-            }
-            found.push(Found { about, only_new, paths: up, majority, roots });
+            let (group, only_new) = self.group(history, &[node], by_bytes, progress)?;
+            found.push(self.found(&keeping, &group, only_new, by_bytes, longest, &mut tops, progress)?);
         }
+        self.named(history, &found, longest, progress)
+    }
+
+    /// Who keeps some groups as one group.
+    ///
+    /// # Errors
+    /// As [`Owners::chains`].
+    pub fn of(
+        &self,
+        history: &History,
+        nodes: &[NodeId],
+        by_bytes: bool,
+        longest: usize,
+        progress: &Progress,
+    ) -> Result<GroupOwners> {
+        progress.begin("Following what keeps it upwards", 0);
+        let graph = KeepGraph::new(&self.heap, KeepRules::default());
+        let keeping = KeeperGraph::Owners(&graph, &self.dominators, &self.shortest);
+        let (group, only_new) = self.group(history, nodes, by_bytes, progress)?;
+        let objects: Vec<ObjectId> = group.iter().map(ObjectId).collect();
+        let owners = ranked_owners(&keeping, &self.grouped, &self.place, &objects, by_bytes, progress)?;
+        let mut tops = Tops::new(&self.heap);
+        let found = self.found(&keeping, &group, only_new, by_bytes, longest, &mut tops, progress)?;
+        let chain = self.named(history, &[found], longest, progress)?.remove(0);
+        Ok(GroupOwners { chain, owners })
+    }
+
+    fn group(
+        &self,
+        history: &History,
+        nodes: &[NodeId],
+        by_bytes: bool,
+        progress: &Progress,
+    ) -> Result<(BitSet, bool)> {
+        let all = history.objects_of(self.time, nodes, progress)?.objects;
+        Ok(self.came.of(all, &self.heap, &self.grouped, &self.place, by_bytes))
+    }
+
+    #[allow(clippy::too_many_arguments)] // what a search is about
+    fn found(
+        &self,
+        keeping: &KeeperGraph<'_>,
+        group: &BitSet,
+        only_new: bool,
+        by_bytes: bool,
+        longest: usize,
+        tops: &mut Tops,
+        progress: &Progress,
+    ) -> Result<Found> {
+        let limits = PathLimits { share: 0, steps: longest, only_strongest: true, by_field: false, by_bytes };
+        let objects: Vec<ObjectId> = group.iter().map(ObjectId).collect();
+        let mut up = paths(keeping, group, limits, &*self.heap, progress)?;
+        let about = up.steps[0].reached;
+        let majority = self.majority(keeping, &objects, &mut up, limits, progress)?;
+        let mut roots = keeping_roots(keeping, &objects, tops, progress)?;
+        if by_bytes {
+            roots.sort_by_key(|r| std::cmp::Reverse(r.keeps.bytes));
+        }
+        Ok(Found { about, only_new, paths: up, majority, roots })
+    }
+
+    fn named(
+        &self,
+        history: &History,
+        found: &[Found],
+        longest: usize,
+        progress: &Progress,
+    ) -> Result<Vec<OwnerChain>> {
         let mut fields = KnownFields::default();
         let pairs = found.iter().flat_map(Found::steps).flat_map(|(step, _)| some(&step.references));
-        match self.history.values(self.time, progress)? {
+        match history.values(self.time, progress)? {
             Some(values) => fields.ask(pairs, &values, progress)?,
             None => fields.ask(pairs, &*self.heap, progress)?,
         };
         let class_objects = ClassObjects::new(&self.heap);
-        let place = self.history.timeline().locate(&self.grouped.tree);
-        Ok(found.iter().map(|found| self.chain(found, &fields, &class_objects, &place, longest)).collect())
+        Ok(found.iter().map(|found| self.chain(found, &fields, &class_objects, longest)).collect())
     }
 
-    /// The objects of a group that came since a point in time, where the input knows them and there are any.
-    fn what_came(&self, all: BitSet, from: usize) -> (BitSet, bool) {
-        let Some(origins) = self.heap.origins() else { return (all, false) };
-        // Start and end of each collection are a moment; a birth is the number of the first collection that follows it.
-        let born = (self.history.moment(from) / 2 + 1) as u32;
-        let mut new = BitSet::new(self.heap.object_count());
-        let mut any = false;
-        for o in all.iter().filter(|&o| origins.of(o as usize).birth >= born) {
-            new.insert(o);
-            any = true;
-        }
-        if any && from != self.time { (new, true) } else { (all, false) }
-    }
-
-    fn chain(
-        &self,
-        found: &Found,
-        fields: &KnownFields,
-        class_objects: &ClassObjects,
-        place: &[Option<NodeId>],
-        longest: usize,
-    ) -> OwnerChain {
+    fn chain(&self, found: &Found, fields: &KnownFields, class_objects: &ClassObjects, longest: usize) -> OwnerChain {
         let text = |step: &MergedStep| match step.of {
             // The object at which the way goes on, by several ways.
             StepOf::Group => step.objects.first().map_or_else(String::new, |&o| {
@@ -165,7 +219,7 @@ impl<'a> Owners<'a> {
         let mut steps: Vec<OwnerStep> = found
             .steps()
             .map(|(step, keeps)| OwnerStep {
-                node: self.node_of(&step.objects, place),
+                node: self.node_of(&step.objects),
                 of: text(step),
                 field: fields.text(&some(&step.references).collect::<Vec<_>>()),
                 by_several_ways: step.of == StepOf::Group,
@@ -223,8 +277,8 @@ impl<'a> Owners<'a> {
     }
 
     /// The group in which most of some objects are: of many, of some all over them.
-    fn node_of(&self, objects: &[ObjectId], place: &[Option<NodeId>]) -> Option<NodeId> {
-        most_frequent_node(&self.heap, &self.grouped, objects, place)
+    fn node_of(&self, objects: &[ObjectId]) -> Option<NodeId> {
+        most_frequent_node(&self.heap, &self.grouped, objects, &self.place)
     }
 }
 

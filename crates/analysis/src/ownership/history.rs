@@ -1,6 +1,6 @@
 //! Trees of owners over time, matched by names.
 
-use super::{OwnerNode, OwnerTree};
+use super::OwnerPlaces;
 use memory_city_heap::{Amount, ObjectId};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -57,20 +57,16 @@ impl OwnerHistory {
         OwnerHistory { times: 1, ..OwnerHistory::default() }
     }
 
-    /// Adds the tree of a later time. Linear in its nodes.
-    pub fn add(&mut self, tree: &OwnerTree) {
-        self.add_nodes(tree.nodes(), tree.too_deep());
-    }
-
-    /// As [`OwnerHistory::add`], of the [nodes](OwnerTree::nodes) of a tree alone, which are small.
-    pub fn add_nodes(&mut self, nodes: &[OwnerNode], too_deep: u64) {
+    /// Adds the tree of a later time. Linear in its nodes. Returns the place of each.
+    pub fn add(&mut self, tree: &OwnerPlaces) -> Vec<u32> {
+        let nodes = tree.nodes();
         let empty = vec![Holding::default(); self.times];
         let mut place_of: Vec<u32> = Vec::with_capacity(nodes.len());
         for place in &mut self.places {
             place.held.push(Holding::default());
         }
         self.times += 1;
-        self.too_deep = self.too_deep.max(too_deep);
+        self.too_deep = self.too_deep.max(tree.too_deep());
         for (n, node) in nodes.iter().enumerate() {
             let holding = Holding { own: node.own, total: node.total, heads: node.heads, largest: node.largest };
             let place = match (n, self.places.is_empty()) {
@@ -93,6 +89,7 @@ impl OwnerHistory {
             }
             place_of.push(place);
         }
+        place_of
     }
 
     /// All places; the first is the heap. A place may come before the one above it has children of a later time, never
@@ -106,7 +103,7 @@ impl OwnerHistory {
         self.times
     }
 
-    /// See [`OwnerTree::too_deep`]: the most of any time.
+    /// See [`super::OwnerTree::too_deep`]: the most of any time.
     pub fn too_deep(&self) -> u64 {
         self.too_deep
     }

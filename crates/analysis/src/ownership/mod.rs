@@ -7,6 +7,7 @@
 //! | `names` | what owners are called: classes with their static fields, threads with their methods, types |
 //! | `owner` | the owner of every object of a heap state, as a tree of names |
 //! | `shared` | who keeps together what no object owns alone |
+//! | `places` | such a tree without the objects: what is compared, and kept in the cache |
 //! | `history` | such trees over time, matched by names |
 //! | `course` | how what a place holds went over time: again and again, or once |
 //! | `accumulation` | where a heap grows, and into what |
@@ -19,6 +20,10 @@
 //! | `paths_expand` | one step of that |
 //! | `fields` | by which field each step holds the one below |
 //! | `roots` | the roots that keep a group, and how much of it |
+//! | `ways` | the ways from roots to a group, for people, and what to cut of them |
+//! | `freed` | what would be freed without what is cut, by group |
+//! | `came` | what of a group came since an earlier point in time |
+//! | `ranking` | the owners of a group by what they keep of it |
 //! | `chain` | the strongest way from a group up to a root, owner by owner |
 //!
 //! Dominators and closures of objects come from `memory_city_heap::ownership`.
@@ -27,11 +32,13 @@ mod accumulation;
 #[cfg(test)]
 mod accumulation_tests;
 pub(crate) mod anchors;
+mod came;
 pub mod chain;
 mod course;
 pub(crate) mod fields;
 mod filling;
 mod folding;
+mod freed;
 mod history;
 pub(crate) mod holders;
 pub(crate) mod keeping;
@@ -42,10 +49,13 @@ mod owner_tests;
 mod path;
 pub(crate) mod paths;
 mod paths_expand;
+mod places;
+mod ranking;
 pub(crate) mod roots;
 mod shared;
 #[cfg(test)]
 mod tests;
+mod ways;
 #[cfg(test)]
 mod wide_tests;
 
@@ -55,7 +65,15 @@ pub use course::Course;
 pub(crate) use course::filled_between;
 pub use filling::Filled;
 pub(crate) use filling::has_elements;
+pub use freed::Freed;
 pub use history::{Holding, OwnerHistory, PlaceOverTime};
+pub(crate) use names::best_root;
 pub use owner::{OwnerNode, OwnerTree};
 pub(crate) use path::filled;
 pub use path::{OwnerPath, RootedStep, owner_paths};
+pub use paths::{PathEnd, RootStep};
+pub use places::OwnerPlaces;
+pub(crate) use places::StoredPlaces;
+pub use ranking::RankedOwner;
+pub use roots::KeepingRoot;
+pub use ways::{GroupWays, WayKind, WayQuestion, WayStep};

@@ -60,7 +60,7 @@ fn without_line(place: &str) -> &str {
 
 /// The root that says most of those that hold an object, static fields of class objects left out: those are references of
 /// the class.
-pub(super) fn best_root(heap: &HeapState, o: ObjectId) -> Option<&Root> {
+pub(crate) fn best_root(heap: &HeapState, o: ObjectId) -> Option<&Root> {
     let rank = |root: &Root| match root.kind {
         RootKind::StaticField => 0,
         RootKind::Thread => 1,

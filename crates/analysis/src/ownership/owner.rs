@@ -9,6 +9,7 @@
 
 use super::folding::Folding;
 use super::names::{best_root, class_name, root_names, static_field, static_name, type_name};
+use super::places::OwnerPlaces;
 use super::shared::{self, SharedOwners};
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, KeepGraph, KeepRules};
@@ -36,10 +37,9 @@ pub struct OwnerNode {
 
 /// The owners of a heap state.
 pub struct OwnerTree {
-    nodes: Vec<OwnerNode>,
+    places: OwnerPlaces,
     /// By object: its node; 0 where no root reaches it.
     of: Vec<u32>,
-    too_deep: u64,
 }
 
 /// Deeper places are counted in the deepest ([`OwnerTree::too_deep`]): types nest so deep only in recursion that folding
@@ -69,7 +69,17 @@ impl OwnerTree {
 
     /// The nodes, parents before children; the first stands for the heap.
     pub fn nodes(&self) -> &[OwnerNode] {
-        &self.nodes
+        self.places.nodes()
+    }
+
+    /// The nodes without the objects.
+    pub fn places(&self) -> &OwnerPlaces {
+        &self.places
+    }
+
+    /// The same, of a tree that is needed no more.
+    pub fn into_places(self) -> OwnerPlaces {
+        self.places
     }
 
     /// The node of an object; 0 where no root reaches it.
@@ -80,14 +90,14 @@ impl OwnerTree {
 
     /// How many objects lie deeper than places do, without their insides: they are counted with the deepest place above.
     pub fn too_deep(&self) -> u64 {
-        self.too_deep
+        self.places.too_deep()
     }
 
     /// The names from the top down to a node, without that of the heap.
     pub fn path(&self, node: u32) -> Vec<&Arc<str>> {
-        let above = |&n: &u32| Some(self.nodes[n as usize].parent).filter(|&p| p != 0);
+        let above = |&n: &u32| Some(self.nodes()[n as usize].parent).filter(|&p| p != 0);
         let mut names: Vec<&Arc<str>> = std::iter::successors(Some(node).filter(|&n| n != 0), above)
-            .map(|n| &self.nodes[n as usize].name)
+            .map(|n| &self.nodes()[n as usize].name)
             .collect();
         names.reverse();
         names
@@ -414,6 +424,6 @@ impl<'a> Builder<'a> {
             kept.push(node);
         }
         self.of.iter_mut().for_each(|node| *node = number[*node as usize]);
-        Ok(OwnerTree { nodes: kept, of: self.of, too_deep })
+        Ok(OwnerTree { places: OwnerPlaces::new(kept, too_deep), of: self.of })
     }
 }

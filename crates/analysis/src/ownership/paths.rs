@@ -47,7 +47,8 @@ pub(crate) enum StepOf {
 
 /// A root that holds objects of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RootStep {
+pub struct RootStep {
+    /// What kind of root it is.
     pub kind: RootKind,
     /// Kind and place, for people.
     pub text: String,
@@ -59,7 +60,7 @@ pub(crate) struct RootStep {
 
 /// Why nothing is above a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PathEnd {
+pub enum PathEnd {
     /// Something is.
     GoesOn,
     /// Roots hold all that is reached through the step.

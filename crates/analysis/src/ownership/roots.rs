@@ -11,7 +11,8 @@ use memory_city_heap::{Amount, BitSet, HeapState, ObjectId, RootKind};
 
 /// A root, or all of a kind, and what it keeps of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct KeepingRoot {
+pub struct KeepingRoot {
+    /// What kind of root it is.
     pub kind: RootKind,
     /// Kind and place, for people; the kind alone, where all of a kind are meant.
     pub text: String,

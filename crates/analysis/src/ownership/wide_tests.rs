@@ -66,7 +66,7 @@ fn ten_thousand_kinds_at_one_place_are_named_one_by_one() {
         assert_eq!(shared, ["shared by more than 3", "com.acme.Shared"]);
         let reached: u64 = tree.nodes().iter().map(|node| node.own.objects).sum();
         assert_eq!(reached, heap.object_count() as u64);
-        history.add(&tree);
+        history.add(tree.places());
     }
     let points = accumulations(&history, AccumulationRules::default());
     assert_eq!(points.len(), 1, "{points:?}");

@@ -107,6 +107,18 @@ pub(super) const SUFFIXES: [(&str, f64, SuffixKind); 18] = [
     ("h", 3600e3, SuffixKind::Millis),
 ];
 
+/// Bytes as people write them: `4GB`, `512 MiB`, `2g` as in filters. `None` for what is no amount of memory.
+pub fn parse_bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '_')).unwrap_or(text.len());
+    let number: f64 = text[..digits].replace('_', "").parse().ok()?;
+    let suffix = text[digits..].trim();
+    let of_bytes = |(_, _, kind): &&(&str, f64, SuffixKind)| matches!(kind, SuffixKind::Anything | SuffixKind::Bytes);
+    let (_, times, _) = SUFFIXES.iter().filter(of_bytes).find(|(s, ..)| s.eq_ignore_ascii_case(suffix))?;
+    let bytes = number * times;
+    (bytes.is_finite() && bytes >= 0.0 && bytes < u64::MAX as f64).then_some(bytes as u64)
+}
+
 impl Quantity {
     /// The number in the unit of columns: bytes, objects, percent, milliseconds.
     pub fn value(self) -> f64 {

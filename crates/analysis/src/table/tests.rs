@@ -353,3 +353,20 @@ fn a_wish_to_stop_is_heard() {
     let table = table(&timeline, Metric::Bytes);
     assert!(matches!(table.rebuild(&Arrangement::default(), &progress), Err(Error::Cancelled)));
 }
+
+#[test]
+fn amounts_of_memory_are_read_as_people_write_them() {
+    for (text, bytes) in [
+        ("4GB", 4_000_000_000),
+        ("4 GiB", 4 << 30),
+        ("512mib", 512 << 20),
+        ("1.5g", 1_500_000_000),
+        ("1_000", 1000),
+        ("0", 0),
+    ] {
+        assert_eq!(super::parse_bytes(text), Some(bytes), "{text}");
+    }
+    for wrong in ["", "GB", "4%", "4s", "-4GB", "4GBs", "1e9", "99999999999TB", "four"] {
+        assert_eq!(super::parse_bytes(wrong), None, "{wrong}");
+    }
+}

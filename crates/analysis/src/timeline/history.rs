@@ -2,13 +2,13 @@
 
 use super::all_references::{TimeReferences, time_references};
 use super::closures::{ClosureRequest, KeptAmounts};
-use super::kept::KeptAnswers;
+use super::kept::{KeptAnswers, OwnersOfTime, keep_owners, kept_owners, key_of_dumps};
 use super::references::{ReferenceMap, reference_map};
 use super::{GrowingTree, NodeId, TimePoint, Timeline, TimelineBuilder};
 use crate::group::{self, GroupOptions, Grouped, Grouping, MemoryTree, Reads};
 use crate::ownership::OwnerTree;
 use memory_city_formats::values::HeapValues;
-use memory_city_formats::{HeapSeries, Recording, SnapshotInfo};
+use memory_city_formats::{AnswerKey, HeapSeries, MemoryNeed, Recording, SnapshotInfo, each_state, memory_budget};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::ownership::{Dominators, GroupAmounts, KeepRules};
 use memory_city_heap::progress::Progress;
@@ -109,28 +109,30 @@ impl History {
             Some(recording) => recorded(&*series, recording, &grouping, &points, progress)?,
             None => {
                 let is_trace = series.recording().is_some();
+                let found = match is_trace {
+                    true => None,
+                    false => Some(trees_of(&*series, &grouping, options, &points, kept.as_ref(), progress)?),
+                };
                 let mut builder = TimelineBuilder::default();
                 let mut known = Reads::empty();
-                for &i in &points {
-                    progress.check()?;
-                    if let Some(found) = kept.as_ref().and_then(|kept| kept.tree(&*series, i, &grouping)) {
-                        builder.add(time_point(&series.points()[i], found.unreachable), &found.tree);
-                        known_of_last = Some(found.known);
+                for (at, &i) in points.iter().enumerate() {
+                    if let Some((trees, _)) = &found {
+                        let TimeTree { tree, unreachable, known, is_empty } = &trees[at];
+                        builder.add(time_point(&series.points()[i], *unreachable), tree);
+                        known_of_last = Some(*known).filter(|_| !is_empty);
                         continue;
                     }
+                    progress.check()?;
                     let heap = series.load(i, progress)?;
                     known |= Reads::known_of(&heap);
                     known_of_last = Some(Reads::known_of(&heap)).filter(|_| heap.object_count() > 0);
-                    if !is_trace {
-                        check(&grouping, Reads::known_of(&heap), "this heap dump", Some(&series.points()[i]))?;
-                    }
                     let grouped = group::group(&heap, &grouping, options, progress)?;
                     let (_, unreachable) = heap.totals();
                     builder.add(time_point(&series.points()[i], unreachable), &grouped.tree);
-                    if let Some(kept) = &kept {
-                        kept.keep_tree(&*series, i, &grouped.tree, unreachable, Reads::known_of(&heap));
-                    }
                     last = Some((i, heap, Arc::new(grouped)));
+                }
+                if let Some((_, state)) = found {
+                    last = state;
                 }
                 if is_trace && !points.is_empty() {
                     // A trace tells references as collections meet them: before the first there are none.
@@ -264,6 +266,83 @@ impl History {
         Ok((heap, tree))
     }
 
+    /// The owners at some points in time without their objects: from the cache, or found now, of several states at once while
+    /// memory lasts. `needs` is what owners are made of: where a state does not hold it there are none.
+    ///
+    /// # Errors
+    /// As [`History::references`].
+    pub(crate) fn owners_at(
+        &self,
+        times: &[usize],
+        rules: KeepRules,
+        needs: Reads,
+        progress: &Progress,
+    ) -> Result<Vec<OwnersOfTime>> {
+        let series = &*self.series;
+        let mut found: Vec<Option<OwnersOfTime>> =
+            times.iter().map(|&time| kept_owners(series, self.points[time], rules)).collect();
+        let lacking =
+            |found: &Option<OwnersOfTime>| found.as_ref().is_none_or(|f| f.places.is_none() && f.known.contains(needs));
+        let missing: Vec<usize> = (0..times.len()).filter(|&at| lacking(&found[at])).collect();
+        let mut points: Vec<usize> = missing.iter().map(|&at| self.points[times[at]]).collect();
+        points.sort_unstable();
+        points.dedup();
+        // What is looked at further is the first and the last of them.
+        let ends = [times.first(), times.last()].map(|time| time.map(|&time| self.points[time]));
+        let owners =
+            each_state(series, &points, MemoryNeed::Owners, memory_budget(), progress, |point, heap, progress| {
+                let known = Reads::known_of(&heap);
+                if !known.contains(needs) {
+                    return Ok(OwnersOfTime { known, places: None });
+                }
+                let dominators = self.dominators_of(point, &heap, rules, ends.contains(&Some(point)), progress)?;
+                let places = OwnerTree::new(&heap, rules, &dominators, progress)?.into_places();
+                let owners = OwnersOfTime { known, places: Some(Arc::new(places)) };
+                keep_owners(series, point, rules, &owners);
+                Ok(owners)
+            })?;
+        for at in missing {
+            let made = points.binary_search(&self.points[times[at]]).ok();
+            found[at] = made.map(|made| owners[made].clone());
+        }
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// The trees of some points in time under another grouping, each once and in order. Heap states are needed only where they
+    /// are neither recorded nor in the cache.
+    ///
+    /// # Errors
+    /// As [`History::build`].
+    pub(crate) fn timeline_of(&self, times: &[usize], grouping: &Grouping, progress: &Progress) -> Result<Timeline> {
+        let mut points: Vec<usize> = times.iter().map(|&time| self.points[time]).collect();
+        points.sort_unstable();
+        points.dedup();
+        let series = &*self.series;
+        if let Some(recording) = series.recording() {
+            check(grouping, known_of_traces(), "a trace", None)?;
+            return recorded(series, recording, grouping, &points, progress);
+        }
+        let options = with_wanted(self.options, grouping);
+        let kept = KeptAnswers::new(series, grouping, options);
+        let (trees, _) = trees_of(series, grouping, options, &points, kept.as_ref(), progress)?;
+        let mut builder = TimelineBuilder::default();
+        for (&point, found) in points.iter().zip(&trees) {
+            builder.add(time_point(&series.points()[point], found.unreachable), &found.tree);
+        }
+        Ok(builder.finish())
+    }
+
+    /// A question about all dumps of the series, under the grouping where it matters, whose answer is kept. `None` where
+    /// answers are not kept: of traces, and of groupings that depend on more than the heap states.
+    pub(crate) fn answer_key(&self, of: &str, grouped: bool) -> Option<AnswerKey> {
+        let mut question = of.to_owned();
+        if grouped {
+            let metrics = self.timeline.hash_of_metrics();
+            question = format!("{question} {} metrics {metrics:x}", self.kept.as_ref()?.question());
+        }
+        key_of_dumps(&*self.series, &self.points, &question)
+    }
+
     /// By which field the first object of each pair refers to the second, for people; `None` where the input does not
     /// know.
     ///
@@ -297,14 +376,30 @@ impl History {
     ) -> Result<(Arc<HeapState>, Arc<Dominators>)> {
         // Objects have the same numbers whenever the state is loaded.
         let heap = self.heap(time, progress)?;
-        let key = (self.points[time], rules);
+        let tree = self.dominators_of(self.points[time], &heap, rules, true, progress)?;
+        Ok((heap, tree))
+    }
+
+    /// The same of a point of the series, whose state this is; kept where it will be asked for again.
+    fn dominators_of(
+        &self,
+        point: usize,
+        heap: &HeapState,
+        rules: KeepRules,
+        keep: bool,
+        progress: &Progress,
+    ) -> Result<Arc<Dominators>> {
+        let key = (point, rules);
         {
             let kept = self.dominators.lock().unwrap_or_else(|e| e.into_inner());
             if let Some((_, tree)) = kept.iter().find(|(k, _)| *k == key) {
-                return Ok((heap, Arc::clone(tree)));
+                return Ok(Arc::clone(tree));
             }
         }
-        let tree = Arc::new(Dominators::new(&heap, rules, progress)?);
+        let tree = Arc::new(Dominators::new(heap, rules, progress)?);
+        if !keep {
+            return Ok(tree);
+        }
         let mut kept = self.dominators.lock().unwrap_or_else(|e| e.into_inner());
         // Somebody else may have made it meanwhile.
         kept.retain(|(k, _)| *k != key);
@@ -312,7 +407,7 @@ impl History {
             kept.pop_front();
         }
         kept.push_back((key, Arc::clone(&tree)));
-        Ok((heap, tree))
+        Ok(tree)
     }
 
     /// All references at a point in time.
@@ -352,7 +447,7 @@ impl History {
         self.points[time]
     }
 
-    pub(super) fn options(&self) -> GroupOptions {
+    pub(crate) fn options(&self) -> GroupOptions {
         self.options
     }
 
@@ -361,7 +456,13 @@ impl History {
     /// # Errors
     /// When it cannot be loaded again, or the work was cancelled.
     pub fn heap(&self, time: usize, progress: &Progress) -> Result<Arc<HeapState>> {
-        self.grouped(time, progress).map(|(heap, _)| heap)
+        let point = self.points[time];
+        let last = self.last.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some((_, heap, _)) = last.as_ref().filter(|(t, ..)| *t == point) {
+            return Ok(Arc::clone(heap));
+        }
+        drop(last);
+        self.series.load(point, progress)
     }
 
     /// What the objects hold at a point in time, see [`HeapSeries::values`]; `None` where the input does not say.
@@ -397,6 +498,62 @@ fn with_wanted(options: GroupOptions, grouping: &Grouping) -> GroupOptions {
 
 fn time_point(info: &SnapshotInfo, unreachable: Amount) -> TimePoint {
     TimePoint { label: info.label.clone(), millis: info.millis, gc: info.gc.clone(), unreachable }
+}
+
+/// The tree of a dump.
+struct TimeTree {
+    tree: MemoryTree,
+    unreachable: Amount,
+    /// What is known of its objects.
+    known: Reads,
+    /// Whether there are none.
+    is_empty: bool,
+}
+
+/// The trees of dumps: from the cache, or from their states, several at once while memory lasts; with the state of the last one,
+/// where it was read.
+fn trees_of(
+    series: &dyn HeapSeries,
+    grouping: &Grouping,
+    options: GroupOptions,
+    points: &[usize],
+    kept: Option<&KeptAnswers>,
+    progress: &Progress,
+) -> Result<(Vec<TimeTree>, Option<GroupedState>)> {
+    let mut trees: Vec<Option<TimeTree>> = Vec::with_capacity(points.len());
+    for &i in points {
+        progress.check()?;
+        let found = kept.and_then(|kept| kept.tree(series, i, grouping));
+        let is_empty = false;
+        trees.push(found.map(|f| TimeTree { tree: f.tree, unreachable: f.unreachable, known: f.known, is_empty }));
+    }
+    let missing: Vec<usize> = (0..points.len()).filter(|&at| trees[at].is_none()).collect();
+    let wanted: Vec<usize> = missing.iter().map(|&at| points[at]).collect();
+    let need = match grouping.reads().contains(Reads::REFERRERS) {
+        true => MemoryNeed::Owners,
+        false => MemoryNeed::Graph,
+    };
+    let made = each_state(series, &wanted, need, memory_budget(), progress, |i, heap, progress| {
+        let known = Reads::known_of(&heap);
+        check(grouping, known, "this heap dump", Some(&series.points()[i]))?;
+        let mut grouped = group::group(&heap, grouping, options, progress)?;
+        let (_, unreachable) = heap.totals();
+        if let Some(kept) = kept {
+            kept.keep_tree(series, i, &grouped.tree, unreachable, known);
+        }
+        let is_empty = heap.object_count() == 0;
+        // A selection is most likely to be about the last one.
+        let last = wanted.last() == Some(&i);
+        let tree = if last { grouped.tree.clone() } else { std::mem::take(&mut grouped.tree) };
+        let state = last.then(|| (i, heap, Arc::new(grouped)));
+        Ok((TimeTree { tree, unreachable, known, is_empty }, state))
+    })?;
+    let mut last = None;
+    for (at, (tree, state)) in missing.into_iter().zip(made) {
+        trees[at] = Some(tree);
+        last = state.or(last);
+    }
+    Ok((trees.into_iter().flatten().collect(), last))
 }
 
 /// Trees from what changed: no heap state is made.

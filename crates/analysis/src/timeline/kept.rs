@@ -1,15 +1,18 @@
 //! What was found of a dump, kept for the next time that it is opened: its tree under a grouping, and what the groups of
-//! that tree reach and retain. Then nothing of the dump is read but what tells it from others.
+//! that tree reach and retain; its owners, whatever it is grouped by; and what was found of all dumps of a series. Then nothing of the dump is read but what tells it from others.
 
 use super::closures::ClosureRequest;
 use crate::group::{GroupOptions, Grouping, MemoryTree, Reads, StoredTree};
-use memory_city_formats::{AnswerKey, DumpFacts, DumpStamp, HeapSeries};
+use crate::ownership::{OwnerPlaces, StoredPlaces};
+use memory_city_formats::{AnswerKey, DumpFacts, HeapSeries};
 use memory_city_heap::Amount;
-use memory_city_heap::ownership::GroupAmounts;
+use memory_city_heap::ownership::{GroupAmounts, KeepRules};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
-/// Changes with what any classifier answers, and with what readers of dumps, closures and trees mean.
-const VERSION: u32 = 1;
+/// Changes with what any classifier answers, and with what readers of dumps, closures, trees and owners mean: with their
+/// sources (`build.rs`).
+const ENGINE: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("MEMORY_CITY_ENGINE"));
 
 /// A dump under a grouping.
 pub(super) struct KeptTree {
@@ -42,13 +45,16 @@ impl KeptAnswers {
         }
         let list = grouping.settled()?;
         let unreachable = options.include_unreachable;
-        let version = env!("CARGO_PKG_VERSION");
-        Some(KeptAnswers { question: format!("{version} {VERSION} {list} unreachable={unreachable}") })
+        Some(KeptAnswers { question: format!("{ENGINE} {list} unreachable={unreachable}") })
     }
 
     fn key(&self, series: &dyn HeapSeries, index: usize, of: &str) -> Option<AnswerKey> {
-        let dump = DumpStamp::of(&series.points()[index].path)?;
-        Some(AnswerKey { dump, question: format!("{of} {}", self.question) })
+        Some(AnswerKey { dumps: vec![series.stamp(index)?], question: format!("{of} {}", self.question) })
+    }
+
+    /// How its trees are made.
+    pub fn question(&self) -> &str {
+        &self.question
     }
 
     /// The tree of a dump, if it is kept; the series is told what was known of the dump.
@@ -103,4 +109,49 @@ impl KeptAnswers {
 
 fn amounts_of(request: ClosureRequest) -> String {
     format!("closures {request:?}")
+}
+
+/// A question about several points of a series, whatever they are grouped by; with the names of the files, which answers may
+/// tell. `None` for what is no series of dumps.
+pub(super) fn key_of_dumps(series: &dyn HeapSeries, points: &[usize], of: &str) -> Option<AnswerKey> {
+    let dumps = points.iter().map(|&point| series.stamp(point)).collect::<Option<_>>()?;
+    let labels: Vec<&str> = points.iter().map(|&point| &*series.points()[point].label).collect();
+    Some(AnswerKey { dumps, question: format!("{of} {ENGINE} {labels:?}") })
+}
+
+/// The owners of a dump, without its objects.
+#[derive(Clone)]
+pub(crate) struct OwnersOfTime {
+    /// What is known of the objects: whether it is enough for owners.
+    pub known: Reads,
+    /// The places; `None` where it is not.
+    pub places: Option<Arc<OwnerPlaces>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredOwners {
+    known: u32,
+    places: Option<StoredPlaces>,
+}
+
+fn owners_key(series: &dyn HeapSeries, index: usize, rules: KeepRules) -> Option<AnswerKey> {
+    Some(AnswerKey { dumps: vec![series.stamp(index)?], question: format!("owners {ENGINE} {rules:?}") })
+}
+
+/// The owners of a dump, if they are kept.
+pub(super) fn kept_owners(series: &dyn HeapSeries, index: usize, rules: KeepRules) -> Option<OwnersOfTime> {
+    let kept: StoredOwners = owners_key(series, index, rules)?.kept()?;
+    let places = match kept.places {
+        Some(stored) => Some(Arc::new(stored.places()?)),
+        None => None,
+    };
+    Some(OwnersOfTime { known: Reads::from_bits_truncate(kept.known), places })
+}
+
+/// Keeps them.
+pub(super) fn keep_owners(series: &dyn HeapSeries, index: usize, rules: KeepRules, owners: &OwnersOfTime) {
+    if let Some(key) = owners_key(series, index, rules) {
+        let places = owners.places.as_deref().map(StoredPlaces::of);
+        key.keep(&StoredOwners { known: owners.known.bits(), places });
+    }
 }

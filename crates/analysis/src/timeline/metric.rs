@@ -61,6 +61,14 @@ pub(super) struct MetricColumn {
 }
 
 impl MetricColumn {
+    /// Tells it from columns with other values.
+    fn hash_into(&self, hasher: &mut impl std::hash::Hasher) {
+        use std::hash::Hash;
+        self.info.id.hash(hasher);
+        self.first_change.hash(hasher);
+        self.changes.hash(hasher);
+    }
+
     fn value(&self, t: usize, node: NodeId) -> u64 {
         let i = node.index();
         let changes = &self.changes[self.first_change[i] as usize..self.first_change[i + 1] as usize];
@@ -116,6 +124,13 @@ impl Timeline {
     pub(super) fn with_columns(mut self, columns: impl IntoIterator<Item = MetricBuilder>) -> Timeline {
         columns.into_iter().for_each(|column| self.put(column.finish()));
         self
+    }
+
+    /// A number that tells the further metrics from others.
+    pub(super) fn hash_of_metrics(&self) -> u64 {
+        let mut hasher = rustc_hash::FxHasher::default();
+        self.columns.iter().for_each(|column| column.hash_into(&mut hasher));
+        std::hash::Hasher::finish(&hasher)
     }
 
     fn put(&mut self, column: MetricColumn) {

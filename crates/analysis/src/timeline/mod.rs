@@ -6,6 +6,7 @@
 pub mod all_references;
 mod builder;
 mod closures;
+pub(crate) mod difference;
 mod growing;
 mod history;
 pub mod json;
@@ -23,6 +24,7 @@ pub use growing::GrowingTree;
 pub use history::{AUTO, History};
 pub use memory_city_formats::{GcKind, GcPoint};
 pub use memory_city_heap::Amount;
+pub(crate) use kept::OwnersOfTime;
 pub use metric::{Metric, MetricInfo, Unit};
 pub use objects::ObjectSet;
 pub use source::{GROUPED_BY_THE_WRITER, Source, title_of};

@@ -43,7 +43,7 @@ use memory_city_heap::progress::Progress;
 use memory_city_heap::{
     AddressMap, AddressSet, AllocationSite, HeapColumns, HeapState, Inference, ObjectId, Referents, RootKind, TypeKind,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -87,6 +87,24 @@ pub fn load_as(step: &PeerStep, input: &Input, progress: &Progress) -> Result<He
     load_with_tables(input, DumpLimits::default(), step.reading(), progress).map(|(heap, _)| heap)
 }
 
+/// Reads a dump that a recorder had taken, which held objects by JNI global references so that it can tell where they are.
+///
+/// The heap state is as if those references had not been there; beside it, of each of the `handles` that the dump has, the
+/// object. Handles are as the dump writes them: without the marks that JNI puts into the lowest three bits. A handle that
+/// the dump lacks is in neither.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_held(
+    input: &Input,
+    handles: &FxHashSet<u64>,
+    progress: &Progress,
+) -> Result<(HeapState, FxHashMap<u64, ObjectId>)> {
+    let (heap, _, held) = load_without(input, DumpLimits::default(), Reading::default(), handles, progress)?;
+    let found = held.into_iter().filter_map(|(handle, address)| Some((handle, heap.object_at(address)?))).collect();
+    Ok((heap, found))
+}
+
 /// As [`load_within`], and what is needed to find the values of objects later.
 fn load_with_tables(
     input: &Input,
@@ -94,16 +112,35 @@ fn load_with_tables(
     reading: Reading,
     progress: &Progress,
 ) -> Result<(HeapState, DumpTables)> {
+    load_without(input, limits, reading, &FxHashSet::default(), progress).map(|(heap, tables, _)| (heap, tables))
+}
+
+/// Without the JNI global references of these handles; beside the rest, handle and address of each of them that is there.
+fn load_without(
+    input: &Input,
+    limits: DumpLimits,
+    reading: Reading,
+    handles: &FxHashSet<u64>,
+    progress: &Progress,
+) -> Result<(HeapState, DumpTables, Vec<(u64, u64)>)> {
     let bytes = input.bytes();
     let header = DumpHeader::read(&input.path, bytes)?;
     let mut index = DumpIndex::read(&input.path, bytes, &header);
     let heap_bytes: usize = index.pieces.iter().map(|p| p.len()).sum();
     progress.begin(progress.snapshot().stage, 3 * heap_bytes as u64);
     // Objects lie at multiples of eight. Should a dump disagree, every address gets a slot.
-    let (census, addresses) = match take_census(input, &header, &index, 3, limits, progress)? {
+    let (mut census, addresses) = match take_census(input, &header, &index, 3, limits, progress)? {
         (census, _) if census.misaligned => take_census(input, &header, &index, 0, limits, progress)?,
         done => done,
     };
+    let mut held = Vec::new();
+    census.roots.retain(|root| {
+        let ours = root.tag == 0x01 && handles.contains(&root.handle);
+        if ours {
+            held.push((root.handle, root.object));
+        }
+        !ours
+    });
     let mut classes = ClassTable::new(bytes, &header, &index, &census);
     let graph = graph::graph(input, &header, &index, &census, &addresses, &classes, limits, reading.peer, progress)?;
     let names = names::ObjectNames::read(input, &header, &index, &census);
@@ -171,7 +208,7 @@ fn load_with_tables(
         hidden::attach(&mut inference, &dump);
     }
     let tables = DumpTables::new(bytes, &header, &index, &census);
-    Ok((inference.finish()?, tables))
+    Ok((inference.finish()?, tables, held))
 }
 
 /// Reads a dump that is in memory, under a name for messages.

@@ -14,6 +14,8 @@ pub(super) struct RootRecord {
     pub(super) thread: u32,
     /// Frame number, where the record has one (-1 for none).
     pub(super) frame: u32,
+    /// The reference itself, of JNI global ones; 0 of others.
+    pub(super) handle: u64,
 }
 
 /// A class.
@@ -121,20 +123,20 @@ fn record<const ID: usize>(c: &mut Cursor<'_>, visitor: &mut impl Visitor) -> Op
         }
         0x20 => visitor.class(c, ID)?,
         0xff | 0x05 | 0x07 | 0x89 | 0x8a | 0x8b | 0x8c | 0x8d | 0x90 => {
-            visitor.root(RootRecord { tag, object: c.id(ID)?, thread: 0, frame: u32::MAX });
+            visitor.root(RootRecord { tag, object: c.id(ID)?, thread: 0, frame: u32::MAX, handle: 0 });
         }
         0x01 => {
             let object = c.id(ID)?;
-            c.id(ID)?;
-            visitor.root(RootRecord { tag, object, thread: 0, frame: u32::MAX });
+            let handle = c.id(ID)?;
+            visitor.root(RootRecord { tag, object, thread: 0, frame: u32::MAX, handle });
         }
         0x02 | 0x03 | 0x08 | 0x8e => {
             let (object, thread, frame) = (c.id(ID)?, c.u32()?, c.u32()?);
-            visitor.root(RootRecord { tag, object, thread, frame });
+            visitor.root(RootRecord { tag, object, thread, frame, handle: 0 });
         }
         0x04 | 0x06 => {
             let (object, thread) = (c.id(ID)?, c.u32()?);
-            visitor.root(RootRecord { tag, object, thread, frame: u32::MAX });
+            visitor.root(RootRecord { tag, object, thread, frame: u32::MAX, handle: 0 });
         }
         // Which of Android's heaps follows: all are shown together.
         0xfe => {

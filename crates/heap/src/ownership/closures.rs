@@ -17,13 +17,14 @@
 //! the dominator tree, and the others are done in parts, down to 63 of them, a bit each ([`MaskSets`]). Each part is exact,
 //! so the whole is.
 
-use super::few::FEW;
-use super::order::{ComponentOrder, ReachOrder, Waiting, objects_where};
-use super::sets::{InternedSets, MaskSets, SetAlgebra, SetLimits};
+use super::masks::{Mask, MaskSets, NarrowSets};
+use super::order::ComponentOrder;
+use super::passing::Passing;
+use super::sets::{InternedSets, SetAlgebra, SetLimits};
 use super::{Dominators, KeepGraph, KeepRules};
 use crate::error::Result;
 use crate::progress::Progress;
-use crate::{Amount, BitSet, HeapState, ObjectId};
+use crate::{Amount, HeapState, ObjectId};
 use std::sync::{Arc, OnceLock};
 
 /// What an option holds; leaves the function with no answer when there is nothing.
@@ -97,25 +98,27 @@ pub struct GroupAmounts {
 pub struct GroupClosures<'h> {
     pub(super) graph: KeepGraph<'h>,
     pub(super) groups: Arc<ObjectGroups>,
-    orders: OnceLock<ReachOrders>,
-    components: OnceLock<ComponentOrder>,
-    limits: SetLimits,
+    pub(super) components: OnceLock<ComponentOrder>,
+    limits: Limits,
+}
+
+/// Which kind of sets is taken when.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub sets: SetLimits,
     /// So many groups are done with a bit for each.
-    mask: usize,
-    /// So many groups are done in a walk without an order, where only retained amounts are asked for.
-    few: usize,
+    pub mask: usize,
+    /// From so many nodes on with numbers of a byte, while there are no more than `narrow` sets.
+    pub narrow_from: usize,
+    pub narrow: usize,
 }
 
-/// The orders in which sets are passed on.
-struct ReachOrders {
-    /// What roots reach.
-    live: ReachOrder,
-    /// What grouped objects reach that roots do not.
-    dead: ReachOrder,
+impl Default for Limits {
+    fn default() -> Self {
+        // Masks of fewer nodes lie in a processor's cache.
+        Limits { sets: SetLimits::default(), mask: u64::MOST, narrow_from: 1 << 22, narrow: NarrowSets::<u64>::MOST }
+    }
 }
-
-/// Nodes between two looks at whether somebody wants the work to end.
-const CHECKED: usize = 1 << 16;
 
 impl<'h> GroupClosures<'h> {
     /// Of the objects of a heap state in some groups. Little is done before something is asked for.
@@ -123,17 +126,14 @@ impl<'h> GroupClosures<'h> {
         GroupClosures {
             graph: KeepGraph::new(heap, rules),
             groups,
-            orders: OnceLock::new(),
             components: OnceLock::new(),
-            limits: SetLimits::default(),
-            mask: MaskSets::MOST,
-            few: FEW,
+            limits: Limits::default(),
         }
     }
 
     #[cfg(test)]
-    pub(super) fn with_limits(self, limits: SetLimits, mask: usize, few: usize) -> Self {
-        GroupClosures { limits, mask, few, ..self }
+    pub(super) fn with_limits(self, limits: Limits) -> Self {
+        GroupClosures { limits, ..self }
     }
 
     /// The groups.
@@ -147,10 +147,6 @@ impl<'h> GroupClosures<'h> {
     /// # Errors
     /// When cancelled.
     pub fn retained(&self, wanted: &[u32], progress: &Progress) -> Result<Vec<Amount>> {
-        // Once there is an order it is used.
-        if wanted.len() <= self.few && self.orders.get().is_none() {
-            return self.few_retained(wanted, progress);
-        }
         Ok(self.in_parts(wanted, false, progress)?.into_iter().map(|found| found.retained).collect())
     }
 
@@ -163,21 +159,7 @@ impl<'h> GroupClosures<'h> {
         self.in_parts(wanted, true, progress)
     }
 
-    /// Walks the heap once from its roots, and from the grouped objects that these do not reach.
-    fn orders(&self, progress: &Progress) -> Result<&ReachOrders> {
-        if let Some(orders) = self.orders.get() {
-            return Ok(orders);
-        }
-        let heap = self.graph.heap();
-        progress.begin("Walking from the GC roots", heap.object_count() as u64);
-        let live = ReachOrder::new(&self.graph, self.graph.roots().iter().copied(), None, progress)?;
-        let lost = objects_where(heap, |o| !live.reached.contains(o.0) && !self.groups.of(o).is_empty());
-        let dead = ReachOrder::new(&self.graph, lost, Some(&live.reached), progress)?;
-        Ok(self.orders.get_or_init(|| ReachOrders { live, dead }))
-    }
-
     fn in_parts(&self, wanted: &[u32], deep: bool, progress: &Progress) -> Result<Vec<GroupAmounts>> {
-        self.orders(progress)?;
         let stage = if deep { "Finding what groups reach and retain" } else { "Finding what groups retain" };
         progress.begin(stage, wanted.len() as u64);
         if let Some(all) = self.part(wanted, deep, progress)? {
@@ -185,14 +167,17 @@ impl<'h> GroupClosures<'h> {
         }
         // There are too many distinct sets, as where every object is a group of its own: those are in the dominator tree.
         let single = if deep { vec![None; self.groups.groups] } else { self.single_objects() };
-        let (alone, others): (Vec<u32>, Vec<u32>) = wanted.iter().partition(|&&g| single[g as usize].is_some());
         let mut amounts = vec![GroupAmounts::default(); self.groups.groups];
-        if !alone.is_empty() {
+        let mut others = wanted.to_vec();
+        if wanted.iter().any(|&group| single[group as usize].is_some()) {
             let owners = Dominators::new(self.graph.heap(), self.graph.rules(), progress)?;
-            for group in alone {
-                amounts[group as usize].retained =
-                    single[group as usize].map(|o| owners.retained(o)).unwrap_or_default();
-            }
+            others.retain(|&group| match single[group as usize].filter(|&o| owners.is_reached(o)) {
+                Some(o) => {
+                    amounts[group as usize].retained = owners.retained(o);
+                    false
+                }
+                None => true,
+            });
             progress.begin(stage, others.len() as u64);
         }
         let (mut done, mut size) = (0, (others.len() / 8).max(1));
@@ -204,7 +189,7 @@ impl<'h> GroupClosures<'h> {
                     done += some.len();
                     progress.advance(some.len() as u64);
                 }
-                None => size = (some.len() / 8).max(self.mask).max(1),
+                None => size = (some.len() / 8).max(self.limits.mask).max(1),
             }
         }
         Ok(wanted.iter().map(|&group| amounts[group as usize]).collect())
@@ -213,16 +198,48 @@ impl<'h> GroupClosures<'h> {
     /// Some groups at once; `None` when there are too many sets.
     fn part(&self, wanted: &[u32], deep: bool, progress: &Progress) -> Result<Option<Vec<GroupAmounts>>> {
         let lists = self.groups.lists_of(wanted);
-        if wanted.len() <= self.mask {
-            return self.amounts(MaskSets::new(&lists, wanted.len()), deep, progress);
+        let count = wanted.len();
+        if count > self.limits.mask.min(u64::MOST) {
+            return match InternedSets::new(&lists, count, self.limits.sets) {
+                Some(sets) => self.amounts(sets, None, deep, progress),
+                None => Ok(None),
+            };
         }
-        match InternedSets::new(&lists, wanted.len(), self.limits) {
-            Some(sets) => self.amounts(sets, deep, progress),
+        if deep {
+            return self.amounts(MaskSets::<u64>::new(&lists, count), None, deep, progress);
+        }
+        match count <= u32::MOST {
+            true => self.masks(MaskSets::<u32>::new(&lists, count), progress),
+            false => self.masks(MaskSets::<u64>::new(&lists, count), progress),
+        }
+    }
+
+    /// What groups retain, by masks; narrow ones as long as there is room.
+    fn masks<M: Mask>(&self, sets: MaskSets<M>, progress: &Progress) -> Result<Option<Vec<GroupAmounts>>> {
+        if self.graph.nodes() < self.limits.narrow_from {
+            return self.amounts(sets, None, false, progress);
+        }
+        let mut narrow = match NarrowSets::new(sets, self.limits.narrow) {
+            Ok(narrow) => narrow,
+            Err(sets) => return self.amounts(sets, None, false, progress),
+        };
+        let mut passing = self.begin::<NarrowSets<M>>();
+        if self.pass(&mut narrow, &mut passing, progress)?.is_some() {
+            return Ok(self.retained_of(&mut narrow, &passing.at));
+        }
+        let mut sets = None;
+        let passing = passing.with(|at| {
+            let (wide, at) = narrow.widen(&at);
+            sets = Some(wide);
+            at
+        });
+        match sets {
+            Some(sets) => self.amounts(sets, Some(passing), false, progress),
             None => Ok(None),
         }
     }
 
-    /// By group: its only object, where it has one that roots reach.
+    /// By group: its object, where it has only one.
     fn single_objects(&self) -> Vec<Option<ObjectId>> {
         let mut by_list = vec![(0u64, ObjectId(0)); self.groups.lists.len()];
         for (o, &list) in (0..).zip(&self.groups.of) {
@@ -236,178 +253,40 @@ impl<'h> GroupClosures<'h> {
                 *group = (group.0 + count, last);
             }
         }
-        let live = |o: ObjectId| self.orders.get().is_some_and(|orders| orders.live.reached.contains(o.0));
-        by_group.into_iter().map(|(count, o)| (count == 1 && live(o)).then_some(o)).collect()
+        by_group.into_iter().map(|(count, o)| (count == 1).then_some(o)).collect()
     }
 
-    /// By group; `None` when there are too many sets.
+    /// By group; goes on with what was begun. `None` when there are too many sets.
     fn amounts<S: SetAlgebra>(
         &self,
         mut sets: S,
+        begun: Option<Passing<S::Set>>,
         deep: bool,
         progress: &Progress,
     ) -> Result<Option<Vec<GroupAmounts>>> {
-        let Some(passed) = self.passed(&mut sets, progress)? else { return Ok(None) };
-        let heap = self.graph.heap();
-        let n = heap.object_count();
-        let one = |o: usize| Amount { objects: 1, bytes: heap.size_of(ObjectId(o as u32)) };
-        for (o, &set) in passed[..n].iter().enumerate() {
-            if set != S::ALL && set != S::EMPTY {
-                sets.count(set, one(o));
-            }
+        let mut passing = begun.unwrap_or_else(|| self.begin::<S>());
+        if self.pass(&mut sets, &mut passing, progress)?.is_none() {
+            return Ok(None);
         }
-        let retained = sets.sums();
+        let mut passed = passing.at;
+        let retained = or_none!(self.retained_of(&mut sets, &passed));
         if !deep {
-            let only = |retained| GroupAmounts { retained, ..GroupAmounts::default() };
-            return Ok(Some(retained.into_iter().map(only).collect()));
+            return Ok(Some(retained));
         }
-        let Some(reaching) = self.reaching(&mut sets, progress)? else { return Ok(None) };
-        for (o, (&set, &by)) in passed[..n].iter().zip(&reaching).enumerate() {
-            let set = if set == S::ALL { by } else { or_none!(sets.join(set, by)) };
-            sets.count(set, one(o));
+        let reaching = or_none!(self.reaching(&mut sets, progress)?);
+        // What an object retains is in what it reaches, but for what it keeps by way of its class.
+        for (set, &by) in passed.iter_mut().zip(&reaching) {
+            *set = if *set == S::ALL { by } else { or_none!(sets.join(*set, by)) };
         }
-        let both = |(deep, retained)| GroupAmounts { deep, retained };
-        Ok(Some(sets.sums().into_iter().zip(retained).map(both).collect()))
+        drop(reaching);
+        let n = self.graph.heap().object_count();
+        let deep = or_none!(sets.sums(self.graph.heap(), &passed[..n], &self.groups.of));
+        Ok(Some(retained.into_iter().zip(deep).map(|(found, deep)| GroupAmounts { deep, ..found }).collect()))
     }
 
-    /// By node: the groups that it goes with, its own included; [`SetAlgebra::ALL`] where no path leads to it, neither
-    /// from roots nor from groups. `None` when there are too many sets.
-    fn passed<S: SetAlgebra>(&self, sets: &mut S, progress: &Progress) -> Result<Option<Vec<S::Set>>> {
-        let orders = self.orders(progress)?;
-        let mut at = vec![S::ALL; self.graph.nodes()];
-        for root in self.graph.roots() {
-            at[root.0 as usize] = S::EMPTY;
-        }
-        let join = |sets: &mut S, a, b| sets.meet(a, b);
-        if self.settle(sets, &orders.live, &mut at, join, progress)?.is_none() {
-            return Ok(None);
-        }
-        for &node in &orders.dead.nodes {
-            at[node as usize] = S::EMPTY;
-        }
-        let join = |sets: &mut S, a, b| sets.join(a, b);
-        if self.settle(sets, &orders.dead, &mut at, join, progress)?.is_none() {
-            return Ok(None);
-        }
-        // Until here the sets are those of the ways to an object.
+    fn retained_of<S: SetAlgebra>(&self, sets: &mut S, passed: &[S::Set]) -> Option<Vec<GroupAmounts>> {
         let n = self.graph.heap().object_count();
-        for (o, set) in at[..n].iter_mut().enumerate().filter(|(_, set)| **set != S::ALL) {
-            *set = or_none!(sets.join(*set, sets.of_list(self.groups.of[o])));
-        }
-        Ok(Some(at))
-    }
-
-    /// Makes `at` say of each node of an order what comes to it over the edges from nodes of that order.
-    pub(super) fn settle<S: SetAlgebra>(
-        &self,
-        sets: &mut S,
-        order: &ReachOrder,
-        at: &mut [S::Set],
-        join: impl Fn(&mut S, S::Set, S::Set) -> Option<S::Set>,
-        progress: &Progress,
-    ) -> Result<Option<()>> {
-        let n = self.graph.heap().object_count();
-        let mut done = BitSet::new(at.len());
-        let mut again: Vec<u32> = Vec::new();
-        let mut step = |node: u32, at: &mut [S::Set], late: &mut dyn FnMut(u32)| -> Option<()> {
-            let mut out = at[node as usize];
-            if (node as usize) < n {
-                let own = sets.of_list(self.groups.of[node as usize]);
-                if own != S::EMPTY {
-                    out = sets.join(out, own)?;
-                }
-            }
-            let mut fits = true;
-            self.graph.kept_nodes(node, |target| {
-                let before = at[target as usize];
-                if before == out || !fits || !order.reached.contains(target) {
-                    return;
-                }
-                let Some(after) = join(sets, before, out) else {
-                    fits = false;
-                    return;
-                };
-                if after != before {
-                    at[target as usize] = after;
-                    late(target);
-                }
-            });
-            fits.then_some(())
-        };
-        for (i, &node) in order.nodes.iter().enumerate() {
-            if i.is_multiple_of(CHECKED) {
-                progress.check()?;
-            }
-            done.insert(node);
-            let mut late = |target| {
-                if done.contains(target) {
-                    again.push(target);
-                }
-            };
-            or_none!(step(node, at, &mut late));
-        }
-        if again.is_empty() {
-            return Ok(Some(()));
-        }
-        // What came to a node after it had passed on what it had: in the same order, until nothing changes.
-        let mut place = vec![0u32; at.len()];
-        for (i, &node) in (0..).zip(&order.nodes) {
-            place[node as usize] = i;
-        }
-        let mut waiting = Waiting::new(order.nodes.len());
-        again.into_iter().for_each(|node| waiting.add(place[node as usize]));
-        let mut steps = 0usize;
-        while let Some(next) = waiting.take() {
-            steps += 1;
-            if steps.is_multiple_of(CHECKED) {
-                progress.check()?;
-            }
-            or_none!(step(order.nodes[next as usize], at, &mut |target| waiting.add(place[target as usize])));
-        }
-        Ok(Some(()))
-    }
-
-    /// By object: the groups that reach it by references, its own included. `None` when there are too many sets.
-    fn reaching<S: SetAlgebra>(&self, sets: &mut S, progress: &Progress) -> Result<Option<Vec<S::Set>>> {
-        let components = match self.components.get() {
-            Some(components) => components,
-            None => {
-                let found = ComponentOrder::new(&self.graph, progress)?;
-                self.components.get_or_init(|| found)
-            }
-        };
-        let n = self.graph.heap().object_count();
-        let mut at = vec![S::EMPTY; n];
-        let mut begin = 0;
-        while begin < n {
-            let end = (begin + 1..n).find(|&i| components.begins.contains(i as u32)).unwrap_or(n);
-            let members = &components.objects[begin..end];
-            let mut all = S::EMPTY;
-            for (i, &o) in members.iter().enumerate() {
-                if (begin + i).is_multiple_of(CHECKED) {
-                    progress.check()?;
-                }
-                all = or_none!(sets.join(all, at[o as usize]));
-                all = or_none!(sets.join(all, sets.of_list(self.groups.of[o as usize])));
-            }
-            members.iter().for_each(|&o| at[o as usize] = all);
-            let mut fits = true;
-            for &o in members {
-                self.graph.kept(ObjectId(o), |target| {
-                    let before = at[target.0 as usize];
-                    if before != all && fits {
-                        match sets.join(before, all) {
-                            Some(after) => at[target.0 as usize] = after,
-                            None => fits = false,
-                        }
-                    }
-                });
-            }
-            if !fits {
-                return Ok(None);
-            }
-            begin = end;
-        }
-        Ok(Some(at))
+        let retained = sets.sums(self.graph.heap(), &passed[..n], &self.groups.of)?;
+        Some(retained.into_iter().map(|retained| GroupAmounts { retained, ..GroupAmounts::default() }).collect())
     }
 }

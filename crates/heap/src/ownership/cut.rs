@@ -1,19 +1,21 @@
-//! What would be freed if references or GC roots were not there.
+//! References and roots that are thought away. What goes with them: [`ObjectClosures::freed`](super::ObjectClosures::freed).
 
+use super::KeepGraph;
 use super::graph::root_objects;
-use super::{KeepGraph, KeepRules};
-use crate::error::Result;
-use crate::progress::Progress;
-use crate::{BitSet, HeapState, ObjectId};
-use rustc_hash::FxHashMap;
+use crate::ObjectId;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// References and roots that are thought away.
 #[derive(Clone, Debug, Default)]
 pub struct CutSet {
     /// How many of the references from one object to another.
     references: FxHashMap<(ObjectId, ObjectId), u32>,
-    /// Numbers of roots in [`HeapState::roots`].
-    roots: rustc_hash::FxHashSet<u32>,
+    /// Where they come from: asked of every object on the way.
+    sources: FxHashSet<ObjectId>,
+    /// Where they lead.
+    targets: FxHashSet<ObjectId>,
+    /// Numbers of roots in [`HeapState::roots`](crate::HeapState::roots).
+    roots: FxHashSet<u32>,
 }
 
 impl CutSet {
@@ -24,16 +26,22 @@ impl CutSet {
 
     /// Cuts one more reference from an object to another, of those that keep.
     pub fn reference(&mut self, from: ObjectId, to: ObjectId) {
-        let count = self.references.entry((from, to)).or_default();
+        let count = self.between(from, to);
         *count = count.saturating_add(1);
     }
 
     /// Cuts all references from an object to another.
     pub fn references(&mut self, from: ObjectId, to: ObjectId) {
-        self.references.insert((from, to), u32::MAX);
+        *self.between(from, to) = u32::MAX;
     }
 
-    /// Cuts a root, by its number in [`HeapState::roots`].
+    fn between(&mut self, from: ObjectId, to: ObjectId) -> &mut u32 {
+        self.sources.insert(from);
+        self.targets.insert(to);
+        self.references.entry((from, to)).or_default()
+    }
+
+    /// Cuts a root, by its number in [`HeapState::roots`](crate::HeapState::roots).
     pub fn root(&mut self, number: u32) {
         self.roots.insert(number);
     }
@@ -43,70 +51,52 @@ impl CutSet {
         self.references.is_empty() && self.roots.is_empty()
     }
 
-    /// The objects that roots reach, but would not without what is cut. Two walks over all that roots reach, with a bit for
-    /// each object.
-    ///
-    /// # Errors
-    /// When cancelled.
-    pub fn freed(&self, heap: &HeapState, rules: KeepRules, progress: &Progress) -> Result<BitSet> {
-        let graph = KeepGraph::new(heap, rules);
-        progress.begin("Walking with and without what is cut", 2 * heap.object_count() as u64);
-        let before = reached(&graph, graph.roots(), |_| None, progress)?;
-        let left = root_objects(heap, rules, |number| !self.roots.contains(&number));
-        let cut_objects: rustc_hash::FxHashSet<ObjectId> = self.references.keys().map(|&(from, _)| from).collect();
-        let cut = |o: ObjectId| cut_objects.contains(&o).then_some(&self.references);
-        let after = reached(&graph, &left, cut, progress)?;
-        let mut freed = before;
-        freed.subtract(&after);
-        Ok(freed)
+    /// What may go: the objects that cut references lead to, and those that cut roots hold.
+    pub(super) fn ends(&self, graph: &KeepGraph<'_>) -> Vec<ObjectId> {
+        let roots = graph.heap().roots();
+        let held = self.roots.iter().filter_map(|&number| Some(roots.get(number as usize)?.object));
+        let mut ends: Vec<ObjectId> = self.targets.iter().copied().chain(held).collect();
+        ends.retain(|o| (o.0 as usize) < graph.heap().object_count());
+        ends.sort_unstable();
+        ends.dedup();
+        ends
     }
-}
 
-/// Objects looked at between two looks at whether somebody wants the work to end.
-const CHECKED: usize = 1 << 18;
-
-/// What some objects reach; `cut` gives, of objects of which references are cut, how many to which.
-fn reached<'c>(
-    graph: &KeepGraph<'_>,
-    roots: &[ObjectId],
-    cut: impl Fn(ObjectId) -> Option<&'c FxHashMap<(ObjectId, ObjectId), u32>>,
-    progress: &Progress,
-) -> Result<BitSet> {
-    let heap = graph.heap();
-    let mut seen = BitSet::new(heap.object_count());
-    let mut types_seen = vec![false; heap.types().len()];
-    let mut open: Vec<ObjectId> = roots.iter().copied().filter(|o| seen.insert(o.0)).collect();
-    let mut done = 0usize;
-    while let Some(o) = open.pop() {
-        done += 1;
-        if done.is_multiple_of(CHECKED) {
-            progress.check()?;
-            progress.advance(CHECKED as u64);
-        }
-        let mut reach = |target: ObjectId| {
-            if seen.insert(target.0) {
-                open.push(target);
-            }
-        };
-        match cut(o) {
-            None => graph.kept(o, &mut reach),
-            Some(cut) => {
-                let mut met: FxHashMap<ObjectId, u32> = FxHashMap::default();
-                graph.kept(o, |target| {
-                    let met = met.entry(target).or_default();
-                    *met += 1;
-                    if *met > cut.get(&(o, target)).copied().unwrap_or(0) {
-                        reach(target);
-                    }
-                });
-            }
-        }
-        let of = heap.type_of(o);
-        if !std::mem::replace(&mut types_seen[of.0 as usize], true)
-            && let Some(class) = heap.mirror_of(of)
-        {
-            reach(class);
-        }
+    /// The objects that roots hold that are left.
+    pub(super) fn roots_left(&self, graph: &KeepGraph<'_>) -> Vec<ObjectId> {
+        let mut left = root_objects(graph.heap(), graph.rules(), |number| !self.roots.contains(&number));
+        left.extend_from_slice(graph.unrecorded_roots());
+        left
     }
-    Ok(seen)
+
+    /// Calls `each` with what an object keeps by references that are left; with some more than once.
+    #[inline]
+    pub(super) fn kept(&self, graph: &KeepGraph<'_>, o: ObjectId, mut each: impl FnMut(ObjectId)) {
+        if !self.sources.contains(&o) {
+            return graph.kept(o, each);
+        }
+        let mut met: FxHashMap<ObjectId, u32> = FxHashMap::default();
+        graph.kept(o, |target| {
+            let met = met.entry(target).or_default();
+            *met += 1;
+            if *met > self.references.get(&(o, target)).copied().unwrap_or(0) {
+                each(target);
+            }
+        });
+    }
+
+    /// Whether one of the objects that fit keeps an object by a reference that is left.
+    pub(super) fn has_keeper(&self, graph: &KeepGraph<'_>, o: ObjectId, fits: impl Fn(ObjectId) -> bool) -> bool {
+        if !self.targets.contains(&o) {
+            return graph.has_keeper(o, fits);
+        }
+        graph.has_keeper(o, |source| {
+            fits(source) && {
+                let cut = self.references.get(&(source, o)).copied().unwrap_or(0);
+                let mut there = 0u32;
+                graph.kept(source, |target| there = there.saturating_add(u32::from(target == o)));
+                there > cut
+            }
+        })
+    }
 }

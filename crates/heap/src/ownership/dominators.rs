@@ -104,6 +104,27 @@ impl Dominators {
         self.owned_numbers(owner).len() as u64
     }
 
+    /// Some of what [`Dominators::owned`] gives, by place in it; nothing beyond the last. Costs what is asked for.
+    pub fn owned_between(
+        &self,
+        owner: Option<ObjectId>,
+        places: std::ops::Range<u64>,
+    ) -> impl Iterator<Item = ObjectId> + '_ {
+        let all = self.owned_numbers(owner);
+        let place = |at: u64| usize::try_from(at).map_or(all.len(), |at| at.min(all.len()));
+        let some = &all[place(places.start)..place(places.end.max(places.start))];
+        some.iter().map(|&child| ObjectId(self.order[child as usize]))
+    }
+
+    /// The place of an object among those that its owner owns ([`Dominators::owned`]); `None` where no root reaches it. A
+    /// binary search.
+    pub fn place_of(&self, o: ObjectId) -> Option<u64> {
+        let number = Some(self.number[o.0 as usize]).filter(|&number| number != 0)?;
+        let key = |&at: &u32| (std::cmp::Reverse(self.bytes[at as usize]), self.order[at as usize]);
+        let all = self.owned_numbers(self.owner(o));
+        all.binary_search_by_key(&key(&number), key).ok().map(|place| place as u64)
+    }
+
     fn owned_numbers(&self, owner: Option<ObjectId>) -> &[u32] {
         let n = self.number.len() as u32;
         let children = self.children.get_or_init(|| OwnedRows::new(&self.above, &self.order, n, &self.bytes));

@@ -1,15 +1,17 @@
 //! Who keeps what alive: what a reference keeps ([`KeepRules`]), the graph that follows ([`KeepGraph`]), which object alone
 //! owns which ([`Dominators`]), what groups of objects reach and retain ([`GroupClosures`]) and what any set of objects does
-//! ([`ObjectClosures`]), how strongly ([`Strengths`]), the shortest way to each object ([`ShortestPaths`]), and what goes when something is cut ([`CutSet`]).
+//! ([`ObjectClosures`]) and what goes when references or roots are cut ([`CutSet`]), how strongly objects are kept
+//! ([`Strengths`]), the shortest way to each ([`ShortestPaths`]).
 //!
 //! Groups are numbers here; nothing knows names and trees.
 
 mod closures;
 mod cut;
 mod dominators;
-mod few;
 mod graph;
+mod masks;
 mod order;
+mod passing;
 mod rules;
 mod selection;
 mod sets;

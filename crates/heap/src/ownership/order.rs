@@ -3,83 +3,79 @@
 use super::KeepGraph;
 use crate::error::Result;
 use crate::progress::Progress;
+use crate::sweep::Sweep;
 use crate::{BitSet, HeapState, ObjectId};
 
 /// Steps between two looks at whether somebody wants the work to end.
 const CHECKED: usize = 1 << 18;
 
-/// Nodes that can be reached from some others, in reverse postorder of a depth-first walk: where there are no cycles,
-/// every node comes after all that keep it; and every node but the first ones after one that does.
-pub(super) struct ReachOrder {
-    /// Objects, and types behind all objects.
-    pub nodes: Vec<u32>,
-    /// The nodes of `nodes`.
-    pub reached: BitSet,
-}
-
-impl ReachOrder {
-    /// What `from` keep, and `from`, without what is in `but` and what that alone leads to. 8 bytes a node at worst.
-    ///
-    /// # Errors
-    /// When cancelled.
-    pub fn new(
-        graph: &KeepGraph<'_>,
-        from: impl Iterator<Item = ObjectId>,
-        but: Option<&BitSet>,
-        progress: &Progress,
-    ) -> Result<ReachOrder> {
-        let mut reached = BitSet::new(graph.nodes());
-        let mut nodes = Vec::new();
-        let mut path: Vec<(u32, u32)> = Vec::new();
-        let is_out = |node: u32| but.is_some_and(|but| but.contains(node));
-        for root in from {
-            if is_out(root.0) || !reached.insert(root.0) {
-                continue;
-            }
-            path.push((root.0, 0));
-            while let Some((node, cursor)) = path.last_mut() {
-                let next = graph.step(*node, cursor, |target| !reached.contains(target) && !is_out(target));
-                match next {
-                    Some(next) => {
-                        reached.insert(next);
-                        path.push((next, 0));
-                    }
-                    None => {
-                        nodes.push(*node);
-                        path.pop();
-                        if nodes.len().is_multiple_of(CHECKED) {
-                            progress.check()?;
-                            progress.advance(CHECKED as u64);
-                        }
+/// What `from` keep, and `from`, without what is in `but` and what that alone leads to; objects, and types behind all objects.
+/// In reverse postorder of a depth-first walk: where there are no cycles, every node comes after all that keep it; and every
+/// node but the first ones after one that does. 8 bytes a node at worst.
+///
+/// # Errors
+/// When cancelled.
+pub(super) fn reverse_postorder(
+    graph: &KeepGraph<'_>,
+    from: impl Iterator<Item = ObjectId>,
+    but: &BitSet,
+    progress: &Progress,
+) -> Result<Vec<u32>> {
+    let mut reached = BitSet::new(graph.nodes());
+    let mut nodes = Vec::new();
+    let mut path: Vec<(u32, u32)> = Vec::new();
+    for root in from {
+        if but.contains(root.0) || !reached.insert(root.0) {
+            continue;
+        }
+        path.push((root.0, 0));
+        while let Some((node, cursor)) = path.last_mut() {
+            let next = graph.step(*node, cursor, |target| !reached.contains(target) && !but.contains(target));
+            match next {
+                Some(next) => {
+                    reached.insert(next);
+                    path.push((next, 0));
+                }
+                None => {
+                    nodes.push(*node);
+                    path.pop();
+                    if nodes.len().is_multiple_of(CHECKED) {
+                        progress.check()?;
+                        progress.advance(CHECKED as u64);
                     }
                 }
             }
         }
-        nodes.reverse();
-        Ok(ReachOrder { nodes, reached })
     }
+    nodes.reverse();
+    Ok(nodes)
 }
 
 /// Goes on from `open`, whose nodes are seen, to all that they keep.
 ///
 /// # Errors
 /// When cancelled.
-pub(super) fn follow(graph: &KeepGraph<'_>, seen: &mut BitSet, open: &mut Vec<u32>, progress: &Progress) -> Result<()> {
-    let mut steps = 0usize;
-    while let Some(node) = open.pop() {
-        steps += 1;
-        if steps.is_multiple_of(CHECKED) {
+pub(super) fn follow(graph: &KeepGraph<'_>, seen: &mut BitSet, open: &mut Sweep, progress: &Progress) -> Result<()> {
+    let mut words = 0usize;
+    while let Some(word) = open.take() {
+        words += 1;
+        if words.is_multiple_of(WORDS) {
             progress.check()?;
-            progress.advance(CHECKED as u64);
+            progress.advance(64 * WORDS as u64);
         }
-        graph.kept_nodes(node, |target| {
-            if seen.insert(target) {
-                open.push(target);
-            }
-        });
+        for node in word {
+            graph.kept_nodes(node, |target| {
+                if seen.insert(target) {
+                    open.add(target);
+                }
+            });
+        }
     }
     Ok(())
 }
+
+/// Words of nodes between two looks at whether somebody wants the work to end.
+pub(super) const WORDS: usize = 1 << 12;
 
 /// All objects in the order of their strongly connected components: what refers before what is referred to, where they
 /// are not in one component.
@@ -174,61 +170,6 @@ impl ComponentOrder {
             }
         }
         Ok(ComponentOrder { objects, begins })
-    }
-}
-
-/// Numbers that wait, of which the smallest is taken first. A bit a number.
-pub(super) struct Waiting {
-    /// By level: a bit for each word of the level below that is not zero; the lowest has the numbers.
-    levels: Vec<Vec<u64>>,
-}
-
-impl Waiting {
-    /// None of the numbers below `bound`.
-    pub fn new(bound: usize) -> Waiting {
-        let mut levels = Vec::new();
-        let mut size = bound.max(1);
-        loop {
-            size = size.div_ceil(64);
-            levels.push(vec![0; size]);
-            if size == 1 {
-                return Waiting { levels };
-            }
-        }
-    }
-
-    pub fn add(&mut self, number: u32) {
-        let mut at = number as usize;
-        for level in &mut self.levels {
-            let word = &mut level[at / 64];
-            let was_empty = *word == 0;
-            *word |= 1 << (at % 64);
-            if !was_empty {
-                return;
-            }
-            at /= 64;
-        }
-    }
-
-    pub fn take(&mut self) -> Option<u32> {
-        let mut at = 0usize;
-        for level in self.levels.iter().rev() {
-            let word = level[at];
-            if word == 0 {
-                return None;
-            }
-            at = at * 64 + word.trailing_zeros() as usize;
-        }
-        let taken = at as u32;
-        for level in &mut self.levels {
-            let word = &mut level[at / 64];
-            *word &= !(1 << (at % 64));
-            if *word != 0 {
-                break;
-            }
-            at /= 64;
-        }
-        Some(taken)
     }
 }
 

@@ -1,4 +1,5 @@
-//! What any set of objects reaches and retains.
+//! What any set of objects reaches and retains, and what goes when references or roots are cut: one walk for both. A cut takes
+//! away some references, a set of objects all that lead to it.
 //!
 //! Time follows what is reached from the set, not the heap. What is reached from it and also from outside is found where it
 //! is referred to: by a root, or by an object that is alive and not reached from the set. (Objects that are not alive
@@ -8,10 +9,14 @@
 //! That way is not taken while it is certain that the class object stays: while it, or some other instance, is reached
 //! from roots by references and not from the set.
 
-use super::{KeepGraph, KeepRules};
+use super::order::WORDS;
+use super::{CutSet, KeepGraph, KeepRules};
 use crate::error::Result;
 use crate::progress::Progress;
-use crate::{Amount, BitSet, HeapState, ObjectId};
+use crate::sweep::Sweep;
+use crate::{Amount, BitSet, HeapState, ObjectId, TypeId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 
 /// Answers for sets of objects of one heap state, under some rules.
 ///
@@ -36,9 +41,6 @@ pub struct ObjectClosure {
     pub retained: BitSet,
 }
 
-/// Objects whose references are looked up at once.
-const BATCH: usize = 32;
-
 /// Objects between two looks at whether somebody wants the work to end.
 const CHECKED: usize = 1 << 16;
 
@@ -52,31 +54,36 @@ impl<'h> ObjectClosures<'h> {
         let n = heap.object_count();
         progress.begin("Walking from the GC roots", n as u64);
         let mut live = BitSet::new(n);
-        let mut open: Vec<ObjectId> = Vec::new();
-        open.extend(graph.roots().iter().filter(|root| live.insert(root.0)));
-        follow(&graph, &mut live, &mut open, progress)?;
+        let mut open = Sweep::new(n);
+        graph.roots().iter().filter(|root| live.insert(root.0)).for_each(|root| open.add(root.0));
+        spread(&graph, &mut live, &mut open, |_| (), progress)?;
         let mut instances = vec![(0u32, 0u32); graph.type_nodes().len()];
         if instances.is_empty() {
             return Ok(ObjectClosures { graph, by_references: live, with_classes: None, instances });
         }
         let by_references = live.clone();
-        let mut seen = BitSet::new(instances.len());
-        let mut fresh: Vec<ObjectId> = heap.objects().filter(|o| live.contains(o.0)).collect();
-        for &o in &fresh {
-            if let Some(t) = graph.type_node(o) {
-                instances[t as usize].1 += 1;
-            }
+        for t in live.iter().filter_map(|o| graph.type_node(ObjectId(o))) {
+            let count = &mut instances[t as usize];
+            *count = (count.0 + 1, count.1 + 1);
         }
-        while !fresh.is_empty() {
-            for o in std::mem::take(&mut fresh) {
-                let Some(t) = graph.type_node(o) else { continue };
-                instances[t as usize].0 += 1;
-                let mirror = graph.type_nodes()[t as usize].1;
-                if seen.insert(t) && live.insert(mirror.0) {
-                    open.push(mirror);
+        let mut seen = BitSet::new(instances.len());
+        loop {
+            let mut any = false;
+            for (t, &(_, mirror)) in (0..).zip(graph.type_nodes()) {
+                if instances[t as usize].0 > 0 && seen.insert(t) && live.insert(mirror.0) {
+                    open.add(mirror.0);
+                    any = true;
                 }
             }
-            fresh = follow(&graph, &mut live, &mut open, progress)?;
+            if !any {
+                break;
+            }
+            let count = |o| {
+                if let Some(t) = graph.type_node(o) {
+                    instances[t as usize].0 += 1;
+                }
+            };
+            spread(&graph, &mut live, &mut open, count, progress)?;
         }
         let with_classes = (live != by_references).then_some(live);
         Ok(ObjectClosures { graph, by_references, with_classes, instances })
@@ -93,9 +100,11 @@ impl<'h> ObjectClosures<'h> {
     /// When cancelled.
     pub fn reached(&self, set: &BitSet, progress: &Progress) -> Result<BitSet> {
         progress.begin("Finding what objects reach", 0);
-        let mut reach = Reach::new(self, set.iter());
-        reach.follow(progress)?;
-        Ok(reach.inside)
+        let mut reached = set.clone();
+        let mut open = Sweep::new(self.graph.heap().object_count());
+        set.iter().for_each(|o| open.add(o));
+        spread(&self.graph, &mut reached, &mut open, |_| (), progress)?;
+        Ok(reached)
     }
 
     /// What a set of objects reaches and retains.
@@ -108,11 +117,27 @@ impl<'h> ObjectClosures<'h> {
         reach.follow(progress)?;
         let mut deep = reach.inside.clone();
         reach.follow_classes(progress)?;
-        let kept = reach.kept(set, progress)?;
+        let kept = reach.kept(&Gone::Objects(set), progress)?;
         let mut retained = reach.inside;
         retained.subtract(&kept);
         deep.unite(&retained);
         Ok(ObjectClosure { deep, retained })
+    }
+
+    /// The objects that roots reach, but would not without what is cut.
+    ///
+    /// # Errors
+    /// When cancelled.
+    pub fn freed(&self, cut: &CutSet, progress: &Progress) -> Result<BitSet> {
+        progress.begin("Walking without what is cut", 0);
+        let ends = cut.ends(&self.graph);
+        let mut reach = Reach::new(self, ends.iter().map(|o| o.0).filter(|&o| self.live().contains(o)));
+        reach.follow(progress)?;
+        reach.follow_classes(progress)?;
+        let kept = reach.kept(&Gone::References(cut), progress)?;
+        let mut freed = reach.inside;
+        freed.subtract(&kept);
+        Ok(freed)
     }
 
     /// Objects and bytes of a set.
@@ -126,37 +151,93 @@ impl<'h> ObjectClosures<'h> {
     }
 }
 
-/// Goes on from `open`, whose objects are seen; lists what it saw, `open` included.
-fn follow(
+/// Goes on from `open`, whose objects are seen, to all that they keep by references; calls `each` with each of them.
+fn spread(
     graph: &KeepGraph<'_>,
     seen: &mut BitSet,
-    open: &mut Vec<ObjectId>,
+    open: &mut Sweep,
+    mut each: impl FnMut(ObjectId),
     progress: &Progress,
-) -> Result<Vec<ObjectId>> {
-    let mut found = Vec::new();
-    while let Some(o) = open.pop() {
-        found.push(o);
-        if found.len().is_multiple_of(CHECKED) {
+) -> Result<()> {
+    let mut words = 0usize;
+    while let Some(word) = open.take() {
+        words += 1;
+        if words.is_multiple_of(WORDS) {
             progress.check()?;
-            progress.advance(CHECKED as u64);
+            progress.advance(64 * WORDS as u64);
         }
-        graph.kept(o, |target| {
-            if seen.insert(target.0) {
-                open.push(target);
-            }
-        });
+        for o in word.map(ObjectId) {
+            each(o);
+            graph.kept(o, |target| {
+                if seen.insert(target.0) {
+                    open.add(target.0);
+                }
+            });
+        }
     }
-    Ok(found)
+    Ok(())
+}
+
+/// What is thought away.
+enum Gone<'c> {
+    /// Objects, with every reference to them.
+    Objects(&'c BitSet),
+    /// Some references and roots.
+    References(&'c CutSet),
+}
+
+impl Gone<'_> {
+    #[inline]
+    fn may_stay(&self, o: u32) -> bool {
+        match self {
+            Gone::Objects(set) => !set.contains(o),
+            Gone::References(_) => true,
+        }
+    }
+
+    #[inline]
+    fn kept(&self, graph: &KeepGraph<'_>, o: ObjectId, each: impl FnMut(ObjectId)) {
+        match self {
+            Gone::Objects(_) => graph.kept(o, each),
+            Gone::References(cut) => cut.kept(graph, o, each),
+        }
+    }
+
+    #[inline]
+    fn has_keeper(&self, graph: &KeepGraph<'_>, o: ObjectId, fits: impl Fn(ObjectId) -> bool) -> bool {
+        match self {
+            Gone::Objects(_) => graph.has_keeper(o, fits),
+            Gone::References(cut) => cut.has_keeper(graph, o, fits),
+        }
+    }
+
+    /// Types whose class objects no root holds any more: from then on their instances keep them, which the graph does not say.
+    fn unheld_classes(&self, graph: &KeepGraph<'_>, left: &[ObjectId]) -> FxHashMap<TypeId, ObjectId> {
+        if let Gone::Objects(_) = self {
+            return FxHashMap::default();
+        }
+        let left: FxHashSet<ObjectId> = left.iter().copied().collect();
+        let lost = |class: &ObjectId| graph.roots().binary_search(class).is_ok() && !left.contains(class);
+        let types = (0..graph.heap().types().len() as u32).map(TypeId);
+        types.filter_map(|t| Some((t, graph.heap().mirror_of(t).filter(lost)?))).collect()
+    }
+
+    fn roots_left<'g>(&self, graph: &'g KeepGraph<'_>) -> Cow<'g, [ObjectId]> {
+        match self {
+            Gone::Objects(_) => Cow::Borrowed(graph.roots()),
+            Gone::References(cut) => Cow::Owned(cut.roots_left(graph)),
+        }
+    }
 }
 
 /// What is reached from some objects.
 struct Reach<'c, 'h> {
     all: &'c ObjectClosures<'h>,
     inside: BitSet,
-    /// The objects of `inside`.
+    /// Those of `inside` that have not been followed.
+    open: Sweep,
+    /// Those that have.
     found: Vec<u32>,
-    /// How many of these have been followed.
-    followed: usize,
     /// By type node: instances inside that roots reach, and those that they reach by references alone.
     instances: Vec<(u32, u32)>,
     /// Types of objects inside, alive or not.
@@ -166,14 +247,15 @@ struct Reach<'c, 'h> {
 
 impl<'c, 'h> Reach<'c, 'h> {
     fn new(all: &'c ObjectClosures<'h>, from: impl Iterator<Item = u32>) -> Reach<'c, 'h> {
-        let mut inside = BitSet::new(all.graph.heap().object_count());
-        let found = from.filter(|&o| inside.insert(o)).collect();
+        let n = all.graph.heap().object_count();
+        let (mut inside, mut open) = (BitSet::new(n), Sweep::new(n));
+        from.filter(|&o| inside.insert(o)).for_each(|o| open.add(o));
         let types = all.instances.len();
         Reach {
             all,
             inside,
-            found,
-            followed: 0,
+            open,
+            found: Vec::new(),
             instances: vec![(0, 0); types],
             types: Vec::new(),
             met: BitSet::new(types),
@@ -182,37 +264,20 @@ impl<'c, 'h> Reach<'c, 'h> {
 
     /// Follows references, to the end.
     fn follow(&mut self, progress: &Progress) -> Result<()> {
-        let Reach { all, inside, found, .. } = self;
+        let Reach { all, inside, open, found, instances, types, met } = self;
         let live = all.live();
-        let heap = all.graph.heap();
-        while self.followed < found.len() {
-            let o = found[self.followed];
-            if self.followed.is_multiple_of(BATCH) {
-                // Where the references of the next objects are is read for all of them before any is followed: memory is
-                // waited for once.
-                let next = &found[self.followed..found.len().min(self.followed + BATCH)];
-                let touched: usize = next.iter().map(|&o| heap.references(ObjectId(o)).len()).sum();
-                std::hint::black_box(touched);
-            }
-            self.followed += 1;
-            if self.followed.is_multiple_of(CHECKED) {
-                progress.check()?;
-            }
-            all.graph.kept(ObjectId(o), |target| {
-                if inside.insert(target.0) {
-                    found.push(target.0);
-                }
-            });
-            if let Some(t) = all.graph.type_node(ObjectId(o)) {
-                let count = &mut self.instances[t as usize];
-                count.0 += u32::from(live.contains(o));
-                count.1 += u32::from(all.by_references.contains(o));
-                if self.met.insert(t) {
-                    self.types.push(t);
+        let each = |o: ObjectId| {
+            found.push(o.0);
+            if let Some(t) = all.graph.type_node(o) {
+                let count = &mut instances[t as usize];
+                count.0 += u32::from(live.contains(o.0));
+                count.1 += u32::from(all.by_references.contains(o.0));
+                if met.insert(t) {
+                    types.push(t);
                 }
             }
-        }
-        Ok(())
+        };
+        spread(&all.graph, inside, open, each, progress)
     }
 
     /// Follows the way to class objects wherever these may go, until there is none left.
@@ -233,23 +298,39 @@ impl<'c, 'h> Reach<'c, 'h> {
             if taken.is_empty() {
                 return Ok(());
             }
-            self.found.extend(taken.into_iter().filter(|&mirror| self.inside.insert(mirror)));
+            taken.into_iter().filter(|&mirror| self.inside.insert(mirror)).for_each(|mirror| self.open.add(mirror));
             self.follow(progress)?;
         }
     }
 
-    /// What of it stays alive when the set, of which nothing stays, is gone: what roots hold, what is referred to from
-    /// outside, and what these keep.
-    fn kept(&self, set: &BitSet, progress: &Progress) -> Result<BitSet> {
+    /// What of it stays alive without what is gone: what roots hold, what is referred to from outside, and what these keep.
+    /// (What is outside and alive stays so: no way to it leads through what is inside, and so none by what is gone.)
+    fn kept(&self, gone: &Gone<'_>, progress: &Progress) -> Result<BitSet> {
         let all = self.all;
         let graph = &all.graph;
         let live = all.live();
         let mut kept = BitSet::new(graph.heap().object_count());
         let mut open: Vec<u32> = Vec::new();
-        let may_stay = |o: u32| self.inside.contains(o) && !set.contains(o);
-        for root in graph.roots() {
+        let may_stay = |o: u32| self.inside.contains(o) && gone.may_stay(o);
+        let roots_left = gone.roots_left(graph);
+        for root in roots_left.iter() {
             if may_stay(root.0) && kept.insert(root.0) {
                 open.push(root.0);
+            }
+        }
+        let unheld = gone.unheld_classes(graph, &roots_left);
+        if !unheld.is_empty() {
+            for (i, o) in graph.heap().objects().enumerate() {
+                if i.is_multiple_of(CHECKED) {
+                    progress.check()?;
+                }
+                if let Some(&class) = unheld.get(&graph.heap().type_of(o))
+                    && live.contains(o.0)
+                    && !self.inside.contains(o.0)
+                    && kept.insert(class.0)
+                {
+                    open.push(class.0);
+                }
             }
         }
         for (i, &o) in self.found.iter().enumerate() {
@@ -261,7 +342,8 @@ impl<'c, 'h> Reach<'c, 'h> {
             }
             let from_outside = |keeper: ObjectId| !self.inside.contains(keeper.0) && live.contains(keeper.0);
             let by_class = |&t: &u32| self.instances[t as usize].0 < all.instances[t as usize].0;
-            if graph.has_keeper(ObjectId(o), from_outside) || graph.type_keepers(ObjectId(o)).iter().any(by_class) {
+            if gone.has_keeper(graph, ObjectId(o), from_outside) || graph.type_keepers(ObjectId(o)).iter().any(by_class)
+            {
                 kept.insert(o);
                 open.push(o);
             }
@@ -277,9 +359,14 @@ impl<'c, 'h> Reach<'c, 'h> {
                     open.push(target);
                 }
             };
-            graph.kept(ObjectId(o), |target| keep(target.0));
+            gone.kept(graph, ObjectId(o), |target| keep(target.0));
             if let Some(t) = graph.type_node(ObjectId(o)) {
                 keep(graph.type_nodes()[t as usize].1.0);
+            }
+            if !unheld.is_empty()
+                && let Some(&class) = unheld.get(&graph.heap().type_of(ObjectId(o)))
+            {
+                keep(class.0);
             }
         }
         Ok(kept)

@@ -1,10 +1,10 @@
 //! Sets of groups, as small values that can be compared, met and joined fast.
 //!
-//! Two kinds do the same: [`MaskSets`] for up to 63 groups, a bit for each; [`InternedSets`] for any number of groups,
-//! where a set is the number of a list that is kept once. A heap has many objects and few distinct sets: what two sets
-//! have in common is computed once for each pair of them.
+//! Here is [`InternedSets`] for any number of groups: a set is the number of a list that is kept once. A heap has many
+//! objects and few distinct sets: what two sets have in common is computed once for each pair of them. For up to 63 groups
+//! there are sets of bits (`masks`).
 
-use crate::Amount;
+use crate::{Amount, HeapState, ObjectId};
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
@@ -23,79 +23,9 @@ pub(super) trait SetAlgebra {
     fn join(&mut self, a: Self::Set, b: Self::Set) -> Option<Self::Set>;
     /// The groups of a list of groups.
     fn of_list(&self, list: u32) -> Self::Set;
-    /// Counts objects with a set.
-    fn count(&mut self, set: Self::Set, amount: Amount);
-    /// By group: what was counted with sets that have it. Starts counting anew.
-    fn sums(&mut self) -> Vec<Amount>;
-}
-
-/// Up to 63 groups.
-pub(super) struct MaskSets {
-    lists: Vec<u64>,
-    groups: usize,
-    sums: Vec<Amount>,
-    counted: FxHashMap<u64, Amount>,
-}
-
-impl MaskSets {
-    /// The most groups: the mask of all bits means that nothing is known.
-    pub const MOST: usize = 63;
-
-    /// `lists`: which groups, by place below `groups`, each list has.
-    pub fn new(lists: &[Box<[u32]>], groups: usize) -> MaskSets {
-        let mask = |list: &[u32]| list.iter().fold(0u64, |mask, &group| mask | 1 << group);
-        let lists = lists.iter().map(|list| mask(list)).collect();
-        MaskSets { lists, groups, sums: vec![Amount::default(); groups], counted: FxHashMap::default() }
-    }
-
-    fn flush(&mut self) {
-        for (mut mask, amount) in self.counted.drain() {
-            while mask != 0 {
-                self.sums[mask.trailing_zeros() as usize] += amount;
-                mask &= mask - 1;
-            }
-        }
-    }
-}
-
-/// Distinct masks that are counted apart before they are added up.
-const COUNTED: usize = 1 << 14;
-
-impl SetAlgebra for MaskSets {
-    type Set = u64;
-    const EMPTY: u64 = 0;
-    const ALL: u64 = u64::MAX;
-
-    #[inline]
-    fn meet(&mut self, a: u64, b: u64) -> Option<u64> {
-        Some(a & b)
-    }
-
-    #[inline]
-    fn join(&mut self, a: u64, b: u64) -> Option<u64> {
-        Some(a | b)
-    }
-
-    #[inline]
-    fn of_list(&self, list: u32) -> u64 {
-        self.lists[list as usize]
-    }
-
-    #[inline]
-    fn count(&mut self, set: u64, amount: Amount) {
-        if set == 0 {
-            return;
-        }
-        *self.counted.entry(set).or_default() += amount;
-        if self.counted.len() > COUNTED {
-            self.flush();
-        }
-    }
-
-    fn sums(&mut self) -> Vec<Amount> {
-        self.flush();
-        std::mem::replace(&mut self.sums, vec![Amount::default(); self.groups])
-    }
+    /// By group: the objects whose set, or whose list of groups, has it. `sets`, by object: [`SetAlgebra::ALL`] where it is
+    /// not known, of which nothing is counted. `None` when there is no room for what some have in both.
+    fn sums(&mut self, heap: &HeapState, sets: &[Self::Set], lists: &[u32]) -> Option<Vec<Amount>>;
 }
 
 /// Any number of groups.
@@ -109,7 +39,6 @@ pub(super) struct InternedSets {
     meets: Memo,
     joins: Memo,
     lists: Vec<u32>,
-    counted: Vec<Amount>,
     limits: SetLimits,
     scratch: Vec<u32>,
 }
@@ -142,7 +71,6 @@ impl InternedSets {
             meets: Memo::default(),
             joins: Memo::default(),
             lists: Vec::with_capacity(lists.len()),
-            counted: Vec::new(),
             limits,
             scratch: Vec::new(),
         };
@@ -253,23 +181,27 @@ impl SetAlgebra for InternedSets {
         self.lists[list as usize]
     }
 
-    #[inline]
-    fn count(&mut self, set: u32, amount: Amount) {
-        if self.counted.len() <= set as usize {
-            self.counted.resize(self.starts.len() - 1, Amount::default());
+    fn sums(&mut self, heap: &HeapState, sets: &[u32], lists: &[u32]) -> Option<Vec<Amount>> {
+        let mut counted = vec![Amount::default(); self.starts.len() - 1];
+        for ((o, &set), &list) in (0..).map(ObjectId).zip(sets).zip(lists) {
+            if set == Self::ALL {
+                continue;
+            }
+            let set = self.join(set, self.of_list(list))?;
+            if set != Self::EMPTY {
+                if counted.len() <= set as usize {
+                    counted.resize(self.starts.len() - 1, Amount::default());
+                }
+                counted[set as usize] += Amount { objects: 1, bytes: heap.size_of(o) };
+            }
         }
-        self.counted[set as usize] += amount;
-    }
-
-    fn sums(&mut self) -> Vec<Amount> {
         let mut sums = vec![Amount::default(); self.groups];
-        let counted = std::mem::take(&mut self.counted);
         for (set, amount) in (0..).zip(counted) {
             if amount.objects > 0 {
                 self.set(set).iter().for_each(|&group| sums[group as usize] += amount);
             }
         }
-        sums
+        Some(sums)
     }
 }
 

@@ -4,6 +4,7 @@ use super::order::follow;
 use super::{KeepGraph, KeepRules};
 use crate::error::Result;
 use crate::progress::Progress;
+use crate::sweep::Sweep;
 use crate::{Amount, BitSet, HeapState, ObjectId};
 
 /// The strongest way from a GC root to an object: as strong as the weakest reference on it.
@@ -83,7 +84,8 @@ impl Strengths {
 fn reached(heap: &HeapState, rules: KeepRules, progress: &Progress) -> Result<BitSet> {
     let graph = KeepGraph::new(heap, rules);
     let mut seen = BitSet::new(graph.nodes());
-    let mut open: Vec<u32> = graph.roots().iter().map(|root| root.0).filter(|&root| seen.insert(root)).collect();
+    let mut open = Sweep::new(graph.nodes());
+    graph.roots().iter().filter(|root| seen.insert(root.0)).for_each(|root| open.add(root.0));
     follow(&graph, &mut seen, &mut open, progress)?;
     Ok(seen)
 }

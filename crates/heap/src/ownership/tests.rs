@@ -1,5 +1,6 @@
 //! Owners and closures against what their definitions say, by taking objects out in turn.
 
+use super::closures::Limits;
 use super::sets::SetLimits;
 use super::{
     CutSet, Dominators, GroupAmounts, GroupClosures, KeepGraph, KeepRules, KeptBy, ObjectClosures, ObjectGroups,
@@ -278,7 +279,8 @@ proptest! {
             without.roots[at] = u32::MAX;
         }
         without.roots.retain(|&o| o != u32::MAX);
-        let freed = cut.freed(&heap, rules, &Progress::new()).expect("not cancelled");
+        let closures = ObjectClosures::new(&heap, rules, &Progress::new()).expect("not cancelled");
+        let freed = closures.freed(&cut, &Progress::new()).expect("not cancelled");
         // Without the plan's referents: of these only those that keep are among the edges.
         without = Plan { edges, referents: Vec::new(), ..without };
         let expected = &plan.reached(rules, &HashSet::new()) - &without.reached(rules, &HashSet::new());
@@ -359,11 +361,14 @@ proptest! {
             })
             .collect();
         let retained: Vec<Amount> = expected.iter().map(|all| all.retained).collect();
-        // Sets as numbers; as bits; and as many numbers as there is room for.
+        // Sets as numbers; as bits; as bytes, while there is room for them; and as many numbers as there is room for.
         let tight = SetLimits { entries, pairs: entries };
-        let wide = SetLimits::default();
-        for (most, few, limits) in [(0, 0, wide), (63, 30, wide), (63, 0, wide), (2, 1, tight)] {
-            let closures = GroupClosures::new(&heap, rules, Arc::clone(&groups)).with_limits(limits, most, few);
+        let bits = Limits { narrow_from: usize::MAX, ..Limits::default() };
+        let bytes = |narrow: usize| Limits { narrow_from: 0, narrow, ..Limits::default() };
+        let numbers = Limits { mask: 0, ..bits };
+        let few = Limits { mask: 2, sets: tight, ..bits };
+        for limits in [numbers, bits, bytes(255), bytes(entries / 4), few] {
+            let closures = GroupClosures::new(&heap, rules, Arc::clone(&groups)).with_limits(limits);
             let wanted: Vec<u32> = (0..count).collect();
             prop_assert_eq!(&closures.retained(&wanted, &progress).expect("not cancelled"), &retained);
             prop_assert_eq!(&closures.deep_and_retained(&wanted, &progress).expect("not cancelled"), &expected);

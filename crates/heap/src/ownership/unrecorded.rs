@@ -1,8 +1,9 @@
 //! What must be held by GC roots that the source did not record.
 
 use super::KeepGraph;
-use super::order::{ReachOrder, follow};
+use super::order::{follow, reverse_postorder};
 use crate::progress::Progress;
+use crate::sweep::Sweep;
 use crate::{BitSet, ObjectId};
 
 /// One object of each strongly connected component that is alive, but that neither roots nor other such components lead
@@ -11,7 +12,8 @@ pub(super) fn unrecorded(graph: &KeepGraph<'_>) -> Vec<ObjectId> {
     let heap = graph.heap();
     let alive = heap.reachable();
     let mut seen = BitSet::new(graph.nodes());
-    let mut open: Vec<u32> = graph.roots().iter().map(|root| root.0).filter(|&root| seen.insert(root)).collect();
+    let mut open = Sweep::new(graph.nodes());
+    graph.roots().iter().filter(|root| seen.insert(root.0)).for_each(|root| open.add(root.0));
     let unwatched = Progress::new();
     let never = "nobody can cancel it";
     follow(graph, &mut seen, &mut open, &unwatched).expect(never);
@@ -20,14 +22,14 @@ pub(super) fn unrecorded(graph: &KeepGraph<'_>) -> Vec<ObjectId> {
         return Vec::new();
     }
     // The first of the reverse postorder is in a component that no other leads to, and so on with what it does not reach.
-    let order = ReachOrder::new(graph, lost(), Some(&seen), &unwatched).expect(never);
+    let order = reverse_postorder(graph, lost(), &seen, &unwatched).expect(never);
     let mut tops = Vec::new();
-    for node in order.nodes {
+    for node in order {
         if seen.insert(node) {
             if (node as usize) < heap.object_count() {
                 tops.push(ObjectId(node));
             }
-            open.push(node);
+            open.add(node);
             follow(graph, &mut seen, &mut open, &unwatched).expect(never);
         }
     }

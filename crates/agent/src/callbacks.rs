@@ -1,0 +1,124 @@
+//! What the VM calls. No panic leaves a callback, and none says that loading failed when the program could do without us.
+
+use crate::collections::COLLECTIONS;
+use crate::jvmti::JvmtiEnv;
+use crate::options::AgentOptions;
+use crate::recording::{begin, end_and_wait, give_up, with_current};
+use crate::vm::Jni;
+use crate::{log, sampling, worker};
+use jni_sys::{JNIEnv, JavaVM, jclass, jint, jlong, jobject};
+use std::ffi::{CStr, c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+/// How long the end of the program waits for what is still to be written.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Runs the work of a callback. A panic ends the recording, not the program.
+fn guarded<T>(what: &str, work: impl FnOnce() -> T) -> Option<T> {
+    let result = catch_unwind(AssertUnwindSafe(work));
+    if result.is_err() {
+        let _ = catch_unwind(|| give_up(&format!("a fault of the recorder in {what}")));
+    }
+    result.ok()
+}
+
+/// The options as the VM hands them over.
+///
+/// # Safety
+/// `options` is null or a text that ends with 0.
+unsafe fn options(options: *const c_char) -> Result<AgentOptions, String> {
+    if options.is_null() {
+        return Ok(AgentOptions::default());
+    }
+    // SAFETY: see above.
+    AgentOptions::parse(&unsafe { CStr::from_ptr(options) }.to_string_lossy())
+}
+
+/// Called when the library is loaded with the program (`-agentpath`, `JAVA_TOOL_OPTIONS`). The program starts in any case.
+#[unsafe(no_mangle)]
+extern "C" fn Agent_OnLoad(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut c_void) -> jint {
+    guarded("loading", || {
+        quiet_panics();
+        // SAFETY: the VM gives a text or null.
+        let begun = unsafe { options(text) }.and_then(|options| begin(vm, options, false));
+        if let Err(why) = begun {
+            log(&format!("this program is not recorded: {why}"));
+        }
+    });
+    0
+}
+
+/// Called when the library is loaded into a program that runs. Whoever attaches learns of failure by the number.
+#[unsafe(no_mangle)]
+extern "C" fn Agent_OnAttach(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut c_void) -> jint {
+    let result = guarded("attaching", || {
+        quiet_panics();
+        // SAFETY: the VM gives a text or null.
+        let options = unsafe { options(text) }?;
+        if options.stop {
+            end_and_wait("recording was ended from outside", PATIENCE);
+            return Ok(());
+        }
+        begin(vm, options, true).map(drop)
+    });
+    match result {
+        Some(Ok(())) => 0,
+        Some(Err(why)) => {
+            log(&format!("this program is not recorded: {why}"));
+            1
+        }
+        None => 2,
+    }
+}
+
+/// Called when the program has ended and the VM is about to go.
+#[unsafe(no_mangle)]
+extern "C" fn Agent_OnUnload(_vm: *mut JavaVM) {
+    guarded("unloading", || end_and_wait("the program ended", Duration::from_secs(2)));
+}
+
+/// A panic is told in the one line that [`give_up`] writes, not in several of the standard library's.
+fn quiet_panics() {
+    std::panic::set_hook(Box::new(|_| ()));
+}
+
+pub(crate) unsafe extern "C" fn vm_init(_jvmti: *mut JvmtiEnv, _jni: *mut JNIEnv, _thread: jobject) {
+    guarded("the start of the program", || {
+        if let Some(Err(why)) = with_current(worker::start) {
+            give_up(&why);
+        }
+    });
+}
+
+pub(crate) unsafe extern "C" fn vm_death(_jvmti: *mut JvmtiEnv, _jni: *mut JNIEnv) {
+    guarded("the end of the program", || end_and_wait("the program ended", PATIENCE));
+}
+
+pub(crate) unsafe extern "C" fn gc_start(_jvmti: *mut JvmtiEnv) {
+    COLLECTIONS.start();
+}
+
+pub(crate) unsafe extern "C" fn gc_finish(_jvmti: *mut JvmtiEnv) {
+    COLLECTIONS.finish();
+}
+
+pub(crate) unsafe extern "C" fn sampled_alloc(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    _thread: jobject,
+    object: jobject,
+    class: jclass,
+    size: jlong,
+) {
+    guarded("a sample", || {
+        // Samples within the work of a sample, or of the recorder's thread, would wait for themselves.
+        if sampling::is_ours() {
+            return;
+        }
+        with_current(|recording| {
+            // SAFETY: these are the arguments of the event, in its callback.
+            unsafe { sampling::sampled(recording, &mut *jvmti, Jni(jni), object, class, size.max(0) as u64) }
+        });
+    });
+}

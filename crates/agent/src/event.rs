@@ -1,0 +1,136 @@
+//! What happens while recording, in the order it is written: definitions come before what uses them.
+//!
+//! A bounded queue between the threads of the program, which put samples in, and the recorder's own thread, which writes.
+
+use std::sync::{Mutex, PoisonError};
+
+/// A method, as people read it, and its lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MethodFacts {
+    /// The class, as the VM writes it: `Ljava/util/HashMap;`.
+    pub(crate) class: String,
+    pub(crate) name: String,
+    pub(crate) signature: String,
+    /// The source file; empty when it is not known.
+    pub(crate) file: String,
+    /// From which place in the bytecode on which line, ascending.
+    pub(crate) lines: Vec<(u32, u32)>,
+}
+
+/// A name that later events use by its number. Numbers count from 1 in each table; 0 is "not known".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Definition {
+    Thread {
+        id: u32,
+        name: String,
+    },
+    Class {
+        id: u32,
+        signature: String,
+    },
+    Method {
+        id: u32,
+        facts: MethodFacts,
+    },
+    /// A call: `parent` is the caller's node, 0 where the stack begins; `location` the place in the bytecode, -1 in native code.
+    Frame {
+        id: u32,
+        parent: u32,
+        method: u32,
+        location: i32,
+    },
+}
+
+/// A sampled allocation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SampleFacts {
+    /// Nanoseconds since the recording began.
+    pub(crate) at: u64,
+    /// Its own number, from 1.
+    pub(crate) id: u64,
+    pub(crate) thread: u32,
+    /// Its number among the samples of its thread, from 0, lost ones included.
+    pub(crate) sequence: u64,
+    pub(crate) class: u32,
+    pub(crate) size: u64,
+    /// Collections that had begun before, of this recording.
+    pub(crate) collections: u32,
+    /// The interval it was drawn with.
+    pub(crate) interval: u32,
+    /// The innermost frame.
+    pub(crate) stack: u32,
+    /// Whether its death will be noticed and walks know it.
+    pub(crate) followed: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum AgentEvent {
+    Define(Definition),
+    Sample(SampleFacts),
+}
+
+/// So many samples wait at most: 14 MB.
+const MOST: usize = 200_000;
+
+#[derive(Default)]
+pub(crate) struct EventQueue(Mutex<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    events: Vec<AgentEvent>,
+    samples: usize,
+    lost: u64,
+}
+
+impl EventQueue {
+    /// Definitions always fit: the tables they come from are bounded.
+    pub(crate) fn define(&self, definitions: impl IntoIterator<Item = Definition>) {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.events.extend(definitions.into_iter().map(AgentEvent::Define));
+    }
+
+    /// Puts a sample in; where there is no room it is counted as lost, and the answer is `false`.
+    pub(crate) fn sample(&self, sample: SampleFacts) -> bool {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.samples >= MOST {
+            waiting.lost += 1;
+            return false;
+        }
+        waiting.samples += 1;
+        waiting.events.push(AgentEvent::Sample(sample));
+        true
+    }
+
+    /// All that waits, and how many samples were lost since the last time.
+    pub(crate) fn take(&self) -> (Vec<AgentEvent>, u64) {
+        let waiting = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        (waiting.events, waiting.lost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_finds_no_room_is_counted_and_definitions_find_room() {
+        let queue = EventQueue::default();
+        let sample = SampleFacts {
+            at: 0,
+            id: 1,
+            thread: 0,
+            sequence: 0,
+            class: 0,
+            size: 16,
+            interval: 1,
+            stack: 0,
+            followed: false,
+        };
+        let fitted = (0..MOST + 7).filter(|_| queue.sample(sample)).count();
+        queue.define([Definition::Class { id: 1, signature: "[I".into() }]);
+        let (events, lost) = queue.take();
+        assert_eq!((fitted, lost, events.len()), (MOST, 7, MOST + 1));
+        assert!(queue.sample(sample));
+        assert_eq!(queue.take().1, 0);
+    }
+}

@@ -1,0 +1,274 @@
+//! What lies in the folder of a trace besides the trace itself, while it is written: the agreement between the recorder inside
+//! the program and the recording process outside.
+//!
+//! All of it is hidden (a name that begins with a dot), private to the user, and gone when the recording has ended in order.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Held (`flock`) by the recording process for as long as it lives: it takes dumps. The system lets go of it whatever happens.
+pub const LOCK: &str = ".recorder";
+/// Names the process that is recorded: whoever makes this file first.
+pub const CLAIM: &str = ".program";
+/// How it goes, for the status line.
+pub const STATUS: &str = ".status";
+/// Dumps on their way from the program to the recording process.
+pub const WALKS: &str = ".walks";
+
+/// Makes a folder that nobody else can look into; one that is there stays as it is.
+///
+/// # Errors
+/// When it cannot be made, or something that is no folder has its name.
+pub fn private_folder(path: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        made => made,
+    }
+}
+
+/// Makes a file that nobody else can read.
+///
+/// # Errors
+/// When it is there already, or cannot be made.
+pub fn private_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// A lock on [`LOCK`], until it is dropped or its process ends.
+pub struct RecorderLock(#[allow(dead_code)] File);
+
+fn locked(folder: &Path, operation: i32) -> io::Result<File> {
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(folder.join(LOCK))?;
+    // SAFETY: the descriptor is that of an open file.
+    match unsafe { libc::flock(file.as_raw_fd(), operation | libc::LOCK_NB) } {
+        0 => Ok(file),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+impl RecorderLock {
+    /// Becomes the recording process of a folder.
+    ///
+    /// # Errors
+    /// When another process is, or the file cannot be made.
+    pub fn take(folder: &Path) -> io::Result<RecorderLock> {
+        // The recorder inside looks by taking the lock for an instant: that is waited out.
+        for _ in 0..50 {
+            match locked(folder, libc::LOCK_EX) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    std::thread::sleep(std::time::Duration::from_millis(2));
+                }
+                other => return other.map(RecorderLock),
+            }
+        }
+        locked(folder, libc::LOCK_EX).map(RecorderLock)
+    }
+
+    /// Whether a process is the recording process of a folder.
+    pub fn is_held(folder: &Path) -> bool {
+        matches!(locked(folder, libc::LOCK_SH), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+    }
+}
+
+/// The dump of a walk that is complete, and where the followed samples stand in it.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct WalkNote {
+    /// The walk's number, from 1.
+    pub number: u64,
+    /// When it began, nanoseconds since the recording began.
+    pub start: u64,
+    /// When it ended.
+    pub end: u64,
+    /// How many collections had ended before.
+    pub gcs: u64,
+    /// Sample and handle of the global reference that holds it in the dump.
+    pub links: Vec<(u64, u64)>,
+}
+
+impl WalkNote {
+    /// Where the dump of a walk is.
+    pub fn dump(folder: &Path, number: u64) -> PathBuf {
+        folder.join(WALKS).join(format!("{number}.hprof"))
+    }
+
+    /// Where its note is, which comes when the dump is complete.
+    pub fn file(folder: &Path, number: u64) -> PathBuf {
+        folder.join(WALKS).join(format!("{number}.links"))
+    }
+
+    /// Writes the note: the dump is complete.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        let mut text = format!("walk {} {} {} {}\n", self.number, self.start, self.end, self.gcs);
+        for (sample, handle) in &self.links {
+            text.push_str(&format!("{sample} {handle:x}\n"));
+        }
+        let unfinished = WalkNote::file(folder, self.number).with_extension("part");
+        private_file(&unfinished)?.write_all(text.as_bytes())?;
+        std::fs::rename(&unfinished, WalkNote::file(folder, self.number))
+    }
+
+    /// Reads a note.
+    pub fn parse(text: &str) -> Option<WalkNote> {
+        let mut lines = text.lines();
+        let mut words = lines.next()?.strip_prefix("walk ")?.split(' ').map(str::parse);
+        let mut word = || words.next()?.ok();
+        let mut note = WalkNote { number: word()?, start: word()?, end: word()?, gcs: word()?, links: Vec::new() };
+        for line in lines {
+            let (sample, handle) = line.split_once(' ')?;
+            note.links.push((sample.parse().ok()?, u64::from_str_radix(handle, 16).ok()?));
+        }
+        Some(note)
+    }
+
+    /// Numbers of the walks that wait to be taken, ascending.
+    pub fn waiting(folder: &Path) -> Vec<u64> {
+        let entries = std::fs::read_dir(folder.join(WALKS)).into_iter().flatten().flatten();
+        let number = |e: std::fs::DirEntry| e.file_name().to_str()?.strip_suffix(".links")?.parse().ok();
+        let mut waiting: Vec<u64> = entries.filter_map(number).collect();
+        waiting.sort_unstable();
+        waiting
+    }
+}
+
+/// How it goes, in one small file that is written in place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentStatus {
+    /// The program's process.
+    pub pid: u32,
+    /// Samples taken.
+    pub samples: u64,
+    /// Samples that are followed now.
+    pub live: u64,
+    /// Followed samples whose objects are gone.
+    pub deaths: u64,
+    /// Samples that are not followed, for want of room.
+    pub thinned: u64,
+    /// Samples that were lost.
+    pub lost: u64,
+    /// Garbage collections.
+    pub collections: u64,
+    /// Walks.
+    pub walks: u64,
+    /// How long the program stood still for walks, microseconds.
+    pub pauses: u64,
+    /// For the last one.
+    pub last_pause: u64,
+    /// Time that samples took in the program's threads, microseconds.
+    pub sampling: u64,
+    /// Time of a core that the recorder's own thread took, microseconds.
+    pub own: u64,
+    /// Since the recording began, microseconds.
+    pub elapsed: u64,
+    /// Bytes between samples.
+    pub interval: u64,
+    /// Bytes written.
+    pub size: u64,
+    /// Empty while it records; then why it ended.
+    pub ended: String,
+}
+
+/// The file is this long: written with one call, so that a reader sees one state.
+const STATUS_BYTES: usize = 1024;
+
+/// Writes and reads each field by its name.
+macro_rules! status_fields {
+    ($($field:ident),+) => {
+        impl AgentStatus {
+            fn text(&self) -> String {
+                let mut text = String::new();
+                $(text.push_str(&format!("{} {}\n", stringify!($field), self.$field));)+
+                let ended: String = self.ended.chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect();
+                text.push_str(&format!("ended {ended}\n"));
+                text
+            }
+
+            fn parse(text: &str) -> AgentStatus {
+                let mut status = AgentStatus::default();
+                for (name, value) in text.lines().filter_map(|l| l.split_once(' ')) {
+                    match name {
+                        $(stringify!($field) => status.$field = value.parse().unwrap_or_default(),)+
+                        "ended" => status.ended = value.to_owned(),
+                        _ => {}
+                    }
+                }
+                status
+            }
+        }
+    };
+}
+
+status_fields!(
+    pid,
+    samples,
+    live,
+    deaths,
+    thinned,
+    lost,
+    collections,
+    walks,
+    pauses,
+    last_pause,
+    sampling,
+    own,
+    elapsed,
+    interval,
+    size
+);
+
+impl AgentStatus {
+    /// Writes it.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        use std::os::unix::fs::FileExt;
+        let mut bytes = self.text().into_bytes();
+        bytes.resize(STATUS_BYTES, b'\n');
+        let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(folder.join(STATUS))?;
+        open.write_all_at(&bytes, 0)
+    }
+
+    /// Reads it; `None` before the recorder has begun.
+    pub fn read(folder: &Path) -> Option<AgentStatus> {
+        let bytes = std::fs::read(folder.join(STATUS)).ok()?;
+        Some(AgentStatus::parse(&String::from_utf8_lossy(&bytes)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_and_status_come_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        private_folder(&folder.path().join(WALKS)).expect("made");
+        let note = WalkNote { number: 3, start: 5, end: 9, gcs: 2, links: vec![(1, 0xffff_1000), (7, 0x10)] };
+        note.write(folder.path()).expect("written");
+        assert_eq!(WalkNote::waiting(folder.path()), [3]);
+        let text = std::fs::read_to_string(WalkNote::file(folder.path(), 3)).expect("the note");
+        assert_eq!(WalkNote::parse(&text), Some(note));
+        assert_eq!(WalkNote::parse("walk 1 2"), None);
+        let status =
+            AgentStatus { pid: 7, samples: 12, size: 99, ended: "the disk\nis full".into(), ..Default::default() };
+        status.write(folder.path()).expect("written");
+        let expected = AgentStatus { ended: "the disk is full".into(), ..status };
+        assert_eq!(AgentStatus::read(folder.path()), Some(expected));
+    }
+
+    #[test]
+    fn a_lock_ends_with_its_holder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(!RecorderLock::is_held(folder.path()));
+        let lock = RecorderLock::take(folder.path()).expect("the lock");
+        assert!(RecorderLock::is_held(folder.path()) && RecorderLock::take(folder.path()).is_err());
+        drop(lock);
+        assert!(!RecorderLock::is_held(folder.path()));
+    }
+}

@@ -1,0 +1,110 @@
+//! Samples whose objects are followed: each has a weak reference, by which its death is noticed and walks find it.
+//!
+//! Bounded: when more are alive than may be, every second one is let go of, chosen by its number, and so is every second one
+//! that comes; what is let go of is counted and named. Looking at all of them is done by the recorder's thread, while the
+//! program's threads go on putting in.
+
+use crate::vm::Weak;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// A sample and its weak reference.
+pub(crate) type Followed = (u64, Weak);
+
+pub(crate) struct LiveSamples {
+    refs: Mutex<Vec<Followed>>,
+    /// One in 2 to the power of this is followed.
+    level: AtomicU32,
+    count: AtomicU32,
+    most: u32,
+}
+
+impl LiveSamples {
+    pub(crate) fn new(most: u32) -> LiveSamples {
+        LiveSamples { refs: Mutex::default(), level: AtomicU32::new(0), count: AtomicU32::new(0), most }
+    }
+
+    /// Whether a sample is to be followed.
+    pub(crate) fn admits(&self, sample: u64) -> bool {
+        self.count.load(Ordering::Relaxed) < self.most && is_chosen(sample, self.level.load(Ordering::Relaxed))
+    }
+
+    /// Follows it.
+    pub(crate) fn push(&self, followed: Followed) {
+        self.refs.lock().unwrap_or_else(PoisonError::into_inner).push(followed);
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many are followed.
+    pub(crate) fn len(&self) -> u32 {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Takes all of them out, to look at them; those that are still followed go back with [`LiveSamples::put_back`].
+    pub(crate) fn take(&self) -> Vec<Followed> {
+        std::mem::take(&mut *self.refs.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Puts back what was taken out and is still followed, in order; `gone` are not any more.
+    pub(crate) fn put_back(&self, mut kept: Vec<Followed>, gone: u32) {
+        let mut refs = self.refs.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.append(&mut refs);
+        *refs = kept;
+        self.count.fetch_sub(gone, Ordering::Relaxed);
+    }
+
+    /// Where there are too many: which of them to let go of. Fewer come from now on. Where there are few, more come again.
+    pub(crate) fn thin(&self, all: &mut Vec<Followed>) -> Vec<Followed> {
+        let mut level = self.level.load(Ordering::Relaxed);
+        let mut gone = Vec::new();
+        if all.len() as u32 > self.most / 8 * 7 {
+            level += 1;
+            all.retain(|followed| {
+                let keep = is_chosen(followed.0, level);
+                if !keep {
+                    gone.push(*followed);
+                }
+                keep
+            });
+        } else if level > 0 && (all.len() as u32) < self.most / 8 {
+            level -= 1;
+        }
+        self.level.store(level, Ordering::Relaxed);
+        gone
+    }
+}
+
+/// One in 2^level, by a mixture of the bits of its number.
+fn is_chosen(sample: u64, level: u32) -> bool {
+    let mixed = (sample ^ (sample >> 31)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    (mixed >> 32) & ((1u64 << level.min(31)) - 1) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_are_thinned_evenly_and_none_is_forgotten() {
+        let live = LiveSamples::new(1000);
+        let (mut followed, mut let_go) = (0, 0);
+        for sample in 1..=100_000u64 {
+            if live.admits(sample) {
+                live.push((sample, sample as Weak));
+                followed += 1;
+            }
+            if sample % 50 == 0 {
+                let mut all = live.take();
+                let gone = live.thin(&mut all);
+                let_go += gone.len();
+                live.put_back(all, gone.len() as u32);
+            }
+        }
+        assert!((300..=1000).contains(&live.len()), "{}", live.len());
+        let left = live.take();
+        assert_eq!(left.len() + let_go, followed);
+        // Old and new ones are followed alike: half of those that are left are of the first half.
+        let old = left.iter().filter(|f| f.0 <= 50_000).count() as f64 / left.len() as f64;
+        assert!((0.4..0.6).contains(&old), "{old}");
+    }
+}

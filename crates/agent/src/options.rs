@@ -1,0 +1,176 @@
+//! What the recorder is told when it is loaded: `key=value,key=value`, the text behind `=` of `-agentpath`.
+//!
+//! The same text comes through `-agentpath`, `JAVA_TOOL_OPTIONS` and attach. Characters that shells, the JVM or this list
+//! take for their own are written as `%` and two hexadecimal digits.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// When objects are sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SamplingMode {
+    /// As often as the budget allows: millionths of one core that sampling may take.
+    Budget(u32),
+    /// One sample in so many bytes on average, whatever that costs.
+    Every(u32),
+    /// Every allocation: for tests and small programs.
+    All,
+}
+
+/// What the recorder is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentOptions {
+    /// The folder of the trace.
+    pub folder: PathBuf,
+    /// When objects are sampled.
+    pub sampling: SamplingMode,
+    /// The least time between two walks, milliseconds; 0 for none.
+    pub walks: u64,
+    /// How large the trace may become, bytes: then the recording ends, and says so.
+    pub max_size: u64,
+    /// How many samples are followed at a time; above that they are thinned.
+    pub followed: u32,
+    /// The recording ends when nobody holds the recorder's lock any more: somebody attached who may go away.
+    pub attached: bool,
+    /// End the recording that runs.
+    pub stop: bool,
+}
+
+impl Default for AgentOptions {
+    fn default() -> Self {
+        AgentOptions {
+            folder: PathBuf::from("memory-city-trace"),
+            sampling: SamplingMode::Budget(20_000),
+            walks: 10_000,
+            max_size: 1 << 30,
+            followed: 50_000,
+            attached: false,
+            stop: false,
+        }
+    }
+}
+
+impl AgentOptions {
+    /// Reads the text.
+    ///
+    /// # Errors
+    /// A sentence that names the option, what it is and what it should be.
+    pub fn parse(text: &str) -> Result<AgentOptions, String> {
+        let mut options = AgentOptions::default();
+        for part in text.split(',').filter(|p| !p.is_empty()) {
+            let (key, value) = part.split_once('=').unwrap_or((part, ""));
+            let number = |least: u64, most: u64| match value.parse::<u64>() {
+                Ok(n) if (least..=most).contains(&n) => Ok(n),
+                _ => Err(format!("{key}={value:?} is no number from {least} to {most}")),
+            };
+            match key {
+                "folder" if value.is_empty() => return Err("folder= names no folder".into()),
+                "folder" => options.folder = decode(value)?,
+                "budget" => options.sampling = SamplingMode::Budget(number(100, 1_000_000)? as u32),
+                "interval" => options.sampling = SamplingMode::Every(number(1, 1 << 30)? as u32),
+                "every-allocation" => options.sampling = SamplingMode::All,
+                "walks" => options.walks = number(0, 1 << 40)?,
+                "max-size" => options.max_size = number(1 << 16, 1 << 50)?,
+                "followed" => options.followed = number(0, 10_000_000)? as u32,
+                "attached" => options.attached = true,
+                "stop" => options.stop = true,
+                _ => {
+                    return Err(format!(
+                        "{key:?} is no option; there are folder, budget, interval, every-allocation, walks, max-size, \
+                         followed, attached and stop"
+                    ));
+                }
+            }
+        }
+        Ok(options)
+    }
+
+    /// The text that [`AgentOptions::parse`] reads.
+    pub fn text(&self) -> String {
+        let mut text = format!("folder={}", encode(&self.folder));
+        let written = match self.sampling {
+            SamplingMode::Budget(ppm) => write!(text, ",budget={ppm}"),
+            SamplingMode::Every(bytes) => write!(text, ",interval={bytes}"),
+            SamplingMode::All => write!(text, ",every-allocation"),
+        };
+        let written = written
+            .and_then(|()| write!(text, ",walks={},max-size={},followed={}", self.walks, self.max_size, self.followed));
+        debug_assert!(written.is_ok());
+        if self.attached {
+            text.push_str(",attached");
+        }
+        if self.stop {
+            text.push_str(",stop");
+        }
+        text
+    }
+}
+
+fn encode(path: &std::path::Path) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    let mut text = String::new();
+    for &byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            let _ = write!(text, "%{byte:02x}");
+        }
+    }
+    text
+}
+
+fn decode(text: &str) -> Result<PathBuf, String> {
+    use std::os::unix::ffi::OsStringExt;
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, behind)) = rest.split_first() {
+        rest = behind;
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digits = rest.get(..2).and_then(|d| std::str::from_utf8(d).ok());
+        let Some(byte) = digits.and_then(|d| u8::from_str_radix(d, 16).ok()).filter(|b| *b != 0) else {
+            return Err(format!("in {text:?} two hexadecimal digits, not both 0, must follow each %"));
+        };
+        bytes.push(byte);
+        rest = &rest[2..];
+    }
+    Ok(PathBuf::from(std::ffi::OsString::from_vec(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (text, named) in [
+            ("folder=", "folder"),
+            ("budget=x", "budget"),
+            ("fodler=a", "fodler"),
+            ("folder=a%0", "%"),
+            ("walks=-1", "walks"),
+        ] {
+            assert!(AgentOptions::parse(text).expect_err(text).contains(named), "{text}");
+        }
+        assert_eq!(AgentOptions::parse("").expect("defaults"), AgentOptions::default());
+    }
+
+    proptest! {
+        #[test]
+        fn options_come_back(path in "/[^\0]{1,40}", ppm in 100u32..1_000_000, exact in any::<bool>(), stop in any::<bool>()) {
+            let sampling = if exact { SamplingMode::All } else { SamplingMode::Budget(ppm) };
+            let options = AgentOptions { folder: path.into(), sampling, stop, attached: !stop, ..AgentOptions::default() };
+            let text = options.text();
+            prop_assert!(text.bytes().all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\''));
+            prop_assert_eq!(AgentOptions::parse(&text).expect("its own text"), options);
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in ".*") {
+            let _ = AgentOptions::parse(&text);
+        }
+    }
+}

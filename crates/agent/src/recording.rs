@@ -1,0 +1,257 @@
+//! One recording: what the callbacks and the recorder's thread share, and how it begins and ends.
+//!
+//! The callbacks find it in one place, under a lock that they hold for as long as they use it: when it has been taken out, no
+//! callback is at work on it any more.
+
+use crate::budget::Budget;
+use crate::collections::{COLLECTIONS, clock};
+use crate::event::EventQueue;
+use crate::folder::{CLAIM, RecorderLock, WALKS, private_file, private_folder};
+use crate::jvmti::{self, CAPABILITIES, Capabilities, EventCallbacks};
+use crate::live::LiveSamples;
+use crate::options::AgentOptions;
+use crate::sites::StackTable;
+use crate::vm::Vm;
+use crate::{callbacks, log, worker};
+use jni_sys::JavaVM;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
+
+/// The recording that runs.
+static CURRENT: RwLock<Option<Arc<Recording>>> = RwLock::new(None);
+/// The tools of the VM, asked for once.
+static TOOLS: OnceLock<Vm> = OnceLock::new();
+/// Recordings so far.
+static RECORDINGS: AtomicU32 = AtomicU32::new(0);
+
+pub(crate) struct Recording {
+    /// From 1: threads remember in which recording they are known.
+    pub(crate) number: u32,
+    pub(crate) vm: Vm,
+    pub(crate) options: AgentOptions,
+    /// The folder, which may have another name than the one asked for.
+    pub(crate) folder: PathBuf,
+    /// Whether it began with the program: then nothing is missing before it.
+    pub(crate) from_start: bool,
+    epoch: u64,
+    /// Bytes between samples.
+    pub(crate) interval: AtomicU32,
+    /// Nanoseconds that sampling has taken.
+    pub(crate) spent: AtomicU64,
+    pub(crate) samples: AtomicU64,
+    pub(crate) threads: AtomicU32,
+    pub(crate) stacks: Mutex<StackTable>,
+    pub(crate) queue: EventQueue,
+    pub(crate) live: LiveSamples,
+    /// Collections before this recording.
+    pub(crate) collections_before: u64,
+    ending: Mutex<Ending>,
+    ended: Condvar,
+}
+
+#[derive(Default)]
+struct Ending {
+    /// Why it should end.
+    asked: Option<String>,
+    done: bool,
+}
+
+impl Recording {
+    /// Nanoseconds since it began.
+    pub(crate) fn now(&self) -> u64 {
+        clock().saturating_sub(self.epoch)
+    }
+
+    /// A time of [`clock`] in this recording.
+    pub(crate) fn time(&self, clock: u64) -> u64 {
+        clock.saturating_sub(self.epoch)
+    }
+
+    /// Has it end, for the first reason that is given.
+    pub(crate) fn end(&self, reason: &str) {
+        let mut ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner);
+        ending.asked.get_or_insert_with(|| reason.to_owned());
+        drop(ending);
+        COLLECTIONS.wake();
+    }
+
+    /// Why it should end, when it should.
+    pub(crate) fn asked_to_end(&self) -> Option<String> {
+        self.ending.lock().unwrap_or_else(PoisonError::into_inner).asked.clone()
+    }
+
+    /// Waits until all is written, or so long.
+    fn wait(&self, most: Duration) {
+        let ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = self.ended.wait_timeout_while(ending, most, |ending| !ending.done);
+    }
+
+    /// All is written.
+    pub(crate) fn is_done(&self) {
+        self.ending.lock().unwrap_or_else(PoisonError::into_inner).done = true;
+        self.ended.notify_all();
+    }
+
+    /// Switches sampling and the events of collections on or off.
+    pub(crate) fn events(&self, on: bool) -> Result<(), String> {
+        for event in [jvmti::SAMPLED_ALLOC, jvmti::GC_START, jvmti::GC_FINISH] {
+            // SAFETY: the environment lives as long as the VM.
+            let error = unsafe { (*self.vm.jvmti).set_event(on, event) };
+            if error != 0 && on {
+                return Err(format!("the VM refuses event {event} (JVMTI error {error})"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes between samples from now on.
+    pub(crate) fn set_interval(&self, bytes: u32) {
+        self.interval.store(bytes, Ordering::Relaxed);
+        // SAFETY: the environment lives as long as the VM.
+        unsafe { (*self.vm.jvmti).set_interval(bytes.min(i32::MAX as u32) as i32) };
+    }
+
+    /// Takes it out of the callbacks' sight. When this returns, none of them uses it.
+    pub(crate) fn retire(&self) {
+        let mut current = CURRENT.write().unwrap_or_else(PoisonError::into_inner);
+        if current.as_ref().is_some_and(|c| c.number == self.number) {
+            *current = None;
+        }
+    }
+}
+
+/// Does something with the recording that runs, if one does.
+pub(crate) fn with_current<T>(work: impl FnOnce(&Arc<Recording>) -> T) -> Option<T> {
+    CURRENT.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(work)
+}
+
+fn current() -> Option<Arc<Recording>> {
+    with_current(Arc::clone)
+}
+
+/// Ends the recording that runs, and waits until it is written, or so long.
+pub(crate) fn end_and_wait(reason: &str, most: Duration) {
+    if let Some(recording) = current() {
+        recording.end(reason);
+        recording.wait(most);
+    }
+}
+
+/// The tools of a VM, with the capabilities that are needed.
+fn tools(java: *mut JavaVM) -> Result<Vm, String> {
+    if let Some(vm) = TOOLS.get() {
+        return Ok(*vm);
+    }
+    // SAFETY: the VM that loads this library runs.
+    let Some(jvmti) = (unsafe { jvmti::environment(java) }) else {
+        return Err("this Java has no sampled allocations: Java 11 and newer have".into());
+    };
+    let wanted = Capabilities::with(&CAPABILITIES);
+    let callbacks = EventCallbacks::new(
+        callbacks::vm_init,
+        callbacks::vm_death,
+        callbacks::gc_start,
+        callbacks::gc_finish,
+        callbacks::sampled_alloc,
+    );
+    // SAFETY: the environment was just made; both structures live for the calls, which copy them.
+    unsafe {
+        let error = (*jvmti).add_capabilities(&raw const wanted);
+        if error != 0 {
+            return Err(format!(
+                "the VM does not let go of sampled allocations (JVMTI error {error}): another recorder may have them"
+            ));
+        }
+        let error = (*jvmti).set_callbacks(&raw const callbacks, size_of::<EventCallbacks>() as i32);
+        if error != 0 {
+            return Err(format!("the VM takes no callbacks (JVMTI error {error})"));
+        }
+    }
+    Ok(*TOOLS.get_or_init(|| Vm { jvmti, java }))
+}
+
+/// Begins a recording; `running` says that the program runs already. Returns its folder.
+///
+/// # Errors
+/// What is in the way, for people.
+pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> Result<PathBuf, String> {
+    if let Some(other) = current() {
+        return Err(format!("it is being recorded already, into {}", other.folder.display()));
+    }
+    let vm = tools(java)?;
+    COLLECTIONS.open().map_err(|e| format!("no event counter: {e}"))?;
+    let folder = claim(&options.folder)?;
+    let recording = Arc::new(Recording {
+        number: RECORDINGS.fetch_add(1, Ordering::Relaxed) + 1,
+        vm,
+        folder: folder.clone(),
+        from_start: !running,
+        epoch: clock(),
+        interval: AtomicU32::new(0),
+        spent: AtomicU64::new(0),
+        samples: AtomicU64::new(0),
+        threads: AtomicU32::new(0),
+        stacks: Mutex::new(StackTable::new()),
+        queue: EventQueue::default(),
+        live: LiveSamples::new(options.followed),
+        collections_before: COLLECTIONS.ended(),
+        ending: Mutex::default(),
+        ended: Condvar::new(),
+        options,
+    });
+    recording.set_interval(Budget::new(recording.options.sampling).interval());
+    *CURRENT.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&recording));
+    // Also when it is loaded with the program: on JDK 17 each thread keeps the distance it has drawn before sampling began.
+    let mut begun = recording.events(true);
+    for event in [jvmti::VM_INIT, jvmti::VM_DEATH] {
+        // SAFETY: the environment lives as long as the VM.
+        let error = unsafe { (*vm.jvmti).set_event(true, event) };
+        if error != 0 && begun.is_ok() {
+            begun = Err(format!("the VM refuses event {event} (JVMTI error {error})"));
+        }
+    }
+    if running && begun.is_ok() {
+        begun = worker::start(&recording);
+    }
+    if begun.is_err() {
+        let _ = recording.events(false);
+        recording.retire();
+    }
+    begun.map(|()| folder)
+}
+
+/// Makes the folder and marks it as this program's. Where another program has it and nobody waits for it, one with a number.
+fn claim(wanted: &Path) -> Result<PathBuf, String> {
+    for number in 1..1000 {
+        let folder = match number {
+            1 => wanted.to_owned(),
+            n => PathBuf::from(format!("{}-{n}", wanted.display())),
+        };
+        let io = |e: std::io::Error| format!("{}: {e}", folder.display());
+        private_folder(&folder).map_err(io)?;
+        match private_file(&folder.join(CLAIM)) {
+            Ok(mut file) => {
+                writeln!(file, "{}", std::process::id()).map_err(io)?;
+                private_folder(&folder.join(WALKS)).map_err(io)?;
+                return Ok(folder);
+            }
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(io(error)),
+            Err(_) if RecorderLock::is_held(&folder) => {
+                return Err(format!("{} is the trace of another program", folder.display()));
+            }
+            Err(_) => {}
+        }
+    }
+    Err(format!("there are a thousand traces named {} already", wanted.display()))
+}
+
+/// Something went wrong that must not happen: recording ends, in one log line, and the program goes on.
+pub(crate) fn give_up(what: &str) {
+    log(&format!("recording has stopped: {what}. The program goes on"));
+    if let Some(recording) = CURRENT.try_read().ok().and_then(|c| c.clone()) {
+        recording.end(what);
+    }
+}

@@ -1,0 +1,211 @@
+//! A sampled allocation: what is done in the thread of the program, as little as possible.
+
+use crate::budget::DEAREST;
+use crate::collections::COLLECTIONS;
+use crate::event::{Definition, MethodFacts, SampleFacts};
+use crate::jvmti::{FrameInfo, JvmtiEnv, LineEntry, ThreadInfo};
+use crate::recording::Recording;
+use crate::sites::RawFrame;
+use crate::vm::Jni;
+use jni_sys::{jclass, jmethodID, jobject};
+use std::cell::Cell;
+use std::ffi::c_char;
+use std::ptr::null_mut;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+/// Frames of a stack that are recorded, the innermost.
+const FRAMES: usize = 64;
+/// Lines of a method that are recorded: a class file may have 65,535 for each.
+const MOST_LINES: usize = 4096;
+
+/// What a thread of the program knows of itself.
+#[derive(Clone, Copy)]
+struct ThreadSlot {
+    /// The recording this is about: another one may come.
+    recording: u32,
+    thread: u32,
+    /// The interval in force when its next sample was drawn.
+    drawn: u32,
+    /// Samples it has taken.
+    sequence: u64,
+}
+
+impl ThreadSlot {
+    /// Of a thread that is not known yet.
+    const NEW: ThreadSlot = ThreadSlot { recording: 0, thread: 0, drawn: 0, sequence: 0 };
+}
+
+thread_local! {
+    static SLOT: Cell<ThreadSlot> = const { Cell::new(ThreadSlot::NEW) };
+    /// Set in the recorder's own thread, and while a sample is taken: what is allocated then is not the program's.
+    static OURS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// This thread belongs to the recorder: its allocations are nobody's business.
+pub(crate) fn this_thread_is_ours() {
+    OURS.with(|ours| ours.set(true));
+}
+
+/// Whether this thread's allocations are the recorder's doing. A thread that is about to end may have no slots any more: it
+/// counts as ours.
+pub(crate) fn is_ours() -> bool {
+    OURS.try_with(Cell::get).unwrap_or(true)
+}
+
+/// An object was allocated that was drawn.
+///
+/// # Safety
+/// Within the event's callback, with its arguments.
+pub(crate) unsafe fn sampled(
+    recording: &Recording,
+    jvmti: &mut JvmtiEnv,
+    jni: Jni,
+    object: jobject,
+    class: jclass,
+    size: u64,
+) {
+    let _ = OURS.try_with(|ours| ours.set(true));
+    let begun = recording.now();
+    // SAFETY: as the caller's.
+    unsafe { take(recording, jvmti, jni, object, class, size, begun) };
+    let spent = recording.now().saturating_sub(begun).min(DEAREST);
+    recording.spent.fetch_add(spent, Ordering::Relaxed);
+    let _ = OURS.try_with(|ours| ours.set(false));
+}
+
+/// # Safety
+/// As [`sampled`].
+unsafe fn take(
+    recording: &Recording,
+    jvmti: &mut JvmtiEnv,
+    jni: Jni,
+    object: jobject,
+    class: jclass,
+    size: u64,
+    begun: u64,
+) {
+    let mut new = Vec::new();
+    let interval = recording.interval.load(Ordering::Relaxed);
+    let mut slot = SLOT.try_with(Cell::get).unwrap_or(ThreadSlot::NEW);
+    if slot.recording != recording.number {
+        let thread = recording.threads.fetch_add(1, Ordering::Relaxed) + 1;
+        slot = ThreadSlot { recording: recording.number, thread, drawn: interval, sequence: 0 };
+        // SAFETY: the live phase, on a thread of the VM.
+        new.push(Definition::Thread { id: thread, name: unsafe { thread_name(jvmti, jni) } });
+    }
+    let mut frames = [FrameInfo { method: null_mut(), location: -1 }; FRAMES];
+    let mut count = 0;
+    // SAFETY: as many frames as there is room for; null is this thread.
+    let failed = unsafe { jvmti.stack_trace(null_mut(), 0, FRAMES as i32, frames.as_mut_ptr(), &raw mut count) } != 0;
+    let count = if failed { 0 } else { count.clamp(0, FRAMES as i32) as usize };
+    let mut raw = [RawFrame { method: 0, location: 0 }; FRAMES];
+    for (raw, frame) in raw.iter_mut().zip(&frames[..count]) {
+        *raw = RawFrame { method: frame.method as usize, location: frame.location };
+    }
+    // SAFETY: the class of the object, a handle of this callback.
+    let signature = unsafe { signature(jvmti, class) };
+    let (class, stack) = {
+        let mut stacks = recording.stacks.lock().unwrap_or_else(PoisonError::into_inner);
+        let class = stacks.class(&signature, &mut new);
+        // SAFETY: the methods are on this thread's stack, so their classes are loaded.
+        let facts = |method: usize| unsafe { method_facts(jvmti, jni, method as jmethodID) };
+        let stack = stacks.stack(&raw[..count], facts, &mut new);
+        // Before the lock is let go of: another thread may use these numbers at once.
+        if !new.is_empty() {
+            recording.queue.define(new);
+        }
+        (class, stack)
+    };
+    let id = recording.samples.fetch_add(1, Ordering::Relaxed) + 1;
+    let weak = match recording.live.admits(id) {
+        // SAFETY: the object is a handle of this callback.
+        true => unsafe { jni.weak(object) },
+        false => None,
+    };
+    let sample = SampleFacts {
+        at: begun,
+        id,
+        thread: slot.thread,
+        sequence: slot.sequence,
+        class,
+        size,
+        collections: COLLECTIONS.started().saturating_sub(recording.collections_before) as u32,
+        interval: slot.drawn,
+        stack,
+        followed: weak.is_some(),
+    };
+    let queued = recording.queue.sample(sample);
+    match weak {
+        Some(weak) if queued => recording.live.push((id, weak)),
+        // SAFETY: it was made above, and nobody else knows it.
+        Some(weak) => unsafe { jni.forget(weak) },
+        None => {}
+    }
+    slot.drawn = interval;
+    slot.sequence += 1;
+    let _ = SLOT.try_with(|known| known.set(slot));
+}
+
+/// # Safety
+/// In the live phase, on a thread of the VM.
+unsafe fn thread_name(jvmti: &mut JvmtiEnv, jni: Jni) -> String {
+    let mut info =
+        ThreadInfo { name: null_mut(), priority: 0, is_daemon: false, group: null_mut(), loader: null_mut() };
+    // SAFETY: the structure is ours; the text is freed, and so are the handles.
+    unsafe {
+        if jvmti.thread_info(null_mut(), &raw mut info) != 0 {
+            return String::new();
+        }
+        for local in [info.group, info.loader] {
+            if !local.is_null() {
+                jni.drop_local(local);
+            }
+        }
+        jvmti.take_text(info.name)
+    }
+}
+
+/// # Safety
+/// `class` is a handle that this thread may use.
+unsafe fn signature(jvmti: &mut JvmtiEnv, class: jclass) -> String {
+    let mut text: *mut c_char = null_mut();
+    // SAFETY: see above; the text is freed.
+    unsafe {
+        match jvmti.class_signature(class, &raw mut text, null_mut()) {
+            0 => jvmti.take_text(text),
+            _ => String::new(),
+        }
+    }
+}
+
+/// # Safety
+/// The method's class is loaded and stays so: it is on the stack of this thread.
+unsafe fn method_facts(jvmti: &mut JvmtiEnv, jni: Jni, method: jmethodID) -> MethodFacts {
+    let mut facts = MethodFacts::default();
+    let (mut name, mut descriptor): (*mut c_char, *mut c_char) = (null_mut(), null_mut());
+    // SAFETY: all results are places of ours; what the VM allocates is freed, handles are dropped.
+    unsafe {
+        if jvmti.method_name(method, &raw mut name, &raw mut descriptor, null_mut()) == 0 {
+            facts.name = jvmti.take_text(name);
+            facts.signature = jvmti.take_text(descriptor);
+        }
+        let mut class: jclass = null_mut();
+        if jvmti.declaring_class(method, &raw mut class) == 0 && !class.is_null() {
+            facts.class = signature(jvmti, class);
+            let mut file: *mut c_char = null_mut();
+            if jvmti.source_file(class, &raw mut file) == 0 {
+                facts.file = jvmti.take_text(file);
+            }
+            jni.drop_local(class);
+        }
+        let (mut count, mut entries): (i32, *mut LineEntry) = (0, null_mut());
+        if jvmti.line_table(method, &raw mut count, &raw mut entries) == 0 && !entries.is_null() {
+            let lines = std::slice::from_raw_parts(entries, count.max(0) as usize);
+            facts.lines = lines.iter().take(MOST_LINES).map(|l| (l.start as u32, l.line as u32)).collect();
+            facts.lines.sort_unstable();
+            jvmti.deallocate(entries.cast());
+        }
+    }
+    facts
+}

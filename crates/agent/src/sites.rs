@@ -1,0 +1,231 @@
+//! Stacks as a tree of calls, each with a number. Names are asked for when a method is new, while its class is on the stack
+//! and so cannot be unloaded: afterwards its id may not be used.
+//!
+//! A stack that was seen before is found by one hash over all of it. Bounded: when the tables are full, stacks that are new have
+//! the number 0, "not known", and are counted.
+
+use crate::event::{Definition, MethodFacts};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+
+/// A frame as the VM gives it: the method's id and the place in its bytecode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RawFrame {
+    pub(crate) method: usize,
+    pub(crate) location: i64,
+}
+
+/// A multiplicative hash of whole words. Keys are the VM's addresses, which nobody outside chooses.
+#[derive(Default)]
+pub(crate) struct WordHasher(u64);
+
+impl Hasher for WordHasher {
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 29)
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.write_u64(u64::from(*b)));
+    }
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(u64::from(word));
+    }
+    fn write_i32(&mut self, word: i32) {
+        self.write_u64(word as u64);
+    }
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+type ByWords = BuildHasherDefault<WordHasher>;
+
+/// What the tables may take, bytes.
+const MOST_BYTES: usize = 32 << 20;
+/// What an entry of the tables takes, about.
+const STACK_BYTES: usize = 32;
+const NODE_BYTES: usize = 40;
+const METHOD_BYTES: usize = 64;
+
+/// The tables.
+pub(crate) struct StackTable {
+    seed: u64,
+    stacks: HashMap<u64, u32, ByWords>,
+    nodes: HashMap<(u32, u32, i32), u32, ByWords>,
+    methods: HashMap<usize, u32, ByWords>,
+    classes: HashMap<String, u32>,
+    bytes: usize,
+    most: usize,
+    /// Stacks and classes that found no room.
+    refused: u64,
+}
+
+impl StackTable {
+    pub(crate) fn new() -> StackTable {
+        StackTable::within(MOST_BYTES)
+    }
+
+    fn within(most: usize) -> StackTable {
+        StackTable {
+            // From the system's randomness, by way of the standard library.
+            seed: std::hash::RandomState::new().hash_one(0u8),
+            stacks: HashMap::default(),
+            nodes: HashMap::default(),
+            methods: HashMap::default(),
+            classes: HashMap::default(),
+            bytes: 0,
+            most,
+            refused: 0,
+        }
+    }
+
+    /// How often something found no room.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// The number of a class by its signature, and its definition when it is new; 0 when there is no room.
+    pub(crate) fn class(&mut self, signature: &str, new: &mut Vec<Definition>) -> u32 {
+        if let Some(&id) = self.classes.get(signature) {
+            return id;
+        }
+        if !self.room(METHOD_BYTES + signature.len()) {
+            return 0;
+        }
+        let id = self.classes.len() as u32 + 1;
+        self.classes.insert(signature.to_owned(), id);
+        new.push(Definition::Class { id, signature: signature.to_owned() });
+        id
+    }
+
+    /// The number of a stack (innermost frame first), and the definitions of what is new in it.
+    pub(crate) fn stack(
+        &mut self,
+        frames: &[RawFrame],
+        mut facts: impl FnMut(usize) -> MethodFacts,
+        new: &mut Vec<Definition>,
+    ) -> u32 {
+        if frames.is_empty() {
+            return 0;
+        }
+        let mut hasher = WordHasher(self.seed);
+        for frame in frames {
+            hasher.write_usize(frame.method);
+            hasher.write_u64(frame.location as u64);
+        }
+        let fingerprint = hasher.finish();
+        if let Some(&id) = self.stacks.get(&fingerprint) {
+            return id;
+        }
+        let mut parent = 0;
+        for frame in frames.iter().rev() {
+            let Some(method) = self.method(frame.method, &mut facts, new) else { return 0 };
+            let location = i32::try_from(frame.location).unwrap_or(-1);
+            if let Some(&node) = self.nodes.get(&(parent, method, location)) {
+                parent = node;
+                continue;
+            }
+            if !self.room(NODE_BYTES) {
+                return 0;
+            }
+            let id = self.nodes.len() as u32 + 1;
+            self.nodes.insert((parent, method, location), id);
+            new.push(Definition::Frame { id, parent, method, location });
+            parent = id;
+        }
+        if !self.room(STACK_BYTES) {
+            return 0;
+        }
+        self.stacks.insert(fingerprint, parent);
+        parent
+    }
+
+    fn method(
+        &mut self,
+        method: usize,
+        facts: &mut impl FnMut(usize) -> MethodFacts,
+        new: &mut Vec<Definition>,
+    ) -> Option<u32> {
+        if let Some(&id) = self.methods.get(&method) {
+            return Some(id);
+        }
+        if !self.room(METHOD_BYTES) {
+            return None;
+        }
+        let id = self.methods.len() as u32 + 1;
+        self.methods.insert(method, id);
+        new.push(Definition::Method { id, facts: facts(method) });
+        Some(id)
+    }
+
+    fn room(&mut self, bytes: usize) -> bool {
+        let fits = self.bytes + bytes <= self.most;
+        match fits {
+            true => self.bytes += bytes,
+            false => self.refused += 1,
+        }
+        fits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn facts(method: usize) -> MethodFacts {
+        MethodFacts { name: format!("m{method}"), ..MethodFacts::default() }
+    }
+
+    proptest! {
+        /// Following the definitions from a stack's number gives its frames again; equal stacks have equal numbers.
+        #[test]
+        fn definitions_tell_every_stack(stacks in prop::collection::vec(prop::collection::vec((1usize..6, 0i64..4), 1..12), 1..40)) {
+            let mut table = StackTable::new();
+            let mut new = Vec::new();
+            let raw = |stack: &[(usize, i64)]| {
+                stack.iter().map(|&(method, location)| RawFrame { method, location }).collect::<Vec<_>>()
+            };
+            let ids: Vec<u32> = stacks.iter().map(|s| table.stack(&raw(s), facts, &mut new)).collect();
+            let (mut frames, mut methods) = (HashMap::new(), HashMap::new());
+            for definition in &new {
+                match definition {
+                    Definition::Frame { id, parent, method, location } => {
+                        prop_assert!(*parent == 0 || frames.contains_key(parent), "a caller is defined first");
+                        prop_assert!(frames.insert(*id, (*parent, *method, *location)).is_none());
+                    }
+                    Definition::Method { id, facts } => prop_assert!(methods.insert(*id, facts.name.clone()).is_none()),
+                    other => prop_assert!(false, "{:?}", other),
+                }
+            }
+            for (stack, id) in stacks.iter().zip(&ids) {
+                let (mut told, mut at) = (Vec::new(), *id);
+                while at != 0 {
+                    let (parent, method, location) = frames[&at];
+                    told.push((methods[&method].clone(), i64::from(location)));
+                    at = parent;
+                }
+                let expected: Vec<_> = stack.iter().map(|(m, l)| (format!("m{m}"), *l)).collect();
+                prop_assert_eq!(told, expected);
+            }
+            let defined = new.len();
+            let again: Vec<u32> = stacks.iter().map(|s| table.stack(&raw(s), facts, &mut new)).collect();
+            prop_assert_eq!((again, new.len()), (ids, defined));
+        }
+    }
+
+    #[test]
+    fn full_tables_refuse_and_count_and_what_is_known_stays_known() {
+        let mut table = StackTable::within(1000);
+        let mut new = Vec::new();
+        let stack = |n: usize| [RawFrame { method: n, location: 1 }];
+        let first = table.stack(&stack(1), facts, &mut new);
+        let known = (0..200).filter(|n| table.stack(&stack(*n), facts, &mut new) != 0).count();
+        assert!((2..20).contains(&known), "{known}");
+        assert_eq!(table.refused() as usize, 200 - known);
+        assert_eq!(table.stack(&stack(1), facts, &mut new), first);
+        assert_ne!(first, 0);
+    }
+}

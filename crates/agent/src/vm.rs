@@ -1,0 +1,172 @@
+//! Calls into the VM by JNI, and addresses of the VM that pass between threads. The only other unsafe code is in the callbacks.
+
+use crate::jvmti::JvmtiEnv;
+use jni_sys::{JNIEnv, JavaVM, jobject, jvalue};
+use std::ffi::{CString, c_void};
+
+/// The VM and its tools for this recording: pointers that stay good until the VM ends.
+#[derive(Clone, Copy)]
+pub(crate) struct Vm {
+    pub(crate) jvmti: *mut JvmtiEnv,
+    pub(crate) java: *mut JavaVM,
+}
+
+// SAFETY: both point to tables of the VM, which allows calls from any thread that is attached; neither is freed before the
+// VM ends (the environment is disposed of when no event can come any more, by the last who uses it).
+unsafe impl Send for Vm {}
+// SAFETY: as above: the VM does its own locking.
+unsafe impl Sync for Vm {}
+
+impl Vm {
+    /// This thread as one of the VM's, for as long as it lives. A daemon: the program ends without it.
+    pub(crate) fn attach(self, name: &str) -> Option<AttachedThread> {
+        let name = CString::new(name).ok()?;
+        let mut arguments = jni_sys::JavaVMAttachArgs {
+            version: jni_sys::JNI_VERSION_1_6,
+            name: name.as_ptr().cast_mut(),
+            group: std::ptr::null_mut(),
+        };
+        let mut env: *mut c_void = std::ptr::null_mut();
+        // SAFETY: the VM runs; the arguments live for the call.
+        let result = unsafe {
+            ((**self.java).v1_4.AttachCurrentThreadAsDaemon)(self.java, &raw mut env, (&raw mut arguments).cast())
+        };
+        (result == jni_sys::JNI_OK && !env.is_null()).then(|| AttachedThread { vm: self, jni: Jni(env.cast()) })
+    }
+}
+
+/// A thread of ours that is attached to the VM.
+pub(crate) struct AttachedThread {
+    vm: Vm,
+    pub(crate) jni: Jni,
+}
+
+impl Drop for AttachedThread {
+    fn drop(&mut self) {
+        // SAFETY: this thread was attached by `Vm::attach`; `Jni` is no `Send`, so it is this one.
+        unsafe { ((**self.vm.java).v1_2.DetachCurrentThread)(self.vm.java) };
+    }
+}
+
+/// The calls of one thread. Pointers to objects are handles as JNI gives them.
+#[derive(Clone, Copy)]
+pub(crate) struct Jni(pub(crate) *mut JNIEnv);
+
+/// A weak reference of the VM, as a number.
+pub(crate) type Weak = usize;
+
+impl Jni {
+    /// A weak reference to an object; `None` where the VM has no room for it.
+    ///
+    /// # Safety
+    /// `object` is a handle that this thread may use.
+    pub(crate) unsafe fn weak(self, object: jobject) -> Option<Weak> {
+        // SAFETY: the environment is that of this thread.
+        let weak = unsafe { ((**self.0).v1_2.NewWeakGlobalRef)(self.0, object) };
+        (!weak.is_null()).then_some(weak as Weak)
+    }
+
+    /// Whether the object of a weak reference is gone.
+    ///
+    /// # Safety
+    /// `weak` was made by [`Jni::weak`] and is not forgotten yet.
+    pub(crate) unsafe fn is_dead(self, weak: Weak) -> bool {
+        // SAFETY: see above. Comparing with null does not bring the object back to life.
+        unsafe { ((**self.0).v1_1.IsSameObject)(self.0, weak as jobject, std::ptr::null_mut()) }
+    }
+
+    /// # Safety
+    /// As [`Jni::is_dead`]; it is forgotten now.
+    pub(crate) unsafe fn forget(self, weak: Weak) {
+        // SAFETY: see above.
+        unsafe { ((**self.0).v1_2.DeleteWeakGlobalRef)(self.0, weak as jobject) }
+    }
+
+    /// A reference that keeps the object; `None` where it is dead.
+    ///
+    /// # Safety
+    /// As [`Jni::is_dead`].
+    pub(crate) unsafe fn keep(self, weak: Weak) -> Option<jobject> {
+        // SAFETY: see above.
+        let global = unsafe { ((**self.0).v1_1.NewGlobalRef)(self.0, weak as jobject) };
+        (!global.is_null()).then_some(global)
+    }
+
+    /// # Safety
+    /// `global` was made by [`Jni::keep`] and is not let go of yet.
+    pub(crate) unsafe fn release(self, global: jobject) {
+        // SAFETY: see above.
+        unsafe { ((**self.0).v1_1.DeleteGlobalRef)(self.0, global) }
+    }
+
+    /// # Safety
+    /// `local` is a local reference of this thread.
+    pub(crate) unsafe fn drop_local(self, local: jobject) {
+        // SAFETY: see above.
+        unsafe { ((**self.0).v1_1.DeleteLocalRef)(self.0, local) }
+    }
+
+    /// Whether a Java exception was pending, which is gone then. For our own threads: what the program has thrown is not ours.
+    fn threw(self) -> bool {
+        // SAFETY: the environment is that of this thread.
+        unsafe {
+            let threw = ((**self.0).v1_2.ExceptionCheck)(self.0);
+            if threw {
+                ((**self.0).v1_1.ExceptionClear)(self.0);
+            }
+            threw
+        }
+    }
+
+    /// Has the VM write a dump of all objects, as `HotSpotDiagnosticMXBean.dumpHeap` does. Stops the program for 0.1 to 0.2 s
+    /// for a million objects. For threads of ours.
+    ///
+    /// # Errors
+    /// What the VM lacks, or that it could not write.
+    pub(crate) fn dump_heap(self, file: &str) -> Result<(), &'static str> {
+        let file = CString::new(file).map_err(|_| "the path has a zero byte")?;
+        // SAFETY: calls of JNI by its rules, on an attached thread of ours, with handles of this very frame, which
+        // PopLocalFrame frees. Names and signatures are those of the classes, or the VM says so and nothing is called.
+        unsafe {
+            let jni = &(**self.0).v1_2;
+            if (jni.PushLocalFrame)(self.0, 16) != jni_sys::JNI_OK {
+                self.threw();
+                return Err("the VM has no room for handles");
+            }
+            let result = self.dump_in_frame(&file);
+            (jni.PopLocalFrame)(self.0, std::ptr::null_mut());
+            result
+        }
+    }
+
+    /// # Safety
+    /// Within a local frame, on an attached thread of ours.
+    unsafe fn dump_in_frame(self, file: &CString) -> Result<(), &'static str> {
+        // SAFETY: see `dump_heap`.
+        unsafe {
+            let jni = &(**self.0).v1_2;
+            // Looking the first one up initializes it, and that loads the library with the native method of the second.
+            let provider = (jni.FindClass)(self.0, c"com/sun/management/internal/PlatformMBeanProviderImpl".as_ptr());
+            if self.threw() || provider.is_null() {
+                return Err("this Java has no module jdk.management");
+            }
+            let class = (jni.FindClass)(self.0, c"com/sun/management/internal/HotSpotDiagnostic".as_ptr());
+            if self.threw() || class.is_null() {
+                return Err("this Java has no HotSpotDiagnostic");
+            }
+            let make = (jni.GetMethodID)(self.0, class, c"<init>".as_ptr(), c"()V".as_ptr());
+            let dump = (jni.GetMethodID)(self.0, class, c"dumpHeap0".as_ptr(), c"(Ljava/lang/String;Z)V".as_ptr());
+            if self.threw() || make.is_null() || dump.is_null() {
+                return Err("this Java's HotSpotDiagnostic has no dumpHeap0(String, boolean)");
+            }
+            let bean = (jni.NewObjectA)(self.0, class, make, std::ptr::null());
+            let path = (jni.NewStringUTF)(self.0, file.as_ptr());
+            if self.threw() || bean.is_null() || path.is_null() {
+                return Err("the program's heap has no room to ask for a dump");
+            }
+            let arguments = [jvalue { l: path }, jvalue { z: false }];
+            (jni.CallVoidMethodA)(self.0, bean, dump, arguments.as_ptr());
+            if self.threw() { Err("the VM could not write the dump") } else { Ok(()) }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Walks: when the VM is asked for a dump, and how the followed samples stand in it.
+//!
+//! A dump stops the program, so it is asked for right after a collection (there is little garbage then), when somebody waits
+//! for it, the last one has been taken, the disk has room, and the program has run for long enough since the last: thirty times
+//! as long as it stood still. Weak references become global ones for the time of the dump: dumps list those with their
+//! handles, and so tell where each followed sample is.
+
+use crate::folder::{RecorderLock, WalkNote};
+use crate::live::Followed;
+use crate::recording::Recording;
+use crate::vm::Jni;
+use std::path::Path;
+
+/// So many times as long as a walk stopped the program it runs before the next.
+const DUTY: u64 = 30;
+/// The first walk may be sooner than the others: nanoseconds after the start.
+const FIRST: u64 = 1_000_000_000;
+/// How often the VM may fail to write a dump before nobody asks any more.
+const MOST_FAILURES: u32 = 3;
+
+/// When the next walk may be.
+pub(crate) struct WalkSchedule {
+    /// The least time between two, nanoseconds; 0 for none at all.
+    every: u64,
+    next: u64,
+    failures: u32,
+    pub(crate) walks: u64,
+    /// Nanoseconds that the program stood still for walks, and for the last one.
+    pub(crate) pauses: u64,
+    pub(crate) last_pause: u64,
+}
+
+impl WalkSchedule {
+    /// `every` in milliseconds.
+    pub(crate) fn new(every: u64) -> WalkSchedule {
+        let every = every.saturating_mul(1_000_000);
+        WalkSchedule { every, next: FIRST.min(every), failures: 0, walks: 0, pauses: 0, last_pause: 0 }
+    }
+
+    /// Whether a walk is due: right after a collection; or when there was none for as long again.
+    pub(crate) fn is_due(&self, now: u64, after_collection: bool) -> bool {
+        self.every > 0 && (now >= self.next && after_collection || now >= self.next.saturating_add(self.every))
+    }
+
+    /// Whether there may be one at the end: the first, or one for which there is time.
+    pub(crate) fn may_be_last(&self, now: u64) -> bool {
+        self.every > 0
+            && (self.walks == 0 || now >= self.next.min(self.last_end().saturating_add(DUTY * self.last_pause)))
+    }
+
+    fn last_end(&self) -> u64 {
+        self.next.saturating_sub(self.every.max(DUTY * self.last_pause))
+    }
+
+    fn done(&mut self, start: u64, end: u64) {
+        self.failures = 0;
+        self.walks += 1;
+        self.last_pause = end.saturating_sub(start);
+        self.pauses += self.last_pause;
+        self.next = end.saturating_add(self.every.max(DUTY * self.last_pause));
+    }
+
+    /// Why there will be no more walks, when there will be none.
+    fn failed(&mut self, now: u64, why: &str, for_good: bool) -> Option<String> {
+        self.failures += 1;
+        self.next = now.saturating_add(self.every);
+        (for_good || self.failures >= MOST_FAILURES).then(|| {
+            self.every = 0;
+            format!("no more walks: {why}")
+        })
+    }
+}
+
+/// What became of a walk.
+pub(crate) enum WalkOutcome {
+    Done,
+    /// Not now: nobody waits for it, the last one is still there, or the disk is too full.
+    NotNow,
+    /// And never again, with the reason.
+    Never(String),
+}
+
+/// Walks the heap. `collections` have ended before.
+///
+/// # Safety
+/// `followed` are weak references that nobody forgets meanwhile.
+pub(crate) unsafe fn walk(
+    recording: &Recording,
+    schedule: &mut WalkSchedule,
+    jni: Jni,
+    followed: &[Followed],
+    collections: u64,
+    heap_bytes: Option<u64>,
+) -> WalkOutcome {
+    let folder = &recording.folder;
+    if !RecorderLock::is_held(folder) || is_occupied(folder) {
+        return WalkOutcome::NotNow;
+    }
+    if free_space(folder).is_some_and(|free| free < 2 * heap_bytes.unwrap_or(512 << 20) + (64 << 20)) {
+        return WalkOutcome::NotNow;
+    }
+    let number = schedule.walks + 1;
+    let file = WalkNote::dump(folder, number);
+    let Some(path) = file.to_str() else {
+        return WalkOutcome::Never("no walks: the name of the folder is no UTF-8".into());
+    };
+    // SAFETY: the caller's.
+    let kept: Vec<_> =
+        followed.iter().filter_map(|(sample, weak)| Some((*sample, unsafe { jni.keep(*weak) }?))).collect();
+    let start = recording.now();
+    let dumped = jni.dump_heap(path);
+    let end = recording.now();
+    // Dumps name the handle, JNI puts marks into its lowest bits.
+    let links = kept.iter().map(|(sample, global)| (*sample, *global as u64 & !7)).collect();
+    for (_, global) in kept {
+        // SAFETY: made above.
+        unsafe { jni.release(global) };
+    }
+    let noted = dumped.map_err(str::to_owned).and_then(|()| {
+        let note = WalkNote { number, start, end, gcs: collections, links };
+        note.write(folder).map_err(|e| format!("{}: {e}", folder.display()))
+    });
+    match noted {
+        Ok(()) => {
+            schedule.done(start, end);
+            WalkOutcome::Done
+        }
+        Err(why) => {
+            // A dump holds what the program holds: none stays behind.
+            let _ = std::fs::remove_file(&file);
+            match schedule.failed(end, &why, why.starts_with("this Java")) {
+                Some(why) => WalkOutcome::Never(why),
+                None => WalkOutcome::NotNow,
+            }
+        }
+    }
+}
+
+/// Removes dumps that nobody will take any more.
+pub(crate) fn remove_leftovers(folder: &Path) {
+    for entry in std::fs::read_dir(folder.join(crate::folder::WALKS)).into_iter().flatten().flatten() {
+        let _ = std::fs::remove_file(entry.path());
+    }
+}
+
+/// Whether the last walk is still there.
+fn is_occupied(folder: &Path) -> bool {
+    std::fs::read_dir(folder.join(crate::folder::WALKS)).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+fn free_space(folder: &Path) -> Option<u64> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = std::ffi::CString::new(folder.as_os_str().as_bytes()).ok()?;
+    let mut facts = std::mem::MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: a text that ends with 0, and a structure of ours, which is filled in when the answer is 0.
+    unsafe {
+        if libc::statvfs(path.as_ptr(), facts.as_mut_ptr()) != 0 {
+            return None;
+        }
+        let facts = facts.assume_init();
+        Some(facts.f_bavail.saturating_mul(facts.f_frsize))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    #[test]
+    fn walks_wait_for_collections_and_thirty_times_their_pause() {
+        let mut schedule = WalkSchedule::new(10_000);
+        assert!(!schedule.is_due(SECOND / 2, true) && schedule.is_due(SECOND, true) && !schedule.is_due(SECOND, false));
+        // Nothing is collected: then without.
+        assert!(schedule.is_due(11 * SECOND, false));
+        schedule.done(SECOND, 2 * SECOND);
+        assert!(!schedule.is_due(31 * SECOND, true) && schedule.is_due(32 * SECOND, true));
+        assert!(!schedule.may_be_last(31 * SECOND) && schedule.may_be_last(32 * SECOND));
+        schedule.done(40 * SECOND, 40 * SECOND + SECOND / 10);
+        assert!(!schedule.is_due(49 * SECOND, true) && schedule.is_due(51 * SECOND, true));
+        assert!(schedule.may_be_last(44 * SECOND), "the end need not wait for the next round");
+        assert_eq!(schedule.pauses, SECOND + SECOND / 10);
+    }
+
+    #[test]
+    fn failures_end_walks_but_not_at_once() {
+        let mut schedule = WalkSchedule::new(1000);
+        assert_eq!((schedule.failed(0, "x", false), schedule.failed(0, "x", false)), (None, None));
+        assert!(schedule.failed(0, "x", false).is_some_and(|why| why.contains('x')));
+        assert!(!schedule.is_due(u64::MAX, true) && !schedule.may_be_last(u64::MAX));
+        assert!(WalkSchedule::new(1000).failed(0, "x", true).is_some());
+        assert!(!WalkSchedule::new(0).is_due(u64::MAX, true));
+    }
+}

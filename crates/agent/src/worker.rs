@@ -1,0 +1,472 @@
+//! The recorder's own thread: it adjusts the interval, writes what the queue holds, looks for deaths after collections, walks, says
+//! how it goes, and ends the recording.
+
+use crate::budget::Budget;
+use crate::collections::COLLECTIONS;
+use crate::folder::{AgentStatus, CLAIM, RecorderLock, STATUS, WALKS};
+use crate::live::Followed;
+use crate::log;
+use crate::options::SamplingMode;
+use crate::perfdata::{PerfData, perf_files};
+use crate::recording::{Recording, give_up};
+use crate::sampling::this_thread_is_ours;
+use crate::sink::Sink;
+use crate::vm::Jni;
+use crate::walk::{WalkOutcome, WalkSchedule, remove_leftovers, walk};
+use memory_city_wire::{ChunkKind, CollectionKind, GcRow, GcScope, LossReason, WireError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+/// How often the interval is adjusted.
+const ROUND: Duration = Duration::from_millis(50);
+/// How often what waits is written, and how it goes; nanoseconds.
+const WRITE_EVERY: u64 = 500_000_000;
+/// Looking for deaths takes at most one part in so many of the time.
+const DEATHS_DUTY: u64 = 50;
+
+/// Starts the thread.
+pub(crate) fn start(recording: &Arc<Recording>) -> Result<(), String> {
+    let recording = Arc::clone(recording);
+    let work = move || {
+        this_thread_is_ours();
+        let worked = catch_unwind(AssertUnwindSafe(|| record(&recording)));
+        let why = match worked {
+            Ok(Ok(())) => None,
+            Ok(Err(why)) => Some(why),
+            Err(_) => Some("a fault of the recorder in its own thread".to_owned()),
+        };
+        if let Some(why) = why {
+            give_up(&why);
+            let _ = recording.events(false);
+            recording.retire();
+            remove_leftovers(&recording.folder);
+            let status = AgentStatus { pid: std::process::id(), ended: why, ..AgentStatus::default() };
+            let _ = status.write(&recording.folder);
+        }
+        recording.is_done();
+    };
+    let thread = std::thread::Builder::new().name("memory-city".into()).stack_size(1 << 20).spawn(work);
+    thread.map(drop).map_err(|e| format!("no thread for the recorder: {e}"))
+}
+
+fn wrong(error: WireError) -> String {
+    error.to_string()
+}
+
+fn record(recording: &Recording) -> Result<(), String> {
+    let Some(thread) = recording.vm.attach("memory-city recorder") else {
+        return Err("the VM takes no further thread".into());
+    };
+    let since_start = Duration::from_nanos(recording.now());
+    let sink = Sink::create(&recording.folder, recording.options.max_size, since_start).map_err(wrong)?;
+    let mut worker = Worker::new(recording, thread.jni, sink);
+    let result = worker.work();
+    worker.forget_all();
+    result
+}
+
+struct Worker<'a> {
+    recording: &'a Recording,
+    jni: Jni,
+    sink: Option<Sink>,
+    budget: Budget,
+    schedule: WalkSchedule,
+    machine: GcCounters,
+    /// Collections written, of this recording.
+    collections: u64,
+    collections_lost: u64,
+    deaths: u64,
+    thinned: u64,
+    not_followed: u64,
+    lost: u64,
+    /// When deaths may be looked for again.
+    next_deaths: u64,
+    deaths_due: bool,
+    adjusted_at: u64,
+    adjusted_spent: u64,
+    told_interval: u32,
+    written_at: u64,
+    size: u64,
+}
+
+impl<'a> Worker<'a> {
+    fn new(recording: &'a Recording, jni: Jni, sink: Sink) -> Worker<'a> {
+        Worker {
+            recording,
+            jni,
+            sink: Some(sink),
+            budget: Budget::new(recording.options.sampling),
+            schedule: WalkSchedule::new(recording.options.walks),
+            machine: GcCounters::find(),
+            collections: 0,
+            collections_lost: 0,
+            deaths: 0,
+            thinned: 0,
+            not_followed: 0,
+            lost: 0,
+            next_deaths: 0,
+            deaths_due: false,
+            adjusted_at: recording.now(),
+            adjusted_spent: 0,
+            told_interval: 0,
+            written_at: 0,
+            size: 0,
+        }
+    }
+
+    fn sink(&mut self) -> Result<&mut Sink, String> {
+        self.sink.as_mut().ok_or_else(|| "the trace is closed already".to_owned())
+    }
+
+    fn work(&mut self) -> Result<(), String> {
+        let facts = self.facts();
+        self.sink()?.run(&facts).map_err(wrong)?;
+        loop {
+            COLLECTIONS.wait(ROUND);
+            let collected = self.take_collections()?;
+            self.deaths_due |= collected;
+            self.adjust()?;
+            self.take_queue()?;
+            let now = self.recording.now();
+            if self.deaths_due && now >= self.next_deaths {
+                self.look_for_deaths()?;
+            }
+            if self.schedule.is_due(now, collected) {
+                self.walk()?;
+            }
+            if now >= self.written_at + WRITE_EVERY || self.sink()?.is_full() {
+                self.write(now)?;
+                if self.recording.options.attached && !RecorderLock::is_held(&self.recording.folder) {
+                    self.recording.end("the recording process has gone");
+                }
+            }
+            if let Some(why) = self.recording.asked_to_end() {
+                return self.end(&why);
+            }
+        }
+    }
+
+    /// What is known of the run. Of the command line only the first word: others may be secrets.
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let options = &self.recording.options;
+        let mut facts = vec![
+            ("recorder", format!("memory-city {}", env!("CARGO_PKG_VERSION"))),
+            ("process.id", std::process::id().to_string()),
+            ("recording.from_start", self.recording.from_start.to_string()),
+            ("sampling.stack_depth", "64".into()),
+            ("sampling.followed_at_most", options.followed.to_string()),
+            ("walks.every_ms", options.walks.to_string()),
+        ];
+        facts.push(match options.sampling {
+            SamplingMode::Budget(ppm) => ("sampling.budget_ppm", ppm.to_string()),
+            SamplingMode::Every(bytes) => ("sampling.interval", bytes.to_string()),
+            SamplingMode::All => ("sampling.interval", "0".into()),
+        });
+        if let Ok(now) = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
+            let started = now.saturating_sub(Duration::from_nanos(self.recording.now()));
+            facts.push(("start.unix_ms", started.as_millis().to_string()));
+        }
+        for (key, property) in [
+            ("vm.name", c"java.vm.name"),
+            ("vm.version", c"java.vm.version"),
+            ("vm.vendor", c"java.vm.vendor"),
+            ("java.version", c"java.version"),
+        ] {
+            let mut value = std::ptr::null_mut();
+            // SAFETY: the environment lives as long as the VM; the text is freed.
+            unsafe {
+                let jvmti = &mut *self.recording.vm.jvmti;
+                if jvmti.system_property(property.as_ptr(), &raw mut value) == 0 {
+                    facts.push((key, jvmti.take_text(value)));
+                }
+            }
+        }
+        if let Some(program) = self.machine.read().and_then(|data| data.text("sun.rt.javaCommand")) {
+            facts.push(("program", program.split(' ').next().unwrap_or_default().to_owned()));
+        }
+        facts
+    }
+
+    /// Collections since the last time. Whether there were any.
+    fn take_collections(&mut self) -> Result<bool, String> {
+        let before = self.recording.collections_before;
+        let from = before + self.collections + self.collections_lost;
+        if COLLECTIONS.ended() == from {
+            return Ok(false);
+        }
+        let (seen, lost) = COLLECTIONS.since(from);
+        self.collections_lost += lost;
+        let now = self.recording.now();
+        self.sink()?.loss(now, ChunkKind::GCS, LossReason::BufferFull, lost);
+        let told = self.machine.look();
+        let last = seen.len().saturating_sub(1);
+        for (at, collection) in seen.iter().enumerate() {
+            let start = self.recording.time(collection.start);
+            let mut row = GcRow {
+                number: self.collections + self.collections_lost,
+                start,
+                duration: self.recording.time(collection.end).saturating_sub(start),
+                scope: told.scope,
+                ..GcRow::default()
+            };
+            // What the VM says is about its last one: of those before it nothing is known.
+            if at == last {
+                row.kind = told.kind;
+                row.after = told.used;
+                row.cause = told.cause.clone().map(|c| self.sink().map(|sink| sink.string(c))).transpose()?;
+            }
+            self.sink()?.collection(row);
+            self.collections += 1;
+        }
+        Ok(true)
+    }
+
+    /// The interval that keeps to the budget.
+    fn adjust(&mut self) -> Result<(), String> {
+        let now = self.recording.now();
+        let elapsed = now.saturating_sub(self.adjusted_at);
+        if elapsed < ROUND.as_nanos() as u64 {
+            return Ok(());
+        }
+        let spent = self.recording.spent.load(Ordering::Relaxed);
+        let interval = self.budget.adjust(spent - self.adjusted_spent, elapsed);
+        (self.adjusted_at, self.adjusted_spent) = (now, spent);
+        let in_force = self.recording.interval.load(Ordering::Relaxed);
+        if interval.abs_diff(in_force) > in_force / 16 {
+            self.recording.set_interval(interval);
+        }
+        if interval.abs_diff(self.told_interval) > self.told_interval / 4 {
+            self.told_interval = interval;
+            self.sink()?.setting(now, "sampling.interval", interval.to_string());
+        }
+        Ok(())
+    }
+
+    fn take_queue(&mut self) -> Result<(), String> {
+        let (events, lost) = self.recording.queue.take();
+        let now = self.recording.now();
+        self.lost += lost;
+        let sink = self.sink()?;
+        sink.loss(now, ChunkKind::SAMPLES, LossReason::BufferFull, lost);
+        let mut not_followed = 0;
+        for event in events {
+            if let crate::event::AgentEvent::Sample(sample) = &event {
+                not_followed += u64::from(!sample.followed);
+            }
+            sink.take(event);
+        }
+        sink.loss(now, ChunkKind::DEATHS, LossReason::Thinned, not_followed);
+        self.not_followed += not_followed;
+        Ok(())
+    }
+
+    /// Finds followed samples whose objects are gone, and lets go of some where there are too many.
+    fn look_for_deaths(&mut self) -> Result<(), String> {
+        let begun = self.recording.now();
+        let mut kept = self.recording.live.take();
+        let mut dead = Vec::new();
+        let jni = self.jni;
+        kept.retain(|&(sample, weak)| {
+            // SAFETY: only this thread forgets references, and each once: those that are kept go back.
+            unsafe {
+                let gone = jni.is_dead(weak);
+                if gone {
+                    jni.forget(weak);
+                    dead.push(sample);
+                }
+                !gone
+            }
+        });
+        let thinned = self.recording.live.thin(&mut kept);
+        for (_, weak) in &thinned {
+            // SAFETY: as above.
+            unsafe { jni.forget(*weak) };
+        }
+        self.recording.live.put_back(kept, (dead.len() + thinned.len()) as u32);
+        self.deaths += dead.len() as u64;
+        self.thinned += thinned.len() as u64;
+        let last = (self.collections + self.collections_lost).checked_sub(1);
+        let sink = self.sink()?;
+        sink.loss(begun, ChunkKind::DEATHS, LossReason::Thinned, thinned.len() as u64);
+        sink.deaths(dead, begun, last);
+        let now = self.recording.now();
+        self.next_deaths = now + DEATHS_DUTY * now.saturating_sub(begun);
+        self.deaths_due = false;
+        Ok(())
+    }
+
+    fn walk(&mut self) -> Result<(), String> {
+        // Samples of the walk must be in the trace before it.
+        self.take_queue()?;
+        let followed: Vec<Followed> = self.recording.live.take();
+        let collections = self.collections + self.collections_lost;
+        let heap = self.machine.read().and_then(|data| used(&data));
+        // SAFETY: only this thread forgets references, and none before they are back.
+        let outcome = unsafe { walk(self.recording, &mut self.schedule, self.jni, &followed, collections, heap) };
+        self.recording.live.put_back(followed, 0);
+        let now = self.recording.now();
+        if let WalkOutcome::Never(why) = outcome {
+            log(&why);
+            self.sink()?.setting(now, "walks", why);
+        }
+        self.write(now)
+    }
+
+    fn write(&mut self, now: u64) -> Result<(), String> {
+        self.written_at = now;
+        let sink = self.sink()?;
+        sink.flush().map_err(wrong)?;
+        self.size = sink.bytes();
+        // Not being able to say how it goes is no reason to stop.
+        let _ = self.status(String::new()).write(&self.recording.folder);
+        Ok(())
+    }
+
+    fn status(&self, ended: String) -> AgentStatus {
+        let recording = self.recording;
+        AgentStatus {
+            pid: std::process::id(),
+            samples: recording.samples.load(Ordering::Relaxed),
+            live: u64::from(recording.live.len()),
+            deaths: self.deaths,
+            thinned: self.thinned + self.not_followed,
+            lost: self.lost,
+            collections: self.collections,
+            walks: self.schedule.walks,
+            pauses: self.schedule.pauses / 1000,
+            last_pause: self.schedule.last_pause / 1000,
+            sampling: recording.spent.load(Ordering::Relaxed) / 1000,
+            own: own_time() / 1000,
+            elapsed: recording.now() / 1000,
+            interval: u64::from(recording.interval.load(Ordering::Relaxed)),
+            size: self.size,
+            ended,
+        }
+    }
+
+    /// The end: a last walk where there is time for it, what waits, and why.
+    fn end(&mut self, why: &str) -> Result<(), String> {
+        let recording = self.recording;
+        let _ = recording.events(false);
+        recording.retire();
+        self.take_collections()?;
+        self.take_queue()?;
+        self.look_for_deaths()?;
+        if self.schedule.may_be_last(recording.now()) {
+            self.walk()?;
+        }
+        let refused = recording.stacks.lock().unwrap_or_else(PoisonError::into_inner).refused();
+        let now = recording.now();
+        let sink = self.sink()?;
+        sink.loss(now, ChunkKind::FRAMES, LossReason::TableFull, refused);
+        if let Some(sink) = self.sink.take() {
+            let bytes = sink.bytes();
+            sink.finish(why).map_err(wrong)?;
+            self.size = self.size.max(bytes);
+        }
+        let _ = self.status(why.to_owned()).write(&recording.folder);
+        if !RecorderLock::is_held(&recording.folder) {
+            remove_leftovers(&recording.folder);
+            tidy(&recording.folder);
+        }
+        Ok(())
+    }
+
+    /// Gives back every weak reference.
+    fn forget_all(&self) {
+        let all = self.recording.live.take();
+        for (_, weak) in &all {
+            // SAFETY: the recording is out of the callbacks' sight, and this is the thread that forgets.
+            unsafe { self.jni.forget(*weak) };
+        }
+        self.recording.live.put_back(Vec::new(), all.len() as u32);
+    }
+}
+
+/// Removes what lies in the folder besides the trace, when nobody looks at it any more.
+fn tidy(folder: &Path) {
+    let _ = std::fs::remove_dir(folder.join(WALKS));
+    for name in [STATUS, CLAIM, crate::folder::LOCK] {
+        let _ = std::fs::remove_file(folder.join(name));
+    }
+}
+
+/// Nanoseconds of a core that this thread has used.
+fn own_time() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the structure is ours.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// What the VM's performance data says of its last collection.
+#[derive(Default)]
+struct ToldCollection {
+    kind: CollectionKind,
+    scope: GcScope,
+    cause: Option<String>,
+    used: Option<u64>,
+}
+
+/// Follows the counters of the VM's collectors.
+struct GcCounters {
+    file: Option<PathBuf>,
+    minor: Option<i64>,
+    major: Option<i64>,
+}
+
+impl GcCounters {
+    /// Of this process.
+    fn find() -> GcCounters {
+        let own = std::process::id();
+        let file = perf_files(Path::new("/tmp")).into_iter().find(|(pid, _)| *pid == own).map(|(_, file)| file);
+        let mut counters = GcCounters { file, minor: None, major: None };
+        counters.look();
+        counters
+    }
+
+    fn read(&self) -> Option<PerfData> {
+        PerfData::read(self.file.as_deref()?)
+    }
+
+    /// What the last collection was, by what has been counted since the last look.
+    fn look(&mut self) -> ToldCollection {
+        let Some(data) = self.read() else { return ToldCollection::default() };
+        let minor = data.number("sun.gc.collector.0.invocations");
+        let major = data.number("sun.gc.collector.1.invocations");
+        let kind = match (minor != self.minor, major != self.major) {
+            (false, true) => CollectionKind::Major,
+            (true, false) => CollectionKind::Minor,
+            // Both, or another of the VM's collectors.
+            _ => CollectionKind::Unknown,
+        };
+        (self.minor, self.major) = (minor, major);
+        let name = data.text("sun.gc.collector.0.name").unwrap_or_default();
+        let concurrent = name.starts_with('Z') || name.starts_with("Shenandoah");
+        let cause = [data.text("sun.gc.cause"), data.text("sun.gc.lastCause")];
+        let cause = cause.into_iter().flatten().find(|c| !c.is_empty() && c != "No GC");
+        ToldCollection {
+            kind,
+            scope: if concurrent { GcScope::Pause } else { GcScope::Whole },
+            cause,
+            used: used(&data),
+        }
+    }
+}
+
+/// Bytes in use, as of the last collection.
+fn used(data: &PerfData) -> Option<u64> {
+    let mut sum = None;
+    for generation in 0..4 {
+        for space in 0..6 {
+            match data.number(&format!("sun.gc.generation.{generation}.space.{space}.used")) {
+                Some(bytes) => sum = Some(sum.unwrap_or(0) + bytes.max(0) as u64),
+                None => break,
+            }
+        }
+    }
+    sum
+}

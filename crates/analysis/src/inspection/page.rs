@@ -1,0 +1,190 @@
+//! One object: what it holds, as the input has it now; and the way on which it hangs on its GC root.
+
+use super::state::{InspectedHeap, root_text};
+use crate::ownership::best_root;
+use memory_city_formats::values::{
+    DetailLimits, FieldValue, NamedValue, ObjectContents, ObjectDetails, ReferencePlace, TextLimits, ValueKind,
+};
+use memory_city_heap::error::Result;
+use memory_city_heap::ownership::{KeepRules, ShortestPaths};
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{BitSet, HeapState, ObjectId};
+
+/// How much of an object is copied. What is left out is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageLimits {
+    /// Fields, elements, bytes.
+    pub details: DetailLimits,
+    /// Of its own text.
+    pub text: TextLimits,
+}
+
+impl Default for PageLimits {
+    /// Some 32 MB at most.
+    fn default() -> Self {
+        PageLimits {
+            details: DetailLimits { fields: 100_000, elements: 1 << 20, bytes: 16 << 20 },
+            text: TextLimits { characters: 20_000, elements: 16 },
+        }
+    }
+}
+
+/// Bytes in a row of a hexadecimal listing.
+pub const BYTES_IN_A_ROW: usize = 16;
+
+/// What an object holds. What the objects say that it refers to is asked for when they are in sight
+/// ([`ToldValues`](super::ToldValues)).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectPage {
+    /// The object.
+    pub object: ObjectId,
+    /// What it says: the text of a string, a number, the name of an enum constant or a thread.
+    pub text: Option<String>,
+    /// Its fields or elements; `None` where the input holds no values.
+    pub details: Option<ObjectDetails>,
+}
+
+impl ObjectPage {
+    /// Reads an object. Two scans or so of the parts of the input that hold it and what tells its text.
+    ///
+    /// # Errors
+    /// When the input cannot be read again, or the work was cancelled.
+    pub fn read(
+        inspected: &InspectedHeap<'_>,
+        object: ObjectId,
+        limits: PageLimits,
+        progress: &Progress,
+    ) -> Result<ObjectPage> {
+        progress.begin("Reading the object", 0);
+        let Some(values) = inspected.values(progress)? else {
+            return Ok(ObjectPage { object, text: None, details: None });
+        };
+        let mut details = values.details(&[object], limits.details, progress)?.pop();
+        if let Some(ObjectContents::Instance(fields) | ObjectContents::Class { statics: fields, .. }) =
+            details.as_mut().map(|details| &mut details.contents)
+        {
+            // What the VM hangs on it in fields that the dump leaves out.
+            let hidden = inspected.heap().inferred_references().iter().filter(|r| r.from == object);
+            fields.extend(hidden.map(|r| NamedValue {
+                class: "java.lang.Class".into(),
+                name: ReferencePlace::Hidden(r.field).to_string().into(),
+                value: FieldValue::Object(r.to),
+            }));
+        }
+        let text = values.texts(&[object], limits.text, progress)?.pop().flatten();
+        Ok(ObjectPage { object, text, details })
+    }
+
+    /// Its fields, own class first; `None` where it has none but elements, or nothing is known.
+    pub fn fields(&self) -> Option<&[NamedValue]> {
+        match &self.details.as_ref()?.contents {
+            ObjectContents::Instance(fields) | ObjectContents::Class { statics: fields, .. } => Some(fields),
+            _ => None,
+        }
+    }
+
+    /// Kind of element, number of elements, and the first of them as bytes: of an array of primitive values.
+    pub fn primitives(&self) -> Option<(ValueKind, u32, &[u8])> {
+        match &self.details.as_ref()?.contents {
+            ObjectContents::Primitives { kind, length, bytes } => Some((*kind, *length, bytes)),
+            _ => None,
+        }
+    }
+
+    /// How many fields or elements are not listed.
+    pub fn left_out(&self) -> u64 {
+        self.details.as_ref().map_or(0, |details| details.left_out)
+    }
+}
+
+/// A row of bytes: two digits each, and characters where they are printable (dots elsewhere). As long as a whole row
+/// whatever their number.
+pub fn hexadecimal(bytes: &[u8]) -> (String, String) {
+    let mut digits = String::with_capacity(3 * BYTES_IN_A_ROW + 1);
+    for (i, byte) in bytes.iter().enumerate() {
+        // A gap in the middle: eyes count to eight.
+        if i == BYTES_IN_A_ROW / 2 {
+            digits.push(' ');
+        }
+        digits.push_str(&format!("{byte:02x} "));
+    }
+    let characters = bytes.iter().map(|&b| if b.is_ascii_graphic() || b == b' ' { char::from(b) } else { '.' });
+    (format!("{digits:<width$}", width = 3 * BYTES_IN_A_ROW + 1), characters.collect())
+}
+
+/// A shortest way from a GC root to an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RootWay {
+    /// What holds the first object, for people.
+    pub root: String,
+    /// From the object that the root holds down to the object itself; both may be the same. By which field each holds the
+    /// next is asked for when it is in sight: ways of ten million steps exist.
+    pub objects: Vec<ObjectId>,
+}
+
+impl RootWay {
+    /// The way to an object; `None` where no root reaches it. A walk over the heap from its roots, until it is met.
+    ///
+    /// # Errors
+    /// When cancelled.
+    pub fn to(inspected: &InspectedHeap<'_>, object: ObjectId, progress: &Progress) -> Result<Option<RootWay>> {
+        RootWay::find(inspected.heap(), inspected.rules(), object, progress)
+    }
+
+    /// As [`RootWay::to`].
+    ///
+    /// # Errors
+    /// When cancelled.
+    pub fn find(heap: &HeapState, rules: KeepRules, object: ObjectId, progress: &Progress) -> Result<Option<RootWay>> {
+        let mut wanted = BitSet::new(heap.object_count());
+        wanted.insert(object.0);
+        let shortest = ShortestPaths::new(heap, rules, Some(&wanted), progress)?;
+        if !shortest.is_reached(object) {
+            return Ok(None);
+        }
+        let mut objects: Vec<ObjectId> = std::iter::successors(Some(object), |&o| shortest.keeper(o)).collect();
+        objects.reverse();
+        let first = objects.first().copied().unwrap_or(object);
+        let root = match best_root(heap, first) {
+            Some(root) => root_text(root),
+            None if heap.is_class_object(first) => {
+                "Class loader: the class is loaded for as long as the VM runs".into()
+            }
+            None => "The VM".into(),
+        };
+        Ok(Some(RootWay { root, objects }))
+    }
+
+    /// The objects that alone keep an object alive, the nearest first, up to the one that has no owner. Ten million steps
+    /// are 40 MB.
+    ///
+    /// # Errors
+    /// When cancelled.
+    pub fn owners(inspected: &InspectedHeap<'_>, object: ObjectId, progress: &Progress) -> Result<Vec<ObjectId>> {
+        let tree = inspected.dominators(progress)?;
+        let mut owners = Vec::new();
+        let mut at = object;
+        while let Some(owner) = tree.owner(at) {
+            if owners.len().is_multiple_of(1 << 16) {
+                progress.check()?;
+            }
+            owners.push(owner);
+            at = owner;
+        }
+        Ok(owners)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hexadecimal;
+
+    #[test]
+    fn bytes_are_written_in_columns() {
+        let (digits, text) = hexadecimal(b"Hello, \x00world!");
+        assert_eq!(digits, "48 65 6c 6c 6f 2c 20 00  77 6f 72 6c 64 21       ");
+        assert_eq!(text, "Hello, .world!");
+        assert_eq!(hexadecimal(&[0xff; 16]).0.len(), digits.len());
+        assert_eq!(hexadecimal(&[0x41; 3]).0.len(), digits.len());
+    }
+}

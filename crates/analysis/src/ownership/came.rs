@@ -1,0 +1,152 @@
+//! What of a group came since an earlier point in time.
+//!
+//! Traces say when an object was born. Dumps do not, and their objects have no identity; but places of owners have names that
+//! match from dump to dump. What of a group is in a place that had fewer of it before is what came: not to the object, but a
+//! table that the class loader keeps is told from one that a leak fills.
+
+use super::OwnerTree;
+use crate::group::Grouped;
+use crate::timeline::{History, NodeId};
+use ahash::AHashMap;
+use memory_city_heap::error::Result;
+use memory_city_heap::ownership::KeepRules;
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// How what came is told from what was there.
+pub(super) enum Came {
+    /// There is nothing earlier to compare with.
+    Unknown,
+    /// By birth: the number of the first collection after the earlier time.
+    Since(u32),
+    /// By place: how much of each group was in each place at the earlier time.
+    Places { before: AHashMap<(NodeId, Box<str>), Amount>, now: Arc<OwnerTree> },
+}
+
+/// Objects looked at between two looks at whether somebody wants the work to end.
+const CHECKED: usize = 1 << 18;
+
+/// By leaf of the memory tree and place: how much.
+type Counts = FxHashMap<(u32, u32), Amount>;
+
+impl Came {
+    /// Of dumps the owners at both times are looked up; the earlier state is loaded for it first.
+    ///
+    /// # Errors
+    /// When a state cannot be loaded again, or the work was cancelled.
+    pub fn new(history: &History, from: usize, time: usize, progress: &Progress) -> Result<Came> {
+        if from == time {
+            return Ok(Came::Unknown);
+        }
+        if history.is_recorded() {
+            // Start and end of each collection are a moment; a birth is the number of the first collection that follows it.
+            return Ok(Came::Since((history.moment(from) / 2 + 1) as u32));
+        }
+        let before = before(history, from, progress)?;
+        let (_, now) = history.owners(time, KeepRules::default(), progress)?;
+        Ok(Came::Places { before, now })
+    }
+
+    /// The objects of a group that came; all of it, where that is not known or nothing came. Returns whether it is only a
+    /// part.
+    pub fn of(
+        &self,
+        all: BitSet,
+        heap: &HeapState,
+        grouped: &Grouped,
+        place: &[Option<NodeId>],
+        by_bytes: bool,
+    ) -> (BitSet, bool) {
+        let is_new: Box<dyn Fn(u32) -> bool + '_> = match self {
+            Came::Unknown => return (all, false),
+            Came::Since(born) => match heap.origins() {
+                Some(origins) => Box::new(move |o| origins.of(o as usize).birth >= *born),
+                None => return (all, false),
+            },
+            Came::Places { before, now } => {
+                let Some(grown) = grown(&all, heap, grouped, place, before, now, by_bytes) else { return (all, false) };
+                Box::new(move |o| {
+                    let leaf = grouped.leaves_of(heap, ObjectId(o)).first();
+                    leaf.is_some_and(|&leaf| grown.contains_key(&(leaf, now.of(ObjectId(o)))))
+                })
+            }
+        };
+        let mut new = BitSet::new(heap.object_count());
+        let (mut count, mut whole) = (0usize, 0usize);
+        for o in all.iter() {
+            whole += 1;
+            if is_new(o) {
+                count += 1;
+                new.insert(o);
+            }
+        }
+        if count == 0 || count == whole { (all, false) } else { (new, true) }
+    }
+}
+
+fn before(history: &History, from: usize, progress: &Progress) -> Result<AHashMap<(NodeId, Box<str>), Amount>> {
+    let (heap, tree) = history.owners(from, KeepRules::default(), progress)?;
+    let (_, grouped) = history.grouped(from, progress)?;
+    let place = history.timeline().locate(&grouped.tree);
+    let mut counts = Counts::default();
+    for (at, o) in heap.objects().enumerate() {
+        if at.is_multiple_of(CHECKED) {
+            progress.check()?;
+        }
+        count(&mut counts, &heap, &grouped, &tree, o);
+    }
+    let mut before: AHashMap<(NodeId, Box<str>), Amount> = AHashMap::new();
+    for ((leaf, owner), amount) in counts {
+        if let Some(node) = place[leaf as usize] {
+            *before.entry((node, name(&tree, owner))).or_default() += amount;
+        }
+    }
+    Ok(before)
+}
+
+fn count(counts: &mut Counts, heap: &HeapState, grouped: &Grouped, tree: &OwnerTree, o: ObjectId) {
+    // In whichever of several groups: the same at both times.
+    if let Some(&leaf) = grouped.leaves_of(heap, o).first() {
+        *counts.entry((leaf, tree.of(o))).or_default() += Amount { objects: 1, bytes: heap.size_of(o) };
+    }
+}
+
+/// The name of a place, as one text.
+fn name(tree: &OwnerTree, owner: u32) -> Box<str> {
+    tree.path(owner).iter().map(|name| &***name).collect::<Vec<_>>().join("\n").into_boxed_str()
+}
+
+/// The places whose objects count as new: those that at least doubled, if they make up half of what came; else all that
+/// grew. `None` where nothing grew.
+fn grown(
+    all: &BitSet,
+    heap: &HeapState,
+    grouped: &Grouped,
+    place: &[Option<NodeId>],
+    before: &AHashMap<(NodeId, Box<str>), Amount>,
+    now: &OwnerTree,
+    by_bytes: bool,
+) -> Option<Counts> {
+    let weight = |amount: Amount| if by_bytes { amount.bytes } else { amount.objects };
+    let mut counts = Counts::default();
+    all.iter().for_each(|o| count(&mut counts, heap, grouped, now, ObjectId(o)));
+    let mut sums = [0u64; 2];
+    let mut doubled = rustc_hash::FxHashSet::default();
+    counts.retain(|&(leaf, owner), amount| {
+        let was = place[leaf as usize].and_then(|node| before.get(&(node, name(now, owner))));
+        let was = was.map_or(0, |&amount| weight(amount));
+        let came = weight(*amount).saturating_sub(was);
+        sums[0] = sums[0].saturating_add(came);
+        if came >= was && came > 0 {
+            sums[1] = sums[1].saturating_add(came);
+            doubled.insert((leaf, owner));
+        }
+        came > 0
+    });
+    if sums[1] >= sums[0].div_ceil(2) {
+        counts.retain(|key, _| doubled.contains(key));
+    }
+    (!counts.is_empty()).then_some(counts)
+}

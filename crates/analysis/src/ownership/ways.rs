@@ -1,0 +1,196 @@
+//! The ways from GC roots to a group, for people: each step with its group, its field, and what goes when it is cut.
+
+use super::chain::{most_frequent_node, of_text};
+use super::fields::FieldNames;
+use super::keeping::{ClassObjects, KeeperGraph};
+use super::paths::{MergedStep, PathEnd, PathLimits, RootStep, paths};
+use super::roots::{KeepingRoot, Tops, keeping_roots, reaching_kinds, retained_by_steps};
+use crate::timeline::{History, NodeId};
+use memory_city_heap::error::Result;
+use memory_city_heap::ownership::{CutSet, KeepGraph, KeepRules, ShortestPaths};
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
+use std::sync::Arc;
+
+/// Which ways are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WayKind {
+    /// Every way through which enough of the group is reached.
+    Interesting,
+    /// For each object of the group one way as short as any.
+    Shortest,
+    /// Only what alone keeps objects alive, and where nothing does, the shortest way.
+    Owners,
+}
+
+/// What is asked about ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct WayQuestion {
+    /// Which.
+    pub kind: WayKind,
+    /// Percent of the group's objects that must be reached through a step so that it is followed.
+    pub share: u64,
+    /// Steps at most; those through which most is reached come first.
+    pub most: usize,
+    /// What keeps what.
+    pub rules: KeepRules,
+}
+
+/// A step: objects that hold those of the step below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WayStep {
+    /// The step that it holds: a place in [`GroupWays::steps`], smaller than its own.
+    pub below: usize,
+    /// The group in which most of its objects are; `None` where they are in none.
+    pub node: Option<NodeId>,
+    /// The type of its objects, or the class it stands for; empty for the group itself.
+    pub of: String,
+    /// By which field or elements they hold the step below: `persons`, `[3]`, `[*]`; empty where that is not known.
+    pub field: String,
+    /// How many objects it has.
+    pub objects: u64,
+    /// What of the group is reached through it.
+    pub reached: Amount,
+    /// What would be freed if all its objects were.
+    pub retained: Amount,
+    /// References to the step below.
+    pub references: u64,
+    /// Further objects, of types that are on the way already, through which the way goes on upwards.
+    pub again: u64,
+    /// GC roots that hold its objects; those from which most is reached first.
+    pub roots: Vec<RootStep>,
+    /// Kinds of holders that are not followed, and their objects.
+    pub left_out: (u64, u64),
+    /// Why nothing is above.
+    pub end: PathEnd,
+}
+
+impl WayStep {
+    /// Type and field in one: `com.acme.Registry.persons`.
+    pub fn text(&self) -> String {
+        let dot = if self.field.is_empty() || self.field.starts_with('[') { "" } else { "." };
+        format!("{}{dot}{}", self.of, self.field)
+    }
+}
+
+/// The ways from roots to a group, merged by type and field.
+pub struct GroupWays {
+    /// The group first; each step after the one that it holds.
+    pub steps: Vec<WayStep>,
+    /// All kinds of roots from which objects of the group are reached, by any way; those that reach most first.
+    pub kinds: Vec<KeepingRoot>,
+    /// Single roots, by the objects of the group to which they are nearest; most first.
+    pub nearest: Vec<KeepingRoot>,
+    heap: Arc<HeapState>,
+    rules: KeepRules,
+    found: Vec<MergedStep>,
+    /// Whether the references of a step are all that its objects have to the step below.
+    by_reference: bool,
+}
+
+impl GroupWays {
+    /// Looks for the ways to some groups as one group, at a point in time.
+    ///
+    /// # Errors
+    /// When the state or names of fields cannot be read again, or the work was cancelled.
+    pub fn find(
+        history: &History,
+        time: usize,
+        nodes: &[NodeId],
+        question: WayQuestion,
+        progress: &Progress,
+    ) -> Result<GroupWays> {
+        let set = history.objects_of(time, nodes, progress)?;
+        let heap = Arc::clone(&set.heap);
+        let rules = question.rules;
+        let graph = KeepGraph::new(&heap, rules);
+        let shortest = ShortestPaths::new(&heap, rules, Some(&set.objects), progress)?;
+        let owners = match question.kind {
+            WayKind::Owners => Some(history.dominators(time, rules, progress)?.1),
+            WayKind::Interesting | WayKind::Shortest => None,
+        };
+        let keeping = match (&owners, question.kind) {
+            (Some(owners), _) => KeeperGraph::Owners(&graph, owners, &shortest),
+            (None, WayKind::Shortest) => KeeperGraph::Shortest(&graph, &shortest),
+            (None, _) => KeeperGraph::All(&graph),
+        };
+        let values = history.values(time, progress)?;
+        let names: &dyn FieldNames = match &values {
+            Some(values) => values,
+            None => &*heap,
+        };
+        let limits = PathLimits {
+            share: question.share,
+            steps: question.most,
+            only_strongest: false,
+            // What alone keeps an object need not refer to it.
+            by_field: question.kind != WayKind::Owners,
+            by_bytes: false,
+        };
+        let found = paths(&keeping, &set.objects, limits, names, progress)?;
+        let retained = retained_by_steps(&heap, rules, &found.steps, progress)?;
+        let objects: Vec<ObjectId> = set.objects.iter().map(ObjectId).collect();
+        let near = KeeperGraph::Shortest(&graph, &shortest);
+        let nearest = keeping_roots(&near, &objects, &mut Tops::new(&heap), progress)?;
+        let kinds = reaching_kinds(&KeeperGraph::All(&graph), &set.objects, progress)?;
+        let (_, grouped) = history.grouped(time, progress)?;
+        let place = history.timeline().locate(&grouped.tree);
+        let class_objects = ClassObjects::new(&heap);
+        let step = |(at, step): (usize, &MergedStep)| WayStep {
+            below: step.below,
+            node: match (at, nodes) {
+                (0, [node]) => Some(*node),
+                (0, _) => None,
+                _ => most_frequent_node(&heap, &grouped, &step.objects, &place),
+            },
+            of: if at == 0 { String::new() } else { of_text(&heap, &class_objects, step.of) },
+            field: found.fields.text(&step.references),
+            objects: step.objects.len() as u64,
+            reached: step.reached,
+            retained: retained[at],
+            references: step.reference_count,
+            again: step.again.len() as u64,
+            roots: step.roots.clone(),
+            left_out: step.left_out,
+            end: step.end,
+        };
+        let steps = found.steps.iter().enumerate().map(step).collect();
+        let by_reference = question.kind != WayKind::Owners;
+        Ok(GroupWays { steps, kinds, nearest, rules, found: found.steps, by_reference, heap: Arc::clone(&set.heap) })
+    }
+
+    /// How many objects the group has.
+    pub fn about(&self) -> Amount {
+        self.steps[0].reached
+    }
+
+    /// All references by which a step holds the one below. Nothing for the group itself.
+    pub fn cut(&self, step: usize) -> CutSet {
+        let mut cut = CutSet::new();
+        let Some(of) = self.found.get(step).filter(|_| step > 0) else { return cut };
+        if self.by_reference && of.references.len() as u64 == of.reference_count {
+            of.references.iter().for_each(|&(from, to)| cut.references(from, to));
+            return cut;
+        }
+        // Too many to have been kept one by one; then they are not told apart by field.
+        let mut below = BitSet::new(self.heap.object_count());
+        let held = &self.found[of.below];
+        held.objects.iter().chain(&held.again).for_each(|o| {
+            below.insert(o.0);
+        });
+        let graph = KeepGraph::new(&self.heap, self.rules);
+        for &from in &of.objects {
+            graph.kept(from, |to| {
+                if below.contains(to.0) {
+                    cut.references(from, to);
+                }
+            });
+        }
+        cut
+    }
+
+    /// The objects of a step.
+    pub fn objects(&self, step: usize) -> &[ObjectId] {
+        self.found.get(step).map_or(&[], |step| &step.objects)
+    }
+}

@@ -1,0 +1,299 @@
+//! Which objects of a group two points in time have in common.
+//!
+//! Traces know the identity of objects: the recording counts them by creation data and birth, and what was born and is still
+//! there at a later time is the same. Dumps know none: as many as a group has at both times are matched by its name, though
+//! they may be others, and only what one of the times has more of is certainly not in common.
+
+use super::{History, NodeId, Timeline};
+use crate::group::{Grouping, GroupingRun, ObjectView, Placement, Reads};
+use memory_city_formats::Recording;
+use memory_city_formats::replay::CohortKey;
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{HeapState, ObjectId};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// Objects of a group at two times. What is there at the first is what is only there, matched or unclear; the same of the
+/// second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GroupMatch {
+    /// Objects that are in the group at the first of the times alone.
+    pub only_base: u64,
+    /// Objects that are in it at the second alone.
+    pub only_time: u64,
+    /// Objects that are in it at both.
+    pub matched: u64,
+    /// So many at either time that are in the group at both, or moved between groups: the recording cannot tell.
+    pub unclear: u64,
+}
+
+impl GroupMatch {
+    /// So many at the one time and so many at the other that nothing tells apart.
+    pub(crate) fn by_count(base: u64, time: u64) -> GroupMatch {
+        let matched = base.min(time);
+        GroupMatch { only_base: base - matched, only_time: time - matched, matched, unclear: 0 }
+    }
+
+    /// As [`GroupMatch::by_count`], where those of both times need not be the same.
+    fn unclear(base: u64, time: u64) -> GroupMatch {
+        let by_count = GroupMatch::by_count(base, time);
+        GroupMatch { matched: 0, unclear: by_count.matched, ..by_count }
+    }
+
+    /// Both together.
+    pub(crate) fn add(&mut self, other: GroupMatch) {
+        self.only_base += other.only_base;
+        self.only_time += other.only_time;
+        self.matched += other.matched;
+        self.unclear += other.unclear;
+    }
+}
+
+/// The objects of all groups at two times.
+pub(crate) struct TimeMatch {
+    /// By node, of leaves.
+    pub by_node: Vec<GroupMatch>,
+    /// Of all objects, whatever group they are in: which of them are there at both times.
+    pub all: GroupMatch,
+}
+
+impl TimeMatch {
+    fn new(nodes: usize) -> TimeMatch {
+        TimeMatch { by_node: vec![GroupMatch::default(); nodes], all: GroupMatch::default() }
+    }
+
+    /// By the names of groups alone.
+    pub(crate) fn by_count(timeline: &Timeline, base: usize, time: usize) -> TimeMatch {
+        let mut found = TimeMatch::new(timeline.len());
+        for node in timeline.nodes().filter(|&node| timeline.is_leaf(node)) {
+            let objects = |t| timeline.amount(t, node).objects;
+            found.by_node[node.index()] = GroupMatch::by_count(objects(base), objects(time));
+            found.all.add(found.by_node[node.index()]);
+        }
+        found
+    }
+}
+
+impl History {
+    /// Matches the objects of two times under the grouping of this history.
+    ///
+    /// # Errors
+    /// When a state is needed and cannot be loaded again, or the work was cancelled.
+    pub(crate) fn match_groups(&self, base: usize, time: usize, progress: &Progress) -> Result<TimeMatch> {
+        let timeline = self.timeline();
+        if !self.is_recorded() {
+            return Ok(TimeMatch::by_count(timeline, base, time));
+        }
+        if !self.grouping().reads().by_object() {
+            return self.match_recorded(self.grouping(), timeline, base, time, progress);
+        }
+        let (first, grouped) = self.grouped(base, progress)?;
+        let place = timeline.locate(&grouped.tree);
+        let groups = |heap: &HeapState, o: ObjectId, into: &mut Vec<u32>| {
+            let nodes = grouped.leaves_of(heap, o).iter().filter_map(|&leaf| place[leaf as usize]);
+            into.extend(nodes.map(|node| node.0));
+        };
+        let first = identities(&first, &groups);
+        let (second, grouped) = self.grouped(time, progress)?;
+        let place = timeline.locate(&grouped.tree);
+        let groups = |heap: &HeapState, o: ObjectId, into: &mut Vec<u32>| {
+            let nodes = grouped.leaves_of(heap, o).iter().filter_map(|&leaf| place[leaf as usize]);
+            into.extend(nodes.map(|node| node.0));
+        };
+        let second = identities(&second, &groups);
+        Ok(match_identities(&first, &second, timeline.len()))
+    }
+
+    /// The same of a trace under a grouping that reads only what a recording knows; `timeline` is grouped so. No heap state is
+    /// made.
+    ///
+    /// # Errors
+    /// When the work was cancelled.
+    pub(crate) fn match_recorded(
+        &self,
+        grouping: &Grouping,
+        timeline: &Timeline,
+        base: usize,
+        time: usize,
+        progress: &Progress,
+    ) -> Result<TimeMatch> {
+        match self.series().recording() {
+            Some(recording) => {
+                by_recording(recording, grouping, timeline, self.moment(base), self.moment(time), progress)
+            }
+            None => Ok(TimeMatch::new(timeline.len())),
+        }
+    }
+}
+
+/// What is counted of a cohort at two times.
+type CohortCounts = FxHashMap<CohortKey, [u64; 2]>;
+
+fn by_recording(
+    recording: &Recording,
+    grouping: &Grouping,
+    timeline: &Timeline,
+    base: usize,
+    time: usize,
+    progress: &Progress,
+) -> Result<TimeMatch> {
+    let moments = [base, time];
+    let counts = cohorts_at(recording, moments, progress)?;
+    let reads = grouping.reads();
+    let run = GroupingRun { heap: None, among: None, progress };
+    let mut placement = Placement::new(&grouping.prepared(&run)?);
+    // Where birth does not matter, what is born later goes where the others are.
+    let mut places: FxHashMap<(CohortKey, usize), Box<[u32]>> = FxHashMap::default();
+    let mut sorted: Vec<(CohortKey, [u64; 2])> = counts.into_iter().collect();
+    sorted.sort_unstable_by_key(|(key, _)| (key.info, key.birth, key.space as u8));
+    let mut all = GroupMatch::default();
+    let mut by_place: Vec<GroupMatch> = Vec::new();
+    // Objects of one birth and the same creation data: none is added later, and each stays one of them for life.
+    for unit in sorted.chunk_by(|(a, _), (b, _)| (a.info, a.birth) == (b.info, b.birth)) {
+        progress.check()?;
+        let total = |side: usize| unit.iter().map(|(_, counts)| counts[side]).sum();
+        all.add(GroupMatch::by_count(total(0), total(1)));
+        let mut lists: Vec<(Box<[u32]>, [u64; 2])> = Vec::new();
+        for (key, counts) in unit {
+            for side in (0..2).filter(|&side| counts[side] > 0) {
+                let aged = reads.contains(Reads::AGE);
+                let class = if aged { (*key, side) } else { (CohortKey { birth: 0, ..*key }, 0) };
+                let leaves = places.entry(class).or_insert_with(|| {
+                    placement.place(&ObjectView::of_cohort(&recording.facts(*key, moments[side].div_ceil(2) as u32)))
+                });
+                let at = lists.iter().position(|(list, _)| list == leaves).unwrap_or(lists.len());
+                if at == lists.len() {
+                    lists.push((leaves.clone(), [0, 0]));
+                }
+                lists[at].1[side] += counts[side];
+            }
+        }
+        by_place.resize(placement.tree.len().max(by_place.len()), GroupMatch::default());
+        let moved = lists.len() > 1;
+        let mut of_leaf: FxHashMap<u32, [u64; 2]> = FxHashMap::default();
+        for (list, counts) in &lists {
+            for &leaf in list {
+                let of_leaf = of_leaf.entry(leaf).or_default();
+                (0..2).for_each(|side| of_leaf[side] += counts[side]);
+            }
+        }
+        for (leaf, [first, second]) in of_leaf {
+            let found = match moved {
+                true => GroupMatch::unclear(first, second),
+                false => GroupMatch::by_count(first, second),
+            };
+            by_place[leaf as usize].add(found);
+        }
+    }
+    placement.check()?;
+    let mut found = TimeMatch { all, ..TimeMatch::new(timeline.len()) };
+    for (node, of_place) in timeline.locate(&placement.tree).into_iter().zip(by_place) {
+        if let Some(NodeId(node)) = node {
+            found.by_node[node as usize].add(of_place);
+        }
+    }
+    Ok(found)
+}
+
+/// What there is of each cohort at two moments.
+fn cohorts_at(recording: &Recording, moments: [usize; 2], progress: &Progress) -> Result<CohortCounts> {
+    let end = moments[0].max(moments[1]);
+    progress.begin("Following objects over time", end as u64 + 1);
+    let mut now: FxHashMap<CohortKey, i64> = FxHashMap::default();
+    let mut counts = CohortCounts::default();
+    for i in 0..=end {
+        progress.check()?;
+        progress.advance(1);
+        for change in recording.log.changes(i) {
+            *now.entry(change.key).or_default() += change.objects;
+        }
+        now.retain(|_, objects| *objects != 0);
+        for side in (0..2).filter(|&side| moments[side] == i) {
+            for (&key, &objects) in &now {
+                counts.entry(key).or_default()[side] = u64::try_from(objects).unwrap_or(0);
+            }
+        }
+    }
+    Ok(counts)
+}
+
+/// The objects of a state that are in any group, by identity, each with its groups.
+pub(crate) struct Identities {
+    /// Identity, and where its groups begin.
+    objects: Vec<((u32, u32), u32)>,
+    groups: Vec<u32>,
+}
+
+/// The objects of a state by identity, with their groups: `groups` lists those of an object.
+pub(crate) fn identities(
+    heap: &HeapState,
+    groups: &(impl Fn(&HeapState, ObjectId, &mut Vec<u32>) + Sync),
+) -> Identities {
+    let mut found = Identities { objects: Vec::new(), groups: Vec::new() };
+    let Some(origins) = heap.origins() else { return found };
+    let mut of_object = Vec::new();
+    // Most objects have the groups of the one before.
+    let mut before = 0..0;
+    for o in heap.objects() {
+        of_object.clear();
+        groups(heap, o, &mut of_object);
+        if of_object.is_empty() {
+            continue;
+        }
+        of_object.sort_unstable();
+        of_object.dedup();
+        if found.groups[before.clone()] != of_object[..] || before.is_empty() {
+            before = found.groups.len() + 1..found.groups.len() + 1 + of_object.len();
+            found.groups.push(of_object.len() as u32);
+            found.groups.extend_from_slice(&of_object);
+        }
+        let identity = origins.identity(o.0 as usize);
+        found.objects.push(((identity.number, identity.birth), before.start as u32));
+    }
+    found.objects.par_sort_unstable();
+    found
+}
+
+impl Identities {
+    fn groups_of(&self, object: usize) -> &[u32] {
+        let start = self.objects[object].1 as usize;
+        &self.groups[start..start + self.groups[start - 1] as usize]
+    }
+}
+
+/// Matches the objects of two states by identity.
+pub(crate) fn match_identities(first: &Identities, second: &Identities, groups: usize) -> TimeMatch {
+    let mut found = TimeMatch::new(groups);
+    let (mut i, mut j) = (0, 0);
+    let one = GroupMatch { matched: 1, ..GroupMatch::default() };
+    let at_first = GroupMatch { only_base: 1, ..GroupMatch::default() };
+    let at_second = GroupMatch { only_time: 1, ..GroupMatch::default() };
+    while i < first.objects.len() || j < second.objects.len() {
+        let order = match (first.objects.get(i), second.objects.get(j)) {
+            (Some(a), Some(b)) => a.0.cmp(&b.0),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            _ => std::cmp::Ordering::Greater,
+        };
+        let (was, is): (&[u32], &[u32]) = match order {
+            std::cmp::Ordering::Less => (first.groups_of(i), &[]),
+            std::cmp::Ordering::Greater => (&[], second.groups_of(j)),
+            std::cmp::Ordering::Equal => (first.groups_of(i), second.groups_of(j)),
+        };
+        for group in was {
+            let both = is.binary_search(group).is_ok();
+            found.by_node[*group as usize].add(if both { one } else { at_first });
+        }
+        for group in is.iter().filter(|group| was.binary_search(group).is_err()) {
+            found.by_node[*group as usize].add(at_second);
+        }
+        let (all, next) = match order {
+            std::cmp::Ordering::Less => (at_first, (1, 0)),
+            std::cmp::Ordering::Greater => (at_second, (0, 1)),
+            std::cmp::Ordering::Equal => (one, (1, 1)),
+        };
+        found.all.add(all);
+        (i, j) = (i + next.0, j + next.1);
+    }
+    found
+}

@@ -1,0 +1,108 @@
+//! A city as one HTML file: its times, names, amounts and looks, with all that a browser needs to draw, search and step it.
+//! It opens anywhere, with nothing installed and nothing fetched.
+//!
+//! Sides, heights and colours are the [`PlotState`](crate::city::PlotState)s that the application draws with: the program in
+//! the page (`assets/page`) computes none of them. It may not: know files of heaps, or draw.
+//!
+//! # The data
+//! Packed with gzip, as text in base64: four bytes with the length of a JSON text, lowest first; the JSON text (what does not
+//! change with time); then columns. A column has one number for each row at each time, as what it differs by from the time
+//! before; differences are folded (0, -1, 1, -2 as 0, 1, 2, 3) and written 7 bits a byte, lowest first. Columns of sides,
+//! heights and colours have a row for each plot; those of each measure have one for each plot, then one for each district.
+
+mod data;
+
+pub use data::thinned;
+
+use crate::city::{Appearance, CityPlan};
+use data_encoding::BASE64;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use memory_city_analysis::timeline::Timeline;
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+use std::io::Write;
+
+/// The parts of the page: ours, and three.js as it was released (`assets/three/README.md`).
+const PAGE: &str = include_str!("../../../../assets/page/page.html");
+const STYLE: &str = include_str!("../../../../assets/page/style.css");
+const START: &str = include_str!("../../../../assets/page/start.js");
+const PROGRAM: &str = include_str!("../../../../assets/page/program.js");
+const THREE_CORE: &str = include_str!("../../../../assets/three/three.core.min.js");
+const THREE_MODULE: &str = include_str!("../../../../assets/three/three.module.min.js");
+const THREE_ORBIT: &str = include_str!("../../../../assets/three/OrbitControls.js");
+
+/// What the page says in words.
+#[derive(Clone, Debug, Default)]
+pub struct PageWords {
+    /// What was looked at.
+    pub title: String,
+    /// How objects are grouped.
+    pub grouping: String,
+    /// What is to be known first: what grows, what is left out.
+    pub says: Vec<String>,
+}
+
+/// A city that is to become a page.
+pub struct Page<'a> {
+    /// Where things stand.
+    pub plan: &'a CityPlan,
+    /// How they look.
+    pub appearance: &'a Appearance,
+    /// The trees that both were made for.
+    pub timeline: &'a Timeline,
+    /// The points in time that the page has, ascending; see [`thinned`].
+    pub times: &'a [usize],
+    /// What it says in words.
+    pub words: &'a PageWords,
+}
+
+impl Page<'_> {
+    /// The HTML text. About 0.6 MB, and a few bytes for each plot whose value changes at a time.
+    ///
+    /// # Errors
+    /// Cancelled through `progress`.
+    ///
+    /// # Panics
+    /// If there is no time, or one that the timeline does not have.
+    pub fn html(&self, progress: &Progress) -> Result<String> {
+        progress.begin("Writing the page", self.times.len() as u64);
+        let data = packed(&data::bytes(self, progress)?);
+        let part = |text: &str| packed(text.as_bytes());
+        let title = escaped(&self.words.title);
+        let values: [(&str, &str); 8] = [
+            ("@TITLE@", &title),
+            ("@STYLE@", STYLE),
+            ("@DATA@", &data),
+            ("@THREE_CORE@", &part(THREE_CORE)),
+            ("@THREE_MODULE@", &part(THREE_MODULE)),
+            ("@THREE_ORBIT@", &part(THREE_ORBIT)),
+            ("@PROGRAM@", &part(PROGRAM)),
+            ("@START@", START),
+        ];
+        let mut html = String::with_capacity(PAGE.len() + values.iter().map(|(_, text)| text.len()).sum::<usize>());
+        // In one pass: what is put in is not looked at again, whatever a title may contain.
+        let mut rest = PAGE;
+        while let Some((at, (place, text))) =
+            values.iter().filter_map(|value| rest.find(value.0).map(|at| (at, value))).min_by_key(|found| found.0)
+        {
+            html.push_str(&rest[..at]);
+            html.push_str(text);
+            rest = &rest[at + place.len()..];
+        }
+        html.push_str(rest);
+        Ok(html)
+    }
+}
+
+/// Bytes as text that can stand in a script element.
+fn packed(bytes: &[u8]) -> String {
+    let mut gz = GzEncoder::new(Vec::new(), Compression::best());
+    // Writing to memory does not fail.
+    let packed = gz.write_all(bytes).and_then(|()| gz.finish()).unwrap_or_default();
+    BASE64.encode(&packed)
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

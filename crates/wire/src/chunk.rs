@@ -1,0 +1,422 @@
+//! Frames: the header of a file, and chunks with kind, version, lengths and checksums. Neither knows what is inside.
+
+use crate::columns::PayloadReader;
+use crate::error::{WireError, WireResult};
+use crate::rows::{Decoded, TraceRow};
+use std::borrow::Cow;
+use std::path::Path;
+
+/// The first bytes of every file in this format: none of them can begin a text, and line ends that a transfer changed show.
+pub const MAGIC: [u8; 8] = *b"\x93MCITY\r\n";
+
+/// Whether these are the first bytes of a file in this format.
+pub fn is_wire(start: &[u8]) -> bool {
+    start.starts_with(&MAGIC)
+}
+
+/// The version of files that this library writes, and the only one that it reads. Within a version only columns and kinds
+/// of chunks are added, which others pass over.
+pub const VERSION: u16 = 1;
+
+/// Bytes of the header of a file.
+pub const FILE_HEADER: usize = 40;
+/// Bytes of the header of a chunk.
+pub const CHUNK_HEADER: usize = 32;
+/// The most bytes inside a chunk, unpacked.
+pub const MOST_PLAIN: u32 = 16 << 20;
+
+/// The first bytes of each chunk.
+const MARKER: [u8; 4] = *b"\x93CHK";
+/// Flag: what is inside is packed with zstd.
+const ZSTD: u8 = 1;
+
+/// Where a file belongs: the same in all files of a recording but for stream and part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartHeader {
+    /// Drawn when the recording began.
+    pub recording: [u8; 16],
+    /// Who writes: each has numbers of its own for names, classes, stacks.
+    pub stream: u16,
+    /// Which part of that stream, from 0.
+    pub part: u32,
+}
+
+impl PartHeader {
+    /// As bytes: magic, version, stream, part, recording, 4 bytes that are zero, checksum.
+    pub(crate) fn bytes(&self) -> [u8; FILE_HEADER] {
+        let fields: [&[u8]; 6] = [
+            &MAGIC,
+            &VERSION.to_le_bytes(),
+            &self.stream.to_le_bytes(),
+            &self.part.to_le_bytes(),
+            &self.recording,
+            &[0; 4],
+        ];
+        let mut out = [0; FILE_HEADER];
+        let checked = fields.concat();
+        let sum = crc32fast::hash(&checked).to_le_bytes();
+        out.iter_mut().zip(checked.iter().chain(&sum)).for_each(|(out, byte)| *out = *byte);
+        out
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// When it is none, is damaged, or of another version.
+    pub fn read(path: &Path, bytes: &[u8]) -> WireResult<PartHeader> {
+        let wrong = |offset: u64, found: &str, expected: &str| WireError::Format {
+            path: path.to_owned(),
+            offset,
+            found: found.to_owned(),
+            expected: expected.to_owned(),
+        };
+        if !is_wire(bytes) {
+            return Err(wrong(0, "other bytes", "the first bytes of a recording"));
+        }
+        let Some(header) = bytes.first_chunk::<FILE_HEADER>() else {
+            return Err(wrong(bytes.len() as u64, "the end of the file", "the rest of its header"));
+        };
+        let version = u16::from_le_bytes(field(header, 8));
+        if version != VERSION {
+            return Err(wrong(8, &format!("version {version}"), &format!("version {VERSION}")));
+        }
+        let (checked, sum) = header.split_at(FILE_HEADER - 4);
+        if crc32fast::hash(checked).to_le_bytes() != *sum {
+            return Err(wrong(0, "a header whose checksum differs", "a header as it was written"));
+        }
+        Ok(PartHeader {
+            recording: field(header, 16),
+            stream: u16::from_le_bytes(field(header, 10)),
+            part: u32::from_le_bytes(field(header, 12)),
+        })
+    }
+}
+
+/// Bytes at a fixed place; zeros where there are none.
+fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    bytes.get(at..).and_then(|rest| rest.first_chunk::<N>()).copied().unwrap_or([0; N])
+}
+
+/// What a chunk is about. Kinds are never used for something else; those that a reader does not know it passes over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChunkKind(pub u16);
+
+/// Declares the kinds with their numbers and names.
+macro_rules! kinds {
+    ($($name:ident = $number:literal $title:literal),+ $(,)?) => {
+        #[allow(missing_docs)] // each is described by its rows
+        impl ChunkKind {
+            $(pub const $name: ChunkKind = ChunkKind($number);)+
+
+            /// The name for people; `None` for kinds of later versions.
+            pub fn name(self) -> Option<&'static str> {
+                match self {
+                    $(ChunkKind::$name => Some($title),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    STRINGS = 1 "strings",
+    LOADERS = 2 "class loaders",
+    CLASSES = 3 "classes",
+    METHODS = 4 "methods",
+    FRAMES = 5 "stack frames",
+    THREADS = 6 "threads",
+    ORIGINS = 7 "origins",
+    RUN = 16 "run",
+    GCS = 17 "collections",
+    SAMPLES = 18 "samples",
+    DEATHS = 19 "deaths",
+    OLD_SAMPLES = 20 "old samples",
+    COUNTS = 21 "class histogram",
+    LOSSES = 22 "losses",
+    SETTINGS = 23 "settings",
+    WALK_START = 32 "start of a walk",
+    WALK_OBJECTS = 33 "objects of a walk",
+    WALK_REFERENCES = 34 "references of a walk",
+    WALK_ROOTS = 35 "roots of a walk",
+    WALK_SAMPLES = 36 "samples in a walk",
+    WALK_MIRRORS = 37 "class objects of a walk",
+    WALK_REFERENTS = 38 "referents of a walk",
+    WALK_INFERRED = 39 "inferred references of a walk",
+    WALK_END = 40 "end of a walk",
+    END = 48 "end of the recording",
+    INDEX = 49 "index",
+}
+
+impl ChunkKind {
+    /// Whether later chunks build on it: those are repeated at the beginning of each part.
+    pub fn is_definition(self) -> bool {
+        self.0 <= ChunkKind::RUN.0
+    }
+}
+
+/// The header of a chunk, but for its checksums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChunkHeader {
+    pub(crate) kind: ChunkKind,
+    pub(crate) version: u8,
+    pub(crate) packed: bool,
+    pub(crate) number: u64,
+    pub(crate) stored: u32,
+    pub(crate) plain: u32,
+    pub(crate) sum: u32,
+}
+
+impl ChunkHeader {
+    /// As bytes. The checksum counts the recording too: what a chunk holds of another file is no chunk of this one.
+    pub(crate) fn bytes(&self, recording: &[u8; 16]) -> [u8; CHUNK_HEADER] {
+        let fields: [&[u8]; 7] = [
+            &MARKER,
+            &self.kind.0.to_le_bytes(),
+            &[self.version, if self.packed { ZSTD } else { 0 }],
+            &self.number.to_le_bytes(),
+            &self.stored.to_le_bytes(),
+            &self.plain.to_le_bytes(),
+            &self.sum.to_le_bytes(),
+        ];
+        let checked = fields.concat();
+        let sum = header_sum(recording, &checked).to_le_bytes();
+        let mut out = [0; CHUNK_HEADER];
+        out.iter_mut().zip(checked.iter().chain(&sum)).for_each(|(out, byte)| *out = *byte);
+        out
+    }
+
+    pub(crate) fn read(recording: &[u8; 16], bytes: &[u8; CHUNK_HEADER]) -> Option<ChunkHeader> {
+        let (checked, sum) = bytes.split_at(CHUNK_HEADER - 4);
+        if !bytes.starts_with(&MARKER) || header_sum(recording, checked).to_le_bytes() != *sum {
+            return None;
+        }
+        let [version, flags] = field::<2>(bytes, 6);
+        let header = ChunkHeader {
+            kind: ChunkKind(u16::from_le_bytes(field(bytes, 4))),
+            version,
+            packed: flags & ZSTD != 0,
+            number: u64::from_le_bytes(field(bytes, 8)),
+            stored: u32::from_le_bytes(field(bytes, 16)),
+            plain: u32::from_le_bytes(field(bytes, 20)),
+            sum: u32::from_le_bytes(field(bytes, 24)),
+        };
+        Some(header)
+    }
+}
+
+fn header_sum(recording: &[u8; 16], bytes: &[u8]) -> u32 {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(recording);
+    sum.update(bytes);
+    sum.finalize()
+}
+
+/// A chunk whose checksums are right.
+#[derive(Clone, Copy)]
+pub struct Chunk<'a> {
+    pub(crate) path: &'a Path,
+    /// Where its header begins in the file.
+    pub offset: u64,
+    pub(crate) header: ChunkHeader,
+    pub(crate) stored: &'a [u8],
+}
+
+impl<'a> Chunk<'a> {
+    /// What it is about.
+    pub fn kind(&self) -> ChunkKind {
+        self.header.kind
+    }
+
+    /// Its number in its stream: those of a stream count up from 0, and what is repeated keeps its number.
+    pub fn number(&self) -> u64 {
+        self.header.number
+    }
+
+    /// Bytes in the file, header included.
+    pub fn length(&self) -> u64 {
+        CHUNK_HEADER as u64 + u64::from(self.header.stored)
+    }
+
+    /// Whether this library knows what is inside: kind and version.
+    pub fn is_known(&self) -> bool {
+        self.header.kind.name().is_some() && self.header.version == 1
+    }
+
+    /// An error that is about this chunk.
+    pub fn wrong(&self, found: impl Into<String>) -> WireError {
+        let kind = self.header.kind.name().map_or_else(|| format!("of kind {}", self.header.kind.0), str::to_owned);
+        WireError::Format {
+            path: self.path.to_owned(),
+            offset: self.offset,
+            found: found.into(),
+            expected: format!("a chunk ({kind}) as the format says"),
+        }
+    }
+
+    /// What is inside, unpacked.
+    ///
+    /// # Errors
+    /// When it does not unpack to what the header says.
+    pub fn payload(&self) -> WireResult<Cow<'a, [u8]>> {
+        let plain = self.header.plain;
+        if plain > MOST_PLAIN {
+            return Err(self.wrong(format!("{plain} bytes, more than the {MOST_PLAIN} that a chunk may have")));
+        }
+        if !self.header.packed {
+            return match self.stored.len() == plain as usize {
+                true => Ok(Cow::Borrowed(self.stored)),
+                false => Err(self.wrong(format!("{} bytes instead of {plain}", self.stored.len()))),
+            };
+        }
+        match zstd::bulk::decompress(self.stored, plain as usize) {
+            Ok(bytes) if bytes.len() == plain as usize => Ok(Cow::Owned(bytes)),
+            Ok(bytes) => Err(self.wrong(format!("{} bytes instead of {plain}", bytes.len()))),
+            Err(error) => Err(self.wrong(format!("packed data that does not unpack ({error})"))),
+        }
+    }
+
+    /// Its rows.
+    ///
+    /// # Errors
+    /// When it is of another kind, or what is inside is not as the format says.
+    pub fn rows<R: TraceRow>(&self) -> WireResult<Decoded<R>> {
+        if self.header.kind != R::KIND || self.header.version != 1 {
+            return Err(self.wrong(format!("kind {}, version {}", self.header.kind.0, self.header.version)));
+        }
+        let payload = self.payload()?;
+        PayloadReader::new(&payload).and_then(|reader| R::decode(&reader)).map_err(|found| self.wrong(found))
+    }
+}
+
+/// What stands at a place in a file.
+#[derive(Clone, Copy)]
+pub enum Piece<'a> {
+    /// A whole chunk.
+    Chunk(Chunk<'a>),
+    /// So many bytes that are no chunk, or one whose checksum differs; the file goes on behind them.
+    Damage {
+        /// Where they begin.
+        offset: u64,
+        /// How many there are.
+        length: u64,
+    },
+    /// The file ends within what seems to be a chunk: it was cut, or is still being written.
+    Cut {
+        /// Where the chunk begins.
+        offset: u64,
+        /// Bytes that are there.
+        length: u64,
+    },
+}
+
+/// A file, read from the front. Costs one look at each byte (the checksum); nothing is unpacked.
+pub struct PartReader<'a> {
+    path: &'a Path,
+    bytes: &'a [u8],
+    header: PartHeader,
+    at: usize,
+}
+
+impl<'a> PartReader<'a> {
+    /// Of the bytes of a file; the path is for messages.
+    ///
+    /// # Errors
+    /// As [`PartHeader::read`].
+    pub fn new(path: &'a Path, bytes: &'a [u8]) -> WireResult<PartReader<'a>> {
+        let header = PartHeader::read(path, bytes)?;
+        Ok(PartReader { path, bytes, header, at: FILE_HEADER })
+    }
+
+    /// Where the file belongs.
+    pub fn header(&self) -> &PartHeader {
+        &self.header
+    }
+
+    /// Where the next piece begins: whoever reads a file while it grows goes on there, with [`PartReader::go_to`].
+    pub fn position(&self) -> u64 {
+        self.at as u64
+    }
+
+    /// Goes on at a place that [`PartReader::position`] gave.
+    pub fn go_to(&mut self, position: u64) {
+        let at = usize::try_from(position).unwrap_or(usize::MAX);
+        self.at = at.clamp(FILE_HEADER, self.bytes.len().max(FILE_HEADER));
+    }
+
+    /// The chunk at a place, where there is one.
+    fn chunk_at(&self, at: usize) -> Found<'a> {
+        let rest = self.bytes.get(at..).unwrap_or(&[]);
+        let Some(header) = rest.first_chunk::<CHUNK_HEADER>() else {
+            let begun = rest.get(..MARKER.len()).unwrap_or(rest);
+            return if MARKER.starts_with(begun) { Found::Cut } else { Found::Other };
+        };
+        let Some(header) = ChunkHeader::read(&self.header.recording, header) else { return Found::Other };
+        let end = CHUNK_HEADER.saturating_add(header.stored as usize);
+        let Some(stored) = rest.get(CHUNK_HEADER..end) else { return Found::Cut };
+        let chunk = Chunk { path: self.path, offset: at as u64, header, stored };
+        if crc32fast::hash(stored) == header.sum { Found::Whole(chunk) } else { Found::Damaged(chunk) }
+    }
+
+    /// Where the next chunk header behind a place begins, or else the end of the file.
+    fn next_header(&self, from: usize) -> usize {
+        let mut at = from;
+        while let Some(rest) = self.bytes.get(at..) {
+            let Some(step) = rest.windows(MARKER.len()).position(|w| w == MARKER) else { break };
+            at += step;
+            match self.bytes.get(at..).and_then(|rest| rest.first_chunk::<CHUNK_HEADER>()) {
+                Some(header) if ChunkHeader::read(&self.header.recording, header).is_some() => return at,
+                Some(_) => at += 1,
+                None => break,
+            }
+        }
+        self.bytes.len()
+    }
+}
+
+enum Found<'a> {
+    Whole(Chunk<'a>),
+    Damaged(Chunk<'a>),
+    Cut,
+    Other,
+}
+
+impl<'a> Iterator for PartReader<'a> {
+    type Item = Piece<'a>;
+
+    /// The next piece; `None` at the end of the file. After [`Piece::Cut`] too, and then it stands where that begins.
+    fn next(&mut self) -> Option<Piece<'a>> {
+        let at = self.at;
+        if at >= self.bytes.len() {
+            return None;
+        }
+        let next = match self.chunk_at(at) {
+            Found::Whole(chunk) => {
+                self.at = at + chunk.length() as usize;
+                return Some(Piece::Chunk(chunk));
+            }
+            Found::Damaged(chunk) => {
+                // The bytes inside may differ, or have never been written: then another chunk begins among them.
+                let end = at + chunk.length() as usize;
+                match self.chunk_at(end) {
+                    Found::Whole(_) | Found::Damaged(_) => end,
+                    Found::Cut if end == self.bytes.len() => end,
+                    Found::Cut | Found::Other => self.next_header(at + 1),
+                }
+            }
+            Found::Cut => {
+                // Unless the chunk was never finished, and others were written behind what there is of it.
+                let next = self.next_header(at + 1);
+                if next == self.bytes.len() {
+                    let length = (self.bytes.len() - at) as u64;
+                    self.bytes = self.bytes.get(..at).unwrap_or(&[]);
+                    return Some(Piece::Cut { offset: at as u64, length });
+                }
+                next
+            }
+            Found::Other => self.next_header(at + 1),
+        };
+        self.at = next;
+        Some(Piece::Damage { offset: at as u64, length: (next - at) as u64 })
+    }
+}

@@ -1,0 +1,68 @@
+//! What goes wrong with traces: each error names the file, the place in it, what stands there and what should.
+
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
+
+/// The result of reading or writing a trace.
+pub type WireResult<T> = Result<T, WireError>;
+
+/// Why a trace cannot be read or written.
+#[derive(Debug)]
+pub enum WireError {
+    /// The operating system refused.
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+    /// The bytes are not what the format says.
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Offset of the chunk, or of the byte, in the file.
+        offset: u64,
+        /// What stands there.
+        found: String,
+        /// What should.
+        expected: String,
+    },
+    /// What was to be written does not fit into the format: the trace is as it was before.
+    TooLarge {
+        /// What, and how large.
+        what: String,
+    },
+    /// The trace has reached its bound, and what may go from it is not enough: nothing more is written.
+    Full {
+        /// The bound, bytes.
+        most: u64,
+    },
+}
+
+impl WireError {
+    pub(crate) fn io(path: &Path, source: io::Error) -> WireError {
+        WireError::Io { path: path.to_owned(), source }
+    }
+}
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WireError::Io { path, source } => write!(f, "{}: {source}", path.display()),
+            WireError::Format { path, offset, found, expected } => {
+                write!(f, "{} at byte {offset}: found {found}, expected {expected}", path.display())
+            }
+            WireError::TooLarge { what } => write!(f, "{what} does not fit into a trace"),
+            WireError::Full { most } => write!(f, "the trace has reached its bound of {most} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for WireError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            WireError::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

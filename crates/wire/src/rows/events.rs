@@ -1,0 +1,214 @@
+//! What happens while a program runs. Times are nanoseconds since the recording began, by a clock that does not jump.
+
+use super::{choices, row};
+
+row! {
+    /// A fact about the run. What the keys mean is in docs/trace-format.md; unknown ones are shown as they are.
+    RunRow in RUN {
+        /// Which fact: `vm.version`.
+        key: String = 1 Text,
+        /// The value, as text.
+        value: String = 2 Text,
+    }
+}
+
+choices! {
+    /// What was collected.
+    CollectionKind {
+        /// The VM does not say.
+        Unknown = 0 "unknown",
+        /// A part of the heap, usually the young objects.
+        Minor = 1 "minor",
+        /// The whole heap.
+        Major = 2 "full",
+    }
+}
+
+choices! {
+    /// What the start and end of a collection mean.
+    GcScope {
+        /// From its first pause to its end.
+        Whole = 0 "collection",
+        /// One pause of a collector that works beside the program.
+        Pause = 1 "pause",
+    }
+}
+
+row! {
+    /// A garbage collection.
+    GcRow in GCS {
+        /// Its number, from 0.
+        number: u64 = 1 Delta,
+        /// When it started.
+        start: u64 = 2 Delta,
+        /// How long it took.
+        duration: u64 = 3 Plain,
+        /// What was collected.
+        kind: CollectionKind = 4 Plain,
+        /// What start and duration are of.
+        scope: GcScope = 5 Plain,
+        /// Why, a string; none where the VM does not say.
+        cause: Option<u32> = 6 Plain,
+        /// Bytes in use before, where known.
+        before: Option<u64> = 7 Delta,
+        /// Bytes in use after, where known.
+        after: Option<u64> = 8 Delta,
+        /// Objects it freed, where known.
+        freed: Option<u64> = 9 Plain,
+        /// Its number in the source that this was converted from, where that differs.
+        source_number: Option<u64> = 10 Plain,
+    }
+}
+
+/// What a weight of one is written as.
+pub const WEIGHT_ONE: u64 = 1 << 16;
+
+row! {
+    /// An allocation that was sampled.
+    SampleRow in SAMPLES {
+        /// Its number: of one object, for the whole recording.
+        id: u64 = 1 Delta,
+        /// When.
+        time: u64 = 2 Delta,
+        /// The thread.
+        thread: u32 = 3 Delta,
+        /// Its number among the records of the thread, those that were lost included.
+        sequence: u64 = 4 Delta,
+        /// The class.
+        class: u32 = 5 Plain,
+        /// Shallow bytes.
+        size: u64 = 6 Plain,
+        /// Number of elements of an array.
+        length: Option<u32> = 7 Plain,
+        /// How many allocations it stands for, in units of 1/65,536: see [`crate::weight`].
+        weight: u64 = 8 Plain,
+        /// The mean number of bytes between samples when it was taken; 0 where every allocation was.
+        interval: u64 = 9 Delta,
+        /// Where: a frame; none where the VM gave no stack.
+        stack: Option<u32> = 10 Plain,
+        /// How many collections had begun before: the number of the first one after it.
+        gcs: u32 = 11 Delta,
+    }
+}
+
+row! {
+    /// The object of a sample was found dead.
+    DeathRow in DEATHS {
+        /// The sample.
+        sample: u64 = 1 Delta,
+        /// When that was noticed, at the end of a collection.
+        time: u64 = 2 Delta,
+        /// The collection, by its number; none where it is not known.
+        gc: Option<u64> = 3 Delta,
+    }
+}
+
+row! {
+    /// Samples of a part that has gone, added up: those of one class, stack and thread whose objects are dead.
+    OldSamplesRow in OLD_SAMPLES {
+        /// The class.
+        class: u32 = 1 Delta,
+        /// The stack.
+        stack: Option<u32> = 2 Delta,
+        /// The thread.
+        thread: u32 = 3 Delta,
+        /// How many samples.
+        samples: u64 = 4 Plain,
+        /// Their sizes.
+        bytes: u64 = 5 Plain,
+        /// Their weights, in units of 1/65,536.
+        weight: u64 = 6 Plain,
+        /// Their weights times sizes, bytes.
+        weighted_bytes: u64 = 7 Plain,
+        /// When the first was taken.
+        first: u64 = 8 Delta,
+        /// When the last was taken.
+        last: u64 = 9 Delta,
+    }
+}
+
+row! {
+    /// A row of a class histogram between walks: exact, as the VM counts.
+    CountRow in COUNTS {
+        /// The number of the histogram, from 0.
+        histogram: u64 = 1 Delta,
+        /// When it was taken.
+        time: u64 = 2 Delta,
+        /// The last collection before it, by its number.
+        gc: Option<u64> = 3 Delta,
+        /// The class.
+        class: u32 = 4 Delta,
+        /// Its objects.
+        objects: u64 = 5 Plain,
+        /// Their shallow bytes.
+        bytes: u64 = 6 Plain,
+        /// Whether what no root reaches is counted too.
+        garbage: bool = 7 Plain,
+    }
+}
+
+choices! {
+    /// Why something is not in a recording.
+    LossReason {
+        /// Not said.
+        Other = 0 "not said",
+        /// The buffers were full.
+        BufferFull = 1 "buffers were full",
+        /// More samples were alive than are followed: some were let go.
+        Thinned = 2 "too many live samples",
+        /// The part it was in has gone, because the trace has a bound.
+        Retired = 3 "gone with old parts",
+        /// The disk was full, or refused otherwise.
+        WriteFailed = 4 "could not be written",
+        /// The table of names was full.
+        TableFull = 5 "too many names",
+        /// The VM gave no answer.
+        NotGiven = 6 "not given by the VM",
+    }
+}
+
+row! {
+    /// Something that was not recorded, counted.
+    LossRow in LOSSES {
+        /// When it was counted.
+        time: u64 = 1 Delta,
+        /// Of which thread; none of no one thread.
+        thread: Option<u32> = 2 Plain,
+        /// What: the kind of chunk it would have been in.
+        what: u32 = 3 Plain,
+        /// Why.
+        reason: LossReason = 4 Plain,
+        /// How many.
+        count: u64 = 5 Plain,
+        /// Bytes they stand for, where known (of samples: weights times sizes).
+        bytes: Option<u64> = 6 Plain,
+    }
+}
+
+row! {
+    /// A setting that changed while the program ran.
+    SettingRow in SETTINGS {
+        /// When.
+        time: u64 = 1 Delta,
+        /// Which, as in [`RunRow::key`]: `sampling.interval`.
+        key: String = 2 Text,
+        /// The value from now on.
+        value: String = 3 Text,
+    }
+}
+
+row! {
+    /// The end of a recording: nothing of this stream follows.
+    EndRow in END {
+        /// When.
+        time: u64 = 1 Delta,
+        /// Why, for people: `the program ended`.
+        reason: String = 2 Text,
+        /// Chunks of the stream before this one, repeated ones counted once.
+        chunks: u64 = 3 Plain,
+        /// Samples that were taken.
+        samples: u64 = 4 Plain,
+        /// Samples that were lost.
+        lost: u64 = 5 Plain,
+    }
+}

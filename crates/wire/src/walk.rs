@@ -1,0 +1,148 @@
+//! Writes a walk: object after object, in whatever order they are found, with one chunk in memory.
+
+use crate::chunk::ChunkKind;
+use crate::error::WireResult;
+use crate::objects::{ObjectColumns, WalkObject};
+use crate::rows::{ObjectNaming, TraceRow, WalkEndRow, WalkReferenceRow, WalkRootRow, WalkStartRow};
+use crate::writer::{TARGET, TraceWriter};
+
+/// More references of one object are written apart.
+const MOST_REFERENCES: usize = 1 << 14;
+/// More objects are not in one chunk.
+const MOST_OBJECTS: usize = 1 << 15;
+
+/// A walk that is being written. Without [`WalkWriter::finish`] it counts as broken off.
+pub struct WalkWriter<'a> {
+    writer: &'a mut TraceWriter,
+    start: WalkStartRow,
+    batch: ObjectColumns,
+    references: u64,
+    objects: u64,
+    roots: u64,
+}
+
+impl TraceWriter {
+    /// Begins a walk. Its number is given to it, whatever `start` says; rows about it must carry that number.
+    ///
+    /// # Errors
+    /// As [`TraceWriter::write`].
+    pub fn begin_walk(&mut self, start: WalkStartRow) -> WireResult<WalkWriter<'_>> {
+        let walk = self.next_walk()?;
+        let start = WalkStartRow { walk, ..start };
+        if let Err(error) = self.write(std::slice::from_ref(&start)) {
+            self.end_walk();
+            return Err(error);
+        }
+        let batch = ObjectColumns { walk, ..ObjectColumns::default() };
+        Ok(WalkWriter { writer: self, start, batch, references: 0, objects: 0, roots: 0 })
+    }
+}
+
+impl WalkWriter<'_> {
+    /// Its number.
+    pub fn number(&self) -> u32 {
+        self.start.walk
+    }
+
+    /// How many objects have been listed: the key of the next one, where they are named by order.
+    pub fn objects(&self) -> u64 {
+        self.objects
+    }
+
+    /// The writer, for whatever else happens while the walk is written: names that its rows use, samples.
+    pub fn writer(&mut self) -> &mut TraceWriter {
+        self.writer
+    }
+
+    /// Lists an object, with the keys of what it refers to: one for each reference that is not null.
+    ///
+    /// # Errors
+    /// As [`TraceWriter::write`]. Then the walk is incomplete and should be given up.
+    pub fn object(&mut self, object: &WalkObject, references: &[u64]) -> WireResult<()> {
+        let (first, more) = references.split_at_checked(MOST_REFERENCES).unwrap_or((references, &[]));
+        self.batch.push(object, self.start.naming == ObjectNaming::Id, self.start.has_addresses, first);
+        let own = match self.start.naming {
+            ObjectNaming::Order => self.objects,
+            ObjectNaming::Id => object.id,
+        };
+        self.objects = self.objects.saturating_add(1);
+        self.references = self.references.saturating_add(first.len() as u64);
+        let bytes = self.batch.len().saturating_mul(6).saturating_add(self.batch.references.len().saturating_mul(3));
+        if bytes >= TARGET || self.batch.len() >= MOST_OBJECTS || !more.is_empty() {
+            self.flush()?;
+        }
+        for part in more.chunks(MOST_REFERENCES) {
+            let row = |&to: &u64| WalkReferenceRow { walk: self.start.walk, from: own, to };
+            let rows: Vec<WalkReferenceRow> = part.iter().map(row).collect();
+            self.references(&rows)?;
+        }
+        Ok(())
+    }
+
+    /// References that were found apart from their objects.
+    ///
+    /// # Errors
+    /// As [`WalkWriter::object`].
+    pub fn references(&mut self, rows: &[WalkReferenceRow]) -> WireResult<()> {
+        self.references = self.references.saturating_add(rows.len() as u64);
+        self.writer.write(rows)
+    }
+
+    /// GC roots.
+    ///
+    /// # Errors
+    /// As [`WalkWriter::object`].
+    pub fn roots(&mut self, rows: &[WalkRootRow]) -> WireResult<()> {
+        self.roots = self.roots.saturating_add(rows.len() as u64);
+        self.writer.write(rows)
+    }
+
+    /// Anything else about the walk: samples in it, class objects, referents.
+    ///
+    /// # Errors
+    /// As [`WalkWriter::object`].
+    pub fn rows<R: TraceRow>(&mut self, rows: &[R]) -> WireResult<()> {
+        self.writer.write(rows)
+    }
+
+    fn flush(&mut self) -> WireResult<()> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        let mut payload = self.writer.take_payload();
+        self.batch.encode(&mut payload);
+        let result = self.writer.put_chunk(ChunkKind::WALK_OBJECTS, payload.finish());
+        self.writer.give_payload(payload);
+        if result.is_err() {
+            self.writer.missed(ChunkKind::WALK_OBJECTS, self.batch.len() as u64);
+        }
+        self.batch.go_on();
+        result
+    }
+
+    /// Ends the walk: `pause` is for how long the program stood still, nanoseconds; `unlinked` how many live samples are not
+    /// in it.
+    ///
+    /// # Errors
+    /// As [`WalkWriter::object`].
+    pub fn finish(mut self, pause: Option<u64>, unlinked: u64) -> WireResult<WalkEndRow> {
+        self.flush()?;
+        let end = WalkEndRow {
+            walk: self.start.walk,
+            time: self.writer.now(),
+            pause,
+            objects: self.objects,
+            references: self.references,
+            roots: self.roots,
+            unlinked,
+        };
+        self.writer.write(std::slice::from_ref(&end))?;
+        Ok(end)
+    }
+}
+
+impl Drop for WalkWriter<'_> {
+    fn drop(&mut self) {
+        self.writer.end_walk();
+    }
+}

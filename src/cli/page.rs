@@ -1,0 +1,137 @@
+//! `page`: the city as one HTML file that any browser shows.
+
+use super::{GroupingArgs, with_progress};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Args, ValueEnum};
+use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, TimeWindow, metric_of};
+use memory_city_analysis::timeline::{ClosureMetric, Source, title_of};
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::ownership::KeepRules;
+use memory_city_heap::progress::Progress;
+use memory_city_heap::unfinished::write_whole;
+use memory_city_views::city::{Appearance, AreaMode, CityConfig, CityPlan, Look, colour, height};
+use memory_city_views::page::{Page, PageWords, thinned};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Args)]
+pub struct PageArgs {
+    /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// The HTML file to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// What stands above the city (default: the name of the input)
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// At most so many points in time, at equal distances; the page says how many there were
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..))]
+    times: u32,
+    #[command(flatten)]
+    grouped: GroupingArgs,
+    /// What areas, heights and growth are measured in: objects, bytes, a further metric of the input, or what is found for
+    /// it: retained, retained-objects, deep, deep-objects
+    #[arg(long, value_name = "NAME", default_value = "bytes")]
+    metric: String,
+    /// Areas proportional to the value, or to its square root
+    #[arg(long, value_enum, default_value = "sqrt")]
+    area: PageArea,
+    /// Children of each district that get a plot of their own; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    child_count: usize,
+    /// How many of the strongest growing buildings are opaque
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    solid: usize,
+    /// Opacity of all other buildings, percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 40, value_parser = clap::value_parser!(u8).range(0..=100))]
+    opacity: u8,
+    /// What colours tell
+    #[arg(long, value_name = "NAME", value_parser = modes(), default_value = colour::modes()[0].id)]
+    colour: String,
+    /// What heights tell
+    #[arg(long, value_name = "NAME", value_parser = rules(), default_value = height::rules()[0].id)]
+    height: String,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum PageArea {
+    Linear,
+    Sqrt,
+}
+
+fn modes() -> PossibleValuesParser {
+    PossibleValuesParser::new(colour::modes().iter().map(|m| PossibleValue::new(m.id).help(m.explanation)))
+}
+
+fn rules() -> PossibleValuesParser {
+    PossibleValuesParser::new(height::rules().iter().map(|r| PossibleValue::new(r.id).help(r.explanation)))
+}
+
+/// Writes it.
+pub fn page(args: PageArgs) -> Result<ExitCode> {
+    let warnings = with_progress(|progress| write(&args, progress))?;
+    warnings.iter().for_each(|warning| eprintln!("memory-city: warning: {warning}"));
+    println!("{}", args.output.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(args: &PageArgs, progress: &Progress) -> Result<Vec<String>> {
+    let mut source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+    if source.timeline().metric(&args.metric).is_none()
+        && let Ok(metric) = ClosureMetric::of(&args.metric)
+    {
+        source = source.with_closures(&[metric], KeepRules::default(), progress)?;
+    }
+    let timeline = source.timeline();
+    if timeline.times() == 0 {
+        let what = "The input has no point in time".to_owned();
+        return Err(Error::Unusable { what, remedy: "Open another".into() });
+    }
+    let config = CityConfig {
+        area_mode: match args.area {
+            PageArea::Linear => AreaMode::Linear,
+            PageArea::Sqrt => AreaMode::Sqrt,
+        },
+        metric: metric_of(timeline, &args.metric)?,
+        child_count: Some(args.child_count).filter(|n| *n > 0),
+        ..CityConfig::default()
+    };
+    let look = Look {
+        colour: args.colour.clone(),
+        height: args.height.clone(),
+        opaque: args.solid,
+        opacity: f32::from(args.opacity) / 100.0,
+    };
+    let times = thinned(timeline.times(), args.times as usize);
+    let warnings: Vec<String> = source.warnings().iter().map(ToString::to_string).collect();
+    let mut says = what_leaks(&source, progress)?;
+    if times.len() < timeline.times() {
+        says.push(format!("{} of {} points in time, at equal distances.", times.len(), timeline.times()));
+    }
+    says.extend(warnings.iter().map(|warning| format!("Warning: {warning}")));
+    let words = PageWords {
+        title: args.title.clone().unwrap_or_else(|| title_of(&args.paths)),
+        grouping: format!("Grouped by {}", source.grouping_title()),
+        says,
+    };
+    let plan = CityPlan::new(timeline, &config);
+    let appearance = Appearance::new(&plan, timeline, &look);
+    let page = Page { plan: &plan, appearance: &appearance, timeline, times: &times, words: &words };
+    let html = page.html(progress)?;
+    write_whole(&args.output, |mut file| file.write_all(html.as_bytes()).map_err(|e| Error::io(&args.output, e)))?;
+    Ok(warnings)
+}
+
+/// What grows without end, in sentences; none where the input cannot tell.
+fn what_leaks(source: &Source, progress: &Progress) -> Result<Vec<String>> {
+    let leak = AnalysisRegistry::built_in().get("leak")?;
+    let description = leak.describe();
+    let window = TimeWindow::whole(source.timeline());
+    if description.check(source, window).is_err() {
+        return Ok(Vec::new());
+    }
+    let found = analyses::run(&*leak, source, window, &Arguments::defaults(&description), progress)?;
+    Ok(found.answers.iter().map(|line| line.trim().to_owned()).collect())
+}

@@ -1,0 +1,113 @@
+//! Commands that record programs: `record`, `attach`, `watch`, `jvms`. What they share: where the recorder's library is, how a
+//! recording is followed from outside, what is said about it.
+
+pub mod attach;
+pub mod jvms;
+mod library;
+pub mod record;
+mod session;
+mod walks;
+pub mod watch;
+
+use clap::Args;
+use memory_city_agent::{AgentOptions, SamplingMode};
+use memory_city_heap::error::{Error, Result};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How to record.
+#[derive(Args, Clone)]
+pub struct RecordingArgs {
+    /// The folder of the trace (default: the program's name and the time)
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// What sampling may cost: percent of one core
+    #[arg(long, value_name = "PERCENT", default_value_t = 2.0, value_parser = percent)]
+    budget: f64,
+    /// One sample in so many bytes instead, whatever that costs
+    #[arg(long, value_name = "BYTES", conflicts_with_all = ["budget", "every_allocation"], value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    interval: Option<u32>,
+    /// Every allocation: for small programs and tests, up to 180 times slower
+    #[arg(long, conflicts_with = "budget")]
+    every_allocation: bool,
+    /// The least time between two walks over the whole heap; more where a walk takes long
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    walk_every: Duration,
+    /// No walks: allocation sites only
+    #[arg(long)]
+    no_walks: bool,
+    /// How large the part of the trace with samples may become, MB: then the oldest samples are added up
+    #[arg(long, value_name = "MB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    max_size: u64,
+}
+
+impl RecordingArgs {
+    /// What the recorder is told.
+    fn options(&self, folder: &Path) -> AgentOptions {
+        AgentOptions {
+            folder: folder.to_owned(),
+            sampling: match (self.every_allocation, self.interval) {
+                (true, _) => SamplingMode::All,
+                (_, Some(bytes)) => SamplingMode::Every(bytes),
+                _ => SamplingMode::Budget((self.budget * 10_000.0) as u32),
+            },
+            walks: if self.no_walks { 0 } else { self.walk_every.as_millis() as u64 },
+            max_size: self.max_size << 20,
+            ..AgentOptions::default()
+        }
+    }
+
+    /// The folder of the trace, complete from the root.
+    fn folder(&self, program: &str) -> Result<PathBuf> {
+        let folder = match &self.output {
+            Some(folder) => folder.clone(),
+            None => PathBuf::from(format!("{program}-{}", now())),
+        };
+        std::path::absolute(&folder).map_err(|e| Error::io(&folder, e))
+    }
+}
+
+/// The time for names of files: `2026-11-22-014500`, UTC.
+fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%d-%H%M%S").to_string()
+}
+
+fn percent(text: &str) -> std::result::Result<f64, String> {
+    let number: f64 = text.trim_end_matches('%').trim().parse().map_err(|_| "no number".to_owned())?;
+    if (0.01..=100.0).contains(&number) { Ok(number) } else { Err("between 0.01 and 100 percent of a core".into()) }
+}
+
+/// `500ms`, `10s`, `5m`, `1h`; without a unit seconds.
+fn duration(text: &str) -> std::result::Result<Duration, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number: f64 = number.parse().map_err(|_| "a time such as 500ms, 10s, 5m or 1h".to_owned())?;
+    let seconds = match unit.trim() {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("a time such as 500ms, 10s, 5m or 1h".into()),
+    };
+    let seconds = number * seconds;
+    if (0.001..=1e7).contains(&seconds) {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err("between a millisecond and a hundred days".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_shares_are_read() {
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!((duration("10"), duration("250ms")), (Ok(Duration::from_secs(10)), Ok(Duration::from_millis(250))));
+        assert!(duration("soon").is_err() && duration("0s").is_err() && duration("1e9h").is_err());
+        assert_eq!(percent("2%"), Ok(2.0));
+        assert!(percent("0").is_err() && percent("nan").is_err());
+    }
+}

@@ -1,0 +1,91 @@
+//! `attach`: records a program that runs, and leaves it as it was.
+
+use super::session::{ROUND, RecordingSession};
+use super::{RecordingArgs, duration, jvms, library};
+use crate::cli::interrupt;
+use clap::Args;
+use memory_city::jvm::attach::AttachedJvm;
+use memory_city::jvm::list::{running, short_name};
+use memory_city_agent::AgentOptions;
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::Progress;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+#[derive(Args)]
+#[command(after_help = "Afterwards every event is off and all buffers are freed; the library stays mapped.\n\
+    JDK 21 and newer warn of an agent that is loaded dynamically; -XX:+EnableDynamicAgentLoading quiets them.\n\n  \
+    memory-city attach 4711 --for 5m")]
+pub struct AttachArgs {
+    /// The process (default: the only JVM that runs)
+    #[arg(value_name = "PID")]
+    pid: Option<u32>,
+    /// For how long: 30s, 10m (default: until Ctrl+C, or the program ends)
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    length: Option<Duration>,
+    #[command(flatten)]
+    recording: RecordingArgs,
+}
+
+/// Attaches, follows, leaves.
+pub fn attach(args: AttachArgs) -> Result<ExitCode> {
+    let pid = jvms::choose(args.pid)?;
+    let library = library::find()?;
+    let jvm = AttachedJvm::open(pid)?;
+    same_file(pid, &library)?;
+    let name = running().into_iter().find(|j| j.pid == pid).map_or_else(|| short_name(""), |j| j.short_name());
+    let folder = args.recording.folder(&name)?;
+    let mut session = RecordingSession::begin(&folder)?;
+    give_to_owner(pid, &folder);
+    let options = AgentOptions { attached: true, ..args.recording.options(&folder) };
+    if let Err(error) = jvm.load(&library, &options.text()) {
+        let _ = std::fs::remove_dir_all(&folder);
+        return Err(error);
+    }
+    eprintln!("Recording process {pid} into {}", folder.display());
+    let asked = Progress::new();
+    let started = Instant::now();
+    interrupt::cancels_as_asked(&asked, || {
+        loop {
+            session.look();
+            let ended = session.status().is_some_and(|s| !s.ended.is_empty());
+            if ended || !Path::new(&format!("/proc/{pid}")).exists() {
+                return Ok(());
+            }
+            if asked.check().is_err() || args.length.is_some_and(|most| started.elapsed() >= most) {
+                // Its last walk waits for nobody: this returns when all is written.
+                let stop = AgentOptions { stop: true, ..options.clone() };
+                return jvm.load(&library, &stop.text());
+            }
+            std::thread::sleep(ROUND);
+        }
+    })?;
+    session.end()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A program in a container sees other files under the same names.
+fn same_file(pid: u32, library: &Path) -> Result<()> {
+    let inside = PathBuf::from(format!("/proc/{pid}/root{}", library.display()));
+    let id = |path: &Path| std::fs::metadata(path).map(|m| (m.dev(), m.ino()));
+    match (id(library), id(&inside)) {
+        (Ok(here), Ok(there)) if here == there => Ok(()),
+        _ => Err(Error::Unusable {
+            what: format!("Process {pid} does not see {}: it runs in a container", library.display()),
+            remedy: "Run this command inside the container, with the library beside it".into(),
+        }),
+    }
+}
+
+/// Root may attach to anybody's program, which must be able to write its trace.
+fn give_to_owner(pid: u32, folder: &Path) {
+    if let (Ok(process), Ok(own)) = (std::fs::metadata(format!("/proc/{pid}")), std::fs::metadata(folder))
+        && process.uid() != own.uid()
+    {
+        for path in [folder.to_owned(), folder.join(memory_city_agent::folder::LOCK)] {
+            let _ = std::os::unix::fs::chown(&path, Some(process.uid()), Some(process.gid()));
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! `record`: starts a program with the recorder.
+
+use super::session::{ROUND, RecordingSession};
+use super::{RecordingArgs, library};
+use crate::cli::interrupt;
+use clap::Args;
+use memory_city::jvm::list::short_name;
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::Progress;
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, ExitStatus};
+
+#[derive(Args)]
+#[command(after_help = "The program runs as it would without: its input, output and exit code are its own.\n\n  \
+    memory-city record -- java -jar app.jar --port 8080\n  memory-city record -o run --walk-every 30s -- ./start.sh\n\n\
+    A command that is not `java` itself gets the recorder by JAVA_TOOL_OPTIONS; the first JVM that it starts is recorded.")]
+pub struct RecordArgs {
+    #[command(flatten)]
+    recording: RecordingArgs,
+    /// The program: `java` with its options, or a script that starts it
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Runs the command, and is there while it runs.
+pub fn record(args: RecordArgs) -> Result<ExitCode> {
+    let library = library::find()?;
+    let (program, arguments) = args.command.split_first().ok_or_else(|| Error::Unusable {
+        what: "There is no command".into(),
+        remedy: "Put it behind --, as in `memory-city record -- java -jar app.jar`".into(),
+    })?;
+    let is_java = Path::new(program).file_name() == Some(OsStr::new("java"));
+    if is_java && is_musl(program) {
+        return Err(Error::Unusable {
+            what: format!("{} runs on musl (Alpine Linux), and the recorder needs glibc", program.display()),
+            remedy: "Use an image with glibc (Debian, Ubuntu, UBI), or `memory-city watch`, which loads nothing".into(),
+        });
+    }
+    let name = if is_java { name_of(arguments) } else { short_name(&program.to_string_lossy()) };
+    let folder = args.recording.folder(&name)?;
+    let mut session = RecordingSession::begin(&folder)?;
+    let mut agent = OsString::from("-agentpath:");
+    agent.push(&library);
+    agent.push("=");
+    agent.push(args.recording.options(&folder).text());
+    let mut command = Command::new(program);
+    if is_java {
+        command.arg(&agent);
+    } else {
+        let mut all = std::env::var_os("JAVA_TOOL_OPTIONS").filter(|o| !o.is_empty()).unwrap_or_default();
+        if !all.is_empty() {
+            all.push(" ");
+        }
+        all.push(&agent);
+        command.env("JAVA_TOOL_OPTIONS", all);
+    }
+    let child = command.args(arguments).spawn().map_err(|e| Error::io(Path::new(program), e));
+    let status = child.and_then(|child| follow(child, &mut session));
+    // Also when the command could not be started: what the session made goes.
+    let ended = session.end();
+    let status = status?;
+    if let (Err(error), true) = (&ended, status.success()) {
+        eprintln!("memory-city: {error}");
+        return Ok(ExitCode::from(1));
+    }
+    if let Err(error) = ended {
+        eprintln!("memory-city: {error}");
+    }
+    Ok(exit_code(status))
+}
+
+/// As shells do it: the program's own, or 128 and the signal that ended it.
+fn exit_code(status: ExitStatus) -> ExitCode {
+    let code = status.code().or_else(|| status.signal().map(|s| 128 + s)).unwrap_or(1);
+    ExitCode::from(code.clamp(0, 255) as u8)
+}
+
+/// Looks after the recording until the program ends. Ctrl+C and SIGTERM are the program's: it is told, and decides.
+fn follow(mut child: Child, session: &mut RecordingSession) -> Result<ExitStatus> {
+    let asked = Progress::new();
+    let mut told = false;
+    interrupt::cancels_as_asked(&asked, || {
+        loop {
+            session.look();
+            match child.try_wait() {
+                Ok(Some(status)) => return Ok(status),
+                Ok(None) => {}
+                Err(error) => return Err(Error::io(Path::new("the program"), error)),
+            }
+            if !told && asked.check().is_err() {
+                told = true;
+                let signal = if interrupt::asked() == Some(143) { libc::SIGTERM } else { libc::SIGINT };
+                // SAFETY: no pointers; the child has not been waited for, so the number is still its own.
+                unsafe { libc::kill(child.id() as i32, signal) };
+            }
+            std::thread::sleep(ROUND);
+        }
+    })
+}
+
+/// The name of the program in the arguments of `java`: of the jar, or the main class.
+fn name_of(arguments: &[OsString]) -> String {
+    let mut words = arguments.iter().map(|a| a.to_string_lossy());
+    while let Some(word) = words.next() {
+        match &*word {
+            "-jar" => return words.next().map_or_else(|| "java".into(), |jar| short_name(&jar)),
+            "-cp"
+            | "-classpath"
+            | "--class-path"
+            | "-p"
+            | "--module-path"
+            | "--add-modules"
+            | "--add-opens"
+            | "--add-exports"
+            | "--add-reads"
+            | "--upgrade-module-path" => {
+                words.next();
+            }
+            "-m" | "--module" => {
+                return words.next().map_or_else(|| "java".into(), |m| short_name(m.rsplit('/').next().unwrap_or(&m)));
+            }
+            option if option.starts_with('-') || option.starts_with('@') => {}
+            class => return short_name(class),
+        }
+    }
+    "java".into()
+}
+
+/// Whether a program is linked to musl: by the name of its loader, which is in its first bytes.
+fn is_musl(program: &OsStr) -> bool {
+    let path = Path::new(program);
+    let found = match path.components().count() {
+        1 => std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+            .map(|folder| folder.join(path))
+            .find(|candidate| candidate.is_file()),
+        _ => Some(PathBuf::from(path)),
+    };
+    let Some(file) = found.and_then(|f| std::fs::File::open(f).ok()) else { return false };
+    let mut start = Vec::new();
+    let read = file.take(4096).read_to_end(&mut start);
+    read.is_ok() && start.windows(7).any(|w| w == b"ld-musl")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_named_by_what_java_runs() {
+        for (arguments, name) in [
+            (&["-Xmx1g", "-cp", "a:b", "com.acme.Main", "-jar"][..], "Main"),
+            (&["-jar", "/opt/shop.jar", "x"], "shop"),
+            (&["-m", "app.mod/com.acme.Start"], "Start"),
+            (&["-version"], "java"),
+        ] {
+            let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+            assert_eq!(name_of(&arguments), name);
+        }
+    }
+
+    #[test]
+    fn musl_is_known_by_its_loader() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("java");
+        std::fs::write(&file, b"\x7fELF.../lib/ld-musl-x86_64.so.1...").expect("written");
+        assert!(is_musl(file.as_os_str()));
+        assert!(!is_musl(OsStr::new("sh")) && !is_musl(OsStr::new("no-such-program")));
+    }
+}

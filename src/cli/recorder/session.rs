@@ -1,0 +1,197 @@
+//! A recording as seen from outside, from the first moment to the last word about it.
+
+use super::walks::WalkTaker;
+use memory_city_agent::folder::{AgentStatus, CLAIM, LOCK, RecorderLock, STATUS, WALKS, private_folder};
+use memory_city_analysis::tabular::{bytes_text, count_text};
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::Progress;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How often it is looked after.
+pub const ROUND: Duration = Duration::from_millis(50);
+/// How often the status line is rewritten.
+const TOLD_EVERY: Duration = Duration::from_millis(500);
+/// How long the recorder has to finish after the program has ended: it may have been killed, then nothing comes.
+const LAST_WORD: Duration = Duration::from_millis(500);
+
+/// The recording process's side of a recording.
+pub struct RecordingSession {
+    pub folder: PathBuf,
+    lock: RecorderLock,
+    taker: WalkTaker,
+    told: Option<Instant>,
+    made_folder: bool,
+}
+
+impl RecordingSession {
+    /// Makes the folder, and takes what is recorded into it from now on.
+    ///
+    /// # Errors
+    /// When the folder cannot be made, or holds something already.
+    pub fn begin(folder: &Path) -> Result<RecordingSession> {
+        let made_folder = !folder.exists();
+        if !made_folder && std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?.next().is_some() {
+            return Err(Error::Unusable {
+                what: format!("{} is there already and not empty", folder.display()),
+                remedy: "Name another folder with --output".into(),
+            });
+        }
+        if let Some(above) = folder.parent() {
+            std::fs::create_dir_all(above).map_err(|e| Error::io(above, e))?;
+        }
+        private_folder(folder).map_err(|e| Error::io(folder, e))?;
+        let lock = RecorderLock::take(folder).map_err(|e| Error::io(folder, e))?;
+        let taker = WalkTaker::new(folder);
+        Ok(RecordingSession { folder: folder.to_owned(), lock, taker, told: None, made_folder })
+    }
+
+    /// What the recorder inside says.
+    pub fn status(&self) -> Option<AgentStatus> {
+        AgentStatus::read(&self.folder)
+    }
+
+    /// Takes walks that wait and says how it goes.
+    pub fn look(&mut self) {
+        self.taker.take(&Progress::new());
+        if self.told.is_none_or(|told| told.elapsed() >= TOLD_EVERY) {
+            self.told = Some(Instant::now());
+            if std::io::stderr().is_terminal()
+                && let Some(status) = self.status()
+            {
+                // One line, rewritten: to its beginning, and what was there before is erased.
+                let _ = write!(std::io::stderr(), "\r{}\x1b[K", line(&status, &self.taker));
+                let _ = std::io::stderr().flush();
+            }
+        }
+    }
+
+    /// The program has ended, or is left: takes what is still to come, and says what was recorded and how to open it.
+    ///
+    /// # Errors
+    /// When nothing was recorded.
+    pub fn end(mut self) -> Result<()> {
+        let since = Instant::now();
+        // A program that ended in order has written all by now; one that was killed writes nothing more.
+        while self.status().is_some_and(|s| s.ended.is_empty()) && since.elapsed() < LAST_WORD {
+            std::thread::sleep(ROUND);
+        }
+        self.taker.take(&Progress::new());
+        let status = self.status();
+        let walks = self.folder.join(WALKS);
+        for left in std::fs::read_dir(&walks).into_iter().flatten().flatten() {
+            let _ = std::fs::remove_file(left.path());
+        }
+        let _ = std::fs::remove_dir(&walks);
+        for name in [STATUS, CLAIM, LOCK] {
+            let _ = std::fs::remove_file(self.folder.join(name));
+        }
+        if std::io::stderr().is_terminal() {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+        let Some(status) = status else {
+            if self.made_folder {
+                let _ = std::fs::remove_dir(&self.folder);
+            }
+            return Err(Error::Unusable {
+                what: "Nothing was recorded: no Java program has loaded the recorder".into(),
+                remedy: "Its standard error may say why; record a command that starts `java`".into(),
+            });
+        };
+        let reason = if status.ended.is_empty() { "the program was killed" } else { &status.ended };
+        eprintln!("{}", summary(&status, &self.taker, reason));
+        if let Some((walks, why)) = &self.taker.failed {
+            eprintln!("memory-city: warning: {walks} walks could not be taken; the last: {why}");
+        }
+        if status.lost > 0 {
+            eprintln!("memory-city: warning: {} samples were lost: the buffers were full", count_text(status.lost));
+        }
+        self.taker.finish(reason)?;
+        drop(self.lock);
+        eprintln!("Open it:  memory-city open {0}\n     or:  memory-city report {0}", shown(&self.folder));
+        Ok(())
+    }
+}
+
+/// A path as it can be typed, short where it is below the working folder.
+fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let text = path.strip_prefix(here).unwrap_or(path).display().to_string();
+    let plain = text.chars().all(|c| c.is_alphanumeric() || "/._-+:@".contains(c));
+    if plain { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+/// The cost of recording so far, percent of a core.
+fn cost(status: &AgentStatus) -> f64 {
+    (status.sampling + status.own) as f64 / status.elapsed.max(1) as f64 * 100.0
+}
+
+fn seconds(micros: u64) -> String {
+    format!("{:.2} s", micros as f64 / 1e6)
+}
+
+fn line(status: &AgentStatus, taker: &WalkTaker) -> String {
+    format!(
+        "{}  {} samples, {} live, {} walks ({} stood still, last {} objects), {:.1} % of a core, {}",
+        clock(status.elapsed),
+        count_text(status.samples),
+        count_text(status.live),
+        status.walks,
+        seconds(status.pauses),
+        count_text(taker.objects),
+        cost(status),
+        bytes_text(status.size + taker.bytes()),
+    )
+}
+
+fn clock(micros: u64) -> String {
+    let seconds = micros / 1_000_000;
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}
+
+fn summary(status: &AgentStatus, taker: &WalkTaker, reason: &str) -> String {
+    let walks = match (taker.walks, status.walks) {
+        (taken, walked) if taken >= walked => format!("{taken} walks"),
+        (taken, walked) => format!("{taken} of {walked} walks"),
+    };
+    format!(
+        "Recorded for {}: {} samples ({} alive at the end), {} collections, {walks}; the program stood still for {} and paid {:.1} % of \
+         a core; {}; {reason}.",
+        clock(status.elapsed),
+        count_text(status.samples),
+        count_text(status.live),
+        count_text(status.collections),
+        seconds(status.pauses),
+        cost(status),
+        bytes_text(status.size + taker.bytes()),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_recording() {
+        let status = AgentStatus {
+            samples: 12_345,
+            live: 812,
+            walks: 3,
+            collections: 40,
+            pauses: 410_000,
+            sampling: 900_000,
+            own: 100_000,
+            elapsed: 63_000_000,
+            size: 3_000_000,
+            ..AgentStatus::default()
+        };
+        let taker = WalkTaker::new(Path::new("/nowhere"));
+        insta::assert_snapshot!(format!(
+            "{}\n{}",
+            line(&status, &taker),
+            summary(&status, &taker, "the program ended")
+        ));
+        assert_eq!(shown(Path::new("/a b")), "'/a b'");
+    }
+}

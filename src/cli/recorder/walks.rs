@@ -1,0 +1,130 @@
+//! Takes the dumps of walks that the recorder inside the program leaves, and writes them into the trace as walks: with the
+//! place of each followed sample, without any value of a field or an array.
+//!
+//! A dump is unlinked as soon as it is open: nothing of it stays behind, whatever happens to this process.
+
+use memory_city_agent::folder::WalkNote;
+use memory_city_formats::hprof;
+use memory_city_formats::walks::{WalkFacts, WalkStream};
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::input::Input;
+use memory_city_heap::progress::Progress;
+use memory_city_wire::{FILE_HEADER, PartHeader, TraceOptions, TraceWriter, WalkStartRow};
+use std::path::{Path, PathBuf};
+
+/// The stream of the recording process. That of the program is 0.
+const STREAM: u16 = 1;
+
+/// Takes walks.
+pub struct WalkTaker {
+    folder: PathBuf,
+    writer: Option<TraceWriter>,
+    stream: WalkStream,
+    /// Walks written.
+    pub walks: u64,
+    /// Objects of the last one.
+    pub objects: u64,
+    /// Walks that could not be taken, and why the last one could not.
+    pub failed: Option<(u64, String)>,
+}
+
+impl WalkTaker {
+    pub fn new(folder: &Path) -> WalkTaker {
+        WalkTaker {
+            folder: folder.to_owned(),
+            writer: None,
+            stream: WalkStream::new(),
+            walks: 0,
+            objects: 0,
+            failed: None,
+        }
+    }
+
+    /// Bytes written.
+    pub fn bytes(&self) -> u64 {
+        self.writer.as_ref().map_or(0, TraceWriter::bytes)
+    }
+
+    /// Takes what waits. A walk that cannot be taken is counted; the others go on.
+    pub fn take(&mut self, progress: &Progress) {
+        for number in WalkNote::waiting(&self.folder) {
+            let dump = WalkNote::dump(&self.folder, number);
+            let input = Input::open(&dump, progress);
+            // Also when it could not be opened: no dump stays behind.
+            let _ = std::fs::remove_file(&dump);
+            let taken = input.and_then(|input| self.one(number, &input, progress));
+            let _ = std::fs::remove_file(WalkNote::file(&self.folder, number));
+            match taken {
+                Ok(()) => self.walks += 1,
+                Err(error) => {
+                    let before = self.failed.take().map_or(0, |(n, _)| n);
+                    self.failed = Some((before + 1, error.to_string()));
+                }
+            }
+        }
+    }
+
+    fn one(&mut self, number: u64, input: &Input, progress: &Progress) -> Result<()> {
+        let file = WalkNote::file(&self.folder, number);
+        let text = std::fs::read_to_string(&file).map_err(|e| Error::io(&file, e))?;
+        let note = WalkNote::parse(&text).ok_or_else(|| Error::Unusable {
+            what: format!("{} is damaged", file.display()),
+            remedy: "The walk is left out".into(),
+        })?;
+        let handles = note.links.iter().map(|(_, handle)| *handle).collect();
+        let (heap, held) = hprof::load_held(input, &handles, progress)?;
+        let mut samples: Vec<_> =
+            note.links.iter().filter_map(|(sample, handle)| Some((*held.get(handle)?, *sample))).collect();
+        samples.sort_unstable();
+        let start = WalkStartRow {
+            time: note.start,
+            gc: note.gcs.checked_sub(1),
+            gcs: u32::try_from(note.gcs).unwrap_or(u32::MAX),
+            ..WalkStartRow::default()
+        };
+        let facts = WalkFacts {
+            start,
+            samples: &samples,
+            pause: Some(note.end.saturating_sub(note.start)),
+            unlinked: (note.links.len() - samples.len()) as u64,
+        };
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            none => none.insert(begin(&self.folder)?),
+        };
+        self.objects = self.stream.write(writer, &heap, facts, progress)?.objects;
+        Ok(())
+    }
+
+    /// Ends the stream.
+    pub fn finish(self, reason: &str) -> Result<()> {
+        match self.writer {
+            Some(writer) => writer.finish(reason).map_err(|e| cannot_write(&self.folder, &e)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn cannot_write(folder: &Path, error: &memory_city_wire::WireError) -> Error {
+    Error::Unusable {
+        what: format!("{}: {error}", folder.display()),
+        remedy: "Make room on the disk; what was written before is readable".into(),
+    }
+}
+
+/// Begins this process's stream of the recording that the program has begun.
+fn begin(folder: &Path) -> Result<TraceWriter> {
+    let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?.flatten();
+    let parts = entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "mcity"));
+    let header = parts
+        .filter_map(|part| PartHeader::read(&part, &Input::peek(&part, FILE_HEADER).ok()?).ok())
+        .find(|header| header.stream != STREAM);
+    let Some(header) = header else {
+        return Err(Error::Unusable {
+            what: format!("The recorder has written nothing into {}", folder.display()),
+            remedy: "It may have failed in the program: its standard error says why".into(),
+        });
+    };
+    let options = TraceOptions { recording: Some(header.recording), stream: STREAM, ..TraceOptions::default() };
+    TraceWriter::create_folder(folder, options).map_err(|e| cannot_write(folder, &e))
+}

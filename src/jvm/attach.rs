@@ -1,0 +1,224 @@
+//! Talking to a JVM that runs, as `jcmd` does: a file and a signal wake its listener, a socket takes commands.
+//!
+//! The protocol is HotSpot's own: `.attach_pidN` in its working folder or `/tmp`, SIGQUIT, then `/tmp/.java_pidN`. A request is
+//! the version `1`, a command and three arguments, each ended by a zero byte; the answer a line with a number, then text.
+
+use memory_city_heap::error::{Error, Result};
+use std::io::{Read, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long a JVM has for its listener to wake; it may be collecting garbage.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// How long it has for an answer: histograms of large heaps take a while.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(120);
+/// More is not read of an answer.
+const MOST_ANSWER: u64 = 64 << 20;
+
+fn unusable(what: impl Into<String>, remedy: impl Into<String>) -> Error {
+    Error::Unusable { what: what.into(), remedy: remedy.into() }
+}
+
+/// A JVM that listens.
+pub struct AttachedJvm {
+    /// Its process id here.
+    pub pid: u32,
+    socket: PathBuf,
+}
+
+impl AttachedJvm {
+    /// Wakes the listener of a JVM.
+    ///
+    /// # Errors
+    /// When there is no such process, it is no JVM or one that cannot be attached to, it is somebody else's, or it does not answer.
+    pub fn open(pid: u32) -> Result<AttachedJvm> {
+        let process = PathBuf::from(format!("/proc/{pid}"));
+        if !process.exists() {
+            return Err(unusable(format!("There is no process {pid}"), "`memory-city jvms` lists the JVMs that run"));
+        }
+        let maps = std::fs::read_to_string(process.join("maps")).map_err(|_| {
+            unusable(format!("Process {pid} belongs to another user"), "Run this as that user, or as root")
+        })?;
+        if !maps.contains("libjvm.so") {
+            return Err(unusable(
+                format!("Process {pid} is no Java program"),
+                "`memory-city jvms` lists the JVMs that run",
+            ));
+        }
+        refuse_musl(pid, maps.contains("ld-musl"))?;
+        let status = std::fs::read_to_string(process.join("status")).unwrap_or_default();
+        // In a container the JVM has another number, and another /tmp.
+        let inner = inner_pid(&status).unwrap_or(pid);
+        let socket = process.join(format!("root/tmp/.java_pid{inner}"));
+        if !is_socket(&socket) {
+            wake(pid, inner, &process, &socket, &status)?;
+        }
+        Ok(AttachedJvm { pid, socket })
+    }
+
+    /// Sends a command, and gives the text of the answer.
+    ///
+    /// # Errors
+    /// When the JVM refuses, with its own words, or does not answer in time.
+    pub fn ask(&self, command: &str, arguments: [&str; 3]) -> Result<String> {
+        let answer = self.send(command, arguments).map_err(|e| Error::Io {
+            path: self.socket.clone(),
+            source: e,
+            remedy: format!("Process {} may have ended, or belongs to another user", self.pid),
+        })?;
+        let (code, text) = answer.split_once('\n').unwrap_or((&answer, ""));
+        if code.trim() == "0" {
+            return Ok(text.to_owned());
+        }
+        Err(unusable(
+            format!("The JVM of process {} refuses to {command}: {}", self.pid, text.trim()),
+            "Java options such as -XX:+DisableAttachMechanism forbid it",
+        ))
+    }
+
+    fn send(&self, command: &str, arguments: [&str; 3]) -> std::io::Result<String> {
+        let mut stream = UnixStream::connect(&self.socket)?;
+        stream.set_read_timeout(Some(ANSWER_PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let mut request = b"1\0".to_vec();
+        for word in std::iter::once(command).chain(arguments) {
+            if word.contains('\0') {
+                return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "a zero byte in an argument"));
+            }
+            request.extend_from_slice(word.as_bytes());
+            request.push(0);
+        }
+        stream.write_all(&request)?;
+        let mut answer = Vec::new();
+        stream.take(MOST_ANSWER).read_to_end(&mut answer)?;
+        Ok(String::from_utf8_lossy(&answer).into_owned())
+    }
+
+    /// Loads a native agent with options. Loading one that is there already calls it again.
+    ///
+    /// # Errors
+    /// As [`AttachedJvm::ask`]; when the library cannot be loaded, or says no.
+    pub fn load(&self, library: &Path, options: &str) -> Result<()> {
+        let Some(path) = library.to_str() else {
+            return Err(unusable(format!("{} is no UTF-8", library.display()), "Copy the library to another place"));
+        };
+        let text = self.ask("load", [path, "true", options])?;
+        // The first number says that the command was understood; what became of it is in the text.
+        match text.trim().strip_prefix("return code: ").unwrap_or(text.trim()) {
+            "0" => Ok(()),
+            number if number.parse::<i32>().is_ok() => Err(unusable(
+                format!("The recorder does not start in process {}", self.pid),
+                "It has written the reason to the standard error of that program",
+            )),
+            why => Err(unusable(
+                format!("Process {} does not load {path}: {why}", self.pid),
+                "The library must be readable for that process, in its container, under the same path",
+            )),
+        }
+    }
+}
+
+/// Says that a JVM of Alpine Linux and the like cannot load the recorder.
+///
+/// # Errors
+/// When `is_musl`.
+pub fn refuse_musl(pid: u32, is_musl: bool) -> Result<()> {
+    if !is_musl {
+        return Ok(());
+    }
+    Err(unusable(
+        format!("Process {pid} runs on musl (Alpine Linux), and the recorder needs glibc"),
+        "Use an image with glibc (Debian, Ubuntu, UBI), or `memory-city watch`, which loads nothing",
+    ))
+}
+
+/// The process id within the innermost container.
+fn inner_pid(status: &str) -> Option<u32> {
+    let line = status.lines().find_map(|l| l.strip_prefix("NSpid:"))?;
+    line.split_whitespace().last()?.parse().ok()
+}
+
+fn is_socket(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_socket())
+}
+
+/// Whether the process catches SIGQUIT: one that does not would be killed by it.
+fn catches_sigquit(status: &str) -> bool {
+    let caught = status.lines().find_map(|l| l.strip_prefix("SigCgt:")).map(str::trim);
+    caught
+        .and_then(|mask| u64::from_str_radix(mask, 16).ok())
+        .is_some_and(|mask| mask & (1 << (libc::SIGQUIT - 1)) != 0)
+}
+
+/// Makes the listener wake and waits for its socket.
+fn wake(pid: u32, inner: u32, process: &Path, socket: &Path, status: &str) -> Result<()> {
+    if !catches_sigquit(status) {
+        return Err(unusable(
+            format!("Process {pid} does not let itself be attached to"),
+            "It was started with -Xrs or has only just begun; start it with `memory-city record` instead",
+        ));
+    }
+    let owner = std::fs::metadata(process).map(|m| (m.uid(), m.gid())).unwrap_or_default();
+    let name = format!(".attach_pid{inner}");
+    let places = [process.join("cwd").join(&name), process.join("root/tmp").join(&name)];
+    let made = places.iter().find(|place| {
+        let made = std::fs::OpenOptions::new().write(true).create_new(true).open(place);
+        // The JVM wants to see its own user there.
+        made.is_ok() && (std::os::unix::fs::chown(place, Some(owner.0), Some(owner.1)).is_ok() || owner.0 == 0)
+            || place.exists()
+    });
+    let Some(made) = made else {
+        return Err(unusable(
+            format!("Neither the working folder of process {pid} nor its /tmp can be written to"),
+            "Run this as the user of that process",
+        ));
+    };
+    let started = Instant::now();
+    let mut asked = None;
+    let found = loop {
+        if is_socket(socket) {
+            break true;
+        }
+        if started.elapsed() > PATIENCE {
+            break false;
+        }
+        // Once is enough for a JVM that is awake; one that has only just begun may have missed it.
+        if asked.is_none_or(|at: Instant| at.elapsed() > Duration::from_secs(3)) {
+            // SAFETY: no pointers. The process catches the signal; should it have ended, the call fails.
+            unsafe { libc::kill(pid as i32, libc::SIGQUIT) };
+            asked = Some(Instant::now());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let _ = std::fs::remove_file(made);
+    match found {
+        true => Ok(()),
+        false => Err(unusable(
+            format!("The JVM of process {pid} does not answer"),
+            "It may stand still, or was started with -XX:+DisableAttachMechanism",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_says_of_a_process_is_read() {
+        let status = "Name:\tjava\nNSpid:\t4711\t7\nSigCgt:\t2000000181005ccf\n";
+        assert_eq!(inner_pid(status), Some(7));
+        assert!(catches_sigquit(status));
+        assert!(!catches_sigquit("SigCgt:\t0000000000000000\n") && !catches_sigquit(""));
+        assert!(refuse_musl(1, true).is_err_and(|e| e.to_string().contains("musl")));
+    }
+
+    #[test]
+    fn what_is_no_jvm_is_refused_unharmed() {
+        let own = AttachedJvm::open(std::process::id()).err().expect("an error").to_string();
+        assert!(own.contains("is no Java program"), "{own}");
+        assert!(AttachedJvm::open(u32::MAX / 2).err().expect("an error").to_string().contains("There is no process"));
+    }
+}

@@ -151,7 +151,7 @@ TOOLS = {"VisualVM": (visualvm, "visualvm"), "hprof-analyzer": (hprof_analyzer, 
 def compare(dump, work):
     """By tool: the names of the rules, and for each of the objects that keep most its address, type, what the tool says, and
     what we say from its rules to ours, rule by rule."""
-    raw = work / "dump.hprof"
+    raw = work / dump.name.removesuffix(".gz")
     with gzip.open(dump, "rb") as packed, raw.open("wb") as file:
         shutil.copyfileobj(packed, file, 1 << 20)
     compared = {}

@@ -13,7 +13,8 @@ use std::path::Path;
 const OBJECT: u64 = 0x1000;
 const CLASS: u64 = 0x1100;
 const LOADER_CLASS: u64 = 0x1200;
-const WEAK: u64 = 0x1300;
+const REFERENCE_CLASS: u64 = 0x1300;
+const WEAK: u64 = 0x1380;
 const THREAD_CLASS: u64 = 0x1400;
 /// Of the class loader below.
 const PLUGIN: u64 = 0x2000;
@@ -35,6 +36,7 @@ fn dump() -> Vec<u8> {
         (OBJECT, "java/lang/Object"),
         (CLASS, "java/lang/Class"),
         (LOADER_CLASS, "java/lang/ClassLoader"),
+        (REFERENCE_CLASS, "java/lang/ref/Reference"),
         (WEAK, "java/lang/ref/WeakReference"),
         (THREAD_CLASS, "java/lang/Thread"),
         (PLUGIN, "com/acme/Plugin"),
@@ -51,7 +53,8 @@ fn dump() -> Vec<u8> {
         (OBJECT, 0, &[][..]),
         (CLASS, OBJECT, &[]),
         (LOADER_CLASS, OBJECT, &[(11, 2)]),
-        (WEAK, OBJECT, &[(12, 2)]),
+        (REFERENCE_CLASS, OBJECT, &[(12, 2)]),
+        (WEAK, REFERENCE_CLASS, &[]),
         (THREAD_CLASS, OBJECT, &[(13, 2)]),
     ] {
         d.class(class, above, 0, &[], fields).root(0x05, class, &[]);

@@ -223,3 +223,26 @@ fn growth_is_followed_into_one_large_element_among_small_ones() {
     assert!(found[0].0.ends_with("com.acme.Part/java.util.ArrayList"), "{found:?}");
     assert_eq!(found[0].2, (100, 9000));
 }
+
+/// Members that know each other: one of them leads to all others, and each has a list and a name of its own.
+#[test]
+fn a_graph_of_like_objects_is_named_by_them_not_by_their_parts() {
+    let number = [800, 1600, 2400, 3200];
+    let mut heap = Invented::new(4);
+    heap.rest();
+    let class = heap.place(0, "class com.acme.Network", &[(0, 0); 4], 0.0);
+    let field = heap.place(class, "static founder", &[(0, 0); 4], 0.0);
+    let member = heap.place(field, "com.acme.Member", &number.map(|n| (n, 24 * n)), 1.0);
+    let list = heap.place(member, "java.util.ArrayList", &number.map(|n| (n, 80 * n)), 1.0);
+    heap.place(member, "java.lang.String", &number.map(|n| (n, 56 * n)), 0.001);
+    // The founder retains all of it, and so does the founder's list.
+    for place in [member, list] {
+        heap.places[place as usize].held[3].largest = Some((ObjectId(place), 160 * 3200));
+    }
+    let found = heap.points();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        (found[0].0.as_str(), &found[0].1, found[0].2),
+        ("class com.acme.Network/static founder/com.acme.Member", &Elements::Own, (800, 3200))
+    );
+}

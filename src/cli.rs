@@ -14,6 +14,7 @@ mod picture;
 mod recorder;
 mod report;
 mod scripts;
+mod shape;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use memory_city_analysis::group::GroupOptions;
@@ -100,8 +101,8 @@ enum Command {
 
 #[derive(Args)]
 struct GroupingArgs {
-    /// How objects are grouped: a name, or a list of classifiers such as 'package>type'
-    #[arg(long, value_name = "NAME|LIST", default_value = AUTO, value_parser = grouping::grouping, long_help = grouping::help())]
+    /// How objects are grouped: a name (one that you saved, too), or a list of classifiers such as 'package>type'
+    #[arg(long, visible_alias = "group-by", value_name = "NAME|LIST", default_value = AUTO, value_parser = grouping::grouping, long_help = grouping::help())]
     grouping: String,
     /// A classifier or filter of your own: a script (docs/groupings.md), known by the name of its file; may be given several times
     #[arg(long, value_name = "FILE")]

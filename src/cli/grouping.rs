@@ -15,7 +15,7 @@ pub fn grouping(text: &str) -> Result<String, GroupingError> {
 pub fn help() -> String {
     let mut help = String::from(
         "How objects are grouped: a name, or any list of classifiers, such as 'package>type' or 'rooted(kind)>type'. A \
-         classifier divides the groups of the one before it.\n\nNames:\n",
+         classifier divides the groups of the one before it.\n\nNames (those that were saved in the window are among them):\n",
     );
     help.push_str(&format!("  {AUTO}: Type › Allocation site for traces, Package › Type for dumps\n"));
     for grouping in group::groupings() {

@@ -1,15 +1,16 @@
 //! Commands that draw: `open` and `render`, and how what they draw looks.
 
 use super::live::ListenRules;
+use super::shape::ShapeArgs;
 use super::{GroupingArgs, with_progress};
-use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use memory_city::viewer::capture::{self, CameraView, Shot};
+use memory_city::viewer::film::{Film, film};
+use memory_city::viewer::kept_settings;
 use memory_city::viewer::live::ListenOptions;
 use memory_city::viewer::settings::Settings;
 use memory_city_heap::error::{Error, Result};
 use memory_city_views::city::camera::CameraPose;
-use memory_city_views::city::{AreaMode, colour, height};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -50,39 +51,36 @@ pub struct RenderArgs {
     /// Draw the panels of the window too
     #[arg(long)]
     panels: bool,
+    /// Draw the paths from GC roots to the selected groups, in place of cones
+    #[arg(long = "paths", requires = "select")]
+    to_roots: bool,
+    /// Light what would be freed without a reference, field or root, as `analyse cut` takes it; needs --select
+    #[arg(long, value_name = "WHAT", requires = "select")]
+    cut: Option<String>,
+    /// Every point in time and the steps between: an animated PNG, which browsers play, or a folder of numbered pictures where
+    /// FILE does not end in .png
+    #[arg(long, conflicts_with = "time")]
+    film: bool,
+    /// Pictures between two points in time
+    #[arg(long, value_name = "N", default_value_t = 8, requires = "film", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    between: u32,
+    /// The first point in time of the film, counted from 1
+    #[arg(long, value_name = "K", requires = "film", value_parser = clap::value_parser!(u32).range(1..))]
+    from: Option<u32>,
+    /// The last one (default: the last there is)
+    #[arg(long, value_name = "K", requires = "film", value_parser = clap::value_parser!(u32).range(1..))]
+    to: Option<u32>,
     #[command(flatten)]
     look: LookArgs,
 }
 
+// What is not given is as it was in the window last (`open`), or as at a first start (`render`).
 #[derive(Args)]
 pub struct LookArgs {
     #[command(flatten)]
     grouped: GroupingArgs,
-    /// What areas, heights and growth are measured in: objects, bytes, a further metric of the input, or what is found for
-    /// it: retained, retained-objects, deep, deep-objects
-    #[arg(long, value_name = "NAME", default_value = "bytes")]
-    metric: String,
-    /// Areas proportional to the value, or to its square root
-    #[arg(long, value_enum, default_value = "sqrt")]
-    area: Area,
-    /// Children of each district that get a plot of their own; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 40)]
-    child_count: usize,
-    /// How many of the strongest growing buildings are opaque
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    solid: usize,
-    /// Opacity of all other buildings, percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 40, value_parser = clap::value_parser!(u8).range(0..=100))]
-    opacity: u8,
-    /// What colours tell
-    #[arg(long, value_name = "NAME", value_parser = modes(), default_value = colour::modes()[0].id)]
-    colour: String,
-    /// No colours: the same as --colour none
-    #[arg(long)]
-    no_colour: bool,
-    /// What heights tell
-    #[arg(long, value_name = "NAME", value_parser = rules(), default_value = height::rules()[0].id)]
-    height: String,
+    #[command(flatten)]
+    shape: ShapeArgs,
     /// No reference cones
     #[arg(long)]
     no_pointers: bool,
@@ -94,46 +92,48 @@ pub struct LookArgs {
     no_shadows: bool,
 }
 
-fn modes() -> PossibleValuesParser {
-    let value = |m: &colour::ColourMode| PossibleValue::new(m.id).help(m.explanation);
-    PossibleValuesParser::new(colour::modes().iter().map(value))
-}
-
-fn rules() -> PossibleValuesParser {
-    let value = |r: &height::HeightRule| PossibleValue::new(r.id).help(r.explanation);
-    PossibleValuesParser::new(height::rules().iter().map(value))
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Area {
-    Linear,
-    Sqrt,
-}
-
 impl LookArgs {
-    pub fn settings(&self) -> Settings {
+    /// What was given, over `base`.
+    pub fn settings(&self, base: Settings) -> Settings {
         let grouped = self.grouped.options();
-        let default = Settings::default();
         let mut settings = Settings {
-            area_mode: match self.area {
-                Area::Linear => AreaMode::Linear,
-                Area::Sqrt => AreaMode::Sqrt,
-            },
-            prune: self.child_count > 0,
-            child_count: if self.child_count > 0 { self.child_count } else { default.child_count },
-            solid_count: self.solid,
-            opacity: f32::from(self.opacity) / 100.0,
-            colour: if self.no_colour { "none".to_owned() } else { self.colour.clone() },
-            height: self.height.clone(),
-            show_pointers: !self.no_pointers,
-            labels: !self.no_labels,
-            shadows: !self.no_shadows,
+            solid_count: self.shape.solid.unwrap_or(base.solid_count),
+            show_pointers: base.show_pointers && !self.no_pointers,
+            labels: base.labels && !self.no_labels,
+            shadows: base.shadows && !self.no_shadows,
             grouping: self.grouped.grouping.clone(),
             include_unreachable: grouped.include_unreachable,
             gc_starts: grouped.gc_starts,
-            ..default
+            ..base
         };
-        settings.set_metric_by_name(&self.metric);
+        let shape = &self.shape;
+        if let Some(area) = shape.area {
+            settings.area_mode = area.into();
+        }
+        if let Some(count) = shape.child_count {
+            settings.prune = count > 0;
+            if count > 0 {
+                settings.child_count = count;
+            }
+        }
+        if let Some(percent) = shape.opacity {
+            settings.opacity = f32::from(percent) / 100.0;
+        }
+        if let Some(mode) = shape.colour() {
+            settings.colour = mode;
+        }
+        if let Some(rule) = shape.height() {
+            settings.height = rule;
+        }
+        if let Some(id) = &shape.metric {
+            settings.set_metric_by_name(id);
+        }
+        if let Some(id) = &shape.colour_metric {
+            settings.set_colour_metric(Some(id));
+        }
+        if let Some(id) = &shape.height_metric {
+            settings.set_height_metric(Some(id));
+        }
         settings
     }
 }
@@ -167,9 +167,19 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
         time: args.time.map(|t| t as usize - 1),
         select: args.select,
         view: args.camera,
-        settings: args.look.settings(),
+        settings: args.look.settings(Settings::default()),
         panels: args.panels,
+        paths: args.to_roots,
+        cut: args.cut,
     };
+    if args.film {
+        let window = (args.from.map_or(0, |k| k as usize - 1), args.to.map_or(usize::MAX, |k| k as usize - 1));
+        let wanted = Film { shot, window, between: args.between };
+        let (pictures, adapter) = with_progress(|progress| film(&args.paths, &wanted, &args.output, progress))?;
+        tracing::info!("{pictures} pictures, drawn by {adapter}");
+        println!("{}", args.output.display());
+        return Ok(ExitCode::SUCCESS);
+    }
     let adapter = with_progress(|progress| capture::render(&args.paths, &shot, &args.output, progress))?;
     tracing::info!("drawn by {adapter}");
     println!("{}", args.output.display());
@@ -178,7 +188,7 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
 
 /// Opens the window with the bundled sample city.
 pub fn open_sample() -> Result<ExitCode> {
-    window(Vec::new(), Settings::default(), None)
+    window(Vec::new(), kept_settings::load(), None)
 }
 
 /// Opens the window.
@@ -186,7 +196,7 @@ pub fn open(args: OpenArgs) -> Result<ExitCode> {
     let listen = args.listen.as_deref().map(|address| -> Result<_> {
         Ok(ListenOptions { limits: args.rules.limits(), server: args.rules.options(address)? })
     });
-    window(args.paths, args.look.settings(), listen.transpose()?)
+    window(args.paths, args.look.settings(kept_settings::load()), listen.transpose()?)
 }
 
 fn window(paths: Vec<PathBuf>, settings: Settings, listen: Option<ListenOptions>) -> Result<ExitCode> {
@@ -206,4 +216,41 @@ fn window(paths: Vec<PathBuf>, settings: Settings, listen: Option<ListenOptions>
         bevy_exit if bevy_exit.is_success() => ExitCode::SUCCESS,
         _ => ExitCode::from(1),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Command, FromArgMatches};
+
+    fn settings(arguments: &[&str]) -> Settings {
+        let command = LookArgs::augment_args(Command::new("render"));
+        let all = ["render"].iter().chain(arguments);
+        let matches = command.try_get_matches_from(all).unwrap_or_else(|e| panic!("{e}"));
+        LookArgs::from_arg_matches(&matches).expect("arguments").settings(Settings::default())
+    }
+
+    #[test]
+    fn nothing_said_is_a_first_start() {
+        assert_eq!(settings(&[]), Settings::default());
+        let help = LookArgs::augment_args(Command::new("render")).render_long_help().to_string();
+        let default = Settings::default();
+        let percent = format!("[default: {}]", default.opacity * 100.0);
+        for text in [&default.colour, &default.height].map(|id| format!("[default: {id}]")).into_iter().chain([percent])
+        {
+            assert!(help.contains(&text), "{text}");
+        }
+    }
+
+    #[test]
+    fn areas_colours_and_heights_are_measured_apart() {
+        let wanted = settings(&["--metric", "objects", "--height-metric", "retained", "--colour-metric", "bytes"]);
+        let look = wanted.look();
+        assert_eq!((look.height.as_str(), look.height_metric.as_deref()), ("amount", Some("retained")));
+        assert_eq!(look.colour_metric.as_deref(), Some("bytes"));
+        assert_eq!(wanted.city_config().metric, memory_city_analysis::timeline::Metric::Objects);
+        assert!(!wanted.closures.is_empty(), "what is not there is asked for");
+        let growth = settings(&["--height", "growth", "--height-metric", "deep"]);
+        assert_eq!(growth.height, "growth");
+    }
 }

@@ -1,32 +1,24 @@
-//! Classifiers that people wrote: those in the folder of the configuration, and those on the command line.
+//! What people made themselves: classifiers of the configuration folder and of the command line, and groupings that they
+//! saved.
 //!
 //! They are read before the command line is: `--grouping` may name them.
 
+use memory_city::config;
 use memory_city_analysis::group;
 use memory_city_analysis::group::domain::{self, DomainPackages};
+use memory_city_analysis::group::saved::SavedGroupings;
 use memory_city_analysis::group::script::{self, ClassifierScript};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Where classifiers are kept: `classifiers` in the configuration folder of the program (`MEMORY_CITY_CONFIG`, or that of
-/// the system).
-pub fn folder() -> Option<PathBuf> {
-    let folder = match std::env::var_os("MEMORY_CITY_CONFIG") {
-        Some(folder) if folder.is_empty() => None,
-        Some(folder) => Some(PathBuf::from(folder)),
-        None => dirs::config_dir().map(|folder| folder.join("memory-city")),
-    };
-    folder.map(|folder| folder.join("classifiers"))
-}
-
-/// Reads what `--classifier` and `--packages` say, wherever they stand, and the classifiers of the folder. What is wrong in
-/// the folder is returned as warnings: it concerns whoever uses it.
+/// Reads what `--classifier` and `--packages` say, wherever they stand, and what the folder holds: classifiers, saved
+/// groupings. What is wrong in the folder is returned as warnings: it concerns whoever uses it.
 ///
 /// # Errors
 /// When an argument names no classifier or no packages; for people.
 pub fn before_parsing(arguments: &[OsString]) -> Result<Vec<String>, String> {
     let mut warnings = Vec::new();
-    for script in folder().map(|folder| script::in_folder(&folder)).unwrap_or_default() {
+    for script in config::classifiers().map(|folder| script::in_folder(&folder)).unwrap_or_default() {
         let defined = script.map_err(|e| e.to_string()).and_then(|s| define(s, Path::new("")));
         warnings.extend(defined.err());
     }
@@ -38,6 +30,18 @@ pub fn before_parsing(arguments: &[OsString]) -> Result<Vec<String>, String> {
     for packages in values(arguments, "--packages") {
         let packages = packages.to_string_lossy();
         domain::set_packages(DomainPackages::parse(&packages).map_err(|e| format!("--packages: {e}"))?);
+    }
+    // They may be made of all of these.
+    if let Some(path) = config::groupings() {
+        match SavedGroupings::read(&path) {
+            Ok(saved) => warnings.extend(
+                saved
+                    .make_known()
+                    .into_iter()
+                    .map(|(id, error)| format!("{}: the grouping {id} is left out: {error}", path.display())),
+            ),
+            Err(error) => warnings.push(error.to_string()),
+        }
     }
     Ok(warnings)
 }

@@ -6,12 +6,14 @@ use super::finding::FindingPlugin;
 use super::live::{self, Listening, LivePlugin};
 use super::loading::{self, LoadingPlugin, OpenRequest};
 use super::notices::NoticesPlugin;
+use super::owners::OwnersPlugin;
 use super::panels::PanelsPlugin;
 use super::scene::{ScenePlugin, city_camera};
 use super::screenshot;
 use super::selection::SelectionPlugin;
 use super::settings::{Settings, SettingsPlugin};
 use super::views::ViewsPlugin;
+use super::ways::WaysPlugin;
 use super::{clock::ClockPlugin, input::InputPlugin, trail};
 use bevy::log::LogPlugin;
 use bevy::prelude::*;
@@ -58,7 +60,17 @@ impl Plugin for ViewerPlugin {
         app.init_resource::<Awake>()
             .configure_sets(Update, (Stage::Input, Stage::Load, Stage::Act, Stage::Derive, Stage::Present).chain());
         app.add_plugins((SettingsPlugin, DocumentPlugin, ClockPlugin, SelectionPlugin, NoticesPlugin, InputPlugin))
-            .add_plugins((LoadingPlugin, LivePlugin, FindingPlugin, ScenePlugin, PanelsPlugin, DockPlugin, ViewsPlugin))
+            .add_plugins((
+                LoadingPlugin,
+                LivePlugin,
+                FindingPlugin,
+                OwnersPlugin,
+                WaysPlugin,
+                ScenePlugin,
+                PanelsPlugin,
+                DockPlugin,
+                ViewsPlugin,
+            ))
             .add_systems(
                 Update,
                 (trail::log_input, trail::log_changes).chain().in_set(Stage::Present).after(super::views::Drawn),
@@ -85,7 +97,7 @@ pub fn run(paths: Vec<PathBuf>, settings: Settings, listen: Option<live::ListenO
     .insert_resource(ClearColor(Color::srgb(0.05, 0.07, 0.11)))
     .add_systems(Startup, (spawn_window_camera, super::dock::restore_layout))
     .add_systems(Update, (title_window, screenshot::save_on_request).in_set(Stage::Derive))
-    .add_systems(Last, (super::dock::keep_layout, rest_when_nothing_moves));
+    .add_systems(Last, (super::dock::keep_layout, super::kept_settings::keep, rest_when_nothing_moves));
     let listens = listen.is_some();
     app.insert_resource(Listening::at_once(listen));
     let first = if paths.is_empty() && !listens {

@@ -30,8 +30,8 @@ pub struct Loading {
     finding: Option<(u64, Vec<ClosureMetric>, Job<Result<Draft>>)>,
     dialog: Option<Job<Option<Vec<PathBuf>>>>,
     failed: Option<(String, String)>,
-    /// Settings that could not be applied: not tried again until they change.
-    refused: Option<Settings>,
+    /// Settings that could not be applied, and why: not tried again until they change.
+    refused: Option<(Settings, String)>,
 }
 
 /// An input that is being opened.
@@ -103,13 +103,27 @@ impl Loading {
 
     /// Whether trees could not be made as these settings ask for.
     pub(super) fn refuses(&self, settings: &Settings) -> bool {
-        self.refused.as_ref().is_some_and(|refused| same_trees(refused, settings))
+        self.refused.as_ref().is_some_and(|(refused, _)| same_trees(refused, settings))
+    }
+
+    /// Why trees could not be made as these settings ask for.
+    pub(super) fn refusal(&self, settings: &Settings) -> Option<&str> {
+        self.refused.as_ref().filter(|(refused, _)| same_trees(refused, settings)).map(|(_, why)| why.as_str())
+    }
+
+    /// How far the grouping anew is, while there is one.
+    pub(super) fn regrouping(&self) -> Option<Snapshot> {
+        self.regrouping.as_ref().map(|(_, job)| job.snapshot())
     }
 
     /// Cancels loading or closes an error. Returns whether there was anything to take away.
     pub fn escape(&mut self) -> bool {
         if let Some(opening) = &self.opening {
             opening.job.cancel();
+            return true;
+        }
+        if let Some((_, job)) = &self.regrouping {
+            job.cancel();
             return true;
         }
         if let Some((_, _, job)) = &self.finding {
@@ -148,7 +162,7 @@ pub fn open_document(
     if !closures.is_empty() {
         source = source.with_closures(&closures, KeepRules::default(), progress)?;
     }
-    if let Some(id) = &settings.metric_id {
+    for id in settings.metric_ids() {
         // A picture of another metric would be a wrong answer.
         analyses::metric_of(source.timeline(), id)?;
     }
@@ -237,6 +251,7 @@ fn take_finished(
     mut notices: ResMut<Notices>,
     mut commands: Commands,
     mut awake: ResMut<Awake>,
+    (mut settings, document): (ResMut<Settings>, Res<Document>),
 ) {
     awake.keep_if(loading.active());
     let mut arrived = None;
@@ -268,14 +283,20 @@ fn take_finished(
         let wanted = loading.regrouping.take().map(|(settings, _)| settings);
         match outcome {
             Ok(Ok(draft)) => document::install_later(&mut commands, draft, Arrival::Anew),
-            Ok(Err(Error::Cancelled)) => {}
+            Ok(Err(Error::Cancelled)) => {
+                // What is shown was made with these.
+                if let Some(open) = document.get() {
+                    settings.take_trees_of(&open.made_with);
+                    notices.tell("Grouping was cancelled: what was there stays");
+                }
+            }
             Ok(Err(error)) => {
                 notices.tell(format!("The settings could not be applied: {error}"));
-                loading.refused = wanted;
+                loading.refused = wanted.map(|wanted| (wanted, error.to_string()));
             }
             Err(panic) => {
-                notices.tell(panic);
-                loading.refused = wanted;
+                notices.tell(panic.clone());
+                loading.refused = wanted.map(|wanted| (wanted, panic));
             }
         }
     }
@@ -283,7 +304,7 @@ fn take_finished(
 
 /// Whether two settings make the same trees.
 fn same_trees(a: &Settings, b: &Settings) -> bool {
-    a.grouping == b.grouping && a.group_options() == b.group_options()
+    (&a.grouping, a.definitions, a.group_options()) == (&b.grouping, b.definitions, b.group_options())
 }
 
 /// Groups the open document anew when the settings its trees depend on change.

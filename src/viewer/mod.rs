@@ -5,7 +5,9 @@
 //! | [`app`] | what runs, in which order; window and headless |
 //! | [`document`], [`loading`], [`live`] | what is open, and how it comes and goes |
 //! | [`clock`], [`selection`], [`references`], [`settings`] | state that all views share |
+//! | [`kept_settings`] | what of them is the same in the next run |
 //! | [`finding`] | what leaks, found in the background |
+//! | [`owners`], [`ways`] | who keeps the selection, the ways to it from the roots, and what goes when one is cut |
 //! | [`views`] | the kinds of views, one file each, and their list |
 //! | [`dock`] | which views are shown, where |
 //! | [`panels`] | what stands around and over them |
@@ -22,12 +24,15 @@ pub mod capture;
 pub mod clock;
 mod dock;
 pub mod document;
+pub mod film;
 mod finding;
 mod input;
 mod job;
+pub mod kept_settings;
 pub mod live;
 pub mod loading;
 mod notices;
+mod owners;
 pub mod panels;
 mod references;
 mod scene;
@@ -36,3 +41,4 @@ pub mod selection;
 pub mod settings;
 mod trail;
 pub mod views;
+mod ways;

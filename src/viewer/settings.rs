@@ -19,6 +19,10 @@ pub struct Settings {
     pub metric_id: Option<Arc<str>>,
     /// What is to be found of groups beside what they hold: further columns, computed in the background.
     pub closures: Vec<ClosureMetric>,
+    /// Id of the metric that colours tell of; `None`: that of the areas.
+    pub colour_metric: Option<Arc<str>>,
+    /// Id of the metric that heights tell of; `None`: that of the areas.
+    pub height_metric: Option<Arc<str>>,
     /// How many children of each node get space of their own.
     pub child_count: usize,
     /// Whether `child_count` applies.
@@ -47,6 +51,8 @@ pub struct Settings {
     pub interval: f32,
     /// Id of the grouping, or [`AUTO`].
     pub grouping: String,
+    /// Counts how often something changed that the grouping is made of: a script, the program's own packages.
+    pub definitions: u64,
     /// Objects that no root reaches are shown too.
     pub include_unreachable: bool,
     /// Traces: the start of every GC is a point in time too.
@@ -61,6 +67,8 @@ impl Default for Settings {
             metric: Metric::Bytes,
             metric_id: None,
             closures: Vec::new(),
+            colour_metric: None,
+            height_metric: None,
             child_count: 40,
             prune: true,
             show_pointers: true,
@@ -75,6 +83,7 @@ impl Default for Settings {
             animation: 0.35,
             interval: 0.5,
             grouping: AUTO.to_owned(),
+            definitions: 0,
             include_unreachable: false,
             gc_starts: false,
         }
@@ -87,6 +96,13 @@ impl Settings {
         GroupOptions { include_unreachable: self.include_unreachable, gc_starts: self.gc_starts }
     }
 
+    /// Takes from others what trees depend on.
+    pub fn take_trees_of(&mut self, made_with: &Settings) {
+        self.grouping.clone_from(&made_with.grouping);
+        self.definitions = made_with.definitions;
+        (self.include_unreachable, self.gc_starts) = (made_with.include_unreachable, made_with.gc_starts);
+    }
+
     /// Chooses a metric of `timeline`, by name where others may have another one in its place.
     pub fn set_metric(&mut self, timeline: &Timeline, metric: Metric) {
         self.metric = metric;
@@ -95,6 +111,13 @@ impl Settings {
 
     /// Chooses a metric that may have to be found first, and asks for it.
     pub fn set_closure(&mut self, metric: ClosureMetric) {
+        self.find_too(metric);
+        // Its place is known when it is there: see `metric_in`.
+        (self.metric, self.metric_id) = (Metric::Column(u16::MAX), Some(metric.info().id));
+    }
+
+    /// Asks for a metric to be found.
+    fn find_too(&mut self, metric: ClosureMetric) {
         // Objects and bytes are found in one go.
         let with_it = match metric {
             ClosureMetric::Retained | ClosureMetric::RetainedObjects => {
@@ -104,8 +127,28 @@ impl Settings {
         };
         let more = with_it.into_iter().filter(|metric| !self.closures.contains(metric)).collect::<Vec<_>>();
         self.closures.extend(more);
-        // Its place is known when it is there: see `metric_in`.
-        (self.metric, self.metric_id) = (Metric::Column(u16::MAX), Some(metric.info().id));
+    }
+
+    /// Chooses the metric that colours tell of, by its id; `None`: that of the areas. What can be found is asked for.
+    pub fn set_colour_metric(&mut self, id: Option<&str>) {
+        self.colour_metric = self.wished(id);
+    }
+
+    /// Chooses the metric that heights tell of, likewise.
+    pub fn set_height_metric(&mut self, id: Option<&str>) {
+        self.height_metric = self.wished(id);
+    }
+
+    fn wished(&mut self, id: Option<&str>) -> Option<Arc<str>> {
+        if let Some(Ok(metric)) = id.map(ClosureMetric::of) {
+            self.find_too(metric);
+        }
+        id.map(Into::into)
+    }
+
+    /// The further metrics that are shown, by their ids: of areas, colours and heights.
+    pub fn metric_ids(&self) -> impl Iterator<Item = &str> {
+        [&self.metric_id, &self.colour_metric, &self.height_metric].into_iter().filter_map(Option::as_deref)
     }
 
     /// Chooses a metric by its id, of whatever is opened; what every input can have found is asked for.
@@ -149,6 +192,8 @@ impl Settings {
             height: self.height.clone(),
             opaque: self.solid_count,
             opacity: self.opacity,
+            colour_metric: self.colour_metric.clone(),
+            height_metric: self.height_metric.clone(),
         }
     }
 

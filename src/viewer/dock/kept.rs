@@ -9,8 +9,6 @@ use std::collections::HashSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The folder of the settings of this program; an empty one keeps nothing.
-const FOLDER: &str = "MEMORY_CITY_CONFIG";
 const FILE: &str = "layout.json";
 /// Raised when an older program cannot read what a newer one writes.
 const VERSION: u32 = 1;
@@ -27,12 +25,7 @@ struct Kept<T> {
 }
 
 fn file() -> Option<PathBuf> {
-    let folder = match std::env::var_os(FOLDER) {
-        Some(folder) if folder.is_empty() => None,
-        Some(folder) => Some(PathBuf::from(folder)),
-        None => dirs::config_dir().map(|folder| folder.join("memory-city")),
-    };
-    folder.map(|folder| folder.join(FILE))
+    crate::config::folder().map(|folder| folder.join(FILE))
 }
 
 /// The kept layout, and the size it was made in. What cannot be used is ignored, with a line in the log.

@@ -1,6 +1,7 @@
 //! How objects are grouped: a box of names, and a field for any list of classifiers, with the names that could follow.
 
 use super::theme;
+use crate::viewer::action::Action;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::group;
 use memory_city_analysis::timeline::{GROUPED_BY_THE_WRITER, Source};
@@ -9,8 +10,9 @@ use memory_city_analysis::timeline::{GROUPED_BY_THE_WRITER, Source};
 const PROPOSED: usize = 6;
 const WIDTH: f32 = 170.0;
 
-/// The controls. `grouping` becomes what was chosen or entered.
-pub fn show(ui: &mut egui::Ui, grouping: &mut String, source: &Source) {
+/// The controls. `grouping` becomes what was chosen or entered. Returns whether the editor is asked for.
+pub fn show(ui: &mut egui::Ui, grouping: &mut String, source: &Source) -> bool {
+    let mut editor = false;
     // What is chosen, or what the input chose for itself.
     let current = match group::grouping(grouping) {
         Ok(chosen) if source.heaps().is_some() => chosen.id.clone(),
@@ -28,8 +30,10 @@ pub fn show(ui: &mut egui::Ui, grouping: &mut String, source: &Source) {
             if let Some(chosen) = chosen.or(entered) {
                 *grouping = chosen;
             }
+            editor = ui.small_button("Edit…").on_hover_text(Action::Groupings.tooltip()).clicked();
         });
     });
+    editor
 }
 
 fn names(ui: &mut egui::Ui, current: &str, source: &Source) -> Option<String> {

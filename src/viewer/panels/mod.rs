@@ -2,9 +2,12 @@
 //! file each. They read shared state and write wishes; they compute nothing about heaps.
 
 pub mod grouping_box;
+pub mod grouping_editor;
 pub mod help;
 pub mod live_panel;
+pub mod long_list;
 pub mod numbers;
+pub mod owners_panel;
 pub mod status;
 pub mod theme;
 pub mod time_bar;
@@ -18,6 +21,7 @@ use super::loading::{self, Loading, OpenRequest};
 use super::notices::Notices;
 use super::selection::Selection;
 use super::settings::Settings;
+use super::ways::Ways;
 use super::{dock, views};
 use bevy::prelude::*;
 use bevy_egui::{
@@ -50,6 +54,7 @@ pub struct PanelsPlugin;
 impl Plugin for PanelsPlugin {
     fn build(&self, app: &mut App) {
         app.add_plugins(EguiPlugin { bindless_mode_array_size: None })
+            .add_plugins(grouping_editor::GroupingEditorPlugin)
             .init_resource::<PanelState>()
             .add_systems(
                 PreUpdate,
@@ -78,6 +83,8 @@ fn panel_actions(
     mut settings: ResMut<Settings>,
     mut selection: ResMut<Selection>,
     mut loading: ResMut<Loading>,
+    mut ways: ResMut<Ways>,
+    mut editor: ResMut<grouping_editor::GroupingEditor>,
     document: Res<Document>,
 ) {
     for action in actions.read() {
@@ -108,7 +115,11 @@ fn panel_actions(
             Action::Escape => {
                 if panels.help {
                     panels.help = false;
-                } else if !loading.escape() {
+                } else if loading.escape() {
+                    // Work was stopped.
+                } else if editor.is_open() {
+                    editor.close();
+                } else if !ways.escape() {
                     selection.clear();
                 }
             }
@@ -147,6 +158,11 @@ fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContex
         egui::CentralPanel::no_frame().show(&mut window, |ui| dock::show(world, ui));
     } else {
         views::alone(world, &ctx);
+    }
+    if world.resource::<grouping_editor::GroupingEditor>().is_open() {
+        if let Err(error) = world.run_system_cached_with(grouping_editor::show, ctx.clone()) {
+            tracing::error!("the grouping editor cannot be drawn: {error}");
+        }
     }
     if let Err(error) = world.run_system_cached_with(overlays, ctx) {
         tracing::error!("messages cannot be drawn: {error}");

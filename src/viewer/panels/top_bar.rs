@@ -41,6 +41,9 @@ pub fn draw(
             ui.menu_button("Views", |ui| menu(ui, &mut dock, &views))
                 .response
                 .on_hover_text("Which views are shown. Drag their tabs to place them beside each other");
+            if ui.button("Group…").on_hover_text(Action::Groupings.tooltip()).clicked() {
+                actions.write(Action::Groupings);
+            }
             let listens = listening.address().is_some();
             if ui.selectable_label(listens, "Live").on_hover_text(Action::Listen.tooltip()).clicked() {
                 actions.write(Action::Listen);
@@ -56,7 +59,7 @@ fn menu(ui: &mut egui::Ui, dock: &mut Dock, views: &Views) {
     for view in views.iter() {
         let mut shown = dock.shows(view.id);
         if ui.checkbox(&mut shown, view.title).on_hover_text(view.help).clicked() {
-            if shown { dock.open(view) } else { dock.close(view.id) }
+            if shown { dock.open(view, views) } else { dock.close(view.id) }
         }
     }
     ui.separator();

@@ -111,7 +111,7 @@ fn draw(
         });
         ui.label(RichText::new(description.explanation).size(12.0).color(theme::QUIET));
         let arguments = state.arguments.entry(description.id).or_insert_with(|| Arguments::defaults(description));
-        parameters(ui, description, arguments, &open.timeline);
+        let entered = parameters(ui, description, arguments, &open.timeline);
         let window = TimeWindow::whole(&open.timeline);
         ui.horizontal(|ui| {
             if let Some(job) = &state.job {
@@ -126,7 +126,9 @@ fn draw(
             }
             let possible = description.check(&open.source, window);
             let run = ui.add_enabled(possible.is_ok(), egui::Button::new("Run"));
-            if run.on_disabled_hover_text(possible.clone().err().unwrap_or_default()).clicked() {
+            let run = run.on_hover_text("Runs it  [Enter in a field]");
+            let clicked = run.on_disabled_hover_text(possible.clone().err().unwrap_or_default()).clicked();
+            if clicked || entered && possible.is_ok() {
                 let (analysis, source) = (Arc::clone(&all[state.chosen]), Arc::clone(&open.source));
                 let arguments = arguments.clone();
                 state.found = None;
@@ -160,7 +162,9 @@ fn draw(
     });
 }
 
-fn parameters(ui: &mut egui::Ui, description: &Description, arguments: &mut Arguments, timeline: &Timeline) {
+/// What the analysis is told. Returns whether Enter was pressed in a field.
+fn parameters(ui: &mut egui::Ui, description: &Description, arguments: &mut Arguments, timeline: &Timeline) -> bool {
+    let mut entered = false;
     let mut wanted: Vec<(&'static str, String)> = Vec::new();
     ui.horizontal_wrapped(|ui| {
         for parameter in &description.parameters {
@@ -183,6 +187,15 @@ fn parameters(ui: &mut egui::Ui, description: &Description, arguments: &mut Argu
                         timeline.metrics().map(|m| (timeline.metric_info(m).id.to_string(), metric_name(timeline, m)));
                     wanted.extend(choice(ui, parameter.id, &word, of.collect()).map(|word| (parameter.id, word)));
                 }
+                (ParameterKind::Text { default }, Some(Argument::Word(mut text))) => {
+                    let id = ui.id().with((description.id, parameter.id));
+                    let field = egui::TextEdit::singleline(&mut text).id(id).desired_width(220.0).hint_text(*default);
+                    let field = ui.add(field).on_hover_text(format!("{}  [Enter runs]", parameter.explanation));
+                    if field.changed() {
+                        wanted.push((parameter.id, text));
+                    }
+                    entered |= field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
+                }
                 _ => {}
             }
             ui.add_space(8.0);
@@ -192,6 +205,7 @@ fn parameters(ui: &mut egui::Ui, description: &Description, arguments: &mut Argu
         // The controls offer nothing that it may not be.
         let _ = arguments.set(description, id, &text);
     }
+    entered
 }
 
 /// A box to choose one of some, each by id and title. Returns the id of another one.

@@ -47,7 +47,9 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
     ui.spacing_mut().slider_width = 120.0;
     egui::Grid::new("settings").num_columns(2).spacing([10.0, 6.0]).show(ui, |ui| {
         label(ui, "Group by");
-        grouping_box::show(ui, &mut settings.grouping, &open.source);
+        if grouping_box::show(ui, &mut settings.grouping, &open.source) {
+            actions.push(Action::Groupings);
+        }
         ui.end_row();
 
         label(ui, "Measure");
@@ -86,14 +88,29 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         });
         ui.end_row();
 
+        let finds = open.source.heaps().is_some();
         label(ui, "Colour");
-        let modes = colour::modes().iter().map(|m| (m.id, m.title, m.explanation));
-        choice(ui, "colour", &mut settings.colour, modes, &Action::Colour.tooltip());
+        ui.horizontal(|ui| {
+            let modes = colour::modes().iter().map(|m| (m.id, m.title, m.explanation));
+            choice(ui, "colour", &mut settings.colour, modes, &Action::Colour.tooltip());
+            let chosen = settings.colour_metric.clone();
+            let measures = colour::mode(&settings.colour).measures;
+            if let Some(id) = metric_choice(ui, "colour metric", chosen.as_deref(), timeline, (measures, finds)) {
+                settings.set_colour_metric(id.as_deref());
+            }
+        });
         ui.end_row();
 
         label(ui, "Height");
-        let rules = height::rules().iter().map(|r| (r.id, r.title, r.explanation));
-        choice(ui, "height", &mut settings.height, rules, "What the height of a building tells");
+        ui.horizontal(|ui| {
+            let rules = height::rules().iter().map(|r| (r.id, r.title, r.explanation));
+            choice(ui, "height", &mut settings.height, rules, "What the height of a building tells");
+            let chosen = settings.height_metric.clone();
+            let measures = height::rule(&settings.height).measures;
+            if let Some(id) = metric_choice(ui, "height metric", chosen.as_deref(), timeline, (measures, finds)) {
+                settings.set_height_metric(id.as_deref());
+            }
+        });
         ui.end_row();
 
         label(ui, "Solid");
@@ -183,6 +200,51 @@ fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings) {
             settings.set_closure(metric);
         }
     }
+}
+
+/// A box to choose what colours or heights are measured in: what areas are, another metric, or one that can be found.
+/// Returns what was chosen.
+#[allow(clippy::option_option)] // nothing was chosen; the metric of the areas was
+fn metric_choice(
+    ui: &mut egui::Ui,
+    salt: &str,
+    chosen: Option<&str>,
+    timeline: &Timeline,
+    (measures, finds): (bool, bool),
+) -> Option<Option<String>> {
+    const AS_AREAS: &str = "as areas";
+    let known: Vec<(String, String, bool)> = timeline
+        .metrics()
+        .map(|metric| (timeline.metric_info(metric).id.to_string(), metric_name(timeline, metric), true))
+        .collect();
+    let lacks = |id: &str| known.iter().all(|(other, ..)| other != id);
+    let infos = ClosureMetric::ALL.into_iter().map(ClosureMetric::info).filter(|info| finds && lacks(&info.id));
+    let to_find: Vec<_> = infos.map(|info| (info.id.to_string(), info.title.to_lowercase(), false)).collect();
+    let all = || known.iter().chain(&to_find);
+    let title = chosen.map_or(AS_AREAS, |id| all().find(|(other, ..)| other == id).map_or(id, |found| &found.1));
+    let mut picked = None;
+    ui.add_enabled_ui(measures, |ui| {
+        let shown = egui::ComboBox::from_id_salt(salt).width(104.0).selected_text(title).show_ui(ui, |ui| {
+            let tip = "What areas are measured in";
+            if ui.selectable_label(chosen.is_none(), AS_AREAS).on_hover_text(tip).clicked() {
+                picked = Some(None);
+            }
+            for (id, name, there) in all() {
+                let mark = if *there { "" } else { " …" };
+                let label = ui.selectable_label(chosen == Some(id.as_str()), format!("{name}{mark}"));
+                let tip = if *there { "" } else { "Found in the background for all times, then shown; Esc stops it" };
+                let label = if tip.is_empty() { label } else { label.on_hover_text(tip) };
+                if label.clicked() {
+                    picked = Some(Some(id.clone()));
+                }
+            }
+        });
+        shown
+            .response
+            .on_hover_text("In what it is measured; areas stay as they are")
+            .on_disabled_hover_text("This tells of no metric: choose another one at the left");
+    });
+    picked
 }
 
 fn label(ui: &mut egui::Ui, text: &str) {

@@ -32,14 +32,16 @@ impl Analysis for OwnPackages {
             Column::new("classes", "Classes", CellKind::Number(Unit::Count), "Classes with objects"),
             Column::new("objects", "Objects", CellKind::Number(Unit::Objects), "Their objects"),
             Column::new("bytes", "Bytes", CellKind::Number(Unit::Bytes), "Their shallow bytes"),
+            Column::new("reason", "Why", CellKind::Text, "Why it is taken for the program's own"),
         ];
         let heap = document.heaps().map(|history| history.heap(window.to, progress)).transpose()?;
         let rows = heap.map(|heap| domain::guess(&heap)).unwrap_or_default().into_iter().map(|guess| Row {
             cells: vec![
-                Cell::Text(guess.package),
+                Cell::Text(guess.package.clone()),
                 Cell::Number(guess.classes),
                 Cell::Number(guess.amount.objects),
                 Cell::Number(guess.amount.bytes),
+                Cell::Text(guess.reason().to_owned()),
             ],
             ..Row::default()
         });

@@ -182,6 +182,18 @@ pub struct DomainGuess {
     pub classes: u64,
     /// Their objects.
     pub amount: Amount,
+    /// Whether it is that of a known library: only where nothing else is there.
+    pub library: bool,
+}
+
+impl DomainGuess {
+    /// Why it is taken for the program's own, for people.
+    pub fn reason(&self) -> &'static str {
+        match self.library {
+            false => "no known library, and loaded by the application",
+            true => "a library, but nothing else is loaded by the application",
+        }
+    }
 }
 
 /// The packages of a heap that are taken for the program's own, those with most bytes first: of classes that neither a
@@ -211,7 +223,7 @@ pub fn guess(heap: &HeapState) -> Vec<DomainGuess> {
                 found.1 += *amount;
             }
         }
-        joined(packages)
+        joined(packages, libraries)
     };
     match candidates(false) {
         found if found.is_empty() => candidates(true),
@@ -220,7 +232,7 @@ pub fn guess(heap: &HeapState) -> Vec<DomainGuess> {
 }
 
 /// Packages that share their first two names become one: what all of them begin with.
-fn joined(packages: BTreeMap<&str, (u64, Amount)>) -> Vec<DomainGuess> {
+fn joined(packages: BTreeMap<&str, (u64, Amount)>, library: bool) -> Vec<DomainGuess> {
     let first_two = |package: &str| package.splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
     let mut found: BTreeMap<String, (Vec<String>, u64, Amount)> = BTreeMap::new();
     for (package, (classes, amount)) in packages {
@@ -234,11 +246,16 @@ fn joined(packages: BTreeMap<&str, (u64, Amount)>) -> Vec<DomainGuess> {
     let guess = |(_, (parts, classes, amount)): (String, (Vec<String>, u64, Amount))| {
         let package = parts.join(".");
         let package = if package.is_empty() { NO_PACKAGE.to_owned() } else { package };
-        DomainGuess { package, classes, amount }
+        DomainGuess { package, classes, amount, library }
     };
     let mut guesses: Vec<DomainGuess> = found.into_iter().map(guess).collect();
     guesses.sort_by(|a, b| b.amount.bytes.cmp(&a.amount.bytes).then_with(|| a.package.cmp(&b.package)));
     guesses
+}
+
+/// How many beginnings of library packages are known.
+pub fn known_libraries() -> usize {
+    LIBRARIES.len()
 }
 
 /// Says which packages are the program's own, in the shared registry: groupings that are made from now on go by them.

@@ -16,6 +16,7 @@
 //! Spaces are free. Lists nest at most [`DEEPEST`] levels.
 
 use super::filter::{self, FilterCondition};
+use super::outline::{GroupingLevel, LevelCondition, LevelInside, LevelOption};
 use super::registry::{ClassifierEntry, ClassifierRequest, Inside};
 use super::{Classifier, Grouping, Registry, grouping};
 use std::borrow::Cow;
@@ -474,6 +475,30 @@ pub(super) fn parse(registry: &Registry, text: &str) -> Result<Grouping, Groupin
     Ok(Grouping::new(id, classifiers))
 }
 
+/// A list as it is written, part by part.
+pub(super) fn levels(registry: &Registry, text: &str) -> Result<Vec<GroupingLevel>, GroupingError> {
+    let list = ListParser { registry, text, at: 0, depth: 0 }.whole()?;
+    Ok(list.iter().map(level).collect())
+}
+
+fn level(written: &Written<'_>) -> GroupingLevel {
+    let option = |(_, name, value): &WrittenOption<'_>| LevelOption {
+        name: (*name).to_owned(),
+        value: value.as_ref().map(|value| value.to_string()),
+    };
+    let condition = |written: &WrittenCondition<'_>| LevelCondition {
+        not: written.not,
+        of: level(&written.of),
+        compared: written.compared.as_ref().map(|(operator, value, _)| ((*operator).to_owned(), value.to_string())),
+    };
+    let inside = match &written.inside {
+        WrittenInside::Options(options) => LevelInside::Options(options.iter().map(option).collect()),
+        WrittenInside::List(list) => LevelInside::List(list.iter().map(level).collect()),
+        WrittenInside::Conditions(all) => LevelInside::Conditions(all.iter().map(condition).collect()),
+    };
+    GroupingLevel { id: written.name.to_owned(), inside }
+}
+
 type Options<'t> = Vec<(&'t str, Option<&'t str>)>;
 
 fn option_names(entry: &ClassifierEntry) -> Vec<String> {
@@ -486,7 +511,7 @@ fn canonical(options: &Options<'_>) -> String {
 }
 
 /// A value as it is written: in quotation marks where it could be taken for something else.
-fn quoted(value: &str) -> Cow<'_, str> {
+pub(super) fn quoted(value: &str) -> Cow<'_, str> {
     // What is written shortest stands in parentheses, where brackets close nothing.
     if !value.contains([',', '(', ')', '"', '\\']) && !value.contains(" and ") && value.trim() == value {
         return value.into();

@@ -4,8 +4,10 @@ use super::classifier::ByFunction;
 use super::domain::DomainPackages;
 use super::expression::{self, GroupingError};
 use super::filter::FilterCondition;
+use super::saved::SavedGrouping;
 use super::{Classifier, ClassifierMeta, Grouping, ObjectValues, ObjectView};
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, RwLock, RwLockReadGuard};
 
 /// An option of a classifier, written in parentheses behind its name.
@@ -105,8 +107,19 @@ pub struct Registry {
 pub(super) struct Preset {
     pub grouping: Arc<Grouping>,
     pub list: String,
-    /// Whether it is about a task, something to be found out.
-    pub task: bool,
+    /// Where it comes from.
+    pub kind: PresetKind,
+}
+
+/// Where a grouping with a name comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PresetKind {
+    /// The program: it is about a task, something to be found out.
+    Task,
+    /// The program: it is called what it is.
+    Plain,
+    /// Somebody has saved it.
+    Saved,
 }
 
 impl fmt::Debug for Registry {
@@ -193,7 +206,7 @@ impl Registry {
         let made = expression::parse(self, list)?;
         let list = made.id.clone();
         let grouping = Arc::new(Grouping { id: id.to_owned(), description: description.to_owned(), ..made });
-        self.presets.push(Preset { grouping, list, task: false });
+        self.presets.push(Preset { grouping, list, kind: PresetKind::Plain });
         Ok(())
     }
 
@@ -206,14 +219,57 @@ impl Registry {
         if let Some(preset) = self.presets.last_mut() {
             let title = format!("{title}: {}", preset.grouping.title);
             preset.grouping = Arc::new(Grouping { title, ..(*preset.grouping).clone() });
-            preset.task = true;
+            preset.kind = PresetKind::Task;
         }
         Ok(())
     }
 
     /// The groupings for tasks.
     pub fn tasks(&self) -> impl Iterator<Item = &Arc<Grouping>> {
-        self.presets.iter().filter(|p| p.task).map(|p| &p.grouping)
+        self.of_kind(PresetKind::Task)
+    }
+
+    /// The groupings that people saved under names of their own.
+    pub fn saved(&self) -> impl Iterator<Item = &Arc<Grouping>> {
+        self.of_kind(PresetKind::Saved)
+    }
+
+    /// The groupings that are neither for tasks nor saved by somebody.
+    pub fn plain(&self) -> impl Iterator<Item = &Arc<Grouping>> {
+        self.of_kind(PresetKind::Plain)
+    }
+
+    fn of_kind(&self, kind: PresetKind) -> impl Iterator<Item = &Arc<Grouping>> {
+        self.presets.iter().filter(move |p| p.kind == kind).map(|p| &p.grouping)
+    }
+
+    /// Puts these in the place of all that were saved before. Those whose name is taken, or whose list is not right
+    /// (any more), are left out: their places in `saved`, and why.
+    pub fn set_saved(&mut self, saved: &[SavedGrouping]) -> Vec<(usize, RegistryError)> {
+        self.presets.retain(|preset| preset.kind != PresetKind::Saved);
+        let mut refused = Vec::new();
+        for (at, saved) in saved.iter().enumerate() {
+            // Alone in a list a classifier would be hidden by a grouping of its name.
+            let taken = self.entry(&saved.id).is_some() || saved.id == crate::timeline::AUTO;
+            let added = if taken {
+                Err(RegistryError::Taken(saved.id.clone()))
+            } else {
+                self.add_grouping(&saved.id, &saved.list, "")
+            };
+            match added {
+                Ok(()) => {
+                    let added = self.presets.last_mut().unwrap_or_else(|| unreachable!("just added"));
+                    let description = match saved.description.as_str() {
+                        "" => added.grouping.title.clone(),
+                        told => told.to_owned(),
+                    };
+                    let grouping = Grouping { title: saved.title.clone(), description, ..(*added.grouping).clone() };
+                    (added.grouping, added.kind) = (Arc::new(grouping), PresetKind::Saved);
+                }
+                Err(error) => refused.push((at, error)),
+            }
+        }
+        refused
     }
 
     /// The packages of the program itself, as far as somebody said which they are.
@@ -261,13 +317,25 @@ impl Registry {
     }
 
     /// The list of classifiers that a grouping of the registry is written as.
-    pub(super) fn list_of<'a>(&'a self, grouping: &'a Grouping) -> &'a str {
+    pub fn list_of<'a>(&'a self, grouping: &'a Grouping) -> &'a str {
         self.preset(&grouping.id).map_or(&grouping.id, |preset| &preset.list)
     }
 
-    /// The groupings with names of their own, those for tasks first.
+    /// Forgets a script. Returns whether there was one of that name.
+    pub(super) fn take_script(&mut self, id: &str) -> bool {
+        let before = self.entries.len();
+        self.entries.retain(|entry| !(entry.script && entry.meta.id == id));
+        self.entries.len() < before
+    }
+
+    /// Whether a grouping may depend on one of these classifiers: whether its list has such a word anywhere.
+    pub fn mentions(&self, grouping: &Grouping, ids: &[&str]) -> bool {
+        self.list_of(grouping).split(|c: char| !expression::is_of_name(c)).any(|word| ids.contains(&word))
+    }
+
+    /// The groupings with names of their own: those for tasks, then those that people saved, then all others.
     pub fn groupings(&self) -> impl Iterator<Item = &Arc<Grouping>> {
-        self.tasks().chain(self.presets.iter().filter(|p| !p.task).map(|p| &p.grouping))
+        self.tasks().chain(self.saved()).chain(self.plain())
     }
 
     /// The grouping of a name, or of a list of classifiers: `package>type`, `rooted(kind) > type`. A list that is that of
@@ -280,9 +348,17 @@ impl Registry {
             return Ok(Arc::clone(&preset.grouping));
         }
         let made = expression::parse(self, text)?;
-        let same = self.presets.iter().find(|p| p.list == made.id && !p.task);
+        let same = self.presets.iter().find(|p| p.list == made.id && p.kind == PresetKind::Plain);
         Ok(same.map_or_else(|| Arc::new(made), |p| Arc::clone(&p.grouping)))
     }
+}
+
+/// Counts the changes of the shared registry.
+static CHANGES: AtomicU64 = AtomicU64::new(1);
+
+/// Differs whenever the shared registry has changed: what was read from it may be stale.
+pub fn registry_revision() -> u64 {
+    CHANGES.load(Ordering::Acquire)
 }
 
 static SHARED: LazyLock<RwLock<Registry>> = LazyLock::new(|| RwLock::new(Registry::new()));
@@ -295,7 +371,9 @@ pub fn registry() -> RwLockReadGuard<'static, Registry> {
 
 /// Changes the shared registry.
 pub(super) fn change<T>(change: impl FnOnce(&mut Registry) -> T) -> T {
-    change(&mut SHARED.write().unwrap_or_else(|e| e.into_inner()))
+    let changed = change(&mut SHARED.write().unwrap_or_else(|e| e.into_inner()));
+    CHANGES.fetch_add(1, Ordering::Release);
+    changed
 }
 
 /// Adds to the shared registry: from now on what was added is known everywhere by its name.

@@ -15,6 +15,7 @@ use super::{CityPlan, Hit, MORE_HEIGHT, PlotKind, PlotState, Standing};
 use glam::Vec3;
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// What a person chose of how values are shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,12 +28,16 @@ pub struct Look {
     pub opaque: usize,
     /// Opacity of all others, 0 to 1.
     pub opacity: f32,
+    /// Id of the metric that colours tell of; `None`, or one that the trees do not have: that of the areas.
+    pub colour_metric: Option<Arc<str>>,
+    /// Id of the metric that heights tell of, likewise.
+    pub height_metric: Option<Arc<str>>,
 }
 
 impl Default for Look {
     fn default() -> Self {
         let (colour, height) = (colour::modes()[0].id.to_owned(), height::rules()[0].id.to_owned());
-        Look { colour, height, opaque: 10, opacity: 0.4 }
+        Look { colour, height, opaque: 10, opacity: 0.4, colour_metric: None, height_metric: None }
     }
 }
 
@@ -58,19 +63,42 @@ impl Sample {
     }
 }
 
-/// A city's values over time, as colour modes and height rules read them. Values are in units of the city's metric.
+/// A city's values over time, as colour modes and height rules read them: in units of the metric that was chosen for them,
+/// which may be another one than that of the areas.
 #[derive(Clone, Copy)]
 pub struct Values<'a> {
     /// The plots.
     pub plan: &'a CityPlan,
     /// The trees the city was laid out for.
     pub timeline: &'a Timeline,
+    metric: Metric,
 }
 
-impl Values<'_> {
-    /// What areas and colours are measured in.
+impl<'a> Values<'a> {
+    /// Values of the metric that areas are made of.
+    pub fn of_areas(plan: &'a CityPlan, timeline: &'a Timeline) -> Values<'a> {
+        Values { plan, timeline, metric: plan.config().metric }
+    }
+
+    /// The same in another metric.
+    #[must_use]
+    pub fn measured_in(self, metric: Metric) -> Values<'a> {
+        Values { metric, ..self }
+    }
+
+    /// What is measured.
     pub fn metric(&self) -> Metric {
-        self.plan.config().metric
+        self.metric
+    }
+
+    fn is_of_areas(&self) -> bool {
+        self.metric == self.plan.config().metric
+    }
+
+    /// Largest growth of any building from the first to the last point in time; 0 if none grew. Linear in the nodes where the
+    /// metric is not that of the areas.
+    pub fn max_growth(&self) -> u64 {
+        if self.is_of_areas() { self.plan.max_growth() } else { super::max_growth(self.timeline, self.metric) }
     }
 
     /// How many points in time there are.
@@ -81,13 +109,26 @@ impl Values<'_> {
     /// What stands on a plot at time `t`, and stood there at first.
     #[inline]
     pub fn sample(&self, plot: usize, t: usize) -> Sample {
-        let (value, first) = self.plan.value_and_first(self.timeline, t, plot);
+        let (value, first) = match self.plan.plots[plot].kind {
+            _ if self.is_of_areas() => self.plan.value_and_first(self.timeline, t, plot),
+            PlotKind::Building(node) => self.timeline.value_and_first(t, node, self.metric),
+            PlotKind::More { .. } => {
+                let sum = |t| {
+                    let values = self.plan.pruned(plot).iter().map(|&node| self.timeline.value(t, node, self.metric));
+                    values.fold(0, u64::saturating_add)
+                };
+                (sum(t), sum(0))
+            }
+        };
         Sample { plot, time: t, value, first }
     }
 
     /// What stands on a plot at time `t`.
     pub fn value(&self, plot: usize, t: usize) -> u64 {
-        self.plan.value(self.timeline, t, plot)
+        match self.is_of_areas() {
+            true => self.plan.value(self.timeline, t, plot),
+            false => self.sample(plot, t).value,
+        }
     }
 
     /// The whole heap at time `t`.
@@ -110,6 +151,9 @@ impl Values<'_> {
 /// The look of one city.
 pub struct Appearance {
     look: Look,
+    colour_metric: Metric,
+    height_metric: Metric,
+    height_title: Option<String>,
     colour: ColourScale,
     height: HeightScale,
     opaque: Vec<bool>,
@@ -121,11 +165,17 @@ pub struct Appearance {
 impl Appearance {
     /// Computes scales and the index for picking: linear in the plots, and for modes that look at growth in the nodes.
     pub fn new(plan: &CityPlan, timeline: &Timeline, look: &Look) -> Appearance {
-        let values = Values { plan, timeline };
+        let values = Values::of_areas(plan, timeline);
+        let known = |id: &Option<Arc<str>>| id.as_deref().and_then(|id| timeline.metric(id)).unwrap_or(values.metric);
+        let (colour_metric, height_metric) = (known(&look.colour_metric), known(&look.height_metric));
         let mode: &ColourMode = colour::mode(&look.colour);
         let rule: &HeightRule = height::rule(&look.height);
-        let (colour, height) = ((mode.scale)(&values), (rule.scale)(&values));
-        let peak = |plot: usize| if values.is_more(plot) { MORE_HEIGHT } else { (height.peak)(&values, plot) };
+        let colour = (mode.scale)(&values.measured_in(colour_metric));
+        let heights = values.measured_in(height_metric);
+        let height = (rule.scale)(&heights);
+        let name = || timeline.metric_info(height_metric).title.to_lowercase();
+        let height_title = rule.measures.then(|| format!("{}, {}", rule.title, name()));
+        let peak = |plot: usize| if values.is_more(plot) { MORE_HEIGHT } else { (height.peak)(&heights, plot) };
         let peaks: Vec<f64> = (0..plan.plots.len()).into_par_iter().with_min_len(2048).map(peak).collect();
         let unit = peaks.iter().copied().fold(MORE_HEIGHT, f64::max) as f32;
         let roofs = plan.plots.iter().zip(&peaks).map(|(plot, peak)| plot.ground + peak);
@@ -133,7 +183,13 @@ impl Appearance {
         let tallest = roofs.chain(slabs).fold(0.0, f64::max);
         let opaque = plan.solid(timeline, look.opaque);
         let pick = PickIndex::new(plan, |plot| peaks[plot]);
-        Appearance { look: look.clone(), colour, height, opaque, unit, tallest, pick }
+        let look = look.clone();
+        Appearance { look, colour_metric, height_metric, height_title, colour, height, opaque, unit, tallest, pick }
+    }
+
+    /// What heights tell, for people: `Growth, retained bytes`; `None` where they tell no more than areas do.
+    pub fn height_title(&self) -> Option<&str> {
+        self.height_title.as_deref()
     }
 
     /// What was chosen.
@@ -173,17 +229,33 @@ impl Appearance {
     /// The state of one plot at time `t`; panics as [`Appearance::states`].
     #[inline]
     pub fn state(&self, plan: &CityPlan, timeline: &Timeline, plot: usize, t: usize) -> PlotState {
-        let values = Values { plan, timeline };
+        let values = Values::of_areas(plan, timeline);
         let sample = values.sample(plot, t);
+        // Looked up once where it is the same.
+        let in_metric = |metric: Metric| match metric == values.metric {
+            true => (values, sample),
+            false => {
+                let values = values.measured_in(metric);
+                (values, values.sample(plot, t))
+            }
+        };
         let side = plan.side_of(plot, sample.value);
         let more = values.is_more(plot);
         let height = match () {
             () if side <= 0.0 => 0.0,
             () if more => MORE_HEIGHT,
-            () => (self.height.height)(&values, &sample, side),
+            () => {
+                let (values, sample) = in_metric(self.height_metric);
+                (self.height.height)(&values, &sample, side)
+            }
         };
         let opacity = if self.opaque[plot] { 1.0 } else { self.look.opacity };
-        let colour = if more { 0.0 } else { (self.colour.position)(&values, &sample) };
+        let colour = if more {
+            0.0
+        } else {
+            let (values, sample) = in_metric(self.colour_metric);
+            (self.colour.position)(&values, &sample)
+        };
         PlotState::new(side, height / f64::from(self.unit), colour, opacity)
     }
 

@@ -342,7 +342,7 @@ fn marks_of_every_legend_are_where_buildings_of_that_value_are() {
 fn heights_stay_below_their_peaks() {
     let timeline = small().timeline();
     let plan = CityPlan::new(&timeline, &CityConfig::default());
-    let values = super::Values { plan: &plan, timeline: &timeline };
+    let values = super::Values::of_areas(&plan, &timeline);
     for rule in super::height::rules() {
         let scale = (rule.scale)(&values);
         let appearance = Appearance::new(&plan, &timeline, &Look { height: rule.id.into(), ..Look::default() });
@@ -356,4 +356,60 @@ fn heights_stay_below_their_peaks() {
             assert!(plan.plots[plot].ground + peak <= appearance.tallest() + 1e-9);
         }
     }
+}
+
+/// Areas, heights and colours in three metrics: each is what it would be alone.
+#[test]
+fn areas_heights_and_colours_are_measured_apart() {
+    let plain = small().timeline();
+    // Another column, in which other groups are large: nothing like objects or bytes.
+    let column = |t: usize, node: NodeId| (u64::from(node.0) * 37 + 11) % 23 * (t as u64 * 5 + 1);
+    let info =
+        memory_city_analysis::timeline::MetricInfo::new("kept", "Kept", memory_city_analysis::timeline::Unit::Count);
+    let timeline = plain.with_metric(info, column);
+    let metric = timeline.metric("kept").expect("the column");
+    let plan = CityPlan::new(&timeline, &CityConfig { metric: Metric::Bytes, ..CityConfig::default() });
+    let look = |colour: &str, height: &str, of: [Option<&str>; 2]| Look {
+        colour: colour.into(),
+        height: height.into(),
+        colour_metric: of[0].map(Into::into),
+        height_metric: of[1].map(Into::into),
+        ..Look::default()
+    };
+    let before = Appearance::new(&plan, &timeline, &look("growth", "base", [None, None]));
+    let most_growth = super::max_growth(&timeline, metric);
+    let buildings = || {
+        (0..plan.plots.len()).filter_map(|plot| match plan.plots[plot].kind {
+            PlotKind::Building(node) => Some((plot, node)),
+            PlotKind::More { .. } => None,
+        })
+    };
+    let times = timeline.times();
+    let largest = buildings().flat_map(|(_, node)| (0..times).map(move |t| (t, node)));
+    let largest = largest.map(|(t, node)| timeline.value(t, node, metric)).max().expect("values");
+    let apart = Appearance::new(&plan, &timeline, &look("growth", "amount", [Some("kept"), Some("kept")]));
+    assert_eq!(apart.height_title(), Some("Amount, kept"));
+    assert_eq!(before.height_title(), None);
+    let heights = Appearance::new(&plan, &timeline, &look("share", "growth", [None, Some("kept")]));
+    for t in 0..times {
+        for (plot, node) in buildings() {
+            let (old, new) = (before.state(&plan, &timeline, plot, t), apart.state(&plan, &timeline, plot, t));
+            assert_eq!((old.side, old.opacity), (new.side, new.opacity), "areas stay");
+            let standing = apart.standing(new);
+            if standing.side <= 0.0 {
+                continue;
+            }
+            let value = timeline.value(t, node, metric) as f64;
+            let grown = (value - timeline.value(0, node, metric) as f64).max(0.0);
+            assert!((f64::from(new.colour()) - (grown / most_growth as f64).min(1.0)).abs() < 1e-3);
+            let height = 0.3 + 24.7 * (value / largest as f64).sqrt();
+            assert!((f64::from(standing.height) - height).abs() < 2e-3, "{} {height}", standing.height);
+            let height = 0.3 + 24.7 * (grown / most_growth as f64).min(1.0);
+            let standing = heights.standing(heights.state(&plan, &timeline, plot, t));
+            assert!((f64::from(standing.height) - height).abs() < 2e-3, "{} {height}", standing.height);
+        }
+    }
+    // What the trees do not have (yet) is that of the areas.
+    let unknown = Appearance::new(&plan, &timeline, &look("growth", "base", [Some("no-such"), Some("no-such")]));
+    assert_eq!(unknown.states(&plan, &timeline, times - 1), before.states(&plan, &timeline, times - 1));
 }

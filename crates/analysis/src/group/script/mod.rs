@@ -102,6 +102,27 @@ impl std::fmt::Display for ScriptError {
 
 impl std::error::Error for ScriptError {}
 
+impl ScriptError {
+    /// What a message tells of the script `source`, if it is about that: for who has the message of a grouping that was
+    /// ended by a script, and wants to show the place. The remedy stays in the message.
+    pub fn told(message: &str, source: &str) -> Option<ScriptError> {
+        let told = &message[message.find(&format!("{source}, line "))? + source.len() + ", line ".len()..];
+        let number = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let (line, rest) = told.split_at(number(told));
+        let (column, rest) = match rest.strip_prefix(", column ") {
+            Some(rest) => rest.split_at(number(rest)),
+            None => ("0", rest),
+        };
+        Some(ScriptError {
+            source: source.to_owned(),
+            line: line.parse().ok()?,
+            column: column.parse().ok()?,
+            message: rest.strip_prefix(": ")?.to_owned(),
+            remedy: String::new(),
+        })
+    }
+}
+
 /// A script that has been read.
 #[derive(Clone)]
 pub struct ClassifierScript {
@@ -230,5 +251,32 @@ impl Registry {
     pub fn define(&mut self, script: ClassifierScript) -> Result<(), RegistryError> {
         let meta = script.meta.clone();
         self.put_script(meta, move |_| Ok(Arc::new(run::ScriptClassifier::new(script.clone()))))
+    }
+
+    /// Forgets a script. Returns whether there was one of that name.
+    pub fn undefine(&mut self, id: &str) -> bool {
+        self.take_script(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_is_found_in_a_message() {
+        for (line, column) in [(3, 14), (7, 0)] {
+            let error = ScriptError {
+                source: "/a b/x.classifier.rhai".into(),
+                line,
+                column,
+                message: "no such thing: o.tpye, for an object of type a, line 9".into(),
+                remedy: String::new(),
+            };
+            let message = format!("Grouping failed: {error}");
+            assert_eq!(ScriptError::told(&message, &error.source), Some(error));
+        }
+        assert_eq!(ScriptError::told("x: it cannot be read", "x"), None);
+        assert_eq!(ScriptError::told("y, line 1: z", "x"), None);
     }
 }

@@ -10,12 +10,13 @@ pub(super) fn mode() -> ColourMode {
         id: "growth",
         title: "Growth",
         explanation: "How much each group has grown since the first state: gray, orange, red",
+        measures: true,
         scale,
     }
 }
 
 fn scale(values: &Values<'_>) -> ColourScale {
-    let most = values.plan.max_growth();
+    let most = values.max_growth();
     let marks = match most {
         0 => vec![Mark { position: 0.0, value: 0.0, text: "nothing grows".to_owned() }],
         _ => {

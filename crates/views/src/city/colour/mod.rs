@@ -13,6 +13,8 @@ pub struct ColourMode {
     pub title: &'static str,
     /// What it shows, a sentence.
     pub explanation: &'static str,
+    /// Whether it tells of a metric, which then may be chosen.
+    pub measures: bool,
     /// Looks at a city once.
     pub scale: fn(&Values<'_>) -> ColourScale,
 }
@@ -52,7 +54,7 @@ pub fn mode(id: &str) -> &'static ColourMode {
     MODES.iter().find(|m| m.id == id).unwrap_or(&MODES[0])
 }
 
-/// A value of the city's metric for people.
+/// A value of the metric for people.
 pub(super) fn text(values: &Values<'_>, value: u64) -> String {
     match values.timeline.metric_info(values.metric()).unit {
         Unit::Bytes => bytes_text(value),
@@ -61,7 +63,7 @@ pub(super) fn text(values: &Values<'_>, value: u64) -> String {
     }
 }
 
-/// The name of the city's metric within a sentence.
+/// The name of the metric within a sentence.
 pub(super) fn metric_name(values: &Values<'_>) -> String {
     values.timeline.metric_info(values.metric()).title.to_lowercase()
 }

@@ -14,6 +14,7 @@ pub(super) fn mode() -> ColourMode {
         id: "share",
         title: "Share of the heap",
         explanation: "How much of the whole heap each group is at the time shown: gray to green",
+        measures: true,
         scale,
     }
 }

@@ -4,7 +4,13 @@ use super::super::look::Values;
 use super::{HeightRule, HeightScale};
 
 pub(super) fn rule() -> HeightRule {
-    HeightRule { id: "base", title: "Size", explanation: "Buildings are twice as high as their base is wide", scale }
+    HeightRule {
+        id: "base",
+        title: "Size",
+        explanation: "Buildings are twice as high as their base is wide",
+        measures: false,
+        scale,
+    }
 }
 
 fn scale(_: &Values<'_>) -> HeightScale {

@@ -13,12 +13,13 @@ pub(super) fn rule() -> HeightRule {
         id: "growth",
         title: "Growth",
         explanation: "Buildings are as high as they have grown since the first state; what does not grow stays low",
+        measures: true,
         scale,
     }
 }
 
 fn scale(values: &Values<'_>) -> HeightScale {
-    let most = values.plan.max_growth();
+    let most = values.max_growth();
     let height = move |growth: i64| match most {
         0 => LOWEST,
         _ => LOWEST + (HIGHEST - LOWEST) * (growth as f64 / most as f64).clamp(0.0, 1.0),

@@ -10,6 +10,8 @@ pub struct HeightRule {
     pub title: &'static str,
     /// What it shows, a sentence.
     pub explanation: &'static str,
+    /// Whether it tells of a metric, which then may be chosen.
+    pub measures: bool,
     /// Looks at a city once.
     pub scale: fn(&Values<'_>) -> HeightScale,
 }
@@ -40,6 +42,7 @@ macro_rules! rules {
 rules! {
     base,
     growth,
+    amount,
 }
 
 /// All height rules, the default first.

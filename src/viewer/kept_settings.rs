@@ -1,0 +1,186 @@
+//! The settings that are the same in the next run: what a person changed of how cities look and move. Which trees are shown
+//! (the grouping, garbage) is asked anew for each input.
+//!
+//! The file is JSON, put in place at once and read with suspicion: what is none of the values there are is passed over.
+
+use super::settings::Settings;
+use bevy::prelude::*;
+use memory_city_heap::error::Error;
+use memory_city_heap::unfinished::write_whole;
+use memory_city_views::city::{AreaMode, colour, height};
+use serde_json::{Map, Value, json};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+const FILE: &str = "settings.json";
+/// No file of ours is larger.
+const MOST_BYTES: u64 = 1 << 16;
+/// No id of a metric is longer.
+const LONGEST_ID: usize = 200;
+
+fn file() -> Option<PathBuf> {
+    crate::config::folder().map(|folder| folder.join(FILE))
+}
+
+/// What is kept of settings.
+fn of(settings: &Settings) -> Map<String, Value> {
+    let metric = settings.metric_id.as_deref().unwrap_or(match settings.metric {
+        memory_city_analysis::timeline::Metric::Objects => "objects",
+        _ => "bytes",
+    });
+    let all = json!({
+        "area": settings.area_mode,
+        "metric": metric,
+        "colour": settings.colour,
+        "colour-metric": settings.colour_metric.as_deref(),
+        "height": settings.height,
+        "height-metric": settings.height_metric.as_deref(),
+        "child-count": settings.child_count,
+        "prune": settings.prune,
+        "solid": settings.solid_count,
+        "opacity": settings.opacity,
+        "names": settings.labels,
+        "cones": settings.show_pointers,
+        "incoming": settings.show_incoming,
+        "outgoing": settings.show_outgoing,
+        "step-seconds": settings.animation,
+        "play-seconds": settings.interval,
+    });
+    match all {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+/// Takes what was kept, as far as it is right.
+fn take(kept: &Map<String, Value>, settings: &mut Settings) {
+    let flag = |name: &str, to: &mut bool| *to = kept.get(name).and_then(Value::as_bool).unwrap_or(*to);
+    flag("prune", &mut settings.prune);
+    flag("names", &mut settings.labels);
+    flag("cones", &mut settings.show_pointers);
+    flag("incoming", &mut settings.show_incoming);
+    flag("outgoing", &mut settings.show_outgoing);
+    let number = |name: &str, to: &mut f32, most: f64| {
+        *to = kept.get(name).and_then(Value::as_f64).map_or(*to, |v| v.clamp(0.0, most) as f32);
+    };
+    number("opacity", &mut settings.opacity, 1.0);
+    number("step-seconds", &mut settings.animation, 2.0);
+    number("play-seconds", &mut settings.interval, 10.0);
+    let count = |name: &str, to: &mut usize, least: u64, most: u64| {
+        *to = kept.get(name).and_then(Value::as_u64).map_or(*to, |v| v.clamp(least, most) as usize);
+    };
+    count("child-count", &mut settings.child_count, 3, 500);
+    count("solid", &mut settings.solid_count, 0, 200);
+    let text = |name: &str| kept.get(name).and_then(Value::as_str).filter(|text| text.len() <= LONGEST_ID);
+    if let Some(id) = text("colour").filter(|id| colour::modes().iter().any(|mode| mode.id == *id)) {
+        id.clone_into(&mut settings.colour);
+    }
+    if let Some(id) = text("height").filter(|id| height::rules().iter().any(|rule| rule.id == *id)) {
+        id.clone_into(&mut settings.height);
+    }
+    if let Some(Ok(area)) = kept.get("area").map(|value| serde_json::from_value::<AreaMode>(value.clone())) {
+        settings.area_mode = area;
+    }
+    if let Some(id) = text("metric") {
+        settings.set_metric_by_name(id);
+    }
+    settings.set_colour_metric(text("colour-metric"));
+    settings.set_height_metric(text("height-metric"));
+}
+
+fn read(path: &Path) -> Result<Map<String, Value>, String> {
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Map::new()),
+        Err(error) => return Err(error.to_string()),
+        Ok(metadata) if metadata.len() > MOST_BYTES => return Err("it is larger than settings are".to_owned()),
+        Ok(_) => {}
+    }
+    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
+    serde_json::from_slice(&bytes).map_err(|e| e.to_string())
+}
+
+fn write(path: &Path, kept: &Map<String, Value>) -> Result<(), Error> {
+    let io = |error| Error::io(path, error);
+    let text = serde_json::to_vec_pretty(kept).map_err(|e| io(e.into()))?;
+    write_whole(path, |mut file| file.write_all(&text).map_err(io))
+}
+
+/// The settings of a first start, with what was kept of earlier runs.
+pub fn load() -> Settings {
+    let mut settings = Settings::default();
+    if let Some(path) = file() {
+        match read(&path) {
+            Ok(kept) => take(&kept, &mut settings),
+            Err(why) => tracing::warn!("{}: the settings are ignored: {why}", path.display()),
+        }
+    }
+    settings
+}
+
+/// Keeps what a person has changed when the mouse is let go; what the command line said for one run is not kept.
+pub fn keep(
+    settings: Res<Settings>,
+    buttons: Res<ButtonInput<MouseButton>>,
+    mut last: Local<Option<Map<String, Value>>>,
+) {
+    if last.is_some() && buttons.get_pressed().len() > 0 {
+        return;
+    }
+    let now = of(&settings);
+    let Some(before) = last.replace(now.clone()) else { return };
+    let changed: Vec<_> = now.into_iter().filter(|(name, value)| before.get(name) != Some(value)).collect();
+    if changed.is_empty() {
+        return;
+    }
+    let Some(path) = file() else { return };
+    let mut kept = read(&path).unwrap_or_default();
+    kept.extend(changed);
+    match write(&path, &kept) {
+        Ok(()) => tracing::debug!("settings kept: {}", path.display()),
+        Err(error) => tracing::warn!("the settings are not kept: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_comes_back() {
+        let mut settings = Settings {
+            area_mode: AreaMode::Linear,
+            child_count: 77,
+            prune: false,
+            opacity: 0.25,
+            colour: "share".into(),
+            height: "amount".into(),
+            labels: false,
+            interval: 1.5,
+            ..Settings::default()
+        };
+        settings.set_metric_by_name("objects");
+        settings.set_height_metric(Some("retained"));
+        let mut again = Settings::default();
+        take(&of(&settings), &mut again);
+        assert_eq!(again, settings);
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a").join(FILE);
+        write(&path, &of(&settings)).expect("written");
+        assert_eq!(read(&path), Ok(of(&settings)));
+    }
+
+    #[test]
+    fn whatever_is_in_the_file_there_are_settings() {
+        let kept = json!({"area": 7, "colour": "no such", "height": [], "opacity": 1e99, "child-count": -1, "solid": 1e300,
+            "metric": "x".repeat(1000), "step-seconds": "long", "names": 3, "unknown": {}});
+        let Value::Object(kept) = kept else { unreachable!() };
+        let mut settings = Settings::default();
+        take(&kept, &mut settings);
+        assert_eq!(settings, Settings { opacity: 1.0, ..Settings::default() });
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(FILE);
+        std::fs::write(&path, "[1]").expect("written");
+        assert!(read(&path).is_err());
+        assert_eq!(read(&folder.path().join("none")), Ok(Map::new()));
+    }
+}

@@ -30,7 +30,7 @@ pub(crate) use header::DumpHeader;
 use index::DumpIndex;
 use peers::Reading;
 pub use peers::{Peer, PeerStep};
-use segment::RootRecord;
+use segment::{ClassRecord, RootRecord};
 use values::DumpTables;
 pub use values::values;
 
@@ -179,7 +179,13 @@ fn load_without(
     }
     let mirror_of =
         classes.object_of.iter().map(|&id| if id == 0 { None } else { addresses.find(id) }).collect::<Vec<_>>();
-    let odd_sizes = mirror_sizes(&classes, &census, &addresses);
+    let odd_sizes = match reading.peer {
+        Some(Peer::HprofAnalyzer) => {
+            let size = |r: &ClassRecord| Some((addresses.find(r.id)?.0, classes.statics_size(r).into()));
+            census.records.iter().filter_map(size).collect()
+        }
+        _ => mirror_sizes(&classes, &census, &addresses),
+    };
     let traces = allocation_sites(bytes, &index, &graph.site);
     let dump =
         hidden::Dump { input, header: &header, index: &index, census: &census, classes: &classes, noted: &graph.noted };

@@ -31,9 +31,8 @@ impl Classifier for KeptByStrength {
     }
 
     fn classify(&self, object: &ObjectView<'_>, values: &mut ObjectValues) {
-        if let Some((strengths, o)) = self.strengths.as_ref().zip(object.id()) {
-            values.one(strengths.of(o).title());
-        }
+        let known = self.strengths.as_ref().zip(object.id());
+        values.one(known.map_or("not known", |(strengths, o)| strengths.of(o).title()));
     }
 
     fn number_of(&self, object: &ObjectView<'_>) -> Option<u64> {

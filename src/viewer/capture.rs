@@ -3,6 +3,7 @@
 use super::app::headless;
 use super::clock::Clock;
 use super::document::{self, Arrival, Document, Draft, OpenDocument};
+use super::finding::Finding;
 use super::loading;
 use super::owners::{OwnersOf, owners_of};
 use super::panels::PanelState;
@@ -244,6 +245,11 @@ fn stage(world: &mut World, open: &OpenDocument, shot: &Shot) -> Result<()> {
             let freed = ways::freed(&open.source, &found, &choice, &progress)?;
             ways.preset_cut(&open.timeline, time, choice, freed);
         }
+    }
+    if shot.panels {
+        let mut finding = Finding::default();
+        finding.preset(&open.source, !nodes.is_empty(), &progress)?;
+        world.insert_resource(finding);
     }
     world.insert_resource(owners);
     world.insert_resource(ways);

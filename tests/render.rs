@@ -53,6 +53,14 @@ fn is_red([r, g, b]: [u8; 3]) -> bool {
     r > 100 && u32::from(r) > 3 * u32::from(g.max(b))
 }
 
+fn is_yellow([r, g, b]: [u8; 3]) -> bool {
+    r > 140 && g > 110 && b < 90 && r.abs_diff(g) < 90
+}
+
+fn is_cyan([r, g, b]: [u8; 3]) -> bool {
+    b > 110 && g > 100 && r < 90
+}
+
 fn is_purple([r, g, b]: [u8; 3]) -> bool {
     b > 110 && i32::from(b) - i32::from(g) > 60 && i32::from(r) - i32::from(g) > 25
 }
@@ -289,6 +297,18 @@ fn the_sample_city_looks_as_it_should() {
     assert!(share(&selected, is_blue) > share(&end, is_blue) + 0.004, "the selected building is blue");
     assert!(share(&selected, is_purple) > share(&end, is_purple) + 0.001, "incoming cones are purple");
     assert!(share(&selected, is_green) > share(&end, is_green) + 0.001, "outgoing cones are green");
+    // The paths from its root: yellow, in place of cones. What would be freed by a cut: cyan, and the rest goes quiet.
+    let paths = studio.shoot(&Shot { paths: true, ..select(&settings) }).expect("a picture");
+    golden("paths", &paths);
+    assert!(share(&paths, is_yellow) > share(&end, is_yellow) + 0.002, "the path is seen");
+    assert!(share(&paths, is_purple) < share(&selected, is_purple) / 2.0, "no cones beside paths");
+    let field = Some("register.store.PersonRegistry.PERSONS".to_owned());
+    let cut = studio.shoot(&Shot { paths: true, cut: field, ..select(&settings) }).expect("a picture");
+    golden("cut", &cut);
+    assert!(share(&cut, is_cyan) > share(&paths, is_cyan) + 0.02, "what would be freed is lit");
+    assert!(share(&cut, is_red) < share(&paths, is_red) / 2.0, "growth is not what colours tell now");
+    let undone = studio.shoot(&select(&settings)).expect("a picture");
+    assert_eq!(difference(&undone, &selected, 0), 0.0, "without paths and cut all is as before");
     let no_pointers = Settings { show_pointers: false, ..settings.clone() };
     let bare = studio.shoot(&select(&no_pointers)).expect("a picture");
     assert!(share(&bare, is_purple) < share(&selected, is_purple) / 2.0, "no cones without pointers");

@@ -2,7 +2,9 @@
 
 use super::app::headless;
 use super::clock::Clock;
+use super::dock::Dock;
 use super::document::{self, Arrival, Document, Draft, OpenDocument};
+use super::finding::Finding;
 use super::loading;
 use super::owners::{OwnersOf, owners_of};
 use super::panels::PanelState;
@@ -11,7 +13,7 @@ use super::scene::numbers::box_numbers;
 use super::scene::{SceneInput, city_camera};
 use super::selection::Selection;
 use super::settings::Settings;
-use super::views::{self, CameraRig, Shown, focus_pose};
+use super::views::{self, CameraRig, Shown, Views, focus_pose};
 use super::ways::{self, CutChoice, Ways};
 use bevy::asset::RenderAssetUsages;
 use bevy::camera::RenderTarget;
@@ -269,6 +271,14 @@ fn select(world: &mut World, open: &OpenDocument, shot: &Shot, time: usize) -> R
             let freed = ways::freed(&open.source, &found, &choice, &progress)?;
             ways.preset_cut(&open.timeline, time, choice, freed);
         }
+    }
+    if shot.panels {
+        let mut finding = Finding::default();
+        finding.preset(&open.source, !nodes.is_empty(), &progress)?;
+        world.insert_resource(finding);
+        // Each picture as if it were the first.
+        let views = world.resource::<Views>().clone();
+        world.resource_mut::<Dock>().reset(&views);
     }
     world.insert_resource(owners);
     world.insert_resource(ways);

@@ -18,7 +18,7 @@ use memory_city_analysis::group;
 use memory_city_analysis::tabular::Cell;
 use memory_city_analysis::timeline::{NodeId, Source, Timeline};
 use memory_city_heap::error::{Error, Result};
-use memory_city_heap::progress::Snapshot;
+use memory_city_heap::progress::{Progress, Snapshot};
 use std::sync::Arc;
 
 /// The analysis that answers, and its table.
@@ -76,8 +76,10 @@ pub struct Finding {
     of: Option<(u64, usize)>,
     opened: u64,
     hidden: bool,
-    /// Only a line: the place was shown, and the card would stand before it.
+    /// Only a line: the place was shown, or something is selected, and the card would stand before it.
     folded: bool,
+    /// It made room once for what was selected: whoever unfolds it again wants to see it.
+    made_room: bool,
     /// The place to be shown once objects are grouped by owner.
     wanted: Option<String>,
 }
@@ -112,6 +114,31 @@ impl Finding {
     /// Shows all of it again.
     pub fn unfold(&mut self) {
         self.folded = false;
+    }
+
+    /// Makes room for the first group that is selected.
+    fn make_room(&mut self) {
+        if !self.made_room && matches!(self.known, FindingState::Leaks(_)) {
+            (self.made_room, self.folded) = (true, true);
+        }
+    }
+
+    /// Finds it at once, for pictures without a window; as a line where something is selected.
+    ///
+    /// # Errors
+    /// When the input cannot be read again, or the work was cancelled.
+    pub fn preset(&mut self, source: &Source, selected: bool, progress: &Progress) -> Result<()> {
+        let analysis = AnalysisRegistry::built_in().get(ANALYSIS)?;
+        let description = analysis.describe();
+        let window = TimeWindow::whole(source.timeline());
+        if description.check(source, window).is_ok() {
+            let found = analyses::run(&*analysis, source, window, &Arguments::defaults(&description), progress);
+            self.known = known(Ok(Ok(found?)));
+        }
+        if selected {
+            self.make_room();
+        }
+        Ok(())
     }
 
     /// Whether a place is about to be shown.
@@ -265,6 +292,9 @@ fn act(
             Action::Finding => (finding.hidden, finding.folded) = (!finding.hidden, false),
             _ => {}
         }
+    }
+    if selection.node().is_some() {
+        finding.make_room();
     }
     let Some(owner) = &finding.wanted else { return };
     awake.keep_if(true);

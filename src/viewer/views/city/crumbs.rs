@@ -1,7 +1,7 @@
 //! The owners walked, as a line at the foot of the city: from the group where the walk began up to the root, each to be clicked.
 
 use crate::viewer::action::Action;
-use crate::viewer::owners::{OwnersKnown, OwnersOf, Stop, Walk};
+use crate::viewer::owners::{OwnersKnown, OwnersOf, WalkStop, OwnerWalk};
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
 use bevy_egui::egui::{self, Align2, Color32, Margin, Rect, RichText, Stroke};
@@ -104,19 +104,19 @@ fn looking(owners: &OwnersOf) -> String {
 }
 
 /// The stops that are shown: the first ones, those around where the walk is, as far as it has come.
-fn shown(walk: &Walk) -> Vec<usize> {
+fn shown(walk: &OwnerWalk) -> Vec<usize> {
     let (first, last) = SHOWN;
     (0..=walk.at).filter(|&at| at < first || at + last > walk.at).collect()
 }
 
-fn name(timeline: &Timeline, stop: &Stop) -> String {
+fn name(timeline: &Timeline, stop: &WalkStop) -> String {
     match &stop.nodes[..] {
         [node] => theme::brief(&timeline.display_name(*node)),
         several => format!("{} groups", several.len()),
     }
 }
 
-fn separator(ui: &mut egui::Ui, hidden: usize, walk: &Walk, timeline: &Timeline, before: usize) {
+fn separator(ui: &mut egui::Ui, hidden: usize, walk: &OwnerWalk, timeline: &Timeline, before: usize) {
     ui.label(quiet("‹".into()));
     if hidden > 0 {
         ui.label(quiet(format!("… {hidden} …"))).on_hover_ui(|ui| {
@@ -129,7 +129,7 @@ fn separator(ui: &mut egui::Ui, hidden: usize, walk: &Walk, timeline: &Timeline,
 }
 
 /// One stop. Returns whether it was clicked.
-fn chip(ui: &mut egui::Ui, walk: &Walk, at: usize, timeline: &Timeline) -> bool {
+fn chip(ui: &mut egui::Ui, walk: &OwnerWalk, at: usize, timeline: &Timeline) -> bool {
     let stop = &walk.stops[at];
     let here = at == walk.at && !walk.ended;
     let colour = if here { theme::ACCENT } else { theme::TEXT };
@@ -159,7 +159,7 @@ fn chip(ui: &mut egui::Ui, walk: &Walk, at: usize, timeline: &Timeline) -> bool 
 }
 
 /// The root, or why the way ends.
-fn end(ui: &mut egui::Ui, walk: &Walk, asked: &mut Vec<Action>) {
+fn end(ui: &mut egui::Ui, walk: &OwnerWalk, asked: &mut Vec<Action>) {
     let rooted = walk.end.starts_with("here: ");
     let (text, fill) = match (rooted, walk.ended) {
         (true, true) => (Color32::from_rgb(28, 22, 0), theme::ROUTE),

@@ -4,6 +4,10 @@
 //! It follows objects: the walk is that of the objects of the group where it began, and of what came of them since the first
 //! point in time. Where the input has no objects it goes from group to group, by what refers most, and says so.
 
+mod walk;
+
+pub use walk::{OwnerWalk, WalkStop};
+
 use super::action::Action;
 use super::app::{Awake, Stage};
 use super::clock::Clock;
@@ -17,53 +21,14 @@ use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 use memory_city_analysis::ownership::chain::{GroupOwners, Owners};
 use memory_city_analysis::timeline::{Metric, NodeId, Source, Timeline};
-use memory_city_heap::Amount;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::{Progress, Snapshot};
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// What owners are found for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct OwnerQuestion {
-    revision: u64,
-    time: usize,
-    /// The groups, as one group.
-    nodes: Vec<NodeId>,
-    by_bytes: bool,
-}
+use walk::OwnerQuestion;
 
 /// The engine for a document and a time, and what it found.
 type OwnerAnswer = Result<(Arc<Owners>, GroupOwners)>;
-
-/// A group on the walk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stop {
-    /// The group; of the first stop, perhaps several.
-    pub nodes: Vec<NodeId>,
-    /// By which objects and fields, from below upwards; empty for the group where the walk began.
-    pub by: Vec<String>,
-    /// What of that group it keeps.
-    pub keeps: Amount,
-}
-
-/// A walk from a group to a root.
-#[derive(Clone, Debug)]
-pub struct Walk {
-    /// The groups, the one where it began first.
-    pub stops: Vec<Stop>,
-    /// Where it is.
-    pub at: usize,
-    /// Whether the root was reached.
-    pub ended: bool,
-    /// The root, or why the way ends.
-    pub end: String,
-    /// What the walk is about.
-    pub about: Amount,
-    /// Whether that is only what came since the first point in time.
-    pub only_new: bool,
-    question: OwnerQuestion,
-}
 
 /// Most steps up.
 const LONGEST: usize = 200;
@@ -81,7 +46,7 @@ pub struct OwnersOf {
     question: Option<OwnerQuestion>,
     /// Enter was pressed before the owners were known.
     waits: bool,
-    walk: Option<Walk>,
+    walk: Option<OwnerWalk>,
     /// Brought by a picture, which asks for nothing.
     given: Option<Arc<GroupOwners>>,
 }
@@ -119,7 +84,7 @@ impl OwnersOf {
     }
 
     /// The walk, if there is one.
-    pub fn walk(&self) -> Option<&Walk> {
+    pub fn walk(&self) -> Option<&OwnerWalk> {
         self.walk.as_ref()
     }
 
@@ -171,40 +136,6 @@ fn select(timeline: &Timeline, selection: &mut Selection, nodes: &[NodeId]) {
     match nodes {
         [node] => selection.select(timeline, *node),
         several => selection.select_all(timeline, several.iter().copied()),
-    }
-}
-
-impl Walk {
-    fn new(question: &OwnerQuestion, found: &GroupOwners) -> Walk {
-        let chain = &found.chain;
-        let first = Stop { nodes: question.nodes.clone(), by: Vec::new(), keeps: chain.about };
-        let mut stops = vec![first];
-        for step in &chain.steps {
-            let dot = if step.field.is_empty() || step.field.starts_with('[') { "" } else { "." };
-            let by = format!("{}{dot}{}", step.of, step.field);
-            let last = stops.last_mut().filter(|stop| step.node.is_none_or(|node| stop.nodes == [node]));
-            match (last, step.node) {
-                // More of the same group, or what is in none: part of the stop below.
-                (Some(stop), _) => stop.by.push(by),
-                (None, Some(node)) => stops.push(Stop { nodes: vec![node], by: vec![by], keeps: step.keeps }),
-                (None, None) => {}
-            }
-        }
-        Walk {
-            stops,
-            at: 0,
-            ended: false,
-            end: chain.end.clone(),
-            about: chain.about,
-            only_new: chain.only_new,
-            question: question.clone(),
-        }
-    }
-
-    /// The stop where exactly these groups are, the nearest to where the walk is.
-    fn stop_of(&self, nodes: &[NodeId]) -> Option<usize> {
-        let all = self.stops.iter().enumerate().filter(|(_, stop)| stop.nodes == nodes);
-        all.map(|(at, _)| at).min_by_key(|at| at.abs_diff(self.at))
     }
 }
 
@@ -295,7 +226,7 @@ fn update(
     }
     if let Some(found) = owners.of(&now) {
         if std::mem::take(&mut owners.waits) {
-            owners.walk = Some(Walk::new(&now, &found));
+            owners.walk = Some(OwnerWalk::new(&now, &found));
             if let Some(end) = owners.advance(&open.timeline, &mut selection) {
                 notices.tell(end);
             }
@@ -359,7 +290,7 @@ fn act(
                 let goes_on = owners.walk.as_ref().is_some_and(|walk| walk.stop_of(&now.nodes).is_some());
                 if !goes_on {
                     match owners.of(&now) {
-                        Some(found) => owners.walk = Some(Walk::new(&now, &found)),
+                        Some(found) => owners.walk = Some(OwnerWalk::new(&now, &found)),
                         None => {
                             owners.waits = true;
                             continue;
@@ -407,48 +338,5 @@ impl Plugin for OwnersPlugin {
             .add_observer(move |_: On<Closed>, mut owners: ResMut<OwnersOf>| reset(&mut owners))
             .add_systems(Update, update.in_set(Stage::Derive).after(super::references::update_references))
             .add_systems(Update, act.in_set(Stage::Act));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use memory_city_analysis::ownership::chain::{OwnerChain, OwnerStep};
-
-    fn step(node: Option<u32>, of: &str, field: &str) -> OwnerStep {
-        OwnerStep {
-            node: node.map(NodeId),
-            of: of.into(),
-            field: field.into(),
-            by_several_ways: false,
-            objects: 1,
-            holds: 1,
-            keeps: Amount { objects: 7, bytes: 70 },
-        }
-    }
-
-    #[test]
-    fn a_walk_stops_at_each_group_once_in_a_row() {
-        let chain = OwnerChain {
-            about: Amount { objects: 7, bytes: 70 },
-            only_new: true,
-            steps: vec![
-                step(Some(5), "Node", "item"),
-                step(Some(5), "Node", "next"),
-                step(None, "Unfiltered", "x"),
-                step(Some(6), "List", "first"),
-                step(Some(5), "Node", "up"),
-            ],
-            roots: Vec::new(),
-            end: "here: held by a root".into(),
-        };
-        let question = OwnerQuestion { revision: 1, time: 0, nodes: vec![NodeId(3)], by_bytes: false };
-        let walk = Walk::new(&question, &GroupOwners { chain, owners: Vec::new() });
-        let stops: Vec<(u32, usize)> = walk.stops.iter().map(|stop| (stop.nodes[0].0, stop.by.len())).collect();
-        assert_eq!(stops, [(3, 0), (5, 3), (6, 1), (5, 1)]);
-        assert_eq!(walk.stops[1].by, ["Node.item", "Node.next", "Unfiltered.x"]);
-        let at = |at: usize| Walk { at, ..walk.clone() }.stop_of(&[NodeId(5)]);
-        assert_eq!((at(0), at(2), at(3)), (Some(1), Some(1), Some(3)), "the nearest of two");
-        assert_eq!(walk.stop_of(&[NodeId(9)]), None);
     }
 }

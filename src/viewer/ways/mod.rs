@@ -4,6 +4,10 @@
 //! The ways stay those of the group that they were asked for, whatever is selected meanwhile: their steps are there to be
 //! walked. They follow time, and further metrics of the same trees.
 
+mod found;
+
+pub use found::{CutChoice, FoundWays, WayRow, find, first_question, freed};
+
 use super::action::Action;
 use super::app::{Awake, Stage};
 use super::clock::Clock;
@@ -12,28 +16,15 @@ use super::job::Job;
 use super::notices::Notices;
 use super::selection::Selection;
 use bevy::prelude::*;
-use memory_city_analysis::analyses::named_cut;
-use memory_city_analysis::ownership::{Freed, GroupWays, PathEnd, WayKind, WayQuestion, WayStep};
+use found::{FIRST_SHARE, MOST_STEPS, NO_OBJECTS, shares};
+use memory_city_analysis::ownership::{Freed, WayKind, WayQuestion};
 use memory_city_analysis::timeline::{NodeId, Source, Timeline};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::KeepRules;
-use memory_city_heap::progress::{Progress, Snapshot};
-use memory_city_views::city::RouteStep;
+use memory_city_heap::progress::Snapshot;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Why documents without objects have no ways.
-const NO_OBJECTS: &str =
-    "The input has trees, not objects: there are no ways from roots. Enter goes from group to group";
-
-/// What is cut.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum CutChoice {
-    /// All references by which a step holds the one below.
-    Step(usize),
-    /// A root, by its text.
-    Root(String),
-}
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What is known of a cut.
 pub enum CutState {
@@ -59,36 +50,11 @@ pub struct CutView {
 
 /// What ways were found for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Asked {
+struct WayRequest {
     revision: u64,
     time: usize,
     nodes: Vec<NodeId>,
     question: WayQuestion,
-}
-
-/// Ways that were found, and what the city needs of them.
-pub struct FoundWays {
-    /// The ways.
-    pub ways: GroupWays,
-    /// The point in time.
-    pub time: usize,
-    /// Their steps as the city takes them.
-    pub route: Vec<RouteStep>,
-    /// The list, row by row: each step below the one that it holds.
-    pub rows: Vec<(u32, WayRow)>,
-}
-
-/// A row of the list of ways.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WayRow {
-    /// A step; the first is the group.
-    Step(usize),
-    /// A root of a step, by number.
-    Root(usize, usize),
-    /// Holders of a step that are not followed.
-    LeftOut(usize),
-    /// Why nothing is above a step.
-    End(usize),
 }
 
 /// The ways to a group.
@@ -101,7 +67,7 @@ pub struct Ways {
     /// The groups that they are the ways to, by key; empty when there are none to show.
     subject: Vec<String>,
     nodes: Vec<NodeId>,
-    asked: Option<Asked>,
+    asked: Option<WayRequest>,
     job: Option<Job<Result<FoundWays>>>,
     found: Option<Arc<FoundWays>>,
     error: Option<String>,
@@ -115,13 +81,21 @@ pub struct Ways {
     cut_version: u64,
     /// The list shall come to the front.
     pub opens: bool,
+    /// Brought by a picture, which asks for nothing.
+    given: bool,
+}
+
+/// A number that nobody had before.
+fn next_version() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Default for Ways {
     fn default() -> Self {
         Ways {
             kind: WayKind::Interesting,
-            share: 5,
+            share: FIRST_SHARE,
             subject: Vec::new(),
             nodes: Vec::new(),
             asked: None,
@@ -134,12 +108,10 @@ impl Default for Ways {
             cut: None,
             cut_version: 0,
             opens: false,
+            given: false,
         }
     }
 }
-
-/// Steps at most.
-const MOST_STEPS: usize = 40;
 
 impl Ways {
     /// The groups whose ways are shown; empty when none are.
@@ -194,7 +166,7 @@ impl Ways {
 
     /// Puts the ways away.
     pub fn close(&mut self) {
-        *self = Ways { kind: self.kind, share: self.share, version: self.version + 1, ..Ways::default() };
+        *self = Ways { kind: self.kind, share: self.share, version: next_version(), ..Ways::default() };
     }
 
     /// Shows the ways to some groups.
@@ -208,6 +180,7 @@ impl Ways {
     /// Takes ways that somebody found, for pictures without a window.
     pub fn preset(&mut self, timeline: &Timeline, nodes: Vec<NodeId>, found: FoundWays) {
         self.show(timeline, nodes);
+        self.given = true;
         self.take(found);
     }
 
@@ -215,13 +188,13 @@ impl Ways {
     pub fn preset_cut(&mut self, timeline: &Timeline, time: usize, choice: CutChoice, freed: Freed) {
         let title = self.title(&choice);
         let shares = shares(timeline, time, &freed);
-        self.cut_version += 1;
+        self.cut_version = next_version();
         self.cut = Some(CutView { choice, title, state: CutState::Freed(Arc::new(freed)), shares });
     }
 
     fn take(&mut self, found: FoundWays) {
         self.found = Some(Arc::new(found));
-        self.version += 1;
+        self.version = next_version();
         self.hovered = None;
     }
 
@@ -248,94 +221,9 @@ impl Ways {
         let title = self.title(&choice);
         let (source, wanted) = (Arc::clone(source), choice.clone());
         let job = Job::start(move |progress| freed(&source, &found, &wanted, progress));
-        self.cut_version += 1;
+        self.cut_version = next_version();
         self.cut = Some(CutView { choice, title, state: CutState::Looking(job), shares: HashMap::new() });
     }
-}
-
-/// What would be freed without a step or a root of some ways, at their time.
-///
-/// # Errors
-/// When the input cannot be read again, there is no such root, or the work was cancelled.
-pub fn freed(source: &Source, found: &FoundWays, choice: &CutChoice, progress: &Progress) -> Result<Freed> {
-    let history = source
-        .heaps()
-        .ok_or_else(|| Error::Unusable { what: NO_OBJECTS.into(), remedy: "Open heap dumps or a trace".into() })?;
-    let rules = KeepRules::default();
-    let cut = match choice {
-        CutChoice::Step(at) => found.ways.cut(*at),
-        CutChoice::Root(text) => named_cut(history, found.time, rules, text, progress)?.0,
-    };
-    Freed::without(history, found.time, &cut, rules, progress)
-}
-
-/// The ways to some groups at a time, as the window finds them.
-///
-/// # Errors
-/// When the input has no objects, cannot be read again, or the work was cancelled.
-pub fn find(
-    source: &Source,
-    time: usize,
-    nodes: &[NodeId],
-    question: WayQuestion,
-    progress: &Progress,
-) -> Result<FoundWays> {
-    let history = source
-        .heaps()
-        .ok_or_else(|| Error::Unusable { what: NO_OBJECTS.into(), remedy: "Open heap dumps or a trace".into() })?;
-    let ways = GroupWays::find(history, time, nodes, question, progress)?;
-    let whole = ways.about().objects.max(1) as f32;
-    let share = |objects: u64| objects as f32 / whole;
-    let mut route = Vec::with_capacity(ways.steps.len());
-    for step in &ways.steps {
-        let rooted = step.roots.iter().map(|root| share(root.reached.objects)).fold(0.0, f32::max);
-        route.push(RouteStep { below: step.below, node: step.node, share: share(step.reached.objects), rooted });
-    }
-    let rows = rows(&ways.steps);
-    Ok(FoundWays { ways, time, route, rows })
-}
-
-/// The rows of the list, nested as the steps are. Nothing recurses.
-fn rows(steps: &[WayStep]) -> Vec<(u32, WayRow)> {
-    let mut above: Vec<Vec<usize>> = vec![Vec::new(); steps.len()];
-    (1..steps.len()).for_each(|at| above[steps[at].below].push(at));
-    let mut rows = Vec::new();
-    let mut open = vec![(0u32, WayRow::Step(0))];
-    while let Some((depth, row)) = open.pop() {
-        rows.push((depth, row));
-        let WayRow::Step(at) = row else { continue };
-        let step = &steps[at];
-        rows.extend((0..step.roots.len()).map(|root| (depth + 1, WayRow::Root(at, root))));
-        if matches!(step.end, PathEnd::Nothing | PathEnd::NotFollowed) && step.reached.objects > 0 {
-            open.push((depth + 1, WayRow::End(at)));
-        }
-        if step.left_out.0 > 0 {
-            open.push((depth + 1, WayRow::LeftOut(at)));
-        }
-        open.extend(above[at].iter().rev().map(|&next| (depth + 1, WayRow::Step(next))));
-    }
-    rows
-}
-
-/// The question that is asked with the settings of a first start.
-pub fn first_question() -> WayQuestion {
-    let ways = Ways::default();
-    WayQuestion { kind: ways.kind, share: ways.share, most: MOST_STEPS, rules: KeepRules::default() }
-}
-
-/// By group, inner ones too: the part of its bytes that would be freed.
-fn shares(timeline: &Timeline, time: usize, freed: &Freed) -> HashMap<NodeId, f32> {
-    let mut bytes: HashMap<NodeId, u64> = HashMap::new();
-    for &(node, amount) in &freed.groups {
-        for at in std::iter::successors(Some(node), |&n| timeline.parent(n)) {
-            *bytes.entry(at).or_default() += amount.bytes;
-        }
-    }
-    let share = |(node, bytes): (NodeId, u64)| {
-        let all = timeline.amount(time, node).bytes.max(1);
-        (node, (bytes as f64 / all as f64).min(1.0) as f32)
-    };
-    bytes.into_iter().map(share).collect()
 }
 
 /// Asks for what is wanted and takes it when it comes.
@@ -347,7 +235,7 @@ fn update(
     mut awake: ResMut<Awake>,
 ) {
     let ways = ways.bypass_change_detection();
-    let Some(open) = document.get().filter(|_| !ways.subject.is_empty()) else { return };
+    let Some(open) = document.get().filter(|_| !ways.subject.is_empty() && !ways.given) else { return };
     awake.keep_if(ways.job.is_some());
     if let Some(outcome) = ways.job.as_ref().and_then(Job::poll) {
         ways.job = None;
@@ -367,7 +255,7 @@ fn update(
     {
         awake.keep_if(true);
         if let Some(outcome) = job.poll() {
-            ways.cut_version += 1;
+            ways.cut_version = next_version();
             cut.state = match outcome {
                 Ok(Ok(freed)) => {
                     tracing::debug!("cut: {}: {} objects, {} bytes", cut.title, freed.total.objects, freed.total.bytes);
@@ -381,7 +269,7 @@ fn update(
         }
     }
     let question = WayQuestion { kind: ways.kind, share: ways.share, most: MOST_STEPS, rules: KeepRules::default() };
-    let now = Asked { revision: document.revision(), time: clock.time, nodes: ways.nodes.clone(), question };
+    let now = WayRequest { revision: document.revision(), time: clock.time, nodes: ways.nodes.clone(), question };
     if ways.asked.as_ref() == Some(&now) || clock.moving() {
         return;
     }
@@ -468,49 +356,5 @@ impl Plugin for WaysPlugin {
             .add_observer(|_: On<Closed>, mut ways: ResMut<Ways>| ways.close())
             .add_systems(Update, update.in_set(Stage::Derive))
             .add_systems(Update, act.in_set(Stage::Act));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use memory_city_analysis::timeline::AUTO;
-    use std::path::Path;
-
-    /// On the sample: what the city draws passes only groups that hold an object of a step, in every grouping; what a step
-    /// frees is what its field frees.
-    #[test]
-    fn the_route_passes_groups_of_real_paths_and_a_cut_frees_what_its_field_does() {
-        let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
-        for grouping in [AUTO, "type", "owner", "package>type"] {
-            let progress = Progress::new();
-            let source = Source::open(std::slice::from_ref(&sample), grouping, Default::default(), &progress)
-                .expect("the sample");
-            let (timeline, history) = (source.timeline(), source.heaps().expect("dumps"));
-            let time = timeline.times() - 1;
-            let node = timeline.nodes().find(|&n| timeline.is_leaf(n) && timeline.name(n).ends_with("Person"));
-            let node = node.expect("persons");
-            let found = find(&source, time, &[node], first_question(), &progress).expect("ways");
-            assert!(found.route.len() > 1, "{grouping}");
-            for (at, step) in found.route.iter().enumerate() {
-                let Some(of) = step.node else { continue };
-                let here = history.objects_of(time, &[of], &progress).expect("objects").objects;
-                assert!(found.ways.objects(at).iter().any(|o| here.contains(o.0)), "{grouping}: step {at}");
-            }
-            let item = found.ways.steps.iter().position(|step| step.text() == "java.util.LinkedList$Node.item");
-            let item = CutChoice::Step(item.expect("nodes hold persons"));
-            let by_step = freed(&source, &found, &item, &progress).expect("freed");
-            let field = CutChoice::Root("java.util.LinkedList$Node.item".into());
-            let by_field = freed(&source, &found, &field, &progress).expect("freed");
-            // The field of all nodes; other lists may hold other things.
-            assert!(by_step.total.objects <= by_field.total.objects && by_step.total.objects > 12_400, "{grouping}");
-            let root = CutChoice::Root("Static field: register.store.PersonRegistry.PERSONS".into());
-            let by_root = freed(&source, &found, &root, &progress).expect("freed");
-            assert_eq!(by_root.total.objects, 6 * 12_400 + 1, "{grouping}");
-            let sum: u64 = by_root.groups.iter().map(|(_, amount)| amount.bytes).sum();
-            assert_eq!(sum + by_root.elsewhere.bytes, by_root.total.bytes, "{grouping}: each object in one group");
-            let shares = shares(timeline, time, &by_root);
-            assert!(shares.values().all(|share| (0.0..=1.0).contains(share)) && shares[&node] > 0.99, "{grouping}");
-        }
     }
 }

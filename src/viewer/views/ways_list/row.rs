@@ -1,0 +1,203 @@
+//! A row of the list of ways: a step with its field and share, a root, or what is left out.
+
+use super::{ROW, WayTools, quiet};
+use crate::viewer::panels::theme;
+use crate::viewer::ways::{CutChoice, FoundWays, WayRow};
+use bevy_egui::egui::{self, Align2, Color32, FontId, RichText, Sense, Stroke, StrokeKind};
+use memory_city_analysis::ownership::{PathEnd, WayStep};
+use memory_city_analysis::tabular::{bytes_text, count_text};
+use memory_city_analysis::timeline::{NodeId, Timeline};
+
+/// How far nested rows stand to the right, and how deep ones stand no further.
+const INDENT: f32 = 9.0;
+const DEEPEST: u32 = 9;
+/// What a row says.
+struct WayLine {
+    text: String,
+    colour: Color32,
+    /// Of the group, 0 to 1, where the row is about a part.
+    share: Option<f32>,
+    choice: Option<CutChoice>,
+    node: Option<NodeId>,
+    step: Option<usize>,
+}
+
+fn line_of(found: &FoundWays, row: WayRow, timeline: &Timeline) -> WayLine {
+    let whole = found.ways.about().objects.max(1) as f32;
+    let share = |objects: u64| Some(objects as f32 / whole);
+    let steps: &[WayStep] = &found.ways.steps;
+    let said = |text: String| WayLine { text, colour: theme::QUIET, share: None, choice: None, node: None, step: None };
+    match row {
+        WayRow::Step(0) => WayLine {
+            text: match steps[0].node {
+                Some(node) => theme::brief(&timeline.display_name(node)),
+                None => "the groups".to_owned(),
+            },
+            colour: theme::ACCENT,
+            share: Some(1.0),
+            choice: None,
+            node: steps[0].node,
+            step: Some(0),
+        },
+        WayRow::Step(at) => WayLine {
+            text: brief_step(&steps[at]),
+            colour: theme::TEXT,
+            share: share(steps[at].reached.objects),
+            choice: (steps[at].field != "<class>").then_some(CutChoice::Step(at)),
+            node: steps[at].node,
+            step: Some(at),
+        },
+        WayRow::Root(at, root) => {
+            let root = &steps[at].roots[root];
+            WayLine {
+                text: root.text.clone(),
+                colour: theme::ROUTE,
+                share: share(root.reached.objects),
+                choice: Some(CutChoice::Root(root.text.clone())),
+                node: steps[at].node,
+                step: Some(at),
+            }
+        }
+        WayRow::LeftOut(at) => {
+            let (kinds, objects) = steps[at].left_out;
+            said(format!("{} not followed, {}", several(kinds, "kind of holders", "kinds of holders"), several(objects, "object", "objects")))
+        }
+        WayRow::End(at) => said(
+            match steps[at].end {
+                PathEnd::NotFollowed => "there are ways further up",
+                _ if steps[at].left_out.0 > 0 => "each way further up leads to too little of the group",
+                _ => "nothing else holds it",
+            }
+            .to_owned(),
+        ),
+    }
+}
+
+/// A count with its noun.
+fn several(n: u64, one: &str, more: &str) -> String {
+    format!("{} {}", count_text(n), if n == 1 { one } else { more })
+}
+
+/// Class and field, without the package.
+fn brief_step(step: &WayStep) -> String {
+    let of = step.of.rsplit_once('.').map_or(step.of.as_str(), |(_, class)| class);
+    let of = if step.of.starts_with("class ") { format!("class {of}") } else { of.to_owned() };
+    let of = of.replace("class class ", "class ");
+    let dot = if step.field.is_empty() || step.field.starts_with('[') { "" } else { "." };
+    format!("{of}{dot}{}", step.field)
+}
+
+pub(super) fn row_of(ui: &mut egui::Ui, tools: &mut WayTools<'_>, found: &FoundWays, depth: u32, row: WayRow) {
+    let line = line_of(found, row, tools.timeline);
+    let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), ROW), Sense::click());
+    let chosen = line.choice.is_some() && line.choice == tools.ways.chosen;
+    let is_cut = line.choice.is_some() && tools.ways.cut().map(|cut| &cut.choice) == line.choice.as_ref();
+    let painter = ui.painter_at(rect);
+    if response.hovered() {
+        tools.ways.hovered = line.step;
+        tools.selection.pointed = line.node;
+    }
+    if chosen || response.hovered() {
+        let fill = if chosen { Color32::from_rgb(30, 66, 122) } else { Color32::from_rgb(34, 44, 64) };
+        painter.rect(rect, 4.0, fill, Stroke::NONE, StrokeKind::Inside);
+    }
+    let left = rect.left() + 3.0 + INDENT * depth.min(DEEPEST) as f32;
+    let mut right = rect.right() - 3.0;
+    if let Some(share) = line.share {
+        let text = format!("{:.0} %", 100.0 * share);
+        let at = egui::pos2(right, rect.center().y);
+        painter.text(at, Align2::RIGHT_CENTER, text, FontId::proportional(12.0), theme::QUIET);
+        right -= 38.0;
+    }
+    if is_cut {
+        let at = egui::pos2(right, rect.center().y);
+        right = painter.text(at, Align2::RIGHT_CENTER, "cut", FontId::proportional(11.5), theme::FREED).left() - 4.0;
+    }
+    let mut text_left = left;
+    match row {
+        WayRow::Root(..) => {
+            let c = egui::pos2(left + 4.0, rect.center().y);
+            let pin = vec![c + egui::vec2(-4.0, -4.0), c + egui::vec2(4.0, -4.0), c + egui::vec2(0.0, 5.0)];
+            painter.add(egui::Shape::convex_polygon(pin, theme::ROUTE, Stroke::NONE));
+            text_left += 13.0;
+        }
+        WayRow::Step(at) if at > 0 => {
+            painter.text(
+                egui::pos2(left, rect.center().y - 1.0),
+                Align2::LEFT_CENTER,
+                "‹",
+                FontId::proportional(13.0),
+                theme::QUIET,
+            );
+            text_left += 10.0;
+        }
+        _ => {}
+    }
+    let room = ((right - text_left) / 6.3).max(6.0) as usize;
+    let font = FontId::proportional(12.0);
+    let text = theme::shortened(&line.text, room);
+    painter.text(egui::pos2(text_left, rect.center().y), Align2::LEFT_CENTER, text, font, line.colour);
+    if response.clicked() {
+        tools.ways.chosen.clone_from(&line.choice);
+        if let Some(node) = line.node {
+            tools.selection.select(tools.timeline, node);
+        }
+    }
+    let can_cut = line.choice.is_some();
+    let response = response.on_hover_ui(|ui| explained(ui, tools, found, row, can_cut));
+    if let Some(choice) = line.choice {
+        response.context_menu(|ui| {
+            if ui.button("Show what would be freed without it").clicked() {
+                tools.cut = Some(choice);
+                ui.close();
+            }
+        });
+    }
+}
+
+fn explained(ui: &mut egui::Ui, tools: &WayTools<'_>, found: &FoundWays, row: WayRow, can_cut: bool) {
+    match row {
+        WayRow::Step(at) => {
+            let step = &found.ways.steps[at];
+            if at > 0 {
+                ui.label(RichText::new(step.text()).strong());
+                ui.label(format!(
+                    "{} objects hold those below by {} references",
+                    count_text(step.objects),
+                    count_text(step.references)
+                ));
+            }
+            ui.label(format!(
+                "{} of the group's {} objects are reached through it, {}",
+                count_text(step.reached.objects),
+                count_text(found.ways.about().objects),
+                bytes_text(step.reached.bytes)
+            ));
+            ui.label(format!("Retains {}: what would be freed if all of them were", bytes_text(step.retained.bytes)));
+            if step.again > 0 {
+                ui.label(format!("{} more objects of types on the way lie between", count_text(step.again)));
+            }
+            if let Some(node) = step.node {
+                ui.label(quiet(tools.timeline.path_label(node)));
+            }
+        }
+        WayRow::Root(at, root) => {
+            let root = &found.ways.steps[at].roots[root];
+            ui.label(RichText::new(&root.text).strong());
+            ui.label(format!(
+                "Holds {} objects of this step; {} objects of the group are reached from there",
+                count_text(root.held),
+                count_text(root.reached.objects)
+            ));
+        }
+        WayRow::LeftOut(_) => {
+            ui.label("Through each of them too little of the group is reached, or there were enough steps");
+        }
+        WayRow::End(_) => {
+            ui.label("Nothing above this step is listed");
+        }
+    }
+    if can_cut {
+        ui.label(quiet("Click chooses it and selects its group; Del shows what would be freed without it"));
+    }
+}

@@ -1,0 +1,183 @@
+//! Ways and cuts as the window finds them: which steps the city draws, which rows the list has, how much of each group goes.
+//! Nothing here waits or draws.
+
+use memory_city_analysis::analyses::named_cut;
+use memory_city_analysis::ownership::{Freed, GroupWays, PathEnd, WayKind, WayQuestion, WayStep};
+use memory_city_analysis::timeline::{NodeId, Source, Timeline};
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::ownership::KeepRules;
+use memory_city_heap::progress::Progress;
+use memory_city_views::city::RouteStep;
+use std::collections::HashMap;
+
+/// Why documents without objects have no ways.
+pub(super) const NO_OBJECTS: &str =
+    "The input has trees, not objects: there are no ways from roots. Enter goes from group to group";
+
+/// Steps at most.
+pub(super) const MOST_STEPS: usize = 40;
+
+/// Percent of a group that must be reached through a step, before anybody says otherwise.
+pub(super) const FIRST_SHARE: u64 = 5;
+
+/// What is cut.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum CutChoice {
+    /// All references by which a step holds the one below.
+    Step(usize),
+    /// A root, by its text.
+    Root(String),
+}
+
+/// Ways that were found, and what the city needs of them.
+pub struct FoundWays {
+    /// The ways.
+    pub ways: GroupWays,
+    /// The point in time.
+    pub time: usize,
+    /// Their steps as the city takes them.
+    pub route: Vec<RouteStep>,
+    /// The list, row by row: each step below the one that it holds.
+    pub rows: Vec<(u32, WayRow)>,
+}
+
+/// A row of the list of ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WayRow {
+    /// A step; the first is the group.
+    Step(usize),
+    /// A root of a step, by number.
+    Root(usize, usize),
+    /// Holders of a step that are not followed.
+    LeftOut(usize),
+    /// Why nothing is above a step.
+    End(usize),
+}
+
+/// What would be freed without a step or a root of some ways, at their time.
+///
+/// # Errors
+/// When the input cannot be read again, there is no such root, or the work was cancelled.
+pub fn freed(source: &Source, found: &FoundWays, choice: &CutChoice, progress: &Progress) -> Result<Freed> {
+    let history = source
+        .heaps()
+        .ok_or_else(|| Error::Unusable { what: NO_OBJECTS.into(), remedy: "Open heap dumps or a trace".into() })?;
+    let rules = KeepRules::default();
+    let cut = match choice {
+        CutChoice::Step(at) => found.ways.cut(*at),
+        CutChoice::Root(text) => named_cut(history, found.time, rules, text, progress)?.0,
+    };
+    Freed::without(history, found.time, &cut, rules, progress)
+}
+
+/// The ways to some groups at a time, as the window finds them.
+///
+/// # Errors
+/// When the input has no objects, cannot be read again, or the work was cancelled.
+pub fn find(
+    source: &Source,
+    time: usize,
+    nodes: &[NodeId],
+    question: WayQuestion,
+    progress: &Progress,
+) -> Result<FoundWays> {
+    let history = source
+        .heaps()
+        .ok_or_else(|| Error::Unusable { what: NO_OBJECTS.into(), remedy: "Open heap dumps or a trace".into() })?;
+    let ways = GroupWays::find(history, time, nodes, question, progress)?;
+    let whole = ways.about().objects.max(1) as f32;
+    let share = |objects: u64| objects as f32 / whole;
+    let mut route = Vec::with_capacity(ways.steps.len());
+    for step in &ways.steps {
+        let rooted = step.roots.iter().map(|root| share(root.reached.objects)).fold(0.0, f32::max);
+        route.push(RouteStep { below: step.below, node: step.node, share: share(step.reached.objects), rooted });
+    }
+    let rows = rows(&ways.steps);
+    Ok(FoundWays { ways, time, route, rows })
+}
+
+/// The rows of the list, nested as the steps are. Nothing recurses.
+fn rows(steps: &[WayStep]) -> Vec<(u32, WayRow)> {
+    let mut above: Vec<Vec<usize>> = vec![Vec::new(); steps.len()];
+    (1..steps.len()).for_each(|at| above[steps[at].below].push(at));
+    let mut rows = Vec::new();
+    let mut open = vec![(0u32, WayRow::Step(0))];
+    while let Some((depth, row)) = open.pop() {
+        rows.push((depth, row));
+        let WayRow::Step(at) = row else { continue };
+        let step = &steps[at];
+        rows.extend((0..step.roots.len()).map(|root| (depth + 1, WayRow::Root(at, root))));
+        if matches!(step.end, PathEnd::Nothing | PathEnd::NotFollowed) && step.reached.objects > 0 {
+            open.push((depth + 1, WayRow::End(at)));
+        }
+        if step.left_out.0 > 0 {
+            open.push((depth + 1, WayRow::LeftOut(at)));
+        }
+        open.extend(above[at].iter().rev().map(|&next| (depth + 1, WayRow::Step(next))));
+    }
+    rows
+}
+
+/// The question that is asked with the settings of a first start.
+pub fn first_question() -> WayQuestion {
+    WayQuestion { kind: WayKind::Interesting, share: FIRST_SHARE, most: MOST_STEPS, rules: KeepRules::default() }
+}
+
+/// By group, inner ones too: the part of its bytes that would be freed.
+pub(super) fn shares(timeline: &Timeline, time: usize, freed: &Freed) -> HashMap<NodeId, f32> {
+    let mut bytes: HashMap<NodeId, u64> = HashMap::new();
+    for &(node, amount) in &freed.groups {
+        for at in std::iter::successors(Some(node), |&n| timeline.parent(n)) {
+            *bytes.entry(at).or_default() += amount.bytes;
+        }
+    }
+    let share = |(node, bytes): (NodeId, u64)| {
+        let all = timeline.amount(time, node).bytes.max(1);
+        (node, (bytes as f64 / all as f64).min(1.0) as f32)
+    };
+    bytes.into_iter().map(share).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memory_city_analysis::timeline::AUTO;
+    use std::path::Path;
+
+    /// On the sample: what the city draws passes only groups that hold an object of a step, in every grouping; what a step
+    /// frees is what its field frees.
+    #[test]
+    fn the_route_passes_groups_of_real_paths_and_a_cut_frees_what_its_field_does() {
+        let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+        for grouping in [AUTO, "type", "owner", "package>type"] {
+            let progress = Progress::new();
+            let source = Source::open(std::slice::from_ref(&sample), grouping, Default::default(), &progress)
+                .expect("the sample");
+            let (timeline, history) = (source.timeline(), source.heaps().expect("dumps"));
+            let time = timeline.times() - 1;
+            let node = timeline.nodes().find(|&n| timeline.is_leaf(n) && timeline.name(n).ends_with("Person"));
+            let node = node.expect("persons");
+            let found = find(&source, time, &[node], first_question(), &progress).expect("ways");
+            assert!(found.route.len() > 1, "{grouping}");
+            for (at, step) in found.route.iter().enumerate() {
+                let Some(of) = step.node else { continue };
+                let here = history.objects_of(time, &[of], &progress).expect("objects").objects;
+                assert!(found.ways.objects(at).iter().any(|o| here.contains(o.0)), "{grouping}: step {at}");
+            }
+            let item = found.ways.steps.iter().position(|step| step.text() == "java.util.LinkedList$Node.item");
+            let item = CutChoice::Step(item.expect("nodes hold persons"));
+            let by_step = freed(&source, &found, &item, &progress).expect("freed");
+            let field = CutChoice::Root("java.util.LinkedList$Node.item".into());
+            let by_field = freed(&source, &found, &field, &progress).expect("freed");
+            // The field of all nodes; other lists may hold other things.
+            assert!(by_step.total.objects <= by_field.total.objects && by_step.total.objects > 12_400, "{grouping}");
+            let root = CutChoice::Root("Static field: register.store.PersonRegistry.PERSONS".into());
+            let by_root = freed(&source, &found, &root, &progress).expect("freed");
+            assert_eq!(by_root.total.objects, 6 * 12_400 + 1, "{grouping}");
+            let sum: u64 = by_root.groups.iter().map(|(_, amount)| amount.bytes).sum();
+            assert_eq!(sum + by_root.elsewhere.bytes, by_root.total.bytes, "{grouping}: each object in one group");
+            let shares = shares(timeline, time, &by_root);
+            assert!(shares.values().all(|share| (0.0..=1.0).contains(share)) && shares[&node] > 0.99, "{grouping}");
+        }
+    }
+}

@@ -192,8 +192,9 @@ impl Session {
         self.tool("xdotool", &["keydown", held]);
         self.expect("key: ");
         self.key(name);
-        self.rest();
         self.tool("xdotool", &["keyup", held]);
+        // As long as a key is held, the window is awake.
+        self.rest();
     }
 
     /// Takes hold of something with the mouse, and lets it go elsewhere.

@@ -14,6 +14,7 @@ mod picture;
 mod recorder;
 mod report;
 mod scripts;
+mod shape;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use memory_city_analysis::group::GroupOptions;

@@ -2,7 +2,8 @@
 //!
 //! The engine is a row of crates, each depending only on those to its left (ARCHITECTURE.md says why each line is where
 //! it is): heap, wire, formats, analysis, views, live. This package is the application that stands on them: the command
-//! line (in the binary), [`jvm`] (running JVMs), and with the feature `viewer` the window. Nothing but `viewer` knows Bevy.
+//! line (in the binary), [`config`] (what is kept from run to run), [`jvm`] (running JVMs), and with the feature `viewer` the
+//! window. Nothing but `viewer` knows Bevy.
 
 pub mod config;
 #[cfg(target_os = "linux")]

@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt, EventMask};
 
+#[path = "window/inspector.rs"]
+mod inspector;
+
 const WIDTH: u32 = 1440;
 const HEIGHT: u32 = 900;
 /// What has not come by then never comes.
@@ -581,4 +584,100 @@ fn a_window_that_ends_while_it_reads_a_trace_leaves_no_half_index() {
         assert!(!left.iter().any(|name| name.ends_with(".index")), "{how}: all was read before it could be ended");
         assert_eq!(left, Vec::<String>::new(), "{how}");
     }
+}
+
+/// Enter goes from owner to owner up to the root and says which it is; Backspace goes back. U draws and lists the paths; what Del
+/// shows to be freed is what the analysis `cut` says, and Escape takes it back.
+#[test]
+fn a_window_follows_owners_to_the_root_and_cuts() {
+    if skipped() {
+        return;
+    }
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let config = tempfile::tempdir().expect("a folder");
+    let sample = sample.to_string_lossy();
+    let mut session =
+        Session::start(&["open", &*sample, "--grouping", "type"], &[("MEMORY_CITY_CONFIG", config.path())]);
+    session.expect("city: person-leak");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    session.expect("leak: ");
+    session.key("h");
+    // The first row of the list, the symptom: its objects hang on the one list that leaks.
+    session.click(120, 97);
+    session.expect("selected: Heap#");
+    session.expect("owners: ");
+    let selected = session.screenshot("20-owners");
+    let mut walked = Vec::new();
+    let end = loop {
+        session.key("Return");
+        let line = session.expect("owner: ");
+        if line.contains("owner: here: ") {
+            break line;
+        }
+        walked.push(line);
+        assert!(walked.len() < 20, "{walked:?}");
+    };
+    assert!(end.contains("Static field: register.store.PersonRegistry.PERSONS"), "{end}");
+    assert!(walked.last().is_some_and(|line| line.ends_with("Heap#java.util.LinkedList")), "{walked:?}");
+    let at_root = session.screenshot("21-root");
+    assert!(difference(&selected, &at_root) > 0.005, "the owners walked are seen");
+    // The first step back leaves the root, the next ones the owners.
+    session.key("BackSpace");
+    session.key("BackSpace");
+    let back = session.expect("selected: ");
+    assert!(walked.len() < 2 || back.ends_with("Heap#java.util.LinkedList$Node"), "{back}");
+
+    // Paths of the nodes, in city and list.
+    session.key("u");
+    session.expect("ways: ");
+    session.point(WIDTH / 2, 20);
+    let paths = session.screenshot("22-paths");
+    let is_yellow = |[r, g, b]: [u8; 3]| r > 140 && g > 110 && b < 90 && r.abs_diff(g) < 90;
+    assert!(share(&paths, is_yellow) > share(&at_root, is_yellow) + 0.0005, "the route is seen");
+    // One of the rows below the group is its root.
+    let cut = Command::new(env!("CARGO_BIN_EXE_memory-city"))
+        .args(["analyse", "cut", &*sample, "--grouping", "type", "--format", "json", "-p"])
+        .arg("cut=Static field: register.store.PersonRegistry.PERSONS")
+        .output()
+        .expect("the analysis");
+    let told: serde_json::Value = serde_json::from_slice(&cut.stdout).expect("JSON");
+    let objects = freed_objects(&told);
+    let mut found = None;
+    for y in (303..420).step_by(23) {
+        session.click(WIDTH - 180, y);
+        session.rest();
+        session.key("Delete");
+        let lines = session.rest();
+        let Some(line) = lines.iter().rev().find(|line| line.contains("cut: ") && line.contains(" objects, ")) else {
+            continue;
+        };
+        if line.contains("cut: Static field: ") {
+            found = Some(line.clone());
+            break;
+        }
+        session.key("Escape");
+        session.expect("cut: undone");
+    }
+    let line = found.expect("a row of the root");
+    assert!(line.contains(&format!("PERSONS: {objects} objects, ")), "{line}: the analysis says {objects}");
+    session.point(WIDTH / 2, 20);
+    let without = session.screenshot("23-cut");
+    let is_cyan = |[r, g, b]: [u8; 3]| b > 110 && g > 100 && r < 90;
+    assert!(share(&without, is_cyan) > share(&paths, is_cyan) + 0.001, "what would be freed is lit");
+    session.key("Escape");
+    session.expect("cut: undone");
+    let undone = session.screenshot("24-undone");
+    assert!(share(&undone, is_cyan) < share(&without, is_cyan), "Escape undoes the cut");
+    session.key("Escape");
+    session.key("Escape");
+    session.expect("selected: nothing");
+}
+
+/// Objects that would be freed, as the analysis `cut` lists them by type.
+fn freed_objects(told: &serde_json::Value) -> u64 {
+    let table = &told["analyses"][0]["tables"][0];
+    assert_eq!(table["id"], "freed");
+    let rows = table["rows"].as_array().expect("rows");
+    rows.iter().map(|row| row["values"]["objects"].as_u64().expect("objects")).sum()
 }

@@ -1,15 +1,15 @@
 //! `page`: the city as one HTML file that any browser shows.
 
+use super::shape::ShapeArgs;
 use super::{GroupingArgs, with_progress};
-use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Args, ValueEnum};
-use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, TimeWindow, metric_of};
+use clap::Args;
+use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, TimeWindow};
 use memory_city_analysis::timeline::{ClosureMetric, Source, title_of};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::write_whole;
-use memory_city_views::city::{Appearance, AreaMode, CityConfig, CityPlan, Look, colour, height};
+use memory_city_views::city::{Appearance, CityPlan};
 use memory_city_views::page::{Page, PageWords, thinned};
 use std::io::Write;
 use std::path::PathBuf;
@@ -31,42 +31,8 @@ pub struct PageArgs {
     times: u32,
     #[command(flatten)]
     grouped: GroupingArgs,
-    /// What areas, heights and growth are measured in: objects, bytes, a further metric of the input, or what is found for
-    /// it: retained, retained-objects, deep, deep-objects
-    #[arg(long, value_name = "NAME", default_value = "bytes")]
-    metric: String,
-    /// Areas proportional to the value, or to its square root
-    #[arg(long, value_enum, default_value = "sqrt")]
-    area: PageArea,
-    /// Children of each district that get a plot of their own; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 40)]
-    child_count: usize,
-    /// How many of the strongest growing buildings are opaque
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    solid: usize,
-    /// Opacity of all other buildings, percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 40, value_parser = clap::value_parser!(u8).range(0..=100))]
-    opacity: u8,
-    /// What colours tell
-    #[arg(long, value_name = "NAME", value_parser = modes(), default_value = colour::modes()[0].id)]
-    colour: String,
-    /// What heights tell
-    #[arg(long, value_name = "NAME", value_parser = rules(), default_value = height::rules()[0].id)]
-    height: String,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum PageArea {
-    Linear,
-    Sqrt,
-}
-
-fn modes() -> PossibleValuesParser {
-    PossibleValuesParser::new(colour::modes().iter().map(|m| PossibleValue::new(m.id).help(m.explanation)))
-}
-
-fn rules() -> PossibleValuesParser {
-    PossibleValuesParser::new(height::rules().iter().map(|r| PossibleValue::new(r.id).help(r.explanation)))
+    #[command(flatten)]
+    shape: ShapeArgs,
 }
 
 /// Writes it.
@@ -79,32 +45,17 @@ pub fn page(args: PageArgs) -> Result<ExitCode> {
 
 fn write(args: &PageArgs, progress: &Progress) -> Result<Vec<String>> {
     let mut source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
-    if source.timeline().metric(&args.metric).is_none()
-        && let Ok(metric) = ClosureMetric::of(&args.metric)
-    {
-        source = source.with_closures(&[metric], KeepRules::default(), progress)?;
+    let lacking = args.shape.metrics().filter(|id| source.timeline().metric(id).is_none());
+    let found: Vec<ClosureMetric> = lacking.filter_map(|id| ClosureMetric::of(id).ok()).collect();
+    if !found.is_empty() {
+        source = source.with_closures(&found, KeepRules::default(), progress)?;
     }
     let timeline = source.timeline();
     if timeline.times() == 0 {
         let what = "The input has no point in time".to_owned();
         return Err(Error::Unusable { what, remedy: "Open another".into() });
     }
-    let config = CityConfig {
-        area_mode: match args.area {
-            PageArea::Linear => AreaMode::Linear,
-            PageArea::Sqrt => AreaMode::Sqrt,
-        },
-        metric: metric_of(timeline, &args.metric)?,
-        child_count: Some(args.child_count).filter(|n| *n > 0),
-        ..CityConfig::default()
-    };
-    let look = Look {
-        colour: args.colour.clone(),
-        height: args.height.clone(),
-        opaque: args.solid,
-        opacity: f32::from(args.opacity) / 100.0,
-        ..Look::default()
-    };
+    let (config, look) = args.shape.city(timeline)?;
     let times = thinned(timeline.times(), args.times as usize);
     let warnings: Vec<String> = source.warnings().iter().map(ToString::to_string).collect();
     let mut says = what_leaks(&source, progress)?;

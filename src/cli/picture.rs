@@ -1,16 +1,16 @@
 //! Commands that draw: `open` and `render`, and how what they draw looks.
 
 use super::live::ListenRules;
+use super::shape::ShapeArgs;
 use super::{GroupingArgs, with_progress};
-use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use memory_city::viewer::capture::{self, CameraView, Shot};
+use memory_city::viewer::film::{Film, film};
 use memory_city::viewer::kept_settings;
 use memory_city::viewer::live::ListenOptions;
 use memory_city::viewer::settings::Settings;
 use memory_city_heap::error::{Error, Result};
 use memory_city_views::city::camera::CameraPose;
-use memory_city_views::city::{AreaMode, colour, height};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -51,6 +51,25 @@ pub struct RenderArgs {
     /// Draw the panels of the window too
     #[arg(long)]
     panels: bool,
+    /// Draw the paths from GC roots to the selected groups, in place of cones
+    #[arg(long = "paths", requires = "select")]
+    to_roots: bool,
+    /// Light what would be freed without a reference, field or root, as `analyse cut` takes it; needs --select
+    #[arg(long, value_name = "WHAT", requires = "select")]
+    cut: Option<String>,
+    /// Every point in time and the steps between: an animated PNG, which browsers play, or a folder of numbered pictures where
+    /// FILE does not end in .png
+    #[arg(long, conflicts_with = "time")]
+    film: bool,
+    /// Pictures between two points in time
+    #[arg(long, value_name = "N", default_value_t = 8, requires = "film", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    between: u32,
+    /// The first point in time of the film, counted from 1
+    #[arg(long, value_name = "K", requires = "film", value_parser = clap::value_parser!(u32).range(1..))]
+    from: Option<u32>,
+    /// The last one (default: the last there is)
+    #[arg(long, value_name = "K", requires = "film", value_parser = clap::value_parser!(u32).range(1..))]
+    to: Option<u32>,
     #[command(flatten)]
     look: LookArgs,
 }
@@ -60,37 +79,8 @@ pub struct RenderArgs {
 pub struct LookArgs {
     #[command(flatten)]
     grouped: GroupingArgs,
-    /// What areas and growth are measured in, and colours and heights where nothing else is said: objects, bytes, a further
-    /// metric of the input, or what is found for it: retained, retained-objects, deep, deep-objects [default: bytes]
-    #[arg(long, value_name = "NAME")]
-    metric: Option<String>,
-    /// Areas proportional to the value, or to its square root [default: sqrt]
-    #[arg(long, value_enum)]
-    area: Option<Area>,
-    /// Children of each district that get a plot of their own; 0 for all [default: 40]
-    #[arg(long, value_name = "N")]
-    child_count: Option<usize>,
-    /// How many of the strongest growing buildings are opaque [default: 10]
-    #[arg(long, value_name = "N")]
-    solid: Option<usize>,
-    /// Opacity of all other buildings, percent [default: 40]
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
-    opacity: Option<u8>,
-    /// What colours tell [default: growth]
-    #[arg(long, value_name = "NAME", value_parser = modes())]
-    colour: Option<String>,
-    /// What colours are measured in, as --metric; areas stay as they are
-    #[arg(long, value_name = "NAME")]
-    colour_metric: Option<String>,
-    /// No colours: the same as --colour none
-    #[arg(long)]
-    no_colour: bool,
-    /// What heights tell [default: base]
-    #[arg(long, value_name = "NAME", value_parser = rules())]
-    height: Option<String>,
-    /// What heights are measured in, as --metric; areas stay as they are. Without --height: its amount
-    #[arg(long, value_name = "NAME")]
-    height_metric: Option<String>,
+    #[command(flatten)]
+    shape: ShapeArgs,
     /// No reference cones
     #[arg(long)]
     no_pointers: bool,
@@ -102,28 +92,12 @@ pub struct LookArgs {
     no_shadows: bool,
 }
 
-fn modes() -> PossibleValuesParser {
-    let value = |m: &colour::ColourMode| PossibleValue::new(m.id).help(m.explanation);
-    PossibleValuesParser::new(colour::modes().iter().map(value))
-}
-
-fn rules() -> PossibleValuesParser {
-    let value = |r: &height::HeightRule| PossibleValue::new(r.id).help(r.explanation);
-    PossibleValuesParser::new(height::rules().iter().map(value))
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Area {
-    Linear,
-    Sqrt,
-}
-
 impl LookArgs {
     /// What was given, over `base`.
     pub fn settings(&self, base: Settings) -> Settings {
         let grouped = self.grouped.options();
         let mut settings = Settings {
-            solid_count: self.solid.unwrap_or(base.solid_count),
+            solid_count: self.shape.solid.unwrap_or(base.solid_count),
             show_pointers: base.show_pointers && !self.no_pointers,
             labels: base.labels && !self.no_labels,
             shadows: base.shadows && !self.no_shadows,
@@ -132,36 +106,32 @@ impl LookArgs {
             gc_starts: grouped.gc_starts,
             ..base
         };
-        if let Some(area) = self.area {
-            settings.area_mode = match area {
-                Area::Linear => AreaMode::Linear,
-                Area::Sqrt => AreaMode::Sqrt,
-            };
+        let shape = &self.shape;
+        if let Some(area) = shape.area {
+            settings.area_mode = area.into();
         }
-        if let Some(count) = self.child_count {
+        if let Some(count) = shape.child_count {
             settings.prune = count > 0;
             if count > 0 {
                 settings.child_count = count;
             }
         }
-        if let Some(percent) = self.opacity {
+        if let Some(percent) = shape.opacity {
             settings.opacity = f32::from(percent) / 100.0;
         }
-        let none = self.no_colour.then(|| "none".to_owned());
-        if let Some(mode) = none.or_else(|| self.colour.clone()) {
+        if let Some(mode) = shape.colour() {
             settings.colour = mode;
         }
-        let amount = self.height_metric.as_ref().map(|_| "amount".to_owned());
-        if let Some(rule) = self.height.clone().or(amount) {
+        if let Some(rule) = shape.height() {
             settings.height = rule;
         }
-        if let Some(id) = &self.metric {
+        if let Some(id) = &shape.metric {
             settings.set_metric_by_name(id);
         }
-        if let Some(id) = &self.colour_metric {
+        if let Some(id) = &shape.colour_metric {
             settings.set_colour_metric(Some(id));
         }
-        if let Some(id) = &self.height_metric {
+        if let Some(id) = &shape.height_metric {
             settings.set_height_metric(Some(id));
         }
         settings
@@ -199,7 +169,17 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
         view: args.camera,
         settings: args.look.settings(Settings::default()),
         panels: args.panels,
+        paths: args.to_roots,
+        cut: args.cut,
     };
+    if args.film {
+        let window = (args.from.map_or(0, |k| k as usize - 1), args.to.map_or(usize::MAX, |k| k as usize - 1));
+        let wanted = Film { shot, window, between: args.between };
+        let (pictures, adapter) = with_progress(|progress| film(&args.paths, &wanted, &args.output, progress))?;
+        tracing::info!("{pictures} pictures, drawn by {adapter}");
+        println!("{}", args.output.display());
+        return Ok(ExitCode::SUCCESS);
+    }
     let adapter = with_progress(|progress| capture::render(&args.paths, &shot, &args.output, progress))?;
     tracing::info!("drawn by {adapter}");
     println!("{}", args.output.display());

@@ -23,8 +23,12 @@ pub enum Action {
     Focus,
     /// Nothing selected; closes the cheat sheet; cancels loading.
     Escape,
-    /// Selects the strongest incoming reference of the selected building.
+    /// Selects the next owner of what is selected, up to the root.
     FollowOwner,
+    /// The ways from GC roots to the selection, shown or put away.
+    Ways,
+    /// Shows what would be freed without the chosen step of a way.
+    Cut,
     /// Back to the building selected before.
     Back,
     /// Marks the selected group.
@@ -55,6 +59,12 @@ pub enum Action {
     ShowOwner,
     /// What leaks, shown or put away.
     Finding,
+    /// The inspector, on what is selected.
+    Inspect,
+    /// Back to what was looked at before in the inspector.
+    InspectorBack,
+    /// And forward again.
+    InspectorForward,
     /// The grouping editor.
     Groupings,
     /// Saves the picture as a PNG.
@@ -76,16 +86,23 @@ pub struct Binding {
     pub shift: bool,
     /// Whether Control must be held.
     pub control: bool,
+    /// Whether Alt must be held.
+    pub alt: bool,
     /// What it does, a line.
     pub help: &'static str,
 }
 
 const fn bind(action: Action, keys: &'static [KeyCode], printed: &'static str, help: &'static str) -> Binding {
-    Binding { action, keys, printed, shift: false, control: false, help }
+    Binding { action, keys, printed, shift: false, control: false, alt: false, help }
 }
 
 const fn control(mut binding: Binding) -> Binding {
     binding.control = true;
+    binding
+}
+
+const fn alt(mut binding: Binding) -> Binding {
+    binding.alt = true;
     binding
 }
 
@@ -113,8 +130,10 @@ pub const BINDINGS: &[Binding] = &[
         Action::FollowOwner,
         &[KeyCode::Enter],
         "Enter",
-        "Follow the thickest purple cone: select what keeps it alive",
+        "Follow the owner: select what keeps the selection's objects alive, up to the GC root",
     ),
+    bind(Action::Ways, &[KeyCode::KeyU], "U", "Up to the roots: draw and list the ways that keep the selection"),
+    bind(Action::Cut, &[KeyCode::Delete], "Del", "Cut the chosen step of a way: show what would be freed (Esc undoes)"),
     bind(
         Action::ShowOwner,
         &[KeyCode::KeyO],
@@ -128,9 +147,22 @@ pub const BINDINGS: &[Binding] = &[
         "Ctrl+G",
         "Grouping editor: tasks, any list of classifiers, scripts of your own",
     )),
-    bind(Action::Back, &[KeyCode::Backspace], "Backspace", "Back to the building selected before"),
+    bind(Action::Back, &[KeyCode::Backspace], "Backspace", "Back along the owners, or to the building selected before"),
+    bind(
+        Action::Inspect,
+        &[KeyCode::KeyI],
+        "I",
+        "Inspect the selection: what it reaches and retains, and its objects one by one",
+    ),
+    alt(bind(
+        Action::InspectorBack,
+        &[KeyCode::ArrowLeft],
+        "Alt+Left",
+        "Inspector: back (also the fourth button of the mouse)",
+    )),
+    alt(bind(Action::InspectorForward, &[KeyCode::ArrowRight], "Alt+Right", "Inspector: forward (the fifth button)")),
     bind(Action::Mark, &[KeyCode::KeyK], "K", "Mark the selected group: its name stays in sight"),
-    bind(Action::Escape, &[KeyCode::Escape], "Esc", "Deselect; close; cancel loading"),
+    bind(Action::Escape, &[KeyCode::Escape], "Esc", "Undo a cut; put ways away; deselect; close; cancel loading"),
     bind(Action::Pointers, &[KeyCode::KeyX], "X", "Show or hide reference cones"),
     bind(Action::Colour, &[KeyCode::KeyC], "C", "Growth colours on or off"),
     bind(Action::Labels, &[KeyCode::KeyL], "L", "Names on or off"),
@@ -193,6 +225,8 @@ mod tests {
             Action::Focus,
             Action::Escape,
             Action::FollowOwner,
+            Action::Ways,
+            Action::Cut,
             Action::Back,
             Action::ShowOwner,
             Action::Finding,
@@ -209,6 +243,9 @@ mod tests {
             Action::Close,
             Action::Listen,
             Action::ReLayout,
+            Action::Inspect,
+            Action::InspectorBack,
+            Action::InspectorForward,
             Action::Screenshot,
             Action::Help,
         ] {
@@ -218,7 +255,7 @@ mod tests {
         let mut seen = std::collections::HashSet::new();
         for binding in BINDINGS {
             for key in binding.keys {
-                assert!(seen.insert((*key, binding.shift, binding.control)), "{key:?} is bound twice");
+                assert!(seen.insert((*key, binding.shift, binding.control, binding.alt)), "{key:?} is bound twice");
             }
         }
     }

@@ -1,0 +1,114 @@
+//! How a city is shaped and coloured, as arguments: of the window, of pictures and of pages.
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Args, ValueEnum};
+use memory_city_analysis::analyses::metric_of;
+use memory_city_analysis::timeline::Timeline;
+use memory_city_heap::error::Result;
+use memory_city_views::city::{AreaMode, CityConfig, Look, colour, height};
+
+/// What is not given stays as it is: as it was kept, or the default.
+#[derive(Args)]
+pub struct ShapeArgs {
+    /// What areas and growth are measured in, and colours and heights where nothing else is said: objects, bytes, a further
+    /// metric of the input, or what is found for it: retained, retained-objects, deep, deep-objects [default: bytes]
+    #[arg(long, value_name = "NAME")]
+    pub metric: Option<String>,
+    /// Areas proportional to the value, or to its square root [default: sqrt]
+    #[arg(long, value_enum)]
+    pub area: Option<Area>,
+    /// Children of each district that get a plot of their own; 0 for all [default: 40]
+    #[arg(long, value_name = "N")]
+    pub child_count: Option<usize>,
+    /// How many of the strongest growing buildings are opaque [default: 10]
+    #[arg(long, value_name = "N")]
+    pub solid: Option<usize>,
+    /// Opacity of all other buildings, percent [default: 40]
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub opacity: Option<u8>,
+    /// What colours tell [default: growth]
+    #[arg(long, value_name = "NAME", value_parser = modes())]
+    colour: Option<String>,
+    /// What colours are measured in, as --metric; areas stay as they are
+    #[arg(long, value_name = "NAME")]
+    pub colour_metric: Option<String>,
+    /// No colours: the same as --colour none
+    #[arg(long)]
+    no_colour: bool,
+    /// What heights tell [default: base]
+    #[arg(long, value_name = "NAME", value_parser = rules())]
+    height: Option<String>,
+    /// What heights are measured in, as --metric; areas stay as they are. Without --height: its amount
+    #[arg(long, value_name = "NAME")]
+    pub height_metric: Option<String>,
+}
+
+fn modes() -> PossibleValuesParser {
+    let value = |m: &colour::ColourMode| PossibleValue::new(m.id).help(m.explanation);
+    PossibleValuesParser::new(colour::modes().iter().map(value))
+}
+
+fn rules() -> PossibleValuesParser {
+    let value = |r: &height::HeightRule| PossibleValue::new(r.id).help(r.explanation);
+    PossibleValuesParser::new(height::rules().iter().map(value))
+}
+
+/// How values become areas.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Area {
+    Linear,
+    Sqrt,
+}
+
+impl From<Area> for AreaMode {
+    fn from(area: Area) -> AreaMode {
+        match area {
+            Area::Linear => AreaMode::Linear,
+            Area::Sqrt => AreaMode::Sqrt,
+        }
+    }
+}
+
+impl ShapeArgs {
+    /// The colour mode, where one was given.
+    pub fn colour(&self) -> Option<String> {
+        self.no_colour.then(|| "none".to_owned()).or_else(|| self.colour.clone())
+    }
+
+    /// The height rule, where one was given or follows from what was.
+    pub fn height(&self) -> Option<String> {
+        self.height.clone().or_else(|| self.height_metric.as_ref().map(|_| "amount".to_owned()))
+    }
+
+    /// The metrics that are asked for.
+    pub fn metrics(&self) -> impl Iterator<Item = &str> {
+        let given = [&self.metric, &self.colour_metric, &self.height_metric];
+        given.into_iter().filter_map(|metric| metric.as_deref())
+    }
+
+    /// The city of a timeline, with the defaults where nothing was given.
+    ///
+    /// # Errors
+    /// When the timeline has no such metric.
+    pub fn city(&self, timeline: &Timeline) -> Result<(CityConfig, Look)> {
+        for metric in self.metrics() {
+            metric_of(timeline, metric)?;
+        }
+        let (config, look) = (CityConfig::default(), Look::default());
+        let config = CityConfig {
+            area_mode: self.area.map_or(config.area_mode, AreaMode::from),
+            metric: metric_of(timeline, self.metric.as_deref().unwrap_or("bytes"))?,
+            child_count: self.child_count.map_or(config.child_count, |n| Some(n).filter(|n| *n > 0)),
+            ..config
+        };
+        let look = Look {
+            colour: self.colour().unwrap_or(look.colour),
+            height: self.height().unwrap_or(look.height),
+            opaque: self.solid.unwrap_or(look.opaque),
+            opacity: self.opacity.map_or(look.opacity, |percent| f32::from(percent) / 100.0),
+            colour_metric: self.colour_metric.as_deref().map(Into::into),
+            height_metric: self.height_metric.as_deref().map(Into::into),
+        };
+        Ok((config, look))
+    }
+}

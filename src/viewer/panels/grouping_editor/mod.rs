@@ -131,12 +131,19 @@ struct EditorTools<'a> {
 impl EditorTools<'_> {
     /// Wishes for a grouping.
     fn group_by(&mut self, id: &str) {
+        if self.refusal.is_some() && self.settings.grouping == id {
+            // Once more: what it failed for may be right by now.
+            self.settings.definitions += 1;
+        }
         id.clone_into(&mut self.settings.grouping);
     }
 
-    /// Something that these classifiers are made of has changed: what is shown is grouped anew if it has any of them.
+    /// Something that these classifiers are made of has changed: what is shown, or could not be shown, is grouped anew if it
+    /// has any of them.
     fn changed(&mut self, ids: &[&str]) {
-        if group::registry().mentions(self.current, ids) {
+        let wanted = group::grouping(&self.settings.grouping);
+        let registry = group::registry();
+        if registry.mentions(self.current, ids) || wanted.is_ok_and(|wanted| registry.mentions(&wanted, ids)) {
             self.settings.definitions += 1;
         }
     }
@@ -198,7 +205,8 @@ pub fn show(
     };
     tools.draft.check(&open.source, tools.revision);
     let room = ctx.content_rect().shrink(8.0);
-    let size = egui::vec2(940.0_f32.min(room.width()), 590.0_f32.min(room.height() - 60.0));
+    let height = (room.height() - 294.0).clamp(590.0, 760.0);
+    let size = egui::vec2(940.0_f32.min(room.width()), height.min(room.height() - 60.0));
     let window = egui::Window::new("Grouping")
         .id(egui::Id::new("grouping editor"))
         .title_bar(false)

@@ -14,6 +14,9 @@ use std::path::PathBuf;
 /// Seconds without a key before what was typed is checked.
 const PAUSE: f64 = 0.3;
 
+/// No message below the code is longer, in characters.
+const MOST_SHOWN: usize = 230;
+
 /// What a new script begins with.
 const TEMPLATES: [(&str, &str, &str, &str); 4] = [
     (
@@ -372,7 +375,12 @@ fn outcome(ui: &mut Ui, open: &OpenScript, wrong: Option<&ScriptError>) {
                 (line, column) => format!("Line {line}, column {column}: "),
             };
             let remedy = if wrong.remedy.is_empty() { String::new() } else { format!(". {}", wrong.remedy) };
-            let text = theme::shortened(&format!("{place}{}{remedy}", wrong.message), 300);
+            let whole = format!("{place}{}{remedy}", wrong.message);
+            // The rest is in the tooltip.
+            let mut text: String = whole.chars().take(MOST_SHOWN).collect();
+            if text.len() < whole.len() {
+                text.push('…');
+            }
             widgets::lines(ui, small(text).color(theme::ERROR)).on_hover_text(wrong.to_string());
         }
         (None, Some(Ok(meta))) => {

@@ -56,7 +56,7 @@ mod recorder {
     }
 
     fn measure(program: &mut Program, options: &AgentOptions, folder: &Path) -> String {
-        let mut round = |program: &mut Program| program.ask("go").trim().parse::<f64>().expect("nanoseconds");
+        let round = |program: &mut Program| program.ask("go").trim().parse::<f64>().expect("nanoseconds");
         for _ in 0..WARM_UP {
             round(program);
         }

@@ -6,8 +6,8 @@
 //!
 //! Tools differ in who keeps what, and in what an object itself takes: some leave out fields that the VM hides, or count a
 //! class object as its static fields. `--like TOOL` goes from the rules of a tool to ours, rule by rule, and prints a column of
-//! retained bytes for each, under a line that names them. With `--sizes FILE` objects take what the file says of their
-//! address or type (address or type, tab, bytes) until the last of these steps.
+//! retained bytes for each, under a line that names them. With `--sizes FILE` objects take what the file says of their type
+//! (type, tab, bytes) until the last of these steps.
 
 use clap::{Parser, ValueEnum};
 use memory_city_formats::hprof::{self, Peer, PeerStep};
@@ -49,8 +49,8 @@ struct Arguments {
 enum Tool {
     /// VisualVM's heap library.
     Visualvm,
-    /// Eclipse Memory Analyzer, and hprof-analyzer.
-    Mat,
+    /// hprof-analyzer, which goes by the rules of Eclipse Memory Analyzer.
+    HprofAnalyzer,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(tool) = a.like {
         let peer = match tool {
             Tool::Visualvm => Peer::VisualVm,
-            Tool::Mat => Peer::MemoryAnalyzer,
+            Tool::HprofAnalyzer => Peer::HprofAnalyzer,
         };
         return steps(&a, peer, sizes.as_deref(), &progress);
     }
@@ -112,14 +112,24 @@ fn steps(a: &Arguments, peer: Peer, sizes: Option<&str>, progress: &Progress) ->
     let mut lines: Vec<String> = Vec::new();
     let mut heading = "address\ttype\town".to_owned();
     let mut read: Option<(PeerStep, HeapState)> = None;
+    // As the tool sees them, where the text does not say what class objects take.
+    let mut of_classes: Option<Vec<u64>> = None;
     for step in peer.steps() {
         let heap = match read.take() {
             Some((before, heap)) if before.reads_as(&step) => heap,
             _ => hprof::load_as(&step, &input, progress)?,
         };
         let dominators = Dominators::new(&heap, step.keep, progress)?;
-        let own = sizes.filter(|_| step.peer_sizes).map(|text| own_sizes(&heap, text));
-        let own = own.unwrap_or_else(|| heap.objects().map(|o| heap.size_of(o)).collect());
+        let own: Vec<u64> = match sizes.filter(|_| step.peer_sizes) {
+            Some(text) => {
+                let mut own = own_sizes(&heap, text);
+                let first = of_classes.get_or_insert_with(|| own.clone());
+                let classes = heap.objects().filter(|&o| heap.is_class_object(o));
+                classes.for_each(|o| own[o.0 as usize] = first[o.0 as usize]);
+                own
+            }
+            None => heap.objects().map(|o| heap.size_of(o)).collect(),
+        };
         let retained = sums(&heap, &dominators, &own);
         heading.push_str(&format!("\t{}", step.rule));
         for (i, &at) in addresses.iter().enumerate() {
@@ -137,7 +147,7 @@ fn steps(a: &Arguments, peer: Peer, sizes: Option<&str>, progress: &Progress) ->
     Ok(())
 }
 
-/// What each object takes, with the sizes of a text for the addresses and types it names. Arrays of a type are not meant.
+/// What each object takes, with the sizes of a text for the types it names. Arrays of a type are not meant.
 fn own_sizes(heap: &HeapState, text: &str) -> Vec<u64> {
     let told = text.lines().filter_map(|line| line.rsplit_once('\t'));
     let told: HashMap<&str, u64> = told.filter_map(|(name, size)| Some((name, size.parse().ok()?))).collect();
@@ -146,12 +156,7 @@ fn own_sizes(heap: &HeapState, text: &str) -> Vec<u64> {
         None => of_type[heap.type_of(o).0 as usize].unwrap_or_else(|| heap.size_of(o)),
         Some(_) => heap.size_of(o),
     };
-    let mut sizes: Vec<u64> = heap.objects().map(size).collect();
-    let single = told.iter().filter_map(|(at, size)| Some((at.starts_with("0x").then(|| address(at))??, size)));
-    for (o, size) in single.filter_map(|(at, size)| Some((heap.object_at(at)?, size))) {
-        sizes[o.0 as usize] = *size;
-    }
-    sizes
+    heap.objects().map(size).collect()
 }
 
 /// What each object and all it dominates take. Objects are added to their owner once all they own has been added to them.

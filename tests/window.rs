@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt, EventMask};
 
+#[path = "window/inspector.rs"]
+mod inspector;
+
 const WIDTH: u32 = 1440;
 const HEIGHT: u32 = 900;
 /// What has not come by then never comes.
@@ -184,6 +187,28 @@ impl Session {
             self.rest();
         }
         self.tool("xdotool", &["click", "1"]);
+        self.expect("button: Left Released");
+    }
+
+    /// Presses a key while another one is held.
+    fn chord(&mut self, held: &str, name: &str) {
+        self.tool("xdotool", &["keydown", held]);
+        self.expect("key: ");
+        self.key(name);
+        self.rest();
+        self.tool("xdotool", &["keyup", held]);
+    }
+
+    /// Takes hold of something with the mouse, and lets it go elsewhere.
+    fn drag(&mut self, from: (u32, u32), to: (u32, u32)) {
+        self.point(from.0, from.1);
+        self.rest();
+        self.tool("xdotool", &["mousedown", "1"]);
+        self.expect("button: Left Pressed");
+        self.point((from.0 + to.0) / 2, (from.1 + to.1) / 2);
+        self.point(to.0 + 1, to.1);
+        self.point(to.0, to.1);
+        self.tool("xdotool", &["mouseup", "1"]);
         self.expect("button: Left Released");
     }
 
@@ -406,6 +431,103 @@ fn a_window_steps_hovers_selects_and_shows_cones() {
     session.expect("layout restored");
     session.expect("table: ");
     session.screenshot("12-restored");
+}
+
+/// The places that a line of the trail names: `... name 12,34; other 56,78]`, or without names.
+fn places(line: &str, list: &str) -> Vec<(String, (u32, u32))> {
+    let start = line.find(list).unwrap_or_else(|| panic!("{list}: {line}")) + list.len();
+    let end = start + line[start..].find(']').expect("an end");
+    let place = |text: &str| {
+        let (name, at) = text.trim().rsplit_once(' ').unwrap_or(("", text.trim()));
+        let (x, y) = at.split_once(',')?;
+        Some((name.to_owned(), (x.parse().ok()?, y.parse().ok()?)))
+    };
+    let separator = if line[start..end].contains("; ") { ';' } else { ' ' };
+    let all = &line[start..end];
+    // One name and its place is a single entry.
+    match all.split(' ').count() == 2 && !all.starts_with(|c: char| c.is_ascii_digit()) {
+        true => place(all).into_iter().collect(),
+        false => all.split(separator).filter_map(place).collect(),
+    }
+}
+
+/// A grouping is put together by drag and drop, grouped by, saved, and used: in the window, after a restart, and on the
+/// command line.
+#[test]
+fn a_grouping_is_built_by_drag_and_drop_saved_and_used() {
+    if skipped() {
+        return;
+    }
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let config = tempfile::tempdir().expect("a folder");
+    let sample = sample.to_string_lossy();
+    let environment = [("MEMORY_CITY_CONFIG", config.path())];
+    let mut session = Session::start(&["open", &*sample, "--grouping", "type"], &environment);
+    session.expect("city: person-leak type ");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    session.expect("leak: ");
+    session.key("h");
+    session.rest();
+    session.chord("ctrl", "g");
+    let tasks = session.screenshot("20-editor-tasks");
+    // The second page: levels, beside all there is.
+    session.click(440, 175);
+    let line = session.expect("levels: type at [");
+    let level = places(&line, "levels: type at [")[0].1;
+    let loader = places(&line, "parts at [").into_iter().find(|(id, _)| id == "package").expect("it is listed").1;
+    let levels = session.screenshot("21-editor-levels");
+    assert!(difference(&tasks, &levels) > 0.05, "another page is seen");
+    // Dragged below what is there, and then before it.
+    session.drag(loader, (level.0, level.1 + 160));
+    session.expect("levels: type>package at [");
+    let line = session.expect("levels: type>package at [");
+    let rows = places(&line, "levels: type>package at [");
+    session.drag(rows[1].1, (rows[0].1.0, rows[0].1.1 - 12));
+    session.expect("levels: package>type at [");
+    session.drag(loader, (level.0, level.1 - 12));
+    session.expect("levels: package>package>type at [");
+    session.rest();
+    // The last one was too much: the row has the keyboard when it is clicked.
+    session.click(level.0, level.1);
+    session.key("Delete");
+    session.expect("levels: package>type at [");
+    // The same as text: typed, completed by Tab, grouped by with Enter.
+    session.click(640, 696);
+    session.chord("ctrl", "a");
+    session.tool("xdotool", &["type", "--delay", "40", "kind>typ"]);
+    session.rest();
+    session.key("Tab");
+    session.rest();
+    session.key("Return");
+    session.expect("city: person-leak kind-type ");
+    session.rest();
+    session.chord("ctrl", "s");
+    session.tool("xdotool", &["type", "--delay", "40", "Kinds first"]);
+    session.rest();
+    session.key("Return");
+    session.expect("grouping saved: kinds-first kind>type");
+    let line = session.expect("saved groupings at [kinds-first");
+    let card = places(&line, "saved groupings at [")[0].1;
+    session.screenshot("22-editor-saved");
+    session.click(card.0, card.1);
+    session.expect("city: person-leak kinds-first ");
+    session.screenshot("23-editor-used");
+    // Nothing but the editor was told of all these keys; Escape puts it away.
+    session.key("Escape");
+    session.rest();
+    let away = session.screenshot("24-editor-away");
+    assert!(difference(&away, &tasks) > 0.1, "the city is seen again");
+
+    let mut session = session.restart(&["open", &*sample, "--grouping", "kinds-first"], &environment);
+    session.expect("city: person-leak kinds-first ");
+    let report = Command::new(env!("CARGO_BIN_EXE_memory-city"))
+        .args(["report", &*sample, "--group-by", "kinds-first", "--tree", "--format", "csv"])
+        .envs(environment)
+        .output()
+        .expect("the program");
+    let table = String::from_utf8_lossy(&report.stdout);
+    assert!(report.status.success() && table.contains("Small array"), "{table}");
 }
 
 /// A trace that takes many seconds to read.

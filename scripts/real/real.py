@@ -127,7 +127,7 @@ def visualvm(dump, work):
 
 
 def hprof_analyzer(dump, work):
-    """The same of hprof-analyzer, by its queries; class objects take what each of them does."""
+    """The same of hprof-analyzer, by its queries. What a class object takes follows from its class, not from its type."""
     tool = WORK / "hprof-analyzer/bin/hprof-analyzer"
 
     def rows(query):
@@ -139,21 +139,19 @@ def hprof_analyzer(dump, work):
         f"ORDER BY @retainedHeapSize DESC LIMIT {TOP}"
     )
     types = rows("SELECT classof(x), MAX(x.@usedHeapSize) FROM INSTANCEOF java.lang.Object x GROUP BY classof(x)")
-    classes = rows("SELECT @objectAddress, @usedHeapSize FROM java.lang.Class")
     sizes = work / "hprof-analyzer-sizes.tsv"
-    lines = [f"{name}\t{size}\n" for name, size in types] + [f"0x{address:x}\t{size}\n" for address, size in classes]
-    sizes.write_text("".join(lines))
+    sizes.write_text("".join(f"{name}\t{size}\n" for name, size in types if name != "java.lang.Class"))
     return {row[0]: (row[1], row[2], row[3]) for row in biggest}, sizes
 
 
 # The tools: how they are asked, and what `retained --like` calls their rules.
-TOOLS = {"VisualVM": (visualvm, "visualvm"), "hprof-analyzer": (hprof_analyzer, "mat")}
+TOOLS = {"VisualVM": (visualvm, "visualvm"), "hprof-analyzer": (hprof_analyzer, "hprof-analyzer")}
 
 
 def compare(dump, work):
     """By tool: the names of the rules, and for each of the objects that keep most its address, type, what the tool says, and
     what we say from its rules to ours, rule by rule."""
-    raw = work / "dump.hprof"
+    raw = work / dump.name.removesuffix(".gz")
     with gzip.open(dump, "rb") as packed, raw.open("wb") as file:
         shutil.copyfileobj(packed, file, 1 << 20)
     compared = {}

@@ -59,6 +59,12 @@ pub enum Action {
     ShowOwner,
     /// What leaks, shown or put away.
     Finding,
+    /// The inspector, on what is selected.
+    Inspect,
+    /// Back to what was looked at before in the inspector.
+    InspectorBack,
+    /// And forward again.
+    InspectorForward,
     /// The grouping editor.
     Groupings,
     /// Saves the picture as a PNG.
@@ -80,16 +86,23 @@ pub struct Binding {
     pub shift: bool,
     /// Whether Control must be held.
     pub control: bool,
+    /// Whether Alt must be held.
+    pub alt: bool,
     /// What it does, a line.
     pub help: &'static str,
 }
 
 const fn bind(action: Action, keys: &'static [KeyCode], printed: &'static str, help: &'static str) -> Binding {
-    Binding { action, keys, printed, shift: false, control: false, help }
+    Binding { action, keys, printed, shift: false, control: false, alt: false, help }
 }
 
 const fn control(mut binding: Binding) -> Binding {
     binding.control = true;
+    binding
+}
+
+const fn alt(mut binding: Binding) -> Binding {
+    binding.alt = true;
     binding
 }
 
@@ -135,6 +148,19 @@ pub const BINDINGS: &[Binding] = &[
         "Grouping editor: tasks, any list of classifiers, scripts of your own",
     )),
     bind(Action::Back, &[KeyCode::Backspace], "Backspace", "Back along the owners, or to the building selected before"),
+    bind(
+        Action::Inspect,
+        &[KeyCode::KeyI],
+        "I",
+        "Inspect the selection: what it reaches and retains, and its objects one by one",
+    ),
+    alt(bind(
+        Action::InspectorBack,
+        &[KeyCode::ArrowLeft],
+        "Alt+Left",
+        "Inspector: back (also the fourth button of the mouse)",
+    )),
+    alt(bind(Action::InspectorForward, &[KeyCode::ArrowRight], "Alt+Right", "Inspector: forward (the fifth button)")),
     bind(Action::Mark, &[KeyCode::KeyK], "K", "Mark the selected group: its name stays in sight"),
     bind(Action::Escape, &[KeyCode::Escape], "Esc", "Undo a cut; put ways away; deselect; close; cancel loading"),
     bind(Action::Pointers, &[KeyCode::KeyX], "X", "Show or hide reference cones"),
@@ -217,6 +243,9 @@ mod tests {
             Action::Close,
             Action::Listen,
             Action::ReLayout,
+            Action::Inspect,
+            Action::InspectorBack,
+            Action::InspectorForward,
             Action::Screenshot,
             Action::Help,
         ] {
@@ -226,7 +255,7 @@ mod tests {
         let mut seen = std::collections::HashSet::new();
         for binding in BINDINGS {
             for key in binding.keys {
-                assert!(seen.insert((*key, binding.shift, binding.control)), "{key:?} is bound twice");
+                assert!(seen.insert((*key, binding.shift, binding.control, binding.alt)), "{key:?} is bound twice");
             }
         }
     }

@@ -147,6 +147,26 @@ impl Studio {
         self.read_back()
     }
 
+    /// Renders a picture on the way to `time` from the point in time of the last picture or step; `share` of the way, 0 to 1. The
+    /// camera stays where it is.
+    ///
+    /// # Errors
+    /// As [`Studio::shoot`].
+    pub fn shoot_step(&mut self, shot: &Shot, time: usize, share: f32) -> Result<Picture> {
+        let world = self.app.world_mut();
+        let began = world.resource::<Clock>().time != time;
+        world.resource_mut::<Clock>().hold(time, share);
+        if began && !shot.select.is_empty() {
+            let document = world.remove_resource::<Document>().unwrap_or_default();
+            let outcome = document.get().map_or(Ok(()), |open| select(world, open, shot, time));
+            world.insert_resource(document);
+            outcome?;
+        }
+        self.frame();
+        self.frame();
+        self.read_back()
+    }
+
     /// Which box is at each pixel of the last picture, row by row: a number of [`City::target_of_box`].
     pub fn box_numbers(&self) -> Vec<Option<u32>> {
         let world = self.app.world();
@@ -219,6 +239,11 @@ fn stage(world: &mut World, open: &OpenDocument, shot: &Shot) -> Result<()> {
     // What the trees were made with cannot change here.
     picture.grouping.clone_from(&open.made_with.grouping);
     world.insert_resource(picture);
+    select(world, open, shot, time)
+}
+
+/// Selects groups, with their references at a point in time.
+fn select(world: &mut World, open: &OpenDocument, shot: &Shot, time: usize) -> Result<()> {
     let mut references = References::default();
     world.resource_mut::<Selection>().clear();
     let find = |key: &String| {

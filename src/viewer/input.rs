@@ -7,6 +7,18 @@ use bevy::input::ButtonState;
 use bevy::input::keyboard::{Key, KeyboardInput};
 use bevy::prelude::*;
 use bevy_egui::input::EguiWantsInput;
+use std::collections::HashSet;
+
+/// Shift, Control, Alt. The other Alt key is a shift on many keyboards.
+const MODIFIERS: [KeyCode; 7] = [
+    KeyCode::ShiftLeft,
+    KeyCode::ShiftRight,
+    KeyCode::ControlLeft,
+    KeyCode::ControlRight,
+    KeyCode::SuperLeft,
+    KeyCode::SuperRight,
+    KeyCode::AltLeft,
+];
 
 /// Turns key presses into actions.
 fn keys_to_actions(
@@ -14,17 +26,25 @@ fn keys_to_actions(
     held: Res<ButtonInput<KeyCode>>,
     (egui, focus): (Res<EguiWantsInput>, Res<Focus>),
     mut actions: MessageWriter<Action>,
+    mut modifiers: Local<HashSet<KeyCode>>,
 ) {
-    // A key that was pressed and let go within a frame was held, too: frames may take long.
-    let is_held = |keys: &[KeyCode]| keys.iter().any(|&key| held.pressed(key) || held.just_pressed(key));
-    let shift = is_held(&[KeyCode::ShiftLeft, KeyCode::ShiftRight]);
-    let control = is_held(&[KeyCode::ControlLeft, KeyCode::ControlRight, KeyCode::SuperLeft, KeyCode::SuperRight]);
     for event in events.read() {
+        // In the order in which they came: within a slow frame a modifier is pressed, used and let go.
+        if MODIFIERS.contains(&event.key_code) {
+            match event.state {
+                ButtonState::Pressed => modifiers.insert(event.key_code),
+                ButtonState::Released => modifiers.remove(&event.key_code),
+            };
+        }
+        let is_held = |keys: &[KeyCode]| keys.iter().any(|key| modifiers.contains(key));
+        let shift = is_held(&MODIFIERS[..2]);
+        let control = is_held(&MODIFIERS[2..6]);
+        let alt = is_held(&MODIFIERS[6..]);
         if event.state != ButtonState::Pressed || egui.wants_keyboard_input() {
             continue;
         }
         // The view that has the keyboard handles some keys itself.
-        if !control && focus.takes(event.key_code) {
+        if !control && !alt && focus.takes(event.key_code) {
             continue;
         }
         // Stepping may repeat while the key is held; switching may not.
@@ -37,7 +57,9 @@ fn keys_to_actions(
             continue;
         }
         let found = BINDINGS.iter().find(|b| {
-            b.keys.contains(&event.key_code) && b.control == control && (b.shift == shift || !b.shift && !b.control)
+            b.keys.contains(&event.key_code)
+                && (b.control, b.alt) == (control, alt)
+                && (b.shift == shift || !b.shift && !b.control)
         });
         if let Some(binding) = found
             && binding.keys != [KeyCode::Slash]
@@ -46,6 +68,8 @@ fn keys_to_actions(
             actions.write(binding.action);
         }
     }
+    // Who let go while another window had the keyboard did not say so.
+    modifiers.retain(|key| held.pressed(*key));
 }
 
 /// Keys to actions.

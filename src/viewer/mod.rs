@@ -24,6 +24,7 @@ pub mod capture;
 pub mod clock;
 mod dock;
 pub mod document;
+pub mod film;
 mod finding;
 mod input;
 mod job;

@@ -30,7 +30,7 @@ pub(crate) enum Definition {
     },
     Method {
         id: u32,
-        facts: MethodFacts,
+        facts: Box<MethodFacts>,
     },
     /// A call: `parent` is the caller's node, 0 where the stack begins; `location` the place in the bytecode, -1 in native code.
     Frame {
@@ -122,6 +122,7 @@ mod tests {
             sequence: 0,
             class: 0,
             size: 16,
+            collections: 0,
             interval: 1,
             stack: 0,
             followed: false,

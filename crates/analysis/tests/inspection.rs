@@ -5,14 +5,14 @@ use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings
 use memory_city_analysis::group::{self, GroupOptions};
 use memory_city_analysis::inspection::{
     ClosureContents, ClosureKind, DominatedItem, DominatedList, DominatedOrder, GroupClosure, InspectedHeap,
-    ObjectList, ObjectOrder, ObjectPage, PageLimits, RootWay, RowList, ToldValues, Unfolded,
+    ObjectList, ObjectOrder, ObjectPage, PageLimits, RootWay, RowList, StackLine, ToldValues, Unfolded,
 };
 use memory_city_analysis::tabular::Cell;
 use memory_city_analysis::timeline::{Amount, ClosureRequest, NodeId, Source};
 use memory_city_heap::error::Error;
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{BitSet, ObjectId};
+use memory_city_heap::{BitSet, ObjectId, RootKind};
 use memory_city_testing::root;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -162,6 +162,7 @@ fn a_page_tells_fields_texts_and_the_way_to_the_root() {
     let strings = ["name", "telephone"].map(|name| named(name).unwrap_or_else(|| panic!("no {name}")));
     assert_eq!(fields.len(), 5);
     assert!(fields.iter().all(|field| &*field.class == PERSON));
+    assert_eq!(page.referrers.iter().map(|&o| inspected.name(o)).collect::<Vec<_>>(), [NODE]);
     // What they say comes with the next batch, and by which field they are held.
     let mut told = ToldValues::default();
     assert_eq!(told.text(strings[0]), None);
@@ -192,6 +193,34 @@ fn a_page_tells_fields_texts_and_the_way_to_the_root() {
     let tree = inspected.dominators(&progress).expect("a tree");
     let garbage = inspected.heap().objects().find(|&o| !tree.is_reached(o)).expect("garbage");
     assert_eq!(RootWay::to(&inspected, garbage, &progress).expect("a search"), None);
+}
+
+/// The local variables that are roots are those below the methods of the threads' pages.
+#[test]
+fn threads_show_their_stacks_with_what_variables_hold() {
+    let inspected = inspected();
+    let progress = Progress::new();
+    let heap = inspected.heap();
+    let mut locals: Vec<ObjectId> = Vec::new();
+    let mut frames = 0;
+    for root in heap.roots().iter().filter(|root| root.kind == RootKind::Thread) {
+        let page = ObjectPage::read(&inspected, root.object, PageLimits::default(), &progress).expect("a page");
+        assert!(page.text.is_some(), "a thread has a name");
+        assert!(matches!(page.stack.first(), None | Some(StackLine::Frame(_))), "{:?}", page.stack);
+        for line in &page.stack {
+            match line {
+                StackLine::Frame(text) => frames += usize::from(text.contains("(")),
+                StackLine::Local(o) => locals.push(*o),
+            }
+        }
+    }
+    let of_roots = heap.roots().iter().filter(|root| root.kind == RootKind::LocalVariable).map(|root| root.object);
+    let mut expected: Vec<ObjectId> = of_roots.collect();
+    (expected.sort_unstable(), locals.sort_unstable());
+    expected.dedup();
+    locals.dedup();
+    assert_eq!(locals, expected);
+    assert!(frames > 0 && !locals.is_empty());
 }
 
 /// The tree unfolds to the list of persons: one by one and by type the same objects are there, with the same amounts.

@@ -13,7 +13,8 @@ use std::path::Path;
 const OBJECT: u64 = 0x1000;
 const CLASS: u64 = 0x1100;
 const LOADER_CLASS: u64 = 0x1200;
-const WEAK: u64 = 0x1300;
+const REFERENCE_CLASS: u64 = 0x1300;
+const WEAK: u64 = 0x1380;
 const THREAD_CLASS: u64 = 0x1400;
 /// Of the class loader below.
 const PLUGIN: u64 = 0x2000;
@@ -35,6 +36,7 @@ fn dump() -> Vec<u8> {
         (OBJECT, "java/lang/Object"),
         (CLASS, "java/lang/Class"),
         (LOADER_CLASS, "java/lang/ClassLoader"),
+        (REFERENCE_CLASS, "java/lang/ref/Reference"),
         (WEAK, "java/lang/ref/WeakReference"),
         (THREAD_CLASS, "java/lang/Thread"),
         (PLUGIN, "com/acme/Plugin"),
@@ -51,7 +53,8 @@ fn dump() -> Vec<u8> {
         (OBJECT, 0, &[][..]),
         (CLASS, OBJECT, &[]),
         (LOADER_CLASS, OBJECT, &[(11, 2)]),
-        (WEAK, OBJECT, &[(12, 2)]),
+        (REFERENCE_CLASS, OBJECT, &[(12, 2)]),
+        (WEAK, REFERENCE_CLASS, &[]),
         (THREAD_CLASS, OBJECT, &[(13, 2)]),
     ] {
         d.class(class, above, 0, &[], fields).root(0x05, class, &[]);
@@ -128,11 +131,11 @@ fn visualvm_lets_only_the_first_instance_keep_a_class_and_garbage_share() {
 }
 
 #[test]
-fn memory_analyzer_hangs_variables_below_their_thread() {
-    let found = retained(Peer::MemoryAnalyzer, &[LOADER, HOLDER, REFERENCE, THREAD]);
+fn hprof_analyzer_hangs_variables_below_their_thread_and_lets_weak_references_keep() {
+    let found = retained(Peer::HprofAnalyzer, &[LOADER, HOLDER, REFERENCE, THREAD]);
     let rules: Vec<&str> = found.iter().map(|(rule, _)| *rule).collect();
-    assert_eq!(rules, ["hprof-analyzer", "soft", "locals", "hidden fields", "permanent classes", "sizes"]);
-    assert_eq!(found[0].1, [1, 2, 1, 2]);
+    assert_eq!(rules, ["hprof-analyzer", "weak", "locals", "hidden fields", "permanent classes", "sizes"]);
+    assert_eq!(found[0].1, [1, 2, 3, 2]);
     assert_eq!(found[1].1, [1, 2, 1, 2]);
     assert!(found[2..].iter().all(|(_, counts)| *counts == [1, 2, 1, 1]), "{found:?}");
 }
@@ -141,7 +144,7 @@ fn memory_analyzer_hangs_variables_below_their_thread() {
 fn the_last_step_is_what_everybody_else_sees() {
     let input = Input::from_bytes(Path::new("peers.hprof"), dump());
     let ours = hprof::load(&input, &Progress::new()).expect("a heap");
-    for peer in [Peer::VisualVm, Peer::MemoryAnalyzer] {
+    for peer in [Peer::VisualVm, Peer::HprofAnalyzer] {
         let last = *peer.steps().last().expect("a step");
         assert_eq!((last.keep, last.peer_sizes), (KeepRules::default(), false));
         let heap = load(&last);

@@ -13,6 +13,7 @@ struct KindOfRows {
     kind: ChunkKind,
     write: fn(&mut TraceWriter, u64, usize) -> Vec<String>,
     read: fn(&Chunk<'_>) -> WireResult<Vec<String>>,
+    page: fn() -> String,
 }
 
 fn kind_of<R: TraceRow + std::fmt::Debug>() -> KindOfRows {
@@ -27,6 +28,7 @@ fn kind_of<R: TraceRow + std::fmt::Debug>() -> KindOfRows {
             writer.write(&rows).expect("written");
             shown(&rows)
         },
+        page: R::page,
         read: |chunk| {
             let decoded = chunk.rows::<R>()?;
             assert_eq!(decoded.unknown_columns, 0);
@@ -381,6 +383,38 @@ fn what_could_not_be_written_is_told_when_the_disk_takes_data_again() {
     assert_eq!((end.samples, end.lost), (7, 100_002));
 }
 
+/// Live samples alone fill the bound: nothing may go, so nothing comes any more, and that is counted.
+#[test]
+fn what_has_no_room_within_the_bound_is_counted() {
+    const MOST: u64 = 1 << 20;
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = TraceOptions { most_bytes: Some(MOST), ..TraceOptions::default() };
+    let mut writer = TraceWriter::create_folder(folder.path(), options).expect("a writer");
+    let mut draws = Draws(3);
+    let (mut taken, mut refused) = (0, 0);
+    for round in 0..600u64 {
+        let sample =
+            |i| SampleRow { id: round * 400 + i, time: draws.number(), size: draws.number(), ..SampleRow::default() };
+        let samples: Vec<SampleRow> = (0..400).map(sample).collect();
+        match writer.write(&samples) {
+            Ok(()) => taken += 400,
+            Err(WireError::Full { most }) => refused += u64::from(most == MOST) * 400,
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert!(refused > 0 && writer.begin_walk(WalkStartRow::default()).is_err());
+    writer.finish("the bound").expect("finished");
+    let (mut there, mut end) = (BTreeSet::new(), None);
+    let size = read_folder(folder.path(), |chunk| match chunk.kind() {
+        ChunkKind::SAMPLES => there.extend(chunk.rows::<SampleRow>().expect("rows").rows.iter().map(|s| s.id)),
+        ChunkKind::END => end = chunk.rows::<EndRow>().expect("rows").rows.pop(),
+        _ => {}
+    });
+    let end = end.expect("an end");
+    assert_eq!((there.len() as u64, end.samples, end.lost), (taken, taken, refused));
+    assert!(size <= MOST + MOST / 4, "{size} bytes");
+}
+
 /// All chunks of a folder, stream by stream and part by part.
 fn read_folder(folder: &Path, mut look: impl FnMut(&Chunk<'_>)) -> u64 {
     let mut paths: Vec<PathBuf> =
@@ -593,4 +627,25 @@ fn weights_are_those_of_the_probability() {
     close(524_288, 524_288, 1.0 / (1.0 - (-1f64).exp()));
     close(16, 524_288, 32_768.5);
     close(1 << 30, 16_384, 1.0);
+}
+
+/// The page that strangers read has the columns that the code has: `UPDATE_PAGE=1` puts them there.
+#[test]
+fn the_page_of_the_format_lists_the_columns() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/trace-format.md");
+    let mut page = std::fs::read_to_string(&path).expect("the page");
+    for kind in all_kinds() {
+        let title = format!("### {}: {}\n", kind.kind.0, kind.kind.name().expect("a name"));
+        let start = page.find(&title).unwrap_or_else(|| panic!("no section {title}")) + title.len();
+        let length = page[start..].find("\n#").unwrap_or(page.len() - start);
+        let section = format!("\n{}", (kind.page)());
+        if std::env::var_os("UPDATE_PAGE").is_some() {
+            page.replace_range(start..start + length, &section);
+        } else {
+            assert_eq!(page[start..start + length], section, "{title}");
+        }
+    }
+    if std::env::var_os("UPDATE_PAGE").is_some() {
+        std::fs::write(&path, page).expect("written");
+    }
 }

@@ -28,7 +28,7 @@ pub struct TraceOptions {
     pub level: i32,
     /// In folders: the most bytes of all parts of this stream. Old parts go when there are more; see [`TraceWriter`].
     pub most_bytes: Option<u64>,
-    /// In folders: a new part is begun behind so many bytes.
+    /// In folders: a new part is begun behind so many bytes: at least 64 KiB, at most an eighth of the bound.
     pub part_bytes: u64,
 }
 
@@ -74,6 +74,7 @@ pub struct TraceWriter {
     in_walk: bool,
     walks: u32,
     rotating: bool,
+    is_full: bool,
 }
 
 /// A part that is complete.
@@ -89,6 +90,19 @@ impl TraceWriter {
     /// When the file cannot be made.
     pub fn create_file(path: &Path, options: TraceOptions) -> WireResult<TraceWriter> {
         Self::begin(None, path.to_owned(), TraceOptions { most_bytes: None, part_bytes: u64::MAX, ..options })
+    }
+
+    /// Begins a trace in a file that is open for writing, and empty; the path is for messages. It has no bound. Who may read
+    /// the file is for whoever made it to say.
+    ///
+    /// # Errors
+    /// When the header cannot be written.
+    pub fn on_file(mut file: File, path: &Path, options: TraceOptions) -> WireResult<TraceWriter> {
+        let recording = options.recording.unwrap_or_else(random);
+        let header = PartHeader { recording, stream: options.stream, part: 0 };
+        file.write_all(&header.to_bytes()).map_err(|e| WireError::io(path, e))?;
+        let options = TraceOptions { most_bytes: None, part_bytes: u64::MAX, ..options };
+        Ok(Self::on(file, None, path.to_owned(), header, options))
     }
 
     /// Begins a stream in a folder, which is made where it does not exist, for this user alone.
@@ -110,7 +124,18 @@ impl TraceWriter {
         let recording = options.recording.unwrap_or_else(random);
         let header = PartHeader { recording, stream: options.stream, part: 0 };
         let file = create_part(&path, &header)?;
-        Ok(TraceWriter {
+        Ok(Self::on(file, folder, path, header, options))
+    }
+
+    /// On a file with its header.
+    fn on(
+        file: File,
+        folder: Option<PathBuf>,
+        path: PathBuf,
+        header: PartHeader,
+        options: TraceOptions,
+    ) -> TraceWriter {
+        TraceWriter {
             header,
             // Without a packer chunks are as they are.
             packer: zstd::bulk::Compressor::new(options.level).ok(),
@@ -134,7 +159,8 @@ impl TraceWriter {
             in_walk: false,
             walks: 0,
             rotating: false,
-        })
+            is_full: false,
+        }
     }
 
     /// The recording, for further streams.
@@ -272,7 +298,8 @@ impl TraceWriter {
             kind,
             version: 1,
             packed: is_packed,
-            number: self.next,
+            // What a part says of itself is no part of the stream.
+            number: if kind == ChunkKind::INDEX { u64::MAX } else { self.next },
             stored: stored.len() as u32,
             plain: length,
             sum: crc32fast::hash(stored),
@@ -281,7 +308,7 @@ impl TraceWriter {
         self.frame.extend_from_slice(&header.bytes(&self.header.recording));
         self.frame.extend_from_slice(stored);
         // A number that was not written shows that something is missing.
-        self.next = self.next.wrapping_add(1);
+        self.next = self.next.wrapping_add(u64::from(kind != ChunkKind::INDEX));
         let result = self.append(kind, header.number);
         self.frame.clear();
         self.frame.shrink_to(2 * TARGET);
@@ -308,6 +335,9 @@ impl TraceWriter {
 
     /// Begins a new part where this one is long enough, and lets old ones go.
     fn make_room(&mut self) -> WireResult<()> {
+        if let (true, false, Some(most)) = (self.is_full, self.in_walk, self.options.most_bytes) {
+            return Err(WireError::Full { most });
+        }
         if self.in_walk
             || self.rotating
             || self.position.saturating_sub(self.definition_bytes) < self.options.part_bytes
@@ -356,18 +386,27 @@ impl TraceWriter {
         // The part that has just begun will grow to its size.
         let room = self.options.part_bytes;
         while self.bytes().saturating_add(room) > most {
-            let Some(oldest) = self.old.pop_front() else { return Err(WireError::Full { most }) };
-            let others: Vec<PathBuf> =
-                self.old.iter().map(|part| part.path.clone()).chain([self.path.clone()]).collect();
-            let Retired { old_samples, losses } =
-                retire::retire(&oldest.path, &{ self.header }, &others, self.now(), &mut |samples| {
-                    self.write(samples)
-                })?;
-            self.write(&old_samples)?;
-            self.write(&losses)?;
-            std::fs::remove_file(&oldest.path).map_err(|e| WireError::io(&oldest.path, e))?;
+            let Some(oldest) = self.old.pop_front() else {
+                self.is_full = true;
+                return Err(WireError::Full { most });
+            };
+            if let Err(error) = self.let_go(&oldest.path) {
+                self.old.push_front(oldest);
+                return Err(error);
+            }
         }
         Ok(())
+    }
+
+    /// Writes again what is needed of an old part, and removes it.
+    fn let_go(&mut self, oldest: &Path) -> WireResult<()> {
+        let others: Vec<PathBuf> = self.old.iter().map(|part| part.path.clone()).chain([self.path.clone()]).collect();
+        let (header, now) = (self.header, self.now());
+        let Retired { old_samples, losses } =
+            retire::retire(oldest, &header, &others, now, &mut |samples| self.write(samples))?;
+        self.write(&old_samples)?;
+        self.write(&losses)?;
+        std::fs::remove_file(oldest).map_err(|e| WireError::io(oldest, e))
     }
 
     fn write_index(&mut self) -> WireResult<()> {
@@ -455,7 +494,7 @@ fn create_part(path: &Path, header: &PartHeader) -> WireResult<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path).map_err(|e| WireError::io(path, e))?;
-    file.write_all(&header.bytes()).map_err(|e| WireError::io(path, e))?;
+    file.write_all(&header.to_bytes()).map_err(|e| WireError::io(path, e))?;
     Ok(file)
 }
 

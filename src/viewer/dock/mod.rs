@@ -38,6 +38,11 @@ impl Focus {
         self.keys.contains(&key)
     }
 
+    /// Gives a view the keyboard.
+    pub fn give(&mut self, view: &View) {
+        *self = Focus { view: Some(view.id.to_owned()), keys: view.keys };
+    }
+
     /// Whether a view has the keyboard.
     pub fn is(&self, view: &str) -> bool {
         self.view.as_deref() == Some(view)

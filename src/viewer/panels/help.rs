@@ -21,7 +21,7 @@ pub fn show(ctx: &egui::Context) -> bool {
                 });
                 ui.separator();
                 ui.horizontal_top(|ui| {
-                    egui::Grid::new("keys").num_columns(2).spacing([16.0, 4.0]).show(ui, |ui| {
+                    egui::Grid::new("keys").num_columns(2).spacing([16.0, 1.0]).min_row_height(16.0).show(ui, |ui| {
                         for binding in BINDINGS.iter().filter(|b| !b.help.is_empty()) {
                             ui.label(RichText::new(binding.printed).monospace().color(theme::ACCENT));
                             ui.label(binding.help);

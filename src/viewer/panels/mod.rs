@@ -5,6 +5,7 @@ pub mod grouping_box;
 pub mod grouping_editor;
 pub mod help;
 pub mod live_panel;
+pub mod long_list;
 pub mod numbers;
 pub mod owners_panel;
 pub mod status;

@@ -78,6 +78,8 @@ fn apply(ctx: &egui::Context, animated: bool) {
     v.widgets.inactive.weak_bg_fill = Color32::from_rgb(38, 48, 68);
     v.widgets.inactive.bg_fill = Color32::from_rgb(38, 48, 68);
     v.widgets.hovered.weak_bg_fill = Color32::from_rgb(54, 70, 100);
+    // A cursor that blinks would have the whole window drawn again, twice a second.
+    v.text_cursor.blink = false;
     v.slider_trailing_fill = true;
     v.interact_cursor = Some(egui::CursorIcon::PointingHand);
     ctx.set_global_style(style);

@@ -90,7 +90,12 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
     ui.horizontal(|ui| {
         theme::heading(ui, &timeline.role(node).to_uppercase());
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            for (text, action) in [("✖", Action::Escape), ("Fly there", Action::Focus), ("Back", Action::Back)] {
+            for (text, action) in [
+                ("✖", Action::Escape),
+                ("Inspect", Action::Inspect),
+                ("Fly there", Action::Focus),
+                ("Back", Action::Back),
+            ] {
                 if ui.small_button(text).on_hover_text(action.tooltip()).clicked() {
                     tools.actions.push(action);
                 }
@@ -211,28 +216,28 @@ fn direct_roots(ui: &mut egui::Ui, map: &ReferenceMap) {
     if map.roots.is_empty() {
         return;
     }
-        theme::heading(ui, "HELD DIRECTLY BY GC ROOTS");
-        for (root, count) in map.roots.iter().take(4) {
-            ui.add(
-                egui::Label::new(
-                    RichText::new(format!("{count}× {}", theme::shortened(root, 58))).size(11.5).color(theme::INCOMING),
-                )
-                .selectable(false),
+    theme::heading(ui, "HELD DIRECTLY BY GC ROOTS");
+    for (root, count) in map.roots.iter().take(4) {
+        ui.add(
+            egui::Label::new(
+                RichText::new(format!("{count}× {}", theme::shortened(root, 58))).size(11.5).color(theme::INCOMING),
             )
-            .on_hover_text(root);
-        }
-        if map.roots.len() > 4 {
-            let more = map.roots.len() - 4;
-            ui.label(RichText::new(format!("and {more} more")).size(11.0).color(theme::QUIET)).on_hover_ui(|ui| {
-                for (root, count) in map.roots.iter().skip(4).take(20) {
-                    ui.label(format!("{count}× {root}"));
-                }
-                if more > 20 {
-                    ui.label(format!("… {} more", more - 20));
-                }
-            });
-        }
-        ui.add_space(4.0);
+            .selectable(false),
+        )
+        .on_hover_text(root);
+    }
+    if map.roots.len() > 4 {
+        let more = map.roots.len() - 4;
+        ui.label(RichText::new(format!("and {more} more")).size(11.0).color(theme::QUIET)).on_hover_ui(|ui| {
+            for (root, count) in map.roots.iter().skip(4).take(20) {
+                ui.label(format!("{count}× {root}"));
+            }
+            if more > 20 {
+                ui.label(format!("… {} more", more - 20));
+            }
+        });
+    }
+    ui.add_space(4.0);
 }
 
 fn table(

@@ -47,7 +47,7 @@ fn draw(
     mut listening: ResMut<Listening>,
     shown: Res<Shown>,
     mut actions: MessageWriter<Action>,
-    mut ranked: Local<Option<Ranked>>,
+    (mut ranked, mut anchor): (Local<Option<Ranked>>, Local<Option<NodeId>>),
 ) {
     let Some(open) = document.get() else { return };
     let metric = settings.metric_in(&open.timeline);
@@ -58,11 +58,12 @@ fn draw(
     let Some((_, ranked)) = ranked.as_ref() else { return };
     theme::pane(ui, |ui| {
         let selection = selection.bypass_change_detection();
-        list(ui, &open.timeline, metric, ranked, &filter, clock.time, selection);
+        list(ui, &open.timeline, metric, ranked, &filter, clock.time, selection, &mut anchor);
         live_panel::show(ui, listening.bypass_change_detection(), &document, shown.0.as_ref(), &clock, &mut actions);
     });
 }
 
+#[allow(clippy::too_many_arguments)] // what a list is drawn from
 fn list(
     ui: &mut egui::Ui,
     timeline: &Timeline,
@@ -71,6 +72,7 @@ fn list(
     filter: &SharedFilter,
     time: usize,
     selection: &mut Selection,
+    anchor: &mut Option<NodeId>,
 ) {
     theme::heading(ui, &format!("GROWS MOST  ·  {} first to last", metric_name(timeline, metric)));
     let top: Vec<NodeId> = ranked.iter().copied().filter(|&node| filter.shows(timeline, node)).take(ROWS).collect();
@@ -128,8 +130,37 @@ fn list(
             selection.pointed = Some(node);
         }
         if response.clicked() {
-            selection.toggle(timeline, node);
+            click(timeline, selection, &top, anchor, node, ui.input(|i| i.modifiers));
         }
         response.on_hover_ui(|ui| tooltip::node(ui, timeline, time, node));
+    }
+}
+
+/// Selects a row or deselects it, adds it (Ctrl), or selects all from the row before to it (Shift), as the table does.
+fn click(
+    timeline: &Timeline,
+    selection: &mut Selection,
+    rows: &[NodeId],
+    anchor: &mut Option<NodeId>,
+    node: NodeId,
+    modifiers: egui::Modifiers,
+) {
+    let place = |node: NodeId| rows.iter().position(|&row| row == node);
+    if modifiers.shift {
+        let here = place(node).unwrap_or(0);
+        let from = anchor.and_then(place).unwrap_or(here);
+        let range = &rows[from.min(here)..=from.max(here)];
+        // The clicked row leads.
+        let rest = range.iter().copied().filter(|&row| row != node);
+        selection.select_all(timeline, std::iter::once(node).chain(rest));
+        return;
+    }
+    *anchor = Some(node);
+    if modifiers.command {
+        selection.add_or_remove(timeline, node);
+    } else if selection.nodes().len() > 1 {
+        selection.select(timeline, node);
+    } else {
+        selection.toggle(timeline, node);
     }
 }

@@ -61,9 +61,9 @@ fn contents(ui: &mut egui::Ui, city: &City, settings: &Settings, selected: bool,
         city::AreaMode::Linear => metric,
         city::AreaMode::Sqrt => format!("√ {metric}"),
     };
-    line(ui, format!("Building = group of objects · ground area ~ {area}"));
-    if let Some(title) = city.appearance.height_title() {
-        line(ui, format!("Height: {}", title.to_lowercase()));
+    match city.appearance.height_title() {
+        None => line(ui, format!("Building = group of objects · ground area ~ {area}")),
+        Some(title) => line(ui, format!("Ground area ~ {area} · height: {}", title.to_lowercase())),
     }
     colour_bar(ui, city.appearance.legend());
     line(ui, format!("Opaque: the {} that grew most; others {:.0} %", settings.solid_count, settings.opacity * 100.0));

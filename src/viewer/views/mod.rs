@@ -25,6 +25,7 @@ views! {
     city,
     table,
     analysis,
+    inspector,
     growth,
     legend,
     details,

@@ -282,7 +282,12 @@ impl Writer<'_> {
             ];
             cells.into_iter().enumerate().map(move |(j, cell)| (FIXED + 4 * i + j, cell))
         });
-        self.push(GROUP, std::iter::once((0, Cell::Node(NodeLink { name: name.to_owned(), ..NodeLink::new(timeline, node) }))).chain(metrics).collect::<Vec<_>>());
+        self.push(
+            GROUP,
+            std::iter::once((0, Cell::Node(NodeLink { name: name.to_owned(), ..NodeLink::new(timeline, node) })))
+                .chain(metrics)
+                .collect::<Vec<_>>(),
+        );
 
         let map = self.document.references(window.to, node, progress)?.unwrap_or_default();
         match chain {

@@ -38,11 +38,16 @@ impl Analysis for KeptByReferences {
         progress: &Progress,
     ) -> Result<Findings> {
         let heap = history(document)?.heap(window.to, progress)?;
-        if !Reads::known_of(&heap).contains(Reads::REFERENCES | Reads::ROOTS) {
+        // Of recorded heaps what must be held by roots is known without them.
+        let mut needs = Reads::REFERENCES;
+        needs.set(Reads::ROOTS, !document.is_recorded());
+        let missing = needs.difference(Reads::known_of(&heap));
+        if !missing.is_empty() {
             return Err(Error::Unusable {
-                what: "How strongly objects are kept cannot be found: that needs references and GC roots, which the \
-                       input does not hold"
-                    .into(),
+                what: format!(
+                    "How strongly objects are kept cannot be found: that needs {}, which the input does not hold",
+                    missing.names()
+                ),
                 remedy: "Take a heap dump, or record a trace with references and GC roots".into(),
             });
         }

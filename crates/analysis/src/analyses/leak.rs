@@ -1,16 +1,15 @@
 //! What leaks: the places where retained bytes accumulate over time, who owns them, and what they fill up with.
 
+use super::looked::{Looked, MORE, filled_notes, filled_table, is_unclear, spread, worth_a_look};
 use super::paths::{rules as keep_rules, soft_parameter};
 use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
-use crate::group::Reads;
 use crate::ownership::{
     Accumulation, AccumulationRules, Course, Elements, Filled, Holding, OwnerHistory, OwnerPath, accumulations, ends,
-    filled, filled_between, filled_once, has_elements, owner_paths,
+    filled, has_elements, owner_paths,
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
-use crate::timeline::{History, OwnersOfTime, Source, Unit, key_of};
-use memory_city_formats::event::GcKind;
-use memory_city_heap::error::{Error, Result};
+use crate::timeline::{History, Source, Unit, key_of};
+use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId, RootKind};
@@ -124,24 +123,17 @@ impl Analysis for Leak {
             looked = Looked::at(document, heaps, &more, keep, &mut seen, progress)?;
         }
         drop(seen);
-        let Looked { times, history, notes: passed } = looked;
-        notes.extend(passed);
-        let labels = |place: u32| {
-            let bytes: Vec<u64> = history.places()[place as usize].held.iter().map(|h| h.total.bytes).collect();
-            let (from, until) = filled_between(&bytes);
-            let label = |at: usize| times.get(at).map_or("?", |&t| document.timeline().points()[t].label.as_str());
-            (label(from).to_owned(), label(until).to_owned())
-        };
-        if times.len() > 2 {
-            notes.extend(filled_notes(&history, &filled_once(&history, rules), labels));
-        }
+        notes.append(&mut looked.notes);
+        let filled = if looked.times.len() > 2 { looked.filled(document, rules) } else { Vec::new() };
+        notes.extend(filled_notes(&filled));
+        let (times, history) = (&looked.times, &looked.history);
         let [from, to] = [times.first(), times.last()].map(|t| t.copied().unwrap_or(window.to));
         let (window, grew) = (TimeWindow { from, to }, times.len() > 1);
-        let points = accumulations(&history, rules);
+        let points = accumulations(history, rules);
         let listed = &points[..points.len().min(arguments.count("top"))];
-        let examples = examples(heaps, window, keep, &history, listed, progress)?;
+        let examples = examples(heaps, window, keep, history, listed, progress)?;
         for (point, example) in listed.iter().zip(&examples) {
-            answers.push(if grew { sentence(&history, point) } else { filling(&history, point) });
+            answers.push(if grew { sentence(history, point) } else { filling(history, point) });
             if let Some(path) = &example.path {
                 answers.push(format!("    {}{}", path.text(), example.text(grew)));
             }
@@ -149,7 +141,7 @@ impl Analysis for Leak {
         if listed.is_empty() && !grew {
             answers.push("Nothing stands out: no place fills much of the heap with elements of its own.".to_owned());
         } else if listed.is_empty() {
-            answers.push(match nothing(&history) {
+            answers.push(match nothing(history) {
                 0.. => "Nothing accumulates: no place grows and still does at the end.".to_owned(),
                 less => {
                     format!("Nothing accumulates: the heap is {} smaller at the end.", bytes_text(less.unsigned_abs()))
@@ -160,8 +152,8 @@ impl Analysis for Leak {
             notes.extend(late.map(|point| {
                 format!(
                     "{} grew after {} alone: whether it goes on, or was filled once, a later one tells.",
-                    place_text(&history, point.place),
-                    labels(point.place).0
+                    place_text(history, point.place),
+                    looked.labels(document, point.place).0
                 )
             }));
         } else if times.len() == 2 {
@@ -170,7 +162,7 @@ impl Analysis for Leak {
                     .to_owned(),
             );
         }
-        let rows = listed.iter().zip(&examples).map(|(point, example)| row(&history, point, example)).collect();
+        let rows = listed.iter().zip(&examples).map(|(point, example)| row(history, point, example, grew)).collect();
         let left_out = Some(((points.len() - listed.len()) as u64, "places that grow".to_owned()));
         let table = ResultTable {
             header: TableHeader {
@@ -183,8 +175,9 @@ impl Analysis for Leak {
             left_out,
             empty_text: "No place.".into(),
         };
+        let tables = std::iter::once(table).chain(filled_table(filled)).collect();
         let title = (!grew).then(|| FILLS.to_owned());
-        Ok(Findings { title, answers, tables: vec![table], notes, ..Findings::default() })
+        Ok(Findings { title, answers, tables, notes, ..Findings::default() })
     }
 }
 
@@ -194,120 +187,6 @@ fn nothing(history: &OwnerHistory) -> i64 {
 
 /// The title where there is one point in time.
 const FILLS: &str = "What fills the heap";
-
-/// Some of these points in time, evenly spread, both ends among them.
-fn spread(times: &[usize], most: usize) -> Vec<usize> {
-    let steps = times.len().saturating_sub(1);
-    let wanted = steps.min(most.max(2) - 1);
-    (0..=wanted).filter_map(|i| times.get((i * steps).checked_div(wanted).unwrap_or(0)).copied()).collect()
-}
-
-/// The points in time worth a look. At the start of a garbage collection what is dead still counts; after one of a part of
-/// the heap what is dead in the other part does, so that the ends of collections of all of it tell most, if there are some.
-fn worth_a_look(document: &Source, window: TimeWindow, notes: &mut Vec<String>) -> Vec<usize> {
-    let gc = |t: &usize| document.timeline().points()[*t].gc.as_ref();
-    let full = |t: &usize| gc(t).is_some_and(|gc| gc.end && gc.kind == GcKind::Major);
-    let all: Vec<usize> = window.times().collect();
-    let fulls: Vec<usize> = all.iter().copied().filter(full).collect();
-    if fulls.len() >= ENOUGH && fulls.len() < all.len() {
-        notes.push(format!("Looked at the ends of the {} collections of the whole heap alone.", fulls.len()));
-        return fulls;
-    }
-    let ends: Vec<usize> = all.iter().copied().filter(|t| gc(t).is_none_or(|gc| gc.end)).collect();
-    if ends.is_empty() { all } else { ends }
-}
-
-/// Points in time that tell a leak from what grows once.
-const ENOUGH: usize = 3;
-
-/// Points in time that are looked at where fewer leave it open whether something was filled once.
-const MORE: usize = 12;
-
-/// Whether more points in time may say more: something stopped growing, or began at the end.
-fn is_unclear(history: &OwnerHistory, rules: AccumulationRules) -> bool {
-    let leaks = accumulations(history, rules);
-    leaks.iter().any(|point| point.course != Course::Lasting) || !filled_once(history, rules).is_empty()
-}
-
-/// What was filled once, in a few sentences.
-fn filled_notes(
-    history: &OwnerHistory,
-    filled: &[Accumulation],
-    labels: impl Fn(u32) -> (String, String),
-) -> Vec<String> {
-    let note = |point: &Accumulation| {
-        let grown = bytes_text(point.bytes.1.saturating_sub(point.bytes.0));
-        let (from, until) = labels(point.place);
-        let place = place_text(history, point.place);
-        format!("{place} grew by {grown} between {from} and {until} and has stayed since: filled once, no leak.")
-    };
-    let mut notes: Vec<String> = filled.iter().take(MOST_FILLED).map(note).collect();
-    if filled.len() > MOST_FILLED {
-        notes.push(format!("{} more places were filled once.", filled.len() - MOST_FILLED));
-    }
-    notes
-}
-
-/// Places that were filled that are told one by one.
-const MOST_FILLED: usize = 3;
-
-/// The owners at some points in time.
-struct Looked {
-    /// Those that could be looked at.
-    times: Vec<usize>,
-    history: OwnerHistory,
-    notes: Vec<String>,
-}
-
-impl Looked {
-    /// One time alone is compared with nothing. `seen` has what was looked at before.
-    fn at(
-        document: &Source,
-        heaps: &History,
-        times: &[usize],
-        rules: KeepRules,
-        seen: &mut BTreeMap<usize, OwnersOfTime>,
-        progress: &Progress,
-    ) -> Result<Looked> {
-        let mut needs = Reads::REFERENCES;
-        needs.set(Reads::ROOTS, !document.is_recorded());
-        let (mut looked, mut lacks, mut notes) = (Vec::new(), Reads::empty(), Vec::new());
-        let mut history = if times.len() == 1 { OwnerHistory::after_nothing() } else { OwnerHistory::default() };
-        let fresh: Vec<usize> = times.iter().copied().filter(|time| !seen.contains_key(time)).collect();
-        let found = heaps.owners_at(&fresh, rules, needs, progress)?;
-        seen.extend(fresh.into_iter().zip(found));
-        for &time in times {
-            let owners = &seen[&time];
-            match &owners.places {
-                Some(places) => {
-                    history.add(places);
-                    looked.push(time);
-                }
-                None => lacks |= needs.difference(owners.known),
-            }
-        }
-        if looked.is_empty() || looked.len() == 1 && times.len() > 1 {
-            return Err(Error::Unusable {
-                what: format!(
-                    "Who owns what cannot be found: that needs {}, which the input does not hold",
-                    lacks.names()
-                ),
-                remedy: "Take a heap dump, or record a trace with references and GC roots".into(),
-            });
-        }
-        if looked.len() < times.len() {
-            let n = times.len() - looked.len();
-            notes.push(format!("Passed over {n} of {} points in time: without {}.", times.len(), lacks.names()));
-        }
-        if history.too_deep() > 0 {
-            let n = count_text(history.too_deep());
-            notes.push(format!(
-                "{n} objects lie below more owners than are told apart: they count with the last of these."
-            ));
-        }
-        Ok(Looked { times: looked, history, notes })
-    }
-}
 
 /// What is shown of a place besides its name.
 struct Example {
@@ -491,12 +370,13 @@ fn columns() -> Vec<Column> {
             "Elements of the last collection on the path, at first",
         ),
         Column::new("entries", "Entries", objects, "Elements of the last collection on the path, at last"),
+        Column::new("course", "Course", CellKind::Text, "How it grows: lasting, paused, or in the last step alone"),
         Column::new("path", "Path", CellKind::Text, "From the GC root to it, by fields"),
         Column::new("owner", "Owner", CellKind::Text, "The key of the place when grouped by owner"),
     ]
 }
 
-fn row(history: &OwnerHistory, point: &Accumulation, example: &Example) -> Row {
+fn row(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: bool) -> Row {
     let entries = |count: Option<u64>| count.map_or(Cell::Empty, Cell::Number);
     let (first, last) = point.bytes;
     Row {
@@ -511,27 +391,10 @@ fn row(history: &OwnerHistory, point: &Accumulation, example: &Example) -> Row {
             Cell::Percent(100.0 * point.share),
             entries(example.filled.and_then(|(first, _)| first)),
             entries(example.filled.map(|(_, last)| last)),
+            if grew { Cell::Text(point.course.title().into()) } else { Cell::Empty },
             example.path.as_ref().map_or(Cell::Empty, |path| Cell::Text(path.text())),
             Cell::Text(owner_key(history, point.place)),
         ],
         ..Row::default()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_spread_evenly() {
-        for (from, to, most, expected) in [
-            (0, 7, 5, vec![0, 1, 3, 5, 7]),
-            (2, 3, 5, vec![2, 3]),
-            (0, 4, 5, vec![0, 1, 2, 3, 4]),
-            (0, 100, 3, vec![0, 50, 100]),
-            (3, 3, 5, vec![3]),
-        ] {
-            assert_eq!(spread(&(from..=to).collect::<Vec<_>>(), most), expected);
-        }
     }
 }

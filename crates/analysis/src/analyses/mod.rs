@@ -9,6 +9,7 @@
 //! | `objects`, `object_rows`, `contents` | what analyses of single objects and of what they hold share |
 //! | `one_object` | all that is said of one object |
 //! | `kept_by_threads` | what each thread alone keeps alive |
+//! | `looked` | the owners at the points in time worth a look |
 //! | `registry` | the analyses there are; programs may add their own |
 //! | [`report`] | several of them, one after the other |
 //! | [`check`] | whether limits are kept, for build pipelines |
@@ -39,6 +40,7 @@ mod contents;
 mod interface;
 mod kept;
 mod kept_by_threads;
+mod looked;
 mod object_rows;
 mod objects;
 mod one_object;
@@ -71,8 +73,8 @@ analyses! {
     leak,
     heap,
     growth,
-    difference,
     collections,
+    difference,
     paths,
     cut,
     biggest,

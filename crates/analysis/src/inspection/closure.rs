@@ -64,8 +64,7 @@ impl GroupClosure {
     /// # Errors
     /// When the state cannot be loaded again, the input holds no references or roots, or the work was cancelled.
     pub fn of_nodes(inspected: &InspectedHeap<'_>, nodes: &[NodeId], progress: &Progress) -> Result<GroupClosure> {
-        let set = inspected.history()?.objects_of(inspected.time(), nodes, progress)?;
-        GroupClosure::new(inspected, set.objects, progress)
+        GroupClosure::new(inspected, inspected.objects_of(nodes, progress)?, progress)
     }
 
     /// Of any objects. Walks the heap once from its roots; then time follows what the set reaches.

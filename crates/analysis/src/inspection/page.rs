@@ -3,12 +3,14 @@
 use super::state::{InspectedHeap, root_text};
 use crate::ownership::best_root;
 use memory_city_formats::values::{
-    DetailLimits, FieldValue, NamedValue, ObjectContents, ObjectDetails, ReferencePlace, TextLimits, ValueKind,
+    DetailLimits, FieldValue, NamedValue, ObjectContents, ObjectDetails, ReferencePlace, TextLimits, ThreadStack,
+    ValueKind,
 };
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{KeepRules, ShortestPaths};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, HeapState, ObjectId};
+use std::sync::Arc;
 
 /// How much of an object is copied. What is left out is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +44,37 @@ pub struct ObjectPage {
     pub text: Option<String>,
     /// Its fields or elements; `None` where the input holds no values.
     pub details: Option<ObjectDetails>,
+    /// The objects that refer to it, by address, each once.
+    pub referrers: Vec<ObjectId>,
+    /// Of a thread: its methods, the innermost first, each followed by what its variables hold.
+    pub stack: Vec<StackLine>,
+}
+
+/// A line of the stack of a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StackLine {
+    /// A method: `com.acme.Main.run() line 12`.
+    Frame(Arc<str>),
+    /// An object that a variable of the method above holds; of what follows no method, one of the stack.
+    Local(ObjectId),
+}
+
+/// The lines of a stack.
+fn stack_lines(stack: &ThreadStack) -> Vec<StackLine> {
+    let locals = |of: Option<u32>| stack.locals.iter().filter(move |(frame, _)| *frame == of);
+    let line = |(_, o): &(Option<u32>, ObjectId)| StackLine::Local(*o);
+    let mut lines: Vec<StackLine> = Vec::new();
+    for (at, frame) in (0u32..).zip(stack.frames.iter()) {
+        lines.push(StackLine::Frame(Arc::clone(frame)));
+        lines.extend(locals(Some(at)).map(line));
+    }
+    let known = stack.frames.len() as u32;
+    let mut others = stack.locals.iter().filter(|(frame, _)| frame.is_none_or(|at| at >= known)).peekable();
+    if others.peek().is_some() {
+        lines.push(StackLine::Frame("elsewhere on the stack".into()));
+        lines.extend(others.map(line));
+    }
+    lines
 }
 
 impl ObjectPage {
@@ -56,8 +89,11 @@ impl ObjectPage {
         progress: &Progress,
     ) -> Result<ObjectPage> {
         progress.begin("Reading the object", 0);
+        let mut referrers = inspected.heap().referrers(object).to_vec();
+        referrers.sort_unstable();
+        referrers.dedup();
         let Some(values) = inspected.values(progress)? else {
-            return Ok(ObjectPage { object, text: None, details: None });
+            return Ok(ObjectPage { object, text: None, details: None, referrers, stack: Vec::new() });
         };
         let mut details = values.details(&[object], limits.details, progress)?.pop();
         if let Some(ObjectContents::Instance(fields) | ObjectContents::Class { statics: fields, .. }) =
@@ -72,7 +108,8 @@ impl ObjectPage {
             }));
         }
         let text = values.texts(&[object], limits.text, progress)?.pop().flatten();
-        Ok(ObjectPage { object, text, details })
+        let stack = values.threads().iter().find(|thread| thread.object == object).map(stack_lines);
+        Ok(ObjectPage { object, text, details, referrers, stack: stack.unwrap_or_default() })
     }
 
     /// Its fields, own class first; `None` where it has none but elements, or nothing is known.
@@ -89,6 +126,25 @@ impl ObjectPage {
             ObjectContents::Primitives { kind, length, bytes } => Some((*kind, *length, bytes)),
             _ => None,
         }
+    }
+
+    /// Its elements, as many as are listed: of an array of references.
+    pub fn elements(&self) -> Option<&[FieldValue]> {
+        match &self.details.as_ref()?.contents {
+            ObjectContents::References(elements) => Some(elements),
+            _ => None,
+        }
+    }
+
+    /// Bytes that it takes, about.
+    pub fn memory(&self) -> usize {
+        let held = self.details.as_ref().map_or(0, |details| match &details.contents {
+            ObjectContents::Instance(fields) | ObjectContents::Class { statics: fields, .. } => 64 * fields.len(),
+            ObjectContents::References(elements) => 16 * elements.len(),
+            ObjectContents::Primitives { bytes, .. } => bytes.len(),
+            ObjectContents::Unknown => 0,
+        });
+        held + 4 * self.referrers.len() + self.text.as_ref().map_or(0, String::len)
     }
 
     /// How many fields or elements are not listed.

@@ -3,12 +3,12 @@
 use super::names::{address_text, class_or_type};
 use crate::analyses::count_text;
 use crate::ownership::keeping::ClassObjects;
-use crate::timeline::{Amount, History, Source};
+use crate::timeline::{Amount, History, NodeId, Source};
 use memory_city_formats::values::HeapValues;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{HeapState, ObjectId, Root, RootKind, TypeId};
+use memory_city_heap::{BitSet, HeapState, ObjectId, Root, RootKind, TypeId};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// A heap state, what is known of its objects without reading the input again, and what of it was read or computed before.
@@ -24,6 +24,8 @@ pub struct InspectedHeap<'s> {
     /// Once asked for: the values, or that the input has none.
     values: Mutex<Option<Option<Arc<HeapValues>>>>,
     dominators: OnceLock<Arc<Dominators>>,
+    /// Held while the dominator tree is made: it is large, and made once.
+    making: Mutex<()>,
 }
 
 /// Whose state it is.
@@ -79,6 +81,7 @@ impl<'s> InspectedHeap<'s> {
             class_objects,
             values: Mutex::default(),
             dominators: OnceLock::new(),
+            making: Mutex::new(()),
         })
     }
 
@@ -112,6 +115,14 @@ impl<'s> InspectedHeap<'s> {
         self.source.get().heaps().ok_or_else(no_objects)
     }
 
+    /// The objects of several groups, as one set.
+    ///
+    /// # Errors
+    /// When the state cannot be loaded again, or the work was cancelled.
+    pub fn objects_of(&self, nodes: &[NodeId], progress: &Progress) -> Result<BitSet> {
+        Ok(self.history()?.objects_of(self.time, nodes, progress)?.objects)
+    }
+
     /// What the objects hold; `None` where the input does not say. Read once, then kept.
     ///
     /// # Errors
@@ -135,6 +146,10 @@ impl<'s> InspectedHeap<'s> {
         if let Some(found) = self.dominators.get() {
             return Ok(found);
         }
+        let _making = self.making.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(found) = self.dominators.get() {
+            return Ok(found);
+        }
         let (_, found) = self.history()?.dominators(self.time, self.rules, progress)?;
         // Whoever draws must not be the first to ask for the index.
         found.owned_count(None);
@@ -144,6 +159,11 @@ impl<'s> InspectedHeap<'s> {
     /// The dominator tree, once somebody has asked for it.
     pub fn known_dominators(&self) -> Option<&Arc<Dominators>> {
         self.dominators.get()
+    }
+
+    /// Bytes that the dominator tree takes, about: as much is taken again while it is made.
+    pub fn dominator_memory(&self) -> u64 {
+        32 * self.heap.object_count() as u64
     }
 
     /// What an object retains, once the dominator tree is known; nothing where no root reaches it.

@@ -179,6 +179,19 @@ impl GrowthFinder<'_> {
         last >= first + 2 && last * 4 >= first * 5
     }
 
+    /// Whether the objects of a place are parts of those of the one above: as many more as there are more of these, and no
+    /// larger than before.
+    fn is_part_of_each(&self, part: u32, above: u32) -> bool {
+        let more = |p: u32| {
+            let (first, last) = ends(&self.history.places()[p as usize].held, |h| h.heads);
+            last.saturating_sub(first)
+        };
+        let held = &self.history.places()[part as usize].held;
+        let (bytes, heads) = (ends(held, |h| h.total.bytes), ends(held, |h| h.heads));
+        let before = if heads.0 == 0 { f64::INFINITY } else { bytes.0 as f64 / heads.0 as f64 };
+        2 * more(part) >= more(above) && bytes.1 as f64 <= 1.5 * before * heads.1 as f64
+    }
+
     /// The places below one; those that several of them share belong there too.
     fn below(&self, place: u32) -> Vec<u32> {
         let is_shared = |&p: &u32| self.history.places()[p as usize].name.starts_with("shared ");
@@ -234,6 +247,11 @@ impl GrowthFinder<'_> {
                 _ => {
                     // Several places below grow, each for itself.
                     let several = self.growing(&below);
+                    // Unless that is what each of more and more objects here has, which refer to each other.
+                    let parts = several.iter().filter(|&&p| self.is_part_of_each(p, place)).count();
+                    if parts > 0 && parts == several.len() && self.multiplies(place, |h| h.heads) {
+                        return found.push((place, Elements::Own));
+                    }
                     let covered: i64 = several.iter().map(|&p| self.growth(p)).sum();
                     if covered as f64 >= 0.5 * growth as f64 {
                         return open.extend(several);

@@ -1,6 +1,7 @@
 //! Where histories that were thought up grow.
 
-use super::accumulation::{AccumulationRules, Elements, accumulations};
+use super::accumulation::{AccumulationRules, Elements, accumulations, filled_once};
+use super::course::Course;
 use super::history::{Holding, OwnerHistory, PlaceOverTime};
 use memory_city_heap::{Amount, ObjectId};
 
@@ -109,6 +110,50 @@ fn what_grew_and_stayed_is_no_accumulation() {
     }
 }
 
+/// What was filled, by name, with how it went.
+fn filled(heap: Invented) -> Vec<(String, Course)> {
+    let history = OwnerHistory::of_places(heap.places);
+    let found = filled_once(&history, AccumulationRules::default());
+    found.into_iter().map(|p| (history.path(p.place).join("/"), p.course)).collect()
+}
+
+#[test]
+fn what_was_filled_once_is_told_apart_and_hides_no_leak() {
+    let cache = [100, 100, 100, 60_000, 60_000, 60_000, 60_000, 60_000];
+    let leak = [100, 1500, 3000, 4500, 6000, 7500, 9000, 10_500];
+    // Both hang on one object, of which the cache is by far the most.
+    let server = || {
+        let mut heap = Invented::new(8);
+        heap.rest();
+        let server = heap.list("com.acme.Server");
+        let map = heap.place(server, "java.util.HashMap", &[(1, 48); 8], 1.0);
+        heap.place(map, "com.acme.Page", &counts(&cache), 0.001);
+        let list = heap.place(server, "java.util.LinkedList", &[(1, 32); 8], 1.0);
+        heap.place(list, "com.acme.Event", &counts(&leak), 0.001);
+        heap
+    };
+    let at = |name: &str| format!("class com.acme.Server/static all/java.util.ArrayList/{name}");
+    let found: Vec<String> = server().points().into_iter().map(|p| p.0).collect();
+    assert_eq!(found, [at("java.util.LinkedList")]);
+    assert_eq!(filled(server()), [(at("java.util.HashMap"), Course::Filled)]);
+    // Nothing was filled where it still grows.
+    let mut growing = Invented::new(8);
+    let list = growing.list("com.acme.Log");
+    growing.place(list, "com.acme.Event", &counts(&leak), 0.001);
+    assert_eq!(filled(growing), []);
+}
+
+#[test]
+fn growth_in_the_last_interval_alone_is_listed_as_such() {
+    let mut heap = Invented::new(6);
+    heap.rest();
+    let list = heap.list("com.acme.Log");
+    heap.place(list, "com.acme.Event", &counts(&[1000, 1000, 1000, 1000, 1000, 9000]), 0.001);
+    let history = OwnerHistory::of_places(heap.places);
+    let found = accumulations(&history, AccumulationRules::default());
+    assert_eq!(found.iter().map(|p| p.course).collect::<Vec<_>>(), [Course::LastStep]);
+}
+
 #[test]
 fn growth_that_begins_late_is_found() {
     for late in [[1000, 1000, 1000, 1000, 5000, 9000], [1000, 1000, 1000, 1100, 3000, 9000]] {
@@ -177,4 +222,27 @@ fn growth_is_followed_into_one_large_element_among_small_ones() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].0.ends_with("com.acme.Part/java.util.ArrayList"), "{found:?}");
     assert_eq!(found[0].2, (100, 9000));
+}
+
+/// Members that know each other: one of them leads to all others, and each has a list and a name of its own.
+#[test]
+fn a_graph_of_like_objects_is_named_by_them_not_by_their_parts() {
+    let number = [800, 1600, 2400, 3200];
+    let mut heap = Invented::new(4);
+    heap.rest();
+    let class = heap.place(0, "class com.acme.Network", &[(0, 0); 4], 0.0);
+    let field = heap.place(class, "static founder", &[(0, 0); 4], 0.0);
+    let member = heap.place(field, "com.acme.Member", &number.map(|n| (n, 24 * n)), 1.0);
+    let list = heap.place(member, "java.util.ArrayList", &number.map(|n| (n, 80 * n)), 1.0);
+    heap.place(member, "java.lang.String", &number.map(|n| (n, 56 * n)), 0.001);
+    // The founder retains all of it, and so does the founder's list.
+    for place in [member, list] {
+        heap.places[place as usize].held[3].largest = Some((ObjectId(place), 160 * 3200));
+    }
+    let found = heap.points();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        (found[0].0.as_str(), &found[0].1, found[0].2),
+        ("class com.acme.Network/static founder/com.acme.Member", &Elements::Own, (800, 3200))
+    );
 }

@@ -19,6 +19,17 @@ pub enum Course {
 }
 
 impl Course {
+    /// In a word or two.
+    pub fn title(self) -> &'static str {
+        match self {
+            Course::Lasting => "lasting",
+            Course::Paused => "paused",
+            Course::LastStep => "last step",
+            Course::Filled => "filled",
+            Course::Other => "other",
+        }
+    }
+
     /// Whether it may be a leak.
     pub fn may_leak(self) -> bool {
         matches!(self, Course::Lasting | Course::Paused | Course::LastStep)
@@ -31,26 +42,42 @@ const REST: f64 = 0.1;
 const OF_EVEN: f64 = 0.4;
 /// Of all growth: so far below its highest a place that grows may be at the end.
 const BELOW_HIGHEST: f64 = 0.25;
-/// Of all growth: what shrinks so much between is a sawtooth, of which the lowest points are compared.
+/// Of all growth: what shrinks so much in between is a sawtooth, of which the lowest points count.
 const SAWTOOTH: f64 = 0.5;
 
 /// The course of some bytes. `later` is the part of the growth that the later half of the times must have, for each half of it
 /// that it would have if it were even.
 pub fn course(bytes: &[u64], later: f64) -> Course {
     let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return Course::Other };
-    let intervals = bytes.len() - 1;
     if last <= first {
         return Course::Other;
     }
+    let growth = (last - first) as f64;
+    let highest = bytes.iter().copied().max().unwrap_or(0);
+    if bytes.len() > 2 && (highest - last) as f64 > BELOW_HIGHEST * growth {
+        return Course::Other;
+    }
+    let shrunk: f64 = bytes.windows(2).map(|pair| pair[0].saturating_sub(pair[1]) as f64).sum();
+    if bytes.len() < 5 || shrunk < SAWTOOTH * growth {
+        return course_of_level(bytes, later);
+    }
+    // What the teeth stand on.
+    let lowest = |part: &[u64]| part.iter().copied().min().unwrap_or(0);
+    let floor: Vec<u64> = bytes.windows((bytes.len() / 3).max(2)).map(lowest).collect();
+    match floor[floor.len() - 1].saturating_sub(floor[0]) as f64 >= OF_EVEN * growth {
+        true => course_of_level(&floor, later),
+        false => Course::Other,
+    }
+}
+
+/// The course of bytes that are more at the end, and do not go up and down much.
+fn course_of_level(bytes: &[u64], later: f64) -> Course {
+    let (first, last, intervals) = (bytes[0], bytes[bytes.len() - 1], bytes.len() - 1);
     // Two points tell where it grew, not how.
     if intervals < 2 {
         return Course::Lasting;
     }
-    let growth = (last - first) as f64;
-    let highest = bytes.iter().copied().max().unwrap_or(0);
-    if (highest - last) as f64 > BELOW_HIGHEST * growth || is_sawtooth(bytes, growth) {
-        return Course::Other;
-    }
+    let growth = last.saturating_sub(first) as f64;
     let least = growth * REST.min(OF_EVEN / intervals as f64);
     let grows: Vec<bool> = bytes.windows(2).map(|pair| pair[1].saturating_sub(pair[0]) as f64 >= least).collect();
     let rest = rest(bytes);
@@ -77,13 +104,15 @@ pub fn course(bytes: &[u64], later: f64) -> Course {
     }
 }
 
-/// In how many of the last intervals together there is next to no growth.
+/// In how many of the last intervals together there is next to no growth: all points are about as high as the last.
 fn rest(bytes: &[u64]) -> usize {
     let (first, last, intervals) = (bytes[0], bytes[bytes.len() - 1], bytes.len() - 1);
     let growth = last.saturating_sub(first) as f64;
     let is_rest = |n: &usize| {
-        let grown = last.saturating_sub(bytes[intervals - n]) as f64;
+        let tail = &bytes[intervals - n..];
+        let grown = last.saturating_sub(tail[0]) as f64;
         grown <= growth * REST.min(OF_EVEN * *n as f64 / intervals as f64)
+            && tail.iter().all(|b| b.abs_diff(last) as f64 <= REST * growth)
     };
     (1..intervals).rev().find(is_rest).unwrap_or(0)
 }
@@ -103,18 +132,6 @@ fn longest_gap(grows: &[bool]) -> Option<usize> {
     places.windows(2).map(|pair| pair[1] - pair[0] - 1).filter(|&gap| gap > 0).max()
 }
 
-/// Whether it goes up and down, and its lowest points do not rise: those at the end belong to one more tooth.
-fn is_sawtooth(bytes: &[u64], growth: f64) -> bool {
-    let shrunk: f64 = bytes.windows(2).map(|pair| pair[0].saturating_sub(pair[1]) as f64).sum();
-    if bytes.len() < 5 || shrunk < SAWTOOTH * growth {
-        return false;
-    }
-    let third = (bytes.len() / 3).max(2);
-    let lowest = |part: &[u64]| part.iter().copied().min().unwrap_or(0);
-    let risen = lowest(&bytes[bytes.len() - third..]).saturating_sub(lowest(&bytes[..third]));
-    (risen as f64) < OF_EVEN * growth
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Course, course, filled_between};
@@ -129,12 +146,13 @@ mod tests {
         for (bytes, expected) in [
             (&[1, 2][..], Course::Lasting),
             (&[1, 5, 9], Course::Lasting),
-            // Steady, from the middle on, in bursts, slower and slower, on top of teeth.
+            // Steady, from the middle on, in bursts, slower and slower, below teeth.
             (&[1, 2, 3, 4, 5, 6, 7, 8], Course::Lasting),
             (&[1, 1, 1, 1, 3, 5, 7, 9], Course::Lasting),
             (&[2, 2, 7, 7, 7, 12, 12, 12, 17], Course::Lasting),
             (&[10, 30, 45, 57, 66, 73, 79, 84], Course::Lasting),
-            (&[1, 9, 3, 11, 5, 13, 7, 12], Course::Lasting),
+            (&[1, 9, 3, 11, 5, 13, 7, 15, 9, 16], Course::Lasting),
+            (&[1, 9, 3, 11, 5, 13, 7, 12], Course::Paused),
             // It rests at the end no longer than between, or for a moment.
             (&[1, 1, 6, 6, 6, 11, 11, 11], Course::Paused),
             (&[1, 2, 3, 4, 5, 6, 7, 7], Course::Paused),
@@ -149,12 +167,14 @@ mod tests {
             (&[1, 2, 3, 4, 5, 5, 5, 5], Course::Filled),
             // Full, and what is in it changes.
             (&[100, 300, 900, 980, 1000, 970, 1010, 990, 1000], Course::Filled),
+            // The same, up and down.
+            (&[10, 90, 60, 95, 65, 92], Course::Filled),
             // Nothing, less, teeth.
             (&[9, 9, 9, 9], Course::Other),
             (&[9, 8, 7, 6], Course::Other),
             (&[1, 9, 1, 9, 1, 2], Course::Other),
             (&[2, 16, 4, 17, 3, 15, 6, 18], Course::Other),
-            (&[1, 60, 62, 64, 66, 68, 70, 75], Course::Other),
+            (&[1, 50, 53, 57, 60, 64, 67, 72], Course::Other),
         ] {
             assert_eq!(of(bytes), expected, "{bytes:?}");
         }

@@ -185,7 +185,9 @@ pub(super) fn find(
         let (owner, base) = (dominators.owner(o), base[i]);
         let mut is_container = false;
         graph.keepers(o, |keeper| {
-            if !dominators.is_reached(keeper) {
+            // One class more says nothing then, and which field it is takes a look at all that hold the object.
+            let is_named_no_more = all[i] == Sharers::Many && first.class_of.contains_key(&keeper);
+            if is_named_no_more || !dominators.is_reached(keeper) {
                 return;
             }
             // The shared object below the same owner in which the keeper lies.
@@ -270,11 +272,13 @@ fn place_of(first: &mut Builder<'_>, keeper: ObjectId, o: ObjectId) -> u32 {
     }
 }
 
-/// The place next below `base` above a node; of classes and threads the place below that, which says which field or method.
-/// `None` for `base` itself.
+/// The place above a node that is next below `base`, or below what both lie in where trees of the program's own nodes were
+/// folded on the way; of classes and threads the place below that, which says which field or method. `None` where `base` is
+/// the node, or lies in it.
 fn head(first: &Builder<'_>, node: u32, base: u32) -> Option<u32> {
+    let common = common(first, node, base);
     let (mut at, mut below, mut second) = (node, None, None);
-    while at != base && at != 0 {
+    while at != common && at != 0 {
         second = below;
         below = Some(at);
         at = first.nodes[at as usize].parent;
@@ -285,6 +289,16 @@ fn head(first: &Builder<'_>, node: u32, base: u32) -> Option<u32> {
         true => second.or(below),
         false => below,
     }
+}
+
+/// The deepest place in which two places lie.
+fn common(first: &Builder<'_>, a: u32, b: u32) -> u32 {
+    let (mut a, mut b) = (a, b);
+    while a != b {
+        let deeper = if first.depth[a as usize] >= first.depth[b as usize] { &mut a } else { &mut b };
+        *deeper = first.nodes[*deeper as usize].parent;
+    }
+    a
 }
 
 impl Keepers {
@@ -324,8 +338,9 @@ impl Keepers {
 
 fn names_below(first: &Builder<'_>, node: u32, base: u32) -> Vec<Arc<str>> {
     let mut names = Vec::new();
+    let common = common(first, node, base);
     let mut at = node;
-    while at != base && at != 0 {
+    while at != common && at != 0 {
         names.push(Arc::clone(&first.nodes[at as usize].name));
         at = first.nodes[at as usize].parent;
     }

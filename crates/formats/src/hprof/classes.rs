@@ -256,16 +256,20 @@ impl ClassTable {
 
     /// Size of the class object of a class: what [`ObjectLayout`] gives for `java.lang.Class` and the static fields.
     pub(super) fn mirror_size(&self, record: &ClassRecord) -> u32 {
-        let own = self.sizes.base[self.class_type as usize];
-        let statics: u32 = record
-            .statics
-            .iter()
-            .map(|(_, kind, _)| match kind {
-                2 => self.layout.reference,
-                kind => segment::width(*kind, 8).unwrap_or(1) as u32,
-            })
-            .sum();
-        self.layout.align(own + statics)
+        self.layout.align(self.sizes.base[self.class_type as usize] + self.width_of_statics(record))
+    }
+
+    /// What the static fields of a class take alone: for some tools that is the size of its class object.
+    pub(super) fn statics_size(&self, record: &ClassRecord) -> u32 {
+        self.layout.align(self.width_of_statics(record))
+    }
+
+    fn width_of_statics(&self, record: &ClassRecord) -> u32 {
+        let width = |kind: u8| match kind {
+            2 => self.layout.reference,
+            kind => segment::width(kind, 8).unwrap_or(1) as u32,
+        };
+        record.statics.iter().map(|(_, kind, _)| width(*kind)).sum()
     }
 }
 

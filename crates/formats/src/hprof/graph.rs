@@ -216,7 +216,7 @@ fn class_references(record: &ClassRecord, peer: Option<Peer>, each: impl FnMut(u
     let (before, after): (&[u64], &[u64]) = match peer {
         None => (&[record.superclass, record.loader, record.signers, record.domain], &[]),
         Some(Peer::VisualVm) => (&[], &[record.loader]),
-        Some(Peer::MemoryAnalyzer) => (&[record.superclass, record.loader], &[]),
+        Some(Peer::HprofAnalyzer) => (&[record.superclass, record.loader], &[]),
     };
     before.iter().copied().chain(statics).chain(after.iter().copied()).filter(|&id| id != 0).for_each(each);
 }

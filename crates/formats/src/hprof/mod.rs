@@ -30,7 +30,7 @@ pub(crate) use header::DumpHeader;
 use index::DumpIndex;
 use peers::Reading;
 pub use peers::{Peer, PeerStep};
-use segment::RootRecord;
+use segment::{ClassRecord, RootRecord};
 use values::DumpTables;
 pub use values::values;
 
@@ -115,6 +115,9 @@ fn load_with_tables(
     load_without(input, limits, reading, &FxHashSet::default(), progress).map(|(heap, tables, _)| (heap, tables))
 }
 
+/// Handles and addresses of the objects that a recorder held.
+type HeldAddresses = Vec<(u64, u64)>;
+
 /// Without the JNI global references of these handles; beside the rest, handle and address of each of them that is there.
 fn load_without(
     input: &Input,
@@ -122,7 +125,7 @@ fn load_without(
     reading: Reading,
     handles: &FxHashSet<u64>,
     progress: &Progress,
-) -> Result<(HeapState, DumpTables, Vec<(u64, u64)>)> {
+) -> Result<(HeapState, DumpTables, HeldAddresses)> {
     let bytes = input.bytes();
     let header = DumpHeader::read(&input.path, bytes)?;
     let mut index = DumpIndex::read(&input.path, bytes, &header);
@@ -176,7 +179,13 @@ fn load_without(
     }
     let mirror_of =
         classes.object_of.iter().map(|&id| if id == 0 { None } else { addresses.find(id) }).collect::<Vec<_>>();
-    let odd_sizes = mirror_sizes(&classes, &census, &addresses);
+    let odd_sizes = match reading.peer {
+        Some(Peer::HprofAnalyzer) => {
+            let size = |r: &ClassRecord| Some((addresses.find(r.id)?.0, classes.statics_size(r).into()));
+            census.records.iter().filter_map(size).collect()
+        }
+        _ => mirror_sizes(&classes, &census, &addresses),
+    };
     let traces = allocation_sites(bytes, &index, &graph.site);
     let dump =
         hidden::Dump { input, header: &header, index: &index, census: &census, classes: &classes, noted: &graph.noted };

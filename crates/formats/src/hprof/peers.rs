@@ -22,12 +22,13 @@ pub enum Peer {
     /// - Referents of reference objects lead nowhere, but whoever else refers to such a referent is not its owner.
     /// - Objects that no root reaches in that way own nothing, and what they refer to has no owner.
     VisualVm,
-    /// The rules of Eclipse Memory Analyzer, by which `hprof-analyzer` goes too.
+    /// `hprof-analyzer`, which goes by the rules of Eclipse Memory Analyzer.
     ///
     /// - Hidden fields of class objects refer to nothing, nor do class objects to their signers and protection domain.
     /// - What a thread has on its stack is kept by the thread object, not by a root of its own.
-    /// - Referents of reference objects are not kept, be the reference soft or weaker.
-    MemoryAnalyzer,
+    /// - Referents of reference objects are kept, be the reference weak or not.
+    /// - A class object takes what its static fields do.
+    HprofAnalyzer,
 }
 
 /// A step of the way from the rules of a tool to ours: one rule more is ours.
@@ -69,11 +70,11 @@ impl Peer {
                     step("weak", mine, false, loaders),
                 ]
             }
-            Peer::MemoryAnalyzer => {
-                let no_referents = KeepRules { soft: false, ..loaders };
+            Peer::HprofAnalyzer => {
+                let every = KeepRules { weak: true, ..loaders };
                 vec![
-                    step("hprof-analyzer", mine, true, no_referents),
-                    step("soft", mine, true, loaders),
+                    step("hprof-analyzer", mine, true, every),
+                    step("weak", mine, true, loaders),
                     step("locals", mine, false, loaders),
                 ]
             }
@@ -99,7 +100,7 @@ impl PeerStep {
 impl Reading {
     /// Whether a record names a root, and not what a thread keeps.
     pub(super) fn is_root(self, record: &RootRecord) -> bool {
-        !(self.attach && self.peer == Some(Peer::MemoryAnalyzer) && is_of_stack(record))
+        !(self.attach && self.peer == Some(Peer::HprofAnalyzer) && is_of_stack(record))
     }
 
     /// Adds the references and roots that follow from the rules of a tool. Returns whether hidden fields are ours to find.
@@ -110,7 +111,7 @@ impl Reading {
         match self.peer {
             None => return Ok(true),
             Some(Peer::VisualVm) if self.attach => walk_as_visualvm(inference, records, progress)?,
-            Some(Peer::MemoryAnalyzer) if self.attach => locals_under_threads(inference, records),
+            Some(Peer::HprofAnalyzer) if self.attach => locals_under_threads(inference, records),
             Some(_) => {}
         }
         Ok(false)

@@ -14,13 +14,14 @@
 //! connected components of the heap: one pass.
 //!
 //! Sets are numbers ([`InternedSets`]). Where there would be too many distinct ones, groups of one object are looked up in
-//! the dominator tree, and the others are done in parts, down to 63 of them, a bit each ([`MaskSets`]). Each part is exact,
-//! so the whole is.
+//! the dominator tree, those with little below them by themselves ([`Subtrees`]), and the others are done in parts, down to
+//! 63 of them, a bit each ([`MaskSets`]). Each part is exact, so the whole is.
 
 use super::masks::{Mask, MaskSets, NarrowSets};
 use super::order::ComponentOrder;
 use super::passing::Passing;
 use super::sets::{InternedSets, SetAlgebra, SetLimits};
+use super::subtrees::Subtrees;
 use super::{Dominators, KeepGraph, KeepRules};
 use crate::error::Result;
 use crate::progress::Progress;
@@ -62,6 +63,11 @@ impl ObjectGroups {
         self.groups
     }
 
+    /// How many lists of groups there are.
+    pub(super) fn lists(&self) -> usize {
+        self.lists.len()
+    }
+
     /// The groups of an object.
     #[inline]
     pub fn of(&self, o: ObjectId) -> &[u32] {
@@ -94,7 +100,8 @@ pub struct GroupAmounts {
 
 /// Finds deep and retained amounts of the groups of one heap state.
 ///
-/// Memory: 4 bytes an object once asked; 8 or 12 more while it is asked for retained amounts, twice that for deep ones.
+/// Memory while it is asked for retained amounts: up to 4 bytes an object, 8 for 32 to 63 groups; twice that, and 4 more from then
+/// on, for deep ones. Where there are too many sets also what [`Dominators`] and [`Subtrees`] take, one after the other.
 pub struct GroupClosures<'h> {
     pub(super) graph: KeepGraph<'h>,
     pub(super) groups: Arc<ObjectGroups>,
@@ -111,14 +118,26 @@ pub(super) struct Limits {
     /// From so many nodes on with numbers of a byte, while there are no more than `narrow` sets.
     pub narrow_from: usize,
     pub narrow: usize,
+    /// Where there are too many sets: a group below whose objects there is no more than one of so many nodes is looked at
+    /// by itself. That takes four times as long for a node as doing 63 groups at once.
+    pub one_by_one: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         // Masks of fewer nodes lie in a processor's cache.
-        Limits { sets: SetLimits::default(), mask: u64::MOST, narrow_from: 1 << 22, narrow: NarrowSets::<u64>::MOST }
+        Limits {
+            sets: SetLimits::default(),
+            mask: u64::MOST,
+            narrow_from: 1 << 22,
+            narrow: NarrowSets::<u64>::MOST,
+            one_by_one: 256,
+        }
     }
 }
+
+/// Groups between two looks at whether somebody wants the work to end.
+const CHECKED: usize = 1 << 6;
 
 impl<'h> GroupClosures<'h> {
     /// Of the objects of a heap state in some groups. Little is done before something is asked for.
@@ -141,7 +160,7 @@ impl<'h> GroupClosures<'h> {
         &self.groups
     }
 
-    /// Retained amounts of some groups, each named once, in their order. Up to 30 groups cost about two walks over what
+    /// Retained amounts of some groups, each named once, in their order. Up to 63 groups cost less than two walks over what
     /// roots reach; any number of groups of an ordinary grouping some more.
     ///
     /// # Errors
@@ -178,8 +197,11 @@ impl<'h> GroupClosures<'h> {
                 }
                 None => true,
             });
-            progress.begin(stage, others.len() as u64);
         }
+        if !deep && others.len() > self.limits.mask {
+            self.one_by_one(&mut others, &mut amounts, progress)?;
+        }
+        progress.begin(stage, others.len() as u64);
         let (mut done, mut size) = (0, (others.len() / 8).max(1));
         while done < others.len() {
             let some = &others[done..(done + size).min(others.len())];
@@ -193,6 +215,53 @@ impl<'h> GroupClosures<'h> {
             }
         }
         Ok(wanted.iter().map(|&group| amounts[group as usize]).collect())
+    }
+
+    /// Looks at each of the groups by itself for which that is cheaper, and takes them out of `wanted`.
+    fn one_by_one(&self, wanted: &mut Vec<u32>, amounts: &mut [GroupAmounts], progress: &Progress) -> Result<()> {
+        let groups = &self.groups;
+        let (mut trees, below) = Subtrees::new(&self.graph, groups, progress)?;
+        let mut cost = vec![0u64; groups.groups];
+        for (list, &below) in groups.lists.iter().zip(&below) {
+            list.iter().for_each(|&group| cost[group as usize] += below);
+        }
+        let most = (self.graph.nodes() / self.limits.one_by_one) as u64;
+        let mut chosen = vec![false; groups.groups];
+        wanted.iter().for_each(|&group| chosen[group as usize] = cost[group as usize] <= most);
+        let is_chosen = |group: &u32| chosen[*group as usize];
+        // The objects of each chosen group: where those of a group end, then filled from there.
+        let mut start = vec![0usize; groups.groups + 1];
+        for list in &groups.of {
+            groups.lists[*list as usize].iter().filter(|g| is_chosen(g)).for_each(|&g| start[g as usize] += 1);
+        }
+        let mut sum = 0;
+        for start in &mut start {
+            sum += *start;
+            *start = sum;
+        }
+        let mut members = vec![ObjectId(0); sum];
+        for (o, list) in (0..).map(ObjectId).zip(&groups.of) {
+            for &group in groups.lists[*list as usize].iter().filter(|g| is_chosen(g)) {
+                let at = &mut start[group as usize];
+                *at -= 1;
+                members[*at] = o;
+            }
+        }
+        let mut left = vec![false; groups.groups];
+        let of = |group: u32| &members[start[group as usize]..start[group as usize + 1]];
+        progress.begin("Finding what groups retain", wanted.len() as u64);
+        for (i, &group) in wanted.iter().filter(|g| chosen[**g as usize]).enumerate() {
+            if i.is_multiple_of(CHECKED) {
+                progress.check()?;
+                progress.advance(CHECKED as u64);
+            }
+            match trees.retained(of(group), most as usize) {
+                Some(retained) => amounts[group as usize].retained = retained,
+                None => left[group as usize] = true,
+            }
+        }
+        wanted.retain(|&group| !chosen[group as usize] || left[group as usize]);
+        Ok(())
     }
 
     /// Some groups at once; `None` when there are too many sets.

@@ -49,7 +49,11 @@ pub fn present(
     rig: Res<CameraRig>,
     mut scene: ResMut<SceneInput>,
     (mut cone_count, mut shown_routes): (ResMut<ConeCount>, ResMut<ShownRoutes>),
-    (mut cone_key, mut box_key, mut route_key): (Local<Option<ConeKey>>, Local<(u64, u64, u64)>, Local<Option<RouteKey>>),
+    (mut cone_key, mut box_key, mut route_key): (
+        Local<Option<ConeKey>>,
+        Local<(u64, u64, u64)>,
+        Local<Option<RouteKey>>,
+    ),
 ) {
     let clip_from_world = rig.clip_from_world();
     let palette = city::palette();
@@ -75,7 +79,9 @@ pub fn present(
                 *box_key = key;
                 scene.boxes = match (several, freed) {
                     (false, None) => city.boxes.clone(),
-                    (_, freed) => routes::marked_boxes(city, &selection, freed.map(|(_, cut, _)| &cut.shares), clock.time),
+                    (_, freed) => {
+                        routes::marked_boxes(city, &selection, freed.map(|(_, cut, _)| &cut.shares), clock.time)
+                    }
                 };
             }
             scene.before = step.before.clone();

@@ -1,0 +1,193 @@
+//! The owners at the points in time that are worth a look, and what was filled between them. Not an analysis itself.
+
+use super::TimeWindow;
+use crate::group::Reads;
+use crate::ownership::holders::place_text;
+use crate::ownership::{
+    Accumulation, AccumulationRules, Course, OwnerHistory, accumulations, filled_between, filled_once,
+};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
+use crate::timeline::{History, OwnersOfTime, Source, Unit};
+use memory_city_formats::event::GcKind;
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::ownership::KeepRules;
+use memory_city_heap::progress::Progress;
+use std::collections::BTreeMap;
+
+/// Some of these points in time, evenly spread, both ends among them.
+pub(super) fn spread(times: &[usize], most: usize) -> Vec<usize> {
+    let steps = times.len().saturating_sub(1);
+    let wanted = steps.min(most.max(2) - 1);
+    (0..=wanted).filter_map(|i| times.get((i * steps).checked_div(wanted).unwrap_or(0)).copied()).collect()
+}
+
+/// The points in time worth a look. At the start of a garbage collection what is dead still counts; after one of a part of
+/// the heap what is dead in the other part does, so that the ends of collections of all of it tell most, if there are some.
+pub(super) fn worth_a_look(document: &Source, window: TimeWindow, notes: &mut Vec<String>) -> Vec<usize> {
+    let gc = |t: &usize| document.timeline().points()[*t].gc.as_ref();
+    let full = |t: &usize| gc(t).is_some_and(|gc| gc.end && gc.kind == GcKind::Major);
+    let all: Vec<usize> = window.times().collect();
+    let fulls: Vec<usize> = all.iter().copied().filter(full).collect();
+    if fulls.len() >= ENOUGH && fulls.len() < all.len() {
+        notes.push(format!("Looked at the ends of the {} collections of the whole heap alone.", fulls.len()));
+        return fulls;
+    }
+    let ends: Vec<usize> = all.iter().copied().filter(|t| gc(t).is_none_or(|gc| gc.end)).collect();
+    if ends.is_empty() { all } else { ends }
+}
+
+/// Points in time that tell a leak from what grows once.
+const ENOUGH: usize = 3;
+
+/// Points in time that are looked at where fewer leave it open whether something was filled once.
+pub(super) const MORE: usize = 12;
+
+/// Whether more points in time may say more: something stopped growing, or began at the end.
+pub(super) fn is_unclear(history: &OwnerHistory, rules: AccumulationRules) -> bool {
+    let leaks = accumulations(history, rules);
+    leaks.iter().any(|point| point.course != Course::Lasting) || !filled_once(history, rules).is_empty()
+}
+
+/// The owners at some points in time.
+pub(super) struct Looked {
+    /// Those that could be looked at.
+    pub times: Vec<usize>,
+    /// What was held then.
+    pub history: OwnerHistory,
+    /// What a person must know.
+    pub notes: Vec<String>,
+}
+
+impl Looked {
+    /// One time alone is compared with nothing. `seen` has what was looked at before.
+    pub fn at(
+        document: &Source,
+        heaps: &History,
+        times: &[usize],
+        rules: KeepRules,
+        seen: &mut BTreeMap<usize, OwnersOfTime>,
+        progress: &Progress,
+    ) -> Result<Looked> {
+        let mut needs = Reads::REFERENCES;
+        needs.set(Reads::ROOTS, !document.is_recorded());
+        let (mut looked, mut lacks, mut notes) = (Vec::new(), Reads::empty(), Vec::new());
+        let mut history = if times.len() == 1 { OwnerHistory::after_nothing() } else { OwnerHistory::default() };
+        let fresh: Vec<usize> = times.iter().copied().filter(|time| !seen.contains_key(time)).collect();
+        let found = heaps.owners_at(&fresh, rules, needs, progress)?;
+        seen.extend(fresh.into_iter().zip(found));
+        for &time in times {
+            let owners = &seen[&time];
+            match &owners.places {
+                Some(places) => {
+                    history.add(places);
+                    looked.push(time);
+                }
+                None => lacks |= needs.difference(owners.known),
+            }
+        }
+        if looked.is_empty() || looked.len() == 1 && times.len() > 1 {
+            return Err(Error::Unusable {
+                what: format!(
+                    "Who owns what cannot be found: that needs {}, which the input does not hold",
+                    lacks.names()
+                ),
+                remedy: "Take a heap dump, or record a trace with references and GC roots".into(),
+            });
+        }
+        if looked.len() < times.len() {
+            let n = times.len() - looked.len();
+            notes.push(format!("Passed over {n} of {} points in time: without {}.", times.len(), lacks.names()));
+        }
+        if history.too_deep() > 0 {
+            let n = count_text(history.too_deep());
+            notes.push(format!(
+                "{n} objects lie below more owners than are told apart: they count with the last of these."
+            ));
+        }
+        Ok(Looked { times: looked, history, notes })
+    }
+}
+
+/// A place that was filled once.
+pub(super) struct FilledPlace {
+    place: String,
+    grown: u64,
+    /// The labels of the points in time between which it grew.
+    after: String,
+    until: String,
+}
+
+impl Looked {
+    /// The labels of the points in time after which a place grew, and from which on it stayed.
+    pub fn labels(&self, document: &Source, place: u32) -> (String, String) {
+        let held = &self.history.places()[place as usize].held;
+        let bytes: Vec<u64> = held.iter().map(|h| h.total.bytes).collect();
+        let (from, until) = filled_between(&bytes);
+        let label = |at: usize| self.times.get(at).map_or("?", |&t| document.timeline().points()[t].label.as_str());
+        (label(from).to_owned(), label(until).to_owned())
+    }
+
+    /// What was filled once, what grew most first.
+    pub fn filled(&self, document: &Source, rules: AccumulationRules) -> Vec<FilledPlace> {
+        let place = |point: &Accumulation| {
+            let (after, until) = self.labels(document, point.place);
+            let place = place_text(&self.history.path(point.place));
+            FilledPlace { place, grown: point.bytes.1.saturating_sub(point.bytes.0), after, until }
+        };
+        filled_once(&self.history, rules).iter().map(place).collect()
+    }
+}
+
+/// Places that were filled that are told one by one.
+const MOST_FILLED: usize = 3;
+
+/// What was filled once, in a few sentences.
+pub(super) fn filled_notes(filled: &[FilledPlace]) -> Vec<String> {
+    let note = |f: &FilledPlace| {
+        let (place, grown) = (&f.place, bytes_text(f.grown));
+        format!(
+            "{place} grew by {grown} between {} and {} and has stayed since: filled once, no leak.",
+            f.after, f.until
+        )
+    };
+    let mut notes: Vec<String> = filled.iter().take(MOST_FILLED).map(note).collect();
+    if filled.len() > MOST_FILLED {
+        notes.push(format!("{} more places were filled once.", filled.len() - MOST_FILLED));
+    }
+    notes
+}
+
+/// What was filled once, as a table; none where nothing was.
+pub(super) fn filled_table(filled: Vec<FilledPlace>) -> Option<ResultTable> {
+    let columns = vec![
+        Column::new("place", "Place", CellKind::Text, "Who owns what grew, from the root down"),
+        Column::new("growth", "Growth", CellKind::Number(Unit::Bytes), "Bytes that came"),
+        Column::new("after", "After", CellKind::Text, "The last point in time before it grew"),
+        Column::new("until", "Until", CellKind::Text, "The point in time from which on it stayed"),
+    ];
+    let row = |f: FilledPlace| Row {
+        cells: vec![Cell::Text(f.place), Cell::Number(f.grown), Cell::Text(f.after), Cell::Text(f.until)],
+        ..Row::default()
+    };
+    let rows: Vec<Row> = filled.into_iter().map(row).collect();
+    let header = TableHeader { id: "filled".into(), title: "Filled once".into(), columns, ..TableHeader::default() };
+    (!rows.is_empty()).then(|| ResultTable { header, rows, ..ResultTable::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_spread_evenly() {
+        for (from, to, most, expected) in [
+            (0, 7, 5, vec![0, 1, 3, 5, 7]),
+            (2, 3, 5, vec![2, 3]),
+            (0, 4, 5, vec![0, 1, 2, 3, 4]),
+            (0, 100, 3, vec![0, 50, 100]),
+            (3, 3, 5, vec![3]),
+        ] {
+            assert_eq!(spread(&(from..=to).collect::<Vec<_>>(), most), expected);
+        }
+    }
+}

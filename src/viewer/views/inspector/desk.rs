@@ -1,0 +1,81 @@
+//! The heap state that is looked at, with what was read of it: one at a time, and whatever reads or computes is a job.
+
+use super::asked::Asked;
+use memory_city_analysis::inspection::{InspectedHeap, ToldAnswers, ToldValues};
+use memory_city_analysis::timeline::Source;
+use memory_city_heap::ObjectId;
+use memory_city_heap::ownership::KeepRules;
+use std::sync::Arc;
+
+/// Heaps of so many objects get their dominator tree without being asked: a second or two.
+const SMALL: usize = 4_000_000;
+
+/// Revision of the document, and point in time.
+pub type DeskOf = (u64, usize);
+
+/// A heap state and what is known of it.
+#[derive(Default)]
+pub struct Desk {
+    of: Option<DeskOf>,
+    /// The heap state.
+    pub heap: Asked<Arc<InspectedHeap<'static>>>,
+    /// Whether the dominator tree is there.
+    pub dominators: Asked<()>,
+    told: ToldValues,
+    /// The texts that are being read.
+    pub telling: Asked<ToldAnswers>,
+}
+
+impl Desk {
+    /// Looks at a point in time. Returns whether that is another one than before: whatever was found is not about it then.
+    pub fn look_at(&mut self, of: DeskOf, source: &Arc<Source>) -> bool {
+        let other = self.of != Some(of);
+        if other {
+            *self = Desk { of: Some(of), ..Desk::default() };
+        }
+        let source = Arc::clone(source);
+        self.heap
+            .ask(move |progress| InspectedHeap::shared(source, of.1, KeepRules::default(), progress).map(Arc::new));
+        other
+    }
+
+    /// Takes what jobs have found, and asks for what was missed while drawing. Returns whether a job is running.
+    pub fn poll(&mut self) -> bool {
+        let mut running = self.heap.poll() | self.dominators.poll() | self.telling.poll();
+        if let Asked::There(_) = &self.telling
+            && let Asked::There(answers) = std::mem::replace(&mut self.telling, Asked::Not)
+        {
+            self.told.keep(answers);
+            // They are seen in the next frame.
+            running = true;
+        }
+        let Some(heap) = self.heap.get().cloned() else { return running };
+        if heap.heap().object_count() <= SMALL {
+            self.find_owners();
+        }
+        if matches!(self.telling, Asked::Not)
+            && let Some(request) = self.told.take_request()
+        {
+            self.telling.ask(move |progress| request.read(&heap, progress));
+            running = true;
+        }
+        running
+    }
+
+    /// Starts to make the dominator tree, where that was not done.
+    pub fn find_owners(&mut self) {
+        if let Some(heap) = self.heap.get().cloned() {
+            self.dominators.ask(move |progress| heap.dominators(progress).map(|_| ()));
+        }
+    }
+
+    /// What an object says: `None` while that is not known.
+    pub fn text(&mut self, o: ObjectId) -> Option<Option<String>> {
+        self.told.text(o).map(|text| text.map(str::to_owned))
+    }
+
+    /// By which field an object refers to another: `None` while that is not known.
+    pub fn place(&mut self, from: ObjectId, to: ObjectId) -> Option<Option<String>> {
+        self.told.place(from, to).map(|place| place.map(str::to_owned))
+    }
+}

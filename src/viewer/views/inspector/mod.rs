@@ -1,0 +1,292 @@
+//! The inspector: from the selection to its objects, from an object to those it refers to and those that hold it, and the
+//! dominator tree; with a way back and forward.
+//!
+//! | module | shows |
+//! |---|---|
+//! | `navigation` | where one was |
+//! | `desk` | the heap state that is looked at, and the jobs that read it |
+//! | `group` | several groups as one set |
+//! | `object`, `held` | an object, and what surrounds it |
+//! | `tree` | the dominator tree |
+//! | `bar` | back, forward, the way to what is shown |
+//! | `asked`, `parts`, `cells`, `bytes` | answers on their way, and what all pages look alike in |
+//!
+//! What it says of objects comes from [`memory_city_analysis::inspection`]; nothing here looks at a heap but by that.
+
+mod asked;
+mod bar;
+mod bytes;
+mod cells;
+mod desk;
+mod group;
+mod held;
+mod navigation;
+mod object;
+mod parts;
+mod tree;
+
+use super::{Place, View, Views};
+use crate::viewer::action::Action;
+use crate::viewer::app::{Awake, Stage};
+use crate::viewer::clock::Clock;
+use crate::viewer::dock::{Dock, Focus};
+use crate::viewer::document::{Closed, Document, Grew, Opened};
+use crate::viewer::notices::Notices;
+use crate::viewer::panels::{long_list, theme};
+use crate::viewer::selection::Selection;
+use bevy::prelude::*;
+use bevy_egui::egui;
+use desk::{Desk, DeskOf};
+use group::GroupPage;
+use memory_city_analysis::inspection::InspectedHeap;
+use memory_city_analysis::timeline::{NodeId, Timeline};
+use navigation::{Navigation, Stop};
+use object::ObjectViews;
+use tree::TreePage;
+
+const ID: &str = "inspector";
+
+/// The inspector as a kind of view.
+pub(super) fn view() -> View {
+    View {
+        id: ID,
+        title: "Inspector",
+        help: "Objects one by one: what the selection keeps, fields and values, who holds what, the dominator tree",
+        place: Place::Middle,
+        keys: long_list::KEYS,
+        plugin,
+        draw: |world, ui| super::draw_with(world, ui, draw),
+        preparation: None,
+    }
+}
+
+fn plugin(app: &mut App) {
+    app.init_resource::<Inspector>()
+        .add_observer(|_: On<Opened>, mut inspector: ResMut<Inspector>| *inspector = Inspector::default())
+        .add_observer(|_: On<Closed>, mut inspector: ResMut<Inspector>| *inspector = Inspector::default())
+        .add_observer(|_: On<Grew>, document: Res<Document>, mut inspector: ResMut<Inspector>| {
+            inspector.grew(document.timeline().map_or(0, |timeline| timeline.times()));
+        })
+        .add_systems(Update, (mouse_buttons.in_set(Stage::Input), act.in_set(Stage::Act)))
+        .add_systems(Update, follow.in_set(Stage::Derive));
+}
+
+#[derive(Resource, Default)]
+struct Inspector {
+    navigation: Navigation,
+    desk: Desk,
+    group: GroupPage,
+    objects: ObjectViews,
+    tree: TreePage,
+    /// The revision of the selection that was followed last.
+    followed: u64,
+    /// How many points in time there were.
+    times: usize,
+    /// An address that is being written.
+    address: String,
+    /// Whether it was drawn in the last frame: what nobody sees is not looked for.
+    seen: bool,
+    /// What the log says is shown.
+    logged: Option<Stop>,
+}
+
+impl Inspector {
+    /// Other trees of the same program: objects keep their numbers, unless points in time have moved.
+    fn grew(&mut self, times: usize) {
+        let Inspector { mut navigation, followed, seen, times: before, .. } = std::mem::take(self);
+        if times != before {
+            navigation.retain(|stop| matches!(stop, Stop::Groups(_) | Stop::Tree(None)));
+        }
+        *self = Inspector { navigation, followed, seen, times, ..Inspector::default() };
+    }
+
+    /// The point in time of what is shown, where that is not the one of the window.
+    fn time(&self, clock: &Clock) -> usize {
+        match self.navigation.here() {
+            Some(Stop::Object(stop) | Stop::Tree(Some(stop))) => stop.time,
+            _ => clock.time,
+        }
+    }
+}
+
+/// The keys of a selection, in the order of the tree: so that the same groups are the same stop.
+fn keys(timeline: &Timeline, selection: &Selection) -> Vec<String> {
+    let mut nodes: Vec<NodeId> = selection.nodes().collect();
+    nodes.sort_unstable();
+    nodes.into_iter().map(|node| timeline.key(node)).collect()
+}
+
+/// The fourth and fifth button of a mouse, as in browsers.
+fn mouse_buttons(
+    buttons: Res<ButtonInput<MouseButton>>,
+    inspector: Res<Inspector>,
+    mut actions: MessageWriter<Action>,
+) {
+    if inspector.seen && buttons.just_pressed(MouseButton::Back) {
+        actions.write(Action::InspectorBack);
+    }
+    if inspector.seen && buttons.just_pressed(MouseButton::Forward) {
+        actions.write(Action::InspectorForward);
+    }
+}
+
+#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
+fn act(
+    mut actions: MessageReader<Action>,
+    document: Res<Document>,
+    mut inspector: ResMut<Inspector>,
+    mut selection: ResMut<Selection>,
+    (mut dock, mut focus, views): (ResMut<Dock>, ResMut<Focus>, Res<Views>),
+    mut notices: ResMut<Notices>,
+) {
+    let Some(timeline) = document.timeline() else {
+        actions.clear();
+        return;
+    };
+    let inspector = inspector.bypass_change_detection();
+    for action in actions.read() {
+        let moved = match action {
+            Action::Inspect => {
+                if let Some(view) = views.get(ID) {
+                    dock.open(view, &views);
+                    focus.give(view);
+                }
+                let keys = keys(timeline, &selection);
+                if !keys.is_empty() {
+                    inspector.navigation.go(Stop::Groups(keys));
+                }
+                false
+            }
+            Action::InspectorBack => inspector.navigation.back(),
+            Action::InspectorForward => inspector.navigation.forward(),
+            _ => continue,
+        };
+        if moved {
+            select(inspector, timeline, selection.bypass_change_detection(), &mut notices);
+        }
+    }
+}
+
+/// Selects the groups that one has gone back to: all views show the same.
+fn select(inspector: &mut Inspector, timeline: &Timeline, selection: &mut Selection, notices: &mut Notices) {
+    let Some(Stop::Groups(wanted)) = inspector.navigation.here() else { return };
+    if *wanted == keys(timeline, selection) {
+        return;
+    }
+    let nodes: Vec<NodeId> = wanted.iter().filter_map(|key| timeline.find(key)).collect();
+    if nodes.is_empty() {
+        notices.tell("The groups that were looked at are not in these trees");
+        return;
+    }
+    selection.select_all(timeline, nodes);
+    inspector.followed = selection.revision();
+}
+
+/// Follows the selection, and takes what jobs have found.
+fn follow(
+    document: Res<Document>,
+    selection: Res<Selection>,
+    clock: Res<Clock>,
+    mut inspector: ResMut<Inspector>,
+    mut awake: ResMut<Awake>,
+) {
+    let Some(open) = document.get() else { return };
+    let inspector = inspector.bypass_change_detection();
+    inspector.times = open.timeline.times();
+    if inspector.followed != selection.revision() {
+        inspector.followed = selection.revision();
+        let keys = keys(&open.timeline, &selection);
+        if !keys.is_empty() {
+            let grows = |shown: &[String]| shown.iter().all(|key| keys.contains(key));
+            // The way is that of what was looked at: not of what was clicked meanwhile, nor of each row that was added.
+            match inspector.navigation.here() {
+                Some(Stop::Groups(shown)) if !inspector.seen || keys.len() > 1 && grows(shown) => {
+                    inspector.navigation.replace(Stop::Groups(keys));
+                }
+                _ => inspector.navigation.go(Stop::Groups(keys)),
+            }
+        }
+    }
+    if !std::mem::take(&mut inspector.seen) || InspectedHeap::offered(&open.source).is_err() {
+        return;
+    }
+    // While time runs by itself nothing is looked at for long enough.
+    if !clock.playing && inspector.navigation.here().is_some() {
+        let of = (document.revision(), inspector.time(&clock));
+        if inspector.desk.look_at(of, &open.source) {
+            inspector.group.forget();
+            inspector.objects.forget();
+            inspector.tree.forget();
+        }
+    }
+    let running = inspector.desk.poll() | inspector.group.poll() | inspector.objects.poll() | inspector.tree.poll();
+    awake.keep_if(running);
+    if inspector.logged.as_ref() != inspector.navigation.here() {
+        inspector.logged = inspector.navigation.here().cloned();
+        match &inspector.logged {
+            Some(Stop::Groups(keys)) => tracing::debug!("inspector: {}", keys.join(" + ")),
+            Some(Stop::Object(stop)) => tracing::debug!("inspector: object of {}", stop.name),
+            Some(Stop::Tree(_)) => tracing::debug!("inspector: the dominator tree"),
+            None => tracing::debug!("inspector: nothing"),
+        }
+    }
+}
+
+#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
+fn draw(
+    InMut(ui): InMut<egui::Ui>,
+    document: Res<Document>,
+    mut inspector: ResMut<Inspector>,
+    mut selection: ResMut<Selection>,
+    (clock, focus): (Res<Clock>, Res<Focus>),
+    mut actions: MessageWriter<Action>,
+    mut notices: ResMut<Notices>,
+) {
+    let Some(open) = document.get() else { return };
+    let inspector = inspector.bypass_change_detection();
+    inspector.seen = true;
+    ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, theme::SOLID);
+    egui::Frame::new().inner_margin(egui::Margin::same(8)).show(ui, |ui| {
+        ui.set_min_size(ui.available_size());
+        if let Err(why) = InspectedHeap::offered(&open.source) {
+            parts::card(ui, "No single objects", &why, theme::TEXT, |_| ());
+            return;
+        }
+        let time = inspector.time(&clock);
+        let jumped = bar::show(ui, inspector, &open.timeline, time, &clock, &mut actions);
+        if jumped {
+            select(inspector, &open.timeline, selection.bypass_change_detection(), &mut notices);
+        }
+        if inspector.navigation.here().is_some() && inspector.desk.heap.get().is_none() {
+            parts::waiting(ui, &mut inspector.desk.heap, "The heap at this time");
+            return;
+        }
+        let of: DeskOf = (document.revision(), time);
+        let focused = focus.is(ID);
+        let desk = &mut inspector.desk;
+        let next = match inspector.navigation.here() {
+            Some(Stop::Groups(keys)) => inspector.group.show(ui, keys, of, &open.source, desk, focused),
+            Some(Stop::Object(stop)) => inspector.objects.show(ui, stop, desk, focused),
+            Some(Stop::Tree(stop)) => inspector.tree.show(ui, stop.as_ref(), desk, focused),
+            None => nothing(ui, &open.timeline, selection.bypass_change_detection()),
+        };
+        if let Some(stop) = next {
+            inspector.navigation.go(stop);
+        }
+    });
+}
+
+/// Nothing was selected yet: what can be looked at.
+fn nothing(ui: &mut egui::Ui, timeline: &Timeline, selection: &mut Selection) -> Option<Stop> {
+    let text = "Select groups in any view: a building of the city, rows of the table or of the list of what grows (Ctrl adds \
+                one, Shift all up to it). They are looked at as one set, and from there object by object.";
+    parts::card(ui, "What is to be looked at?", text, theme::TEXT, |ui| {
+        ui.horizontal(|ui| {
+            if ui.button("The whole heap").clicked() {
+                selection.select(timeline, NodeId::ROOT);
+            }
+            ui.button("The dominator tree").clicked().then_some(Stop::Tree(None))
+        })
+        .inner
+    })
+}

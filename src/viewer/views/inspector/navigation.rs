@@ -1,0 +1,189 @@
+//! Where one was in the inspector, as in a browser: stops, one after the other, with a way back and forward.
+
+use memory_city_analysis::inspection::InspectedHeap;
+use memory_city_heap::ObjectId;
+
+/// Something to look at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Groups, by key, as one set: at whatever time is shown.
+    Groups(Vec<String>),
+    /// An object, at the time at which it was found: it has its number in that state alone.
+    Object(ObjectStop),
+    /// The dominator tree; where an object is given, unfolded down to it.
+    Tree(Option<ObjectStop>),
+}
+
+/// An object of one heap state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectStop {
+    /// The point in time.
+    pub time: usize,
+    /// The object.
+    pub object: ObjectId,
+    /// The type or class.
+    pub name: String,
+    /// Where it is.
+    pub address: String,
+}
+
+impl Stop {
+    /// An object of a heap state.
+    pub fn object(heap: &InspectedHeap<'_>, object: ObjectId) -> Stop {
+        Stop::Object(ObjectStop::new(heap, object))
+    }
+}
+
+impl ObjectStop {
+    /// An object of a heap state.
+    pub fn new(heap: &InspectedHeap<'_>, object: ObjectId) -> ObjectStop {
+        ObjectStop { time: heap.time(), object, name: heap.name(object), address: heap.address(object) }
+    }
+}
+
+/// Stops, the oldest first, and which of them is shown.
+#[derive(Clone, Debug, Default)]
+pub struct Navigation {
+    stops: Vec<Stop>,
+    /// The one that is shown; of no meaning while there are none.
+    at: usize,
+}
+
+/// Stops that are kept: the oldest go first.
+const MOST: usize = 1_000;
+
+impl Navigation {
+    /// What is shown.
+    pub fn here(&self) -> Option<&Stop> {
+        self.stops.get(self.at)
+    }
+
+    /// Goes on to something else; what lay forward is gone.
+    pub fn go(&mut self, stop: Stop) {
+        if self.here() == Some(&stop) {
+            return;
+        }
+        self.stops.truncate(self.at + 1);
+        self.stops.push(stop);
+        if self.stops.len() > MOST {
+            self.stops.remove(0);
+        }
+        self.at = self.stops.len() - 1;
+    }
+
+    /// Puts something in the place of what is shown; what lay forward is gone.
+    pub fn replace(&mut self, stop: Stop) {
+        self.stops.truncate(self.at);
+        self.at = self.at.saturating_sub(1);
+        self.go(stop);
+    }
+
+    /// Whether there is something before what is shown.
+    pub fn can_go_back(&self) -> bool {
+        self.at > 0 && !self.stops.is_empty()
+    }
+
+    /// Whether there is something after it.
+    pub fn can_go_forward(&self) -> bool {
+        self.at + 1 < self.stops.len()
+    }
+
+    /// Shows what was shown before. Returns whether there was something.
+    pub fn back(&mut self) -> bool {
+        let can = self.can_go_back();
+        self.at -= usize::from(can);
+        can
+    }
+
+    /// And forward again.
+    pub fn forward(&mut self) -> bool {
+        let can = self.can_go_forward();
+        self.at += usize::from(can);
+        can
+    }
+
+    /// Shows a stop by number.
+    pub fn jump(&mut self, at: usize) {
+        if at < self.stops.len() {
+            self.at = at;
+        }
+    }
+
+    /// The way to what is shown, with the numbers of the stops: from the last groups or tree on, at most so many of them; and
+    /// how many are left out between the first and the others.
+    pub fn crumbs(&self, most: usize) -> (Vec<(usize, &Stop)>, usize) {
+        let Some(shown) = self.stops.get(..=self.at) else { return (Vec::new(), 0) };
+        let start = shown.iter().rposition(|stop| !matches!(stop, Stop::Object(_))).unwrap_or(0);
+        let way: Vec<(usize, &Stop)> = shown.iter().enumerate().skip(start).collect();
+        let left_out = way.len().saturating_sub(most.max(2));
+        let crumbs = way.iter().enumerate().filter(|(i, _)| *i == 0 || *i > left_out).map(|(_, crumb)| *crumb);
+        (crumbs.collect(), left_out)
+    }
+
+    /// Forgets the stops for which `keep` does not hold, and goes to the nearest one before.
+    pub fn retain(&mut self, keep: impl Fn(&Stop) -> bool) {
+        let before = self.stops.iter().take(self.at + 1).filter(|stop| keep(stop)).count();
+        self.stops.retain(keep);
+        self.at = before.saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(name: &str) -> Stop {
+        Stop::Groups(vec![name.to_owned()])
+    }
+
+    fn object(number: u32) -> Stop {
+        Stop::Object(ObjectStop {
+            time: 0,
+            object: ObjectId(number),
+            name: format!("o{number}"),
+            address: String::new(),
+        })
+    }
+
+    #[test]
+    fn the_way_is_that_of_a_browser() {
+        let mut way = Navigation::default();
+        assert!(!way.back() && !way.forward() && way.here().is_none());
+        way.go(group("a"));
+        way.go(object(1));
+        way.go(object(1));
+        way.go(object(2));
+        assert!(way.back() && way.here() == Some(&object(1)));
+        assert!(way.back() && way.here() == Some(&group("a")) && !way.back());
+        assert!(way.forward() && way.forward() && !way.forward() && way.here() == Some(&object(2)));
+        way.back();
+        way.go(object(3));
+        assert!(!way.can_go_forward(), "what lay forward is gone");
+        let shown = |way: &Navigation, most| {
+            let (crumbs, left_out) = way.crumbs(most);
+            (crumbs.iter().map(|(at, _)| *at).collect::<Vec<_>>(), left_out)
+        };
+        assert_eq!(shown(&way, 5), (vec![0, 1, 2], 0));
+        assert_eq!(shown(&way, 2), (vec![0, 2], 1));
+        way.go(Stop::Tree(None));
+        way.go(object(4));
+        assert_eq!(shown(&way, 5), (vec![3, 4], 0), "a new way begins at the tree");
+        way.jump(1);
+        assert_eq!(way.here(), Some(&object(1)));
+        way.retain(|stop| !matches!(stop, Stop::Object(_)));
+        assert_eq!(way.here(), Some(&group("a")));
+        way.replace(group("b"));
+        assert!(way.here() == Some(&group("b")) && !way.can_go_back() && !way.can_go_forward());
+        way.go(object(5));
+        way.replace(group("b"));
+        assert!(way.here() == Some(&group("b")) && !way.can_go_back(), "what is there already is not there twice");
+        assert_eq!(Navigation::default().crumbs(3).0, []);
+    }
+
+    #[test]
+    fn old_stops_go() {
+        let mut way = Navigation::default();
+        (0..2 * MOST as u32).for_each(|n| way.go(object(n)));
+        assert_eq!((way.stops.len(), way.here()), (MOST, Some(&object(2 * MOST as u32 - 1))));
+    }
+}

@@ -1,0 +1,126 @@
+//! The inspector in a real window: from groups to an object, along a reference to what it says, back and forward, by keys and
+//! by the buttons of the mouse. What is clicked is where the trail says that it stands.
+
+use super::*;
+
+/// A row of a list: where it stands, and its cells.
+#[derive(Debug, Clone)]
+struct ListRow {
+    x: u32,
+    y: u32,
+    cells: Vec<String>,
+}
+
+impl Session {
+    /// Waits for a row of a list for which `is_it` holds. `list` is its name in the trail.
+    fn row(&mut self, list: &str, is_it: impl Fn(&[String]) -> bool) -> ListRow {
+        let start = format!("{list}: ");
+        let parse = |line: &str| -> Option<ListRow> {
+            let (_, row) = line.split_once(&start)?;
+            let (_, rest) = row.split_once(" at ")?;
+            let (place, cells) = rest.split_once(": ")?;
+            let (x, y) = place.split_once(", ")?;
+            let cells: Vec<String> = cells.split(" | ").map(str::to_owned).collect();
+            Some(ListRow { x: x.parse().ok()?, y: y.parse().ok()?, cells }).filter(|row| is_it(&row.cells))
+        };
+        // It may have been said already: since the list was turned to.
+        let here = self.trail.iter().rposition(|line| line.contains("inspector: ")).unwrap_or(0);
+        if let Some(found) = self.trail[here..].iter().rev().find_map(|line| parse(line)) {
+            return found;
+        }
+        loop {
+            let line = self.expect(&start);
+            if let Some(found) = parse(&line) {
+                return found;
+            }
+        }
+    }
+
+    /// Puts the cursor on a row (where no link is), and follows it with Enter.
+    fn follow(&mut self, row: &ListRow, beside: u32) {
+        self.click(row.x + beside, row.y);
+        self.key("Return");
+    }
+}
+
+/// Right of any field name, left of any value.
+const BESIDE: u32 = 3;
+
+#[test]
+fn the_inspector_leads_from_groups_to_what_a_string_says() {
+    if skipped() {
+        return;
+    }
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let config = tempfile::tempdir().expect("a folder");
+    let sample = sample.to_string_lossy();
+    let environment = [("MEMORY_CITY_CONFIG", config.path())];
+    let mut session = Session::start(&["open", &*sample], &environment);
+    session.expect("city: person-leak");
+    session.focus();
+    session.expect("leak: ");
+    session.key("h");
+    session.rest();
+
+    // Nothing is selected: the inspector says what could be.
+    session.key("i");
+    session.screenshot("inspector-0-empty");
+
+    // Two rows of the list of what grows are one group.
+    session.click(120, 97);
+    let first = session.expect("selected: Heap#");
+    session.expect("inspector: Heap#");
+    session.tool("xdotool", &["keydown", "ctrl"]);
+    session.expect("key: Control");
+    session.click(120, 122);
+    session.tool("xdotool", &["keyup", "ctrl"]);
+    let both = session.expect("selected: Heap#");
+    assert!(both.contains(", Heap#"), "{first} and {both}");
+    session.expect(" + Heap#");
+    session.row("objects", |cells| cells.len() > 5);
+    session.screenshot("inspector-1-groups");
+
+    // Persons alone: further down the list.
+    let person = (0..12).find(|row| {
+        session.click(120, 97 + 25 * row);
+        session.expect("selected: ").ends_with("register.model#Person")
+    });
+    person.expect("persons grow");
+    session.expect("register.model#Person");
+    let a_person = session.row("objects", |cells| cells[0].starts_with("0x"));
+    session.follow(&a_person, 140);
+    session.expect("inspector: object of register.model.Person");
+    // Its fields, with the text of each string.
+    let name = session.row("fields", |cells| cells[0] == "name" && cells[1].starts_with('"'));
+    assert_eq!(name.cells[2], "java.lang.String");
+    let number = session.row("fields", |cells| cells[0] == "number");
+    assert!(number.cells[1].parse::<u32>().is_ok(), "{number:?}");
+    session.screenshot("inspector-2-object");
+
+    // Along the reference to the string, which says its text; and to its bytes.
+    session.follow(&name, BESIDE);
+    session.expect("inspector: object of java.lang.String");
+    let said = session.expect("inspector: says ");
+    assert!(said.ends_with(&name.cells[1]), "{said}, not {}", name.cells[1]);
+    let value = session.row("fields", |cells| cells[0] == "value" && cells[2] == "byte[]");
+    session.screenshot("inspector-3-string");
+    session.follow(&value, BESIDE);
+    session.expect("inspector: object of byte[]");
+    let bytes = session.row("bytes", |cells| cells.len() == 3);
+    assert!(name.cells[1].trim_matches('"').starts_with(&bytes.cells[2]), "{bytes:?}");
+    session.screenshot("inspector-4-bytes");
+
+    // Back by a key and by the mouse, and forward again.
+    session.key("alt+Left");
+    session.expect("inspector: object of java.lang.String");
+    session.tool("xdotool", &["click", "8"]);
+    session.expect("inspector: object of register.model.Person");
+    session.tool("xdotool", &["click", "9"]);
+    session.expect("inspector: object of java.lang.String");
+    session.key("alt+Left");
+    session.expect("inspector: object of register.model.Person");
+    assert!(!session.rest().iter().any(|line| line.contains("time: ")), "Alt+Left is no step in time");
+    session.key("alt+Left");
+    session.expect("inspector: Heap#");
+    assert!(session.rest().iter().all(|line| !line.contains("selected: nothing")));
+}

@@ -1,7 +1,7 @@
 //! The owners walked, as a line at the foot of the city: from the group where the walk began up to the root, each to be clicked.
 
 use crate::viewer::action::Action;
-use crate::viewer::owners::{OwnersKnown, OwnersOf, WalkStop, OwnerWalk};
+use crate::viewer::owners::{OwnerWalk, OwnersKnown, OwnersOf, WalkStop};
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
 use bevy_egui::egui::{self, Align2, Color32, Margin, Rect, RichText, Stroke};

@@ -65,7 +65,8 @@ fn freed_list(
     }
     let heap = timeline.amount(time, NodeId::ROOT).bytes.max(1);
     let share = 100.0 * freed.total.bytes as f64 / heap as f64;
-    let total = format!("{} objects, {} would be freed", count_text(freed.total.objects), bytes_text(freed.total.bytes));
+    let total =
+        format!("{} objects, {} would be freed", count_text(freed.total.objects), bytes_text(freed.total.bytes));
     ui.label(RichText::new(total).strong().color(theme::FREED))
         .on_hover_text(format!("{share:.1} % of the heap's bytes at this time, exactly"));
     let height = (freed.groups.len() as f32 * ROW).min(6.0 * ROW);

@@ -95,7 +95,10 @@ fn contents(ui: &mut egui::Ui, tools: &mut WayTools<'_>, routes: &ShownRoutes) {
     ui.spacing_mut().item_spacing.y = 4.0;
     if tools.ways.subject().is_empty() {
         theme::heading(ui, "PATHS FROM GC ROOTS");
-        ui.add(egui::Label::new(quiet("Which references keep a group alive, object by object, from the GC roots down.")).wrap());
+        ui.add(
+            egui::Label::new(quiet("Which references keep a group alive, object by object, from the GC roots down."))
+                .wrap(),
+        );
         let text = RichText::new("Show the paths to the selection  [U]").color(Color32::WHITE);
         let button = egui::Button::new(text).fill(Color32::from_rgb(30, 84, 160));
         let selected = tools.selection.node().is_some();
@@ -144,8 +147,7 @@ fn contents(ui: &mut egui::Ui, tools: &mut WayTools<'_>, routes: &ShownRoutes) {
             (routes.nowhere, "in no group"),
             (routes.left_out, "too weak to be drawn"),
         ];
-        let text: Vec<String> =
-            counted.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        let text: Vec<String> = counted.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
         if !text.is_empty() {
             ui.add(egui::Label::new(quiet(format!("Steps that the city does not draw: {}", text.join(", ")))).wrap());
         }

@@ -60,7 +60,11 @@ fn line_of(found: &FoundWays, row: WayRow, timeline: &Timeline) -> WayLine {
         }
         WayRow::LeftOut(at) => {
             let (kinds, objects) = steps[at].left_out;
-            said(format!("{} not followed, {}", several(kinds, "kind of holders", "kinds of holders"), several(objects, "object", "objects")))
+            said(format!(
+                "{} not followed, {}",
+                several(kinds, "kind of holders", "kinds of holders"),
+                several(objects, "object", "objects")
+            ))
         }
         WayRow::End(at) => said(
             match steps[at].end {

@@ -39,8 +39,9 @@ run: setup build
 		$(MAKE) --no-print-directory tour; \
 	fi
 
+# The recorder's library comes to lie beside the program.
 build:
-	$(CARGO) build --release --locked
+	$(CARGO) build --release --locked -p memory-city -p memory-city-agent
 
 tour: build
 	$(BIN) render $(SAMPLE) -o out/tour/1-start.png --time 1
@@ -49,6 +50,8 @@ tour: build
 	$(BIN) render $(SAMPLE) -o out/tour/4-person.png --select Person
 	$(BIN) render $(SAMPLE) -o out/tour/5-owner.png --select 'LinkedList$$Node' --camera focus
 	$(BIN) render $(SAMPLE) -o out/tour/6-panels.png --select Person --panels
+	$(BIN) render $(SAMPLE) -o out/tour/7-paths.png --select Person --paths
+	$(BIN) render $(SAMPLE) -o out/tour/8-cut.png --select Person --cut register.store.PersonRegistry.PERSONS
 	@echo "The pictures are in out/tour/"
 
 # A test that would skip itself for want of a JVM fails here: it has been installed.
@@ -84,7 +87,7 @@ adding-test:
 	scripts/try-adding.py
 
 bench:
-	$(CARGO) bench --bench layout --bench grouping --bench hprof --bench closures --bench trace --bench json --bench live --no-default-features
+	$(CARGO) bench --bench layout --bench grouping --bench hprof --bench closures --bench series --bench trace --bench json --bench live --bench recorder --no-default-features
 	$(CARGO) bench --bench frame --bench live_frames
 
 # Downloads Spark, Tomcat and VisualVM into target/real.

@@ -5,7 +5,7 @@
 // drawn by the fragment shader.
 
 #import memory_city::view::{view, gradient_colour, unpack_colour}
-#import memory_city::standing::{Instance, KIND, KIND_BUILDING, KIND_MORE, KIND_SLAB, SELECTED, standing}
+#import memory_city::standing::{Instance, KIND, KIND_BUILDING, KIND_MORE, KIND_SLAB, SELECTED, CUT, freed_share, standing}
 
 const MARKED: u32 = 4u;
 
@@ -68,6 +68,13 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
         colour = unpack_colour(box.paint.x);
         light = mix(light, 1.0, 0.35);
     }
+    var opacity = now.opacity;
+    if (box.paint.y & CUT) != 0u {
+        // A little of what goes shows already; nothing of it, and the box recedes.
+        let share = sqrt(freed_share(box.paint.y));
+        colour = select(mix(view.stays.rgb, view.freed.rgb, share), colour * 0.45, kind == KIND_SLAB);
+        opacity = max(opacity * 0.6, share);
+    }
     let selected = index == view.marks.x || (box.paint.y & SELECTED) != 0u;
     let hovered = index == view.marks.y;
     if selected {
@@ -87,7 +94,7 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
     out.size = size;
     out.colour = colour * light;
     let marked = select(0u, MARKED, selected || hovered);
-    out.facts = vec2<u32>(kind | marked | (u32(now.opacity * 65535.0 + 0.5) << 16u), index);
+    out.facts = vec2<u32>(kind | marked | (u32(opacity * 65535.0 + 0.5) << 16u), index);
     return out;
 }
 

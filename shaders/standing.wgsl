@@ -10,7 +10,7 @@ struct Instance {
     @location(0) cell: vec4<f32>,
     // x: y of the foot. y: height of a slab; 0 for what has its height from its state.
     @location(1) lift: vec2<f32>,
-    // x: colour of slabs and plots, sRGB. y: kind (KIND_*), and SELECTED.
+    // x: colour of slabs and plots, sRGB. y: kind (KIND_*), SELECTED, CUT and freed_share.
     @location(2) paint: vec2<u32>,
     // Shares of 1: side of the base, height, colour position, opacity. Before and after the step.
     @location(3) before: vec4<f32>,
@@ -24,6 +24,13 @@ const KIND_SLAB: u32 = 1u;
 const KIND_MORE: u32 = 2u;
 // One of several that are selected.
 const SELECTED: u32 = 4u;
+// It is shown what would be freed.
+const CUT: u32 = 8u;
+
+// How much of the box would be freed, 0..1.
+fn freed_share(paint: u32) -> f32 {
+    return f32((paint >> 8u) & 255u) / 255.0;
+}
 
 struct Standing {
     // Half sizes x, z of the base; 0 when nothing stands there. World units, as the height.

@@ -19,6 +19,9 @@ struct View {
     zenith: vec4<f32>,
     horizon: vec4<f32>,
     ground: vec4<f32>,
+    // What would stay and what would be freed, linear RGB.
+    stays: vec4<f32>,
+    freed: vec4<f32>,
 }
 
 @group(0) @binding(0) var<uniform> view: View;

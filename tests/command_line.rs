@@ -306,3 +306,30 @@ fn classifiers_of_peoples_own_are_known_by_name() {
     assert!(text(&done.stdout).contains("char[]") || text(&done.stdout).contains("byte[]"));
     assert_eq!(report(&["--packages", "no package"]).status.code(), Some(2));
 }
+
+/// Groupings that were saved in the window are known by name; what is wrong with their file is told.
+#[test]
+fn saved_groupings_are_known_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let input = sample("sample-data/person-leak");
+    let report = |grouping: &str| {
+        let arguments = ["report", input.as_str(), "--tree", "--format", "csv", "--depth", "1", "--group-by", grouping];
+        program().env("MEMORY_CITY_CONFIG", folder.path()).args(arguments).output().expect("the program runs")
+    };
+    assert_eq!(report("kinds-first").status.code(), Some(2), "nothing is saved yet");
+    let saved = r#"{"version":1,"groupings":[
+        {"id":"kinds-first","title":"Kinds first","list":"kind>type","description":"Arrays apart"},
+        {"id":"lost","title":"Lost","list":"no-such-script","description":""}]}"#;
+    std::fs::write(folder.path().join("groupings.json"), saved).expect("written");
+    let done = report("kinds-first");
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert!(text(&done.stdout).contains("Small array"), "{}", text(&done.stdout));
+    assert!(text(&done.stderr).contains("the grouping lost is left out"), "{}", text(&done.stderr));
+    assert_eq!(text(&report("kind>type").stdout), text(&done.stdout), "it is that list");
+    let help = program().env("MEMORY_CITY_CONFIG", folder.path()).args(["help", "report"]).output().expect("help");
+    assert!(text(&help.stdout).contains("kinds-first"));
+    std::fs::write(folder.path().join("groupings.json"), "{").expect("written");
+    let done = report("type");
+    assert_eq!(done.status.code(), Some(0));
+    assert!(text(&done.stderr).contains("groupings.json") && text(&done.stderr).contains("move it away"));
+}

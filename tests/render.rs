@@ -33,6 +33,8 @@ fn shot(settings: &Settings) -> Shot {
         view: CameraView::Home,
         settings: settings.clone(),
         panels: false,
+        paths: false,
+        cut: None,
     }
 }
 
@@ -421,4 +423,47 @@ fn the_sample_city_looks_as_it_should() {
     assert!(error.contains("no point in time 100") && error.contains("from 1 to 16"), "{error}");
     let error = studio.shoot(&Shot { select: vec!["Nobody".into()], ..shot(&settings) }).expect_err("none").to_string();
     assert!(error.contains("no group Nobody") && error.contains("Heap#"), "{error}");
+}
+
+#[test]
+fn a_film_shows_every_time_and_the_steps_between() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let command = |arguments: &[&str], output: &Path| {
+        let made = std::process::Command::new(env!("CARGO_BIN_EXE_memory-city"))
+            .env("MEMORY_CITY_CACHE", "")
+            .arg("render")
+            .args(sample())
+            .args(["--size", "320x200", "-o"])
+            .arg(output)
+            .args(arguments)
+            .output()
+            .expect("the program runs");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    };
+    let picture = |path: &Path| image::open(path).expect("a picture").to_rgb8();
+    let (film, alone) = (folder.path().join("film"), folder.path().join("alone.png"));
+    let range = ["--film", "--from", "2", "--to", "4", "--between", "1"];
+    command(&range, &film);
+    let pictures: Vec<RgbImage> = (1..=5).map(|n| picture(&film.join(format!("{n:04}.png")))).collect();
+    assert!(!film.join("0006.png").exists());
+    for (number, time) in [(0, "2"), (2, "3"), (4, "4")] {
+        command(&["--time", time], &alone);
+        // Labels may stand elsewhere: in a film they are placed once more.
+        assert!(difference(&pictures[number], &picture(&alone), 40) < 0.02, "picture {number}");
+    }
+    for pair in pictures.windows(2) {
+        assert!(difference(&pair[0], &pair[1], 0) > 0.001, "a step shows");
+    }
+    // The same in one file: as many frames, of which the first is what a viewer shows that knows no animation.
+    let animated = folder.path().join("film.png");
+    command(&range, &animated);
+    assert_eq!(picture(&animated), pictures[0]);
+    let decoder = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&animated).expect("a film")));
+    let mut reader = decoder.read_info().expect("a PNG");
+    assert_eq!(reader.info().animation_control.expect("animated").num_frames, 5);
+    let mut buffer = vec![0; reader.output_buffer_size().expect("a size")];
+    for picture in &pictures {
+        reader.next_frame(&mut buffer).expect("a frame");
+        assert!(picture.as_raw() == &buffer[..picture.as_raw().len()], "frames are the pictures");
+    }
 }

@@ -190,6 +190,28 @@ impl Session {
         self.expect("button: Left Released");
     }
 
+    /// Presses a key while another one is held.
+    fn chord(&mut self, held: &str, name: &str) {
+        self.tool("xdotool", &["keydown", held]);
+        self.expect("key: ");
+        self.key(name);
+        self.rest();
+        self.tool("xdotool", &["keyup", held]);
+    }
+
+    /// Takes hold of something with the mouse, and lets it go elsewhere.
+    fn drag(&mut self, from: (u32, u32), to: (u32, u32)) {
+        self.point(from.0, from.1);
+        self.rest();
+        self.tool("xdotool", &["mousedown", "1"]);
+        self.expect("button: Left Pressed");
+        self.point((from.0 + to.0) / 2, (from.1 + to.1) / 2);
+        self.point(to.0 + 1, to.1);
+        self.point(to.0, to.1);
+        self.tool("xdotool", &["mouseup", "1"]);
+        self.expect("button: Left Released");
+    }
+
     /// What is on screen when nothing moves any more.
     fn screenshot(&mut self, name: &str) -> image::RgbImage {
         self.rest();
@@ -410,6 +432,103 @@ fn a_window_steps_hovers_selects_and_shows_cones() {
     session.screenshot("12-restored");
 }
 
+/// The places that a line of the trail names: `... name 12,34; other 56,78]`, or without names.
+fn places(line: &str, list: &str) -> Vec<(String, (u32, u32))> {
+    let start = line.find(list).unwrap_or_else(|| panic!("{list}: {line}")) + list.len();
+    let end = start + line[start..].find(']').expect("an end");
+    let place = |text: &str| {
+        let (name, at) = text.trim().rsplit_once(' ').unwrap_or(("", text.trim()));
+        let (x, y) = at.split_once(',')?;
+        Some((name.to_owned(), (x.parse().ok()?, y.parse().ok()?)))
+    };
+    let separator = if line[start..end].contains("; ") { ';' } else { ' ' };
+    let all = &line[start..end];
+    // One name and its place is a single entry.
+    match all.split(' ').count() == 2 && !all.starts_with(|c: char| c.is_ascii_digit()) {
+        true => place(all).into_iter().collect(),
+        false => all.split(separator).filter_map(place).collect(),
+    }
+}
+
+/// A grouping is put together by drag and drop, grouped by, saved, and used: in the window, after a restart, and on the
+/// command line.
+#[test]
+fn a_grouping_is_built_by_drag_and_drop_saved_and_used() {
+    if skipped() {
+        return;
+    }
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let config = tempfile::tempdir().expect("a folder");
+    let sample = sample.to_string_lossy();
+    let environment = [("MEMORY_CITY_CONFIG", config.path())];
+    let mut session = Session::start(&["open", &*sample, "--grouping", "type"], &environment);
+    session.expect("city: person-leak type ");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    session.expect("leak: ");
+    session.key("h");
+    session.rest();
+    session.chord("ctrl", "g");
+    let tasks = session.screenshot("20-editor-tasks");
+    // The second page: levels, beside all there is.
+    session.click(440, 175);
+    let line = session.expect("levels: type at [");
+    let level = places(&line, "levels: type at [")[0].1;
+    let loader = places(&line, "parts at [").into_iter().find(|(id, _)| id == "package").expect("it is listed").1;
+    let levels = session.screenshot("21-editor-levels");
+    assert!(difference(&tasks, &levels) > 0.05, "another page is seen");
+    // Dragged below what is there, and then before it.
+    session.drag(loader, (level.0, level.1 + 160));
+    session.expect("levels: type>package at [");
+    let line = session.expect("levels: type>package at [");
+    let rows = places(&line, "levels: type>package at [");
+    session.drag(rows[1].1, (rows[0].1.0, rows[0].1.1 - 12));
+    session.expect("levels: package>type at [");
+    session.drag(loader, (level.0, level.1 - 12));
+    session.expect("levels: package>package>type at [");
+    session.rest();
+    // The last one was too much: the row has the keyboard when it is clicked.
+    session.click(level.0, level.1);
+    session.key("Delete");
+    session.expect("levels: package>type at [");
+    // The same as text: typed, completed by Tab, grouped by with Enter.
+    session.click(640, 696);
+    session.chord("ctrl", "a");
+    session.tool("xdotool", &["type", "--delay", "40", "kind>typ"]);
+    session.rest();
+    session.key("Tab");
+    session.rest();
+    session.key("Return");
+    session.expect("city: person-leak kind-type ");
+    session.rest();
+    session.chord("ctrl", "s");
+    session.tool("xdotool", &["type", "--delay", "40", "Kinds first"]);
+    session.rest();
+    session.key("Return");
+    session.expect("grouping saved: kinds-first kind>type");
+    let line = session.expect("saved groupings at [kinds-first");
+    let card = places(&line, "saved groupings at [")[0].1;
+    session.screenshot("22-editor-saved");
+    session.click(card.0, card.1);
+    session.expect("city: person-leak kinds-first ");
+    session.screenshot("23-editor-used");
+    // Nothing but the editor was told of all these keys; Escape puts it away.
+    session.key("Escape");
+    session.rest();
+    let away = session.screenshot("24-editor-away");
+    assert!(difference(&away, &tasks) > 0.1, "the city is seen again");
+
+    let mut session = session.restart(&["open", &*sample, "--grouping", "kinds-first"], &environment);
+    session.expect("city: person-leak kinds-first ");
+    let report = Command::new(env!("CARGO_BIN_EXE_memory-city"))
+        .args(["report", &*sample, "--group-by", "kinds-first", "--tree", "--format", "csv"])
+        .envs(environment)
+        .output()
+        .expect("the program");
+    let table = String::from_utf8_lossy(&report.stdout);
+    assert!(report.status.success() && table.contains("Small array"), "{table}");
+}
+
 /// A trace that takes many seconds to read.
 fn large_trace(folder: &Path) {
     let spec = Spec {
@@ -466,4 +585,100 @@ fn a_window_that_ends_while_it_reads_a_trace_leaves_no_half_index() {
         assert!(!left.iter().any(|name| name.ends_with(".index")), "{how}: all was read before it could be ended");
         assert_eq!(left, Vec::<String>::new(), "{how}");
     }
+}
+
+/// Enter goes from owner to owner up to the root and says which it is; Backspace goes back. U draws and lists the paths; what Del
+/// shows to be freed is what the analysis `cut` says, and Escape takes it back.
+#[test]
+fn a_window_follows_owners_to_the_root_and_cuts() {
+    if skipped() {
+        return;
+    }
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let config = tempfile::tempdir().expect("a folder");
+    let sample = sample.to_string_lossy();
+    let mut session =
+        Session::start(&["open", &*sample, "--grouping", "type"], &[("MEMORY_CITY_CONFIG", config.path())]);
+    session.expect("city: person-leak");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    session.expect("leak: ");
+    session.key("h");
+    // The first row of the list, the symptom: its objects hang on the one list that leaks.
+    session.click(120, 97);
+    session.expect("selected: Heap#");
+    session.expect("owners: ");
+    let selected = session.screenshot("20-owners");
+    let mut walked = Vec::new();
+    let end = loop {
+        session.key("Return");
+        let line = session.expect("owner: ");
+        if line.contains("owner: here: ") {
+            break line;
+        }
+        walked.push(line);
+        assert!(walked.len() < 20, "{walked:?}");
+    };
+    assert!(end.contains("Static field: register.store.PersonRegistry.PERSONS"), "{end}");
+    assert!(walked.last().is_some_and(|line| line.ends_with("Heap#java.util.LinkedList")), "{walked:?}");
+    let at_root = session.screenshot("21-root");
+    assert!(difference(&selected, &at_root) > 0.005, "the owners walked are seen");
+    // The first step back leaves the root, the next ones the owners.
+    session.key("BackSpace");
+    session.key("BackSpace");
+    let back = session.expect("selected: ");
+    assert!(walked.len() < 2 || back.ends_with("Heap#java.util.LinkedList$Node"), "{back}");
+
+    // Paths of the nodes, in city and list.
+    session.key("u");
+    session.expect("ways: ");
+    session.point(WIDTH / 2, 20);
+    let paths = session.screenshot("22-paths");
+    let is_yellow = |[r, g, b]: [u8; 3]| r > 140 && g > 110 && b < 90 && r.abs_diff(g) < 90;
+    assert!(share(&paths, is_yellow) > share(&at_root, is_yellow) + 0.0005, "the route is seen");
+    // One of the rows below the group is its root.
+    let cut = Command::new(env!("CARGO_BIN_EXE_memory-city"))
+        .args(["analyse", "cut", &*sample, "--grouping", "type", "--format", "json", "-p"])
+        .arg("cut=Static field: register.store.PersonRegistry.PERSONS")
+        .output()
+        .expect("the analysis");
+    let told: serde_json::Value = serde_json::from_slice(&cut.stdout).expect("JSON");
+    let objects = freed_objects(&told);
+    let mut found = None;
+    for y in (303..420).step_by(23) {
+        session.click(WIDTH - 180, y);
+        session.rest();
+        session.key("Delete");
+        let lines = session.rest();
+        let Some(line) = lines.iter().rev().find(|line| line.contains("cut: ") && line.contains(" objects, ")) else {
+            continue;
+        };
+        if line.contains("cut: Static field: ") {
+            found = Some(line.clone());
+            break;
+        }
+        session.key("Escape");
+        session.expect("cut: undone");
+    }
+    let line = found.expect("a row of the root");
+    assert!(line.contains(&format!("PERSONS: {objects} objects, ")), "{line}: the analysis says {objects}");
+    session.point(WIDTH / 2, 20);
+    let without = session.screenshot("23-cut");
+    let is_cyan = |[r, g, b]: [u8; 3]| b > 110 && g > 100 && r < 90;
+    assert!(share(&without, is_cyan) > share(&paths, is_cyan) + 0.001, "what would be freed is lit");
+    session.key("Escape");
+    session.expect("cut: undone");
+    let undone = session.screenshot("24-undone");
+    assert!(share(&undone, is_cyan) < share(&without, is_cyan), "Escape undoes the cut");
+    session.key("Escape");
+    session.key("Escape");
+    session.expect("selected: nothing");
+}
+
+/// Objects that would be freed, as the analysis `cut` lists them by type.
+fn freed_objects(told: &serde_json::Value) -> u64 {
+    let table = &told["analyses"][0]["tables"][0];
+    assert_eq!(table["id"], "freed");
+    let rows = table["rows"].as_array().expect("rows");
+    rows.iter().map(|row| row["values"]["objects"].as_u64().expect("objects")).sum()
 }

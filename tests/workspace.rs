@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// From left to right; a crate depends only on what stands to its left. Crates in one row know nothing of each other.
 const ROWS: [&[&str]; 6] = [
     &["memory-city-heap", "memory-city-wire"],
-    &["memory-city-formats"],
+    &["memory-city-agent", "memory-city-formats"],
     &["memory-city-analysis"],
     &["memory-city-views"],
     &["memory-city-live"],
@@ -20,6 +20,9 @@ const TESTING: &str = "memory-city-testing";
 
 /// What a recorder may pull into other people's programs.
 const MOST_DEPENDENCIES_OF_WIRE: usize = 9;
+
+/// What the library that a JVM loads may pull in besides: the tables of JNI and of the C library, with what declares them.
+const MOST_DEPENDENCIES_OF_AGENT: usize = MOST_DEPENDENCIES_OF_WIRE + 9;
 
 /// Where the program runs: what other systems need is not asked for.
 const HOST: &str = "x86_64-unknown-linux-gnu";
@@ -76,6 +79,18 @@ fn the_wire_format_pulls_in_next_to_nothing() {
     let all = built_from(&metadata(&[]), "memory-city-wire");
     assert!(all.len() <= MOST_DEPENDENCIES_OF_WIRE, "{all:?}");
     assert!(all.iter().all(|name| !name.starts_with("memory-city")), "{all:?}");
+}
+
+/// It is a guest in somebody's program: of ours it knows the trace format, and nothing that reads or measures heaps.
+#[test]
+fn the_recorder_pulls_in_the_trace_format_and_two_tables() {
+    let all = built_from(&metadata(&[]), "memory-city-agent");
+    assert!(all.len() <= MOST_DEPENDENCIES_OF_AGENT, "{all:?}");
+    let ours: Vec<_> = all.iter().filter(|name| name.starts_with("memory-city")).collect();
+    assert_eq!(ours, ["memory-city-wire"]);
+    for named in ["jni-sys", "libc"] {
+        assert!(all.contains(named), "{all:?}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::shape::ShapeArgs;
 use super::{GroupingArgs, with_progress};
 use clap::Args;
 use memory_city::viewer::capture::{self, CameraView, Shot};
+use memory_city::viewer::film::{Film, film};
 use memory_city::viewer::kept_settings;
 use memory_city::viewer::live::ListenOptions;
 use memory_city::viewer::settings::Settings;
@@ -50,6 +51,25 @@ pub struct RenderArgs {
     /// Draw the panels of the window too
     #[arg(long)]
     panels: bool,
+    /// Draw the paths from GC roots to the selected groups, in place of cones
+    #[arg(long = "paths", requires = "select")]
+    to_roots: bool,
+    /// Light what would be freed without a reference, field or root, as `analyse cut` takes it; needs --select
+    #[arg(long, value_name = "WHAT", requires = "select")]
+    cut: Option<String>,
+    /// Every point in time and the steps between: an animated PNG, which browsers play, or a folder of numbered pictures where
+    /// FILE does not end in .png
+    #[arg(long, conflicts_with = "time")]
+    film: bool,
+    /// Pictures between two points in time
+    #[arg(long, value_name = "N", default_value_t = 8, requires = "film", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    between: u32,
+    /// The first point in time of the film, counted from 1
+    #[arg(long, value_name = "K", requires = "film", value_parser = clap::value_parser!(u32).range(1..))]
+    from: Option<u32>,
+    /// The last one (default: the last there is)
+    #[arg(long, value_name = "K", requires = "film", value_parser = clap::value_parser!(u32).range(1..))]
+    to: Option<u32>,
     #[command(flatten)]
     look: LookArgs,
 }
@@ -149,7 +169,17 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
         view: args.camera,
         settings: args.look.settings(Settings::default()),
         panels: args.panels,
+        paths: args.to_roots,
+        cut: args.cut,
     };
+    if args.film {
+        let window = (args.from.map_or(0, |k| k as usize - 1), args.to.map_or(usize::MAX, |k| k as usize - 1));
+        let wanted = Film { shot, window, between: args.between };
+        let (pictures, adapter) = with_progress(|progress| film(&args.paths, &wanted, &args.output, progress))?;
+        tracing::info!("{pictures} pictures, drawn by {adapter}");
+        println!("{}", args.output.display());
+        return Ok(ExitCode::SUCCESS);
+    }
     let adapter = with_progress(|progress| capture::render(&args.paths, &shot, &args.output, progress))?;
     tracing::info!("drawn by {adapter}");
     println!("{}", args.output.display());

@@ -36,7 +36,7 @@ pub struct RecordingArgs {
     /// No walks: allocation sites only
     #[arg(long)]
     no_walks: bool,
-    /// How large the part of the trace with samples may become, MB: then the oldest samples are added up
+    /// How large samples may become, and walks, MB each: then the oldest samples are added up, and the oldest walks go
     #[arg(long, value_name = "MB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     max_size: u64,
 }
@@ -52,9 +52,14 @@ impl RecordingArgs {
                 _ => SamplingMode::Budget((self.budget * 10_000.0) as u32),
             },
             walks: if self.no_walks { 0 } else { self.walk_every.as_millis() as u64 },
-            max_size: self.max_size << 20,
+            max_size: self.most_bytes(),
             ..AgentOptions::default()
         }
+    }
+
+    /// What each of the two streams may take.
+    fn most_bytes(&self) -> u64 {
+        self.max_size << 20
     }
 
     /// The folder of the trace, complete from the root.

@@ -23,8 +23,12 @@ pub enum Action {
     Focus,
     /// Nothing selected; closes the cheat sheet; cancels loading.
     Escape,
-    /// Selects the strongest incoming reference of the selected building.
+    /// Selects the next owner of what is selected, up to the root.
     FollowOwner,
+    /// The ways from GC roots to the selection, shown or put away.
+    Ways,
+    /// Shows what would be freed without the chosen step of a way.
+    Cut,
     /// Back to the building selected before.
     Back,
     /// Marks the selected group.
@@ -126,8 +130,10 @@ pub const BINDINGS: &[Binding] = &[
         Action::FollowOwner,
         &[KeyCode::Enter],
         "Enter",
-        "Follow the thickest purple cone: select what keeps it alive",
+        "Follow the owner: select what keeps the selection's objects alive, up to the GC root",
     ),
+    bind(Action::Ways, &[KeyCode::KeyU], "U", "Up to the roots: draw and list the ways that keep the selection"),
+    bind(Action::Cut, &[KeyCode::Delete], "Del", "Cut the chosen step of a way: show what would be freed (Esc undoes)"),
     bind(
         Action::ShowOwner,
         &[KeyCode::KeyO],
@@ -141,7 +147,7 @@ pub const BINDINGS: &[Binding] = &[
         "Ctrl+G",
         "Grouping editor: tasks, any list of classifiers, scripts of your own",
     )),
-    bind(Action::Back, &[KeyCode::Backspace], "Backspace", "Back to the building selected before"),
+    bind(Action::Back, &[KeyCode::Backspace], "Backspace", "Back along the owners, or to the building selected before"),
     bind(
         Action::Inspect,
         &[KeyCode::KeyI],
@@ -156,7 +162,7 @@ pub const BINDINGS: &[Binding] = &[
     )),
     alt(bind(Action::InspectorForward, &[KeyCode::ArrowRight], "Alt+Right", "Inspector: forward (the fifth button)")),
     bind(Action::Mark, &[KeyCode::KeyK], "K", "Mark the selected group: its name stays in sight"),
-    bind(Action::Escape, &[KeyCode::Escape], "Esc", "Deselect; close; cancel loading"),
+    bind(Action::Escape, &[KeyCode::Escape], "Esc", "Undo a cut; put ways away; deselect; close; cancel loading"),
     bind(Action::Pointers, &[KeyCode::KeyX], "X", "Show or hide reference cones"),
     bind(Action::Colour, &[KeyCode::KeyC], "C", "Growth colours on or off"),
     bind(Action::Labels, &[KeyCode::KeyL], "L", "Names on or off"),
@@ -219,6 +225,8 @@ mod tests {
             Action::Focus,
             Action::Escape,
             Action::FollowOwner,
+            Action::Ways,
+            Action::Cut,
             Action::Back,
             Action::ShowOwner,
             Action::Finding,

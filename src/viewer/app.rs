@@ -6,12 +6,14 @@ use super::finding::FindingPlugin;
 use super::live::{self, Listening, LivePlugin};
 use super::loading::{self, LoadingPlugin, OpenRequest};
 use super::notices::NoticesPlugin;
+use super::owners::OwnersPlugin;
 use super::panels::PanelsPlugin;
 use super::scene::{ScenePlugin, city_camera};
 use super::screenshot;
 use super::selection::SelectionPlugin;
 use super::settings::{Settings, SettingsPlugin};
 use super::views::ViewsPlugin;
+use super::ways::WaysPlugin;
 use super::{clock::ClockPlugin, input::InputPlugin, trail};
 use bevy::log::LogPlugin;
 use bevy::prelude::*;
@@ -58,7 +60,17 @@ impl Plugin for ViewerPlugin {
         app.init_resource::<Awake>()
             .configure_sets(Update, (Stage::Input, Stage::Load, Stage::Act, Stage::Derive, Stage::Present).chain());
         app.add_plugins((SettingsPlugin, DocumentPlugin, ClockPlugin, SelectionPlugin, NoticesPlugin, InputPlugin))
-            .add_plugins((LoadingPlugin, LivePlugin, FindingPlugin, ScenePlugin, PanelsPlugin, DockPlugin, ViewsPlugin))
+            .add_plugins((
+                LoadingPlugin,
+                LivePlugin,
+                FindingPlugin,
+                OwnersPlugin,
+                WaysPlugin,
+                ScenePlugin,
+                PanelsPlugin,
+                DockPlugin,
+                ViewsPlugin,
+            ))
             .add_systems(
                 Update,
                 (trail::log_input, trail::log_changes).chain().in_set(Stage::Present).after(super::views::Drawn),

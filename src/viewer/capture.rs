@@ -4,6 +4,7 @@ use super::app::headless;
 use super::clock::Clock;
 use super::document::{self, Arrival, Document, Draft, OpenDocument};
 use super::loading;
+use super::owners::{OwnersOf, owners_of};
 use super::panels::PanelState;
 use super::references::References;
 use super::scene::numbers::box_numbers;
@@ -11,6 +12,7 @@ use super::scene::{SceneInput, city_camera};
 use super::selection::Selection;
 use super::settings::Settings;
 use super::views::{self, CameraRig, Shown, focus_pose};
+use super::ways::{self, CutChoice, Ways};
 use bevy::asset::RenderAssetUsages;
 use bevy::camera::RenderTarget;
 use bevy::prelude::*;
@@ -19,7 +21,7 @@ use bevy::render::renderer::{RenderAdapterInfo, RenderDevice, RenderQueue};
 use bevy::render::view::Msaa;
 use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use image::codecs::png::PngEncoder;
-use memory_city_analysis::timeline::NodeId;
+use memory_city_analysis::timeline::{Metric, NodeId};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::write_whole;
@@ -56,6 +58,10 @@ pub struct Shot {
     pub settings: Settings,
     /// With the panels of the window.
     pub panels: bool,
+    /// The paths from GC roots to the selection.
+    pub paths: bool,
+    /// What is cut, as the analysis `cut` takes it: what would be freed is lit.
+    pub cut: Option<String>,
 }
 
 /// An RGB picture.
@@ -139,6 +145,26 @@ impl Studio {
         self.read_back()
     }
 
+    /// Renders a picture on the way to `time` from the point in time of the last picture or step; `share` of the way, 0 to 1. The
+    /// camera stays where it is.
+    ///
+    /// # Errors
+    /// As [`Studio::shoot`].
+    pub fn shoot_step(&mut self, shot: &Shot, time: usize, share: f32) -> Result<Picture> {
+        let world = self.app.world_mut();
+        let began = world.resource::<Clock>().time != time;
+        world.resource_mut::<Clock>().hold(time, share);
+        if began && !shot.select.is_empty() {
+            let document = world.remove_resource::<Document>().unwrap_or_default();
+            let outcome = document.get().map_or(Ok(()), |open| select(world, open, shot, time));
+            world.insert_resource(document);
+            outcome?;
+        }
+        self.frame();
+        self.frame();
+        self.read_back()
+    }
+
     /// Which box is at each pixel of the last picture, row by row: a number of [`City::target_of_box`].
     pub fn box_numbers(&self) -> Vec<Option<u32>> {
         let world = self.app.world();
@@ -211,6 +237,11 @@ fn stage(world: &mut World, open: &OpenDocument, shot: &Shot) -> Result<()> {
     // What the trees were made with cannot change here.
     picture.grouping.clone_from(&open.made_with.grouping);
     world.insert_resource(picture);
+    select(world, open, shot, time)
+}
+
+/// Selects groups, with their references at a point in time.
+fn select(world: &mut World, open: &OpenDocument, shot: &Shot, time: usize) -> Result<()> {
     let mut references = References::default();
     world.resource_mut::<Selection>().clear();
     let find = |key: &String| {
@@ -220,6 +251,27 @@ fn stage(world: &mut World, open: &OpenDocument, shot: &Shot) -> Result<()> {
         })
     };
     let nodes: Vec<NodeId> = shot.select.iter().map(find).collect::<Result<_>>()?;
+    let progress = Progress::new();
+    let (mut owners, mut ways) = (OwnersOf::default(), Ways::default());
+    if open.source.heaps().is_some() && !nodes.is_empty() {
+        if shot.panels {
+            let by_bytes = shot.settings.metric_in(&open.timeline) != Metric::Objects;
+            let mut sorted = nodes.clone();
+            sorted.sort_unstable();
+            owners.preset(owners_of(&open.source, time, &sorted, by_bytes, &progress)?);
+        }
+        if shot.paths || shot.cut.is_some() {
+            let found = ways::find(&open.source, time, &nodes, ways::first_question(), &progress)?;
+            ways.preset(&open.timeline, nodes.clone(), found);
+        }
+        if let (Some(cut), Some(found)) = (&shot.cut, ways.found().cloned()) {
+            let choice = CutChoice::Root(cut.clone());
+            let freed = ways::freed(&open.source, &found, &choice, &progress)?;
+            ways.preset_cut(&open.timeline, time, choice, freed);
+        }
+    }
+    world.insert_resource(owners);
+    world.insert_resource(ways);
     if let Some(&node) = nodes.first() {
         world.resource_mut::<Selection>().select_all(&open.timeline, nodes);
         references.preset(time, node, open.source.references(time, node, &Progress::new())?);

@@ -21,6 +21,8 @@ pub struct Clock {
     shown_for: f32,
     /// Progress of the step, 0 to 1; 1 when it is done.
     progress: f32,
+    /// Somebody else says how far the step is.
+    held: bool,
 }
 
 impl Clock {
@@ -32,7 +34,7 @@ impl Clock {
     /// Shows `time` at once.
     pub fn jump(&mut self, time: usize) {
         self.time = time.min(self.last());
-        self.progress = 1.0;
+        (self.progress, self.held) = (1.0, false);
         self.shown_for = 0.0;
     }
 
@@ -44,6 +46,12 @@ impl Clock {
             self.progress = 0.0;
             self.shown_for = 0.0;
         }
+    }
+
+    /// Is so far on the way to `time`, and stays there until somebody says otherwise: for pictures of a step.
+    pub fn hold(&mut self, time: usize, progress: f32) {
+        self.step_to(time);
+        (self.progress, self.held) = (progress, progress < 1.0);
     }
 
     /// Progress of the step with a soft start and end, 0 to 1.
@@ -115,7 +123,7 @@ fn run_clock(
     }
     awake.keep_if(clock.moving());
     let delta = time.delta_secs();
-    if clock.progress < 1.0 {
+    if clock.progress < 1.0 && !clock.held {
         let speed = if settings.animation > 0.0 { delta / settings.animation } else { 1.0 };
         clock.progress = (clock.progress + speed).min(1.0);
     }

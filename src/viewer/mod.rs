@@ -7,6 +7,7 @@
 //! | [`clock`], [`selection`], [`references`], [`settings`] | state that all views share |
 //! | [`kept_settings`] | what of them is the same in the next run |
 //! | [`finding`] | what leaks, found in the background |
+//! | [`owners`], [`ways`] | who keeps the selection, the ways to it from the roots, and what goes when one is cut |
 //! | [`views`] | the kinds of views, one file each, and their list |
 //! | [`dock`] | which views are shown, where |
 //! | [`panels`] | what stands around and over them |
@@ -23,6 +24,7 @@ pub mod capture;
 pub mod clock;
 mod dock;
 pub mod document;
+pub mod film;
 mod finding;
 mod input;
 mod job;
@@ -30,6 +32,7 @@ pub mod kept_settings;
 pub mod live;
 pub mod loading;
 mod notices;
+mod owners;
 pub mod panels;
 mod references;
 mod scene;
@@ -38,3 +41,4 @@ pub mod selection;
 pub mod settings;
 mod trail;
 pub mod views;
+mod ways;

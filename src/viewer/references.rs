@@ -52,7 +52,7 @@ impl References {
 }
 
 /// Asks for the references of the selection and takes them when they come.
-fn update_references(
+pub(super) fn update_references(
     document: Res<Document>,
     selection: Res<Selection>,
     clock: Res<Clock>,

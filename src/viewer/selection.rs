@@ -7,7 +7,7 @@ use super::action::Action;
 use super::app::Stage;
 use super::document::{Closed, Document, Grew, Opened};
 use super::notices::Notices;
-use super::references::{NOT_TOLD, References, ReferencesPlugin};
+use super::references::ReferencesPlugin;
 use bevy::prelude::*;
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use std::collections::BTreeSet;
@@ -219,9 +219,8 @@ fn closed(_: On<Closed>, mut selection: ResMut<Selection>, mut marks: ResMut<Mar
 /// The actions on the selection.
 fn selection_actions(
     mut actions: MessageReader<Action>,
-    mut selection: ResMut<Selection>,
+    selection: Res<Selection>,
     mut marks: ResMut<Marks>,
-    references: Res<References>,
     document: Res<Document>,
     mut notices: ResMut<Notices>,
 ) {
@@ -231,31 +230,10 @@ fn selection_actions(
     };
     for action in actions.read() {
         match action {
-            Action::Back => selection.back(timeline),
             Action::Mark => match selection.node() {
                 Some(node) => marks.toggle(timeline, node),
                 None => notices.tell("Select a group first, then K marks it: its name stays in sight"),
             },
-            Action::FollowOwner => {
-                let Some(node) = selection.node() else {
-                    notices.tell("Select a building first, then Enter follows what keeps it alive");
-                    continue;
-                };
-                if references.unknown {
-                    notices.tell(NOT_TOLD);
-                    continue;
-                }
-                let Some(map) = references.of(node) else { continue };
-                match map.incoming.first() {
-                    Some(edge) => {
-                        let other = edge.other;
-                        selection.select(timeline, other);
-                    }
-                    None => {
-                        notices.tell("No other group refers to this one: the end of the chain. Its GC roots are listed")
-                    }
-                }
-            }
             _ => {}
         }
     }

@@ -3,7 +3,7 @@
 use crate::collections::COLLECTIONS;
 use crate::jvmti::JvmtiEnv;
 use crate::options::AgentOptions;
-use crate::recording::{begin, end_and_wait, give_up, with_current};
+use crate::recording::{begin, current, end_and_wait, give_up, with_current};
 use crate::vm::Jni;
 use crate::{log, sampling, worker};
 use jni_sys::{JNIEnv, JavaVM, jclass, jint, jlong, jobject};
@@ -85,7 +85,11 @@ fn quiet_panics() {
 
 pub(crate) unsafe extern "C" fn vm_init(_jvmti: *mut JvmtiEnv, _jni: *mut JNIEnv, _thread: jobject) {
     guarded("the start of the program", || {
-        if let Some(Err(why)) = with_current(worker::start) {
+        let started = current().map(|recording| {
+            recording.miss_nothing();
+            worker::start(&recording)
+        });
+        if let Some(Err(why)) = started {
             give_up(&why);
         }
     });

@@ -30,7 +30,7 @@ pub(crate) enum Definition {
     },
     Method {
         id: u32,
-        facts: MethodFacts,
+        facts: Box<MethodFacts>,
     },
     /// A call: `parent` is the caller's node, 0 where the stack begins; `location` the place in the bytecode, -1 in native code.
     Frame {

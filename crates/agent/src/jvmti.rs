@@ -153,6 +153,7 @@ functions! {
     GetStackTrace @ 104 as stack_trace(
         thread: jobject, start: jint, most: jint, frames: *mut FrameInfo, count: *mut jint
     );
+    ForceGarbageCollection @ 108 as collect();
     SetEventCallbacks @ 122 as set_callbacks(callbacks: *const EventCallbacks, size: jint);
     GetSystemProperty @ 131 as system_property(name: *const c_char, value: *mut *mut c_char);
     AddCapabilities @ 142 as add_capabilities(wanted: *const Capabilities);

@@ -9,7 +9,7 @@ use crate::event::EventQueue;
 use crate::folder::{CLAIM, RecorderLock, WALKS, private_file, private_folder};
 use crate::jvmti::{self, CAPABILITIES, Capabilities, EventCallbacks};
 use crate::live::LiveSamples;
-use crate::options::AgentOptions;
+use crate::options::{AgentOptions, SamplingMode};
 use crate::sites::StackTable;
 use crate::vm::Vm;
 use crate::{callbacks, log, worker};
@@ -21,13 +21,13 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 /// The recording that runs.
-static CURRENT: RwLock<Option<Arc<Recording>>> = RwLock::new(None);
+static CURRENT: RwLock<Option<Arc<AgentRecording>>> = RwLock::new(None);
 /// The tools of the VM, asked for once.
 static TOOLS: OnceLock<Vm> = OnceLock::new();
 /// Recordings so far.
 static RECORDINGS: AtomicU32 = AtomicU32::new(0);
 
-pub(crate) struct Recording {
+pub(crate) struct AgentRecording {
     /// From 1: threads remember in which recording they are known.
     pub(crate) number: u32,
     pub(crate) vm: Vm,
@@ -48,18 +48,18 @@ pub(crate) struct Recording {
     pub(crate) live: LiveSamples,
     /// Collections before this recording.
     pub(crate) collections_before: u64,
-    ending: Mutex<Ending>,
+    ending: Mutex<RecordingEnd>,
     ended: Condvar,
 }
 
 #[derive(Default)]
-struct Ending {
+struct RecordingEnd {
     /// Why it should end.
     asked: Option<String>,
     done: bool,
 }
 
-impl Recording {
+impl AgentRecording {
     /// Nanoseconds since it began.
     pub(crate) fn now(&self) -> u64 {
         clock().saturating_sub(self.epoch)
@@ -114,6 +114,15 @@ impl Recording {
         unsafe { (*self.vm.jvmti).set_interval(bytes.min(i32::MAX as u32) as i32) };
     }
 
+    /// The program begins, or goes on. Threads have room that they took before objects were sampled, and what they make in it
+    /// goes unseen; where every allocation was asked for they have to give it back, which a collection does.
+    pub(crate) fn miss_nothing(&self) {
+        if self.options.sampling == SamplingMode::All {
+            // SAFETY: the live phase, on a thread of the VM, in no callback that forbids it.
+            unsafe { (*self.vm.jvmti).collect() };
+        }
+    }
+
     /// Takes it out of the callbacks' sight. When this returns, none of them uses it.
     pub(crate) fn retire(&self) {
         let mut current = CURRENT.write().unwrap_or_else(PoisonError::into_inner);
@@ -124,11 +133,12 @@ impl Recording {
 }
 
 /// Does something with the recording that runs, if one does.
-pub(crate) fn with_current<T>(work: impl FnOnce(&Arc<Recording>) -> T) -> Option<T> {
+pub(crate) fn with_current<T>(work: impl FnOnce(&Arc<AgentRecording>) -> T) -> Option<T> {
     CURRENT.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(work)
 }
 
-fn current() -> Option<Arc<Recording>> {
+/// The recording that runs.
+pub(crate) fn current() -> Option<Arc<AgentRecording>> {
     with_current(Arc::clone)
 }
 
@@ -184,7 +194,7 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
     let vm = tools(java)?;
     COLLECTIONS.open().map_err(|e| format!("no event counter: {e}"))?;
     let folder = claim(&options.folder)?;
-    let recording = Arc::new(Recording {
+    let recording = Arc::new(AgentRecording {
         number: RECORDINGS.fetch_add(1, Ordering::Relaxed) + 1,
         vm,
         folder: folder.clone(),
@@ -214,6 +224,7 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
         }
     }
     if running && begun.is_ok() {
+        recording.miss_nothing();
         begun = worker::start(&recording);
     }
     if begun.is_err() {

@@ -4,7 +4,7 @@ use crate::budget::DEAREST;
 use crate::collections::COLLECTIONS;
 use crate::event::{Definition, MethodFacts, SampleFacts};
 use crate::jvmti::{FrameInfo, JvmtiEnv, LineEntry, ThreadInfo};
-use crate::recording::Recording;
+use crate::recording::AgentRecording;
 use crate::sites::RawFrame;
 use crate::vm::Jni;
 use jni_sys::{jclass, jmethodID, jobject};
@@ -15,7 +15,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 /// Frames of a stack that are recorded, the innermost.
-const FRAMES: usize = 64;
+pub(crate) const FRAMES: usize = 64;
 /// Lines of a method that are recorded: a class file may have 65,535 for each.
 const MOST_LINES: usize = 4096;
 
@@ -58,7 +58,7 @@ pub(crate) fn is_ours() -> bool {
 /// # Safety
 /// Within the event's callback, with its arguments.
 pub(crate) unsafe fn sampled(
-    recording: &Recording,
+    recording: &AgentRecording,
     jvmti: &mut JvmtiEnv,
     jni: Jni,
     object: jobject,
@@ -77,7 +77,7 @@ pub(crate) unsafe fn sampled(
 /// # Safety
 /// As [`sampled`].
 unsafe fn take(
-    recording: &Recording,
+    recording: &AgentRecording,
     jvmti: &mut JvmtiEnv,
     jni: Jni,
     object: jobject,

@@ -87,6 +87,7 @@ impl Sink {
             }
             Definition::Method { id, facts } => {
                 let class = self.string(names::source_name(&facts.class));
+                let facts = *facts;
                 let name = self.string(facts.name);
                 let parameters = names::parameters(&facts.signature).map(|p| self.string(p));
                 let file = (!facts.file.is_empty()).then(|| self.string(facts.file));
@@ -98,6 +99,7 @@ impl Sink {
                 caller: (parent != 0).then_some(parent),
                 method,
                 index: u32::try_from(location).ok(),
+                native: location < 0,
                 ..FrameRow::default()
             }),
         }

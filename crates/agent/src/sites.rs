@@ -91,7 +91,7 @@ impl StackTable {
         if let Some(&id) = self.classes.get(signature) {
             return id;
         }
-        if !self.room(METHOD_BYTES + signature.len()) {
+        if !self.room(METHOD_BYTES + 3 * signature.len()) {
             return 0;
         }
         let id = self.classes.len() as u32 + 1;
@@ -156,7 +156,11 @@ impl StackTable {
         }
         let id = self.methods.len() as u32 + 1;
         self.methods.insert(method, id);
-        new.push(Definition::Method { id, facts: facts(method) });
+        let facts = facts(method);
+        // Its names stay in the table of strings, each with its key.
+        let names = [&facts.class, &facts.name, &facts.signature, &facts.file].iter().map(|n| n.len()).sum::<usize>();
+        self.bytes += 2 * names;
+        new.push(Definition::Method { id, facts: Box::new(facts) });
         Some(id)
     }
 

@@ -7,12 +7,12 @@
 
 use crate::folder::{RecorderLock, WalkNote};
 use crate::live::Followed;
-use crate::recording::Recording;
+use crate::recording::AgentRecording;
 use crate::vm::Jni;
 use std::path::Path;
 
 /// So many times as long as a walk stopped the program it runs before the next.
-const DUTY: u64 = 30;
+pub(crate) const DUTY: u64 = 30;
 /// The first walk may be sooner than the others: nanoseconds after the start.
 const FIRST: u64 = 1_000_000_000;
 /// How often the VM may fail to write a dump before nobody asks any more.
@@ -85,7 +85,7 @@ pub(crate) enum WalkOutcome {
 /// # Safety
 /// `followed` are weak references that nobody forgets meanwhile.
 pub(crate) unsafe fn walk(
-    recording: &Recording,
+    recording: &AgentRecording,
     schedule: &mut WalkSchedule,
     jni: Jni,
     followed: &[Followed],

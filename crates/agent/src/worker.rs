@@ -8,11 +8,11 @@ use crate::live::Followed;
 use crate::log;
 use crate::options::SamplingMode;
 use crate::perfdata::{PerfData, perf_files};
-use crate::recording::{Recording, give_up};
-use crate::sampling::this_thread_is_ours;
+use crate::recording::{AgentRecording, give_up};
+use crate::sampling::{FRAMES, this_thread_is_ours};
 use crate::sink::Sink;
 use crate::vm::Jni;
-use crate::walk::{WalkOutcome, WalkSchedule, remove_leftovers, walk};
+use crate::walk::{DUTY, WalkOutcome, WalkSchedule, remove_leftovers, walk};
 use memory_city_wire::{ChunkKind, CollectionKind, GcRow, GcScope, LossReason, WireError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ const WRITE_EVERY: u64 = 500_000_000;
 const DEATHS_DUTY: u64 = 50;
 
 /// Starts the thread.
-pub(crate) fn start(recording: &Arc<Recording>) -> Result<(), String> {
+pub(crate) fn start(recording: &Arc<AgentRecording>) -> Result<(), String> {
     let recording = Arc::clone(recording);
     let work = move || {
         this_thread_is_ours();
@@ -56,7 +56,7 @@ fn wrong(error: WireError) -> String {
     error.to_string()
 }
 
-fn record(recording: &Recording) -> Result<(), String> {
+fn record(recording: &AgentRecording) -> Result<(), String> {
     let Some(thread) = recording.vm.attach("memory-city recorder") else {
         return Err("the VM takes no further thread".into());
     };
@@ -69,7 +69,7 @@ fn record(recording: &Recording) -> Result<(), String> {
 }
 
 struct Worker<'a> {
-    recording: &'a Recording,
+    recording: &'a AgentRecording,
     jni: Jni,
     sink: Option<Sink>,
     budget: Budget,
@@ -90,10 +90,12 @@ struct Worker<'a> {
     told_interval: u32,
     written_at: u64,
     size: u64,
+    /// Whether the program's name is in the trace.
+    named: bool,
 }
 
 impl<'a> Worker<'a> {
-    fn new(recording: &'a Recording, jni: Jni, sink: Sink) -> Worker<'a> {
+    fn new(recording: &'a AgentRecording, jni: Jni, sink: Sink) -> Worker<'a> {
         Worker {
             recording,
             jni,
@@ -114,6 +116,7 @@ impl<'a> Worker<'a> {
             told_interval: 0,
             written_at: 0,
             size: 0,
+            named: false,
         }
     }
 
@@ -149,25 +152,28 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// What is known of the run. Of the command line only the first word: others may be secrets.
+    /// What is known of the run.
     fn facts(&self) -> Vec<(&'static str, String)> {
         let options = &self.recording.options;
         let mut facts = vec![
             ("recorder", format!("memory-city {}", env!("CARGO_PKG_VERSION"))),
             ("process.id", std::process::id().to_string()),
-            ("recording.from_start", self.recording.from_start.to_string()),
-            ("sampling.stack_depth", "64".into()),
-            ("sampling.followed_at_most", options.followed.to_string()),
-            ("walks.every_ms", options.walks.to_string()),
+            ("recording.from-start", self.recording.from_start.to_string()),
+            ("stack.depth", FRAMES.to_string()),
+            ("sampling.live-limit", options.followed.to_string()),
+            ("walk.every", options.walks.to_string()),
+            ("walk.share", DUTY.to_string()),
         ];
+        let all = options.sampling == SamplingMode::All;
+        facts.push(("recording.mode", if all { "every-allocation" } else { "samples" }.to_owned()));
         facts.push(match options.sampling {
-            SamplingMode::Budget(ppm) => ("sampling.budget_ppm", ppm.to_string()),
+            SamplingMode::Budget(ppm) => ("sampling.budget", (f64::from(ppm) / 1e6).to_string()),
             SamplingMode::Every(bytes) => ("sampling.interval", bytes.to_string()),
             SamplingMode::All => ("sampling.interval", "0".into()),
         });
         if let Ok(now) = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
             let started = now.saturating_sub(Duration::from_nanos(self.recording.now()));
-            facts.push(("start.unix_ms", started.as_millis().to_string()));
+            facts.push(("recording.started", started.as_millis().to_string()));
         }
         for (key, property) in [
             ("vm.name", c"java.vm.name"),
@@ -183,9 +189,6 @@ impl<'a> Worker<'a> {
                     facts.push((key, jvmti.take_text(value)));
                 }
             }
-        }
-        if let Some(program) = self.machine.read().and_then(|data| data.text("sun.rt.javaCommand")) {
-            facts.push(("program", program.split(' ').next().unwrap_or_default().to_owned()));
         }
         facts
     }
@@ -315,8 +318,25 @@ impl<'a> Worker<'a> {
         self.write(now)
     }
 
+    /// The VM tells its program only when that has begun. Of the command line only the first word: others may be secrets.
+    fn name_program(&mut self) -> Result<(), String> {
+        if !self.named
+            && let Some(data) = self.machine.read()
+            && let Some(program) = data.text("sun.rt.javaCommand")
+        {
+            self.named = true;
+            let program = program.split(' ').next().unwrap_or_default().to_owned();
+            let mut facts = vec![("process.command", program)];
+            let started = data.number("sun.rt.createVmBeginTime").filter(|millis| *millis > 0);
+            facts.extend(started.map(|millis| ("vm.started", millis.to_string())));
+            self.sink()?.run(&facts).map_err(wrong)?;
+        }
+        Ok(())
+    }
+
     fn write(&mut self, now: u64) -> Result<(), String> {
         self.written_at = now;
+        self.name_program()?;
         let sink = self.sink()?;
         sink.flush().map_err(wrong)?;
         self.size = sink.bytes();
@@ -358,6 +378,7 @@ impl<'a> Worker<'a> {
         if self.schedule.may_be_last(recording.now()) {
             self.walk()?;
         }
+        self.name_program()?;
         let refused = recording.stacks.lock().unwrap_or_else(PoisonError::into_inner).refused();
         let now = recording.now();
         let sink = self.sink()?;

@@ -96,6 +96,12 @@ fn what_is_cut_is_what_the_owner_retains() {
     assert_eq!(number(biggest, 1, "retained"), sum("bytes"));
     assert_eq!(number(biggest, 1, "retained_objects"), sum("objects"));
 
+    // The same by group: each object is in one.
+    let groups = &cut.tables[1];
+    assert_eq!(groups.header.id, "freed_groups");
+    let by_group: u64 = (0..groups.rows.len()).map(|row| number(groups, row, "objects")).sum();
+    assert_eq!(by_group, sum("objects"));
+
     let list = cell(biggest, 1, "object").plain();
     let class = cell(biggest, 0, "object").plain();
     let between = run(&source, "cut", &[("cut", &format!("{class} -> {list}"))]).expect("a cut");
@@ -175,4 +181,42 @@ fn of_a_trace_the_chain_is_about_what_came() {
         assert!(came <= before);
         before = came;
     }
+}
+
+/// One array that owns them all ranks as high as what refers to each of them; of what a table of the VM keeps besides, only what
+/// came counts.
+#[test]
+fn owners_rank_by_what_they_keep_of_what_came() {
+    let source = sample();
+    let history = source.heaps().expect("dumps");
+    let timeline = source.timeline();
+    let (last, progress) = (timeline.times() - 1, Progress::new());
+    let strings = timeline.find("Heap#java.lang.String").expect("strings");
+    let came = Owners::new(history, 0, last, &progress).expect("owners");
+    let found = came.of(history, &[strings], false, 50, &progress).expect("owners of strings");
+    // Two of each person that came since the first dump, and none of those that classes and the VM hold.
+    let persons = timeline.find(PERSON).expect("persons");
+    let strings_of_all = 2 * timeline.amount(last, persons).objects;
+    assert!(found.chain.only_new);
+    assert_eq!(found.chain.about.objects, strings_of_all, "those in places that had fewer");
+    assert_eq!(found.chain.end, "here: held by Static field: register.store.PersonRegistry.PERSONS");
+    let ranked: Vec<(&str, u64, u64)> = found
+        .owners
+        .iter()
+        .map(|owner| (timeline.name(owner.node), owner.objects, owner.keeps.objects))
+        .take(3)
+        .collect();
+    assert_eq!(
+        ranked,
+        [
+            ("register.model.Person", PERSONS, strings_of_all),
+            ("java.util.LinkedList$Node", PERSONS, strings_of_all),
+            ("java.util.LinkedList", 1, strings_of_all),
+        ]
+    );
+    // All of them: some are held otherwise.
+    let all = Owners::new(history, last, last, &progress).expect("owners");
+    let all = all.of(history, &[strings], false, 50, &progress).expect("owners of strings");
+    assert!(!all.chain.only_new && all.chain.about.objects > strings_of_all);
+    assert!(all.owners[0].keeps.objects <= all.chain.about.objects);
 }

@@ -12,8 +12,9 @@ use memory_city_heap::progress::Progress;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 /// Reads some states of a series and makes something of each: `work` is given the point, its state, and the progress to
-/// tell. Results are in the order of `wanted`. As many are read at once as there are cores and as fit into `budget` bytes by their
-/// [estimates](HeapSeries::estimate); beyond that, and where a series knows no estimates, one after the other.
+/// tell. Results are in the order of `wanted`. As many are read at once as there are cores and as fit into half of `budget` bytes by
+/// their [estimates](HeapSeries::estimate) (the other half is for states that are kept); beyond that, and where a series knows no
+/// estimates, one after the other.
 ///
 /// # Errors
 /// The first in the order of `wanted`, whichever came first.
@@ -29,11 +30,14 @@ pub fn each_state<T: Send>(
         progress.check()?;
         work(index, series.load(index, progress)?, progress)
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    // Threads of the pool would wait here for work that only they can do.
+    let in_pool = rayon::current_thread_index().is_some();
+    let cores = std::thread::available_parallelism().map_or(1, |cores| if in_pool { 1 } else { cores.get() });
     let estimates: Option<Vec<u64>> = match wanted.len().min(cores) {
         0 | 1 => None,
         _ => wanted.iter().map(|&index| series.estimate(index, need)).collect(),
     };
+    let budget = budget / 2;
     let fits = |estimates: &Vec<u64>| estimates.windows(2).any(|two| two[0].saturating_add(two[1]) <= budget);
     let Some(estimates) = estimates.filter(fits) else {
         return wanted.iter().map(|&index| one(index, progress)).collect();
@@ -49,7 +53,7 @@ pub fn each_state<T: Send>(
         ),
         all,
     );
-    let gate = Gate { state: Mutex::default(), freed: Condvar::new(), estimates: &estimates, budget };
+    let gate = DumpGate { state: Mutex::default(), freed: Condvar::new(), estimates: &estimates, budget };
     let results: Vec<Mutex<Option<Result<T>>>> = wanted.iter().map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
         for _ in 0..at_once {
@@ -89,7 +93,7 @@ fn at_once(estimates: &[u64], cores: usize, budget: u64) -> usize {
 }
 
 /// Lets states be read in order, as many as fit.
-struct Gate<'a> {
+struct DumpGate<'a> {
     state: Mutex<GateState>,
     freed: Condvar,
     estimates: &'a [u64],
@@ -106,12 +110,12 @@ struct GateState {
 
 /// A state that may be read; given back when dropped, whatever became of it.
 struct GatePlace<'g, 'a> {
-    gate: &'g Gate<'a>,
+    gate: &'g DumpGate<'a>,
     /// Which of those that are wanted.
     index: usize,
 }
 
-impl<'a> Gate<'a> {
+impl<'a> DumpGate<'a> {
     fn lock(&self) -> MutexGuard<'_, GateState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
@@ -253,6 +257,16 @@ mod tests {
             })
         }));
         assert!(panicked.is_err());
+    }
+
+    /// The only thread of a pool does not wait for itself.
+    #[test]
+    fn within_a_pool_states_are_read_one_after_the_other() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
+        let slow = Slow::new(&[1; 8], &[false; 8]);
+        let found = pool.install(|| slow.read(&[4, 2], 100));
+        assert_eq!(found.expect("read"), [40, 20]);
+        assert_eq!(slow.most_running.load(SeqCst), 1);
     }
 
     #[test]

@@ -40,8 +40,9 @@ pub(crate) trait DumpFormat: Send + Sync + 'static {
         Ok((self.load(input, progress)?, None))
     }
 
-    /// How many bytes of memory reading a dump of so many bytes (unpacked) takes at most, beside those bytes.
-    fn memory(&self, bytes: u64, need: MemoryNeed) -> u64 {
+    /// How many bytes of memory reading a dump of so many bytes (unpacked) takes at most, beside those bytes; it begins with
+    /// `start`.
+    fn memory(&self, _start: &[u8], bytes: u64, need: MemoryNeed) -> u64 {
         match need {
             MemoryNeed::Graph => bytes.saturating_mul(2),
             MemoryNeed::Owners => bytes.saturating_mul(4),
@@ -96,6 +97,8 @@ fn without_path(error: &Error) -> String {
     }
 }
 
+type SizeAndStart = (UnpackedSize, Vec<u8>);
+
 struct DumpSeries<F> {
     format: F,
     points: Vec<SnapshotInfo>,
@@ -103,8 +106,8 @@ struct DumpSeries<F> {
     skipped: Vec<Warning>,
     /// Of the dumps as they were when they were first looked at.
     stamps: Vec<OnceLock<Option<DumpStamp>>>,
-    /// How large they are unpacked, where that can be told.
-    sizes: Vec<OnceLock<Option<UnpackedSize>>>,
+    /// How large they are unpacked, and how they begin, where that can be told.
+    sizes: Vec<OnceLock<Option<SizeAndStart>>>,
     kept: Mutex<KeptDumps>,
 }
 
@@ -131,7 +134,8 @@ impl<F: DumpFormat> HeapSeries for DumpSeries<F> {
         let point = &self.points[index];
         self.check_unchanged(index)?;
         // What is said before it is taken: the size of the file tells about how much it will be.
-        let memory = self.estimate(index, MemoryNeed::Graph).unwrap_or(0);
+        let [memory, further] =
+            [MemoryNeed::Graph, MemoryNeed::Owners].map(|need| self.estimate(index, need).unwrap_or(0));
         let budget = memory_budget();
         if memory > budget {
             tracing::warn!(
@@ -141,7 +145,7 @@ impl<F: DumpFormat> HeapSeries for DumpSeries<F> {
                 megabytes(budget)
             );
         }
-        self.kept().states.make_room(memory, budget);
+        self.kept().states.make_room(further, budget);
         let stage = format!(
             "Reading {} ({} of {}), in about {} of memory",
             point.label,
@@ -169,10 +173,16 @@ impl<F: DumpFormat> HeapSeries for DumpSeries<F> {
     }
 
     fn estimate(&self, index: usize, need: MemoryNeed) -> Option<u64> {
-        let size = self.sizes[index].get_or_init(|| Input::unpacked_size(&self.points[index].path).ok());
-        let size = (*size)?;
-        let held = if size.packed { size.bytes } else { 0 };
-        Some(held.saturating_add(self.format.memory(size.bytes, need)))
+        let path = &self.points[index].path;
+        let known = self.sizes[index]
+            .get_or_init(|| Some((Input::unpacked_size(path).ok()?, Input::peek(path, super::registry::START).ok()?)));
+        let (size, start) = known.as_ref()?;
+        let memory = self.format.memory(start, size.bytes, need);
+        Some(match size.packed {
+            // Parts that are unpacked are put together before anything is read.
+            true => memory.max(size.bytes).saturating_add(size.bytes),
+            false => memory,
+        })
     }
 
     fn recall(&self, index: usize, facts: DumpFacts) {

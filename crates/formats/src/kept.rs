@@ -4,7 +4,8 @@ use memory_city_heap::HeapState;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// States are kept up to this many bytes in all, or half of what memory there is for dumps where that is less.
+/// States are kept up to this many bytes in all, or half of what memory there is for dumps where that is less; two of them up to
+/// that half.
 const MOST: u64 = 2 << 30;
 
 /// Recently used states by index, oldest first.
@@ -27,12 +28,13 @@ impl KeptStates {
         }
     }
 
-    /// Keeps a state, and lets go of the oldest where there are too many: of more than two, since two are compared, all beyond
-    /// the limit; of these what the budget does not hold.
+    /// Keeps a state, and lets go of the oldest where there are too many. The last one stays; so do two, which are compared, as
+    /// long as half of the budget holds them.
     pub(crate) fn keep(&mut self, index: usize, state: Arc<HeapState>, budget: u64) {
         self.0.retain(|(i, _)| *i != index);
         self.0.push_back((index, state));
-        while self.0.len() > 1 && self.memory() > if self.0.len() > 2 { MOST.min(budget / 2) } else { budget } {
+        let most = |states: usize| if states > 2 { MOST.min(budget / 2) } else { budget / 2 };
+        while self.0.len() > 1 && self.memory() > most(self.0.len()) {
             self.0.pop_front();
         }
     }

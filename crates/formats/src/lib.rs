@@ -49,6 +49,7 @@ macro_rules! formats {
 formats! {
     pub hprof,
     pub anttracks,
+    pub wire,
 }
 
 mod ahead;
@@ -65,7 +66,6 @@ pub mod replay;
 mod series;
 pub mod spaces;
 pub mod values;
-pub mod walks;
 
 pub use ahead::each_state;
 pub use answers::{AnswerKey, DumpStamp};

@@ -95,6 +95,17 @@ pub trait HeapSeries: Send + Sync {
         None
     }
 
+    /// Whether it says where objects were allocated, of some of them at least. For dumps the answer is no, though those of
+    /// old JVMs may have traces: nobody would look for them.
+    fn has_sites(&self) -> bool {
+        self.recording().is_some()
+    }
+
+    /// What one of its states is, for people who are told what it lacks.
+    fn noun(&self) -> &'static str {
+        "this heap dump"
+    }
+
     /// What came and went from point to point, where the source records it: then trees over time need no heap state.
     fn recording(&self) -> Option<&Recording> {
         None

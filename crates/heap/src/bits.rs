@@ -1,5 +1,7 @@
 //! A set of objects as bits.
 
+use crate::prefetch::prefetch;
+
 /// A set of numbers below a bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BitSet {
@@ -35,6 +37,12 @@ impl BitSet {
         let new = *word & bit == 0;
         *word |= bit;
         new
+    }
+
+    /// Has the processor fetch what tells whether `i` is in it.
+    #[inline]
+    pub(crate) fn prefetch(&self, i: u32) {
+        prefetch(&self.words, i as usize / 64);
     }
 
     /// Takes `i` out; returns whether it was in it.

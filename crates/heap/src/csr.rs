@@ -56,6 +56,13 @@ impl Csr {
         &self.targets[self.offsets[i] as usize..self.offsets[i + 1] as usize]
     }
 
+    /// The rows of neighbouring objects, from one to another, of which at most so many entries.
+    #[inline]
+    pub(crate) fn of_run(&self, first: ObjectId, last: ObjectId, most: usize) -> &[ObjectId] {
+        let (start, end) = (self.offsets[first.0 as usize] as usize, self.offsets[last.0 as usize + 1] as usize);
+        &self.targets[start..end.min(start + most)]
+    }
+
     /// Number of entries.
     #[inline]
     pub fn len(&self) -> usize {

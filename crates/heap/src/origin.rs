@@ -102,6 +102,24 @@ pub struct Origin {
     pub space: SpaceKind,
 }
 
+impl Origin {
+    /// Of an object that nothing of this is known of, because only samples of all allocations were recorded: no site, no
+    /// thread, no age, no identity.
+    pub const NOT_SAMPLED: Origin = Origin {
+        site: u32::MAX,
+        thread: ThreadId::UNKNOWN,
+        allocator: Allocator::Unknown,
+        birth: u32::MAX,
+        space: SpaceKind::Unknown,
+    };
+
+    /// Whether the object is a sample, or every allocation was recorded.
+    #[inline]
+    pub fn was_recorded(&self) -> bool {
+        self.site != Origin::NOT_SAMPLED.site
+    }
+}
+
 /// An object over time: the same in all heap states of a trace, and of no other object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identity {
@@ -175,6 +193,9 @@ pub struct Origins {
     pub gcs: u32,
     /// Objects that are known by an id, not by an address.
     pub ids: ObjectIds,
+    /// Whether the heap state is a walk over the heap: its roots and references are all there are, whatever is known of
+    /// origins. Not so where collections told what they met.
+    pub is_walk: bool,
     distinct: Vec<Origin>,
     of: Vec<u32>,
     number: Vec<u32>,
@@ -189,6 +210,7 @@ impl Origins {
             threads,
             gcs,
             ids: ObjectIds::default(),
+            is_walk: false,
             distinct: Vec::new(),
             of: Vec::with_capacity(objects),
             number: Vec::with_capacity(objects),
@@ -217,7 +239,7 @@ impl Origins {
         self.of[i]
     }
 
-    /// The identity of object `i`.
+    /// The identity of object `i`; means nothing where [`Origin::was_recorded`] says no.
     pub fn identity(&self, i: usize) -> Identity {
         Identity { number: self.number[i], birth: self.of(i).birth }
     }

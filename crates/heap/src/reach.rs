@@ -3,7 +3,7 @@
 //! An object also keeps its class alive, and with it the class's static fields; that reference is not in the columns.
 //! Neither by recursion nor level by level: a linked list of ten million nodes has ten million levels.
 
-use super::sweep::Sweep;
+use super::sweep::{AHEAD, Sweep};
 use super::{BitSet, HeapColumns, ObjectId, RootKind};
 
 /// A search that can be gone on with when more is known to be reachable.
@@ -44,6 +44,10 @@ impl Search {
     /// Follows the references of what was noted, and those that `more` adds.
     pub fn run<'a>(&mut self, columns: &HeapColumns, more: impl Fn(ObjectId) -> &'a [ObjectId]) {
         while let Some(word) = self.open.take() {
+            if let Some((first, last)) = word.run() {
+                let ahead = columns.outgoing.of_run(ObjectId(first), ObjectId(last), AHEAD);
+                ahead.iter().for_each(|target| self.seen.prefetch(target.0));
+            }
             for o in word.map(ObjectId) {
                 for &target in columns.outgoing.of(o).iter().chain(more(o)) {
                     self.reach(target);

@@ -133,6 +133,12 @@ impl HeapState {
         TypeId(self.columns.type_of[o.0 as usize])
     }
 
+    /// What neighbouring objects refer to, from one object to another, but for what is too much to ask for ahead.
+    #[inline]
+    pub(crate) fn references_ahead(&self, first: ObjectId, last: ObjectId) -> &[ObjectId] {
+        self.columns.outgoing.of_run(first, last, crate::sweep::AHEAD)
+    }
+
     /// Shallow size in bytes, as the runtime accounts for it.
     #[inline]
     pub fn size_of(&self, o: ObjectId) -> u64 {
@@ -347,6 +353,13 @@ impl HeapState {
         self.columns.origins.is_some() || self.columns.traces.values().any(|t| !t.frames.is_empty())
     }
 
+    /// Whether nothing is known of the origin of an object because only samples of all allocations were recorded, and it
+    /// is none.
+    #[inline]
+    pub fn is_unsampled(&self, o: ObjectId) -> bool {
+        self.columns.origins.as_ref().is_some_and(|origins| !origins.of(o.0 as usize).was_recorded())
+    }
+
     /// Where objects come from and how they live; `None` for dumps, which do not know.
     #[inline]
     pub fn origins(&self) -> Option<&Origins> {
@@ -357,14 +370,14 @@ impl HeapState {
     #[inline]
     pub fn facts(&self, o: ObjectId) -> Facts<'_> {
         let i = o.0 as usize;
-        let life = self.columns.origins.as_ref().map(|origins| {
+        let life = self.columns.origins.as_ref().and_then(|origins| {
             let origin = origins.of(i);
-            Life {
+            origin.was_recorded().then(|| Life {
                 thread: origins.thread(origin.thread),
                 allocator: origin.allocator,
                 space: origin.space,
                 age: origins.gcs - origin.birth.min(origins.gcs),
-            }
+            })
         });
         Facts {
             of: &self.columns.types[self.columns.type_of[i] as usize],

@@ -115,6 +115,20 @@ impl Sweep {
     }
 }
 
+impl Word {
+    /// The first and the last number, where they are so many that it pays to ask for all that these refer to before any is
+    /// looked at.
+    #[inline]
+    pub fn run(&self) -> Option<(u32, u32)> {
+        const MANY: u32 = 4;
+        let last = u64::BITS - 1 - self.bits.leading_zeros().min(u64::BITS - 1);
+        (self.bits.count_ones() >= MANY).then_some((self.first + self.bits.trailing_zeros(), self.first + last))
+    }
+}
+
+/// References of a run that are asked for ahead: more may be gone again when their turn comes.
+pub(crate) const AHEAD: usize = 256;
+
 impl Iterator for Word {
     type Item = u32;
 

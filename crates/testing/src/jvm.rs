@@ -111,10 +111,16 @@ pub struct Program {
 
 impl Program {
     pub fn start(jdk: &Jdk, flags: &[&str], class_path: &str, main: &str) -> Program {
+        Program::start_with(jdk, flags, class_path, main, &[])
+    }
+
+    /// As [`Program::start`], with arguments for the program.
+    pub fn start_with(jdk: &Jdk, flags: &[&str], class_path: &str, main: &str, arguments: &[&str]) -> Program {
         let mut child = jdk
             .tool("java")
             .args(flags)
             .args(["-cp", class_path, main])
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())

@@ -18,12 +18,12 @@ struct SharedBuffers {
     most_of_thread: usize,
     held: AtomicUsize,
     next_id: AtomicU64,
-    threads: Mutex<Vec<Arc<Mutex<Waiting>>>>,
+    threads: Mutex<Vec<Arc<Mutex<WaitingSamples>>>>,
 }
 
 /// What waits in the buffer of a thread.
 #[derive(Default)]
-struct Waiting {
+struct WaitingSamples {
     thread: u32,
     rows: Vec<SampleRow>,
     sequence: u64,
@@ -42,9 +42,9 @@ pub struct Collected {
 }
 
 /// The buffer of a thread. When it is dropped, what waits in it is still written.
-pub struct ThreadBuffer {
+pub struct SampleBuffer {
     shared: Arc<SharedBuffers>,
-    waiting: Arc<Mutex<Waiting>>,
+    waiting: Arc<Mutex<WaitingSamples>>,
 }
 
 /// Nothing here panics while it holds a lock; if others do, the data is as good.
@@ -66,16 +66,16 @@ impl SampleBuffers {
     }
 
     /// A buffer for a thread, by its number in the table of threads.
-    pub fn thread(&self, thread: u32) -> ThreadBuffer {
-        let waiting = Arc::new(Mutex::new(Waiting { thread, ..Waiting::default() }));
+    pub fn thread(&self, thread: u32) -> SampleBuffer {
+        let waiting = Arc::new(Mutex::new(WaitingSamples { thread, ..WaitingSamples::default() }));
         lock(&self.shared.threads).push(Arc::clone(&waiting));
-        ThreadBuffer { shared: Arc::clone(&self.shared), waiting }
+        SampleBuffer { shared: Arc::clone(&self.shared), waiting }
     }
 
     /// Takes over what waits. The samples of a thread come in their order; those of others may be older.
     pub fn collect(&self, time: u64) -> Collected {
         let mut all = Collected::default();
-        let buffers: Vec<Arc<Mutex<Waiting>>> = lock(&self.shared.threads).clone();
+        let buffers: Vec<Arc<Mutex<WaitingSamples>>> = lock(&self.shared.threads).clone();
         let mut any_closed = false;
         for buffer in buffers {
             // Only these few words are done while the thread may wait.
@@ -113,7 +113,7 @@ impl SampleBuffers {
     }
 }
 
-impl ThreadBuffer {
+impl SampleBuffer {
     /// Adds a sample; its number, thread and sequence are given to it. The number of the sample, or none where there is no
     /// room: then it is counted, and nothing else happens.
     pub fn push(&self, sample: SampleRow) -> Option<u64> {
@@ -139,7 +139,7 @@ impl ThreadBuffer {
     }
 }
 
-impl Drop for ThreadBuffer {
+impl Drop for SampleBuffer {
     fn drop(&mut self) {
         lock(&self.waiting).closed = true;
     }

@@ -43,7 +43,7 @@ pub struct PartHeader {
 
 impl PartHeader {
     /// As bytes: magic, version, stream, part, recording, 4 bytes that are zero, checksum.
-    pub(crate) fn bytes(&self) -> [u8; FILE_HEADER] {
+    pub fn to_bytes(&self) -> [u8; FILE_HEADER] {
         let fields: [&[u8]; 6] = [
             &MAGIC,
             &VERSION.to_le_bytes(),
@@ -228,7 +228,8 @@ impl<'a> Chunk<'a> {
         self.header.kind
     }
 
-    /// Its number in its stream: those of a stream count up from 0, and what is repeated keeps its number.
+    /// Its number in its stream: those of a stream count up from 0, and what is repeated keeps its number. An index has none
+    /// (`u64::MAX`).
     pub fn number(&self) -> u64 {
         self.header.number
     }
@@ -236,6 +237,11 @@ impl<'a> Chunk<'a> {
     /// Bytes in the file, header included.
     pub fn length(&self) -> u64 {
         CHUNK_HEADER as u64 + u64::from(self.header.stored)
+    }
+
+    /// Bytes of what is inside, unpacked, as the header says.
+    pub fn plain_length(&self) -> u32 {
+        self.header.plain
     }
 
     /// Whether this library knows what is inside: kind and version.
@@ -345,17 +351,17 @@ impl<'a> PartReader<'a> {
     }
 
     /// The chunk at a place, where there is one.
-    fn chunk_at(&self, at: usize) -> Found<'a> {
+    fn chunk_at(&self, at: usize) -> FoundAt<'a> {
         let rest = self.bytes.get(at..).unwrap_or(&[]);
         let Some(header) = rest.first_chunk::<CHUNK_HEADER>() else {
             let begun = rest.get(..MARKER.len()).unwrap_or(rest);
-            return if MARKER.starts_with(begun) { Found::Cut } else { Found::Other };
+            return if MARKER.starts_with(begun) { FoundAt::Cut } else { FoundAt::Other };
         };
-        let Some(header) = ChunkHeader::read(&self.header.recording, header) else { return Found::Other };
+        let Some(header) = ChunkHeader::read(&self.header.recording, header) else { return FoundAt::Other };
         let end = CHUNK_HEADER.saturating_add(header.stored as usize);
-        let Some(stored) = rest.get(CHUNK_HEADER..end) else { return Found::Cut };
+        let Some(stored) = rest.get(CHUNK_HEADER..end) else { return FoundAt::Cut };
         let chunk = Chunk { path: self.path, offset: at as u64, header, stored };
-        if crc32fast::hash(stored) == header.sum { Found::Whole(chunk) } else { Found::Damaged(chunk) }
+        if crc32fast::hash(stored) == header.sum { FoundAt::Whole(chunk) } else { FoundAt::Damaged(chunk) }
     }
 
     /// Where the next chunk header behind a place begins, or else the end of the file.
@@ -374,7 +380,7 @@ impl<'a> PartReader<'a> {
     }
 }
 
-enum Found<'a> {
+enum FoundAt<'a> {
     Whole(Chunk<'a>),
     Damaged(Chunk<'a>),
     Cut,
@@ -391,20 +397,20 @@ impl<'a> Iterator for PartReader<'a> {
             return None;
         }
         let next = match self.chunk_at(at) {
-            Found::Whole(chunk) => {
+            FoundAt::Whole(chunk) => {
                 self.at = at + chunk.length() as usize;
                 return Some(Piece::Chunk(chunk));
             }
-            Found::Damaged(chunk) => {
+            FoundAt::Damaged(chunk) => {
                 // The bytes inside may differ, or have never been written: then another chunk begins among them.
                 let end = at + chunk.length() as usize;
                 match self.chunk_at(end) {
-                    Found::Whole(_) | Found::Damaged(_) => end,
-                    Found::Cut if end == self.bytes.len() => end,
-                    Found::Cut | Found::Other => self.next_header(at + 1),
+                    FoundAt::Whole(_) | FoundAt::Damaged(_) => end,
+                    FoundAt::Cut if end == self.bytes.len() => end,
+                    FoundAt::Cut | FoundAt::Other => self.next_header(at + 1),
                 }
             }
-            Found::Cut => {
+            FoundAt::Cut => {
                 // Unless the chunk was never finished, and others were written behind what there is of it.
                 let next = self.next_header(at + 1);
                 if next == self.bytes.len() {
@@ -414,7 +420,7 @@ impl<'a> Iterator for PartReader<'a> {
                 }
                 next
             }
-            Found::Other => self.next_header(at + 1),
+            FoundAt::Other => self.next_header(at + 1),
         };
         self.at = next;
         Some(Piece::Damage { offset: at as u64, length: (next - at) as u64 })

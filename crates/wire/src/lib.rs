@@ -62,7 +62,7 @@ mod varint;
 mod walk;
 mod writer;
 
-pub use buffers::{Collected, SampleBuffers, ThreadBuffer};
+pub use buffers::{Collected, SampleBuffer, SampleBuffers};
 pub use chunk::{
     CHUNK_HEADER, Chunk, ChunkKind, FILE_HEADER, MAGIC, MOST_PLAIN, PartHeader, PartReader, Piece, VERSION, is_wire,
 };

@@ -91,6 +91,18 @@ impl TraceTables {
         id
     }
 
+    /// Says more about a loader.
+    pub fn loader_again(&mut self, row: LoaderRow) {
+        self.new.loaders.push(row);
+    }
+
+    /// A number for a class that [`TraceTables::class_again`] will describe: for classes that name each other.
+    pub fn reserve_class(&mut self) -> u32 {
+        let id = self.classes;
+        self.classes = self.classes.wrapping_add(1);
+        id
+    }
+
     /// Adds a class; its number is given to it. Whoever adds classes knows them apart: two loaders may have one of a name.
     pub fn class(&mut self, row: ClassRow) -> u32 {
         let id = self.classes;

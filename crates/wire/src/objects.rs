@@ -10,7 +10,7 @@ use crate::varint::{unzigzag, zigzag};
 pub struct WalkObject {
     /// Its id, where the walk names objects by ids.
     pub id: u64,
-    /// Its address divided by the alignment of the walk, where the walk has addresses.
+    /// Its address divided by the unit of the walk, where the walk has addresses.
     pub address: u64,
     /// Its class.
     pub class: u32,
@@ -31,7 +31,7 @@ pub struct ObjectColumns {
     pub first: u64,
     /// Ids; empty where objects are named by order.
     pub ids: Vec<u64>,
-    /// Addresses divided by the alignment; empty where they are not known.
+    /// Addresses divided by the unit of the walk; empty where they are not known.
     pub addresses: Vec<u64>,
     /// Classes: one for each object.
     pub classes: Vec<u32>,
@@ -74,6 +74,12 @@ impl ObjectColumns {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.classes.is_empty()
+    }
+
+    /// Bytes of memory.
+    pub fn memory(&self) -> u64 {
+        let wide = self.ids.len() + self.addresses.len() + self.lengths.len() + 2 * self.sizes.len();
+        8 * (wide + self.origins.len() + self.classes.len() + self.references.len()) as u64
     }
 
     /// The key of an object.

@@ -28,7 +28,7 @@ pub struct Decoded<R> {
 }
 
 /// A row of one kind of chunk.
-pub trait TraceRow: Sized + Clone + Default + private::Rows {
+pub trait TraceRow: Sized + Clone + Default + private::SealedRow {
     /// The kind.
     const KIND: ChunkKind;
 
@@ -45,6 +45,11 @@ pub trait TraceRow: Sized + Clone + Default + private::Rows {
     #[cfg(test)]
     #[doc(hidden)]
     fn draw(draws: &mut Draws) -> Self;
+
+    /// What docs/trace-format.md says of it.
+    #[cfg(test)]
+    #[doc(hidden)]
+    fn page() -> String;
 }
 
 /// Numbers for tests that fill any row.
@@ -68,11 +73,11 @@ impl Draws {
 pub(crate) mod private {
     pub use crate::columns::{PayloadReader as Parts, PayloadWriter as Payload};
 
-    pub trait Rows {}
+    pub trait SealedRow {}
 }
 
 /// What may be a field.
-trait FieldValue: Sized {
+trait RowField: Sized {
     fn put(&self, column: &mut ColumnWriter<'_>);
     fn take(column: &mut ColumnReader<'_>) -> Result<Self, String>;
 
@@ -85,7 +90,7 @@ trait FieldValue: Sized {
     fn draw(draws: &mut Draws) -> Self;
 }
 
-impl FieldValue for u64 {
+impl RowField for u64 {
     #[inline]
     fn put(&self, column: &mut ColumnWriter<'_>) {
         column.number(*self);
@@ -102,7 +107,7 @@ impl FieldValue for u64 {
     }
 }
 
-impl FieldValue for u32 {
+impl RowField for u32 {
     #[inline]
     fn put(&self, column: &mut ColumnWriter<'_>) {
         column.number(u64::from(*self));
@@ -119,7 +124,7 @@ impl FieldValue for u32 {
     }
 }
 
-impl FieldValue for bool {
+impl RowField for bool {
     fn put(&self, column: &mut ColumnWriter<'_>) {
         column.number(u64::from(*self));
     }
@@ -135,7 +140,7 @@ impl FieldValue for bool {
 }
 
 /// None is 0, and every number one more than it is. The largest cannot be told from none.
-impl FieldValue for Option<u64> {
+impl RowField for Option<u64> {
     fn put(&self, column: &mut ColumnWriter<'_>) {
         column.number(self.map_or(0, |v| v.wrapping_add(1)));
     }
@@ -150,7 +155,7 @@ impl FieldValue for Option<u64> {
     }
 }
 
-impl FieldValue for Option<u32> {
+impl RowField for Option<u32> {
     fn put(&self, column: &mut ColumnWriter<'_>) {
         column.number(self.map_or(0, |v| u64::from(v) + 1));
     }
@@ -170,7 +175,7 @@ impl FieldValue for Option<u32> {
     }
 }
 
-impl FieldValue for String {
+impl RowField for String {
     fn put(&self, column: &mut ColumnWriter<'_>) {
         column.text(self);
     }
@@ -190,7 +195,7 @@ impl FieldValue for String {
     }
 }
 
-impl FieldValue for Vec<u64> {
+impl RowField for Vec<u64> {
     fn put(&self, column: &mut ColumnWriter<'_>) {
         column.list(self);
     }
@@ -232,7 +237,7 @@ macro_rules! choices {
             }
         }
 
-        impl crate::rows::FieldValue for $name {
+        impl crate::rows::RowField for $name {
             fn put(&self, column: &mut crate::columns::ColumnWriter<'_>) {
                 column.number(*self as u64);
             }
@@ -255,22 +260,22 @@ use choices;
 
 /// Declares a row: its kind, and its fields with number and encoding of their columns.
 macro_rules! row {
-    ($(#[$doc:meta])* $name:ident in $kind:ident {
-        $($(#[$field_doc:meta])* $field:ident: $type:ty = $id:literal $encoding:ident),+ $(,)?
+    ($(#[doc = $doc:literal])* $name:ident in $kind:ident {
+        $($(#[doc = $field_doc:literal])* $field:ident: $type:ty = $id:literal $encoding:ident),+ $(,)?
     }) => {
-        $(#[$doc])*
+        $(#[doc = $doc])*
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct $name {
-            $($(#[$field_doc])* pub $field: $type),+
+            $($(#[doc = $field_doc])* pub $field: $type),+
         }
 
-        impl crate::rows::private::Rows for $name {}
+        impl crate::rows::private::SealedRow for $name {}
 
         impl crate::rows::TraceRow for $name {
             const KIND: crate::chunk::ChunkKind = crate::chunk::ChunkKind::$kind;
 
             fn heft(&self) -> usize {
-                0 $(+ crate::rows::FieldValue::heft(&self.$field))+
+                0 $(+ crate::rows::RowField::heft(&self.$field))+
             }
 
             fn encode(rows: &[Self], payload: &mut crate::rows::private::Payload) {
@@ -286,14 +291,29 @@ macro_rules! row {
 
             #[cfg(test)]
             fn draw(draws: &mut crate::rows::Draws) -> Self {
-                $name { $($field: crate::rows::FieldValue::draw(draws)),+ }
+                $name { $($field: crate::rows::RowField::draw(draws)),+ }
+            }
+
+            #[cfg(test)]
+            fn page() -> String {
+                let mut page = concat!($($doc),*).trim().to_owned();
+                page.push_str("\n\n| column | | encoding | |\n|---|---|---|---|\n");
+                $(page.push_str(&format!(
+                    "| {} | `{}`{} | {} | {} |\n",
+                    $id,
+                    stringify!($field),
+                    if stringify!($type).starts_with("Option") { "?" } else { "" },
+                    stringify!($encoding),
+                    concat!($($field_doc),*).trim(),
+                ));)+
+                page
             }
         }
     };
 }
 use row;
 
-fn put_column<R, T: FieldValue>(
+fn put_column<R, T: RowField>(
     payload: &mut PayloadWriter,
     id: u8,
     encoding: Encoding,
@@ -306,7 +326,7 @@ fn put_column<R, T: FieldValue>(
     });
 }
 
-fn take_column<R, T: FieldValue>(
+fn take_column<R, T: RowField>(
     payload: &PayloadReader<'_>,
     id: u8,
     rows: &mut [R],

@@ -13,6 +13,7 @@ struct KindOfRows {
     kind: ChunkKind,
     write: fn(&mut TraceWriter, u64, usize) -> Vec<String>,
     read: fn(&Chunk<'_>) -> WireResult<Vec<String>>,
+    page: fn() -> String,
 }
 
 fn kind_of<R: TraceRow + std::fmt::Debug>() -> KindOfRows {
@@ -27,6 +28,7 @@ fn kind_of<R: TraceRow + std::fmt::Debug>() -> KindOfRows {
             writer.write(&rows).expect("written");
             shown(&rows)
         },
+        page: R::page,
         read: |chunk| {
             let decoded = chunk.rows::<R>()?;
             assert_eq!(decoded.unknown_columns, 0);
@@ -593,4 +595,25 @@ fn weights_are_those_of_the_probability() {
     close(524_288, 524_288, 1.0 / (1.0 - (-1f64).exp()));
     close(16, 524_288, 32_768.5);
     close(1 << 30, 16_384, 1.0);
+}
+
+/// The page that strangers read has the columns that the code has: `UPDATE_PAGE=1` puts them there.
+#[test]
+fn the_page_of_the_format_lists_the_columns() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/trace-format.md");
+    let mut page = std::fs::read_to_string(&path).expect("the page");
+    for kind in all_kinds() {
+        let title = format!("### {}: {}\n", kind.kind.0, kind.kind.name().expect("a name"));
+        let start = page.find(&title).unwrap_or_else(|| panic!("no section {title}")) + title.len();
+        let length = page[start..].find("\n#").unwrap_or(page.len() - start);
+        let section = format!("\n{}", (kind.page)());
+        if std::env::var_os("UPDATE_PAGE").is_some() {
+            page.replace_range(start..start + length, &section);
+        } else {
+            assert_eq!(page[start..start + length], section, "{title}");
+        }
+    }
+    if std::env::var_os("UPDATE_PAGE").is_some() {
+        std::fs::write(&path, page).expect("written");
+    }
 }

@@ -91,6 +91,19 @@ impl TraceWriter {
         Self::begin(None, path.to_owned(), TraceOptions { most_bytes: None, part_bytes: u64::MAX, ..options })
     }
 
+    /// Begins a trace in a file that is open for writing, and empty; the path is for messages. It has no bound. Who may read
+    /// the file is for whoever made it to say.
+    ///
+    /// # Errors
+    /// When the header cannot be written.
+    pub fn on_file(mut file: File, path: &Path, options: TraceOptions) -> WireResult<TraceWriter> {
+        let recording = options.recording.unwrap_or_else(random);
+        let header = PartHeader { recording, stream: options.stream, part: 0 };
+        file.write_all(&header.to_bytes()).map_err(|e| WireError::io(path, e))?;
+        let options = TraceOptions { most_bytes: None, part_bytes: u64::MAX, ..options };
+        Ok(Self::on(file, None, path.to_owned(), header, options))
+    }
+
     /// Begins a stream in a folder, which is made where it does not exist, for this user alone.
     ///
     /// # Errors
@@ -110,7 +123,18 @@ impl TraceWriter {
         let recording = options.recording.unwrap_or_else(random);
         let header = PartHeader { recording, stream: options.stream, part: 0 };
         let file = create_part(&path, &header)?;
-        Ok(TraceWriter {
+        Ok(Self::on(file, folder, path, header, options))
+    }
+
+    /// On a file with its header.
+    fn on(
+        file: File,
+        folder: Option<PathBuf>,
+        path: PathBuf,
+        header: PartHeader,
+        options: TraceOptions,
+    ) -> TraceWriter {
+        TraceWriter {
             header,
             // Without a packer chunks are as they are.
             packer: zstd::bulk::Compressor::new(options.level).ok(),
@@ -134,7 +158,7 @@ impl TraceWriter {
             in_walk: false,
             walks: 0,
             rotating: false,
-        })
+        }
     }
 
     /// The recording, for further streams.
@@ -272,7 +296,8 @@ impl TraceWriter {
             kind,
             version: 1,
             packed: is_packed,
-            number: self.next,
+            // What a part says of itself is no part of the stream.
+            number: if kind == ChunkKind::INDEX { u64::MAX } else { self.next },
             stored: stored.len() as u32,
             plain: length,
             sum: crc32fast::hash(stored),
@@ -281,7 +306,7 @@ impl TraceWriter {
         self.frame.extend_from_slice(&header.bytes(&self.header.recording));
         self.frame.extend_from_slice(stored);
         // A number that was not written shows that something is missing.
-        self.next = self.next.wrapping_add(1);
+        self.next = self.next.wrapping_add(u64::from(kind != ChunkKind::INDEX));
         let result = self.append(kind, header.number);
         self.frame.clear();
         self.frame.shrink_to(2 * TARGET);
@@ -455,7 +480,7 @@ fn create_part(path: &Path, header: &PartHeader) -> WireResult<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path).map_err(|e| WireError::io(path, e))?;
-    file.write_all(&header.bytes()).map_err(|e| WireError::io(path, e))?;
+    file.write_all(&header.to_bytes()).map_err(|e| WireError::io(path, e))?;
     Ok(file)
 }
 

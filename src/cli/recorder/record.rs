@@ -41,7 +41,7 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
     }
     let name = if is_java { name_of(arguments) } else { short_name(&program.to_string_lossy()) };
     let folder = args.recording.folder(&name)?;
-    let mut session = RecordingSession::begin(&folder)?;
+    let mut session = RecordingSession::begin(&folder, args.recording.most_bytes())?;
     let mut agent = OsString::from("-agentpath:");
     agent.push(&library);
     agent.push("=");
@@ -54,7 +54,11 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
         if !all.is_empty() {
             all.push(" ");
         }
+        // The variable is split at spaces, but for quoted ones.
+        let quote = if agent.to_string_lossy().contains(char::is_whitespace) { "\"" } else { "" };
+        all.push(quote);
         all.push(&agent);
+        all.push(quote);
         command.env("JAVA_TOOL_OPTIONS", all);
     }
     let child = command.args(arguments).spawn().map_err(|e| Error::io(Path::new(program), e));

@@ -26,11 +26,11 @@ pub struct RecordingSession {
 }
 
 impl RecordingSession {
-    /// Makes the folder, and takes what is recorded into it from now on.
+    /// Makes the folder, and takes what is recorded into it from now on; the walks may take so many bytes.
     ///
     /// # Errors
     /// When the folder cannot be made, or holds something already.
-    pub fn begin(folder: &Path) -> Result<RecordingSession> {
+    pub fn begin(folder: &Path, most_bytes: u64) -> Result<RecordingSession> {
         let made_folder = !folder.exists();
         if !made_folder && std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?.next().is_some() {
             return Err(Error::Unusable {
@@ -43,7 +43,7 @@ impl RecordingSession {
         }
         private_folder(folder).map_err(|e| Error::io(folder, e))?;
         let lock = RecorderLock::take(folder).map_err(|e| Error::io(folder, e))?;
-        let taker = WalkTaker::new(folder);
+        let taker = WalkTaker::new(folder, most_bytes);
         Ok(RecordingSession { folder: folder.to_owned(), lock, taker, told: None, made_folder })
     }
 
@@ -186,7 +186,7 @@ mod tests {
             size: 3_000_000,
             ..AgentStatus::default()
         };
-        let taker = WalkTaker::new(Path::new("/nowhere"));
+        let taker = WalkTaker::new(Path::new("/nowhere"), 1 << 30);
         insta::assert_snapshot!(format!(
             "{}\n{}",
             line(&status, &taker),

@@ -5,7 +5,7 @@
 
 use memory_city_agent::folder::WalkNote;
 use memory_city_formats::hprof;
-use memory_city_formats::walks::{WalkFacts, WalkStream};
+use memory_city_formats::wire::{SeenWalk, WalkStream};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
@@ -18,8 +18,8 @@ const STREAM: u16 = 1;
 /// Takes walks.
 pub struct WalkTaker {
     folder: PathBuf,
-    writer: Option<TraceWriter>,
-    stream: WalkStream,
+    most_bytes: u64,
+    stream: Option<WalkStream>,
     /// Walks written.
     pub walks: u64,
     /// Objects of the last one.
@@ -29,20 +29,14 @@ pub struct WalkTaker {
 }
 
 impl WalkTaker {
-    pub fn new(folder: &Path) -> WalkTaker {
-        WalkTaker {
-            folder: folder.to_owned(),
-            writer: None,
-            stream: WalkStream::new(),
-            walks: 0,
-            objects: 0,
-            failed: None,
-        }
+    /// Of a trace in `folder`, whose walks may take so many bytes: then the oldest go, and are counted.
+    pub fn new(folder: &Path, most_bytes: u64) -> WalkTaker {
+        WalkTaker { folder: folder.to_owned(), most_bytes, stream: None, walks: 0, objects: 0, failed: None }
     }
 
     /// Bytes written.
     pub fn bytes(&self) -> u64 {
-        self.writer.as_ref().map_or(0, TraceWriter::bytes)
+        self.stream.as_ref().map_or(0, WalkStream::bytes)
     }
 
     /// Takes what waits. A walk that cannot be taken is counted; the others go on.
@@ -82,26 +76,22 @@ impl WalkTaker {
             gcs: u32::try_from(note.gcs).unwrap_or(u32::MAX),
             ..WalkStartRow::default()
         };
-        let facts = WalkFacts {
-            start,
+        let seen = SeenWalk {
             samples: &samples,
             pause: Some(note.end.saturating_sub(note.start)),
             unlinked: (note.links.len() - samples.len()) as u64,
         };
-        let writer = match &mut self.writer {
-            Some(writer) => writer,
-            none => none.insert(begin(&self.folder)?),
+        let stream = match &mut self.stream {
+            Some(stream) => stream,
+            none => none.insert(WalkStream::new(begin(&self.folder, self.most_bytes)?)),
         };
-        self.objects = self.stream.write(writer, &heap, facts, progress)?.objects;
+        self.objects = stream.write(&heap, start, &seen, progress)?;
         Ok(())
     }
 
     /// Ends the stream.
     pub fn finish(self, reason: &str) -> Result<()> {
-        match self.writer {
-            Some(writer) => writer.finish(reason).map_err(|e| cannot_write(&self.folder, &e)),
-            None => Ok(()),
-        }
+        self.stream.map_or(Ok(()), |stream| stream.finish(reason))
     }
 }
 
@@ -113,7 +103,7 @@ fn cannot_write(folder: &Path, error: &memory_city_wire::WireError) -> Error {
 }
 
 /// Begins this process's stream of the recording that the program has begun.
-fn begin(folder: &Path) -> Result<TraceWriter> {
+fn begin(folder: &Path, most_bytes: u64) -> Result<TraceWriter> {
     let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?.flatten();
     let parts = entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "mcity"));
     let header = parts
@@ -125,6 +115,11 @@ fn begin(folder: &Path) -> Result<TraceWriter> {
             remedy: "It may have failed in the program: its standard error says why".into(),
         });
     };
-    let options = TraceOptions { recording: Some(header.recording), stream: STREAM, ..TraceOptions::default() };
+    let options = TraceOptions {
+        recording: Some(header.recording),
+        stream: STREAM,
+        most_bytes: Some(most_bytes),
+        ..TraceOptions::default()
+    };
     TraceWriter::create_folder(folder, options).map_err(|e| cannot_write(folder, &e))
 }

@@ -73,24 +73,32 @@ impl Dock {
     }
 
     /// Opens a view, in front, beside those that stand where it would.
-    pub fn open(&mut self, view: &View) {
+    pub fn open(&mut self, view: &View, views: &Views) {
         self.edited = true;
         let tile = match self.tile(view.id) {
             Some(tile) => tile,
-            None => self.add(view),
+            None => self.add(view, views),
         };
         self.tree.make_active(|id, _| id == tile);
     }
 
-    fn add(&mut self, view: &View) -> TileId {
+    fn add(&mut self, view: &View, views: &Views) -> TileId {
         let tile = self.tree.tiles.insert_pane(Pane(view.id.to_owned()));
-        // Beside a tab of a view of the middle, where there is most room.
+        // Beside a view that stands in the same place at first; else where there is most room.
+        let is_alike =
+            |id: &String| views.get(id).is_some_and(|other| other.place == view.place && other.id != view.id);
+        let alike = self.tree.tiles.iter().find_map(|(id, tile)| match tile {
+            Tile::Pane(Pane(name)) if is_alike(name) => self.tree.tiles.parent_of(*id),
+            _ => None,
+        });
+        let is_tabs = |id: &TileId| matches!(self.tree.tiles.get(*id), Some(Tile::Container(Container::Tabs(_))));
+        let alike = alike.filter(is_tabs);
         let tabs = self.tree.tiles.iter().filter_map(|(id, tile)| match tile {
             Tile::Container(Container::Tabs(_)) => self.tree.tiles.rect(*id).map(|rect| (*id, rect.area())),
             _ => None,
         });
         let largest = tabs.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(id, _)| id);
-        match largest {
+        match alike.or(largest) {
             Some(tabs) => self.tree.move_tile_to_container(tile, tabs, usize::MAX, false),
             None => {
                 let children: Vec<TileId> = self.tree.root.into_iter().chain([tile]).collect();

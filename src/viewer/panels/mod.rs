@@ -7,6 +7,7 @@ pub mod help;
 pub mod live_panel;
 pub mod long_list;
 pub mod numbers;
+pub mod owners_panel;
 pub mod status;
 pub mod theme;
 pub mod time_bar;
@@ -20,6 +21,7 @@ use super::loading::{self, Loading, OpenRequest};
 use super::notices::Notices;
 use super::selection::Selection;
 use super::settings::Settings;
+use super::ways::Ways;
 use super::{dock, views};
 use bevy::prelude::*;
 use bevy_egui::{
@@ -81,6 +83,7 @@ fn panel_actions(
     mut settings: ResMut<Settings>,
     mut selection: ResMut<Selection>,
     mut loading: ResMut<Loading>,
+    mut ways: ResMut<Ways>,
     mut editor: ResMut<grouping_editor::GroupingEditor>,
     document: Res<Document>,
 ) {
@@ -116,7 +119,7 @@ fn panel_actions(
                     // Work was stopped.
                 } else if editor.is_open() {
                     editor.close();
-                } else {
+                } else if !ways.escape() {
                     selection.clear();
                 }
             }

@@ -19,6 +19,10 @@ pub const ACCENT: Color32 = Color32::from_rgb(86, 156, 255);
 pub const INCOMING: Color32 = Color32::from_rgb(190, 120, 245);
 /// Words about outgoing references: the green of the cones, light enough to read.
 pub const OUTGOING: Color32 = Color32::from_rgb(96, 205, 130);
+/// The ways from roots, and roots: the yellow of the routes.
+pub const ROUTE: Color32 = Color32::from_rgb(255, 214, 10);
+/// What would be freed: the cyan of the city.
+pub const FREED: Color32 = Color32::from_rgb(34, 211, 238);
 /// Warnings.
 pub const WARNING: Color32 = Color32::from_rgb(250, 196, 92);
 /// Errors.
@@ -65,7 +69,8 @@ fn apply(ctx: &egui::Context, animated: bool) {
     *v = egui::Visuals::dark();
     v.override_text_color = Some(TEXT);
     v.panel_fill = PANEL;
-    v.window_fill = PANEL;
+    // Tooltips stand over text.
+    v.window_fill = SOLID;
     v.window_stroke = Stroke::new(1.0, Color32::from_rgb(44, 55, 78));
     v.window_corner_radius = CornerRadius::same(8);
     v.selection.bg_fill = Color32::from_rgb(36, 78, 140);
@@ -73,6 +78,8 @@ fn apply(ctx: &egui::Context, animated: bool) {
     v.widgets.inactive.weak_bg_fill = Color32::from_rgb(38, 48, 68);
     v.widgets.inactive.bg_fill = Color32::from_rgb(38, 48, 68);
     v.widgets.hovered.weak_bg_fill = Color32::from_rgb(54, 70, 100);
+    // A cursor that blinks would have the whole window drawn again, twice a second.
+    v.text_cursor.blink = false;
     v.slider_trailing_fill = true;
     v.interact_cursor = Some(egui::CursorIcon::PointingHand);
     ctx.set_global_style(style);
@@ -131,6 +138,10 @@ pub fn shortened(text: &str, most: usize) -> String {
 /// java.util.Arrays.copyOf(char[], int):1` becomes `String › Arrays.copyOf:1`.
 pub fn brief(name: &str) -> String {
     let part = |text: &str| {
+        let (class, text) = match text.strip_prefix("class ") {
+            Some(name) => ("class ", name),
+            None => ("", text),
+        };
         let (path, rest) = match text.split_once('(') {
             Some((path, rest)) if !path.is_empty() => (path, rest.split_once(')').map_or("", |(_, after)| after)),
             _ => (text, ""),
@@ -146,7 +157,7 @@ pub fn brief(name: &str) -> String {
             }
             start = next;
         }
-        format!("{}{rest}", &path[start..])
+        format!("{class}{}{rest}", &path[start..])
     };
     name.split(" › ")
         .map(|names| names.split(" ‹ ").map(part).collect::<Vec<_>>().join(" ‹ "))
@@ -164,6 +175,7 @@ mod tests {
             ("java.lang.String › java.util.Arrays.copyOf(char[], int):1", "String › Arrays.copyOf:1"),
             ("char[] › a.B.<init>(int):2 ‹ c.D.run():7", "char[] › B.<init>:2 ‹ D.run:7"),
             ("java.util.HashMap$Node[]", "HashMap$Node[]"),
+            ("class a.b.Registry › … › java.lang.String", "class Registry › … › String"),
             ("Main", "Main"),
             ("main", "main"),
             ("VM internal", "VM internal"),

@@ -59,7 +59,7 @@ fn menu(ui: &mut egui::Ui, dock: &mut Dock, views: &Views) {
     for view in views.iter() {
         let mut shown = dock.shows(view.id);
         if ui.checkbox(&mut shown, view.title).on_hover_text(view.help).clicked() {
-            if shown { dock.open(view) } else { dock.close(view.id) }
+            if shown { dock.open(view, views) } else { dock.close(view.id) }
         }
     }
     ui.separator();

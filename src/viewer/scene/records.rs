@@ -23,6 +23,8 @@ pub struct ViewRecord {
     pub selected: [f32; 4],
     /// Zenith, horizon, ground; linear RGB.
     pub backdrop: [[f32; 4]; 3],
+    /// Colours of what would stay and of what would be freed, linear RGB.
+    pub cut: [[f32; 4]; 2],
 }
 
 /// "No instance" in [`ViewRecord::marks`].
@@ -36,7 +38,7 @@ pub struct BoxRecord {
     pub cell: [f32; 4],
     /// Y of the foot; height of a slab, 0 for what has its height from its state.
     pub lift: [f32; 2],
-    /// sRGB colour of slabs and plots (little-endian RGBA); kind, and [`SELECTED`].
+    /// sRGB colour of slabs and plots (little-endian RGBA); kind, [`SELECTED`], [`CUT`] and [`share`].
     pub paint: [u32; 2],
 }
 
@@ -52,6 +54,14 @@ pub mod kind {
 
 /// Beside the kind: one of several boxes that are selected. Where only one is, [`ViewRecord::marks`] names it.
 pub const SELECTED: u32 = 4;
+
+/// Beside the kind: it is shown what would be freed, and [`share`] says how much of this box.
+pub const CUT: u32 = 8;
+
+/// A share of 1 as the upper bits of the kind take it.
+pub fn share(of: f32) -> u32 {
+    ((of.clamp(0.0, 1.0) * 255.0).round() as u32) << 8
+}
 
 /// A cone: 40 bytes.
 #[repr(C)]

@@ -5,8 +5,9 @@ use super::{City, ConeCount, Place, Shown, View};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
+use crate::viewer::owners::{OwnersKnown, OwnersOf};
 use crate::viewer::panels::numbers::{amounts, metric_name, number, signed};
-use crate::viewer::panels::theme;
+use crate::viewer::panels::{owners_panel, theme};
 use crate::viewer::references::{NOT_TOLD, References};
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
@@ -38,6 +39,7 @@ struct DetailTools<'a> {
     city: Option<&'a City>,
     time: usize,
     references: &'a References,
+    owners: OwnersKnown,
     cones: ConeCount,
     settings: &'a Settings,
     selection: &'a mut Selection,
@@ -50,7 +52,7 @@ fn draw(
     document: Res<Document>,
     shown: Res<Shown>,
     (clock, settings, cones): (Res<Clock>, Res<Settings>, Res<ConeCount>),
-    references: Res<References>,
+    (references, owners): (Res<References>, Res<OwnersOf>),
     mut selection: ResMut<Selection>,
     mut actions: MessageWriter<Action>,
 ) {
@@ -60,6 +62,7 @@ fn draw(
         city: shown.0.as_ref(),
         time: clock.time,
         references: &references,
+        owners: owners.known(),
         cones: *cones,
         settings: &settings,
         selection: selection.bypass_change_detection(),
@@ -129,6 +132,8 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
         }
     });
     ui.separator();
+    let asked = owners_panel::show(ui, &timeline, &tools.owners, tools.selection);
+    tools.actions.extend(asked);
     if let Some(error) = &tools.references.error {
         ui.label(RichText::new(format!("References cannot be shown: {error}")).color(theme::ERROR));
         return;
@@ -172,41 +177,21 @@ fn several(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
 }
 
 fn references(ui: &mut egui::Ui, tools: &mut DetailTools<'_>, map: &ReferenceMap) {
-    if !map.roots.is_empty() {
-        theme::heading(ui, "HELD DIRECTLY BY GC ROOTS");
-        for (root, count) in map.roots.iter().take(4) {
-            ui.add(
-                egui::Label::new(
-                    RichText::new(format!("{count}× {}", theme::shortened(root, 58))).size(11.5).color(theme::INCOMING),
-                )
-                .selectable(false),
-            )
-            .on_hover_text(root);
-        }
-        if map.roots.len() > 4 {
-            let more = map.roots.len() - 4;
-            ui.label(RichText::new(format!("and {more} more")).size(11.0).color(theme::QUIET)).on_hover_ui(|ui| {
-                for (root, count) in map.roots.iter().skip(4).take(20) {
-                    ui.label(format!("{count}× {root}"));
-                }
-                if more > 20 {
-                    ui.label(format!("… {} more", more - 20));
-                }
-            });
-        }
-        ui.add_space(4.0);
+    // Where owners are known, roots are listed by what they keep.
+    if matches!(tools.owners, OwnersKnown::Nothing) {
+        direct_roots(ui, map);
     }
     table(
         ui,
         tools,
-        "KEPT ALIVE BY  (incoming)",
+        "REFERRED TO BY  (incoming)",
         "incoming",
         &map.incoming,
         theme::colour(city::INCOMING_COLOUR),
         true,
     );
     ui.add_space(4.0);
-    table(ui, tools, "KEEPS ALIVE  (outgoing)", "outgoing", &map.outgoing, theme::colour(city::OUTGOING_COLOUR), false);
+    table(ui, tools, "REFERS TO  (outgoing)", "outgoing", &map.outgoing, theme::colour(city::OUTGOING_COLOUR), false);
     if tools.cones.left_out > 0 && tools.settings.show_pointers {
         ui.label(
             RichText::new(format!(
@@ -224,6 +209,35 @@ fn references(ui: &mut egui::Ui, tools: &mut DetailTools<'_>, map: &ReferenceMap
                 .color(theme::QUIET),
         );
     }
+}
+
+/// The roots that hold its objects directly, where nothing further up is known.
+fn direct_roots(ui: &mut egui::Ui, map: &ReferenceMap) {
+    if map.roots.is_empty() {
+        return;
+    }
+    theme::heading(ui, "HELD DIRECTLY BY GC ROOTS");
+    for (root, count) in map.roots.iter().take(4) {
+        ui.add(
+            egui::Label::new(
+                RichText::new(format!("{count}× {}", theme::shortened(root, 58))).size(11.5).color(theme::INCOMING),
+            )
+            .selectable(false),
+        )
+        .on_hover_text(root);
+    }
+    if map.roots.len() > 4 {
+        let more = map.roots.len() - 4;
+        ui.label(RichText::new(format!("and {more} more")).size(11.0).color(theme::QUIET)).on_hover_ui(|ui| {
+            for (root, count) in map.roots.iter().skip(4).take(20) {
+                ui.label(format!("{count}× {root}"));
+            }
+            if more > 20 {
+                ui.label(format!("… {} more", more - 20));
+            }
+        });
+    }
+    ui.add_space(4.0);
 }
 
 fn table(

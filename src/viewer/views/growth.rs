@@ -88,7 +88,7 @@ fn list(
         ui.label(RichText::new("No group is larger at the end than at the start.").color(theme::QUIET));
         return;
     }
-    for (rank, &node) in top.iter().enumerate() {
+    for (rank, (&node, name)) in top.iter().zip(timeline.names_apart(&top)).enumerate() {
         let growth = timeline.growth(node, metric);
         let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 20.0), Sense::click());
         let painter = ui.painter_at(rect);
@@ -110,7 +110,7 @@ fn list(
             font.clone(),
             theme::TEXT,
         );
-        let name = &theme::brief(&timeline.display_name(node));
+        let name = &theme::brief(&name);
         let room = ((amount_rect.left() - rect.left() - 26.0) / 7.3) as usize;
         painter.text(
             rect.left_top() + egui::vec2(4.0, 1.0),

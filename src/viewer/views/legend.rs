@@ -5,6 +5,7 @@ use crate::viewer::panels::numbers::metric_name;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
+use crate::viewer::ways::Ways;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, Pos2, Rect, RichText, Sense, Stroke};
 use memory_city_views::city::{self, Legend};
@@ -26,42 +27,51 @@ pub(super) fn view() -> View {
     }
 }
 
-fn draw(InMut(ui): InMut<egui::Ui>, shown: Res<Shown>, settings: Res<Settings>, selection: Res<Selection>) {
+fn draw(
+    InMut(ui): InMut<egui::Ui>,
+    shown: Res<Shown>,
+    settings: Res<Settings>,
+    selection: Res<Selection>,
+    ways: Res<Ways>,
+) {
     let Some(city) = &shown.0 else { return };
     theme::pane(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
-        contents(ui, city, &settings, selection.node().is_some());
+        contents(ui, city, &settings, selection.node().is_some(), &ways);
     });
 }
 
 /// Shows the legend at the lower left of a picture.
-pub fn over(ctx: &egui::Context, city: &City, settings: &Settings, selected: bool) {
+pub fn over(ctx: &egui::Context, city: &City, settings: &Settings, selected: bool, ways: &Ways) {
     egui::Area::new("legend".into()).anchor(Align2::LEFT_BOTTOM, [theme::GAP, -theme::GAP]).movable(false).show(
         ctx,
         |ui| {
             theme::frame().show(ui, |ui| {
                 ui.set_width(WIDTH - 22.0);
                 ui.spacing_mut().item_spacing.y = 3.0;
-                contents(ui, city, settings, selected);
+                contents(ui, city, settings, selected, ways);
             });
         },
     );
 }
 
-fn contents(ui: &mut egui::Ui, city: &City, settings: &Settings, selected: bool) {
+fn contents(ui: &mut egui::Ui, city: &City, settings: &Settings, selected: bool, ways: &Ways) {
     let metric = metric_name(&city.timeline, city.made_with.metric);
     let area = match settings.area_mode {
         city::AreaMode::Linear => metric,
         city::AreaMode::Sqrt => format!("√ {metric}"),
     };
-    line(ui, format!("Building = group of objects · ground area ~ {area}"));
-    if let Some(title) = city.appearance.height_title() {
-        line(ui, format!("Height: {}", title.to_lowercase()));
+    match city.appearance.height_title() {
+        None => line(ui, format!("Building = group of objects · ground area ~ {area}")),
+        Some(title) => line(ui, format!("Ground area ~ {area} · height: {}", title.to_lowercase())),
     }
     colour_bar(ui, city.appearance.legend());
     line(ui, format!("Opaque: the {} that grew most; others {:.0} %", settings.solid_count, settings.opacity * 100.0));
     ui.horizontal(|ui| {
-        if settings.show_pointers {
+        if ways.found().is_some() {
+            swatch(ui, theme::ROUTE);
+            ui.label(RichText::new("path from a root").size(11.0));
+        } else if settings.show_pointers {
             swatch(ui, theme::colour(city::INCOMING_COLOUR));
             ui.label(RichText::new("keeps it alive").size(11.0));
             swatch(ui, theme::colour(city::OUTGOING_COLOUR));
@@ -70,6 +80,10 @@ fn contents(ui: &mut egui::Ui, city: &City, settings: &Settings, selected: bool)
         if selected {
             swatch(ui, theme::colour(city::SELECTED_COLOUR));
             ui.label(RichText::new("selected").size(11.0));
+        }
+        if ways.freed().is_some() {
+            swatch(ui, theme::FREED);
+            ui.label(RichText::new("would be freed").size(11.0));
         }
     });
 }

@@ -29,10 +29,11 @@ views! {
     growth,
     legend,
     details,
+    ways_list,
     settings_pane,
 }
 
-pub use city::{CameraRig, City, ConeCount, Shown};
+pub use city::{CameraRig, City, ConeCount, Shown, ShownRoutes};
 pub(super) use city::{alone, fill, focus_pose, hide};
 
 /// The systems that turn the state into a picture.

@@ -5,7 +5,7 @@ use super::paths::{rules, soft_parameter};
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
 use crate::ownership::Freed;
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader, bytes_text, count_text};
-use crate::timeline::{Amount, History, Source, Unit};
+use crate::timeline::{Amount, History, NodeId, Source, Unit};
 use memory_city_formats::values::{FieldValue, HeapValues, ObjectRecord};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::{CutSet, KeepRules};
@@ -236,8 +236,9 @@ fn findings(document: &Source, freed: &Freed, what: &str, top: usize) -> Finding
         .take(top)
         .map(|&t| Row { cells: cells(Cell::Text(name(t).to_string()), by_type[t]), ..Row::default() });
     let timeline = document.timeline();
-    let by_group = freed.groups.iter().take(top).map(|&(node, amount)| Row {
-        cells: cells(Cell::Node(NodeLink::new(timeline, node)), amount),
+    let listed: Vec<NodeId> = freed.groups.iter().take(top).map(|(node, _)| *node).collect();
+    let by_group = freed.groups.iter().zip(timeline.names_apart(&listed)).map(|(&(node, amount), name)| Row {
+        cells: cells(Cell::Node(NodeLink { name, ..NodeLink::new(timeline, node) }), amount),
         ..Row::default()
     });
     let table = |id: &str, title: String, columns, rows: Vec<Row>, all: usize, what: &str| ResultTable {

@@ -142,9 +142,9 @@ impl Analysis for Growth {
             by_bytes: metric == Metric::Bytes,
             rows: Vec::new(),
         };
-        for (i, &node) in listed.iter().enumerate() {
+        for (i, (&node, name)) in listed.iter().zip(timeline.names_apart(&listed)).enumerate() {
             progress.check()?;
-            writer.group(node, chains.as_ref().map(|chains| &chains[i]), progress)?;
+            writer.group(node, &name, chains.as_ref().map(|chains| &chains[i]), progress)?;
             progress.advance(1);
         }
         let info = timeline.metric_info(metric);
@@ -268,7 +268,8 @@ impl Writer<'_> {
         (0, Cell::Node(NodeLink::new(self.timeline, node)))
     }
 
-    fn group(&mut self, node: NodeId, chain: Option<&OwnerChain>, progress: &Progress) -> Result<()> {
+    /// `name` tells the group from the others that are listed.
+    fn group(&mut self, node: NodeId, name: &str, chain: Option<&OwnerChain>, progress: &Progress) -> Result<()> {
         let (timeline, window) = (self.timeline, self.window);
         let metrics = timeline.metrics().enumerate().flat_map(|(i, metric)| {
             let value = |t| timeline.value(t, node, metric);
@@ -281,7 +282,12 @@ impl Writer<'_> {
             ];
             cells.into_iter().enumerate().map(move |(j, cell)| (FIXED + 4 * i + j, cell))
         });
-        self.push(GROUP, std::iter::once(self.link(node)).chain(metrics).collect::<Vec<_>>());
+        self.push(
+            GROUP,
+            std::iter::once((0, Cell::Node(NodeLink { name: name.to_owned(), ..NodeLink::new(timeline, node) })))
+                .chain(metrics)
+                .collect::<Vec<_>>(),
+        );
 
         let map = self.document.references(window.to, node, progress)?.unwrap_or_default();
         match chain {

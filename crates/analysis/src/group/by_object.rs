@@ -189,8 +189,66 @@ enum Asked {
     Each,
     /// Once for a class of objects.
     ByClass(Learnt),
-    /// Once for a number that it gives objects.
+    /// Once for a number that it gives objects, and of those to which it gives none.
     ByNumber(Arc<dyn Classifier>, Learnt),
+}
+
+#[inline]
+fn number(classifier: &dyn Classifier, object: &ObjectView<'_>) -> Option<u64> {
+    classifier.number_of(&object.for_reader(classifier.meta().reads))
+}
+
+/// What all that an object's list follows from comes to: its class, and its numbers.
+type ListKey = [u64; MOST_NUMBERS + 1];
+
+/// Classifiers by number in a grouping whose lists are looked up at once.
+const MOST_NUMBERS: usize = 3;
+
+/// `None` when a classifier has no number for the object.
+#[inline]
+fn key(asked: &[Asked], object: &ObjectView<'_>, class: u64) -> Option<ListKey> {
+    let mut key = [class, 0, 0, 0];
+    let mut at = 0;
+    for asked in asked {
+        if let Asked::ByNumber(classifier, _) = asked {
+            at += 1;
+            key[at] = number(&**classifier, object)?;
+        }
+    }
+    Some(key)
+}
+
+/// The lists of the last objects, by the key they follow from: a place for each of some thousand mixes of a key's bits.
+struct RecentLists {
+    lists: Vec<(ListKey, u32)>,
+}
+
+impl RecentLists {
+    const BITS: u32 = 13;
+
+    /// `None` where lists do not follow from few numbers.
+    fn new(asked: &[Asked]) -> Option<RecentLists> {
+        let numbers = asked.iter().filter(|asked| matches!(asked, Asked::ByNumber(..))).count();
+        let fits = numbers <= MOST_NUMBERS && !asked.iter().any(|asked| matches!(asked, Asked::Each));
+        // No class is the largest number.
+        fits.then(|| RecentLists { lists: vec![([u64::MAX; MOST_NUMBERS + 1], 0); 1 << Self::BITS] })
+    }
+
+    #[inline]
+    fn place(key: &ListKey) -> usize {
+        let mix = key.iter().fold(0u64, |mix, part| (mix.rotate_left(23) ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        (mix >> (u64::BITS - Self::BITS)) as usize
+    }
+
+    #[inline]
+    fn find(&self, key: &ListKey) -> Option<u32> {
+        let (known, list) = &self.lists[Self::place(key)];
+        (known == key).then_some(*list)
+    }
+
+    fn keep(&mut self, key: ListKey, list: u32) {
+        self.lists[Self::place(&key)] = (key, list);
+    }
 }
 
 /// Neighbouring objects, grouped.
@@ -201,6 +259,7 @@ struct GroupedPart<'g> {
     classes: ObjectClasses,
     /// By classifier: where objects of a class or number go from a node.
     asked: Vec<Asked>,
+    recent: Option<RecentLists>,
     lists: Lists,
     /// By object: its list.
     of: Vec<u32>,
@@ -215,14 +274,15 @@ impl<'g> GroupedPart<'g> {
         let classifiers = placement.classifiers();
         let by_class = classifiers.iter().map(|c| c.meta().reads).filter(|r| !r.by_object());
         let classes = ObjectClasses::new(by_class.fold(Reads::empty(), |all, r| all | r));
-        let asked = classifiers
+        let asked: Vec<Asked> = classifiers
             .iter()
-            .map(|c| match c.number_of(ObjectId(0)) {
-                Some(_) => Asked::ByNumber(Arc::clone(c), FxHashMap::default()),
-                None if c.meta().reads.by_object() => Asked::Each,
-                None => Asked::ByClass(FxHashMap::default()),
+            .map(|c| match c.meta().reads.by_object() {
+                true if c.numbers() => Asked::ByNumber(Arc::clone(c), FxHashMap::default()),
+                true => Asked::Each,
+                false => Asked::ByClass(FxHashMap::default()),
             })
             .collect();
+        let recent = RecentLists::new(&asked);
         let start_role = placement.tree.symbol("");
         GroupedPart {
             placement,
@@ -230,6 +290,7 @@ impl<'g> GroupedPart<'g> {
             limits,
             classes,
             asked,
+            recent,
             lists: Lists::new(limits),
             of: Vec::new(),
             starts: FxHashMap::default(),
@@ -244,7 +305,7 @@ impl<'g> GroupedPart<'g> {
         among: Option<&BitSet>,
         start: &impl Fn(ObjectId, &mut Vec<u32>),
     ) -> Result<()> {
-        let (mut ends, mut next) = (Vec::new(), Vec::new());
+        let (mut ends, mut next, mut none) = (Vec::new(), Vec::new(), Learnt::default());
         self.of.reserve(objects.len());
         for o in objects {
             if among.is_some_and(|all| !all.contains(o.0)) {
@@ -253,10 +314,16 @@ impl<'g> GroupedPart<'g> {
             }
             let object = ObjectView::new(heap, o, among, Reads::empty());
             let class = self.classes.of(heap, o);
+            let amount = Amount { objects: 1, bytes: heap.size_of(o) };
             ends.clear();
             start(o, &mut ends);
             if ends.is_empty() {
                 self.of.push(Lists::EMPTY);
+                continue;
+            }
+            let key = self.recent.as_ref().filter(|_| *ends == [0]).and_then(|_| key(&self.asked, &object, class));
+            if let Some(list) = self.recent.as_ref().zip(key).and_then(|(recent, key)| recent.find(&key)) {
+                self.of.push(self.lists.count(list, amount));
                 continue;
             }
             for end in ends.iter_mut().filter(|end| **end != 0) {
@@ -268,15 +335,14 @@ impl<'g> GroupedPart<'g> {
             for (level, asked) in self.asked.iter_mut().enumerate() {
                 next.clear();
                 let (learnt, key) = match asked {
-                    Asked::Each => {
-                        self.placement.below(level, &object, &ends, &mut next);
-                        std::mem::swap(&mut ends, &mut next);
-                        continue;
-                    }
-                    Asked::ByClass(learnt) => (learnt, class),
-                    Asked::ByNumber(classifier, learnt) => {
-                        (learnt, classifier.number_of(o).map_or(u64::MAX, u64::from))
-                    }
+                    Asked::ByClass(learnt) => (learnt, Some(class)),
+                    Asked::ByNumber(classifier, learnt) => (learnt, number(&**classifier, &object)),
+                    Asked::Each => (&mut none, None),
+                };
+                let Some(key) = key else {
+                    self.placement.below(level, &object, &ends, &mut next);
+                    std::mem::swap(&mut ends, &mut next);
+                    continue;
                 };
                 for &end in &ends {
                     let to = learnt.entry((end, key)).or_insert_with(|| {
@@ -291,8 +357,11 @@ impl<'g> GroupedPart<'g> {
             ends.sort_unstable();
             ends.dedup();
             check_size(&self.placement.tree, self.title, self.limits)?;
-            let amount = Amount { objects: 1, bytes: heap.size_of(o) };
-            self.of.push(self.lists.add(&ends, amount, self.title)?);
+            let list = self.lists.add(&ends, amount, self.title)?;
+            if let Some((recent, key)) = self.recent.as_mut().zip(key) {
+                recent.keep(key, list);
+            }
+            self.of.push(list);
         }
         Ok(())
     }
@@ -329,7 +398,6 @@ impl Lists {
     #[inline]
     fn add(&mut self, list: &[u32], amount: Amount, title: &str) -> Result<u32> {
         let known = match list {
-            // What is in no group is counted in none.
             [] => return Ok(Lists::EMPTY),
             [leaf] => self.single.get(*leaf as usize).copied().filter(|&n| n != Lists::EMPTY),
             several => self.several.get(several).copied(),
@@ -338,8 +406,17 @@ impl Lists {
             Some(number) => number,
             None => self.new_list(list, title)?,
         };
-        self.amounts[number as usize] += amount;
-        Ok(number)
+        Ok(self.count(number, amount))
+    }
+
+    /// Counts objects with a list that is there.
+    #[inline]
+    fn count(&mut self, list: u32, amount: Amount) -> u32 {
+        // What is in no group is counted in none.
+        if list != Lists::EMPTY {
+            self.amounts[list as usize] += amount;
+        }
+        list
     }
 
     #[cold]

@@ -3,7 +3,7 @@
 use super::{ObjectValues, ObjectView, Reads, Transform};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{BitSet, HeapState, ObjectId};
+use memory_city_heap::{BitSet, HeapState};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -118,9 +118,15 @@ pub trait Classifier: Send + Sync {
         Ok(None)
     }
 
-    /// Once [prepared](Classifier::prepare): a number of an object from which its values follow. Objects of equal numbers
-    /// are then classified once. A classifier numbers all objects or none.
-    fn number_of(&self, _: ObjectId) -> Option<u32> {
+    /// Whether, once [prepared](Classifier::prepare), it knows [numbers](Classifier::number_of) of objects.
+    fn numbers(&self) -> bool {
+        false
+    }
+
+    /// A number of an object from which its values follow, in less time than they take: objects of equal numbers are then
+    /// classified once. `None`: this one is to be classified by itself. The object is seen as by
+    /// [`Classifier::classify`].
+    fn number_of(&self, _: &ObjectView<'_>) -> Option<u64> {
         None
     }
 
@@ -175,5 +181,36 @@ impl<F: Fn(&ObjectView<'_>, &mut ObjectValues) + Send + Sync> Classifier for ByF
 
     fn classify(&self, object: &ObjectView<'_>, values: &mut ObjectValues) {
         (self.classify)(object, values);
+    }
+}
+
+/// A classifier that numbers objects by a function.
+pub(super) struct Numbered<C, N> {
+    classifier: C,
+    number: N,
+}
+
+impl<C: Classifier, N: Fn(&ObjectView<'_>) -> Option<u64> + Send + Sync> Numbered<C, N> {
+    /// `number`: see [`Classifier::number_of`].
+    pub fn new(classifier: C, number: N) -> Numbered<C, N> {
+        Numbered { classifier, number }
+    }
+}
+
+impl<C: Classifier, N: Fn(&ObjectView<'_>) -> Option<u64> + Send + Sync> Classifier for Numbered<C, N> {
+    fn meta(&self) -> &ClassifierMeta {
+        self.classifier.meta()
+    }
+
+    fn classify(&self, object: &ObjectView<'_>, values: &mut ObjectValues) {
+        self.classifier.classify(object, values);
+    }
+
+    fn numbers(&self) -> bool {
+        true
+    }
+
+    fn number_of(&self, object: &ObjectView<'_>) -> Option<u64> {
+        (self.number)(object)
     }
 }

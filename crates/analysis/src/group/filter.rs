@@ -190,6 +190,16 @@ impl Classifier for ObjectFilter {
         }
     }
 
+    // Whether the conditions are met takes as long as anything else to tell; but nothing has to be done with the answer.
+    fn numbers(&self) -> bool {
+        self.conditions.iter().all(|condition| matches!(condition.asks, Asks::Number { .. }))
+    }
+
+    fn number_of(&self, object: &ObjectView<'_>) -> Option<u64> {
+        let mut answers = ObjectValues::default();
+        Some(self.conditions.iter().all(|condition| condition.is_met(object, &mut answers)).into())
+    }
+
     fn passes(&self) -> bool {
         true
     }

@@ -63,6 +63,7 @@ pub use filter::filter_numbers;
 pub use grouped::{Grouped, group, group_some};
 pub use grouping::{GroupOptions, Grouping};
 pub(crate) use names::without_address;
+use object::few_types;
 pub use object::{ObjectView, type_names};
 pub use outline::{GroupingLevel, LevelCondition, LevelInside, LevelOption, PartKind, list_text};
 pub(crate) use placement::Placement;

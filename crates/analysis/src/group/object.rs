@@ -103,6 +103,14 @@ impl<'a> ObjectView<'a> {
         }
     }
 
+    /// What to say where [`ObjectView::site`] is empty: whether the object was no sample, or its site is not known otherwise.
+    pub fn no_site(&self) -> &'static str {
+        match self.subject {
+            Subject::Object { heap, id, .. } if heap.is_unsampled(id) => "(not sampled)",
+            _ => "(unknown site)",
+        }
+    }
+
     /// The name of the allocating thread ([`Reads::THREAD`]).
     pub fn thread(&self) -> Option<&'a str> {
         self.life(Reads::THREAD).map(|life| &**life.thread)
@@ -156,7 +164,8 @@ impl<'a> ObjectView<'a> {
 
     /// What it is over time ([`Reads::ID`]); `None` for objects of dumps.
     pub fn identity(&self) -> Option<Identity> {
-        self.object(Reads::ID).and_then(|(heap, id)| Some(heap.origins()?.identity(id.0 as usize)))
+        let (heap, id) = self.object(Reads::ID).filter(|(heap, id)| !heap.is_unsampled(*id))?;
+        Some(heap.origins()?.identity(id.0 as usize))
     }
 
     /// The objects it refers to, one for each reference that is not null ([`Reads::REFERENCES`]).
@@ -222,6 +231,30 @@ impl<'a> ObjectView<'a> {
             Subject::Cohort(_) => None,
         }
     }
+}
+
+/// A number from which the types of objects follow, where they are no more than three. Constant time: `None` where they are
+/// many objects.
+pub(super) fn few_types<'a>(objects: impl Iterator<Item = ObjectView<'a>>) -> Option<u64> {
+    const BITS: u32 = 21;
+    const MOST: usize = 16;
+    let mut types = [0u64; 3];
+    for (i, object) in objects.enumerate() {
+        // Ascending, 0 where there is none.
+        let of = u64::from(object.type_id()?.0) + 1;
+        if i == MOST || of >> BITS != 0 {
+            return None;
+        }
+        if types.contains(&of) {
+            continue;
+        }
+        if types[0] != 0 {
+            return None;
+        }
+        types[0] = of;
+        types.sort_unstable();
+    }
+    Some(types[0] << (2 * BITS) | types[1] << BITS | types[2])
 }
 
 /// The names of the types of objects, each once, in no particular order ([`Reads::TYPE`]). O(n log k + k²) for n objects

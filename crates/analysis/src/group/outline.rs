@@ -125,8 +125,14 @@ impl Registry {
         }
     }
 
-    /// A level to begin with: the classifier of a name without options. A filter gets a condition to be changed.
+    /// A level to begin with: the classifier of a name without options. A filter gets a condition to be changed; one that
+    /// somebody typed is that condition.
     pub fn new_level(&self, id: &str) -> GroupingLevel {
+        if let Some((PartKind::Filter, true)) = self.part(id) {
+            // A filter that somebody typed is for leaving objects out.
+            let conditions = vec![self.new_condition(id)];
+            return GroupingLevel { id: "filter".to_owned(), inside: LevelInside::Conditions(conditions) };
+        }
         let inside = match self.entry(id).map(|entry| entry.inside) {
             Some(Inside::List) => LevelInside::List(vec![self.new_level("type")]),
             Some(Inside::Conditions) => LevelInside::Conditions(vec![self.new_condition("size")]),
@@ -214,6 +220,11 @@ mod tests {
                 assert_eq!(meta.id, "feature", "{error}");
             }
         }
+        let mut registry = registry;
+        let script =
+            crate::group::script::ClassifierScript::parse("big", "// cardinality: filter\no.size > 9").expect("it");
+        registry.define(script).expect("known");
+        assert_eq!(registry.new_level("big").to_string(), "filter(big)");
         for (name, _) in registry.askable() {
             let condition = registry.new_condition(&name);
             let level =

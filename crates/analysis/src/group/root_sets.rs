@@ -58,7 +58,13 @@ impl RootSets {
     /// The roots that reach an object: numbers of chains.
     #[inline]
     pub fn of(&self, o: ObjectId) -> &[u32] {
-        &self.sets[self.set_of[o.0 as usize] as usize]
+        &self.sets[self.number_of(o) as usize]
+    }
+
+    /// The number of the set of these.
+    #[inline]
+    pub fn number_of(&self, o: ObjectId) -> u32 {
+        self.set_of[o.0 as usize]
     }
 }
 

@@ -17,20 +17,27 @@ pub struct RankedOwner {
     pub objects: u64,
     /// What they keep of it, each object once.
     pub keeps: Amount,
-    /// Steps up from the nearest object that they keep.
+    /// Steps up from the nearest object that any of the group's objects keeps.
     pub distance: u32,
 }
 
 /// An object on a way up.
-#[derive(Default)]
 struct OnWay {
     /// What is below it, itself included.
     below: Amount,
-    /// Steps to the nearest object of the group.
+    /// Whether it is of the group.
+    is_member: bool,
+    /// Steps down to the nearest object of the group that is not itself.
     distance: u32,
     keeper: Option<ObjectId>,
     /// Those that it keeps directly, and that are not done.
     waits: u32,
+}
+
+impl Default for OnWay {
+    fn default() -> Self {
+        OnWay { below: Amount::default(), is_member: false, distance: u32::MAX, keeper: None, waits: 0 }
+    }
 }
 
 /// Objects looked at between two looks at whether somebody wants the work to end.
@@ -62,18 +69,15 @@ pub(super) fn ranked_owners(
         }
         let mut at = o;
         let mut new = !ways.contains_key(&at);
-        ways.entry(at).or_default().below += Amount { objects: 1, bytes: heap.size_of(o) };
+        let way = ways.entry(at).or_default();
+        way.below += Amount { objects: 1, bytes: heap.size_of(o) };
+        way.is_member = true;
         while new {
             let Some(up) = keeper(at) else { break };
             ways.entry(at).or_default().keeper = Some(up);
             new = !ways.contains_key(&up);
-            ways.entry(up).or_insert_with(|| OnWay { distance: u32::MAX, ..OnWay::default() }).waits += 1;
+            ways.entry(up).or_default().waits += 1;
             at = up;
-        }
-    }
-    for &o in group {
-        if let Some(way) = ways.get_mut(&o) {
-            way.distance = 0;
         }
     }
     // From below upwards: amounts. Then the same order backwards: what is above each, by group.
@@ -85,7 +89,8 @@ pub(super) fn ranked_owners(
         if at.is_multiple_of(CHECKED) {
             progress.check()?;
         }
-        let (amount, distance, up) = (ways[&o].below, ways[&o].distance, ways[&o].keeper);
+        let way = &ways[&o];
+        let (amount, distance, up) = (way.below, if way.is_member { 0 } else { way.distance }, way.keeper);
         if let Some(above) = up.and_then(|up| ways.get_mut(&up)) {
             above.below += amount;
             above.distance = above.distance.min(distance.saturating_add(1));
@@ -95,7 +100,6 @@ pub(super) fn ranked_owners(
             }
         }
     }
-    let is_member: rustc_hash::FxHashSet<ObjectId> = group.iter().copied().collect();
     // What an object owns by itself is no owner of its own: of members only what is below them counts.
     let mut found: FxHashMap<NodeId, RankedOwner> = FxHashMap::default();
     let mut below: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
@@ -125,23 +129,22 @@ pub(super) fn ranked_owners(
         }
         let way = &ways[&o];
         let mut keeps = way.below;
-        if is_member.contains(&o) {
+        if way.is_member {
             keeps.objects -= 1;
             keeps.bytes -= heap.size_of(o);
         }
         for node in nodes_of(o) {
             let open = open_nodes.entry(node).or_default();
             *open += 1;
-            if *open == 1 && keeps.objects > 0 {
-                let owner = found.entry(node).or_insert(RankedOwner {
-                    node,
-                    objects: 0,
-                    keeps: Amount::default(),
-                    distance: u32::MAX,
-                });
+            if keeps.objects == 0 {
+                continue;
+            }
+            let new = RankedOwner { node, objects: 0, keeps: Amount::default(), distance: u32::MAX };
+            let owner = found.entry(node).or_insert(new);
+            owner.distance = owner.distance.min(way.distance);
+            if *open == 1 {
                 owner.objects += 1;
                 owner.keeps += keeps;
-                owner.distance = owner.distance.min(way.distance.max(1));
             }
         }
         stack.push((o, true));

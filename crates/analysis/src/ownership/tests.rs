@@ -374,3 +374,48 @@ fn a_long_list_is_two_steps() {
         assert_eq!(found.steps[1].objects.len(), NODES as usize);
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+    /// A group keeps those objects that have one of its own above them, whatever else lies between.
+    #[test]
+    fn owners_are_ranked_by_what_has_them_above(plan in plans(), by_bytes: bool) {
+        let heap = plan.heap();
+        let progress = Progress::new();
+        let grouping = crate::group::grouping("type").expect("a grouping");
+        let options = crate::group::GroupOptions { include_unreachable: true, ..Default::default() };
+        let grouped = crate::group::group(&heap, &grouping, options, &progress).expect("grouped");
+        let trees = std::slice::from_ref(&grouped.tree);
+        let timeline = crate::timeline::Timeline::from_trees(vec![Default::default()], trees);
+        let place = timeline.locate(&grouped.tree);
+        let node_of = |o: u32| place[grouped.leaves_of(&heap, ObjectId(o))[0] as usize].expect("a node");
+        let members: BTreeSet<u32> = plan.group.iter().copied().collect();
+        let group: Vec<ObjectId> = members.iter().map(|&o| ObjectId(o)).collect();
+        let (mut checked, mut ranked) = (Ok(()), Vec::new());
+        with_graph(&heap, Which::Owners, |keeping, edges| {
+            match super::ranking::ranked_owners(keeping, &grouped, &place, &group, by_bytes, &progress) {
+                Ok(found) => ranked = found,
+                Err(error) => checked = Err(error.to_string()),
+            }
+            let above = |o: u32| edges.iter().find(|(_, to)| *to == o).map(|(from, _)| *from);
+            let mut expected: BTreeMap<_, (Amount, u32)> = BTreeMap::new();
+            for &o in &members {
+                let mut counted = BTreeSet::new();
+                for (steps, owner) in (1u32..).zip(std::iter::successors(above(o), |&o| above(o))) {
+                    let (keeps, distance) = expected.entry(node_of(owner)).or_insert((Amount::default(), u32::MAX));
+                    *distance = steps.min(*distance);
+                    if counted.insert(node_of(owner)) {
+                        *keeps += Amount { objects: 1, bytes: heap.size_of(ObjectId(o)) };
+                    }
+                }
+            }
+            let found: BTreeMap<_, _> = ranked.iter().map(|owner| (owner.node, (owner.keeps, owner.distance))).collect();
+            if found != expected {
+                checked = Err(format!("{found:?} for {expected:?}"));
+            }
+        });
+        prop_assert!(checked.is_ok(), "{:?}", checked);
+        let weight = |amount: Amount| if by_bytes { amount.bytes } else { amount.objects };
+        prop_assert!(ranked.windows(2).all(|pair| weight(pair[0].keeps) >= weight(pair[1].keeps)));
+    }
+}

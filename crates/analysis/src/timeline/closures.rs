@@ -6,7 +6,8 @@
 
 use super::metric::{MetricBuilder, MetricInfo, Unit};
 use super::{History, NodeId, Source, Timeline};
-use crate::group::{Grouped, MemoryTree, Reads};
+use crate::group::{self, Grouped, MemoryTree, Reads};
+use memory_city_formats::{MemoryNeed, each_state, memory_budget};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::{GroupAmounts, GroupClosures, KeepRules, ObjectGroups};
 use memory_city_heap::progress::Progress;
@@ -84,6 +85,9 @@ impl ClosureRequest {
         ClosureRequest { rules, deep: metrics.iter().any(|metric| metric.is_deep()) }
     }
 }
+
+/// Times whose amounts are held while those of several dumps are found at once.
+const AHEAD: usize = 8;
 
 /// The amounts of all nodes at a time.
 type TimeAmounts = Arc<Vec<GroupAmounts>>;
@@ -164,7 +168,7 @@ impl History {
         }
         let everywhere: Vec<Option<u32>> = (0..grouped.tree.len() as u32).map(Some).collect();
         let found = find(&closures, &everywhere, request, progress)?;
-        self.amounts_to_cache(time, request, &found);
+        self.amounts_to_cache(self.moment(time), request, &found);
         let all = Arc::new(place.by_node(&found));
         self.kept_amounts().add(time, request, Arc::clone(&all));
         Ok(all)
@@ -193,6 +197,46 @@ impl History {
         Ok(GroupClosures::new(heap, request.rules, groups))
     }
 
+    /// What the groups of dumps retain from a time on, as far as it was found before or is found at once with that of this time. The
+    /// amounts of a few times are held, not of all.
+    fn closures_ahead(
+        &self,
+        from: usize,
+        request: ClosureRequest,
+        progress: &Progress,
+    ) -> Result<FxHashMap<usize, TimeAmounts>> {
+        let mut found = FxHashMap::default();
+        if self.is_recorded() {
+            return Ok(found);
+        }
+        let mut missing = Vec::new();
+        for time in from..self.timeline().times() {
+            match self.known_closures(time, request) {
+                Some(all) => drop(found.insert(time, all)),
+                None => missing.push(time),
+            }
+            if missing.len() + found.len() == AHEAD {
+                break;
+            }
+        }
+        let points: Vec<usize> = missing.iter().map(|&time| self.moment(time)).collect();
+        let series = &**self.series();
+        let need = MemoryNeed::Owners;
+        let made = each_state(series, &points, need, memory_budget(), progress, |point, heap, progress| {
+            let grouped = group::group(&heap, self.grouping(), self.options(), progress)?;
+            let closures = self.group_closures(&heap, &grouped, request, progress)?;
+            let everywhere: Vec<Option<u32>> = (0..grouped.tree.len() as u32).map(Some).collect();
+            let found = find(&closures, &everywhere, request, progress)?;
+            self.amounts_to_cache(point, request, &found);
+            Ok(Arc::new(TreePlaces::new(self.timeline(), &grouped.tree).by_node(&found)))
+        })?;
+        for (time, all) in missing.into_iter().zip(made) {
+            self.kept_amounts().add(time, request, Arc::clone(&all));
+            found.insert(time, all);
+        }
+        Ok(found)
+    }
+
     /// The same series and groups with further metrics: what each group reaches and retains, at all times. One heap state
     /// after the other is loaded; 16 bytes are kept for each value that differs from the time before.
     ///
@@ -204,9 +248,17 @@ impl History {
         let mut columns: Vec<MetricBuilder> =
             metrics.iter().map(|metric| MetricBuilder::new(metric.info(), timeline.len())).collect();
         let (mut any, mut lacks) = (false, None);
+        let mut ahead = FxHashMap::default();
         for time in 0..timeline.times() {
             progress.check()?;
-            let found = match self.all_closures(time, request, &[], progress, &mut |_| ()) {
+            if !ahead.contains_key(&time) {
+                ahead = self.closures_ahead(time, request, progress)?;
+            }
+            let found = match ahead.remove(&time) {
+                Some(found) => Ok(found),
+                None => self.all_closures(time, request, &[], progress, &mut |_| ()),
+            };
+            let found = match found {
                 Ok(found) => {
                     any = true;
                     found

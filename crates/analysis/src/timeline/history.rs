@@ -168,7 +168,7 @@ impl History {
         let (known, what) = match (self.is_recorded(), of_state) {
             (true, Some(known)) => (known & known_of_traces(), "this trace"),
             (true, None) => (known_of_traces(), "a trace"),
-            (false, known) => (known.or(self.known).unwrap_or(Reads::all()), "this heap dump"),
+            (false, known) => (known.or(self.known).unwrap_or(Reads::all()), self.series.noun()),
         };
         match grouping.lacks(known) {
             None => Ok(()),
@@ -431,10 +431,10 @@ impl History {
         Some((tree, amounts))
     }
 
-    /// Puts it there.
-    pub(super) fn amounts_to_cache(&self, time: usize, request: ClosureRequest, amounts: &[GroupAmounts]) {
+    /// Puts it there, by the point of the series.
+    pub(super) fn amounts_to_cache(&self, point: usize, request: ClosureRequest, amounts: &[GroupAmounts]) {
         if let Some(kept) = &self.kept {
-            kept.keep_amounts(&*self.series, self.points[time], request, amounts);
+            kept.keep_amounts(&*self.series, point, request, amounts);
         }
     }
 
@@ -535,7 +535,7 @@ fn trees_of(
     };
     let made = each_state(series, &wanted, need, memory_budget(), progress, |i, heap, progress| {
         let known = Reads::known_of(&heap);
-        check(grouping, known, "this heap dump", Some(&series.points()[i]))?;
+        check(grouping, known, series.noun(), Some(&series.points()[i]))?;
         let mut grouped = group::group(&heap, grouping, options, progress)?;
         let (_, unreachable) = heap.totals();
         if let Some(kept) = kept {
@@ -585,7 +585,7 @@ fn recorded(
 }
 
 fn choose(series: &dyn HeapSeries, grouping: &str) -> Result<Arc<Grouping>> {
-    named(match (grouping, series.recording().is_some()) {
+    named(match (grouping, series.has_sites()) {
         (AUTO, true) => "type-site",
         (AUTO, false) => "package-type",
         (text, _) => text,

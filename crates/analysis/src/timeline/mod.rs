@@ -12,6 +12,7 @@ mod history;
 pub mod json;
 mod kept;
 mod metric;
+mod names;
 mod numbering;
 mod objects;
 pub mod references;
@@ -27,7 +28,7 @@ pub use memory_city_formats::{GcKind, GcPoint};
 pub use memory_city_heap::Amount;
 pub use metric::{Metric, MetricInfo, Unit};
 pub use objects::ObjectSet;
-pub use source::{GROUPED_BY_THE_WRITER, Source, title_of};
+pub use source::{GROUPED_BY_THE_WRITER, Source, are_trees, title_of};
 
 use crate::group::MemoryTree;
 use std::sync::Arc;

@@ -182,7 +182,10 @@ impl Source {
 }
 
 /// Whether the inputs are memory trees in JSON.
-fn are_trees(paths: &[PathBuf]) -> Result<bool> {
+///
+/// # Errors
+/// When some are and some are not, or one cannot be read.
+pub fn are_trees(paths: &[PathBuf]) -> Result<bool> {
     let (mut trees, mut others) = (None, None);
     for path in paths {
         // A folder with a dump or a trace is a folder of dumps, whatever was exported into it.

@@ -6,6 +6,7 @@
 
 use super::rules::is_permanent;
 use super::{KeepRules, unrecorded};
+use crate::sweep::Word;
 use crate::{BitSet, HeapState, ObjectId, RootKind, TypeId};
 use ahash::AHashMap;
 
@@ -64,7 +65,7 @@ impl<'h> KeepGraph<'h> {
             types_of_mirror,
             mirrors,
         };
-        if heap.origins().is_some() {
+        if heap.origins().is_some_and(|origins| !origins.is_walk) {
             graph.unrecorded = unrecorded::unrecorded(&graph);
             graph.roots.extend_from_slice(&graph.unrecorded);
             graph.roots.sort_unstable();
@@ -204,6 +205,14 @@ impl<'h> KeepGraph<'h> {
         self.kept(ObjectId(node), |target| each(target.0));
         if let Some(t) = self.type_node(ObjectId(node)) {
             each(n + t);
+        }
+    }
+
+    /// Calls `each` with objects that the nodes of a word refer to, where it pays to ask for something of theirs ahead.
+    #[inline]
+    pub(super) fn ahead(&self, word: &Word, each: impl FnMut(ObjectId)) {
+        if let Some((first, last)) = word.run().filter(|(_, last)| (*last as usize) < self.heap.object_count()) {
+            self.heap.references_ahead(ObjectId(first), ObjectId(last)).iter().copied().for_each(each);
         }
     }
 

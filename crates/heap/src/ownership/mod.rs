@@ -17,6 +17,7 @@ mod selection;
 mod sets;
 mod shortest;
 mod strengths;
+mod subtrees;
 #[cfg(test)]
 mod tests;
 mod unrecorded;

@@ -63,6 +63,7 @@ pub(super) fn follow(graph: &KeepGraph<'_>, seen: &mut BitSet, open: &mut Sweep,
             progress.check()?;
             progress.advance(64 * WORDS as u64);
         }
+        graph.ahead(&word, |target| seen.prefetch(target.0));
         for node in word {
             graph.kept_nodes(node, |target| {
                 if seen.insert(target) {

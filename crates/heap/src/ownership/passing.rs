@@ -8,6 +8,7 @@ use super::GroupClosures;
 use super::order::{ComponentOrder, WORDS, objects_where};
 use super::sets::SetAlgebra;
 use crate::error::Result;
+use crate::prefetch::prefetch;
 use crate::progress::Progress;
 use crate::sweep::Sweep;
 use crate::{BitSet, ObjectId};
@@ -96,6 +97,7 @@ impl GroupClosures<'_> {
             if words.is_multiple_of(WORDS) {
                 progress.check()?;
             }
+            self.graph.ahead(&word, |target| prefetch(at, target.0 as usize));
             while let Some(node) = word.next() {
                 let set = at[node as usize];
                 let out = match (node as usize) < n {

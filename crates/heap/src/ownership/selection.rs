@@ -166,6 +166,7 @@ fn spread(
             progress.check()?;
             progress.advance(64 * WORDS as u64);
         }
+        graph.ahead(&word, |target| seen.prefetch(target.0));
         for o in word.map(ObjectId) {
             each(o);
             graph.kept(o, |target| {

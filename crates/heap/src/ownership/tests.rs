@@ -367,7 +367,9 @@ proptest! {
         let bytes = |narrow: usize| Limits { narrow_from: 0, narrow, ..Limits::default() };
         let numbers = Limits { mask: 0, ..bits };
         let few = Limits { mask: 2, sets: tight, ..bits };
-        for limits in [numbers, bits, bytes(255), bytes(entries / 4), few] {
+        let single = Limits { mask: 1, one_by_one: 1, ..few };
+        let some = Limits { mask: 1, one_by_one: 8, ..few };
+        for limits in [numbers, bits, bytes(255), bytes(entries / 4), few, single, some] {
             let closures = GroupClosures::new(&heap, rules, Arc::clone(&groups)).with_limits(limits);
             let wanted: Vec<u32> = (0..count).collect();
             prop_assert_eq!(&closures.retained(&wanted, &progress).expect("not cancelled"), &retained);

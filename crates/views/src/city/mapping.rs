@@ -12,6 +12,12 @@ pub const SELECTED_COLOUR: [f32; 3] = [0.024158, 0.165132, 0.955973];
 pub const INCOMING_COLOUR: [f32; 3] = [0.201556, 0.010960, 0.445201];
 /// References from the selection, which it keeps alive: green (#57D95E).
 pub const OUTGOING_COLOUR: [f32; 3] = [0.095307, 0.693872, 0.111932];
+/// The ways from GC roots to a group: yellow (#FFD60A), as nothing else in the city is.
+pub const ROUTE_COLOUR: [f32; 3] = [1.000000, 0.672443, 0.003035];
+/// What would be freed: cyan (#22D3EE).
+pub const FREED_COLOUR: [f32; 3] = [0.015996, 0.651406, 0.854993];
+/// What would stay, while it is shown what would be freed: a dark gray blue (#414B5A).
+pub const QUIET_COLOUR: [f32; 3] = [0.052861, 0.070360, 0.102242];
 /// More plots: a gray blue between the districts' (#5A6A86).
 pub const MORE_COLOUR: [f32; 3] = [0.102242, 0.144128, 0.238398];
 /// The growth gradient at 0, 1/2 and 1: gray (#D1D1D1), orange (#E66000), red (#B20617).
@@ -75,6 +81,9 @@ mod tests {
             (0xD1D1D1, GROWTH[0]),
             (0xE66000, GROWTH[1]),
             (0xB20617, GROWTH[2]),
+            (0xFFD60A, ROUTE_COLOUR),
+            (0x22D3EE, FREED_COLOUR),
+            (0x414B5A, QUIET_COLOUR),
             (0x5A6A86, MORE_COLOUR),
             (0x1A2E47, DISTRICT[0]),
             (0x84A2C9, DISTRICT[1]),

@@ -10,7 +10,7 @@
 //! # Use
 //! [`CityPlan::new`] lays a timeline out, once; an [`Appearance`] says what its plots look like: [`Appearance::states`]
 //! gives what changes with time, eight bytes per plot, [`Appearance::pick`] what a ray meets, [`Appearance::legend`] what
-//! colours mean; [`cones()`] shows the references of a selection; [`camera`] where to look from.
+//! colours mean; [`cones()`] shows the references of a selection, [`routes()`] the ways from roots to it; [`camera`] where to look from.
 //!
 //! # Invariants
 //! - The area of a building's base per unit of (mapped) value is one constant in the whole city, at every depth.
@@ -31,6 +31,7 @@ mod plan;
 #[cfg(test)]
 mod properties;
 mod rect;
+mod route;
 mod squarify;
 mod states;
 #[cfg(test)]
@@ -41,12 +42,13 @@ pub use cones::{Cone, Cones, MAX_RADIUS, MIN_RADIUS, MOST_CONES, cones};
 pub use legend::{Gradient, Legend, Mark};
 pub use look::{Appearance, Look, Sample, Values};
 pub use mapping::{
-    DISTRICT, GROWTH, INCOMING_COLOUR, MORE_COLOUR, OUTGOING_COLOUR, SELECTED_COLOUR, district_colour, growth_colour,
-    linear_to_srgb, max_growth, palette, srgb_to_linear,
+    DISTRICT, FREED_COLOUR, GROWTH, INCOMING_COLOUR, MORE_COLOUR, OUTGOING_COLOUR, QUIET_COLOUR, ROUTE_COLOUR,
+    SELECTED_COLOUR, district_colour, growth_colour, linear_to_srgb, max_growth, palette, srgb_to_linear,
 };
 pub use pick::{Hit, HitTarget};
 pub use plan::{CityPlan, District, MoreSummary, Plot, PlotKind};
 pub use rect::Rect;
+pub use route::{LEG_RADII, Leg, MOST_LEGS, MOST_PINS, Pin, RouteStep, Routes, routes};
 pub use squarify::{LayoutError, squarify, squarify_sorted, suffix_sums};
 pub use states::{PlotState, Standing};
 

@@ -3,7 +3,7 @@
 use super::{choices, row};
 
 row! {
-    /// A fact about the run. What the keys mean is in docs/trace-format.md; unknown ones are shown as they are.
+    /// A fact about the run. What the keys mean is said below (facts of the run).
     RunRow in RUN {
         /// Which fact: `vm.version`.
         key: String = 1 Text,
@@ -43,9 +43,9 @@ row! {
         start: u64 = 2 Delta,
         /// How long it took.
         duration: u64 = 3 Plain,
-        /// What was collected.
+        /// What was collected: 0 not known, 1 a part of the heap, 2 all of it.
         kind: CollectionKind = 4 Plain,
-        /// What start and duration are of.
+        /// What start and duration are of: 0 the whole collection, 1 one pause of a collector that works beside the program.
         scope: GcScope = 5 Plain,
         /// Why, a string; none where the VM does not say.
         cause: Option<u32> = 6 Plain,
@@ -80,7 +80,7 @@ row! {
         size: u64 = 6 Plain,
         /// Number of elements of an array.
         length: Option<u32> = 7 Plain,
-        /// How many allocations it stands for, in units of 1/65,536: see [`crate::weight`].
+        /// How many allocations it stands for, in units of 1/65,536: 1 / (1 - e^(-size / interval)).
         weight: u64 = 8 Plain,
         /// The mean number of bytes between samples when it was taken; 0 where every allocation was.
         interval: u64 = 9 Delta,
@@ -104,7 +104,7 @@ row! {
 }
 
 row! {
-    /// Samples of a part that has gone, added up: those of one class, stack and thread whose objects are dead.
+    /// Samples of a part that has gone, added up: those of one class, stack and thread whose objects are dead. Where there were too many sums, the others are one, of class and thread 4294967295 and no stack.
     OldSamplesRow in OLD_SAMPLES {
         /// The class.
         class: u32 = 1 Delta,
@@ -176,7 +176,7 @@ row! {
         thread: Option<u32> = 2 Plain,
         /// What: the kind of chunk it would have been in.
         what: u32 = 3 Plain,
-        /// Why.
+        /// Why: 0 not said, 1 the buffers were full, 2 too many samples were alive, 3 the part it was in has gone, 4 it could not be written, 5 the tables of names were full, 6 the VM did not give it.
         reason: LossReason = 4 Plain,
         /// How many.
         count: u64 = 5 Plain,
@@ -190,7 +190,7 @@ row! {
     SettingRow in SETTINGS {
         /// When.
         time: u64 = 1 Delta,
-        /// Which, as in [`RunRow::key`]: `sampling.interval`.
+        /// Which, as the keys of the run: `sampling.interval`.
         key: String = 2 Text,
         /// The value from now on.
         value: String = 3 Text,

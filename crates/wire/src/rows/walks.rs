@@ -24,9 +24,9 @@ row! {
         gc: Option<u64> = 3 Plain,
         /// Collections that have ended, from the first: the age of what was born before all of them.
         gcs: u32 = 4 Plain,
-        /// By what objects are named.
+        /// By what objects are named: 0 their order in the list, from 0; 1 ids, which are in the list.
         naming: ObjectNaming = 5 Plain,
-        /// Objects start at multiples of so many bytes, a power of two; addresses are written in that unit.
+        /// Objects start at multiples of so many bytes, a power of two, and arrays end there.
         alignment: u32 = 6 Plain,
         /// Bytes of a reference; 0 where not known.
         reference: u32 = 7 Plain,
@@ -46,6 +46,8 @@ row! {
         before_gc: bool = 14 Plain,
         /// What a person must know about it.
         note: String = 15 Text,
+        /// Addresses are written in units of so many bytes, a power of two; 0 means 1.
+        unit: u32 = 16 Plain,
     }
 }
 
@@ -135,7 +137,7 @@ row! {
         from: u64 = 2 Delta,
         /// Its referent.
         to: u64 = 3 Delta,
-        /// How strongly.
+        /// How strongly: 0 soft, 1 weak, 2 phantom, 3 of an object with a finalizer.
         strength: ReferentStrength = 4 Plain,
     }
 }

@@ -12,7 +12,7 @@ use memory_city_analysis::group::{
 
 /// What is on its way to another place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Dragged {
+pub enum DraggedPart {
     /// A level, by its place.
     Level(usize),
     /// Something from the list of all there is, by its id.
@@ -28,7 +28,7 @@ pub struct LevelList {
 }
 
 /// What is to be done with the levels when they have been drawn.
-enum Edit {
+enum LevelEdit {
     Move(usize, usize),
     Remove(usize),
     Replace(usize, GroupingLevel),
@@ -99,15 +99,15 @@ fn rows(ui: &mut Ui, list: &mut LevelList, tools: &mut EditorTools<'_>) -> Vec<e
     drop_here(ui, whole, &rects, tools, &mut edit);
     match edit {
         None => {}
-        Some(Edit::Move(from, before)) => {
+        Some(LevelEdit::Move(from, before)) => {
             tools.draft.move_level(from, before);
             list.inner = None;
         }
-        Some(Edit::Remove(at)) => {
+        Some(LevelEdit::Remove(at)) => {
             tools.draft.remove(at);
             list.inner = None;
         }
-        Some(Edit::Replace(at, level)) => {
+        Some(LevelEdit::Replace(at, level)) => {
             let mut levels = levels;
             levels[at] = level;
             tools.draft.set_levels(levels);
@@ -117,8 +117,14 @@ fn rows(ui: &mut Ui, list: &mut LevelList, tools: &mut EditorTools<'_>) -> Vec<e
 }
 
 /// Where what is being dragged would come to stand, and what happens when it is let go.
-fn drop_here(ui: &Ui, whole: egui::Rect, rects: &[egui::Rect], tools: &mut EditorTools<'_>, edit: &mut Option<Edit>) {
-    let Some(dragged) = egui::DragAndDrop::payload::<Dragged>(ui.ctx()) else { return };
+fn drop_here(
+    ui: &Ui,
+    whole: egui::Rect,
+    rects: &[egui::Rect],
+    tools: &mut EditorTools<'_>,
+    edit: &mut Option<LevelEdit>,
+) {
+    let Some(dragged) = egui::DragAndDrop::payload::<DraggedPart>(ui.ctx()) else { return };
     tools.awake = true;
     let Some(pointer) = ui.input(|i| i.pointer.interact_pos()).filter(|at| whole.expand(12.0).contains(*at)) else {
         return;
@@ -134,8 +140,8 @@ fn drop_here(ui: &Ui, whole: egui::Rect, rects: &[egui::Rect], tools: &mut Edito
     if ui.input(|i| i.pointer.any_released()) {
         egui::DragAndDrop::clear_payload(ui.ctx());
         match &*dragged {
-            Dragged::Level(from) => *edit = Some(Edit::Move(*from, before)),
-            Dragged::Part(id) => {
+            DraggedPart::Level(from) => *edit = Some(LevelEdit::Move(*from, before)),
+            DraggedPart::Part(id) => {
                 let registry = group::registry();
                 tools.draft.insert(&registry, registry.new_level(id), Some(before));
             }
@@ -161,7 +167,7 @@ fn row(
     of: usize,
     level: &GroupingLevel,
     tools: &mut EditorTools<'_>,
-    edit: &mut Option<Edit>,
+    edit: &mut Option<LevelEdit>,
 ) -> (egui::Rect, egui::Pos2) {
     let registry = group::registry();
     let known = registry.classifiers().find(|(meta, _)| meta.id == level.id.as_str());
@@ -189,21 +195,21 @@ fn row(
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = 1.0;
                 if widgets::cross(ui, 18.0).on_hover_text("Takes this level away  [Del]").clicked() {
-                    *edit = Some(Edit::Remove(at));
+                    *edit = Some(LevelEdit::Remove(at));
                 }
                 let down = widgets::arrow(ui, 18.0, false, at + 1 < of);
                 if down.on_hover_text("One level down  [Alt+Down]").clicked() {
-                    *edit = Some(Edit::Move(at, at + 2));
+                    *edit = Some(LevelEdit::Move(at, at + 2));
                 }
                 if widgets::arrow(ui, 18.0, true, at > 0).on_hover_text("One level up  [Alt+Up]").clicked() {
-                    *edit = Some(Edit::Move(at, at - 1));
+                    *edit = Some(LevelEdit::Move(at, at - 1));
                 }
             });
         });
         widgets::lines(ui, RichText::new(about).size(11.5).color(theme::QUIET));
         let mut changed = level.clone();
         if inside(ui, list, at, &mut changed, &registry) {
-            *edit = Some(Edit::Replace(at, changed));
+            *edit = Some(LevelEdit::Replace(at, changed));
         }
         if let DraftOutcome::Refused(..) = tools.draft.outcome()
             && let Some(why) = refused(&registry, level, tools)
@@ -211,7 +217,7 @@ fn row(
             widgets::lines(ui, RichText::new(format!("Not for this input: {why}")).size(11.5).color(theme::WARNING));
         }
     });
-    response.dnd_set_drag_payload(Dragged::Level(at));
+    response.dnd_set_drag_payload(DraggedPart::Level(at));
     if response.dragged() {
         ghost(ui, &name);
     }
@@ -231,16 +237,16 @@ fn refused(registry: &Registry, level: &GroupingLevel, tools: &EditorTools<'_>) 
 }
 
 /// The keys of a row that has the keyboard.
-fn keys(ui: &Ui, response: &egui::Response, at: usize, of: usize, edit: &mut Option<Edit>) {
+fn keys(ui: &Ui, response: &egui::Response, at: usize, of: usize, edit: &mut Option<LevelEdit>) {
     let filter = EventFilter { vertical_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
     let pressed = |modifiers: Modifiers, key: Key| ui.input_mut(|i| i.consume_key(modifiers, key));
     if pressed(Modifiers::ALT, Key::ArrowUp) && at > 0 {
-        *edit = Some(Edit::Move(at, at - 1));
+        *edit = Some(LevelEdit::Move(at, at - 1));
     } else if pressed(Modifiers::ALT, Key::ArrowDown) && at + 1 < of {
-        *edit = Some(Edit::Move(at, at + 2));
+        *edit = Some(LevelEdit::Move(at, at + 2));
     } else if pressed(Modifiers::NONE, Key::Delete) || pressed(Modifiers::NONE, Key::Backspace) {
-        *edit = Some(Edit::Remove(at));
+        *edit = Some(LevelEdit::Remove(at));
     }
 }
 

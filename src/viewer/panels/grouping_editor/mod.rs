@@ -7,12 +7,13 @@
 //! | `expression` | the line at the bottom: the same grouping as text, errors, what could follow |
 //! | `tasks` | groupings with names: for tasks, saved, others |
 //! | `levels`, `parts` | the levels, and all that levels can be |
-//! | `scripts` | classifiers that people type |
+//! | `scripts`, `code` | classifiers that people type, and how their code is shown |
 //! | `packages` | the program's own packages |
 //! | `widgets` | what several of them show |
 //!
 //! It writes the wish for a grouping into [`Settings`]; the job that groups is that of `loading`.
 
+mod code;
 mod draft;
 mod expression;
 mod levels;

@@ -1,7 +1,7 @@
 //! All that a list can be made of: classifiers, filters and transformers, with what they say of themselves, searchable. Each is
 //! added by a click or dragged to where it shall stand.
 
-use super::levels::{Dragged, ghost};
+use super::levels::{DraggedPart, ghost};
 use super::widgets::{self, CardLook};
 use super::{EditorTools, theme};
 use bevy_egui::egui::{self, RichText, Ui};
@@ -134,7 +134,7 @@ fn card(ui: &mut Ui, part: &ListedPart, added: &mut Option<String>) -> egui::Res
     if look.disabled {
         return response;
     }
-    response.dnd_set_drag_payload(Dragged::Part(part.id.clone()));
+    response.dnd_set_drag_payload(DraggedPart::Part(part.id.clone()));
     if response.dragged() {
         ghost(ui, &part.name);
     }

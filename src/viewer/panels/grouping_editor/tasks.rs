@@ -17,6 +17,8 @@ pub struct TaskPage {
     renaming: Option<(String, String)>,
     /// Id of the one that is about to be forgotten.
     forgetting: Option<String>,
+    /// What the trail says of saved groupings.
+    logged: String,
 }
 
 impl TaskPage {
@@ -86,7 +88,17 @@ pub fn show(ui: &mut Ui, page: &mut TaskPage, tools: &mut EditorTools<'_>) {
                 "Nothing yet. Save… below keeps a grouping under a name, here and for --grouping on the command line";
             widgets::lines(ui, RichText::new(hint).size(12.0).color(theme::QUIET));
         }
-        grid(ui, "saved", &saved, |ui, one| saved_card(ui, page, one, tools));
+        let mut places = Vec::new();
+        grid(ui, "saved", &saved, |ui, one| {
+            let top = ui.cursor().min;
+            saved_card(ui, page, one, tools);
+            places.push(format!("{} {:.0},{:.0}", one.id, top.x + 30.0, top.y + 18.0));
+        });
+        let places = places.join("; ");
+        if places != page.logged {
+            tracing::debug!("saved groupings at [{places}]");
+            page.logged = places;
+        }
         broken(ui, page, &saved, tools);
         ui.add_space(8.0);
         theme::heading(ui, "BY WHAT THEY ARE");

@@ -9,6 +9,10 @@ use bevy_egui::egui::{self, Color32, CornerRadius, Margin, Rect, RichText, Strok
 
 /// The card is no wider, and leaves the city beside it where the pane has room.
 const WIDTH: f32 = 400.0;
+/// Letters of a place in large letters.
+const HEADLINE: usize = 64;
+/// Letters of a path: three rows.
+const PATH_LETTERS: usize = 165;
 /// Rows of a long text before it is cut; all of it is in the tooltip.
 const MOST_ROWS: usize = 3;
 
@@ -86,7 +90,11 @@ fn card(ui: &mut egui::Ui, width: f32, leak: &LeakPlace, open: &OpenDocument, go
             ui.label(RichText::new("WHAT LEAKS").size(11.0).strong().color(theme::GROWTH));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| dismiss(ui, asked));
         });
-        long(ui, RichText::new(theme::brief(&leak.place)).size(16.0).strong(), &leak.place);
+        let (place, below) = headline(&leak.place);
+        long(ui, RichText::new(place).size(16.0).strong(), &leak.place);
+        if let Some(below) = below {
+            long(ui, quiet(format!("in {below}")), &leak.place);
+        }
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = 10.0;
             let (first, last) = &leak.counts;
@@ -102,7 +110,10 @@ fn card(ui: &mut egui::Ui, width: f32, leak: &LeakPlace, open: &OpenDocument, go
             long(ui, quiet(format!("Fills up with {}", leak.elements)), &leak.elements);
         }
         if let Some(path) = &leak.path {
-            long(ui, RichText::new(shown(path)).size(12.0).color(theme::INCOMING), path);
+            // Both ends of a path say most: it is cut in the middle.
+            let text = theme::shortened(&shown(path), PATH_LETTERS);
+            let response = ui.add(egui::Label::new(RichText::new(text).size(12.0).color(theme::INCOMING)).wrap());
+            response.on_hover_text(shown(path));
         }
         for note in &leak.notes {
             ui.add(egui::Label::new(RichText::new(note).size(11.0).color(theme::QUIET)).wrap());
@@ -120,13 +131,32 @@ fn card(ui: &mut egui::Ui, width: f32, leak: &LeakPlace, open: &OpenDocument, go
     accent(ui, drawn.response.rect);
 }
 
+/// What a place is called in large letters: its end, which is what is to be looked at; and what it lies in, where both together
+/// are too long.
+fn headline(place: &str) -> (String, Option<String>) {
+    let brief = theme::brief(place);
+    if brief.chars().count() <= HEADLINE {
+        return (brief, None);
+    }
+    let parts: Vec<&str> = brief.split(" › ").collect();
+    let mut length = 0;
+    let fits = parts.iter().rev().take_while(|part| {
+        length += part.chars().count() + 3;
+        length <= HEADLINE
+    });
+    // Of a single long name as much as there is room for.
+    let first = parts.len() - fits.count().clamp(1, parts.len());
+    let below = Some(parts[..first].join(" › ")).filter(|below| !below.is_empty());
+    (parts[first..].join(" › "), below)
+}
+
 /// What is left of the card once the place was shown: it stands in the way of nothing, and opens again.
 fn folded(ui: &mut egui::Ui, leak: &LeakPlace) -> bool {
     let drawn = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 15, right: 10, top: 4, bottom: 4 });
     let drawn = drawn.show(ui, |ui| {
         ui.horizontal(|ui| {
             ui.label(RichText::new("WHAT LEAKS").size(11.0).strong().color(theme::GROWTH));
-            let text = theme::shortened(&theme::brief(&leak.place), 44);
+            let text = theme::shortened(&headline(&leak.place).0, 44);
             ui.add(egui::Label::new(RichText::new(text).strong()).selectable(false));
             ui.label(RichText::new(leak.growth.as_str()).size(12.5).color(theme::GROWTH));
         });
@@ -180,4 +210,21 @@ fn share(ui: &mut egui::Ui, share: f32) {
         painter.rect_filled(part, 4.0, theme::GROWTH);
         ui.label(quiet(format!("{:.0} % of all growth", 100.0 * share)));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::headline;
+
+    #[test]
+    fn of_a_long_place_the_end_comes_first() {
+        let short = "com.acme.Cache.entries › java.util.HashMap";
+        assert_eq!(headline(short), ("Cache.entries › HashMap".into(), None));
+        let owner = "shared by thread Worker-#, local variable of com.acme.Server.run and thread main, local variable of b.C.main";
+        let (place, below) = headline(&format!("{owner} › com.acme.Gateway › java.util.ArrayList"));
+        assert_eq!(place, "Gateway › ArrayList");
+        assert!(below.is_some_and(|below| below.contains("shared by thread")));
+        let (place, below) = headline(&"x".repeat(200));
+        assert_eq!((place.len(), below), (200, None));
+    }
 }

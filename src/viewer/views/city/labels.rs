@@ -31,6 +31,8 @@ pub enum Style {
     Connected,
     /// A building that is opaque because it grows.
     Growing,
+    /// A GC root, above what it holds.
+    Root,
     /// A district, on its ground.
     District,
 }
@@ -45,6 +47,8 @@ pub struct Wanted {
     pub connected: Vec<NodeId>,
     /// Opaque because they grow.
     pub growing: Vec<NodeId>,
+    /// Roots that hold something: where they stand, what they hold and how they are called.
+    pub roots: Vec<(Vec3, NodeId, String)>,
 }
 
 /// The names of a city, most important first.
@@ -69,16 +73,16 @@ pub fn collect(city: &City, standing: &impl Fn(usize) -> Standing, wanted: &Want
         let cell = &district.cell;
         Some(Vec3::new((cell.x + cell.w / 2.0) as f32, district.top as f32, (cell.y + cell.h) as f32))
     };
+    let all = wanted.selected.iter().chain(&wanted.marked).chain(&wanted.connected).chain(&wanted.growing);
+    let named: Vec<NodeId> = all.copied().collect();
+    let named: std::collections::HashMap<NodeId, String> =
+        named.iter().copied().zip(timeline.names_apart(&named)).collect();
     let mut add = |node: NodeId, style: Style| {
         if seen.insert(node)
             && let Some(at) = roof(node)
         {
-            labels.push(Label {
-                at,
-                target: Target::Node(node),
-                text: theme::brief(&timeline.display_name(node)),
-                style,
-            });
+            let name = named.get(&node).cloned().unwrap_or_else(|| timeline.display_name(node));
+            labels.push(Label { at, target: Target::Node(node), text: theme::brief(&name), style });
         }
     };
     for &node in &wanted.selected {
@@ -102,6 +106,14 @@ pub fn collect(city: &City, standing: &impl Fn(usize) -> Standing, wanted: &Want
             labels.push(Label { at, target: Target::More(parent), text, style: Style::District });
         }
     }
+    let roots = wanted.roots.iter().map(|(at, node, text)| Label {
+        at: *at,
+        target: Target::Node(*node),
+        text: text.clone(),
+        style: Style::Root,
+    });
+    let first = labels.iter().take_while(|label| label.style == Style::Selected).count();
+    labels.splice(first..first, roots);
     labels
 }
 
@@ -134,10 +146,12 @@ pub fn paint(
         let (size, colour, lift) = match label.style {
             Style::Selected => (14.0, Color32::WHITE, 22.0),
             Style::Connected => (12.0, Color32::from_rgb(226, 232, 244), 15.0),
+            Style::Root => (12.5, Color32::from_rgb(28, 22, 0), 4.0),
             Style::Growing => (12.5, Color32::from_rgb(255, 240, 224), 16.0),
             Style::District => (11.0, Color32::from_rgb(198, 214, 240), -3.0),
         };
-        let text = theme::shortened(&label.text, 34);
+        let most = if label.style == Style::Root { 60 } else { 34 };
+        let text = theme::shortened(&label.text, most);
         let galley = painter.layout_no_wrap(text, FontId::proportional(size), colour);
         let foot = at - egui::vec2(0.0, lift);
         let anchor = if label.style == Style::District { Align2::CENTER_TOP } else { Align2::CENTER_BOTTOM };
@@ -160,6 +174,7 @@ pub fn paint(
             painter.line_segment([at, foot], Stroke::new(1.0, colour.gamma_multiply(0.7)));
             let fill = match label.style {
                 Style::Selected => Color32::from_rgb(28, 84, 168),
+                Style::Root => theme::ROUTE,
                 _ => Color32::from_rgba_premultiplied(12, 16, 26, 205),
             };
             painter.rect(rect, 4.0, fill, Stroke::new(1.0, Color32::from_white_alpha(40)), StrokeKind::Inside);

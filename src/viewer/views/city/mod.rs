@@ -4,6 +4,7 @@
 //! picture in its pane: names, legend, tooltip. Geometry and mapping are [`memory_city_views::city`]'s.
 
 mod card;
+mod crumbs;
 mod fly;
 mod labels;
 mod laid_out;
@@ -11,6 +12,7 @@ mod moving;
 mod pane;
 mod picking;
 mod present;
+mod routes;
 mod states;
 mod step;
 
@@ -19,6 +21,7 @@ pub(in crate::viewer) use fly::focus_pose;
 pub use laid_out::{City, Shown};
 pub(in crate::viewer) use pane::{alone, fill, hide};
 pub use present::ConeCount;
+pub use routes::ShownRoutes;
 
 use super::{Drawn, Place, View};
 use crate::viewer::app::{Awake, Stage};
@@ -57,6 +60,7 @@ fn plugin(app: &mut App) {
         .init_resource::<picking::Pointer>()
         .init_resource::<step::TimeStep>()
         .init_resource::<ConeCount>()
+        .init_resource::<ShownRoutes>()
         .init_resource::<pane::CityPane>()
         .add_observer(opened)
         .add_observer(grew)

@@ -5,16 +5,19 @@ use super::fly::CameraRig;
 use super::labels;
 use super::laid_out::{City, Shown};
 use super::picking::Pointer;
-use super::{LayingOut, card};
+use super::routes::{self, ShownRoutes};
+use super::{LayingOut, card, crumbs};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::finding::Finding;
+use crate::viewer::owners::OwnersOf;
 use crate::viewer::panels::{numbers, theme, tooltip};
 use crate::viewer::references::References;
 use crate::viewer::selection::{Marks, Selection, SharedFilter};
 use crate::viewer::settings::Settings;
 use crate::viewer::views::legend;
+use crate::viewer::ways::Ways;
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::egui;
@@ -36,7 +39,9 @@ pub struct Names<'w> {
     shown: ResMut<'w, Shown>,
     clock: Res<'w, Clock>,
     settings: Res<'w, Settings>,
-    selection: Res<'w, Selection>,
+    selection: ResMut<'w, Selection>,
+    ways: Res<'w, Ways>,
+    routes: Res<'w, ShownRoutes>,
     marks: Res<'w, Marks>,
     filter: Res<'w, SharedFilter>,
     references: Res<'w, References>,
@@ -51,7 +56,7 @@ pub fn draw(
     document: Res<Document>,
     pointer: Res<Pointer>,
     laying: Res<LayingOut>,
-    mut finding: ResMut<Finding>,
+    (mut finding, mut owners): (ResMut<Finding>, ResMut<OwnersOf>),
     mut actions: MessageWriter<Action>,
 ) {
     let rect = ui.available_rect_before_wrap();
@@ -66,6 +71,9 @@ pub fn draw(
     }
     if let Some(open) = document.get() {
         actions.write_batch(card::show(ui.ctx(), rect, open, finding.bypass_change_detection()));
+        let selection = names.selection.bypass_change_detection();
+        let owners = owners.bypass_change_detection();
+        actions.write_batch(crumbs::show(ui.ctx(), rect, &open.timeline, owners, selection));
     }
     names.tooltip(ui.ctx(), &document, &pointer);
 }
@@ -86,7 +94,7 @@ fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Docume
         free.min.x += legend::WIDTH + theme::GAP;
     }
     if let Some(city) = &names.shown.0 {
-        legend::over(&ctx, city, &names.settings, names.selection.node().is_some());
+        legend::over(&ctx, city, &names.settings, names.selection.node().is_some(), &names.ways);
     }
     caption(&ctx, open, &names.clock, &names.settings, names.selection.node());
     names.pane.rect = Some(all);
@@ -115,6 +123,8 @@ impl Names<'_> {
             return;
         }
         let connected = self.connected();
+        let drawn = self.routes.0.as_ref().zip(self.ways.found());
+        let roots = drawn.map(|(routes, found)| routes::root_names(routes, found)).unwrap_or_default();
         let Some(city) = self.shown.bypass_change_detection().0.as_mut() else { return };
         let time = self.clock.time.min(city.times().saturating_sub(1));
         let states = city.states(time).plots;
@@ -125,6 +135,7 @@ impl Names<'_> {
             marked: self.marks.nodes().iter().copied().take(MOST_NAMED).collect(),
             connected,
             growing: growing.copied().collect(),
+            roots,
         };
         let city: &City = city;
         let standing = |plot: usize| states.get(plot).map(|&s| city.appearance.standing(s)).unwrap_or_default();
@@ -143,8 +154,11 @@ impl Names<'_> {
         labels::paint(painter, &labels, self.rig.clip_from_world(), all, hidden);
     }
 
-    /// What the cones of the selection lead to.
+    /// What the ways pass, or the cones of the selection lead to.
     fn connected(&self) -> Vec<NodeId> {
+        if let Some(routes) = &self.routes.0 {
+            return routes.stops.iter().copied().take(MOST_NAMED).collect();
+        }
         let Some(node) = self.selection.node().filter(|_| self.settings.show_pointers) else { return Vec::new() };
         let Some(map) = self.references.of(node) else { return Vec::new() };
         let incoming = map.incoming.iter().take(8).filter(|_| self.settings.show_incoming);

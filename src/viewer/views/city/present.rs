@@ -1,17 +1,19 @@
 //! From the state of the viewer to [`SceneInput`]: instances, cones, camera record. Derives, decides nothing.
 
 use super::fly::CameraRig;
-use super::laid_out::{City, Shown};
+use super::laid_out::Shown;
 use super::pane::CityPane;
+use super::routes::{self, RouteKey, ShownRoutes};
 use super::step::TimeStep;
 use crate::viewer::clock::Clock;
 use crate::viewer::panels::theme::pack;
 use crate::viewer::references::References;
-use crate::viewer::scene::records::{BoxRecord, ConeRecord, NO_INSTANCE, SELECTED, ViewRecord};
+use crate::viewer::scene::records::{ConeRecord, NO_INSTANCE, ViewRecord};
 use crate::viewer::scene::renderer::DrawPlan;
 use crate::viewer::scene::{SceneInput, Versioned};
 use crate::viewer::selection::{Selection, Target};
 use crate::viewer::settings::Settings;
+use crate::viewer::ways::Ways;
 use bevy::prelude::*;
 use glam::Vec3;
 use memory_city_analysis::timeline::NodeId;
@@ -43,11 +45,15 @@ pub fn present(
     (clock, step, pane): (Res<Clock>, Res<TimeStep>, Res<CityPane>),
     settings: Res<Settings>,
     selection: Res<Selection>,
-    references: Res<References>,
+    (references, ways): (Res<References>, Res<Ways>),
     rig: Res<CameraRig>,
     mut scene: ResMut<SceneInput>,
-    mut cone_count: ResMut<ConeCount>,
-    (mut cone_key, mut box_key): (Local<Option<ConeKey>>, Local<(u64, u64)>),
+    (mut cone_count, mut shown_routes): (ResMut<ConeCount>, ResMut<ShownRoutes>),
+    (mut cone_key, mut box_key, mut route_key): (
+        Local<Option<ConeKey>>,
+        Local<(u64, u64, u64)>,
+        Local<Option<RouteKey>>,
+    ),
 ) {
     let clip_from_world = rig.clip_from_world();
     let palette = city::palette();
@@ -61,13 +67,22 @@ pub fn present(
             *box_key = Default::default();
             scene.cones = Versioned::default();
             *cone_key = None;
+            *route_key = None;
+            shown_routes.0 = None;
         }
         Some(city) => {
             let several = selection.nodes().len() > 1;
-            let key = (city.boxes.version, if several { selection.revision() } else { 0 });
+            let freed = ways.freed();
+            let cut = freed.map_or(0, |(.., version)| version);
+            let key = (city.boxes.version, if several { selection.revision() } else { 0 }, cut);
             if *box_key != key {
                 *box_key = key;
-                scene.boxes = if several { with_selected(city, &selection) } else { city.boxes.clone() };
+                scene.boxes = match (several, freed) {
+                    (false, None) => city.boxes.clone(),
+                    (_, freed) => {
+                        routes::marked_boxes(city, &selection, freed.map(|(_, cut, _)| &cut.shares), clock.time)
+                    }
+                };
             }
             scene.before = step.before.clone();
             scene.after = step.after.clone();
@@ -80,7 +95,23 @@ pub fn present(
             let of = |target: Option<Target>| target.and_then(|t| city.box_of(t)).unwrap_or(NO_INSTANCE);
             marks[0] = of(selection.node().map(Target::Node));
             marks[1] = of(selection.pointed.map(Target::Node).or(selection.hovered));
-            let map = selection.node().filter(|_| settings.show_pointers).and_then(|node| {
+            // Ways instead of cones: both together are a tangle.
+            let drawn = ways.found().map(|found| (found, routes::route_key(city, &ways, found, clock.time)));
+            if drawn.as_ref().map(|(_, key)| key) != route_key.as_ref() {
+                *route_key = drawn.as_ref().map(|(_, key)| key.clone());
+                if let Some((found, _)) = &drawn {
+                    let (records, routes) = routes::records(city, &ways, found, clock.time);
+                    scene.cones = Versioned::new(records);
+                    shown_routes.0 = Some(routes);
+                } else {
+                    scene.cones = Versioned::default();
+                    shown_routes.0 = None;
+                }
+                *cone_key = None;
+                *cone_count = ConeCount::default();
+            }
+            let wanted = settings.show_pointers && drawn.is_none();
+            let map = selection.node().filter(|_| wanted).and_then(|node| {
                 references.map.as_ref().filter(|(_, of, _)| *of == node).map(|(time, _, map)| (*time, node, map))
             });
             let key = map.map(|(time, node, _)| ConeKey {
@@ -90,7 +121,7 @@ pub fn present(
                 pointed: selection.pointed,
                 hovered: selection.hovered,
             });
-            if key != *cone_key {
+            if key != *cone_key && drawn.is_none() {
                 *cone_key = key;
                 let mut records = Vec::new();
                 *cone_count = ConeCount::default();
@@ -146,16 +177,6 @@ pub fn present(
         },
         selected: with_alpha(city::SELECTED_COLOUR),
         backdrop: palette.map(with_alpha),
+        cut: [city::QUIET_COLOUR, city::FREED_COLOUR].map(with_alpha),
     });
-}
-
-/// The boxes of a city, those that are selected marked. For several: one alone is marked by its number, and no box changes.
-fn with_selected(city: &City, selection: &Selection) -> Versioned<BoxRecord> {
-    let mut boxes = city.boxes.records.to_vec();
-    for node in selection.nodes() {
-        if let Some(record) = city.box_of(Target::Node(node)).and_then(|at| boxes.get_mut(at as usize)) {
-            record.paint[1] |= SELECTED;
-        }
-    }
-    Versioned::new(boxes)
 }

@@ -149,7 +149,7 @@ fn act(
         let moved = match action {
             Action::Inspect => {
                 if let Some(view) = views.get(ID) {
-                    dock.open(view);
+                    dock.open(view, &views);
                     focus.give(view);
                 }
                 let keys = keys(timeline, &selection);

@@ -1,5 +1,6 @@
 //! The address.
 
+use crate::group::classifier::Numbered;
 use crate::group::registry::{OptionInfo, RegistryError};
 use crate::group::{ByFunction, ClassifierMeta, Reads, Registry, filter};
 use std::sync::Arc;
@@ -23,13 +24,17 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
             Some(Some(bytes)) if (1.0..1e18).contains(&bytes) => bytes as u64,
             Some(_) => return Err("a block is a number of bytes, such as 4096 or 1MiB".to_owned()),
         };
-        Ok(Arc::new(ByFunction::new(meta.clone(), move |object, values| match object.address() {
+        let address = ByFunction::new(meta.clone(), move |object, values| match object.address() {
             None => values.one("(no address)"),
             Some(address) if block == 1 => values.one(&format!("{address:#018x}")),
             Some(address) => {
                 let start = address - address % block;
                 values.one(&format!("{start:#018x} to {:#018x}", start.saturating_add(block - 1)));
             }
-        })))
+        });
+        if block == 1 {
+            return Ok(Arc::new(address));
+        }
+        Ok(Arc::new(Numbered::new(address, move |object| object.address().map(|address| address / block))))
     })
 }

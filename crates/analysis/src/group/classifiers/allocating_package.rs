@@ -9,7 +9,7 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
         .reads(Reads::SITE)
         .joined_by(".");
     registry.add(meta, |object, values| match object.site() {
-        [] => values.one("(unknown site)"),
+        [] => values.one(object.no_site()),
         [frame, ..] => match names::split(domain::class_of_frame(frame)).0 {
             "" => values.one(domain::NO_PACKAGE),
             package => values.chain(package.split('.')),

@@ -1,5 +1,6 @@
 //! The length of an array, in classes that double.
 
+use crate::group::classifier::Numbered;
 use crate::group::registry::{OptionInfo, RegistryError};
 use crate::group::{ByFunction, ClassifierMeta, Reads, Registry};
 use std::sync::Arc;
@@ -19,17 +20,23 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add_with_options(meta.clone(), &OPTIONS, move |request| {
         let meta = meta.clone();
         if request.has("exact") {
-            return Ok(Arc::new(ByFunction::new(meta, |object, values| match object.length() {
+            let exact = ByFunction::new(meta, |object, values| match object.length() {
                 Some(length) => values.one(&format!("Length {length}")),
                 None => values.one(NO_ARRAY),
-            })));
+            });
+            return Ok(Arc::new(Numbered::new(exact, |object| Some(object.length().map_or(u64::MAX, u64::from)))));
         }
         let classes = Arc::clone(&classes);
-        Ok(Arc::new(ByFunction::new(meta, move |object, values| match object.length() {
-            Some(length) => values.one(&classes[(u32::BITS - length.leading_zeros()) as usize]),
+        let doubling = ByFunction::new(meta, move |object, values| match object.length() {
+            Some(length) => values.one(&classes[bits(length) as usize]),
             None => values.one(NO_ARRAY),
-        })))
+        });
+        Ok(Arc::new(Numbered::new(doubling, |object| Some(object.length().map_or(u64::MAX, |l| u64::from(bits(l)))))))
     })
+}
+
+fn bits(length: u32) -> u32 {
+    u32::BITS - length.leading_zeros()
 }
 
 fn class_name(bits: u32) -> String {

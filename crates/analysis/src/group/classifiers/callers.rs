@@ -28,7 +28,7 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
         let outermost = request.has("outermost-first");
         let meta = if outermost { meta.clone().joined_by(" › ") } else { meta.clone() };
         Ok(Arc::new(ByFunction::new(meta, move |object, values| match object.site() {
-            [] => values.one("(unknown site)"),
+            [] => values.one(object.no_site()),
             [_] => values.one("(no caller)"),
             [_, callers @ ..] if outermost => values.chain(callers.iter().rev().take(depth)),
             [_, callers @ ..] => values.chain(callers.iter().take(depth)),

@@ -37,7 +37,7 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
         Ok(Arc::new(ByFunction::new(meta, move |object, values| {
             let frames = object.site();
             let Some(first) = frames.iter().position(&own) else {
-                return values.one(if frames.is_empty() { "(unknown site)" } else { "(libraries only)" });
+                return values.one(if frames.is_empty() { object.no_site() } else { "(libraries only)" });
             };
             if !callers {
                 return values.one(&frames[first]);

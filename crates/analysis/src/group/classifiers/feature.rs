@@ -60,7 +60,7 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
             found.dedup();
             found.iter().for_each(|&feature| values.one(&features.names[feature]));
             if found.is_empty() {
-                values.one(if frames.is_empty() { "(unknown site)" } else { "(no feature)" });
+                values.one(if frames.is_empty() { object.no_site() } else { "(no feature)" });
             }
         })))
     })

@@ -69,6 +69,14 @@ impl Classifier for IndirectlyRooted {
         }
     }
 
+    fn numbers(&self) -> bool {
+        self.sets.is_some()
+    }
+
+    fn number_of(&self, object: &ObjectView<'_>) -> Option<u64> {
+        self.sets.as_ref().zip(object.id()).map(|(sets, o)| u64::from(sets.number_of(o)))
+    }
+
     fn prepare(&self, run: &GroupingRun<'_>) -> Result<Option<Arc<dyn Classifier>>> {
         let Some(heap) = run.heap else { return Ok(None) };
         let sets = Some(RootSets::new(heap, self.choice, run)?);

@@ -2,7 +2,6 @@
 
 use crate::group::registry::RegistryError;
 use crate::group::{Classifier, ClassifierMeta, GroupingRun, ObjectValues, ObjectView, Reads, Registry};
-use memory_city_heap::ObjectId;
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::Strengths;
 use std::sync::Arc;
@@ -37,8 +36,8 @@ impl Classifier for KeptByStrength {
         }
     }
 
-    fn number_of(&self, o: ObjectId) -> Option<u32> {
-        self.strengths.as_ref().map(|strengths| strengths.of(o) as u32)
+    fn number_of(&self, object: &ObjectView<'_>) -> Option<u64> {
+        self.strengths.as_ref().zip(object.id()).map(|(strengths, o)| strengths.of(o) as u64)
     }
 
     fn prepare(&self, run: &GroupingRun<'_>) -> Result<Option<Arc<dyn Classifier>>> {

@@ -3,7 +3,6 @@
 use crate::group::registry::{OptionInfo, RegistryError};
 use crate::group::{Cardinality, Classifier, ClassifierMeta, GroupingRun, ObjectValues, ObjectView, Reads, Registry};
 use crate::ownership::OwnerTree;
-use memory_city_heap::ObjectId;
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, KeepRules};
 use std::sync::Arc;
@@ -48,8 +47,12 @@ impl Classifier for Owner {
         }
     }
 
-    fn number_of(&self, o: ObjectId) -> Option<u32> {
-        self.tree.as_ref().map(|tree| tree.of(o))
+    fn numbers(&self) -> bool {
+        self.tree.is_some()
+    }
+
+    fn number_of(&self, object: &ObjectView<'_>) -> Option<u64> {
+        self.tree.as_ref().zip(object.id()).map(|(tree, o)| u64::from(tree.of(o)))
     }
 
     fn prepare(&self, run: &GroupingRun<'_>) -> Result<Option<Arc<dyn Classifier>>> {

@@ -1,8 +1,9 @@
 //! The types of the objects that refer to an object; with a list, those objects in its place.
 
+use crate::group::classifier::Numbered;
 use crate::group::registry::RegistryError;
 use crate::group::transform;
-use crate::group::{ByFunction, Cardinality, ClassifierMeta, OtherObjects, Reads, Registry, type_names};
+use crate::group::{ByFunction, Cardinality, ClassifierMeta, OtherObjects, Reads, Registry, few_types, type_names};
 
 pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     let meta = ClassifierMeta::new("pointed-from", "Pointed from")
@@ -17,5 +18,6 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
         types if types.is_empty() => values.one("Pointed from nothing"),
         types => types.into_iter().for_each(|t| values.one(t)),
     });
+    let plain = Numbered::new(plain, |object| few_types(object.referrers()));
     transform::register(registry, meta, OtherObjects::Referring, Reads::REFERRERS, plain)
 }

@@ -1,7 +1,9 @@
 //! Whether any GC root reaches the object: what is no garbage.
 
+use crate::group::classifier::Numbered;
 use crate::group::registry::RegistryError;
-use crate::group::{Cardinality, ClassifierMeta, Reads, Registry};
+use crate::group::{ByFunction, Cardinality, ClassifierMeta, ObjectView, Reads, Registry};
+use std::sync::Arc;
 
 pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     let meta = ClassifierMeta::new("reachable", "Reachable")
@@ -12,5 +14,9 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
         )
         .reads(Reads::REACHABLE)
         .cardinality(Cardinality::Filter);
-    registry.add(meta, |object, values| values.truth(object.is_reachable().unwrap_or(true)))
+    registry.add_with_options(meta.clone(), &[], move |_| {
+        let is_reachable = |object: &ObjectView<'_>| object.is_reachable().unwrap_or(true);
+        let reachable = ByFunction::new(meta.clone(), move |object, values| values.truth(is_reachable(object)));
+        Ok(Arc::new(Numbered::new(reachable, move |object| Some(is_reachable(object).into()))))
+    })
 }

@@ -1,6 +1,7 @@
 //! The GC roots that hold an object directly: kind, then class and field, or thread and place in the code. An object
 //! may have several.
 
+use crate::group::classifier::Numbered;
 use crate::group::registry::{OptionInfo, RegistryError};
 use crate::group::{ByFunction, Cardinality, ClassifierMeta, Reads, Registry};
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
         let [kind, variables, direct] = ["kind", "variables", "direct"].map(|o| request.has(o));
         let depth = if kind { 1 } else { usize::MAX };
         let rest = if variables { "Not held by a variable directly" } else { "Not held by a GC root directly" };
-        Ok(Arc::new(ByFunction::new(meta.clone(), move |object, values| {
+        let rooted = ByFunction::new(meta.clone(), move |object, values| {
             let mut held = false;
             for root in object.roots().filter(|r| !variables || r.is_variable()) {
                 held = true;
@@ -40,6 +41,8 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
             if !held && !direct {
                 values.one(rest);
             }
-        })))
+        });
+        // Few objects are held directly.
+        Ok(Arc::new(Numbered::new(rooted, |object| object.roots().next().is_none().then_some(0))))
     })
 }

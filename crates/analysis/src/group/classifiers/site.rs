@@ -21,7 +21,7 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add_with_options(meta.clone(), &OPTIONS, move |request| {
         let depth = depth(request)?;
         Ok(Arc::new(ByFunction::new(meta.clone(), move |object, values| match object.site() {
-            [] => values.one("(unknown site)"),
+            [] => values.one(object.no_site()),
             frames => values.chain(frames.iter().take(depth)),
         })))
     })

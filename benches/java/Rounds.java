@@ -1,0 +1,82 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Rounds of the same work, each timed: a line on standard input is one round, a line of nanoseconds the answer. */
+public final class Rounds {
+    interface Work {
+        void round() throws Exception;
+    }
+
+    static volatile Object sink;
+
+    public static void main(String[] arguments) throws Exception {
+        Work work = arguments[0].equals("h2") ? h2() : Rounds::allocate;
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
+        System.out.println("ready " + ProcessHandle.current().pid());
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            long begun = System.nanoTime();
+            work.round();
+            System.out.println(System.nanoTime() - begun);
+        }
+    }
+
+    /** Does nothing but allocate: small objects, strings, maps; some live for a while. */
+    static void allocate() {
+        ArrayDeque<Object> kept = new ArrayDeque<>();
+        for (int i = 0; i < 1_500_000; i++) {
+            Map<Integer, String> map = new HashMap<>();
+            map.put(i, "value " + i);
+            kept.add(map);
+            if (kept.size() > 20_000) {
+                kept.poll();
+            }
+            sink = new int[i % 64];
+        }
+    }
+
+    /** Four threads with statements on a database in memory. */
+    static Work h2() throws Exception {
+        String url = "jdbc:h2:mem:bench;DB_CLOSE_DELAY=-1";
+        try (Connection c = DriverManager.getConnection(url)) {
+            c.createStatement().execute("create table item(id int primary key, name varchar(40), price int)");
+            c.createStatement().execute("insert into item select x, 'item ' || x, mod(x * 37, 1000) from system_range(1, 20000)");
+        }
+        return () -> {
+            Thread[] threads = new Thread[4];
+            for (int t = 0; t < threads.length; t++) {
+                int first = t;
+                threads[t] = new Thread(() -> {
+                    try (Connection c = DriverManager.getConnection(url);
+                            PreparedStatement select = c.prepareStatement("select name, price from item where id between ? and ?");
+                            PreparedStatement update = c.prepareStatement("update item set price = price + 1 where id = ?")) {
+                        for (int i = 0; i < 3000; i++) {
+                            int id = (i * 7 + first * 5000) % 19_900 + 1;
+                            select.setInt(1, id);
+                            select.setInt(2, id + 20);
+                            try (ResultSet rows = select.executeQuery()) {
+                                while (rows.next()) {
+                                    sink = rows.getString(1) + rows.getInt(2);
+                                }
+                            }
+                            update.setInt(1, id);
+                            update.execute();
+                        }
+                    } catch (java.sql.SQLException e) {
+                        throw new IllegalStateException(e);
+                    }
+                });
+                threads[t].start();
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        };
+    }
+}

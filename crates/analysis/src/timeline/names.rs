@@ -1,0 +1,127 @@
+//! Names that tell the nodes of a list apart: as short as display names where those do, else with as much of the path as it
+//! takes, left out in the middle.
+
+use super::{NodeId, Timeline};
+use std::collections::{HashMap, HashSet};
+
+/// What stands for names that are left out.
+const LEFT_OUT: &str = "…";
+
+impl Timeline {
+    /// A name for each of some nodes, no two alike unless they are one node. Where display names repeat (many places of
+    /// owners are called `String`), those that do begin with the top of their path and end with as many of the nearest names
+    /// as tell them apart: `com.acme.Cache.entries › … › java.util.HashMap › java.lang.String`. O(nodes × depth).
+    pub fn names_apart(&self, nodes: &[NodeId]) -> Vec<String> {
+        let mut names: Vec<String> = nodes.iter().map(|&node| self.display_name(node)).collect();
+        let mut alike: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, name) in names.iter().enumerate() {
+            alike.entry(name).or_default().push(at);
+        }
+        let is_several = |of: &Vec<usize>| of.iter().any(|&at| nodes[at] != nodes[of[0]]);
+        let alike: Vec<Vec<usize>> = alike.into_values().filter(is_several).collect();
+        for of in alike {
+            let paths: Vec<Vec<String>> = of.iter().map(|&at| self.place(nodes[at])).collect();
+            let longest = paths.iter().map(Vec::len).max().unwrap_or(0);
+            let distinct = of.iter().map(|&at| nodes[at]).collect::<HashSet<_>>().len();
+            let with = |near: usize| -> Vec<String> { paths.iter().map(|path| elided(path, near)).collect() };
+            let near = (1..=longest).find(|&near| with(near).iter().collect::<HashSet<_>>().len() == distinct);
+            for (at, name) in of.into_iter().zip(with(near.unwrap_or(longest))) {
+                names[at] = name;
+            }
+        }
+        names
+    }
+
+    /// The names from the top down; of a class and its field, one.
+    fn place(&self, node: NodeId) -> Vec<String> {
+        let names: Vec<&str> = self.path(node).into_iter().map(|n| self.name(n)).collect();
+        if let [class, field, rest @ ..] = &names[..]
+            && let (Some(class), Some(field)) = (class.strip_prefix("class "), field.strip_prefix("static "))
+        {
+            let top = format!("{class}.{field}");
+            return std::iter::once(top).chain(rest.iter().map(|&name| name.to_owned())).collect();
+        }
+        names.into_iter().map(str::to_owned).collect()
+    }
+}
+
+/// The first name, and the last `near` of the others.
+fn elided(path: &[String], near: usize) -> String {
+    let Some((top, rest)) = path.split_first() else { return String::new() };
+    let left_out = rest.len().saturating_sub(near);
+    let mut parts = vec![top.as_str()];
+    // One name is no longer than what would stand for it.
+    if left_out > 1 {
+        parts.push(LEFT_OUT);
+        parts.extend(rest[left_out..].iter().map(String::as_str));
+    } else {
+        parts.extend(rest.iter().map(String::as_str));
+    }
+    parts.join(" › ")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::group::MemoryTree;
+    use crate::timeline::{NodeId, TimePoint, Timeline};
+    use memory_city_heap::Amount;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    fn timeline(paths: &[Vec<String>]) -> Timeline {
+        let mut tree = MemoryTree::new();
+        for path in paths {
+            let mut at = 0;
+            for name in path {
+                at = tree.child(at, &"Owner".into(), &name.as_str().into());
+            }
+            tree.add(at, Amount { objects: 1, bytes: 8 });
+        }
+        Timeline::from_trees(vec![TimePoint::default()], &[tree])
+    }
+
+    fn named(paths: &[&[&str]]) -> Vec<String> {
+        let paths: Vec<Vec<String>> = paths.iter().map(|p| p.iter().map(|&n| n.to_owned()).collect()).collect();
+        let timeline = timeline(&paths);
+        let nodes: Vec<NodeId> =
+            paths.iter().map(|path| timeline.find(&format!("Heap#{}", path.join("#"))).expect("a node")).collect();
+        timeline.names_apart(&nodes)
+    }
+
+    #[test]
+    fn as_much_of_the_path_as_it_takes() {
+        let names = named(&[
+            &["class a.Cache", "static entries", "Map", "Entry", "String"],
+            &["class a.Cache", "static entries", "Map", "Key", "String"],
+            &["class a.Shop", "static names", "Map", "Entry", "String"],
+            &["class a.Shop", "static names", "List"],
+        ]);
+        assert_eq!(
+            names,
+            [
+                "a.Cache.entries › Map › Entry › String",
+                "a.Cache.entries › Map › Key › String",
+                "a.Shop.names › Map › Entry › String",
+                "List",
+            ]
+        );
+        let top = named(&[&["class a.A", "static f", "X", "Y", "Z", "String"], &["thread b", "X", "Y", "Z", "String"]]);
+        assert_eq!(top, ["a.A.f › … › String", "thread b › … › String"]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_two_nodes_are_called_alike(paths in prop::collection::vec(prop::collection::vec(0u8..3, 1..6), 1..20)) {
+            let paths: Vec<Vec<String>> = paths.iter().map(|p| p.iter().map(|n| format!("n{n}")).collect()).collect();
+            let timeline = timeline(&paths);
+            let nodes: Vec<NodeId> = timeline.nodes().filter(|&n| n != NodeId::ROOT).collect();
+            let mut seen: HashMap<String, NodeId> = HashMap::new();
+            for (name, &node) in timeline.names_apart(&nodes).into_iter().zip(&nodes) {
+                prop_assert!(name.ends_with(timeline.name(node)));
+                if let Some(other) = seen.insert(name.clone(), node) {
+                    prop_assert_eq!(other, node, "{}", name);
+                }
+            }
+        }
+    }
+}

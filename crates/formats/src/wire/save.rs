@@ -1,0 +1,459 @@
+//! Any series as a recording: each of its points becomes a walk. What a recording cannot hold is named.
+
+use super::names::FrameParts;
+use super::scan::error_of;
+use super::walks::SeenWalk;
+use crate::event::GcKind;
+use crate::series::HeapSeries;
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::Progress;
+use memory_city_heap::unfinished::Unfinished;
+use memory_city_heap::{HeapState, ObjectId, Strength, TypeKind};
+use memory_city_wire::{
+    ClassRow, CollectionKind, FrameRow, GcRow, LoaderRow, ObjectNaming, OriginRow, ReferentStrength, RunRow, ThreadRow,
+    TraceOptions, TraceTables, TraceWriter, WalkInferredRow, WalkMirrorRow, WalkObject, WalkReferentRow, WalkRootRow,
+    WalkSampleRow, WalkStartRow, WalkWriter,
+};
+use rustc_hash::FxHashMap;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SavedRecording {
+    /// Walks.
+    pub walks: usize,
+    /// Objects of all walks.
+    pub objects: u64,
+    /// References of all walks.
+    pub references: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// What the source knows and the file does not hold, for people.
+    pub left_out: Vec<String>,
+}
+
+/// How hard chunks are packed: files that are written once and kept.
+const LEVEL: i32 = 3;
+/// Names, methods and frames, each.
+const MOST_NAMES: usize = 1 << 24;
+
+/// Writes the points of a series as a recording in one file, which is complete or not there.
+///
+/// # Errors
+/// When a state cannot be loaded, the file cannot be written, or the work was cancelled.
+pub fn save(series: &dyn HeapSeries, points: &[usize], output: &Path, progress: &Progress) -> Result<SavedRecording> {
+    let io = |e| Error::io(output, e);
+    let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+    let mut named = tempfile::Builder::new();
+    // As for every recording: this user alone may read it.
+    named.prefix(".").suffix(".partial");
+    let (file, place) = Unfinished::begin(&named, folder).map_err(io)?;
+    let options = TraceOptions { level: LEVEL, ..TraceOptions::default() };
+    let writer = TraceWriter::on_file(file, output, options).map_err(error_of)?;
+    let mut saver = Saver::new(writer);
+    let first = points.iter().map(|&p| series.points()[p].millis).min().unwrap_or(0);
+    let is_trace = series.recording().is_some();
+    saver.run(series, if is_trace { 0 } else { first })?;
+    saver.collections(series)?;
+    for &point in points {
+        progress.check()?;
+        let heap = series.load(point, progress)?;
+        let info = &series.points()[point];
+        progress.begin(format!("Writing {}", info.label), heap.object_count() as u64);
+        let since = if is_trace { info.millis } else { info.millis - first };
+        let start = WalkStartRow {
+            time: since.saturating_mul(1_000_000),
+            gc: info.gc.as_ref().filter(|_| is_trace).map(|_| point as u64 / 2),
+            before_gc: info.gc.as_ref().is_some_and(|gc| !gc.end),
+            label: info.label.clone(),
+            taken: (!is_trace).then_some(info.millis),
+            ..WalkStartRow::default()
+        };
+        saver.walk(&heap, start, &SeenWalk::default(), progress)?;
+    }
+    let mut saved = saver.saved;
+    saved.left_out = left_out(series, points);
+    if saver.tables.left_out() > 0 {
+        saved.left_out.push(format!("{} names, methods or frames: there are too many", saver.tables.left_out()));
+    }
+    saver.writer.finish("converted").map_err(error_of)?;
+    place.put_in_place(output).map_err(io)?;
+    saved.bytes = std::fs::metadata(output).map_err(io)?.len();
+    Ok(saved)
+}
+
+/// What a recording does not hold of a series.
+fn left_out(series: &dyn HeapSeries, points: &[usize]) -> Vec<String> {
+    let mut all = Vec::new();
+    let others = series.points().len() - points.len();
+    if others > 0 {
+        all.push(format!("{others} other points in time"));
+    }
+    if let Some(recording) = series.recording() {
+        let moments = recording.log.len();
+        all.push(format!(
+            "what came and went between the {moments} moments of the trace, but what each collection freed: walks hold what was alive"
+        ));
+    } else {
+        all.push(
+            "the values of fields and of primitive arrays, and the names of the fields that hold references".into(),
+        );
+    }
+    let warnings = series.warnings().len();
+    if warnings > 0 {
+        all.push(format!("{warnings} warnings about the input"));
+    }
+    all
+}
+
+/// What tells a class from others: name, loader by name, and the how-manieth of those in its heap state.
+type ClassKey = (String, Arc<str>, u32);
+
+pub(super) struct Saver {
+    pub(super) writer: TraceWriter,
+    tables: TraceTables,
+    classes: HashMap<(ClassKey, Vec<u32>), u32>,
+    loaders: HashMap<(Arc<str>, u32), u32>,
+    threads: HashMap<(u32, Arc<str>), u32>,
+    origins: FxHashMap<OriginKey, u32>,
+    saved: SavedRecording,
+}
+
+/// An origin by what it is written as.
+type OriginKey = (Option<u32>, Option<u32>, u32, Option<u32>, u32);
+
+impl Saver {
+    pub(super) fn new(writer: TraceWriter) -> Saver {
+        Saver {
+            writer,
+            tables: TraceTables::new(MOST_NAMES),
+            classes: HashMap::new(),
+            loaders: HashMap::new(),
+            threads: HashMap::new(),
+            origins: FxHashMap::default(),
+            saved: SavedRecording::default(),
+        }
+    }
+
+    fn run(&mut self, series: &dyn HeapSeries, started: u64) -> Result<()> {
+        let source = series.points().first().map(|p| p.path.display().to_string()).unwrap_or_default();
+        let fact = |key: &str, value: String| RunRow { key: key.into(), value };
+        let mut facts = vec![
+            fact("recording.started", started.to_string()),
+            fact("recording.mode", "converted".into()),
+            fact("converted.from", source),
+        ];
+        if series.recording().is_some() {
+            facts.push(fact("vm.started", "0".into()));
+        }
+        self.writer.write(&facts).map_err(error_of)
+    }
+
+    fn collections(&mut self, series: &dyn HeapSeries) -> Result<()> {
+        let Some(recording) = series.recording() else { return Ok(()) };
+        let rows: Vec<GcRow> = recording
+            .collections
+            .iter()
+            .zip(0u64..)
+            .map(|(gc, number)| GcRow {
+                number,
+                start: gc.start.saturating_mul(1_000_000),
+                duration: gc.end.saturating_sub(gc.start).saturating_mul(1_000_000),
+                kind: match gc.kind {
+                    GcKind::Minor => CollectionKind::Minor,
+                    GcKind::Major => CollectionKind::Major,
+                },
+                cause: recording.program.causes.get(gc.cause as usize).and_then(|cause| self.tables.string(cause)),
+                freed: Some(gc.freed),
+                source_number: Some(u64::from(gc.number)),
+                ..GcRow::default()
+            })
+            .collect();
+        self.tables.write_new(&mut self.writer).map_err(error_of)?;
+        self.writer.write(&rows).map_err(error_of)
+    }
+
+    /// The classes of a heap state, by type.
+    fn classes(&mut self, heap: &HeapState) -> Vec<u32> {
+        let loaders = heap.loaders();
+        let mut nth: HashMap<&str, u32> = HashMap::new();
+        let mut loader_ids: Vec<u32> = Vec::new();
+        for loader in &loaders.all {
+            let nth = nth.entry(&loader.name).or_default();
+            *nth += 1;
+            let name = self.tables.string(&loader.name).unwrap_or(0);
+            let tables = &mut self.tables;
+            let id = *self.loaders.entry((Arc::clone(&loader.name), *nth)).or_insert_with(|| {
+                // Its parent may come later in the list: said again below.
+                tables.loader(LoaderRow { name, ..LoaderRow::default() })
+            });
+            loader_ids.push(id);
+        }
+        for (loader, &id) in loaders.all.iter().zip(&loader_ids) {
+            if let Some(&parent) = loader.parent.and_then(|parent| loader_ids.get(parent as usize)) {
+                let name = self.tables.string(&loader.name).unwrap_or(0);
+                self.tables.loader_again(LoaderRow { id, name, parent: Some(parent) });
+            }
+        }
+        let sizes = heap.type_sizes();
+        let mut nth: HashMap<(&str, &str), u32> = HashMap::new();
+        let mut ids: Vec<u32> = Vec::with_capacity(heap.types().len());
+        let mut new: Vec<(usize, ClassRow)> = Vec::new();
+        for (t, of) in heap.types().iter().enumerate() {
+            let nth = nth.entry((&of.name, &of.loader)).or_default();
+            *nth += 1;
+            let fields = sizes.fields.get(t).copied().unwrap_or_default();
+            let loader = loaders.of_type.get(t).copied().flatten().and_then(|l| loader_ids.get(l as usize)).copied();
+            let row = ClassRow {
+                id: 0,
+                name: self.tables.string(&of.name).unwrap_or(0),
+                kind: match of.kind {
+                    TypeKind::Instance => 0,
+                    TypeKind::ObjectArray => 1,
+                    TypeKind::PrimitiveArray => 2,
+                },
+                superclass: None,
+                loader,
+                loader_name: self.tables.string(&of.loader),
+                base: sizes.base.get(t).copied().unwrap_or(0),
+                element: sizes.element.get(t).copied().unwrap_or(0),
+                has_layout: !sizes.fields.is_empty(),
+                header: fields.header,
+                primitive: fields.primitive,
+                references: fields.references,
+            };
+            let shape = vec![row.kind, row.base, row.element, row.header, row.primitive, row.references];
+            let key = ((of.name.clone(), Arc::clone(&of.loader), *nth), shape);
+            let tables = &mut self.tables;
+            ids.push(*self.classes.entry(key).or_insert_with(|| {
+                let id = tables.reserve_class();
+                new.push((t, ClassRow { id, ..row }));
+                id
+            }));
+        }
+        for (t, mut row) in new {
+            row.superclass = heap.types()[t].superclass.and_then(|of| ids.get(of.0 as usize)).copied();
+            self.tables.class_again(row);
+        }
+        ids
+    }
+
+    /// A stack, by its frames, innermost first.
+    fn stack(&mut self, frames: &[Arc<str>]) -> Option<u32> {
+        let mut caller = None;
+        for text in frames.iter().rev() {
+            let row = match FrameParts::of(text) {
+                Some(parts) => FrameRow {
+                    method: self.tables.method(parts.class, parts.name, Some(parts.parameters), None, Vec::new)?,
+                    index: parts.index,
+                    line: parts.line,
+                    native: parts.native,
+                    ..FrameRow::default()
+                },
+                None => FrameRow { method: self.tables.method("", text, None, None, Vec::new)?, ..FrameRow::default() },
+            };
+            caller = Some(self.tables.frame_row(FrameRow { caller, ..row })?);
+        }
+        caller
+    }
+
+    fn thread(&mut self, index: u32, name: &Arc<str>) -> Option<u32> {
+        let id = self.tables.string(name)?;
+        let tables = &mut self.tables;
+        let new = || tables.thread(ThreadRow { name: id, ..ThreadRow::default() });
+        Some(*self.threads.entry((index, Arc::clone(name))).or_insert_with(new))
+    }
+
+    fn origin(&mut self, row: OriginRow) -> u32 {
+        let key = (row.stack, row.thread, row.allocator, row.birth, row.space);
+        let tables = &mut self.tables;
+        *self.origins.entry(key).or_insert_with(|| tables.origin(row))
+    }
+
+    /// The origins of a heap state by the class of origin that [`HeapState::origin_class`] gives.
+    fn origins(&mut self, heap: &HeapState, progress: &Progress) -> Result<FxHashMap<u32, Option<u32>>> {
+        let mut known: FxHashMap<u32, Option<u32>> = FxHashMap::default();
+        if !heap.has_sites() {
+            return Ok(known);
+        }
+        for o in heap.objects() {
+            if o.0 % (1 << 16) == 0 {
+                progress.check()?;
+            }
+            let class = heap.origin_class(o);
+            if known.contains_key(&class) {
+                continue;
+            }
+            let frames = heap.allocation_site(o);
+            let row = match heap.origins().map(|origins| (origins, *origins.of(o.0 as usize))) {
+                None if frames.is_empty() => None,
+                None => Some(OriginRow { stack: self.stack(frames), ..OriginRow::default() }),
+                Some((_, origin)) if !origin.was_recorded() => None,
+                Some((origins, origin)) => Some(OriginRow {
+                    id: 0,
+                    stack: self.stack(frames),
+                    thread: match origin.thread.0 {
+                        0 => None,
+                        index => self.thread(index, origins.thread(origin.thread)),
+                    },
+                    allocator: origin.allocator as u32,
+                    birth: Some(origin.birth),
+                    space: origin.space as u32,
+                }),
+            };
+            known.insert(class, row.map(|row| self.origin(row)));
+        }
+        Ok(known)
+    }
+
+    /// Writes a walk, and says how many objects it has.
+    pub(super) fn walk(
+        &mut self,
+        heap: &HeapState,
+        start: WalkStartRow,
+        seen: &SeenWalk<'_>,
+        progress: &Progress,
+    ) -> Result<u64> {
+        let classes = self.classes(heap);
+        let origins = self.origins(heap, progress)?;
+        let keys = ObjectKeys::of(heap);
+        let details: Vec<Option<u32>> = heap.roots().iter().map(|root| self.tables.string(&root.detail)).collect();
+        let hidden = heap.inferred_references();
+        let hidden_names: Vec<u32> = hidden.iter().map(|r| self.tables.string(r.field).unwrap_or(0)).collect();
+        self.tables.write_new(&mut self.writer).map_err(error_of)?;
+        let is_walk = heap.origins().is_none_or(|origins| origins.is_walk);
+        let start = WalkStartRow {
+            gcs: heap.origins().map_or(start.gcs, |origins| origins.gcs),
+            naming: if keys.by_id { ObjectNaming::Id } else { ObjectNaming::Order },
+            alignment: heap.type_sizes().alignment,
+            reference: heap.type_sizes().reference,
+            unit: keys.unit,
+            all_alive: !is_walk,
+            has_addresses: keys.has_addresses,
+            has_references: heap.reference_count() > 0,
+            has_roots: !heap.roots().is_empty(),
+            ..start
+        };
+        let mut walk = self.writer.begin_walk(start).map_err(error_of)?;
+        let number = walk.number();
+        write_objects(&mut walk, heap, &keys, &classes, &origins, progress).map_err(|error| match error {
+            Stopped::Wire(error) => error_of(error),
+            Stopped::Engine(error) => error,
+        })?;
+        let key = |o: ObjectId| keys.key(heap, o);
+        let mirrors: Vec<WalkMirrorRow> = (0..heap.types().len())
+            .filter_map(|t| {
+                let object = key(heap.mirror_of(memory_city_heap::TypeId(t as u32))?);
+                Some(WalkMirrorRow { walk: number, class: classes[t], object })
+            })
+            .collect();
+        let referents = heap.referents().all().iter().map(|r| WalkReferentRow {
+            walk: number,
+            from: key(r.from),
+            to: key(r.to),
+            strength: match r.strength {
+                Strength::Soft => ReferentStrength::Soft,
+                Strength::Weak => ReferentStrength::Weak,
+                Strength::Phantom => ReferentStrength::Phantom,
+                Strength::Finalizer => ReferentStrength::Finalizer,
+            },
+        });
+        let inferred = hidden.iter().zip(&hidden_names).map(|(r, &field)| WalkInferredRow {
+            walk: number,
+            from: key(r.from),
+            to: key(r.to),
+            field,
+        });
+        let roots = heap.roots().iter().zip(&details).map(|(root, &detail)| WalkRootRow {
+            walk: number,
+            object: key(root.object),
+            kind: root.kind as u32,
+            detail,
+            ..WalkRootRow::default()
+        });
+        walk.rows(&mirrors).map_err(error_of)?;
+        walk.rows(&referents.collect::<Vec<_>>()).map_err(error_of)?;
+        walk.rows(&inferred.collect::<Vec<_>>()).map_err(error_of)?;
+        walk.roots(&roots.collect::<Vec<_>>()).map_err(error_of)?;
+        for samples in seen.samples.chunks(1 << 14) {
+            let row = |&(o, sample): &(ObjectId, u64)| WalkSampleRow { walk: number, object: key(o), sample };
+            walk.rows(&samples.iter().map(row).collect::<Vec<_>>()).map_err(error_of)?;
+        }
+        let end = walk.finish(seen.pause, seen.unlinked).map_err(error_of)?;
+        self.saved.walks += 1;
+        self.saved.objects += end.objects;
+        self.saved.references += end.references + hidden.len() as u64;
+        Ok(end.objects)
+    }
+}
+
+enum Stopped {
+    Wire(memory_city_wire::WireError),
+    Engine(Error),
+}
+
+/// How the objects of a heap state are named in the file.
+struct ObjectKeys {
+    by_id: bool,
+    has_addresses: bool,
+    unit: u32,
+}
+
+impl ObjectKeys {
+    fn of(heap: &HeapState) -> ObjectKeys {
+        let has_addresses = heap.objects().last().is_none_or(|last| heap.address(last).is_some())
+            && heap.objects().all(|o| heap.stable_id(o).is_none());
+        let unit = match heap.objects().all(|o| heap.address(o).unwrap_or(0) % 8 == 0) {
+            true => 8,
+            false => 1,
+        };
+        ObjectKeys { by_id: heap.origins().is_some(), has_addresses, unit }
+    }
+
+    fn key(&self, heap: &HeapState, o: ObjectId) -> u64 {
+        match heap.origins().filter(|_| self.by_id) {
+            None => u64::from(o.0),
+            Some(origins) if self.has_addresses => u64::from(origins.identity(o.0 as usize).number),
+            Some(_) => heap.stable_id(o).unwrap_or(u64::from(o.0)),
+        }
+    }
+}
+
+fn write_objects(
+    walk: &mut WalkWriter<'_>,
+    heap: &HeapState,
+    keys: &ObjectKeys,
+    classes: &[u32],
+    origins: &FxHashMap<u32, Option<u32>>,
+    progress: &Progress,
+) -> std::result::Result<(), Stopped> {
+    let odd: FxHashMap<ObjectId, u64> = heap.odd_sizes().collect();
+    let mut hidden = heap.inferred_references();
+    let mut targets = Vec::new();
+    for o in heap.objects() {
+        if o.0 % (1 << 16) == 0 {
+            progress.check().map_err(Stopped::Engine)?;
+            progress.advance(1 << 16);
+        }
+        // What is not listed lies behind what is, and is told apart.
+        let own = hidden.iter().take_while(|r| r.from == o).count();
+        hidden = &hidden[own..];
+        let references = heap.references(o);
+        let listed = &references[..references.len() - own];
+        targets.clear();
+        targets.extend(listed.iter().map(|&target| keys.key(heap, target)));
+        let object = WalkObject {
+            id: if keys.by_id { keys.key(heap, o) } else { 0 },
+            address: if keys.has_addresses { heap.address(o).unwrap_or(0) / u64::from(keys.unit) } else { 0 },
+            class: classes[heap.type_of(o).0 as usize],
+            length: heap.array_length(o),
+            size: odd.get(&o).copied(),
+            origin: origins.get(&heap.origin_class(o)).copied().flatten(),
+        };
+        walk.object(&object, &targets).map_err(Stopped::Wire)?;
+    }
+    Ok(())
+}

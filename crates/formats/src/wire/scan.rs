@@ -1,0 +1,315 @@
+//! The first reading of a recording: everything but the objects of walks, of which it notes where they are.
+
+use super::names::StreamTables;
+use super::warnings::Trouble;
+use crate::budget::{megabytes, memory_budget};
+use ahash::{AHashMap, AHashSet};
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::input::Input;
+use memory_city_heap::progress::Progress;
+use memory_city_wire::{
+    Chunk, ChunkKind, ClassRow, CountRow, DeathRow, EndRow, FrameRow, GcRow, LoaderRow, LossRow, MethodRow,
+    OldSamplesRow, OriginRow, PartHeader, PartReader, Piece, RunRow, SampleRow, StringRow, ThreadRow, TraceRow,
+    WalkEndRow, WalkStartRow, WireError, WireResult,
+};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A recording, without the objects of its walks.
+pub(super) struct Scan {
+    pub(super) files: Vec<Input>,
+    pub(super) streams: BTreeMap<u16, StreamTables>,
+    /// Facts of the run, by key.
+    pub(super) run: BTreeMap<String, String>,
+    /// Collections by number, with the stream that saw them: their causes are strings of that one.
+    pub(super) gcs: BTreeMap<u64, (u16, GcRow)>,
+    pub(super) samples: AHashMap<u64, SampleOrigin>,
+    /// In the order of time.
+    pub(super) walks: Vec<WalkPlace>,
+    pub(super) histograms: usize,
+    pub(super) losses: Vec<LossRow>,
+    pub(super) trouble: Trouble,
+    /// Bytes that all of this takes, about.
+    memory: u64,
+}
+
+/// What a sample says of the origin of its object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SampleOrigin {
+    pub(super) stream: u16,
+    pub(super) thread: u32,
+    pub(super) stack: Option<u32>,
+    pub(super) gcs: u32,
+}
+
+/// A walk, and where its chunks are.
+pub(super) struct WalkPlace {
+    pub(super) stream: u16,
+    pub(super) start: WalkStartRow,
+    /// Kind, file and offset of its chunks, in their order.
+    pub(super) chunks: Vec<(ChunkKind, usize, u64)>,
+    /// Which file it begins in.
+    pub(super) file: usize,
+    pub(super) end: Option<WalkEndRow>,
+}
+
+/// What is known of a stream while it is read.
+#[derive(Default)]
+struct StreamProgress {
+    numbers: Vec<u64>,
+    /// The first chunk that is no repeated definition.
+    first: Option<u64>,
+    walk: Option<usize>,
+    ended: bool,
+}
+
+/// An error of the format as one of the engine.
+pub(super) fn error_of(error: WireError) -> Error {
+    match error {
+        WireError::Io { path, source } => Error::io(&path, source),
+        WireError::Format { path, offset, found, expected } => Error::Format {
+            path,
+            offset: Some(offset),
+            found,
+            expected,
+            remedy: "Record again, or copy the file again if it was larger".into(),
+        },
+        other => Error::Unusable { what: other.to_string(), remedy: "Record with other limits".into() },
+    }
+}
+
+impl Scan {
+    /// Reads files of one recording, in any order.
+    ///
+    /// # Errors
+    /// When one of them cannot be read or has another header, they are of different recordings, or the work was cancelled.
+    pub(super) fn read(inputs: Vec<Input>, progress: &Progress) -> Result<Scan> {
+        let mut files: Vec<(PartHeader, Input)> = Vec::new();
+        for input in inputs {
+            let header = PartHeader::read(&input.path, input.bytes()).map_err(error_of)?;
+            files.push((header, input));
+        }
+        files.sort_by_key(|(header, _)| (header.stream, header.part));
+        one_recording(&files)?;
+        let total = files.iter().map(|(_, input)| input.bytes().len() as u64).sum();
+        progress.begin(
+            format!("Reading {}", files.first().map_or(Path::new(""), |(_, input)| &input.path).display()),
+            total,
+        );
+        let mut scan = Scan {
+            files: Vec::new(),
+            streams: BTreeMap::new(),
+            run: BTreeMap::new(),
+            gcs: BTreeMap::new(),
+            samples: AHashMap::default(),
+            walks: Vec::new(),
+            histograms: 0,
+            losses: Vec::new(),
+            trouble: Trouble::default(),
+            memory: 0,
+        };
+        let budget = memory_budget();
+        let mut streams: BTreeMap<u16, StreamProgress> = BTreeMap::new();
+        let last_of: BTreeMap<u16, u32> = files.iter().map(|(header, _)| (header.stream, header.part)).collect();
+        for (number, (header, input)) in files.iter().enumerate() {
+            scan.trouble.warnings.extend(input.warnings.iter().cloned());
+            let stream = streams.entry(header.stream).or_default();
+            let is_last = last_of.get(&header.stream) == Some(&header.part);
+            scan.read_part(number, header, input, stream, is_last, budget, progress)?;
+        }
+        for ((_, input), header) in files.iter().zip(files.iter().map(|(header, _)| *header)) {
+            if last_of.get(&header.stream) == Some(&header.part)
+                && let Some(stream) = streams.get(&header.stream)
+            {
+                scan.trouble.stream(&input.path, stream.missing(), stream.ended);
+            }
+        }
+        scan.files = files.into_iter().map(|(_, input)| input).collect();
+        scan.walks.sort_by_key(|walk| (walk.start.time, walk.stream, walk.start.walk));
+        Ok(scan)
+    }
+
+    fn read_part(
+        &mut self,
+        file: usize,
+        header: &PartHeader,
+        input: &Input,
+        stream: &mut StreamProgress,
+        is_last: bool,
+        budget: u64,
+        progress: &Progress,
+    ) -> Result<()> {
+        let path = &input.path;
+        for piece in PartReader::new(path, input.bytes()).map_err(error_of)? {
+            progress.check()?;
+            match piece {
+                Piece::Chunk(chunk) => {
+                    progress.advance(chunk.length());
+                    if chunk.kind() != ChunkKind::INDEX {
+                        stream.numbers.push(chunk.number());
+                    }
+                    if !chunk.kind().is_definition() && chunk.kind() != ChunkKind::INDEX && stream.first.is_none() {
+                        stream.first = Some(chunk.number());
+                    }
+                    if !chunk.is_known() {
+                        self.trouble.unknown_chunks += 1;
+                    } else if let Err(error) = self.take(file, header, stream, &chunk) {
+                        self.trouble.chunk(path, &error);
+                    }
+                    // A few bytes may say that there are millions of names.
+                    if self.memory > budget {
+                        return Err(too_large(path, budget));
+                    }
+                }
+                Piece::Damage { offset, length } => self.trouble.damage(path, offset, length),
+                Piece::Cut { offset, length } => self.trouble.cut(path, offset, length, is_last),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what a chunk says.
+    fn take(
+        &mut self,
+        file: usize,
+        header: &PartHeader,
+        stream: &mut StreamProgress,
+        chunk: &Chunk<'_>,
+    ) -> WireResult<()> {
+        fn rows<R: TraceRow>(
+            chunk: &Chunk<'_>,
+            (trouble, memory): &mut (&mut Trouble, &mut u64),
+        ) -> WireResult<Vec<R>> {
+            let decoded = chunk.rows::<R>()?;
+            trouble.unknown_columns += u64::from(decoded.unknown_columns);
+            **memory += decoded.rows.len() as u64 * (size_of::<R>() as u64 + 16) + u64::from(chunk.plain_length());
+            Ok(decoded.rows)
+        }
+        let trouble = &mut (&mut self.trouble, &mut self.memory);
+        let tables = self.streams.entry(header.stream).or_default();
+        match chunk.kind() {
+            ChunkKind::STRINGS => tables.add_strings(rows::<StringRow>(chunk, trouble)?),
+            ChunkKind::LOADERS => {
+                tables.loaders.extend(rows::<LoaderRow>(chunk, trouble)?.into_iter().map(|r| (r.id, r)));
+            }
+            ChunkKind::CLASSES => {
+                tables.classes.extend(rows::<ClassRow>(chunk, trouble)?.into_iter().map(|r| (r.id, r)));
+            }
+            ChunkKind::METHODS => {
+                tables.methods.extend(rows::<MethodRow>(chunk, trouble)?.into_iter().map(|r| (r.id, r)));
+            }
+            ChunkKind::FRAMES => {
+                tables.frames.extend(rows::<FrameRow>(chunk, trouble)?.into_iter().map(|r| (r.id, r)));
+            }
+            ChunkKind::THREADS => {
+                tables.threads.extend(rows::<ThreadRow>(chunk, trouble)?.into_iter().map(|r| (r.id, r)));
+            }
+            ChunkKind::ORIGINS => {
+                tables.origins.extend(rows::<OriginRow>(chunk, trouble)?.into_iter().map(|r| (r.id, r)));
+            }
+            ChunkKind::RUN => {
+                self.run.extend(rows::<RunRow>(chunk, trouble)?.into_iter().map(|r| (r.key, r.value)));
+            }
+            ChunkKind::GCS => {
+                self.gcs.extend(rows::<GcRow>(chunk, trouble)?.into_iter().map(|r| (r.number, (header.stream, r))));
+            }
+            ChunkKind::SAMPLES => {
+                let stream = header.stream;
+                let origin =
+                    |r: SampleRow| (r.id, SampleOrigin { stream, thread: r.thread, stack: r.stack, gcs: r.gcs });
+                self.samples.extend(rows::<SampleRow>(chunk, trouble)?.into_iter().map(origin));
+            }
+            ChunkKind::DEATHS => _ = rows::<DeathRow>(chunk, trouble)?,
+            ChunkKind::OLD_SAMPLES => _ = rows::<OldSamplesRow>(chunk, trouble)?,
+            ChunkKind::COUNTS => {
+                let found: AHashSet<u64> =
+                    rows::<CountRow>(chunk, trouble)?.into_iter().map(|row| row.histogram).collect();
+                self.histograms += found.len();
+            }
+            ChunkKind::LOSSES => self.losses.extend(rows::<LossRow>(chunk, trouble)?),
+            ChunkKind::END => {
+                rows::<EndRow>(chunk, trouble)?;
+                stream.ended = true;
+            }
+            ChunkKind::WALK_START => {
+                for start in rows::<WalkStartRow>(chunk, trouble)? {
+                    stream.walk = Some(self.walks.len());
+                    let stream = header.stream;
+                    self.walks.push(WalkPlace { stream, start, chunks: Vec::new(), file, end: None });
+                }
+            }
+            ChunkKind::WALK_END => {
+                for end in rows::<WalkEndRow>(chunk, trouble)? {
+                    let walk = stream.walk.take().and_then(|at| self.walks.get_mut(at));
+                    match walk.filter(|walk| walk.start.walk == end.walk) {
+                        Some(walk) => walk.end = Some(end),
+                        None => trouble.0.stray_chunks += 1,
+                    }
+                }
+            }
+            kind if kind >= ChunkKind::WALK_START && kind < ChunkKind::WALK_END => {
+                match stream.walk.and_then(|at| self.walks.get_mut(at)) {
+                    Some(walk) => walk.chunks.push((kind, file, chunk.offset)),
+                    None => trouble.0.stray_chunks += 1,
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The chunk at a place that was noted.
+    ///
+    /// # Errors
+    /// When the file has changed since.
+    pub(super) fn chunk(&self, file: usize, offset: u64) -> Result<Chunk<'_>> {
+        let input = &self.files[file];
+        let mut reader = PartReader::new(&input.path, input.bytes()).map_err(error_of)?;
+        reader.go_to(offset);
+        match reader.next() {
+            Some(Piece::Chunk(chunk)) => Ok(chunk),
+            _ => Err(Error::Unusable {
+                what: format!("{} has changed while it was open", input.path.display()),
+                remedy: "Open it again".into(),
+            }),
+        }
+    }
+}
+
+impl StreamProgress {
+    /// Chunks that are not there, behind the first that is no repetition.
+    fn missing(&self) -> u64 {
+        let Some(first) = self.first else { return 0 };
+        let mut numbers: Vec<u64> = self.numbers.iter().copied().filter(|n| *n >= first).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let span = numbers.last().map_or(0, |last| last - first + 1);
+        span - numbers.len() as u64
+    }
+}
+
+pub(super) fn too_large(path: &Path, budget: u64) -> Error {
+    Error::Unusable {
+        what: format!("{} takes more than the {} of memory that are free", path.display(), megabytes(budget)),
+        remedy: "Close other programs, or open it on a machine with more memory".into(),
+    }
+}
+
+/// Files of two recordings have nothing to do with each other.
+pub(super) fn one_recording(files: &[(PartHeader, Input)]) -> Result<()> {
+    for pair in files.windows(2) {
+        let [(one, first), (other, second)] = pair else { continue };
+        let what = if one.recording != other.recording {
+            "are of different recordings"
+        } else if (one.stream, one.part) == (other.stream, other.part) {
+            "are the same part of one recording"
+        } else {
+            continue;
+        };
+        return Err(Error::Unusable {
+            what: format!("{} and {} {what}", first.path.display(), second.path.display()),
+            remedy: "Open the files, or the folder, of one recording".into(),
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,176 @@
+//! The walks of a recording as a series.
+
+use super::origins::Provenance;
+use super::scan::{Scan, WalkPlace};
+use super::state::heap_state;
+use crate::budget::memory_budget;
+use crate::event::GcKind;
+use crate::kept::KeptStates;
+use crate::series::{GcPoint, HeapSeries, SnapshotInfo};
+use memory_city_heap::HeapState;
+use memory_city_heap::error::{Error, Result, Warning};
+use memory_city_heap::input::Input;
+use memory_city_heap::progress::Progress;
+use memory_city_wire::{CollectionKind, GcRow, WalkStartRow};
+use std::sync::{Arc, Mutex};
+
+/// A recording as heap states: one for each walk.
+pub(super) struct WalkSeries {
+    scan: Scan,
+    provenance: Provenance,
+    points: Vec<SnapshotInfo>,
+    warnings: Mutex<Vec<Warning>>,
+    kept: Mutex<KeptStates>,
+}
+
+impl WalkSeries {
+    /// Opens the files of one recording.
+    ///
+    /// # Errors
+    /// As [`Scan::read`], or when there is no walk in them.
+    pub(super) fn open(inputs: Vec<Input>, mut skipped: Vec<Warning>, progress: &Progress) -> Result<WalkSeries> {
+        let mut scan = Scan::read(inputs, progress)?;
+        let path = scan.files.first().map(|input| input.path.clone()).unwrap_or_default();
+        // Half a walk is shown only where there is nothing better: it looks like a heap that has shrunk.
+        if scan.walks.iter().any(|walk| walk.end.is_some()) {
+            for walk in scan.walks.iter().filter(|walk| walk.end.is_none()) {
+                skipped.push(warning_of(&path, walk, "was broken off, and is left out"));
+            }
+            scan.walks.retain(|walk| walk.end.is_some());
+        } else {
+            for walk in &scan.walks {
+                skipped.push(warning_of(
+                    &path,
+                    walk,
+                    "was broken off: objects, references and roots are missing from it",
+                ));
+            }
+        }
+        if scan.walks.is_empty() {
+            return Err(Error::Unusable {
+                what: format!(
+                    "{} holds {} samples, {} class histograms and {} collections, but no walk over the heap to show",
+                    path.display(),
+                    scan.samples.len(),
+                    scan.histograms,
+                    scan.gcs.len()
+                ),
+                remedy: "Record until the first walk is done".into(),
+            });
+        }
+        let provenance = Provenance::of(&scan, progress)?;
+        if provenance.left_out > 0 {
+            let message = format!("{} allocation sites are not told apart: there are too many", provenance.left_out);
+            skipped.push(Warning { path: path.clone(), offset: None, message });
+        }
+        let trouble = std::mem::take(&mut scan.trouble).finish(&path, &scan.losses);
+        let points = points(&scan);
+        let warnings = Mutex::new([skipped, trouble].concat());
+        Ok(WalkSeries { scan, provenance, points, warnings, kept: Mutex::default() })
+    }
+}
+
+fn warning_of(path: &std::path::Path, walk: &WalkPlace, what: &str) -> Warning {
+    let message = format!("walk {} {what}", walk.start.walk);
+    Warning { path: path.to_owned(), offset: None, message }
+}
+
+/// A number of the run.
+fn fact(scan: &Scan, key: &str) -> Option<u64> {
+    scan.run.get(key)?.trim().parse().ok()
+}
+
+fn points(scan: &Scan) -> Vec<SnapshotInfo> {
+    let gc_of = |walk: &WalkPlace| {
+        let row = scan.gcs.get(&walk.start.gc?)?;
+        gc_point(scan, walk, row)
+    };
+    // Points with a collection count time from the start of the program, others from 1970: one or the other for all.
+    let gcs: Vec<Option<GcPoint>> = scan.walks.iter().map(gc_of).collect();
+    let by_gc = gcs.iter().all(Option::is_some);
+    let started = fact(scan, "recording.started").unwrap_or(0);
+    let uptime = fact(scan, "vm.started").map_or(0, |vm| started.saturating_sub(vm));
+    let point = |(walk, gc): (&WalkPlace, Option<GcPoint>)| {
+        let start = &walk.start;
+        let since = start.time / 1_000_000;
+        SnapshotInfo {
+            label: label(start, gc.as_ref()),
+            millis: match by_gc {
+                true => uptime.saturating_add(since),
+                false => start.taken.unwrap_or(started.saturating_add(since)),
+            },
+            path: scan.files.get(walk.file).map(|input| input.path.clone()).unwrap_or_default(),
+            gc: gc.filter(|_| by_gc),
+        }
+    };
+    scan.walks.iter().zip(gcs).map(point).collect()
+}
+
+fn gc_point(scan: &Scan, walk: &WalkPlace, (stream, row): &(u16, GcRow)) -> Option<GcPoint> {
+    let kind = match row.kind {
+        CollectionKind::Minor => GcKind::Minor,
+        CollectionKind::Major => GcKind::Major,
+        // What the VM did not say is not made up.
+        CollectionKind::Unknown => return None,
+    };
+    // The stream that saw the collection may be another than that of the walk.
+    let cause = row.cause.and_then(|cause| Some(scan.streams.get(stream)?.strings.get(&cause)?.to_string()));
+    Some(GcPoint {
+        number: u32::try_from(row.source_number.unwrap_or(row.number)).unwrap_or(u32::MAX),
+        kind,
+        cause: cause.unwrap_or_else(|| "unknown cause".to_owned()),
+        duration: row.duration / 1_000_000,
+        end: !walk.start.before_gc,
+        freed: row.freed.unwrap_or(0),
+    })
+}
+
+fn label(start: &WalkStartRow, gc: Option<&GcPoint>) -> String {
+    if !start.label.is_empty() {
+        return start.label.clone();
+    }
+    match (gc, start.gc) {
+        (Some(gc), _) => format!("Walk {} after GC {}", start.walk + 1, gc.number),
+        (None, Some(gc)) => format!("Walk {} after GC {gc}", start.walk + 1),
+        (None, None) => format!("Walk {}", start.walk + 1),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+impl HeapSeries for WalkSeries {
+    fn points(&self) -> &[SnapshotInfo] {
+        &self.points
+    }
+
+    fn load(&self, index: usize, progress: &Progress) -> Result<Arc<HeapState>> {
+        if let Some(state) = lock(&self.kept).get(index) {
+            return Ok(state);
+        }
+        progress.begin(format!("Reading {}", self.points[index].label), 0);
+        let state = Arc::new(heap_state(&self.scan, &self.scan.walks[index], &self.provenance, progress)?);
+        let mut warnings = lock(&self.warnings);
+        for warning in state.warnings() {
+            if !warnings.contains(warning) {
+                warnings.push(warning.clone());
+            }
+        }
+        drop(warnings);
+        lock(&self.kept).keep(index, Arc::clone(&state), memory_budget());
+        Ok(state)
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        lock(&self.warnings).clone()
+    }
+
+    fn noun(&self) -> &'static str {
+        "this recording"
+    }
+
+    fn has_sites(&self) -> bool {
+        self.provenance.knows_sites()
+    }
+}

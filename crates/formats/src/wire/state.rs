@@ -1,0 +1,220 @@
+//! A walk as a heap state.
+
+use super::keys::{ids_of, keys, references, too_many};
+use super::origins::{Provenance, Walked};
+use super::roots::{hidden_field, root_of};
+use super::scan::{SampleOrigin, Scan, WalkPlace, too_large};
+use super::types::Types;
+use crate::budget::memory_budget;
+use ahash::{AHashMap, AHashSet};
+use memory_city_heap::error::{Result, Warning};
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{
+    BitSet, HeapColumns, HeapState, Inference, NO_LENGTH, ObjectIds, Referent, Referents, Strength,
+};
+use memory_city_wire::{
+    ChunkKind, ObjectColumns, ObjectNaming, ReferentStrength, TraceRow, WalkInferredRow, WalkMirrorRow,
+    WalkReferenceRow, WalkReferentRow, WalkRootRow, WalkSampleRow,
+};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The rows of a kind that a walk has, in their order.
+fn rows<R: TraceRow>(scan: &Scan, walk: &WalkPlace, lost: &mut u64) -> Result<Vec<R>> {
+    let mut all = Vec::new();
+    for &(_, file, offset) in walk.chunks.iter().filter(|chunk| chunk.0 == R::KIND) {
+        match scan.chunk(file, offset)?.rows::<R>() {
+            Ok(decoded) => all.extend(decoded.rows),
+            Err(_) => *lost += 1,
+        }
+    }
+    Ok(all)
+}
+
+/// Reads a walk.
+///
+/// # Errors
+/// When it has more objects or references than can be numbered, two objects are at one place, or the work was cancelled.
+/// What is damaged is left out, with warnings.
+pub(super) fn heap_state(
+    scan: &Scan,
+    walk: &WalkPlace,
+    provenance: &Provenance,
+    progress: &Progress,
+) -> Result<HeapState> {
+    let start = &walk.start;
+    let path = &scan.files[walk.file].path;
+    let places: Vec<(usize, u64)> =
+        walk.chunks.iter().filter(|c| c.0 == ChunkKind::WALK_OBJECTS).map(|c| (c.1, c.2)).collect();
+    progress.begin(progress.snapshot().stage, 2 * places.len() as u64);
+    let (budget, taken) = (memory_budget(), AtomicU64::new(0));
+    let read: Vec<Option<ObjectColumns>> = places
+        .par_iter()
+        .map(|&(file, offset)| {
+            progress.check()?;
+            progress.advance(1);
+            let chunk = scan.chunk(file, offset)?;
+            let Ok(columns) = chunk.objects() else { return Ok(None) };
+            // A few bytes may say that there are millions of objects. Beside the list there will be the state.
+            if taken.fetch_add(2 * columns.memory(), Relaxed) > budget {
+                return Err(too_large(path, budget));
+            }
+            Ok(Some(columns).filter(|columns| columns.walk == start.walk))
+        })
+        .collect::<Result<_>>()?;
+    let mut lost = read.iter().filter(|columns| columns.is_none()).count() as u64;
+    let mut lists: Vec<ObjectColumns> = read.into_iter().flatten().collect();
+    lists.sort_by_key(|columns| columns.first);
+    let total: u64 = lists.iter().map(|columns| columns.len() as u64).sum();
+    if total >= u64::from(u32::MAX) {
+        return Err(too_many(path, "objects"));
+    }
+    let by_id = start.naming == ObjectNaming::Id;
+    let (keys, addresses) = keys(path, &lists, start.has_addresses, by_id, start.unit)?;
+    let n = total as usize;
+
+    let tables = &scan.streams[&walk.stream];
+    let mut warnings = Vec::new();
+    let mut warn = |message: String| warnings.push(Warning { path: path.clone(), offset: None, message });
+    let mirrors: Vec<WalkMirrorRow> = rows(scan, walk, &mut lost)?;
+    let root_rows: Vec<WalkRootRow> = rows(scan, walk, &mut lost)?;
+    let mut used: AHashSet<u32> = lists.iter().flat_map(|list| &list.classes).copied().collect();
+    used.extend(mirrors.iter().map(|row| row.class).chain(root_rows.iter().filter_map(|row| row.class)));
+    let mut types = Types::of(tables, used, start.alignment, start.reference);
+
+    // Columns by object.
+    let mut type_of = vec![0u32; n];
+    let mut length = vec![NO_LENGTH; n];
+    let mut odd_sizes = FxHashMap::default();
+    let mut origin_of: Vec<Option<u32>> = Vec::new();
+    let mut number_of: Vec<u32> = Vec::new();
+    let mut place = 0u32;
+    for list in &lists {
+        progress.check()?;
+        for at in 0..list.len() {
+            let o = keys.number(place).0 as usize;
+            place += 1;
+            type_of[o] = types.number(list.classes[at]);
+            length[o] = list.lengths.get(at).copied().flatten().unwrap_or(NO_LENGTH);
+            if let Some(size) = list.sizes.get(at).copied().flatten() {
+                odd_sizes.insert(o as u32, size);
+            }
+            if let Some(origin) = list.origins.get(at).copied().flatten() {
+                origin_of.resize(n, None);
+                origin_of[o] = Some(origin);
+            }
+            if by_id {
+                number_of.resize(n, 0);
+                number_of[o] = u32::try_from(list.key(at)).unwrap_or(u32::MAX);
+            }
+        }
+    }
+
+    let mut dangling = 0;
+    let further: Vec<WalkReferenceRow> = rows(scan, walk, &mut lost)?;
+    let outgoing = references(path, &lists, &keys, n, &further, &mut dangling, progress)?;
+    let no_addresses = !start.has_addresses;
+    let ids = if no_addresses { ids_of(&lists, &keys, by_id, n) } else { ObjectIds::default() };
+    drop(lists);
+
+    let mut find = |key: u64| {
+        let found = keys.find(key);
+        dangling += u64::from(found.is_none());
+        found
+    };
+    let mut mirror_of = vec![None; types.types.len()];
+    for row in mirrors {
+        if let Some(o) = find(row.object) {
+            let of = types.number(row.class) as usize;
+            mirror_of.resize(types.types.len(), None);
+            mirror_of[of] = Some(o);
+        }
+    }
+    let strength = |s: ReferentStrength| match s {
+        ReferentStrength::Soft => Strength::Soft,
+        ReferentStrength::Weak => Strength::Weak,
+        ReferentStrength::Phantom => Strength::Phantom,
+        ReferentStrength::Finalizer => Strength::Finalizer,
+    };
+    let mut referents = Vec::new();
+    for row in rows::<WalkReferentRow>(scan, walk, &mut lost)? {
+        if let (Some(from), Some(to)) = (find(row.from), find(row.to)) {
+            referents.push(Referent { from, to, strength: strength(row.strength) });
+        }
+    }
+    let mut roots = Vec::new();
+    for row in root_rows {
+        if let Some(object) = find(row.object) {
+            roots.push(root_of(tables, &types, &row, object));
+        }
+    }
+    let mut inferred = Vec::new();
+    for row in rows::<WalkInferredRow>(scan, walk, &mut lost)? {
+        if let (Some(from), Some(to)) = (find(row.from), find(row.to)) {
+            inferred.push((from, to, hidden_field(&tables.string(row.field))));
+        }
+    }
+    let mut sample_of: AHashMap<u32, SampleOrigin> = AHashMap::default();
+    let mut without_sample = 0u64;
+    for row in rows::<WalkSampleRow>(scan, walk, &mut lost)? {
+        match (find(row.object), scan.samples.get(&row.sample)) {
+            (Some(o), Some(&sample)) => _ = sample_of.insert(o.0, sample),
+            (Some(_), None) => without_sample += 1,
+            _ => {}
+        }
+    }
+
+    let walked = Walked { scan, walk, provenance, n, origin_of, number_of, sample_of, ids };
+    let (sites, traces, origins) = walked.origins();
+    if lost > 0 {
+        warn(format!("walk {}: {lost} chunks are damaged inside and were left out", start.walk));
+    }
+    if dangling > 0 {
+        warn(format!("walk {}: {dangling} references or roots lead to objects that are not in it", start.walk));
+    }
+    if without_sample > 0 {
+        warn(format!("walk {}: of {without_sample} sampled objects the sample is not there", start.walk));
+    }
+    if types.lost > 0 {
+        warn(format!("walk {}: {} classes have no name, because what named them was lost", start.walk, types.lost));
+    }
+    if let Some(end) = &walk.end {
+        if end.objects != total {
+            warn(format!("walk {}: {total} of {} objects are there", start.walk, end.objects));
+        }
+        if end.unlinked > 0 {
+            tracing::info!("walk {}: {} live samples were not found in it", start.walk, end.unlinked);
+        }
+    }
+    if !start.note.is_empty() {
+        warn(format!("walk {}: {}", start.walk, start.note));
+    }
+    mirror_of.resize(types.types.len(), None);
+    let columns = HeapColumns {
+        loaders: types.loaders,
+        types: types.types,
+        sizes: types.sizes,
+        type_of,
+        length,
+        odd_sizes,
+        addresses,
+        outgoing,
+        referents: Referents::new(referents, n),
+        roots,
+        mirror_of,
+        sites,
+        traces,
+        origins,
+        warnings,
+    };
+    if start.all_alive {
+        return Ok(HeapState::with_reachable(columns, BitSet::full(n)));
+    }
+    if inferred.is_empty() {
+        return Ok(HeapState::new(columns));
+    }
+    let mut inference = Inference::new(columns);
+    inferred.into_iter().for_each(|(from, to, field)| inference.add_reference(from, to, field));
+    inference.finish()
+}

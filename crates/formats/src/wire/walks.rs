@@ -1,0 +1,58 @@
+//! Writes heap states as the walks of a recording that goes on: a stream of their own beside that of the recorder.
+
+use super::save::Saver;
+use super::scan::error_of;
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{HeapState, ObjectId};
+use memory_city_wire::{TraceWriter, WalkStartRow};
+
+/// What is known of a walk besides the heap state.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SeenWalk<'a> {
+    /// Which objects are which samples.
+    pub samples: &'a [(ObjectId, u64)],
+    /// For how long the program stood still, nanoseconds.
+    pub pause: Option<u64>,
+    /// Live samples whose object was not found.
+    pub unlinked: u64,
+}
+
+/// A stream of walks. Names have the same numbers in all of them.
+pub struct WalkStream(Saver);
+
+impl WalkStream {
+    /// Walks go to this writer.
+    pub fn new(writer: TraceWriter) -> WalkStream {
+        WalkStream(Saver::new(writer))
+    }
+
+    /// Writes a heap state as the next walk, and says how many objects it has. Takes O(objects + references) time, and memory for
+    /// names, roots and one chunk. Of `start` the times, the collections and the label count; the rest follows from the heap state.
+    ///
+    /// # Errors
+    /// When the disk refuses, or the work was cancelled: then the walk is broken off, which readers see.
+    pub fn write(
+        &mut self,
+        heap: &HeapState,
+        start: WalkStartRow,
+        seen: &SeenWalk<'_>,
+        progress: &Progress,
+    ) -> Result<u64> {
+        progress.begin("Writing the walk", heap.object_count() as u64);
+        self.0.walk(heap, start, seen, progress)
+    }
+
+    /// Bytes written.
+    pub fn bytes(&self) -> u64 {
+        self.0.writer.bytes()
+    }
+
+    /// Ends the stream, with the reason for people.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn finish(self, reason: &str) -> Result<()> {
+        self.0.writer.finish(reason).map_err(error_of)
+    }
+}

@@ -1,0 +1,87 @@
+//! What a person must know about a recording: what is damaged, cut, lost or not known. Counted, never silent.
+
+use memory_city_heap::error::Warning;
+use memory_city_wire::{ChunkKind, LossReason, LossRow, WireError};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What was found wrong while a recording was read.
+#[derive(Default)]
+pub(super) struct Trouble {
+    pub(super) warnings: Vec<Warning>,
+    /// Chunks that are of no known kind or version.
+    pub(super) unknown_chunks: u64,
+    /// Columns of later versions.
+    pub(super) unknown_columns: u64,
+    /// Chunks of walks whose start is missing.
+    pub(super) stray_chunks: u64,
+    /// Warnings that were counted, not kept.
+    more: u64,
+}
+
+/// Warnings of one kind beyond these are counted, not listed.
+const MOST: usize = 20;
+
+impl Trouble {
+    fn add(&mut self, path: &Path, offset: Option<u64>, message: String) {
+        if self.warnings.len() >= MOST {
+            self.more += 1;
+            return;
+        }
+        self.warnings.push(Warning { path: path.to_owned(), offset, message });
+    }
+
+    pub(super) fn chunk(&mut self, path: &Path, error: &WireError) {
+        let (offset, message) = match error {
+            WireError::Format { offset, found, .. } => (Some(*offset), format!("a chunk was left out: it has {found}")),
+            other => (None, format!("a chunk was left out: {other}")),
+        };
+        self.add(path, offset, message);
+    }
+
+    pub(super) fn damage(&mut self, path: &Path, offset: u64, length: u64) {
+        let message = format!("{length} bytes are damaged, or were never written; what is around them is shown");
+        self.add(path, Some(offset), message);
+    }
+
+    pub(super) fn cut(&mut self, path: &Path, offset: u64, length: u64, is_last: bool) {
+        let why = if is_last { "it was cut, or is still being written" } else { "it was cut" };
+        let message = format!("the file ends {length} bytes into a chunk: {why}; all that comes before is shown");
+        self.add(path, Some(offset), message);
+    }
+
+    /// What is missing of a stream as a whole.
+    pub(super) fn stream(&mut self, path: &Path, missing: u64, ended: bool) {
+        if missing > 0 {
+            self.add(path, None, format!("{missing} chunks are missing between those that are there"));
+        }
+        if !ended {
+            let message = "the recording has no end: the program was killed, or it is still running. All that was written is shown";
+            self.add(path, None, message.into());
+        }
+    }
+
+    /// All of it, with what the recorder itself counted as lost.
+    pub(super) fn finish(mut self, path: &Path, losses: &[LossRow]) -> Vec<Warning> {
+        let mut sums: BTreeMap<(u32, LossReason), u64> = BTreeMap::new();
+        for loss in losses {
+            let sum = sums.entry((loss.what, loss.reason)).or_default();
+            *sum = sum.saturating_add(loss.count);
+        }
+        let kind = |what: u32| u16::try_from(what).ok().and_then(|what| ChunkKind(what).name()).unwrap_or("records");
+        for ((what, reason), count) in sums {
+            self.add(path, None, format!("not recorded: {count} of {} ({})", kind(what), reason.title()));
+        }
+        for (count, what) in [
+            (self.unknown_chunks, "chunks are of kinds that this version does not know"),
+            (self.unknown_columns, "columns are of a later version"),
+            (self.stray_chunks, "chunks belong to walks that are not there"),
+            (self.more, "more problems of these kinds"),
+        ] {
+            if count > 0 {
+                self.warnings.push(Warning { path: path.to_owned(), offset: None, message: format!("{count} {what}") });
+            }
+        }
+        self.warnings
+    }
+}

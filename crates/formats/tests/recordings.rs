@@ -1,0 +1,562 @@
+//! Recordings in our own format: what is converted to them is the same heap, what was sampled is a share and nothing more,
+//! and what is cut or damaged is shown as far as it goes.
+
+use memory_city_formats::{HeapSeries, open, wire};
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{HeapState, ObjectId, RootKind, TypeId};
+use memory_city_testing::hprof_writer::{reflective, small};
+use memory_city_testing::root;
+use memory_city_wire::{
+    ClassRow, CollectionKind, DeathRow, FrameRow, GcRow, LoaderRow, LossReason, LossRow, ObjectNaming, RunRow,
+    SampleRow, StringRow, ThreadRow, TraceOptions, TraceTables, TraceWriter, WalkObject, WalkReferenceRow, WalkRootRow,
+    WalkSampleRow, WalkStartRow,
+};
+use proptest::prelude::*;
+use std::path::{Path, PathBuf};
+
+fn opened(paths: &[PathBuf]) -> Box<dyn HeapSeries> {
+    open(paths, &Progress::new()).expect("a series")
+}
+
+/// A series, and the same written as a recording and opened again.
+fn converted(paths: &[PathBuf], points: Option<&[usize]>) -> (Box<dyn HeapSeries>, Box<dyn HeapSeries>, u64) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("converted.mcity");
+    let from = opened(paths);
+    let all: Vec<usize> = (0..from.points().len()).collect();
+    let saved = wire::save(&*from, points.unwrap_or(&all), &file, &Progress::new()).expect("saved");
+    assert_eq!(saved.walks, points.unwrap_or(&all).len());
+    assert!(!saved.left_out.is_empty());
+    let to = opened(std::slice::from_ref(&file));
+    assert_eq!(to.warnings(), [], "nothing is wrong with what was written");
+    (from, to, saved.bytes)
+}
+
+fn type_text(heap: &HeapState, t: TypeId) -> String {
+    let of = &heap.types()[t.0 as usize];
+    let superclass = of.superclass.map(|s| heap.types()[s.0 as usize].name.clone());
+    let chain: Vec<_> = heap.loaders().chain(t).map(|l| l.name.to_string()).collect();
+    let sizes = heap.type_sizes();
+    let layout = sizes.fields.get(t.0 as usize);
+    format!("{} {:?} {superclass:?} {} {chain:?} {layout:?} {}", of.name, of.kind, of.loader, sizes.reference)
+}
+
+/// Whether two heap states say the same of everything.
+fn assert_same(from: &HeapState, to: &HeapState, what: &str) {
+    assert_eq!(from.object_count(), to.object_count(), "{what}");
+    assert_eq!(from.reference_count(), to.reference_count(), "{what}");
+    assert_eq!(from.totals(), to.totals(), "{what}: all and unreachable");
+    let known = |heap: &HeapState| (heap.has_sites(), heap.origins().is_some(), heap.has_class_objects());
+    assert_eq!(known(from), known(to), "{what}");
+    let mut texts: std::collections::HashMap<(TypeId, TypeId), ()> = std::collections::HashMap::new();
+    for o in from.objects() {
+        texts.entry((from.type_of(o), to.type_of(o))).or_insert_with(|| {
+            assert_eq!(type_text(from, from.type_of(o)), type_text(to, to.type_of(o)), "{what}");
+        });
+        assert_eq!(from.address(o), to.address(o), "{what}");
+        assert_eq!(from.size_of(o), to.size_of(o), "{what}: {}", type_text(from, from.type_of(o)));
+        assert_eq!(from.array_length(o), to.array_length(o), "{what}");
+        assert_eq!(from.references(o), to.references(o), "{what}");
+        assert_eq!(from.is_reachable(o), to.is_reachable(o), "{what}");
+        assert_eq!(from.allocation_site(o), to.allocation_site(o), "{what}");
+        assert_eq!(from.referents().of(o), to.referents().of(o), "{what}");
+        assert_eq!(from.parts_of(o), to.parts_of(o), "{what}");
+        let life = |heap: &HeapState| heap.facts(o).life.map(|l| (l.thread.to_string(), l.allocator, l.space, l.age));
+        let identity = |heap: &HeapState| heap.origins().map(|origins| origins.identity(o.0 as usize));
+        assert_eq!((life(from), identity(from)), (life(to), identity(to)), "{what}");
+    }
+    assert_eq!(from.roots(), to.roots(), "{what}");
+    assert_eq!(from.inferred_references(), to.inferred_references(), "{what}");
+    let mirrors = |heap: &HeapState| {
+        let all = (0..heap.types().len()).map(|t| TypeId(t as u32));
+        let mut all: Vec<_> = all.filter_map(|t| Some((heap.mirror_of(t)?, type_text(heap, t)))).collect();
+        all.sort();
+        all
+    };
+    assert_eq!(mirrors(from), mirrors(to), "{what}");
+}
+
+fn written(folder: &Path, name: &str, bytes: Vec<u8>) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, bytes).expect("written");
+    path
+}
+
+#[test]
+fn dumps_come_back_object_for_object() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, bytes) in [
+        ("small-4.hprof", small(2, 4, 100)),
+        ("small-8.hprof", small(2, 8, 20_000)),
+        ("reflective-4.hprof", reflective(4)),
+        ("reflective-8.hprof", reflective(8)),
+    ] {
+        let path = written(folder.path(), name, bytes);
+        let (from, to, _) = converted(&[path], None);
+        let load = |series: &dyn HeapSeries| series.load(0, &Progress::new()).expect("a heap");
+        assert_same(&load(&*from), &load(&*to), name);
+        assert_eq!((&from.points()[0].label, from.points()[0].millis), (&to.points()[0].label, to.points()[0].millis));
+    }
+}
+
+/// Dumps of a real program, of which classes and loaders come and go.
+#[test]
+fn a_series_of_real_dumps_comes_back_and_is_smaller() {
+    let paths: Vec<PathBuf> = [1, 8, 16]
+        .iter()
+        .map(|n| root().join(format!("sample-data/person-leak/person-leak-{n:02}.hprof.gz")))
+        .collect();
+    let (from, to, bytes) = converted(&paths, None);
+    for (i, path) in paths.iter().enumerate() {
+        let load = |series: &dyn HeapSeries| series.load(i, &Progress::new()).expect("a heap");
+        assert_same(&load(&*from), &load(&*to), &path.display().to_string());
+        assert_eq!(from.points()[i].millis, to.points()[i].millis);
+    }
+    let packed: u64 = paths.iter().map(|path| std::fs::metadata(path).expect("a file").len()).sum();
+    assert!(bytes < packed, "{bytes} bytes instead of {packed}");
+}
+
+#[test]
+fn states_of_traces_come_back_with_origins_and_collections() {
+    for set in ["churn-g1", "churn-parallel", "person-leak-cms"] {
+        let (from, to, _) = converted(&[root().join("tests/data/anttracks").join(set)], None);
+        for (i, point) in from.points().iter().enumerate() {
+            let load = |series: &dyn HeapSeries| series.load(i, &Progress::new()).expect("a heap");
+            assert_same(&load(&*from), &load(&*to), &format!("{set}, {}", point.label));
+            let found = &to.points()[i];
+            assert_eq!((&found.label, found.millis, &found.gc), (&point.label, point.millis, &point.gc), "{set}");
+        }
+    }
+}
+
+/// Writes the small heap of a shop: three carts in a list, of which the second is a sample.
+struct Shop {
+    writer: TraceWriter,
+    tables: TraceTables,
+    cart: u32,
+    list: u32,
+    stack: Option<u32>,
+    thread: u32,
+    field: Option<u32>,
+}
+
+impl Shop {
+    fn begin(path: &Path, options: TraceOptions) -> Shop {
+        let mut writer = TraceWriter::create_file(path, options).expect("a writer");
+        let mut tables = TraceTables::new(1000);
+        let mut name = |text: &str| tables.string(text).expect("a number");
+        let (cart, list, app, worker, field) =
+            (name("shop.Cart"), name("shop.Cart[]"), name("AppLoader"), name("worker-1"), name("all"));
+        let loader = tables.loader(LoaderRow { name: app, ..LoaderRow::default() });
+        let class = |name: u32| ClassRow { name, loader: Some(loader), base: 24, ..ClassRow::default() };
+        let cart = tables.class(class(cart));
+        let list = tables.class(ClassRow { kind: 1, base: 16, element: 4, ..class(list) });
+        let method = |tables: &mut TraceTables, class: &str, name: &str, lines: Vec<u64>| {
+            tables.method(class, name, Some("(Item)"), Some("Cart.java"), || lines).expect("a method")
+        };
+        let outer = method(&mut tables, "shop.Main", "main", Vec::new());
+        let inner = method(&mut tables, "shop.Cart", "add", vec![0, 10, 5, 11, 9, 12]);
+        let outer = tables.frame(None, outer, Some(3));
+        let stack = tables.frame(outer, inner, Some(7));
+        let thread = tables.thread(ThreadRow { name: worker, ..ThreadRow::default() });
+        tables.write_new(&mut writer).expect("written");
+        let fact = |key: &str, value: &str| RunRow { key: key.into(), value: value.into() };
+        writer
+            .write(&[fact("recording.started", "1700000002000"), fact("vm.started", "1700000000000")])
+            .expect("written");
+        Shop { writer, tables, cart, list, stack, thread, field: Some(field) }
+    }
+
+    fn sample(&self, id: u64) -> SampleRow {
+        SampleRow {
+            id,
+            thread: self.thread,
+            class: self.cart,
+            size: 24,
+            weight: 100 << 16,
+            interval: 2400,
+            stack: self.stack,
+            gcs: 1,
+            ..SampleRow::default()
+        }
+    }
+
+    fn walk(&mut self, sampled: &[(u64, u64)]) {
+        let start = WalkStartRow {
+            time: 5_000_000_000,
+            gc: Some(2),
+            gcs: 3,
+            alignment: 8,
+            unit: 8,
+            has_addresses: true,
+            has_references: true,
+            has_roots: true,
+            ..WalkStartRow::default()
+        };
+        let (cart, list, class, field) = (self.cart, self.list, self.cart, self.field);
+        let mut walk = self.writer.begin_walk(start).expect("a walk");
+        let number = walk.number();
+        let object = |address: u64, class: u32, length: Option<u32>| WalkObject {
+            address,
+            class,
+            length,
+            ..WalkObject::default()
+        };
+        for (address, class, length, references) in [
+            (100, cart, None, vec![]),
+            (103, cart, None, vec![0]),
+            (106, cart, None, vec![]),
+            (110, list, Some(3), vec![0, 1, 2]),
+        ] {
+            walk.object(&object(address, class, length), &references).expect("listed");
+        }
+        let links: Vec<_> =
+            sampled.iter().map(|&(object, sample)| WalkSampleRow { walk: number, object, sample }).collect();
+        walk.rows(&links).expect("written");
+        walk.roots(&[WalkRootRow {
+            walk: number,
+            object: 3,
+            kind: 2,
+            class: Some(class),
+            field,
+            ..WalkRootRow::default()
+        }])
+        .expect("written");
+        walk.finish(Some(1_000_000), 0).expect("finished");
+    }
+}
+
+fn gc(number: u64, kind: CollectionKind) -> GcRow {
+    GcRow { number, start: number * 1_000_000_000, duration: 4_000_000, kind, ..GcRow::default() }
+}
+
+#[test]
+fn samples_say_where_their_objects_come_from_and_of_others_nothing_is_known() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("shop.mcity");
+    let mut shop = Shop::begin(&path, TraceOptions::default());
+    shop.writer.write(&[gc(1, CollectionKind::Minor), gc(2, CollectionKind::Major)]).expect("written");
+    let samples = [shop.sample(7), shop.sample(8)];
+    shop.writer.write(&samples).expect("written");
+    shop.writer.write(&[DeathRow { sample: 8, ..DeathRow::default() }]).expect("written");
+    shop.walk(&[(1, 7)]);
+    shop.writer.finish("the program ended").expect("finished");
+
+    let series = opened(std::slice::from_ref(&path));
+    assert_eq!(series.warnings(), []);
+    let point = &series.points()[0];
+    assert_eq!((&*point.label, point.millis), ("Walk 1 after GC 2", 7000), "since the program started");
+    assert_eq!(point.gc.as_ref().map(|gc| (gc.number, gc.duration, gc.end)), Some((2, 4, true)));
+    let heap = series.load(0, &Progress::new()).expect("a heap");
+    let [other, sampled, another, list] =
+        [800, 824, 848, 880].map(|address| heap.object_at(address).expect("an object"));
+    let frames = |o: ObjectId| heap.allocation_site(o).iter().map(|f| f.to_string()).collect::<Vec<_>>();
+    assert_eq!(frames(sampled), ["shop.Cart.add(Item) line 11", "shop.Main.main(Item):3"]);
+    let life = heap.facts(sampled).life.expect("a sample has a life");
+    assert_eq!((&**life.thread, life.age), ("worker-1", 2));
+    for o in [other, another, list] {
+        assert!(heap.is_unsampled(o) && heap.facts(o).life.is_none() && frames(o).is_empty());
+    }
+    assert!(!heap.is_unsampled(sampled));
+    assert_eq!((heap.size_of(list), heap.size_of(other)), (32, 24));
+    assert_eq!(heap.references(list), [other, sampled, another]);
+    let root = &heap.roots()[0];
+    assert_eq!((root.object, root.kind, &*root.detail), (list, RootKind::StaticField, "shop.Cart.all"));
+    assert!(heap.objects().all(|o| heap.is_reachable(o)));
+    assert_eq!(
+        heap.types().iter().map(|t| (&*t.name, &*t.loader)).collect::<Vec<_>>(),
+        [("shop.Cart", "AppLoader"), ("shop.Cart[]", "AppLoader")]
+    );
+    // A collection of which the VM did not say what it collected is no point of one kind or the other.
+    let path = folder.path().join("unknown.mcity");
+    let mut shop = Shop::begin(&path, TraceOptions::default());
+    shop.writer.write(&[gc(2, CollectionKind::Unknown)]).expect("written");
+    shop.walk(&[]);
+    shop.writer.finish("the program ended").expect("finished");
+    let series = opened(&[path]);
+    assert_eq!(series.points()[0].gc, None);
+    assert_eq!(series.points()[0].millis, 1_700_000_007_000, "by the clock");
+}
+
+/// As an agent does that numbers objects itself, and meets references before what they lead to.
+#[test]
+fn objects_may_be_known_by_ids_in_any_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ids.mcity");
+    let mut shop = Shop::begin(&path, TraceOptions::default());
+    let cart = shop.cart;
+    for order in [[30u64, 10, 20], [10, 20, 30]] {
+        let start = WalkStartRow { naming: ObjectNaming::Id, alignment: 8, ..WalkStartRow::default() };
+        let mut walk = shop.writer.begin_walk(start).expect("a walk");
+        let number = walk.number();
+        for id in order {
+            walk.object(&WalkObject { id, class: cart, ..WalkObject::default() }, &[]).expect("listed");
+        }
+        let row = |(from, to)| WalkReferenceRow { walk: number, from, to };
+        walk.references(&[(20, 30), (10, 20), (10, 30), (10, 99)].map(row)).expect("written");
+        walk.roots(&[WalkRootRow { walk: number, object: 10, kind: 6, ..WalkRootRow::default() }]).expect("written");
+        walk.finish(None, 0).expect("finished");
+    }
+    shop.writer.finish("done").expect("finished");
+    let series = opened(&[path]);
+    for i in 0..2 {
+        let heap = series.load(i, &Progress::new()).expect("a heap");
+        let [a, b, c] = [10, 20, 30].map(|id| heap.object_with_id(id).expect("an object"));
+        assert_eq!([a, b, c], [0, 1, 2].map(ObjectId));
+        assert_eq!((heap.references(a), heap.references(b), heap.references(c)), (&[b, c][..], &[c][..], &[][..]));
+        assert_eq!(heap.address(a), None);
+        assert_eq!(heap.roots()[0].object, a);
+        assert!(heap.warnings().iter().any(|w| w.message.contains("1 references or roots lead to objects")));
+    }
+}
+
+#[test]
+fn what_is_cut_is_shown_as_far_as_it_goes_and_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("shop.mcity");
+    let mut shop = Shop::begin(&path, TraceOptions::default());
+    shop.writer.write(&[shop.sample(7)]).expect("written");
+    let loss = LossRow { what: 18, reason: LossReason::BufferFull, count: 5, ..LossRow::default() };
+    shop.writer.write(&[loss]).expect("written");
+    let before_walks = std::fs::metadata(&path).expect("a file").len();
+    shop.walk(&[(1, 7)]);
+    let one = std::fs::metadata(&path).expect("a file").len();
+    shop.walk(&[(2, 7)]);
+    let two = std::fs::metadata(&path).expect("a file").len();
+    shop.writer.finish("done").expect("finished");
+    let bytes = std::fs::read(&path).expect("a file");
+    let cut = folder.path().join("cut.mcity");
+    let texts =
+        |series: &dyn HeapSeries| series.warnings().iter().map(|w| w.message.clone()).collect::<Vec<_>>().join("\n");
+    for length in (0..bytes.len() as u64).step_by(3) {
+        std::fs::write(&cut, &bytes[..length as usize]).expect("written");
+        let series = open(std::slice::from_ref(&cut), &Progress::new());
+        let Ok(series) = series else {
+            assert!(length < one, "{length}");
+            let error = series.err().expect("an error").to_string();
+            assert!(length < 40 || error.contains("no walk") || length > before_walks, "{length}: {error}");
+            continue;
+        };
+        let said = texts(&*series);
+        assert!(said.contains("not recorded: 5 of samples (buffers were full)"), "{said}");
+        if length < two {
+            assert!(said.contains("no end") && series.points().len() == 1, "{length}: {said}");
+        } else {
+            assert_eq!(series.points().len(), 2, "{length}");
+        }
+        let heap = series.load(0, &Progress::new()).expect("a heap");
+        if length >= one {
+            assert_eq!((heap.object_count(), heap.reference_count()), (4, 4), "a walk that was finished is whole");
+            assert!(length < one + 200 || length >= two || said.contains("was broken off"), "{length}: {said}");
+        } else {
+            assert!(said.contains("was broken off"), "{length}: {said}");
+        }
+    }
+}
+
+#[test]
+fn any_byte_may_differ() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("shop.mcity");
+    let mut shop = Shop::begin(&path, TraceOptions::default());
+    shop.writer.write(&[shop.sample(7)]).expect("written");
+    shop.walk(&[(1, 7)]);
+    shop.writer.finish("done").expect("finished");
+    let bytes = std::fs::read(&path).expect("a file");
+    let changed = folder.path().join("changed.mcity");
+    for at in 0..bytes.len() {
+        let mut other = bytes.clone();
+        other[at] ^= 0x11;
+        std::fs::write(&changed, &other).expect("written");
+        let Ok(series) = open(std::slice::from_ref(&changed), &Progress::new()) else { continue };
+        if let Ok(heap) = series.load(0, &Progress::new()) {
+            assert!(heap.objects().all(|o| heap.facts(o).of.name.len() < 100));
+        }
+        assert!(!series.warnings().is_empty(), "{at}");
+    }
+}
+
+/// A recorder writes what it sees of the program, and another process what it reads of its dumps: two streams.
+#[test]
+fn streams_and_parts_of_a_folder_are_one_recording() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut shop = Shop::begin(&folder.path().join("a.mcity"), TraceOptions::default());
+    shop.writer.write(&[shop.sample(7)]).expect("written");
+    let recording = shop.writer.recording();
+    shop.writer.finish("done").expect("finished");
+    let options = TraceOptions { recording: Some(recording), stream: 1, ..TraceOptions::default() };
+    let mut walker = Shop::begin(&folder.path().join("b.mcity"), options);
+    // The numbers of this stream are others.
+    let further = walker.tables.string("only here").expect("a number");
+    walker.writer.write(&[StringRow { id: further, text: "only here".into() }]).expect("written");
+    walker.walk(&[(1, 7)]);
+    walker.writer.finish("done").expect("finished");
+    let series = opened(&[folder.path().to_owned()]);
+    assert_eq!(series.warnings(), []);
+    let heap = series.load(0, &Progress::new()).expect("a heap");
+    let sampled = heap.object_at(824).expect("an object");
+    assert_eq!(heap.allocation_site(sampled).len(), 2);
+
+    let mut foreign = Shop::begin(&folder.path().join("c.mcity"), TraceOptions::default());
+    foreign.walk(&[]);
+    let error = open(&[folder.path().to_owned()], &Progress::new()).err().expect("two recordings").to_string();
+    assert!(error.contains("different recordings"), "{error}");
+}
+
+/// A chain of frames that comes back to itself, classes above themselves, and numbers that nothing has.
+#[test]
+fn circles_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("circle.mcity");
+    let mut shop = Shop::begin(&path, TraceOptions::default());
+    let circle = |id: u32, caller: u32| FrameRow { id, caller: Some(caller), method: 77, ..FrameRow::default() };
+    shop.writer.write(&[circle(50, 51), circle(51, 50)]).expect("written");
+    let class = ClassRow { id: shop.cart, superclass: Some(shop.cart), base: 24, ..ClassRow::default() };
+    shop.writer.write(&[class]).expect("written");
+    shop.writer.write(&[LoaderRow { id: 0, parent: Some(0), ..LoaderRow::default() }]).expect("written");
+    let sample = SampleRow { stack: Some(50), thread: 99, ..shop.sample(7) };
+    shop.writer.write(&[sample]).expect("written");
+    shop.walk(&[(1, 7), (0, 8), (99, 7)]);
+    shop.writer.finish("done").expect("finished");
+    let series = opened(&[path]);
+    let heap = series.load(0, &Progress::new()).expect("a heap");
+    let sampled = heap.object_at(824).expect("an object");
+    let frames = heap.allocation_site(sampled);
+    assert!(frames.len() > 1000 && frames.len() < 5000, "{}", frames.len());
+    assert_eq!(&*frames[0], "(lost method 77)");
+    assert_eq!(&**heap.facts(sampled).life.expect("a life").thread, "(lost thread 99)");
+    let said: Vec<_> = heap.warnings().iter().map(|w| &*w.message).collect();
+    assert!(said.iter().any(|w| w.contains("of 1 sampled objects the sample is not there")), "{said:?}");
+}
+
+/// The Python program of docs/trace-format.md, which knows nothing of this project but the page.
+#[test]
+fn the_page_of_the_format_teaches_a_stranger() {
+    let Some(python) = memory_city_testing::python::with_package("zlib") else { return };
+    let page = std::fs::read_to_string(root().join("docs/trace-format.md")).expect("the page");
+    let program = page.split("```python\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a program");
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = written(folder.path(), "walk.py", program.into());
+    let path = folder.path().join("run.mcity");
+    let done = std::process::Command::new(python).arg(script).arg(&path).output().expect("Python");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let series = opened(&[path]);
+    assert_eq!(series.warnings(), []);
+    assert_eq!(series.points().len(), 3);
+    for n in 0..3 {
+        let heap = series.load(n, &Progress::new()).expect("a heap");
+        let sessions: Vec<ObjectId> =
+            heap.objects().filter(|&o| heap.types()[heap.type_of(o).0 as usize].name == "__main__.Session").collect();
+        assert_eq!(sessions.len(), 1000 * (n + 1));
+        // All are in the list.
+        assert!(sessions.iter().all(|&s| heap.referrers(s).len() == 1 && heap.size_of(s) > 0));
+    }
+}
+
+#[test]
+fn parts_of_a_recording_become_one_file_chunk_by_chunk() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("trace");
+    let options = TraceOptions { part_bytes: 1, ..TraceOptions::default() };
+    let mut writer = TraceWriter::create_folder(&trace, options).expect("a writer");
+    let mut tables = TraceTables::new(100_000);
+    let name = tables.string("shop.Cart").expect("a number");
+    let cart = tables.class(ClassRow { name, base: 16, ..ClassRow::default() });
+    tables.write_new(&mut writer).expect("written");
+    for n in 0..4u64 {
+        let mixed = |id: u64| (id + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let sample = |id| SampleRow { id, time: mixed(id) >> 20, size: mixed(id) % 9999, ..SampleRow::default() };
+        let samples: Vec<SampleRow> = (n * 20_000..(n + 1) * 20_000).map(sample).collect();
+        writer.write(&samples).expect("written");
+        let mut walk =
+            writer.begin_walk(WalkStartRow { time: n, all_alive: true, ..WalkStartRow::default() }).expect("a walk");
+        (0..=n).for_each(|_| walk.object(&WalkObject { class: cart, ..WalkObject::default() }, &[]).expect("listed"));
+        walk.finish(None, 0).expect("finished");
+    }
+    writer.finish("done").expect("finished");
+    assert!(std::fs::read_dir(&trace).expect("a folder").count() > 2, "several parts");
+    let one = folder.path().join("one.mcity");
+    assert!(wire::are_recordings(std::slice::from_ref(&trace)).expect("looked at"));
+    let saved = wire::join(std::slice::from_ref(&trace), &one, &Progress::new()).expect("joined");
+    assert_eq!((saved.walks, saved.objects, &saved.left_out[..]), (4, 10, &[][..]));
+    let (parts, whole) = (opened(&[trace]), opened(&[one]));
+    assert_eq!((parts.warnings(), whole.warnings()), (vec![], vec![]));
+    for n in 0..4 {
+        let load = |series: &dyn HeapSeries| series.load(n, &Progress::new()).expect("a heap");
+        assert_same(&load(&*parts), &load(&*whole), "joined");
+        assert_eq!(load(&*whole).object_count(), n + 1);
+    }
+}
+
+/// The checksum of the page, in the words of the page.
+fn crc(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0u32, |sum, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 })
+    })
+}
+
+/// A recording of chunks that are given as the corpus of the fuzz target has them: kind, flags, length in two bytes, payload.
+fn with_checksums(mut rest: &[u8]) -> Vec<u8> {
+    let header = memory_city_wire::PartHeader { recording: [7; 16], stream: 0, part: 0 };
+    let mut file = header.to_bytes().to_vec();
+    let mut number = 0u64;
+    while let Some((&[kind, _, low, high], after)) = rest.split_first_chunk::<4>() {
+        let (payload, after) = after.split_at(usize::from(u16::from_le_bytes([low, high])).min(after.len()));
+        rest = after;
+        let length = (payload.len() as u32).to_le_bytes();
+        let fields: [&[u8]; 7] = [
+            b"\x93CHK",
+            &u16::from(kind).to_le_bytes(),
+            &[1, 0],
+            &number.to_le_bytes(),
+            &length,
+            &length,
+            &crc(payload).to_le_bytes(),
+        ];
+        let chunk = fields.concat();
+        let sum = crc(&[&header.recording[..], &chunk].concat());
+        file.extend([&chunk[..], &sum.to_le_bytes(), payload].concat());
+        number += 1;
+    }
+    file
+}
+
+fn corpus() -> Vec<u8> {
+    std::fs::read(root().join("fuzz/corpus/recording/small")).expect("the corpus of the fuzz target")
+}
+
+#[test]
+fn the_corpus_of_the_fuzz_target_is_a_recording() {
+    let series = wire::open_bytes(Path::new("small"), with_checksums(&corpus())).expect("a series");
+    assert_eq!((series.points().len(), series.warnings()), (2, vec![]));
+    let heap = series.load(1, &Progress::new()).expect("a heap");
+    assert_eq!(heap.object_count(), 5);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    /// As the fuzz target: whatever is inside chunks, with checksums that are right.
+    #[test]
+    fn whatever_is_in_chunks_is_a_heap_or_an_error(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![Just(0u8), Just(1), Just(0xff), any::<u8>()]), 1..6),
+    ) {
+        let mut bytes = corpus();
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let Ok(series) = wire::open_bytes(Path::new("fuzz"), with_checksums(&bytes)) else { return Ok(()) };
+        for index in 0..series.points().len() {
+            let Ok(heap) = series.load(index, &Progress::new()) else { continue };
+            for o in heap.objects() {
+                heap.size_of(o);
+                prop_assert!(heap.facts(o).of.name.len() < 1000);
+                prop_assert!(heap.references(o).iter().all(|t| (t.0 as usize) < heap.object_count()));
+            }
+            prop_assert!(heap.roots().iter().all(|root| (root.object.0 as usize) < heap.object_count()));
+            heap.totals();
+        }
+        series.warnings();
+    }
+}

@@ -1,0 +1,18 @@
+//! Asking the processor to fetch memory that will be needed soon.
+//!
+//! What is done to a heap is mostly waiting for memory, one object after the other. Where it is known which places come next,
+//! asking for all of them first lets the processor wait for many at once. It changes no result.
+
+/// Has an element of a slice fetched into the processor's cache; nothing where there is no such element.
+#[inline]
+pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(element) = slice.get(at) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch is a hint: it reads nothing into the program, writes nothing, and faults on no address, and this
+        // one is that of an element. The instruction is part of SSE, which every x86_64 processor has.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (slice, at);
+}

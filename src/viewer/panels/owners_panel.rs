@@ -1,0 +1,142 @@
+//! The owners of the selection as a list: groups and roots by what they keep of it, object by object.
+
+use super::theme;
+use crate::viewer::action::Action;
+use crate::viewer::owners::OwnersKnown;
+use crate::viewer::selection::Selection;
+use bevy_egui::egui::{self, Align2, Color32, FontId, Rect, RichText, Sense};
+use memory_city_analysis::ownership::chain::GroupOwners;
+use memory_city_analysis::tabular::{bytes_text, count_text};
+use memory_city_analysis::timeline::{NodeId, Timeline};
+use memory_city_heap::Amount;
+
+/// Height of a row, points.
+const ROW: f32 = 17.0;
+/// Rows that are seen at once.
+const SEEN: f32 = 7.0;
+/// Roots that are listed; the others are in the tooltip of the last line.
+const MOST_ROOTS: usize = 3;
+
+/// Draws the list. Returns what was asked for.
+pub fn show(ui: &mut egui::Ui, timeline: &Timeline, known: &OwnersKnown, selection: &mut Selection) -> Vec<Action> {
+    let mut asked = Vec::new();
+    if matches!(known, OwnersKnown::Nothing) {
+        return asked;
+    }
+    ui.horizontal(|ui| {
+        theme::heading(ui, "KEPT ALIVE BY");
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            for (text, action) in [("Paths", Action::Ways), ("Follow", Action::FollowOwner)] {
+                if ui.small_button(text).on_hover_text(action.tooltip()).clicked() {
+                    asked.push(action);
+                }
+            }
+        });
+    });
+    match known {
+        OwnersKnown::Nothing => {}
+        OwnersKnown::Looking(snapshot) => {
+            ui.horizontal(|ui| {
+                ui.add(egui::Spinner::new().size(12.0));
+                let stage = snapshot.as_ref().map(|s| s.stage.as_str()).filter(|stage| !stage.is_empty());
+                let stage = stage.unwrap_or("Looking for owners");
+                ui.label(quiet(theme::shortened(stage, 44))).on_hover_text(stage);
+            });
+        }
+        OwnersKnown::Failed(why) => {
+            ui.label(RichText::new(format!("Owners cannot be found: {why}")).size(12.0).color(theme::ERROR));
+        }
+        OwnersKnown::Known(found) => list(ui, timeline, found, selection),
+    }
+    ui.add_space(4.0);
+    asked
+}
+
+fn quiet(text: impl Into<String>) -> RichText {
+    RichText::new(text).size(11.0).color(theme::QUIET)
+}
+
+fn list(ui: &mut egui::Ui, timeline: &Timeline, found: &GroupOwners, selection: &mut Selection) {
+    let about = found.chain.about;
+    if about.objects == 0 {
+        ui.label(quiet("It has no objects at this time"));
+        return;
+    }
+    if found.chain.only_new {
+        let text = format!("Of {} objects that came since the first time", count_text(about.objects));
+        ui.label(quiet(text)).on_hover_text(
+            "Of traces by their birth; of dumps those that are in places that had fewer of them: the same owners by name",
+        );
+    }
+    if found.owners.is_empty() {
+        ui.label(quiet("No group: roots hold its objects themselves, or nothing does"));
+    }
+    let height = ROW * SEEN.min(found.owners.len() as f32);
+    let area = egui::ScrollArea::vertical().id_salt("owners").max_height(height).auto_shrink([false, true]);
+    area.show_rows(ui, ROW - ui.spacing().item_spacing.y, found.owners.len(), |ui, rows| {
+        let owners = &found.owners[rows];
+        let nodes: Vec<NodeId> = owners.iter().map(|owner| owner.node).collect();
+        for (owner, name) in owners.iter().zip(timeline.names_apart(&nodes)) {
+            let name = theme::brief(&name);
+            let response = row(ui, &name, owner.keeps, about, theme::TEXT);
+            if response.hovered() {
+                selection.pointed = Some(owner.node);
+            }
+            if response.clicked() {
+                selection.select(timeline, owner.node);
+            }
+            response.on_hover_ui(|ui| explained(ui, timeline, owner.node, owner.objects, owner.keeps));
+        }
+    });
+    for (root, keeps) in found.chain.roots.iter().take(MOST_ROOTS) {
+        row(ui, root, *keeps, about, theme::ROUTE).on_hover_ui(|ui| {
+            ui.label(RichText::new(root).strong());
+            ui.label(format!("Keeps {} of them, {}", count_text(keeps.objects), bytes_text(keeps.bytes)));
+        });
+    }
+    let more = found.chain.roots.len().saturating_sub(MOST_ROOTS);
+    if more > 0 {
+        ui.label(quiet(format!("and {} more roots", count_text(more as u64)))).on_hover_ui(|ui| {
+            for (root, keeps) in found.chain.roots.iter().skip(MOST_ROOTS).take(20) {
+                ui.label(format!("{}: {root}", count_text(keeps.objects)));
+            }
+            if more > 20 {
+                ui.label(format!("… {} more", count_text(more as u64 - 20)));
+            }
+        });
+    }
+}
+
+fn explained(ui: &mut egui::Ui, timeline: &Timeline, node: NodeId, objects: u64, keeps: Amount) {
+    ui.label(RichText::new(timeline.path_label(node)).strong());
+    ui.label(format!(
+        "{} of its objects keep {} objects, {}: were they gone, so would be these",
+        count_text(objects),
+        count_text(keeps.objects),
+        bytes_text(keeps.bytes)
+    ));
+    ui.label(quiet(
+        "Where nothing keeps an object alone, the next one on the shortest path counts. Click to select it",
+    ));
+}
+
+/// A name with the share that it keeps.
+fn row(ui: &mut egui::Ui, name: &str, keeps: Amount, about: Amount, colour: Color32) -> egui::Response {
+    let size = egui::vec2(ui.available_width(), ROW - ui.spacing().item_spacing.y);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    let painter = ui.painter_at(rect);
+    if response.hovered() {
+        painter.rect_filled(rect, 3.0, Color32::from_rgb(34, 44, 64));
+    }
+    let share = (keeps.objects as f32 / about.objects.max(1) as f32).clamp(0.0, 1.0);
+    let bar = Rect::from_min_size(rect.left_center() - egui::vec2(0.0, 3.0), egui::vec2(26.0, 6.0));
+    painter.rect_filled(bar, 2.0, Color32::from_rgb(38, 48, 68));
+    painter.rect_filled(bar.with_max_x(bar.left() + bar.width() * share.max(0.04)), 2.0, theme::INCOMING);
+    let font = FontId::proportional(12.0);
+    let percent = format!("{:.0} %", 100.0 * share);
+    let right = painter.text(rect.right_center(), Align2::RIGHT_CENTER, percent, font.clone(), theme::QUIET);
+    let room = ((right.left() - rect.left() - 40.0) / 6.4).max(6.0) as usize;
+    let at = rect.left_center() + egui::vec2(33.0, 0.0);
+    painter.text(at, Align2::LEFT_CENTER, theme::shortened(name, room), font, colour);
+    response
+}

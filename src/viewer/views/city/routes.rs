@@ -1,0 +1,128 @@
+//! The ways from GC roots to a group over the roofs, and what a cut would free: as records for the GPU.
+
+use super::laid_out::City;
+use crate::viewer::panels::theme::pack;
+use crate::viewer::scene::Versioned;
+use crate::viewer::scene::records::{BoxRecord, CUT, ConeRecord, SELECTED, kind, share};
+use crate::viewer::selection::{Selection, Target};
+use crate::viewer::ways::{CutChoice, FoundWays, Ways};
+use bevy::prelude::Resource;
+use glam::Vec3;
+use memory_city_analysis::timeline::NodeId;
+use memory_city_views::city::{self, Routes};
+use std::collections::HashMap;
+
+/// The routes on screen.
+#[derive(Resource, Default)]
+pub struct ShownRoutes(pub Option<Routes>);
+
+/// What routes were made for.
+#[derive(Clone, PartialEq)]
+pub struct RouteKey {
+    layout: u64,
+    ways: u64,
+    time: usize,
+    hovered: Option<usize>,
+    cut: Option<CutChoice>,
+}
+
+/// Pieces of an arc.
+const PIECES: usize = 18;
+/// Height of the mark of a root, and its radius, in units.
+const PIN: (f32, f32) = (5.5, 1.25);
+
+pub(super) fn route_key(city: &City, ways: &Ways, _: &FoundWays, time: usize) -> RouteKey {
+    let cut = ways.cut().map(|cut| cut.choice.clone());
+    RouteKey { layout: city.layout, ways: ways.version(), time, hovered: ways.hovered, cut }
+}
+
+/// The routes of the ways that are shown. What is cut is dashed; what the mouse points at in the list is lit.
+pub(super) fn records(city: &City, ways: &Ways, found: &FoundWays, time: usize) -> (Vec<ConeRecord>, Routes) {
+    let routes = city::routes(&city.plan, &city.timeline, &city.appearance, time, &found.route);
+    let mut records = Vec::new();
+    let colour = pack(city::ROUTE_COLOUR);
+    let mut add = |start: Vec3, end: Vec3, radii: (f32, f32), lit: bool| {
+        records.push(ConeRecord {
+            start: start.extend(radii.0).to_array(),
+            end: end.extend(radii.1).to_array(),
+            paint: [colour, u32::from(lit)],
+        });
+    };
+    let is_lit = |steps: &[usize]| ways.hovered.is_some_and(|step| steps.contains(&step));
+    let cut = ways.cut().map(|cut| &cut.choice);
+    for leg in &routes.legs {
+        let lit = is_lit(&leg.steps);
+        let radius = leg.radius() * if lit { 1.5 } else { 1.0 };
+        let dashed = matches!(cut, Some(CutChoice::Step(at)) if leg.steps.contains(at));
+        let arc = leg.arc(PIECES);
+        let last = arc.len() - 2;
+        for (i, pair) in arc.windows(2).enumerate() {
+            // The last piece is the head of an arrow: it says who holds whom.
+            if i == last {
+                add(pair[0], pair[1], (2.8 * radius, 0.02), lit);
+            } else if !dashed || i % 3 == 0 {
+                add(pair[0], pair[1], (radius, radius), lit);
+            }
+        }
+    }
+    for pin in &routes.pins {
+        let lit = is_lit(&pin.steps);
+        add(pin.at + Vec3::Y * 0.2, pin.at + Vec3::Y * PIN.0, (0.03, PIN.1), lit);
+    }
+    (records, routes)
+}
+
+/// Where the names of the roots stand: above their marks, each with what it holds.
+pub(super) fn root_names(routes: &Routes, found: &FoundWays) -> Vec<(Vec3, NodeId, String)> {
+    let name = |pin: &city::Pin| {
+        let roots = pin.steps.iter().flat_map(|&step| &found.ways.steps[step].roots);
+        let best = roots.clone().max_by_key(|root| root.reached.objects)?;
+        let others = roots.map(|root| &root.text).filter(|text| **text != best.text);
+        let others = others.collect::<std::collections::BTreeSet<_>>().len();
+        let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+        let node = pin.steps.iter().find_map(|&step| found.route[step].node).unwrap_or(NodeId::ROOT);
+        Some((pin.at + Vec3::Y * (PIN.0 + 0.3), node, format!("{}{more}", best.text)))
+    };
+    routes.pins.iter().filter_map(name).collect()
+}
+
+/// The boxes of a city with marks: those that are selected, where several are (one alone is marked by its number, and no
+/// box changes); and how much of each would be freed.
+pub(super) fn marked_boxes(
+    city: &City,
+    selection: &Selection,
+    freed: Option<&HashMap<NodeId, f32>>,
+    time: usize,
+) -> Versioned<BoxRecord> {
+    let mut boxes = city.boxes.records.to_vec();
+    if let Some(shares) = freed {
+        for (at, record) in boxes.iter_mut().enumerate() {
+            let of = match city.target_of_box(at) {
+                Target::Node(node) => shares.get(&node).copied().unwrap_or(0.0),
+                Target::More(parent) => share_of_rest(city, parent, shares, time),
+            };
+            let slab = record.paint[1] & 3 == kind::SLAB;
+            record.paint[1] |= CUT | if slab { 0 } else { share(of) };
+        }
+    }
+    if selection.nodes().len() > 1 {
+        for node in selection.nodes() {
+            if let Some(record) = city.box_of(Target::Node(node)).and_then(|at| boxes.get_mut(at as usize)) {
+                record.paint[1] |= SELECTED;
+            }
+        }
+    }
+    Versioned::new(boxes)
+}
+
+/// What of the groups that share a plot would be freed, as part of their bytes.
+fn share_of_rest(city: &City, parent: NodeId, shares: &HashMap<NodeId, f32>, time: usize) -> f32 {
+    let Some(plot) = city.plan.more_of(parent) else { return 0.0 };
+    let (mut freed, mut all) = (0.0, 0.0);
+    for node in city.plan.pruned(plot) {
+        let bytes = city.timeline.amount(time, *node).bytes as f64;
+        all += bytes;
+        freed += bytes * f64::from(shares.get(node).copied().unwrap_or(0.0));
+    }
+    if all > 0.0 { (freed / all) as f32 } else { 0.0 }
+}

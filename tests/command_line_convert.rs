@@ -1,0 +1,80 @@
+//! `convert` from everything to everything: what is lost on the way is named.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_memory-city")).args(arguments).output().expect("the program")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Converts, and gives what it said.
+fn converted(from: &[&str], to: &Path) -> String {
+    let to_text = to.to_string_lossy();
+    let done = run(&[&["convert"], from, &["-o", &to_text]].concat());
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert_eq!(text(&done.stdout).trim(), to.display().to_string());
+    text(&done.stderr)
+}
+
+/// The totals of an input at all times. (What the names of fields tell, such as chains of owners, a recording does not hold.)
+fn report(of: &[&str]) -> String {
+    let done = run(&[&["report"], of, &["--grouping", "type", "--format", "csv", "--table", "times"]].concat());
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    text(&done.stdout)
+}
+
+#[test]
+fn dumps_recordings_and_trees_become_one_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let dumps = &["sample-data/person-leak/person-leak-03.hprof.gz", "sample-data/person-leak/person-leak-12.hprof.gz"];
+    let run_mcity = at("run.mcity").display().to_string();
+    let again = at("again.mcity").display().to_string();
+    let said = converted(dumps, &at("run.mcity"));
+    assert!(said.contains("not in the file: the values of fields"), "{said}");
+    assert!(said.contains("2 walks") && said.contains("references"), "{said}");
+    assert_eq!(report(dumps), report(&[&run_mcity]), "the same counts");
+
+    let said = converted(&[&run_mcity], &at("again.mcity"));
+    assert!(!said.contains("not in the file"), "a recording holds all of a recording: {said}");
+    assert_eq!(report(&[&run_mcity]), report(&[&again]));
+
+    let said = converted(&[&run_mcity], &at("trees.json"));
+    assert!(said.contains("not in the file: single objects with their addresses, GC roots and values"), "{said}");
+    let from_dump = converted(dumps, &at("direct.json"));
+    assert!(from_dump.contains("not in the file"), "{from_dump}");
+    let trees = |name: &str| std::fs::read_to_string(at(name)).expect("trees");
+    assert_eq!(trees("trees.json"), trees("direct.json"), "by whatever way");
+
+    let refused = run(&["convert", &at("trees.json").to_string_lossy(), "-o", &at("no.mcity").to_string_lossy()]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("a recording cannot hold"), "{}", text(&refused.stderr));
+    assert!(!at("no.mcity").exists());
+}
+
+#[test]
+fn traces_become_recordings_and_say_what_is_lost() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.mcity");
+    let said = converted(&["tests/data/anttracks/churn-parallel"], &path);
+    assert!(said.contains("not in the file: what came and went between"), "{said}");
+    let done = run(&["report", &path.to_string_lossy(), "--grouping", "type-site", "--format", "json"]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let sites = text(&done.stdout);
+    assert!(sites.contains("allocation site") || sites.contains("():"), "sites are there: {sites:.300}");
+}
+
+#[cfg(unix)]
+#[test]
+fn recordings_are_for_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.mcity");
+    converted(&["sample-data/person-leak/person-leak-01.hprof.gz"], &path);
+    assert_eq!(std::fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "and nothing half written is left");
+}

@@ -87,8 +87,8 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
     if tools.selection.nodes().len() > 1 {
         several(ui, tools);
     }
+    theme::heading(ui, &timeline.role(node).to_uppercase());
     ui.horizontal(|ui| {
-        theme::heading(ui, &timeline.role(node).to_uppercase());
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             for (text, action) in [
                 ("✖", Action::Escape),

@@ -123,6 +123,11 @@ impl<'s> InspectedHeap<'s> {
         Ok(self.history()?.objects_of(self.time, nodes, progress)?.objects)
     }
 
+    /// Whether the input may say what objects hold: dumps do, traces do not.
+    pub fn may_have_values(&self) -> bool {
+        !self.source.get().is_recorded()
+    }
+
     /// What the objects hold; `None` where the input does not say. Read once, then kept.
     ///
     /// # Errors

@@ -184,9 +184,9 @@ mod tests {
 
     /// The children of a node of a tree in which every node has `1 + n % 4` children.
     #[derive(Clone)]
-    struct Children(Vec<u64>);
+    struct PathChildren(Vec<u64>);
 
-    impl RowList for Children {
+    impl RowList for PathChildren {
         fn len(&self) -> u64 {
             1 + self.0.last().copied().unwrap_or(3) % 4
         }
@@ -194,7 +194,7 @@ mod tests {
 
     /// The same tree, naively: paths of open rows, and all rows by walking.
     fn rows(open: &std::collections::HashSet<Vec<u64>>, path: &[u64], all: &mut Vec<Vec<u64>>) {
-        for at in 0..Children(path.to_vec()).len() {
+        for at in 0..PathChildren(path.to_vec()).len() {
             let row = [path, &[at]].concat();
             all.push(row.clone());
             if open.contains(&row) {
@@ -203,7 +203,7 @@ mod tests {
         }
     }
 
-    fn path(tree: &Unfolded<Children>, mut place: UnfoldedPlace) -> Vec<u64> {
+    fn path(tree: &Unfolded<PathChildren>, mut place: UnfoldedPlace) -> Vec<u64> {
         let mut path = vec![place.at];
         while let Some(above) = tree.above(place) {
             path.push(above.at);
@@ -216,13 +216,13 @@ mod tests {
     proptest! {
         #[test]
         fn rows_are_those_of_a_walk(steps in prop::collection::vec((any::<u16>(), any::<bool>()), 0..60)) {
-            let mut tree = Unfolded::new(Children(Vec::new()));
+            let mut tree = Unfolded::new(PathChildren(Vec::new()));
             let mut open = std::collections::HashSet::new();
             for (choice, opens) in steps {
                 let place = tree.row(u64::from(choice) % tree.len()).expect("a row");
                 let row = path(&tree, place);
                 if opens {
-                    tree.open(place, Children(row.clone()));
+                    tree.open(place, PathChildren(row.clone()));
                     open.insert(row);
                 } else {
                     tree.close(place);

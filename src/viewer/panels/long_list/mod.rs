@@ -267,11 +267,11 @@ fn bar(ui: &Ui, track: Rect, state: &mut ListState, page: f64, most: f64) {
     let share = (page / (most + page)) as f32;
     let height = (track.height() * share).max(28.0).min(track.height());
     let free = (track.height() - height).max(1.0);
-    if response.dragged() || response.clicked() {
-        if let Some(at) = response.interact_pointer_pos() {
-            let place = f64::from((at.y - track.top() - height / 2.0) / free);
-            state.first = place.clamp(0.0, 1.0) * most;
-        }
+    if (response.dragged() || response.clicked())
+        && let Some(at) = response.interact_pointer_pos()
+    {
+        let place = f64::from((at.y - track.top() - height / 2.0) / free);
+        state.first = place.clamp(0.0, 1.0) * most;
     }
     let top = track.top() + free * (state.first / most.max(1.0)).clamp(0.0, 1.0) as f32;
     let thumb = Rect::from_min_size(Pos2::new(track.left() + 2.0, top), vec2(track.width() - 4.0, height));

@@ -1,6 +1,6 @@
 //! The bar at the top of the inspector: back, forward, the way to what is shown, the dominator tree, an address to go to.
 
-use super::navigation::{Navigation, Stop};
+use super::navigation::{InspectorStop, Navigation};
 use super::{Inspector, parts};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
@@ -38,7 +38,7 @@ pub fn show(
             if field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter)) {
                 go = inspector.desk.heap.get().map(|heap| (heap.object_at(&inspector.address), std::sync::Arc::clone(heap)));
             }
-            let tree = matches!(navigation.here(), Some(Stop::Tree(_)));
+            let tree = matches!(navigation.here(), Some(InspectorStop::Tree(_)));
             let button = ui.selectable_label(tree, "Dominator tree");
             if button.on_hover_text("Which object alone keeps which alive, to unfold").clicked() && !tree {
                 jump = Some(None);
@@ -61,7 +61,7 @@ pub fn show(
     ui.separator();
     match go {
         Some((Some(object), heap)) => {
-            inspector.navigation.go(Stop::object(&heap, object));
+            inspector.navigation.go(InspectorStop::object(&heap, object));
             inspector.address.clear();
         }
         Some((None, _)) => {
@@ -76,7 +76,7 @@ pub fn show(
             true
         }
         Some(None) => {
-            inspector.navigation.go(Stop::Tree(None));
+            inspector.navigation.go(InspectorStop::Tree(None));
             false
         }
         None => false,
@@ -109,16 +109,16 @@ fn crumbs(ui: &mut egui::Ui, navigation: &Navigation, timeline: &Timeline) -> Op
 }
 
 /// What a stop is called.
-fn name(stop: &Stop, timeline: &Timeline) -> String {
+fn name(stop: &InspectorStop, timeline: &Timeline) -> String {
     match stop {
-        Stop::Groups(keys) => match keys.as_slice() {
+        InspectorStop::Groups(keys) => match keys.as_slice() {
             [key] => match timeline.find(key) {
                 Some(node) => theme::brief(timeline.name(node)),
                 None => key.rsplit('#').next().unwrap_or(key).to_owned(),
             },
             several => format!("{} groups", several.len()),
         },
-        Stop::Object(stop) => format!("{} {}", theme::brief(&stop.name), stop.address),
-        Stop::Tree(_) => "Dominator tree".to_owned(),
+        InspectorStop::Object(stop) => format!("{} {}", theme::brief(&stop.name), stop.address),
+        InspectorStop::Tree(_) => "Dominator tree".to_owned(),
     }
 }

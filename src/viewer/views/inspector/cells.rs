@@ -69,9 +69,9 @@ impl ObjectColumn {
 
 /// What an object says. What its type column says already is not said again: that it is a class.
 pub fn said(heap: &InspectedHeap<'_>, desk: &mut Desk, o: ObjectId) -> ListCell {
-    match heap.class_of(o) {
-        Some(_) => ListCell::quiet(""),
-        None => told(desk.text(o)),
+    match heap.class_of(o).is_some() || !heap.may_have_values() {
+        true => ListCell::quiet(""),
+        false => told(desk.text(o)),
     }
 }
 

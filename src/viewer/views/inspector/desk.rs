@@ -1,6 +1,6 @@
 //! The heap state that is looked at, with what was read of it: one at a time, and whatever reads or computes is a job.
 
-use super::asked::Asked;
+use super::awaited::Awaited;
 use memory_city_analysis::inspection::{InspectedHeap, ToldAnswers, ToldValues};
 use memory_city_analysis::timeline::Source;
 use memory_city_heap::ObjectId;
@@ -18,12 +18,12 @@ pub type DeskOf = (u64, usize);
 pub struct Desk {
     of: Option<DeskOf>,
     /// The heap state.
-    pub heap: Asked<Arc<InspectedHeap<'static>>>,
+    pub heap: Awaited<Arc<InspectedHeap<'static>>>,
     /// Whether the dominator tree is there.
-    pub dominators: Asked<()>,
+    pub dominators: Awaited<()>,
     told: ToldValues,
     /// The texts that are being read.
-    pub telling: Asked<ToldAnswers>,
+    pub telling: Awaited<ToldAnswers>,
 }
 
 impl Desk {
@@ -42,8 +42,8 @@ impl Desk {
     /// Takes what jobs have found, and asks for what was missed while drawing. Returns whether a job is running.
     pub fn poll(&mut self) -> bool {
         let mut running = self.heap.poll() | self.dominators.poll() | self.telling.poll();
-        if let Asked::There(_) = &self.telling
-            && let Asked::There(answers) = std::mem::replace(&mut self.telling, Asked::Not)
+        if let Awaited::There(_) = &self.telling
+            && let Awaited::There(answers) = std::mem::replace(&mut self.telling, Awaited::Not)
         {
             self.told.keep(answers);
             // They are seen in the next frame.
@@ -53,7 +53,7 @@ impl Desk {
         if heap.heap().object_count() <= SMALL {
             self.find_owners();
         }
-        if matches!(self.telling, Asked::Not)
+        if matches!(self.telling, Awaited::Not)
             && let Some(request) = self.told.take_request()
         {
             self.telling.ask(move |progress| request.read(&heap, progress));

@@ -1,10 +1,10 @@
 //! The page of a selection: several groups as one set, what it reaches and retains, its objects one by one, and what any of
 //! these sets consists of under any grouping.
 
-use super::asked::Asked;
+use super::awaited::Awaited;
 use super::cells::ObjectColumn;
 use super::desk::{Desk, DeskOf};
-use super::navigation::Stop;
+use super::navigation::InspectorStop;
 use super::parts;
 use crate::viewer::panels::long_list::{ListCell, ListColumn, ListEvent, ListState, LongList};
 use crate::viewer::panels::theme;
@@ -12,7 +12,8 @@ use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::analyses::{bytes_text, count_text};
 use memory_city_analysis::group;
 use memory_city_analysis::inspection::{
-    ClosureContents, ClosureKind, ContentsRows, GroupClosure, InspectedHeap, ObjectList, ObjectOrder, Unfolded,
+    ClosureContents, ClosureKind, ContentsRows, GroupClosure, InspectedHeap, NO_VALUES, ObjectList, ObjectOrder,
+    Unfolded,
 };
 use memory_city_analysis::timeline::{NodeId, Source, Timeline};
 use std::sync::Arc;
@@ -22,19 +23,19 @@ pub struct GroupPage {
     /// The groups, by key, and of which heap state.
     of: Option<(Vec<String>, DeskOf)>,
     nodes: Vec<NodeId>,
-    closure: Asked<Arc<GroupClosure>>,
+    closure: Awaited<Arc<GroupClosure>>,
     /// Which of its sets is listed.
     kind: ClosureKind,
     /// Whether it is listed by groups, not one by one.
     grouped: bool,
     order: ObjectOrder,
-    list: Asked<ObjectList>,
+    list: Awaited<ObjectList>,
     list_of: Option<(ClosureKind, ObjectOrder)>,
     list_state: ListState,
     grouping: String,
     /// A grouping that is being written.
     draft: String,
-    contents: Asked<Arc<ClosureContents>>,
+    contents: Awaited<Arc<ClosureContents>>,
     contents_of: Option<(ClosureKind, String)>,
     unfolded: Option<(Unfolded<ContentsRows>, Arc<ClosureContents>)>,
     contents_state: ListState,
@@ -45,16 +46,16 @@ impl Default for GroupPage {
         GroupPage {
             of: None,
             nodes: Vec::new(),
-            closure: Asked::Not,
+            closure: Awaited::Not,
             kind: ClosureKind::Shallow,
             grouped: false,
             order: ObjectOrder::Size,
-            list: Asked::Not,
+            list: Awaited::Not,
             list_of: None,
             list_state: ListState::default(),
             grouping: "type".into(),
             draft: "type".into(),
-            contents: Asked::Not,
+            contents: Awaited::Not,
             contents_of: None,
             unfolded: None,
             contents_state: ListState::default(),
@@ -98,7 +99,7 @@ impl GroupPage {
         let closure = self.closure.get().cloned();
         if !self.grouped {
             if self.list_of != Some((self.kind, self.order)) {
-                (self.list, self.list_of) = (Asked::Not, Some((self.kind, self.order)));
+                (self.list, self.list_of) = (Awaited::Not, Some((self.kind, self.order)));
                 self.list_state = ListState::default();
             }
             let (nodes, heap, kind, order) = (self.nodes.clone(), Arc::clone(heap), self.kind, self.order);
@@ -115,7 +116,7 @@ impl GroupPage {
         } else if let Some(closure) = closure {
             let wanted = (self.kind, self.grouping.clone());
             if self.contents_of.as_ref() != Some(&wanted) {
-                (self.contents, self.contents_of) = (Asked::Not, Some(wanted));
+                (self.contents, self.contents_of) = (Awaited::Not, Some(wanted));
             }
             let (heap, kind, grouping) = (Arc::clone(heap), self.kind, self.grouping.clone());
             self.contents.ask(move |progress| {
@@ -139,11 +140,11 @@ impl GroupPage {
         source: &Source,
         desk: &mut Desk,
         focused: bool,
-    ) -> Option<Stop> {
+    ) -> Option<InspectorStop> {
         let heap = desk.heap.get().cloned()?;
         let timeline = Arc::clone(source.timeline());
         self.ask(keys, of, &timeline, &heap);
-        title(ui, &timeline, &self.nodes, keys);
+        parts::title(ui, &timeline, &self.nodes, keys);
         if self.nodes.is_empty() {
             parts::card(
                 ui,
@@ -157,6 +158,9 @@ impl GroupPage {
         self.tiles(ui, &timeline, of.1);
         ui.add_space(2.0);
         self.controls(ui, source);
+        if !heap.may_have_values() && !self.grouped {
+            ui.add(egui::Label::new(parts::quiet(NO_VALUES)).truncate());
+        }
         if self.grouped {
             self.show_contents(ui, focused);
             None
@@ -191,7 +195,7 @@ impl GroupPage {
             let text = format!("{} of the objects are reached by no GC root: garbage", count_text(garbage));
             ui.label(RichText::new(text).size(12.0).color(theme::WARNING));
         }
-        if !matches!(self.closure, Asked::There(_)) {
+        if !matches!(self.closure, Awaited::There(_)) {
             ui.horizontal(|ui| parts::waiting_line(ui, &mut self.closure, "What the group reaches and retains"));
         }
     }
@@ -256,11 +260,11 @@ impl GroupPage {
         heap: &Arc<InspectedHeap<'static>>,
         desk: &mut Desk,
         focused: bool,
-    ) -> Option<Stop> {
+    ) -> Option<InspectorStop> {
         if self.list.get().is_none() {
             match (self.kind, &self.closure, &self.list) {
                 // It waits for the closure, which says so itself.
-                (ClosureKind::Reachable | ClosureKind::Retained, closure, Asked::Not) if closure.get().is_none() => {
+                (ClosureKind::Reachable | ClosureKind::Retained, closure, Awaited::Not) if closure.get().is_none() => {
                     parts::waiting(ui, &mut self.closure, "What the group reaches and retains");
                 }
                 _ => parts::waiting(ui, &mut self.list, "Objects"),
@@ -274,7 +278,9 @@ impl GroupPage {
         }
         let mut shown = vec![ObjectColumn::Address];
         shown.extend(list.one_type().is_none().then_some(ObjectColumn::Name));
-        shown.extend([ObjectColumn::Text, ObjectColumn::Size, ObjectColumn::Retained, ObjectColumn::Length]);
+        // What the input does not hold takes no room.
+        shown.extend(heap.may_have_values().then_some(ObjectColumn::Text));
+        shown.extend([ObjectColumn::Size, ObjectColumn::Retained, ObjectColumn::Length]);
         shown.extend(heap.knows_ages().then_some(ObjectColumn::Age));
         shown.extend([ObjectColumn::References, ObjectColumn::Referrers]);
         let order_of = |column: ObjectColumn| match column {
@@ -299,7 +305,7 @@ impl GroupPage {
         match event? {
             ListEvent::Follow(row, _) => {
                 let object = *list.objects().get(row as usize)?;
-                Some(Stop::object(heap, object))
+                Some(InspectorStop::object(heap, object))
             }
             ListEvent::Sort(column) => {
                 if let Some(order) = order_of(shown[column]) {
@@ -365,33 +371,6 @@ impl GroupPage {
                 self.contents_state.reveal = self.contents_state.cursor;
             }
             _ => {}
-        }
-    }
-}
-
-/// What is looked at: one group with its path, or several by name.
-fn title(ui: &mut egui::Ui, timeline: &Timeline, nodes: &[NodeId], keys: &[String]) {
-    let name = |node: NodeId| theme::brief(&timeline.display_name(node));
-    match nodes {
-        [] => {}
-        [node] => {
-            ui.horizontal(|ui| {
-                theme::heading(ui, &timeline.role(*node).to_uppercase());
-                ui.label(parts::quiet(theme::shortened(&timeline.path_label(*node), 90))).on_hover_text(&keys[0]);
-            });
-            ui.label(RichText::new(timeline.name(*node)).size(16.0).strong().color(theme::ACCENT));
-        }
-        several => {
-            theme::heading(ui, &format!("{} GROUPS AS ONE", several.len()));
-            let names: Vec<String> = several.iter().take(4).map(|&node| name(node)).collect();
-            let more = several.len().saturating_sub(4);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let text = RichText::new(format!("{}{more}", names.join("  +  "))).size(16.0).strong().color(theme::ACCENT);
-            ui.add(egui::Label::new(text).truncate()).on_hover_ui(|ui| {
-                for &node in several.iter().take(30) {
-                    ui.label(timeline.path_label(node));
-                }
-            });
         }
     }
 }

@@ -3,9 +3,9 @@
 
 use super::cells::{retained, said};
 use super::desk::Desk;
-use super::navigation::Stop;
-use super::object::ObjectView;
-use super::{bytes, parts};
+use super::navigation::InspectorStop;
+use super::object::InspectedObject;
+use super::{bytes, owners, parts};
 use crate::viewer::panels::long_list::{ListCell, ListColumn, ListEvent, ListState, LongList};
 use crate::viewer::panels::theme;
 use bevy_egui::egui;
@@ -38,13 +38,13 @@ pub struct HeldView {
     pub tab: HeldTab,
     /// Whether elements of an array are numbers, not bytes.
     pub elements: Option<bool>,
-    states: [ListState; 6],
+    pub states: [ListState; 6],
 }
 
 type TabInfo = (HeldTab, &'static str, Option<u64>, &'static str);
 
 /// The tabs, with how much is in each where that is known.
-pub fn counts(view: &ObjectView, heap: &InspectedHeap<'_>) -> Vec<TabInfo> {
+pub fn counts(view: &InspectedObject, heap: &InspectedHeap<'_>) -> Vec<TabInfo> {
     let page = view.page.get();
     let state = heap.heap();
     let (title, count) = match page.and_then(|page| page.details.as_ref()) {
@@ -82,7 +82,7 @@ pub fn counts(view: &ObjectView, heap: &InspectedHeap<'_>) -> Vec<TabInfo> {
 }
 
 /// How the elements of an array are shown, where there is a choice.
-pub fn options(ui: &mut egui::Ui, view: &mut ObjectView) {
+pub fn options(ui: &mut egui::Ui, view: &mut InspectedObject) {
     let Some((kind, ..)) = view.page.get().and_then(|page| page.primitives()) else { return };
     if view.held.tab != HeldTab::Contents {
         return;
@@ -105,27 +105,32 @@ fn is_text(kind: ValueKind) -> bool {
 /// Draws what is chosen. Returns where a click leads.
 pub fn show(
     ui: &mut egui::Ui,
-    view: &mut ObjectView,
+    view: &mut InspectedObject,
     heap: &InspectedHeap<'_>,
     desk: &mut Desk,
     focused: bool,
-) -> Option<Stop> {
+) -> Option<InspectorStop> {
     let target = match view.held.tab {
         HeldTab::Contents => contents(ui, view, heap, desk, focused),
         HeldTab::Referrers => referrers(ui, view, heap, desk, focused),
         HeldTab::Way => way(ui, view, heap, desk, focused),
-        HeldTab::Owners => owners(ui, view, heap, desk, focused),
-        HeldTab::Owned => owned(ui, view, heap, desk, focused),
+        HeldTab::Owners => owners::owners(ui, view, heap, desk, focused),
+        HeldTab::Owned => owners::owned(ui, view, heap, desk, focused),
         HeldTab::Stack => stack(ui, view, heap, desk, focused),
     };
-    target.map(|object| Stop::object(heap, object))
+    target.map(|object| InspectorStop::object(heap, object))
 }
 
 /// The columns of objects behind a first one of the list's own.
-fn columns(first: ListColumn) -> Vec<ListColumn> {
+pub(super) fn columns(heap: &InspectedHeap<'_>, first: ListColumn) -> Vec<ListColumn> {
+    // What the input does not hold takes no room.
+    let value = match heap.may_have_values() {
+        true => ListColumn::text("Value", 1.3, "What the object there says, or the number that is there").spare(1),
+        false => ListColumn::text("", 1.0, "").points(0.0),
+    };
     vec![
         first,
-        ListColumn::text("Value", 1.3, "What the object there says, or the number that is there").spare(1),
+        value,
         ListColumn::text("Type", 1.2, "The class of the object there"),
         ListColumn::text("Address", 1.0, "Where it is").points(104.0).spare(3),
         ListColumn::number("Size", 66.0, "Its shallow size").spare(2),
@@ -134,7 +139,7 @@ fn columns(first: ListColumn) -> Vec<ListColumn> {
 }
 
 /// The cells of an object behind the first one.
-fn object_cell(column: usize, heap: &InspectedHeap<'_>, desk: &mut Desk, o: ObjectId) -> ListCell {
+pub(super) fn object_cell(column: usize, heap: &InspectedHeap<'_>, desk: &mut Desk, o: ObjectId) -> ListCell {
     match column {
         1 => said(heap, desk, o),
         2 => ListCell::name(&heap.name(o)),
@@ -171,21 +176,21 @@ fn kind_of(value: FieldValue) -> &'static str {
 }
 
 /// The row whose object is to be shown.
-fn followed(event: Option<ListEvent>) -> Option<u64> {
+pub(super) fn followed(event: Option<ListEvent>) -> Option<u64> {
     match event? {
         ListEvent::Follow(row, _) => Some(row),
         _ => None,
     }
 }
 
-fn nothing(ui: &mut egui::Ui, text: &str) {
+pub(super) fn nothing(ui: &mut egui::Ui, text: &str) {
     ui.add_space(10.0);
     ui.label(parts::quiet(text));
 }
 
 fn contents(
     ui: &mut egui::Ui,
-    view: &mut ObjectView,
+    view: &mut InspectedObject,
     heap: &InspectedHeap<'_>,
     desk: &mut Desk,
     focused: bool,
@@ -202,7 +207,11 @@ fn contents(
     if page.details.is_none() {
         parts::line(ui, parts::quiet(NO_VALUES));
         let all = heap.heap().references(view.object);
-        let columns = columns(ListColumn::text("", 1.0, "").points(60.0));
+        if all.is_empty() {
+            nothing(ui, "It refers to no object.");
+            return None;
+        }
+        let columns = columns(heap, ListColumn::text("", 1.0, "").points(60.0));
         let long = LongList { name: "references", columns: &columns, rows: all.len() as u64, focused };
         let event = long.show(ui, state, |row, column| match (column, all.get(row as usize)) {
             (0, _) => ListCell::quiet(format!("{}", row + 1)),
@@ -216,7 +225,7 @@ fn contents(
             nothing(ui, "It has no fields.");
             return None;
         }
-        let columns = columns(ListColumn::text("Field", 1.0, "Its name; quiet where a superclass declares it"));
+        let columns = columns(heap, ListColumn::text("Field", 1.0, "Its name; quiet where a superclass declares it"));
         let own = fields.first().map(|field| field.class.clone());
         let long = LongList { name: "fields", columns: &columns, rows: fields.len() as u64, focused };
         let event = long.show(ui, state, |row, column| {
@@ -237,7 +246,7 @@ fn contents(
             nothing(ui, "It has no elements.");
             return None;
         }
-        let columns = columns(ListColumn::text("Index", 1.0, "The place in the array").points(70.0));
+        let columns = columns(heap, ListColumn::text("Index", 1.0, "The place in the array").points(70.0));
         let long = LongList { name: "elements", columns: &columns, rows: elements.len() as u64, focused };
         let event = long.show(ui, state, |row, column| match (column, elements.get(row as usize)) {
             (0, _) => ListCell::quiet(format!("[{}]", count_text(row))),
@@ -260,7 +269,7 @@ fn contents(
 
 fn referrers(
     ui: &mut egui::Ui,
-    view: &mut ObjectView,
+    view: &mut InspectedObject,
     heap: &InspectedHeap<'_>,
     desk: &mut Desk,
     focused: bool,
@@ -270,7 +279,7 @@ fn referrers(
         nothing(ui, "No object refers to it.");
         return None;
     }
-    let columns = columns(ListColumn::text("By field", 2.0, "The field or element that holds the object"));
+    let columns = columns(heap, ListColumn::text("By field", 2.0, "The field or element that holds the object"));
     let long = LongList { name: "referrers", columns: &columns, rows: all.len() as u64, focused };
     let object = view.object;
     let event = long.show(ui, &mut view.held.states[1], |row, column| match (column, all.get(row as usize)) {
@@ -291,7 +300,7 @@ fn place_cell(desk: &mut Desk, from: ObjectId, to: ObjectId) -> ListCell {
 
 fn way(
     ui: &mut egui::Ui,
-    view: &mut ObjectView,
+    view: &mut InspectedObject,
     heap: &InspectedHeap<'_>,
     desk: &mut Desk,
     focused: bool,
@@ -309,7 +318,7 @@ fn way(
         let text = egui::RichText::new(&way.root).size(12.5).color(theme::INCOMING);
         ui.add(egui::Label::new(text).truncate()).on_hover_text(&way.root);
     });
-    let columns = columns(ListColumn::text("By field", 2.0, "The field of the object above that holds this one"));
+    let columns = columns(heap, ListColumn::text("By field", 2.0, "The field of the object above that holds this one"));
     let long = LongList { name: "way", columns: &columns, rows: way.objects.len() as u64, focused };
     let event = long.show(ui, &mut view.held.states[2], |row, column| {
         let row = row as usize;
@@ -323,76 +332,16 @@ fn way(
     way.objects.get(followed(event)? as usize).copied()
 }
 
-fn owners(
-    ui: &mut egui::Ui,
-    view: &mut ObjectView,
-    heap: &InspectedHeap<'_>,
-    desk: &mut Desk,
-    focused: bool,
-) -> Option<ObjectId> {
-    if desk.dominators.get().is_none() {
-        parts::waiting(ui, &mut desk.dominators, "The dominator tree");
-        return None;
-    }
-    let Some(owners) = view.owners.get() else {
-        parts::waiting(ui, &mut view.owners, "Owners");
-        return None;
-    };
-    if owners.is_empty() {
-        let text = match heap.retained(view.object).is_some_and(|amount| amount.objects > 0) {
-            true => "No object alone keeps it alive: a GC root does, or several objects together.",
-            false => "No GC root reaches it: nothing keeps it alive.",
-        };
-        nothing(ui, text);
-        return None;
-    }
-    let columns = columns(ListColumn::text("Step", 1.0, "How many owners up").points(50.0));
-    let long = LongList { name: "owners", columns: &columns, rows: owners.len() as u64, focused };
-    let event = long.show(ui, &mut view.held.states[3], |row, column| match (column, owners.get(row as usize)) {
-        (0, _) => ListCell::quiet(count_text(row + 1)),
-        (_, Some(&o)) => object_cell(column, heap, desk, o),
-        _ => ListCell::new(""),
-    });
-    owners.get(followed(event)? as usize).copied()
-}
-
-fn owned(
-    ui: &mut egui::Ui,
-    view: &mut ObjectView,
-    heap: &InspectedHeap<'_>,
-    desk: &mut Desk,
-    focused: bool,
-) -> Option<ObjectId> {
-    let Some(tree) = heap.known_dominators() else {
-        parts::waiting(ui, &mut desk.dominators, "The dominator tree");
-        return None;
-    };
-    let owner = Some(view.object);
-    let rows = tree.owned_count(owner);
-    if rows == 0 {
-        nothing(ui, "It alone keeps nothing else alive.");
-        return None;
-    }
-    let item = |row: u64| tree.owned_between(owner, row..row + 1).next();
-    let columns = columns(ListColumn::text("Rank", 1.0, "Those that retain most first").points(60.0));
-    let long = LongList { name: "owned", columns: &columns, rows, focused };
-    let event = long.show(ui, &mut view.held.states[4], |row, column| match (column, item(row)) {
-        (0, _) => ListCell::quiet(count_text(row + 1)),
-        (_, Some(o)) => object_cell(column, heap, desk, o),
-        _ => ListCell::new(""),
-    });
-    item(followed(event)?)
-}
-
 fn stack(
     ui: &mut egui::Ui,
-    view: &mut ObjectView,
+    view: &mut InspectedObject,
     heap: &InspectedHeap<'_>,
     desk: &mut Desk,
     focused: bool,
 ) -> Option<ObjectId> {
     let lines = &view.page.get()?.stack;
-    let mut columns = columns(ListColumn::text("Method", 2.4, "The innermost first; below it what its variables hold"));
+    let mut columns =
+        columns(heap, ListColumn::text("Method", 2.4, "The innermost first; below it what its variables hold"));
     columns[1] = columns[1].clone().spare(2);
     let long = LongList { name: "stack", columns: &columns, rows: lines.len() as u64, focused };
     let event = long.show(ui, &mut view.held.states[5], |row, column| match (column, lines.get(row as usize)) {

@@ -6,14 +6,14 @@
 //! | `navigation` | where one was |
 //! | `desk` | the heap state that is looked at, and the jobs that read it |
 //! | `group` | several groups as one set |
-//! | `object`, `held` | an object, and what surrounds it |
+//! | `object`, `held`, `owners` | an object, and what surrounds it |
 //! | `tree` | the dominator tree |
 //! | `bar` | back, forward, the way to what is shown |
-//! | `asked`, `parts`, `cells`, `bytes` | answers on their way, and what all pages look alike in |
+//! | `awaited`, `parts`, `cells`, `bytes` | answers on their way, and what all pages look alike in |
 //!
 //! What it says of objects comes from [`memory_city_analysis::inspection`]; nothing here looks at a heap but by that.
 
-mod asked;
+mod awaited;
 mod bar;
 mod bytes;
 mod cells;
@@ -22,6 +22,7 @@ mod group;
 mod held;
 mod navigation;
 mod object;
+mod owners;
 mod parts;
 mod tree;
 
@@ -40,8 +41,8 @@ use desk::{Desk, DeskOf};
 use group::GroupPage;
 use memory_city_analysis::inspection::InspectedHeap;
 use memory_city_analysis::timeline::{NodeId, Timeline};
-use navigation::{Navigation, Stop};
-use object::ObjectViews;
+use navigation::{InspectorStop, Navigation};
+use object::InspectedObjects;
 use tree::TreePage;
 
 const ID: &str = "inspector";
@@ -76,7 +77,7 @@ struct Inspector {
     navigation: Navigation,
     desk: Desk,
     group: GroupPage,
-    objects: ObjectViews,
+    objects: InspectedObjects,
     tree: TreePage,
     /// The revision of the selection that was followed last.
     followed: u64,
@@ -87,7 +88,7 @@ struct Inspector {
     /// Whether it was drawn in the last frame: what nobody sees is not looked for.
     seen: bool,
     /// What the log says is shown.
-    logged: Option<Stop>,
+    logged: Option<InspectorStop>,
 }
 
 impl Inspector {
@@ -95,7 +96,7 @@ impl Inspector {
     fn grew(&mut self, times: usize) {
         let Inspector { mut navigation, followed, seen, times: before, .. } = std::mem::take(self);
         if times != before {
-            navigation.retain(|stop| matches!(stop, Stop::Groups(_) | Stop::Tree(None)));
+            navigation.retain(|stop| matches!(stop, InspectorStop::Groups(_) | InspectorStop::Tree(None)));
         }
         *self = Inspector { navigation, followed, seen, times, ..Inspector::default() };
     }
@@ -103,7 +104,7 @@ impl Inspector {
     /// The point in time of what is shown, where that is not the one of the window.
     fn time(&self, clock: &Clock) -> usize {
         match self.navigation.here() {
-            Some(Stop::Object(stop) | Stop::Tree(Some(stop))) => stop.time,
+            Some(InspectorStop::Object(stop) | InspectorStop::Tree(Some(stop))) => stop.time,
             _ => clock.time,
         }
     }
@@ -153,7 +154,7 @@ fn act(
                 }
                 let keys = keys(timeline, &selection);
                 if !keys.is_empty() {
-                    inspector.navigation.go(Stop::Groups(keys));
+                    inspector.navigation.go(InspectorStop::Groups(keys));
                 }
                 false
             }
@@ -169,7 +170,7 @@ fn act(
 
 /// Selects the groups that one has gone back to: all views show the same.
 fn select(inspector: &mut Inspector, timeline: &Timeline, selection: &mut Selection, notices: &mut Notices) {
-    let Some(Stop::Groups(wanted)) = inspector.navigation.here() else { return };
+    let Some(InspectorStop::Groups(wanted)) = inspector.navigation.here() else { return };
     if *wanted == keys(timeline, selection) {
         return;
     }
@@ -200,10 +201,10 @@ fn follow(
             let grows = |shown: &[String]| shown.iter().all(|key| keys.contains(key));
             // The way is that of what was looked at: not of what was clicked meanwhile, nor of each row that was added.
             match inspector.navigation.here() {
-                Some(Stop::Groups(shown)) if !inspector.seen || keys.len() > 1 && grows(shown) => {
-                    inspector.navigation.replace(Stop::Groups(keys));
+                Some(InspectorStop::Groups(shown)) if !inspector.seen || keys.len() > 1 && grows(shown) => {
+                    inspector.navigation.replace(InspectorStop::Groups(keys));
                 }
-                _ => inspector.navigation.go(Stop::Groups(keys)),
+                _ => inspector.navigation.go(InspectorStop::Groups(keys)),
             }
         }
     }
@@ -224,9 +225,9 @@ fn follow(
     if inspector.logged.as_ref() != inspector.navigation.here() {
         inspector.logged = inspector.navigation.here().cloned();
         match &inspector.logged {
-            Some(Stop::Groups(keys)) => tracing::debug!("inspector: {}", keys.join(" + ")),
-            Some(Stop::Object(stop)) => tracing::debug!("inspector: object of {}", stop.name),
-            Some(Stop::Tree(_)) => tracing::debug!("inspector: the dominator tree"),
+            Some(InspectorStop::Groups(keys)) => tracing::debug!("inspector: {}", keys.join(" + ")),
+            Some(InspectorStop::Object(stop)) => tracing::debug!("inspector: object of {}", stop.name),
+            Some(InspectorStop::Tree(_)) => tracing::debug!("inspector: the dominator tree"),
             None => tracing::debug!("inspector: nothing"),
         }
     }
@@ -265,9 +266,9 @@ fn draw(
         let focused = focus.is(ID);
         let desk = &mut inspector.desk;
         let next = match inspector.navigation.here() {
-            Some(Stop::Groups(keys)) => inspector.group.show(ui, keys, of, &open.source, desk, focused),
-            Some(Stop::Object(stop)) => inspector.objects.show(ui, stop, desk, focused),
-            Some(Stop::Tree(stop)) => inspector.tree.show(ui, stop.as_ref(), desk, focused),
+            Some(InspectorStop::Groups(keys)) => inspector.group.show(ui, keys, of, &open.source, desk, focused),
+            Some(InspectorStop::Object(stop)) => inspector.objects.show(ui, stop, desk, focused),
+            Some(InspectorStop::Tree(stop)) => inspector.tree.show(ui, stop.as_ref(), desk, focused),
             None => nothing(ui, &open.timeline, selection.bypass_change_detection()),
         };
         if let Some(stop) = next {
@@ -277,7 +278,7 @@ fn draw(
 }
 
 /// Nothing was selected yet: what can be looked at.
-fn nothing(ui: &mut egui::Ui, timeline: &Timeline, selection: &mut Selection) -> Option<Stop> {
+fn nothing(ui: &mut egui::Ui, timeline: &Timeline, selection: &mut Selection) -> Option<InspectorStop> {
     let text = "Select groups in any view: a building of the city, rows of the table or of the list of what grows (Ctrl adds \
                 one, Shift all up to it). They are looked at as one set, and from there object by object.";
     parts::card(ui, "What is to be looked at?", text, theme::TEXT, |ui| {
@@ -285,7 +286,7 @@ fn nothing(ui: &mut egui::Ui, timeline: &Timeline, selection: &mut Selection) ->
             if ui.button("The whole heap").clicked() {
                 selection.select(timeline, NodeId::ROOT);
             }
-            ui.button("The dominator tree").clicked().then_some(Stop::Tree(None))
+            ui.button("The dominator tree").clicked().then_some(InspectorStop::Tree(None))
         })
         .inner
     })

@@ -5,7 +5,7 @@ use memory_city_heap::ObjectId;
 
 /// Something to look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum InspectorStop {
     /// Groups, by key, as one set: at whatever time is shown.
     Groups(Vec<String>),
     /// An object, at the time at which it was found: it has its number in that state alone.
@@ -27,10 +27,10 @@ pub struct ObjectStop {
     pub address: String,
 }
 
-impl Stop {
+impl InspectorStop {
     /// An object of a heap state.
-    pub fn object(heap: &InspectedHeap<'_>, object: ObjectId) -> Stop {
-        Stop::Object(ObjectStop::new(heap, object))
+    pub fn object(heap: &InspectedHeap<'_>, object: ObjectId) -> InspectorStop {
+        InspectorStop::Object(ObjectStop::new(heap, object))
     }
 }
 
@@ -44,7 +44,7 @@ impl ObjectStop {
 /// Stops, the oldest first, and which of them is shown.
 #[derive(Clone, Debug, Default)]
 pub struct Navigation {
-    stops: Vec<Stop>,
+    stops: Vec<InspectorStop>,
     /// The one that is shown; of no meaning while there are none.
     at: usize,
 }
@@ -54,12 +54,12 @@ const MOST: usize = 1_000;
 
 impl Navigation {
     /// What is shown.
-    pub fn here(&self) -> Option<&Stop> {
+    pub fn here(&self) -> Option<&InspectorStop> {
         self.stops.get(self.at)
     }
 
     /// Goes on to something else; what lay forward is gone.
-    pub fn go(&mut self, stop: Stop) {
+    pub fn go(&mut self, stop: InspectorStop) {
         if self.here() == Some(&stop) {
             return;
         }
@@ -72,7 +72,7 @@ impl Navigation {
     }
 
     /// Puts something in the place of what is shown; what lay forward is gone.
-    pub fn replace(&mut self, stop: Stop) {
+    pub fn replace(&mut self, stop: InspectorStop) {
         self.stops.truncate(self.at);
         self.at = self.at.saturating_sub(1);
         self.go(stop);
@@ -111,17 +111,17 @@ impl Navigation {
 
     /// The way to what is shown, with the numbers of the stops: from the last groups or tree on, at most so many of them; and
     /// how many are left out between the first and the others.
-    pub fn crumbs(&self, most: usize) -> (Vec<(usize, &Stop)>, usize) {
+    pub fn crumbs(&self, most: usize) -> (Vec<(usize, &InspectorStop)>, usize) {
         let Some(shown) = self.stops.get(..=self.at) else { return (Vec::new(), 0) };
-        let start = shown.iter().rposition(|stop| !matches!(stop, Stop::Object(_))).unwrap_or(0);
-        let way: Vec<(usize, &Stop)> = shown.iter().enumerate().skip(start).collect();
+        let start = shown.iter().rposition(|stop| !matches!(stop, InspectorStop::Object(_))).unwrap_or(0);
+        let way: Vec<(usize, &InspectorStop)> = shown.iter().enumerate().skip(start).collect();
         let left_out = way.len().saturating_sub(most.max(2));
         let crumbs = way.iter().enumerate().filter(|(i, _)| *i == 0 || *i > left_out).map(|(_, crumb)| *crumb);
         (crumbs.collect(), left_out)
     }
 
     /// Forgets the stops for which `keep` does not hold, and goes to the nearest one before.
-    pub fn retain(&mut self, keep: impl Fn(&Stop) -> bool) {
+    pub fn retain(&mut self, keep: impl Fn(&InspectorStop) -> bool) {
         let before = self.stops.iter().take(self.at + 1).filter(|stop| keep(stop)).count();
         self.stops.retain(keep);
         self.at = before.saturating_sub(1);
@@ -132,12 +132,12 @@ impl Navigation {
 mod tests {
     use super::*;
 
-    fn group(name: &str) -> Stop {
-        Stop::Groups(vec![name.to_owned()])
+    fn group(name: &str) -> InspectorStop {
+        InspectorStop::Groups(vec![name.to_owned()])
     }
 
-    fn object(number: u32) -> Stop {
-        Stop::Object(ObjectStop {
+    fn object(number: u32) -> InspectorStop {
+        InspectorStop::Object(ObjectStop {
             time: 0,
             object: ObjectId(number),
             name: format!("o{number}"),
@@ -165,12 +165,12 @@ mod tests {
         };
         assert_eq!(shown(&way, 5), (vec![0, 1, 2], 0));
         assert_eq!(shown(&way, 2), (vec![0, 2], 1));
-        way.go(Stop::Tree(None));
+        way.go(InspectorStop::Tree(None));
         way.go(object(4));
         assert_eq!(shown(&way, 5), (vec![3, 4], 0), "a new way begins at the tree");
         way.jump(1);
         assert_eq!(way.here(), Some(&object(1)));
-        way.retain(|stop| !matches!(stop, Stop::Object(_)));
+        way.retain(|stop| !matches!(stop, InspectorStop::Object(_)));
         assert_eq!(way.here(), Some(&group("a")));
         way.replace(group("b"));
         assert!(way.here() == Some(&group("b")) && !way.can_go_back() && !way.can_go_forward());

@@ -1,10 +1,10 @@
 //! The page of an object: what it is and says, how much it keeps, which roots hold it; and below that, one at a time, what it
 //! holds, what holds it, the way to it, its owners and what it owns.
 
-use super::asked::Asked;
+use super::awaited::Awaited;
 use super::desk::Desk;
 use super::held::{self, HeldTab, HeldView};
-use super::navigation::{ObjectStop, Stop};
+use super::navigation::{InspectorStop, ObjectStop};
 use super::parts;
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, RichText, Stroke};
@@ -20,21 +20,21 @@ const MOST: usize = 32;
 const MOST_BYTES: usize = 64 << 20;
 
 /// What is known of an object.
-pub struct ObjectView {
+pub struct InspectedObject {
     pub object: ObjectId,
-    pub page: Asked<ObjectPage>,
-    pub way: Asked<Option<RootWay>>,
-    pub owners: Asked<Vec<ObjectId>>,
+    pub page: Awaited<ObjectPage>,
+    pub way: Awaited<Option<RootWay>>,
+    pub owners: Awaited<Vec<ObjectId>>,
     pub held: HeldView,
 }
 
 /// The pages that were looked at last; the last one is shown.
 #[derive(Default)]
-pub struct ObjectViews {
-    kept: VecDeque<ObjectView>,
+pub struct InspectedObjects {
+    kept: VecDeque<InspectedObject>,
 }
 
-impl ObjectViews {
+impl InspectedObjects {
     /// Another heap state: numbers of objects mean others.
     pub fn forget(&mut self) {
         self.kept.clear();
@@ -60,14 +60,14 @@ impl ObjectViews {
             Some(at) => self.kept.remove(at),
             None => None,
         };
-        self.kept.push_back(view.unwrap_or_else(|| ObjectView {
+        self.kept.push_back(view.unwrap_or_else(|| InspectedObject {
             object,
-            page: Asked::Not,
-            way: Asked::Not,
-            owners: Asked::Not,
+            page: Awaited::Not,
+            way: Awaited::Not,
+            owners: Awaited::Not,
             held: HeldView::default(),
         }));
-        let bytes = |view: &ObjectView| {
+        let bytes = |view: &InspectedObject| {
             let way = view.way.get().and_then(Option::as_ref).map_or(0, |way| way.objects.len());
             let owners = view.owners.get().map_or(0, Vec::len);
             view.page.get().map_or(0, ObjectPage::memory) + 4 * (way + owners)
@@ -79,7 +79,13 @@ impl ObjectViews {
     }
 
     /// Draws the page of an object. Returns where a click leads.
-    pub fn show(&mut self, ui: &mut egui::Ui, stop: &ObjectStop, desk: &mut Desk, focused: bool) -> Option<Stop> {
+    pub fn show(
+        &mut self,
+        ui: &mut egui::Ui,
+        stop: &ObjectStop,
+        desk: &mut Desk,
+        focused: bool,
+    ) -> Option<InspectorStop> {
         let heap = desk.heap.get().cloned()?;
         if stop.object.0 as usize >= heap.heap().object_count() {
             parts::card(ui, "The object is gone", "It is not in this state of the heap.", theme::TEXT, |_| ());
@@ -108,7 +114,7 @@ impl ObjectViews {
 }
 
 /// Asks for what the page shows.
-fn ask(view: &mut ObjectView, heap: &Arc<InspectedHeap<'static>>, desk: &mut Desk) {
+fn ask(view: &mut InspectedObject, heap: &Arc<InspectedHeap<'static>>, desk: &mut Desk) {
     let object = view.object;
     let looked_at = Arc::clone(heap);
     view.page.ask(move |progress| ObjectPage::read(&looked_at, object, PageLimits::default(), progress));
@@ -128,13 +134,18 @@ fn ask(view: &mut ObjectView, heap: &Arc<InspectedHeap<'static>>, desk: &mut Des
 /// Why texts cannot be read, if they cannot.
 fn telling_error(desk: &Desk) -> Option<String> {
     match &desk.telling {
-        Asked::Failed(why) => Some(format!("Values cannot be read: {why}")),
+        Awaited::Failed(why) => Some(format!("Values cannot be read: {why}")),
         _ => None,
     }
 }
 
 /// Type, address, text and numbers.
-fn head(ui: &mut egui::Ui, view: &mut ObjectView, heap: &Arc<InspectedHeap<'static>>, desk: &mut Desk) -> Option<Stop> {
+fn head(
+    ui: &mut egui::Ui,
+    view: &mut InspectedObject,
+    heap: &Arc<InspectedHeap<'static>>,
+    desk: &mut Desk,
+) -> Option<InspectorStop> {
     let object = view.object;
     let state = heap.heap();
     let mut next = None;
@@ -152,14 +163,14 @@ fn head(ui: &mut egui::Ui, view: &mut ObjectView, heap: &Arc<InspectedHeap<'stat
             }
             let tree = ui.small_button("In the dominator tree");
             if tree.on_hover_text("Shows it among what its owner keeps alive").clicked() {
-                next = Some(Stop::Tree(Some(ObjectStop::new(heap, object))));
+                next = Some(InspectorStop::Tree(Some(ObjectStop::new(heap, object))));
             }
         });
     });
     let name = RichText::new(heap.name(object)).size(16.0).strong().color(theme::ACCENT);
     ui.add(egui::Label::new(name).truncate());
     match &mut view.page {
-        Asked::There(page) => {
+        Awaited::There(page) => {
             // What is in an array stands in the list below, what a class is called above.
             let own = page.primitives().is_none() && heap.class_of(object).is_none();
             if let Some(text) = page.text.as_ref().filter(|_| own) {
@@ -183,7 +194,7 @@ fn head(ui: &mut egui::Ui, view: &mut ObjectView, heap: &Arc<InspectedHeap<'stat
                 let text = format!("{}, {}{share}", bytes_text(amount.bytes), parts::objects(amount.objects));
                 parts::fact(ui, "Retains", &text).on_hover_text("What would be freed if it were, itself included");
             }
-            None if matches!(desk.dominators, Asked::Not) => {
+            None if matches!(desk.dominators, Awaited::Not) => {
                 let memory = bytes_text(heap.dominator_memory());
                 let button = ui.small_button("Find what it retains");
                 let explanation =

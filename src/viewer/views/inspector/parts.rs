@@ -1,9 +1,10 @@
 //! What the pages of the inspector look alike in: tiles of numbers, tabs, and what stands where an answer is not there yet.
 
-use super::asked::Asked;
+use super::awaited::Awaited;
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Align, Color32, CornerRadius, Layout, Margin, RichText, Sense, Stroke};
 use memory_city_analysis::analyses::{bytes_text, count_text};
+use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_heap::Amount;
 
 /// `1 object`, `12,400 objects`.
@@ -50,15 +51,15 @@ pub fn card<R>(ui: &mut egui::Ui, title: &str, text: &str, colour: Color32, add:
 
 /// What stands where an answer will be: progress with a way to end it, or why there is none with a way to ask again. Returns
 /// whether it is asked for again: the answer is `Not` then.
-pub fn waiting<T: Send + 'static>(ui: &mut egui::Ui, asked: &mut Asked<T>, what: &str) {
+pub fn waiting<T: Send + 'static>(ui: &mut egui::Ui, asked: &mut Awaited<T>, what: &str) {
     let mut end = false;
     let mut again = false;
     match asked {
-        Asked::There(_) => {}
-        Asked::Not => {
+        Awaited::There(_) => {}
+        Awaited::Not => {
             card(ui, what, "Not looked for yet.", theme::TEXT, |ui| again = ui.button("Look for it").clicked());
         }
-        Asked::Running(job) => {
+        Awaited::Running(job) => {
             let snapshot = job.snapshot();
             let stage = if snapshot.stage.is_empty() { "Starting".to_owned() } else { snapshot.stage };
             card(ui, what, &stage, theme::TEXT, |ui| {
@@ -68,12 +69,12 @@ pub fn waiting<T: Send + 'static>(ui: &mut egui::Ui, asked: &mut Asked<T>, what:
                 end = ui.button("Cancel").clicked();
             });
         }
-        Asked::Cancelled => {
+        Awaited::Cancelled => {
             card(ui, what, "Cancelled: it was not looked for to the end.", theme::TEXT, |ui| {
                 again = ui.button("Try again").clicked();
             });
         }
-        Asked::Failed(why) => {
+        Awaited::Failed(why) => {
             let why = why.clone();
             card(ui, what, &why, theme::ERROR, |ui| {
                 ui.horizontal(|ui| {
@@ -89,17 +90,17 @@ pub fn waiting<T: Send + 'static>(ui: &mut egui::Ui, asked: &mut Asked<T>, what:
         asked.cancel();
     }
     if again {
-        *asked = Asked::Not;
+        *asked = Awaited::Not;
     }
 }
 
 /// The same in one line, for a number among others.
-pub fn waiting_line<T: Send + 'static>(ui: &mut egui::Ui, asked: &mut Asked<T>, what: &str) {
+pub fn waiting_line<T: Send + 'static>(ui: &mut egui::Ui, asked: &mut Awaited<T>, what: &str) {
     let mut again = false;
     match asked {
-        Asked::There(_) => {}
-        Asked::Not => again = ui.small_button(what).clicked(),
-        Asked::Running(job) => {
+        Awaited::There(_) => {}
+        Awaited::Not => again = ui.small_button(what).clicked(),
+        Awaited::Running(job) => {
             let snapshot = job.snapshot();
             ui.add(egui::Spinner::new().size(12.0));
             let share = match snapshot.total {
@@ -111,18 +112,18 @@ pub fn waiting_line<T: Send + 'static>(ui: &mut egui::Ui, asked: &mut Asked<T>, 
                 job.cancel();
             }
         }
-        Asked::Cancelled => {
+        Awaited::Cancelled => {
             ui.label(quiet("cancelled"));
             again = ui.small_button("Try again").clicked();
         }
-        Asked::Failed(why) => {
+        Awaited::Failed(why) => {
             let shown = RichText::new(theme::shortened(why, 60)).size(12.0).color(theme::ERROR);
             ui.label(shown).on_hover_text(why.as_str());
             again = ui.small_button("Try again").clicked();
         }
     }
     if again {
-        *asked = Asked::Not;
+        *asked = Awaited::Not;
     }
 }
 
@@ -175,4 +176,31 @@ pub fn fact(ui: &mut egui::Ui, name: &str, value: &str) -> egui::Response {
     let response = ui.label(RichText::new(value).size(12.5).color(theme::TEXT));
     ui.add_space(9.0);
     response
+}
+
+/// What is looked at: one group with its path, or several by name.
+pub fn title(ui: &mut egui::Ui, timeline: &Timeline, nodes: &[NodeId], keys: &[String]) {
+    let name = |node: NodeId| theme::brief(&timeline.display_name(node));
+    match nodes {
+        [] => {}
+        [node] => {
+            ui.horizontal(|ui| {
+                theme::heading(ui, &timeline.role(*node).to_uppercase());
+                ui.label(quiet(theme::shortened(&timeline.path_label(*node), 90))).on_hover_text(&keys[0]);
+            });
+            ui.label(RichText::new(timeline.name(*node)).size(16.0).strong().color(theme::ACCENT));
+        }
+        several => {
+            theme::heading(ui, &format!("{} GROUPS AS ONE", several.len()));
+            let names: Vec<String> = several.iter().take(4).map(|&node| name(node)).collect();
+            let more = several.len().saturating_sub(4);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let text = RichText::new(format!("{}{more}", names.join("  +  "))).size(16.0).strong().color(theme::ACCENT);
+            ui.add(egui::Label::new(text).truncate()).on_hover_ui(|ui| {
+                for &node in several.iter().take(30) {
+                    ui.label(timeline.path_label(node));
+                }
+            });
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! The dominator tree of single objects, to unfold: one by one, or those of one type together.
 
-use super::asked::Asked;
+use super::awaited::Awaited;
 use super::cells::said;
 use super::desk::Desk;
-use super::navigation::{ObjectStop, Stop};
+use super::navigation::{InspectorStop, ObjectStop};
 use super::parts;
 use crate::viewer::panels::long_list::{ListCell, ListColumn, ListEvent, ListState, LongList};
 use crate::viewer::panels::theme;
@@ -29,15 +29,15 @@ pub struct TreePage {
     order: DominatedOrder,
     /// What was asked to be shown in it.
     shown: Option<Option<ObjectStop>>,
-    rows: Option<TreeRows>,
-    making: Asked<TreeRows>,
+    rows: Option<DominatorRows>,
+    making: Awaited<DominatorRows>,
     /// What is below some rows, on its way.
-    opening: Vec<(UnfoldedPlace, Asked<DominatedList>)>,
+    opening: Vec<(UnfoldedPlace, Awaited<DominatedList>)>,
     state: ListState,
 }
 
 /// Rows, where they begin, and the row of the object that is looked for.
-struct TreeRows {
+struct DominatorRows {
     unfolded: Rows,
     top: Option<ObjectId>,
     found: Option<u64>,
@@ -52,8 +52,8 @@ impl TreePage {
     /// Takes what jobs have found. Returns whether one is running.
     pub fn poll(&mut self) -> bool {
         let mut running = self.making.poll();
-        if matches!(self.making, Asked::There(_))
-            && let Asked::There(rows) = std::mem::replace(&mut self.making, Asked::Not)
+        if matches!(self.making, Awaited::There(_))
+            && let Awaited::There(rows) = std::mem::replace(&mut self.making, Awaited::Not)
         {
             self.state = ListState::default();
             (self.state.cursor, self.state.reveal) = (rows.found, rows.found);
@@ -62,10 +62,10 @@ impl TreePage {
         let TreePage { opening, rows, .. } = self;
         opening.retain_mut(|(place, asked)| {
             running |= asked.poll();
-            if let (Asked::There(list), Some(rows)) = (&*asked, rows.as_mut()) {
+            if let (Awaited::There(list), Some(rows)) = (&*asked, rows.as_mut()) {
                 rows.unfolded.open(*place, list.clone());
             }
-            !matches!(asked, Asked::There(_) | Asked::Cancelled | Asked::Not)
+            !matches!(asked, Awaited::There(_) | Awaited::Cancelled | Awaited::Not)
         });
         running
     }
@@ -90,7 +90,7 @@ impl TreePage {
             // Among others of its type it would have to be looked for.
             self.order = DominatedOrder::Objects;
         }
-        (self.rows, self.making) = (None, Asked::Not);
+        (self.rows, self.making) = (None, Awaited::Not);
         self.opening.clear();
     }
 
@@ -101,12 +101,12 @@ impl TreePage {
         wanted: Option<&ObjectStop>,
         desk: &mut Desk,
         focused: bool,
-    ) -> Option<Stop> {
+    ) -> Option<InspectorStop> {
         let heap = desk.heap.get().cloned()?;
         let mut next = None;
         theme::heading(ui, "DOMINATOR TREE");
         let Some(tree) = heap.known_dominators().cloned() else {
-            if matches!(desk.dominators, Asked::Not) {
+            if matches!(desk.dominators, Awaited::Not) {
                 let memory = bytes_text(heap.dominator_memory());
                 let text = format!(
                     "What each object alone keeps alive, from the GC roots down. To find it takes some seconds and about \
@@ -129,7 +129,7 @@ impl TreePage {
             ];
             if let Some(order) = parts::tabs(ui, self.order, &all) {
                 self.order = order;
-                (self.rows, self.making) = (None, Asked::Not);
+                (self.rows, self.making) = (None, Awaited::Not);
                 self.opening.clear();
                 self.shown = Some(wanted.cloned());
             }
@@ -140,7 +140,7 @@ impl TreePage {
                     ui.label(parts::quiet(text));
                     let up = ui.small_button("From the GC roots").on_hover_text("Shows the whole tree");
                     if up.clicked() {
-                        next = Some(Stop::Tree(None));
+                        next = Some(InspectorStop::Tree(None));
                         self.rows = None;
                     }
                 }
@@ -170,7 +170,7 @@ impl TreePage {
         desk: &mut Desk,
         total: u64,
         focused: bool,
-    ) -> Option<Stop> {
+    ) -> Option<InspectorStop> {
         let rows = self.rows.as_mut()?;
         if rows.unfolded.is_empty() {
             parts::card(ui, "Nothing", "No GC root keeps an object alive here.", theme::TEXT, |_| ());
@@ -206,7 +206,7 @@ impl TreePage {
         });
         match event? {
             ListEvent::Follow(row, _) => match item(unfolded, row)? {
-                (_, DominatedItem::Object(object)) => Some(Stop::object(heap, object)),
+                (_, DominatedItem::Object(object)) => Some(InspectorStop::object(heap, object)),
                 (place, DominatedItem::Type(_)) => {
                     self.fold(heap, place);
                     None
@@ -245,7 +245,7 @@ impl TreePage {
             }
             Some(DominatedItem::Object(object)) if self.opening.iter().all(|(other, _)| *other != place) => {
                 let (heap, order) = (Arc::clone(heap), self.order);
-                let mut asked = Asked::Not;
+                let mut asked = Awaited::Not;
                 asked.ask(move |progress| DominatedList::new(&heap, Some(object), order, progress));
                 self.opening.push((place, asked));
             }
@@ -292,10 +292,10 @@ fn make(
     object: Option<ObjectId>,
     order: DominatedOrder,
     progress: &Progress,
-) -> Result<TreeRows> {
+) -> Result<DominatorRows> {
     let list = |owner| DominatedList::new(heap, owner, order, progress);
     let Some(object) = object.filter(|_| order == DominatedOrder::Objects) else {
-        return Ok(TreeRows { unfolded: Unfolded::new(list(None)?), top: None, found: None });
+        return Ok(DominatorRows { unfolded: Unfolded::new(list(None)?), top: None, found: None });
     };
     let tree = heap.dominators(progress)?;
     let mut way = RootWay::owners(heap, object, progress)?;
@@ -317,5 +317,5 @@ fn make(
         above = Some(place);
     }
     let found = above.and_then(|place| unfolded.number(place));
-    Ok(TreeRows { unfolded, top, found })
+    Ok(DominatorRows { unfolded, top, found })
 }

@@ -5,7 +5,7 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 
 /// An answer, or how far it is.
-pub enum Asked<T> {
+pub enum Awaited<T> {
     /// Nobody has asked.
     Not,
     /// A job is looking for it.
@@ -18,29 +18,29 @@ pub enum Asked<T> {
     Cancelled,
 }
 
-impl<T> Default for Asked<T> {
+impl<T> Default for Awaited<T> {
     fn default() -> Self {
-        Asked::Not
+        Awaited::Not
     }
 }
 
-impl<T: Send + 'static> Asked<T> {
+impl<T: Send + 'static> Awaited<T> {
     /// Asks, where nobody has.
     pub fn ask(&mut self, work: impl FnOnce(&Progress) -> Result<T> + Send + 'static) {
-        if matches!(self, Asked::Not) {
-            *self = Asked::Running(Job::start(work));
+        if matches!(self, Awaited::Not) {
+            *self = Awaited::Running(Job::start(work));
         }
     }
 
     /// Takes the answer when it has come. Returns whether a job is running.
     pub fn poll(&mut self) -> bool {
-        let Asked::Running(job) = self else { return false };
+        let Awaited::Running(job) = self else { return false };
         let Some(outcome) = job.poll() else { return true };
         *self = match outcome {
-            Ok(Ok(found)) => Asked::There(found),
-            Ok(Err(Error::Cancelled)) => Asked::Cancelled,
-            Ok(Err(error)) => Asked::Failed(error.to_string()),
-            Err(panic) => Asked::Failed(panic),
+            Ok(Ok(found)) => Awaited::There(found),
+            Ok(Err(Error::Cancelled)) => Awaited::Cancelled,
+            Ok(Err(error)) => Awaited::Failed(error.to_string()),
+            Err(panic) => Awaited::Failed(panic),
         };
         false
     }
@@ -48,14 +48,14 @@ impl<T: Send + 'static> Asked<T> {
     /// The answer.
     pub fn get(&self) -> Option<&T> {
         match self {
-            Asked::There(found) => Some(found),
+            Awaited::There(found) => Some(found),
             _ => None,
         }
     }
 
     /// Ends the job.
     pub fn cancel(&mut self) {
-        if let Asked::Running(job) = self {
+        if let Awaited::Running(job) = self {
             job.cancel();
         }
     }

@@ -77,6 +77,7 @@ fn let_egui_rest(mut inputs: Query<&mut EguiInput>, mut held: Local<egui::Modifi
 }
 
 /// The actions that switch panels and settings.
+#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 fn panel_actions(
     mut actions: MessageReader<Action>,
     mut panels: ResMut<PanelState>,
@@ -159,10 +160,10 @@ fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContex
     } else {
         views::alone(world, &ctx);
     }
-    if world.resource::<grouping_editor::GroupingEditor>().is_open() {
-        if let Err(error) = world.run_system_cached_with(grouping_editor::show, ctx.clone()) {
-            tracing::error!("the grouping editor cannot be drawn: {error}");
-        }
+    if world.resource::<grouping_editor::GroupingEditor>().is_open()
+        && let Err(error) = world.run_system_cached_with(grouping_editor::show, ctx.clone())
+    {
+        tracing::error!("the grouping editor cannot be drawn: {error}");
     }
     if let Err(error) = world.run_system_cached_with(overlays, ctx) {
         tracing::error!("messages cannot be drawn: {error}");

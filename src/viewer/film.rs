@@ -57,14 +57,14 @@ pub fn film(paths: &[PathBuf], film: &Film, output: &Path, progress: &Progress) 
     if animated {
         write_whole(output, |file| {
             let mut out = BufWriter::with_capacity(1 << 16, file);
-            let mut reel = Animation::new(&mut out, output, film.shot.size, pictures)?;
+            let mut reel = AnimatedReel::new(&mut out, output, film.shot.size, pictures)?;
             shoot(&mut reel)?;
             reel.finish()?;
             out.flush().map_err(|e| Error::io(output, e))
         })?;
     } else {
         std::fs::create_dir_all(output).map_err(|e| Error::io(output, e))?;
-        shoot(&mut Numbered { folder: output, next: 1 })?;
+        shoot(&mut NumberedReel { folder: output, next: 1 })?;
     }
     Ok((pictures, studio.adapter.clone()))
 }
@@ -98,12 +98,12 @@ fn roll(
 }
 
 /// Pictures as files with numbers.
-struct Numbered<'a> {
+struct NumberedReel<'a> {
     folder: &'a Path,
     next: u32,
 }
 
-impl Reel for Numbered<'_> {
+impl Reel for NumberedReel<'_> {
     fn add(&mut self, picture: &Picture, _seconds: f32) -> Result<()> {
         capture::save(picture, &self.folder.join(format!("{:04}.png", self.next)))?;
         self.next += 1;
@@ -112,18 +112,18 @@ impl Reel for Numbered<'_> {
 }
 
 /// One file that browsers play.
-struct Animation<'a, W: Write> {
+struct AnimatedReel<'a, W: Write> {
     writer: png::Writer<W>,
     output: &'a Path,
 }
 
-impl<'a, W: Write> Animation<'a, W> {
+impl<'a, W: Write> AnimatedReel<'a, W> {
     fn new(out: W, output: &'a Path, size: (u32, u32), pictures: u32) -> Result<Self> {
         let mut encoder = png::Encoder::new(out, size.0, size.1);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
         let writer = encoder.set_animated(pictures, 0).and_then(|()| encoder.write_header());
-        Ok(Animation { writer: writer.map_err(|e| unwritten(output, e))?, output })
+        Ok(AnimatedReel { writer: writer.map_err(|e| unwritten(output, e))?, output })
     }
 
     fn finish(self) -> Result<()> {
@@ -131,7 +131,7 @@ impl<'a, W: Write> Animation<'a, W> {
     }
 }
 
-impl<W: Write> Reel for Animation<'_, W> {
+impl<W: Write> Reel for AnimatedReel<'_, W> {
     fn add(&mut self, picture: &Picture, seconds: f32) -> Result<()> {
         let millis = (seconds * 1000.0).round().clamp(1.0, 65535.0) as u16;
         let writer = &mut self.writer;

@@ -216,7 +216,8 @@ fn threads_show_their_stacks_with_what_variables_hold() {
     }
     let of_roots = heap.roots().iter().filter(|root| root.kind == RootKind::LocalVariable).map(|root| root.object);
     let mut expected: Vec<ObjectId> = of_roots.collect();
-    (expected.sort_unstable(), locals.sort_unstable());
+    expected.sort_unstable();
+    locals.sort_unstable();
     expected.dedup();
     locals.dedup();
     assert_eq!(locals, expected);

@@ -20,12 +20,12 @@ pub(super) struct Subtrees<'g, 'h> {
     end: Vec<u32>,
     /// By type node: instances that roots reach.
     instances: Vec<u32>,
-    scratch: Scratch,
+    scratch: SubtreeScratch,
 }
 
 /// What is noted of one group, and taken back afterwards.
 #[derive(Default)]
-struct Scratch {
+struct SubtreeScratch {
     members: BitSet,
     inside: BitSet,
     kept: BitSet,
@@ -111,7 +111,7 @@ impl<'g, 'h> Subtrees<'g, 'h> {
             order[at as usize] = node;
             end[at as usize] = at + 1;
         }
-        let scratch = Scratch {
+        let scratch = SubtreeScratch {
             members: BitSet::new(nodes),
             inside: BitSet::new(nodes),
             kept: BitSet::new(nodes),
@@ -134,8 +134,8 @@ impl<'g, 'h> Subtrees<'g, 'h> {
         amount
     }
 
-    fn retained_with(&self, members: &[ObjectId], most: usize, scratch: &mut Scratch) -> Option<Amount> {
-        let Scratch { members: is_member, inside, kept, instances, open } = scratch;
+    fn retained_with(&self, members: &[ObjectId], most: usize, scratch: &mut SubtreeScratch) -> Option<Amount> {
+        let SubtreeScratch { members: is_member, inside, kept, instances, open } = scratch;
         let graph = self.graph;
         let heap = graph.heap();
         let n = heap.object_count();

@@ -156,13 +156,14 @@ fn measure(what: &str, dump: &Path) {
             }
             if what == "dominators" || what == "owners" {
                 let began = Instant::now();
-                let tree = Dominators::new(&heap, KeepRules::default(), &progress).expect("not cancelled");
+                let rules = if what == "owners" { KeepRules::default().for_owners() } else { KeepRules::default() };
+                let tree = Dominators::new(&heap, rules, &progress).expect("not cancelled");
                 let largest = heap.objects().map(|o| tree.retained(o).bytes).max();
                 println!("all {} largest {largest:?}", tree.total().bytes);
                 let dominators = began.elapsed().as_secs_f64();
                 if what == "owners" {
                     let began = Instant::now();
-                    let owners = OwnerTree::new(&heap, KeepRules::default(), &tree, &progress).expect("not cancelled");
+                    let owners = OwnerTree::new(&heap, rules, &tree, &progress).expect("not cancelled");
                     let both = dominators + began.elapsed().as_secs_f64();
                     println!("owners {} in {:.2}x the dominators", owners.nodes().len(), both / dominators);
                 }

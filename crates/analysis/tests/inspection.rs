@@ -220,7 +220,9 @@ fn threads_show_their_stacks_with_what_variables_hold() {
     locals.sort_unstable();
     expected.dedup();
     locals.dedup();
-    assert_eq!(locals, expected);
+    assert!(expected.iter().all(|o| locals.binary_search(o).is_ok()), "{expected:?} below methods: {locals:?}");
+    // Methods hold by locks and handles of native code too.
+    assert!(locals.iter().all(|&o| heap.roots_of(o).next().is_some()));
     assert!(frames > 0 && !locals.is_empty());
 }
 

@@ -106,7 +106,7 @@ impl Analysis for Leak {
         progress: &Progress,
     ) -> Result<Findings> {
         let Some(heaps) = document.heaps() else { return Ok(Findings::default()) };
-        let keep = keep_rules(arguments);
+        let keep = keep_rules(arguments).for_owners();
         let rules = AccumulationRules {
             least_bytes: arguments.number("least"),
             least_of_growth: arguments.number("least_share") as f64 / 100.0,

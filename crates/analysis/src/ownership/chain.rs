@@ -97,7 +97,7 @@ impl Owners {
     /// # Errors
     /// When a state cannot be loaded again, or the work was cancelled.
     pub fn new(history: &History, from: usize, time: usize, progress: &Progress) -> Result<Owners> {
-        let rules = KeepRules::default();
+        let rules = KeepRules::default().for_owners();
         // The earlier state first: what is loaded last is what others ask for next.
         let came = Came::new(history, from, time, progress)?;
         let (heap, dominators) = history.dominators(time, rules, progress)?;
@@ -120,7 +120,7 @@ impl Owners {
         longest: usize,
         progress: &Progress,
     ) -> Result<Vec<OwnerChain>> {
-        let graph = KeepGraph::new(&self.heap, KeepRules::default());
+        let graph = KeepGraph::new(&self.heap, KeepRules::default().for_owners());
         let keeping = KeeperGraph::Owners(&graph, &self.dominators, &self.shortest);
         let mut tops = Tops::new(&self.heap);
         let mut found = Vec::with_capacity(nodes.len());
@@ -145,7 +145,7 @@ impl Owners {
         progress: &Progress,
     ) -> Result<GroupOwners> {
         progress.begin("Following what keeps it upwards", 0);
-        let graph = KeepGraph::new(&self.heap, KeepRules::default());
+        let graph = KeepGraph::new(&self.heap, KeepRules::default().for_owners());
         let keeping = KeeperGraph::Owners(&graph, &self.dominators, &self.shortest);
         let (group, only_new) = self.group(history, nodes, by_bytes, progress)?;
         let objects: Vec<ObjectId> = group.iter().map(ObjectId).collect();

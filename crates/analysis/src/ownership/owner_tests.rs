@@ -119,7 +119,46 @@ impl InventedHeap {
     }
 }
 
-const RULES: KeepRules = KeepRules { soft: true, weak: false, permanent_classes: false, instances_keep_classes: true };
+/// A method works on a map, and on the table inside, that a static field of another object's class keeps.
+#[test]
+fn what_a_method_works_on_belongs_to_who_keeps_it() {
+    let mut heap = HeapBuilder::new();
+    let types = ["java.lang.Class", "java.util.HashMap", "java.util.HashMap$Node[]", "com.acme.Item"].map(|name| {
+        let kind = if name.ends_with("[]") { TypeKind::ObjectArray } else { TypeKind::Instance };
+        heap.add_type(HeapType { name: name.into(), kind, superclass: None, loader: "app".into() })
+    });
+    // The class of items, whose static field is the map; the map, its table, an item in it; an item of the method alone.
+    let objects = [0, 1, 2, 3, 3].map(|of: usize| heap.add_object(types[of], 16, None));
+    heap.set_class_object(types[3], objects[0]);
+    for pair in objects[..4].windows(2) {
+        heap.add_reference(pair[0], pair[1]);
+    }
+    let mut root = |object, kind, detail: &str| heap.add_root(Root { object, kind, detail: detail.into() });
+    root(objects[0], RootKind::ClassLoader, "class loader");
+    root(objects[1], RootKind::StaticField, "com.acme.Item.all");
+    for o in [1, 2, 4] {
+        root(objects[o], RootKind::LocalVariable, "thread \"main\", com.acme.Main.run() line 7");
+    }
+    root(objects[2], RootKind::Monitor, "");
+    let heap = heap.finish();
+    let path = |rules: KeepRules, o: usize| {
+        let progress = Progress::new();
+        let dominators = Dominators::new(&heap, rules, &progress).expect("not cancelled");
+        let tree = OwnerTree::new(&heap, rules, &dominators, &progress).expect("not cancelled");
+        tree.path(tree.of(objects[o])).iter().map(ToString::to_string).collect::<Vec<_>>().join(" > ")
+    };
+    let owners = RULES.for_owners();
+    for inside in [1, 2] {
+        assert_eq!(path(owners, inside), "class com.acme.Item > static all > java.util.HashMap");
+    }
+    assert_eq!(path(owners, 3), "class com.acme.Item > static all > java.util.HashMap > com.acme.Item");
+    assert!(path(owners, 4).starts_with("thread main > local variable of"), "{}", path(owners, 4));
+    // Where variables count like any root, the table is the method's.
+    assert!(path(RULES, 3).contains("local variable of"), "{}", path(RULES, 3));
+}
+
+const RULES: KeepRules =
+    KeepRules { soft: true, weak: false, permanent_classes: false, instances_keep_classes: true, passing_roots: true };
 
 fn owners(heap: &HeapState) -> (Dominators, OwnerTree) {
     let progress = Progress::new();

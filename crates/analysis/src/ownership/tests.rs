@@ -24,7 +24,8 @@ struct RandomHeap {
 }
 
 const TYPES: u32 = 6;
-const RULES: KeepRules = KeepRules { soft: true, weak: false, permanent_classes: false, instances_keep_classes: true };
+const RULES: KeepRules =
+    KeepRules { soft: true, weak: false, permanent_classes: false, instances_keep_classes: true, passing_roots: true };
 
 fn plans() -> impl Strategy<Value = RandomHeap> {
     (6u32..40).prop_flat_map(|n| {

@@ -261,6 +261,7 @@ impl History {
         rules: KeepRules,
         progress: &Progress,
     ) -> Result<(Arc<HeapState>, Arc<OwnerTree>)> {
+        let rules = rules.for_owners();
         let (heap, dominators) = self.dominators(time, rules, progress)?;
         let tree = Arc::new(OwnerTree::new(&heap, rules, &dominators, progress)?);
         Ok((heap, tree))
@@ -278,7 +279,7 @@ impl History {
         needs: Reads,
         progress: &Progress,
     ) -> Result<Vec<OwnersOfTime>> {
-        let series = &*self.series;
+        let (series, rules) = (&*self.series, rules.for_owners());
         let mut found: Vec<Option<OwnersOfTime>> =
             times.iter().map(|&time| kept_owners(series, self.points[time], rules)).collect();
         let lacking =

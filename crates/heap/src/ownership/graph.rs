@@ -4,9 +4,11 @@
 //! (A reference from every instance to its class object would double the references of many heaps.) A type whose class
 //! object a GC root holds anyway has no node: it makes no difference.
 
+use super::order::follow;
 use super::rules::is_permanent;
 use super::{KeepRules, unrecorded};
-use crate::sweep::Word;
+use crate::progress::Progress;
+use crate::sweep::{Sweep, Word};
 use crate::{BitSet, HeapState, ObjectId, RootKind, TypeId};
 use ahash::AHashMap;
 
@@ -37,7 +39,30 @@ const AHEAD: usize = 8;
 impl<'h> KeepGraph<'h> {
     /// The graph of a heap state.
     pub fn new(heap: &'h HeapState, rules: KeepRules) -> KeepGraph<'h> {
-        let roots = root_objects(heap, rules, |_| true);
+        let all = root_objects(heap, rules, |_| true);
+        // Of traces not all roots are known: what is kept without some of them is not.
+        if rules.passing_roots || heap.origins().is_some_and(|origins| !origins.is_walk) {
+            return KeepGraph::with_roots(heap, rules, all);
+        }
+        let passing = |kind: RootKind| matches!(kind, RootKind::LocalVariable | RootKind::Monitor);
+        let lasting = root_objects(heap, rules, |number| !passing(heap.roots()[number as usize].kind));
+        if lasting.len() == all.len() {
+            return KeepGraph::with_roots(heap, rules, all);
+        }
+        let graph = KeepGraph::with_roots(heap, rules, lasting);
+        let mut seen = BitSet::new(graph.nodes());
+        let mut open = Sweep::new(graph.nodes());
+        graph.roots.iter().filter(|o| seen.insert(o.0)).for_each(|o| open.add(o.0));
+        // It takes a fraction of what the graph is made for, which can be cancelled.
+        let _ = follow(&graph, &mut seen, &mut open, &Progress::new());
+        let mut roots = graph.roots;
+        roots.extend(all.iter().filter(|o| !seen.contains(o.0)));
+        roots.sort_unstable();
+        roots.dedup();
+        KeepGraph::with_roots(heap, rules, roots)
+    }
+
+    fn with_roots(heap: &'h HeapState, rules: KeepRules, roots: Vec<ObjectId>) -> KeepGraph<'h> {
         let mut node_of_type = vec![NONE; heap.types().len()];
         let mut types = Vec::new();
         let mut mirrors = BitSet::new(heap.object_count());

@@ -16,12 +16,21 @@ pub struct KeepRules {
     pub permanent_classes: bool,
     /// An instance keeps its class, as in the VM. Otherwise its loader does, and whoever refers to the class object.
     pub instances_keep_classes: bool,
+    /// Local variables and locks count as roots also of what is kept without them. Otherwise they keep what nothing else
+    /// does: a method that works on a collection while a dump is taken does not own it. What is alive is the same.
+    pub passing_roots: bool,
 }
 
 impl Default for KeepRules {
     /// As a running VM: soft references keep, weaker ones do not.
     fn default() -> Self {
-        KeepRules { soft: true, weak: false, permanent_classes: true, instances_keep_classes: true }
+        KeepRules {
+            soft: true,
+            weak: false,
+            permanent_classes: true,
+            instances_keep_classes: true,
+            passing_roots: true,
+        }
     }
 }
 
@@ -42,8 +51,18 @@ pub(super) fn is_permanent(of: &HeapType) -> bool {
 
 impl KeepRules {
     /// Soft references keep as little as weak ones.
-    pub const SOFT_AS_WEAK: KeepRules =
-        KeepRules { soft: false, weak: false, permanent_classes: true, instances_keep_classes: true };
+    pub const SOFT_AS_WEAK: KeepRules = KeepRules {
+        soft: false,
+        weak: false,
+        permanent_classes: true,
+        instances_keep_classes: true,
+        passing_roots: true,
+    };
+
+    /// The same for who owns what: of roots that hold an object for a moment, those alone that nothing else stands for.
+    pub fn for_owners(self) -> KeepRules {
+        KeepRules { passing_roots: false, ..self }
+    }
 
     /// Whether a referent of this strength is kept.
     #[inline]

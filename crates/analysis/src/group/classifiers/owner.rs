@@ -57,8 +57,9 @@ impl Classifier for Owner {
 
     fn prepare(&self, run: &GroupingRun<'_>) -> Result<Option<Arc<dyn Classifier>>> {
         let Some(heap) = run.heap else { return Ok(None) };
-        let dominators = Dominators::new(heap, self.rules, run.progress)?;
-        let tree = Some(OwnerTree::new(heap, self.rules, &dominators, run.progress)?);
+        let rules = self.rules.for_owners();
+        let dominators = Dominators::new(heap, rules, run.progress)?;
+        let tree = Some(OwnerTree::new(heap, rules, &dominators, run.progress)?);
         Ok(Some(Arc::new(Owner { meta: self.meta.clone(), tree, ..*self })))
     }
 }

@@ -108,6 +108,8 @@ impl Studio {
     /// Opens a document.
     pub fn show(&mut self, draft: Draft) {
         let world = self.app.world_mut();
+        // What was selected of another document is no news to anybody.
+        world.resource_mut::<Selection>().clear();
         world.insert_resource(draft.made_with.clone());
         document::install(world, draft, Arrival::Opened);
     }

@@ -155,8 +155,8 @@ mod tests {
                 .expect("the sample");
             let (timeline, history) = (source.timeline(), source.heaps().expect("dumps"));
             let time = timeline.times() - 1;
-            let node = timeline.nodes().find(|&n| timeline.is_leaf(n) && timeline.name(n).ends_with("Person"));
-            let node = node.expect("persons");
+            let named = timeline.nodes().filter(|&n| timeline.name(n).ends_with("Person"));
+            let node = named.max_by_key(|&n| timeline.amount(time, n).objects).expect("persons");
             let found = find(&source, time, &[node], first_question(), &progress).expect("ways");
             assert!(found.route.len() > 1, "{grouping}");
             for (at, step) in found.route.iter().enumerate() {

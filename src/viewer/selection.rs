@@ -229,12 +229,11 @@ fn selection_actions(
         return;
     };
     for action in actions.read() {
-        match action {
-            Action::Mark => match selection.node() {
+        if *action == Action::Mark {
+            match selection.node() {
                 Some(node) => marks.toggle(timeline, node),
                 None => notices.tell("Select a group first, then K marks it: its name stays in sight"),
-            },
-            _ => {}
+            }
         }
     }
 }

@@ -38,6 +38,9 @@ pub struct ConeCount {
     pub left_out: usize,
 }
 
+/// What cones, boxes and routes were made of that were drawn last.
+type Drawn<'s> = (Local<'s, Option<ConeKey>>, Local<'s, (u64, u64, u64)>, Local<'s, Option<RouteKey>>);
+
 /// Fills the scene input.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub fn present(
@@ -49,11 +52,7 @@ pub fn present(
     rig: Res<CameraRig>,
     mut scene: ResMut<SceneInput>,
     (mut cone_count, mut shown_routes): (ResMut<ConeCount>, ResMut<ShownRoutes>),
-    (mut cone_key, mut box_key, mut route_key): (
-        Local<Option<ConeKey>>,
-        Local<(u64, u64, u64)>,
-        Local<Option<RouteKey>>,
-    ),
+    (mut cone_key, mut box_key, mut route_key): Drawn<'_>,
 ) {
     let clip_from_world = rig.clip_from_world();
     let palette = city::palette();

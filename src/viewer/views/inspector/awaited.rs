@@ -5,8 +5,10 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 
 /// An answer, or how far it is.
+#[derive(Default)]
 pub enum Awaited<T> {
     /// Nobody has asked.
+    #[default]
     Not,
     /// A job is looking for it.
     Running(Job<Result<T>>),
@@ -16,12 +18,6 @@ pub enum Awaited<T> {
     Failed(String),
     /// Somebody ended the job.
     Cancelled,
-}
-
-impl<T> Default for Awaited<T> {
-    fn default() -> Self {
-        Awaited::Not
-    }
 }
 
 impl<T: Send + 'static> Awaited<T> {

@@ -46,6 +46,31 @@ fn ends() -> io::Error {
 pub struct Unfinished(Option<TempPath>);
 
 impl Unfinished {
+    /// Begins the file that is to become `output`, beside it; the folder is made where it is not there.
+    ///
+    /// # Errors
+    /// When it cannot be made; [`Error::Cancelled`] once the program ends.
+    pub fn begin_for(output: &Path, readers: FileReaders) -> Result<(File, Unfinished)> {
+        let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+        let mut named = tempfile::Builder::new();
+        named.prefix(".").suffix(".partial");
+        // Otherwise temporary files are their owner's alone.
+        #[cfg(unix)]
+        if readers == FileReaders::AsUsual {
+            named.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        }
+        Unfinished::begin(&named, folder).map_err(|e| refused(output, e))
+    }
+
+    /// Puts it in its place, complete.
+    ///
+    /// # Errors
+    /// When the system refuses; [`Error::Cancelled`] once the program ends.
+    pub fn complete(self, output: &Path) -> Result<()> {
+        self.put_in_place(output).map_err(|e| refused(output, e))
+    }
+
     /// Begins a file in `folder`, with a name and rights as `named` says.
     ///
     /// # Errors
@@ -94,24 +119,29 @@ impl Drop for Unfinished {
 /// # Errors
 /// Those of `write`, and when the file cannot be made.
 pub fn write_whole(output: &Path, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
-    let io = |e| match io::Error::kind(&e) {
-        io::ErrorKind::Interrupted => Error::Cancelled,
-        _ => Error::io(output, e),
-    };
     if std::fs::metadata(output).is_ok_and(|m| !m.is_file()) {
-        return write(&File::options().write(true).open(output).map_err(io)?);
+        return write(&File::options().write(true).open(output).map_err(|e| refused(output, e))?);
     }
-    let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-    let mut named = tempfile::Builder::new();
-    named.prefix(".").suffix(".partial");
-    // The rights that other new files have.
-    #[cfg(unix)]
-    named.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let (file, place) = Unfinished::begin(&named, folder).map_err(io)?;
+    let (file, place) = Unfinished::begin_for(output, FileReaders::AsUsual)?;
     write(&file)?;
     drop(file);
-    place.put_in_place(output).map_err(io)
+    place.complete(output)
+}
+
+/// Who may read a new file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileReaders {
+    /// Whoever may read other new files of this user.
+    AsUsual,
+    /// This user alone.
+    OwnerAlone,
+}
+
+fn refused(output: &Path, error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::Interrupted => Error::Cancelled,
+        _ => Error::io(output, error),
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use memory_city::jvm::attach::AttachedJvm;
 use memory_city::jvm::list::{running, short_name};
 use memory_city_agent::folder::private_file;
 use memory_city_analysis::tabular::{bytes_text, count_text};
+use memory_city_formats::hprof::element_name;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use serde_json::{Value, json};
@@ -111,22 +112,12 @@ fn histogram(text: &str) -> BTreeMap<String, (u64, u64)> {
     rows
 }
 
-/// `[Ljava.lang.String;` as `java.lang.String[]`.
+/// `[Ljava.lang.String;` as `java.lang.String[]`. Hidden classes keep the slash before their number.
 fn source_name(name: &str) -> String {
-    let dimensions = name.bytes().take_while(|&b| b == b'[').count();
-    let element = match &name[dimensions..] {
-        name if dimensions == 0 => name,
-        "Z" => "boolean",
-        "B" => "byte",
-        "C" => "char",
-        "D" => "double",
-        "F" => "float",
-        "I" => "int",
-        "J" => "long",
-        "S" => "short",
-        class => class.strip_prefix('L').unwrap_or(class).trim_end_matches(';'),
-    };
-    element.to_owned() + "[]".repeat(dimensions).as_str()
+    match name.bytes().take_while(|&b| b == b'[').count() {
+        0 => name.to_owned(),
+        dimensions => element_name(&name[dimensions..]).to_owned() + "[]".repeat(dimensions).as_str(),
+    }
 }
 
 /// Packages as districts, classes as buildings.

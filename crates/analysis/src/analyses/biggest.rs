@@ -1,7 +1,7 @@
 //! The objects that retain most, each alone.
 
 use super::object_rows::OwnerRows;
-use super::objects::{Largest, group, history};
+use super::objects::{Largest, group, group_parameter, history};
 use super::paths::{rules, soft_parameter};
 use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
 use crate::ownership::anchors::Anchors;
@@ -31,12 +31,7 @@ impl Analysis for Biggest {
                 them were, itself included; and the owners above them.",
             needs: &[Need::Objects],
             parameters: vec![
-                Parameter {
-                    id: "group",
-                    title: "Group",
-                    explanation: "The key of the group whose objects are looked at; all objects where it is empty",
-                    kind: ParameterKind::Text { default: "" },
-                },
+                group_parameter("The key of the group whose objects are looked at; all objects where it is empty"),
                 Parameter {
                     id: "which",
                     title: "Which",

@@ -1,6 +1,6 @@
 //! What a group reaches and retains, and what that consists of under any grouping.
 
-use super::objects::groups;
+use super::objects::{GROUPS, group_parameter, groups};
 use super::paths::{rules, soft_parameter};
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
 use crate::group;
@@ -32,13 +32,7 @@ impl Analysis for Closure {
                 that consists of under any grouping.",
             needs: &[Need::Objects],
             parameters: vec![
-                Parameter {
-                    id: "group",
-                    title: "Group",
-                    explanation: "The key of the group, or several keys with ` + ` between them, which are one group \
-                        then; all objects where it is empty",
-                    kind: ParameterKind::Text { default: "" },
-                },
+                group_parameter(GROUPS),
                 Parameter {
                     id: "kind",
                     title: "Closure",

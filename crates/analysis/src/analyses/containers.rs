@@ -4,7 +4,7 @@
 //! fields, storage arrays are looked at once, and of collections that are made of another one (a `HashSet` of its map) the
 //! two are one.
 
-use super::objects::{Largest, address_text, group, history, text_cell, type_name, values};
+use super::objects::{Largest, address_text, group, group_parameter, history, text_cell, type_name, values};
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{Source, Unit};
@@ -348,12 +348,7 @@ impl Analysis for Containers {
                 the bytes that empty slots take.",
             needs: &[Need::Objects, Need::Values],
             parameters: vec![
-                Parameter {
-                    id: "group",
-                    title: "Group",
-                    explanation: "The key of the group whose collections are looked at; all where it is empty",
-                    kind: ParameterKind::Text { default: "" },
-                },
+                group_parameter("The key of the group whose collections are looked at; all where it is empty"),
                 number(
                     "top",
                     "Rows",

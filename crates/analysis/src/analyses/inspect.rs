@@ -1,7 +1,7 @@
 //! The objects of a group one by one; and one object, what it holds and what holds it.
 
 use super::object_rows::{told_cells, told_columns};
-use super::objects::{Largest, groups, history, object};
+use super::objects::{Largest, group_parameter, groups, history, object};
 use super::one_object::OneObject;
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
 use crate::group::Reads;
@@ -31,13 +31,10 @@ impl Analysis for Inspect {
                 field, and the GC roots that hold it. Values take a heap dump; of traces, references are shown.",
             needs: &[Need::Objects],
             parameters: vec![
-                Parameter {
-                    id: "group",
-                    title: "Group",
-                    explanation: "The key of the group whose objects are listed, or several keys with ` + ` between them, \
+                group_parameter(
+                    "The key of the group whose objects are listed, or several keys with ` + ` between them, \
                         which are one group then; all objects where it is empty",
-                    kind: ParameterKind::Text { default: "" },
-                },
+                ),
                 Parameter {
                     id: "object",
                     title: "Object",

@@ -107,6 +107,9 @@ pub(super) fn group_parameter(explanation: &'static str) -> Parameter {
     Parameter { id: "group", title: "Group", explanation, kind: ParameterKind::Text { default: "" } }
 }
 
+/// Its explanation where several groups may be named.
+pub(super) const GROUPS: &str = "The key of the group, or several keys with ` + ` between them, which are one group then; all objects where it is empty";
+
 /// The parameter that says how many rows are listed.
 pub(super) fn top_parameter(explanation: &'static str) -> Parameter {
     Parameter {

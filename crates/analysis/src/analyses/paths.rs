@@ -1,6 +1,6 @@
 //! Which ways lead from GC roots to a group, object by object, merged by type and field; and which roots keep it.
 
-use super::objects::{groups, history};
+use super::objects::{GROUPS, group_parameter, groups, history};
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
 use crate::ownership::{GroupWays, PathEnd, WayKind, WayQuestion};
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, RowKind, TableHeader};
@@ -50,13 +50,7 @@ impl Analysis for PathsToRoots {
                 share of the group that is reached through each; and the roots that keep it.",
             needs: &[Need::Objects],
             parameters: vec![
-                Parameter {
-                    id: "group",
-                    title: "Group",
-                    explanation: "The key of the group, or several keys with ` + ` between them, which are one group \
-                        then; all objects where it is empty",
-                    kind: ParameterKind::Text { default: "" },
-                },
+                group_parameter(GROUPS),
                 Parameter {
                     id: "kind",
                     title: "Paths",

@@ -88,20 +88,16 @@ impl History {
         if !self.grouping().reads().by_object() {
             return self.match_recorded(self.grouping(), timeline, base, time, progress);
         }
-        let (first, grouped) = self.grouped(base, progress)?;
-        let place = timeline.locate(&grouped.tree);
-        let groups = |heap: &HeapState, o: ObjectId, into: &mut Vec<u32>| {
-            let nodes = grouped.leaves_of(heap, o).iter().filter_map(|&leaf| place[leaf as usize]);
-            into.extend(nodes.map(|node| node.0));
+        let found = |time: usize| {
+            let (heap, grouped) = self.grouped(time, progress)?;
+            let place = timeline.locate(&grouped.tree);
+            let groups = |heap: &HeapState, o: ObjectId, into: &mut Vec<u32>| {
+                let nodes = grouped.leaves_of(heap, o).iter().filter_map(|&leaf| place[leaf as usize]);
+                into.extend(nodes.map(|node| node.0));
+            };
+            Ok(identities(&heap, &groups))
         };
-        let first = identities(&first, &groups);
-        let (second, grouped) = self.grouped(time, progress)?;
-        let place = timeline.locate(&grouped.tree);
-        let groups = |heap: &HeapState, o: ObjectId, into: &mut Vec<u32>| {
-            let nodes = grouped.leaves_of(heap, o).iter().filter_map(|&leaf| place[leaf as usize]);
-            into.extend(nodes.map(|node| node.0));
-        };
-        let second = identities(&second, &groups);
+        let (first, second) = (found(base)?, found(time)?);
         Ok(match_identities(&first, &second, timeline.len()))
     }
 

@@ -210,18 +210,22 @@ pub(super) fn source_name(name: &str) -> String {
     if dimensions == 0 {
         return name.replace('/', ".");
     }
-    let element = match &name[dimensions..] {
-        "Z" => "boolean".to_owned(),
-        "B" => "byte".to_owned(),
-        "C" => "char".to_owned(),
-        "D" => "double".to_owned(),
-        "F" => "float".to_owned(),
-        "I" => "int".to_owned(),
-        "J" => "long".to_owned(),
-        "S" => "short".to_owned(),
-        class => class.strip_prefix('L').unwrap_or(class).trim_end_matches(';').replace('/', "."),
-    };
-    element + &"[]".repeat(dimensions)
+    element_name(&name[dimensions..]).replace('/', ".") + &"[]".repeat(dimensions)
+}
+
+/// What an array is made of, by the VM's letter (`I`) or signature (`Ljava/lang/String;`), as people write it; slashes stay.
+pub fn element_name(signature: &str) -> &str {
+    match signature {
+        "Z" => "boolean",
+        "B" => "byte",
+        "C" => "char",
+        "D" => "double",
+        "F" => "float",
+        "I" => "int",
+        "J" => "long",
+        "S" => "short",
+        class => class.strip_prefix('L').unwrap_or(class).trim_end_matches(';'),
+    }
 }
 
 #[cfg(test)]

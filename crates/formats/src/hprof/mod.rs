@@ -28,6 +28,7 @@ mod values;
 pub(crate) use format::format;
 pub(crate) use header::DumpHeader;
 use index::DumpIndex;
+pub use index::element_name;
 use peers::Reading;
 pub use peers::{Peer, PeerStep};
 use segment::{ClassRecord, RootRecord};

@@ -6,7 +6,7 @@ use ahash::AHashSet;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::unfinished::Unfinished;
+use memory_city_heap::unfinished::{FileReaders, Unfinished};
 use memory_city_wire::{ChunkKind, PartHeader, PartReader, Piece};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -66,17 +66,12 @@ pub fn join(paths: &[PathBuf], output: &Path, progress: &Progress) -> Result<Sav
             remedy: "Keep its folder: it opens as it is".into(),
         });
     }
-    let io = |e| Error::io(output, e);
-    let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-    let mut named = tempfile::Builder::new();
-    named.prefix(".").suffix(".partial");
-    let (file, place) = Unfinished::begin(&named, folder).map_err(io)?;
+    let (file, place) = Unfinished::begin_for(output, FileReaders::OwnerAlone)?;
     let mut saved = SavedRecording::default();
     copy(&files, &file, output, &mut saved, progress)?;
     drop(file);
-    place.put_in_place(output).map_err(io)?;
-    saved.bytes = std::fs::metadata(output).map_err(io)?.len();
+    place.complete(output)?;
+    saved.bytes = std::fs::metadata(output).map_err(|e| Error::io(output, e))?.len();
     Ok(saved)
 }
 

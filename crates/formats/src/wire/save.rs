@@ -7,7 +7,7 @@ use crate::event::GcKind;
 use crate::series::HeapSeries;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::unfinished::Unfinished;
+use memory_city_heap::unfinished::{FileReaders, Unfinished};
 use memory_city_heap::{HeapState, ObjectId, Strength, TypeKind};
 use memory_city_wire::{
     ClassRow, CollectionKind, FrameRow, GcRow, LoaderRow, ObjectNaming, OriginRow, ReferentStrength, RunRow, ThreadRow,
@@ -44,13 +44,8 @@ const MOST_NAMES: usize = 1 << 24;
 /// # Errors
 /// When a state cannot be loaded, the file cannot be written, or the work was cancelled.
 pub fn save(series: &dyn HeapSeries, points: &[usize], output: &Path, progress: &Progress) -> Result<SavedRecording> {
-    let io = |e| Error::io(output, e);
-    let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-    let mut named = tempfile::Builder::new();
     // As for every recording: this user alone may read it.
-    named.prefix(".").suffix(".partial");
-    let (file, place) = Unfinished::begin(&named, folder).map_err(io)?;
+    let (file, place) = Unfinished::begin_for(output, FileReaders::OwnerAlone)?;
     let options = TraceOptions { level: LEVEL, ..TraceOptions::default() };
     let writer = TraceWriter::on_file(file, output, options).map_err(error_of)?;
     let mut saver = Saver::new(writer);
@@ -80,8 +75,8 @@ pub fn save(series: &dyn HeapSeries, points: &[usize], output: &Path, progress: 
         saved.left_out.push(format!("{} names, methods or frames: there are too many", saver.tables.left_out()));
     }
     saver.writer.finish("converted").map_err(error_of)?;
-    place.put_in_place(output).map_err(io)?;
-    saved.bytes = std::fs::metadata(output).map_err(io)?.len();
+    place.complete(output)?;
+    saved.bytes = std::fs::metadata(output).map_err(|e| Error::io(output, e))?.len();
     Ok(saved)
 }
 

@@ -163,7 +163,7 @@ fn measure(what: &str, dump: &Path) {
                 let dominators = began.elapsed().as_secs_f64();
                 if what == "owners" {
                     let began = Instant::now();
-                    let owners = OwnerTree::new(&heap, rules, &tree, &progress).expect("not cancelled");
+                    let owners = OwnerTree::new(&heap, &tree, &progress).expect("not cancelled");
                     let both = dominators + began.elapsed().as_secs_f64();
                     println!("owners {} in {:.2}x the dominators", owners.nodes().len(), both / dominators);
                 }

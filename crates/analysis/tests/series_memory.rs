@@ -70,7 +70,7 @@ fn taken(series: &dyn HeapSeries, need: MemoryNeed, budget: u64) -> u64 {
                 return Ok(grouped.tree.len());
             }
             let dominators = Dominators::new(&heap, KeepRules::default(), progress)?;
-            Ok(OwnerTree::new(&heap, KeepRules::default(), &dominators, progress)?.nodes().len())
+            Ok(OwnerTree::new(&heap, &dominators, progress)?.nodes().len())
         });
     assert!(counts.expect("they are read").iter().all(|&nodes| nodes > 1));
     (ALLOCATED.peak_usage() - before) as u64

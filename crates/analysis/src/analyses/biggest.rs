@@ -9,7 +9,7 @@ use crate::ownership::chain::most_frequent_node;
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{NodeId, Source, Unit};
 use memory_city_heap::error::Result;
-use memory_city_heap::ownership::{Dominators, KeepGraph};
+use memory_city_heap::ownership::Dominators;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, HeapState, ObjectId};
 
@@ -86,7 +86,7 @@ impl Analysis for Biggest {
         let (_, grouped) = history.grouped(window.to, progress)?;
         let timeline = document.timeline();
         let place = timeline.locate(&grouped.tree);
-        let graph = KeepGraph::new(&heap, rules);
+        let graph = dominators.graph(&heap);
         let anchors = Anchors::new(&graph);
         let objects = OwnerRows::new(&heap, &dominators);
         let total = dominators.total();

@@ -7,7 +7,7 @@ use memory_city_formats::values::{
     ValueKind,
 };
 use memory_city_heap::error::Result;
-use memory_city_heap::ownership::{KeepRules, ShortestPaths};
+use memory_city_heap::ownership::{KeepGraph, KeepRules, ShortestPaths};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, HeapState, ObjectId};
 use std::sync::Arc;
@@ -194,7 +194,7 @@ impl RootWay {
     pub fn find(heap: &HeapState, rules: KeepRules, object: ObjectId, progress: &Progress) -> Result<Option<RootWay>> {
         let mut wanted = BitSet::new(heap.object_count());
         wanted.insert(object.0);
-        let shortest = ShortestPaths::new(heap, rules, Some(&wanted), progress)?;
+        let shortest = ShortestPaths::new(&KeepGraph::new(heap, rules), Some(&wanted), progress)?;
         if !shortest.is_reached(object) {
             return Ok(None);
         }

@@ -15,7 +15,7 @@ use crate::group::Grouped;
 use crate::timeline::{History, NodeId};
 use memory_city_formats::values::{HeapValues, ReferencePlace};
 use memory_city_heap::error::Result;
-use memory_city_heap::ownership::{Dominators, KeepGraph, KeepRules, ShortestPaths};
+use memory_city_heap::ownership::{Dominators, KeepRules, ShortestPaths};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
 use rustc_hash::FxHashMap;
@@ -102,7 +102,7 @@ impl Owners {
         let came = Came::new(history, from, time, progress)?;
         let (heap, dominators) = history.dominators(time, rules, progress)?;
         let (_, grouped) = history.grouped(time, progress)?;
-        let shortest = ShortestPaths::new(&heap, rules, None, progress)?;
+        let shortest = ShortestPaths::new(&dominators.graph(&heap), None, progress)?;
         let place = history.timeline().locate(&grouped.tree);
         Ok(Owners { time, heap, grouped, dominators, shortest, came, place })
     }
@@ -120,7 +120,7 @@ impl Owners {
         longest: usize,
         progress: &Progress,
     ) -> Result<Vec<OwnerChain>> {
-        let graph = KeepGraph::new(&self.heap, KeepRules::default().for_owners());
+        let graph = self.dominators.graph(&self.heap);
         let keeping = KeeperGraph::Owners(&graph, &self.dominators, &self.shortest);
         let mut tops = Tops::new(&self.heap);
         let mut found = Vec::with_capacity(nodes.len());
@@ -145,7 +145,7 @@ impl Owners {
         progress: &Progress,
     ) -> Result<GroupOwners> {
         progress.begin("Following what keeps it upwards", 0);
-        let graph = KeepGraph::new(&self.heap, KeepRules::default().for_owners());
+        let graph = self.dominators.graph(&self.heap);
         let keeping = KeeperGraph::Owners(&graph, &self.dominators, &self.shortest);
         let (group, only_new) = self.group(history, nodes, by_bytes, progress)?;
         let objects: Vec<ObjectId> = group.iter().map(ObjectId).collect();

@@ -12,7 +12,7 @@ use super::names::{best_root, class_name, root_names, static_field, static_name,
 use super::places::OwnerPlaces;
 use super::shared::{self, SharedOwners};
 use memory_city_heap::error::Result;
-use memory_city_heap::ownership::{Dominators, KeepGraph, KeepRules};
+use memory_city_heap::ownership::{Dominators, KeepGraph};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId, TypeId};
 use rustc_hash::FxHashMap;
@@ -50,12 +50,12 @@ pub(super) const DEEPEST: u32 = 48;
 const CHECKED: usize = 1 << 18;
 
 impl OwnerTree {
-    /// The owners of the objects of a heap state. `dominators` must be of the same state and rules.
+    /// The owners of the objects of a heap state. `dominators` must be of the same state, and says by which rules.
     ///
     /// # Errors
     /// When cancelled.
-    pub fn new(heap: &HeapState, rules: KeepRules, dominators: &Dominators, progress: &Progress) -> Result<OwnerTree> {
-        let graph = KeepGraph::new(heap, rules);
+    pub fn new(heap: &HeapState, dominators: &Dominators, progress: &Progress) -> Result<OwnerTree> {
+        let graph = dominators.graph(heap);
         progress.begin("Naming owners", 2 * heap.object_count() as u64);
         // First with one place for all that is shared, from which it follows who shares it; then with their names.
         let mut builder = Builder::new(heap, &graph, dominators);

@@ -144,7 +144,7 @@ fn what_a_method_works_on_belongs_to_who_keeps_it() {
     let path = |rules: KeepRules, o: usize| {
         let progress = Progress::new();
         let dominators = Dominators::new(&heap, rules, &progress).expect("not cancelled");
-        let tree = OwnerTree::new(&heap, rules, &dominators, &progress).expect("not cancelled");
+        let tree = OwnerTree::new(&heap, &dominators, &progress).expect("not cancelled");
         tree.path(tree.of(objects[o])).iter().map(ToString::to_string).collect::<Vec<_>>().join(" > ")
     };
     let owners = RULES.for_owners();
@@ -163,7 +163,7 @@ const RULES: KeepRules =
 fn owners(heap: &HeapState) -> (Dominators, OwnerTree) {
     let progress = Progress::new();
     let dominators = Dominators::new(heap, RULES, &progress).expect("not cancelled");
-    let tree = OwnerTree::new(heap, RULES, &dominators, &progress).expect("not cancelled");
+    let tree = OwnerTree::new(heap, &dominators, &progress).expect("not cancelled");
     (dominators, tree)
 }
 

@@ -4,7 +4,7 @@ use super::filling::{Filled, Filling};
 use super::names::{best_root, type_name};
 use crate::timeline::History;
 use memory_city_heap::error::Result;
-use memory_city_heap::ownership::{KeepRules, ShortestPaths};
+use memory_city_heap::ownership::{KeepGraph, KeepRules, ShortestPaths};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, HeapState, ObjectId, Root};
 
@@ -114,7 +114,7 @@ fn ways(
     for o in objects.iter().flatten() {
         wanted.insert(o.0);
     }
-    let shortest = ShortestPaths::new(heap, rules, Some(&wanted), progress)?;
+    let shortest = ShortestPaths::new(&KeepGraph::new(heap, rules), Some(&wanted), progress)?;
     let way = |o: &Option<ObjectId>| {
         let o = (*o).filter(|&o| shortest.is_reached(o))?;
         let mut way: Vec<ObjectId> = std::iter::successors(Some(o), |&o| shortest.keeper(o)).collect();

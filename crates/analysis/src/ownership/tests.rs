@@ -94,7 +94,7 @@ enum Which {
 fn with_graph(heap: &HeapState, which: Which, body: impl FnOnce(&KeeperGraph<'_>, &BTreeSet<(u32, u32)>)) {
     let graph = KeepGraph::new(heap, RULES);
     let progress = Progress::new();
-    let shortest = ShortestPaths::new(heap, RULES, None, &progress).expect("not cancelled");
+    let shortest = ShortestPaths::new(&graph, None, &progress).expect("not cancelled");
     let owners = Dominators::new(heap, RULES, &progress).expect("not cancelled");
     let weak: BTreeSet<(u32, u32)> = heap.referents().all().iter().map(|r| (r.from.0, r.to.0)).collect();
     let mut edges = BTreeSet::new();
@@ -355,7 +355,7 @@ fn a_long_list_is_two_steps() {
     for which in [Which::All, Which::Shortest, Which::Owners] {
         let graph = KeepGraph::new(&heap, RULES);
         let progress = Progress::new();
-        let shortest = ShortestPaths::new(&heap, RULES, Some(&group), &progress).expect("paths");
+        let shortest = ShortestPaths::new(&graph, Some(&group), &progress).expect("paths");
         let owners = Dominators::new(&heap, RULES, &progress).expect("a tree");
         let keeping = match which {
             Which::All => KeeperGraph::All(&graph),

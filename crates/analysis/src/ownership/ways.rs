@@ -7,7 +7,7 @@ use super::paths::{MergedStep, PathEnd, PathLimits, RootStep, paths};
 use super::roots::{KeepingRoot, Tops, keeping_roots, reaching_kinds, retained_by_steps};
 use crate::timeline::{History, NodeId};
 use memory_city_heap::error::Result;
-use memory_city_heap::ownership::{CutSet, KeepGraph, KeepRules, ShortestPaths};
+use memory_city_heap::ownership::{CutSet, KeepGraph, KeepRules, KeepingRoots, ShortestPaths};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
 use std::sync::Arc;
@@ -82,7 +82,7 @@ pub struct GroupWays {
     /// Single roots, by the objects of the group to which they are nearest; most first.
     pub nearest: Vec<KeepingRoot>,
     heap: Arc<HeapState>,
-    rules: KeepRules,
+    keeping: KeepingRoots,
     found: Vec<MergedStep>,
     /// Whether the references of a step are all that its objects have to the step below.
     by_reference: bool,
@@ -104,7 +104,7 @@ impl GroupWays {
         let heap = Arc::clone(&set.heap);
         let rules = question.rules;
         let graph = KeepGraph::new(&heap, rules);
-        let shortest = ShortestPaths::new(&heap, rules, Some(&set.objects), progress)?;
+        let shortest = ShortestPaths::new(&graph, Some(&set.objects), progress)?;
         let owners = match question.kind {
             WayKind::Owners => Some(history.dominators(time, rules, progress)?.1),
             WayKind::Interesting | WayKind::Shortest => None,
@@ -156,7 +156,15 @@ impl GroupWays {
         };
         let steps = found.steps.iter().enumerate().map(step).collect();
         let by_reference = question.kind != WayKind::Owners;
-        Ok(GroupWays { steps, kinds, nearest, rules, found: found.steps, by_reference, heap: Arc::clone(&set.heap) })
+        Ok(GroupWays {
+            steps,
+            kinds,
+            nearest,
+            keeping: graph.keeping().clone(),
+            found: found.steps,
+            by_reference,
+            heap: Arc::clone(&set.heap),
+        })
     }
 
     /// How many objects the group has.
@@ -178,7 +186,7 @@ impl GroupWays {
         held.objects.iter().chain(&held.again).for_each(|o| {
             below.insert(o.0);
         });
-        let graph = KeepGraph::new(&self.heap, self.rules);
+        let graph = KeepGraph::of(&self.heap, &self.keeping);
         for &from in &of.objects {
             graph.kept(from, |to| {
                 if below.contains(to.0) {

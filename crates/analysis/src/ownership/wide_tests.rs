@@ -58,7 +58,7 @@ fn ten_thousand_kinds_at_one_place_are_named_one_by_one() {
     for parts in [1, 3] {
         let heap = wide(kinds, parts);
         let dominators = Dominators::new(&heap, rules, &progress).expect("not cancelled");
-        let tree = OwnerTree::new(&heap, rules, &dominators, &progress).expect("not cancelled");
+        let tree = OwnerTree::new(&heap, &dominators, &progress).expect("not cancelled");
         let list = tree.of(ObjectId(0));
         let below = tree.nodes().iter().enumerate().skip(1).filter(|(_, node)| node.parent == list);
         assert_eq!(below.count(), kinds as usize);

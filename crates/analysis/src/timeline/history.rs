@@ -263,7 +263,7 @@ impl History {
     ) -> Result<(Arc<HeapState>, Arc<OwnerTree>)> {
         let rules = rules.for_owners();
         let (heap, dominators) = self.dominators(time, rules, progress)?;
-        let tree = Arc::new(OwnerTree::new(&heap, rules, &dominators, progress)?);
+        let tree = Arc::new(OwnerTree::new(&heap, &dominators, progress)?);
         Ok((heap, tree))
     }
 
@@ -297,7 +297,7 @@ impl History {
                     return Ok(OwnersOfTime { known, places: None });
                 }
                 let dominators = self.dominators_of(point, &heap, rules, ends.contains(&Some(point)), progress)?;
-                let places = OwnerTree::new(&heap, rules, &dominators, progress)?.into_places();
+                let places = OwnerTree::new(&heap, &dominators, progress)?.into_places();
                 let owners = OwnersOfTime { known, places: Some(Arc::new(places)) };
                 keep_owners(series, point, rules, &owners);
                 Ok(owners)

@@ -86,6 +86,21 @@ pub enum FieldValue {
 }
 
 impl FieldValue {
+    /// What a field must be declared as to hold it.
+    pub fn kind(self) -> ValueKind {
+        match self {
+            FieldValue::Null | FieldValue::Object(_) | FieldValue::Dangling(_) => ValueKind::Reference,
+            FieldValue::Boolean(_) => ValueKind::Boolean,
+            FieldValue::Char(_) => ValueKind::Char,
+            FieldValue::Float(_) => ValueKind::Float,
+            FieldValue::Double(_) => ValueKind::Double,
+            FieldValue::Byte(_) => ValueKind::Byte,
+            FieldValue::Short(_) => ValueKind::Short,
+            FieldValue::Int(_) => ValueKind::Int,
+            FieldValue::Long(_) => ValueKind::Long,
+        }
+    }
+
     /// The value at the start of `bytes`, big endian; `None` where they end too soon.
     #[inline]
     pub(crate) fn read(kind: ValueKind, bytes: &[u8], id_size: usize, heap: &HeapState) -> Option<FieldValue> {

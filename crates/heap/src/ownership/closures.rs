@@ -189,7 +189,7 @@ impl<'h> GroupClosures<'h> {
         let mut amounts = vec![GroupAmounts::default(); self.groups.groups];
         let mut others = wanted.to_vec();
         if wanted.iter().any(|&group| single[group as usize].is_some()) {
-            let owners = Dominators::new(self.graph.heap(), self.graph.rules(), progress)?;
+            let owners = Dominators::of(&self.graph, progress)?;
             others.retain(|&group| match single[group as usize].filter(|&o| owners.is_reached(o)) {
                 Some(o) => {
                     amounts[group as usize].retained = owners.retained(o);

@@ -62,11 +62,17 @@ impl CutSet {
         ends
     }
 
-    /// The objects that roots hold that are left.
+    /// The objects that roots hold that are left, ascending.
     pub(super) fn roots_left(&self, graph: &KeepGraph<'_>) -> Vec<ObjectId> {
         let mut left = root_objects(graph.heap(), graph.rules(), |number| !self.roots.contains(&number));
         left.extend_from_slice(graph.unrecorded_roots());
+        left.sort_unstable();
         left
+    }
+
+    /// Whether some reference to an object is cut.
+    pub(super) fn leads_to(&self, o: ObjectId) -> bool {
+        self.targets.contains(&o)
     }
 
     /// Calls `each` with what an object keeps by references that are left; with some more than once.

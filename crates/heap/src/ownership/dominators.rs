@@ -5,7 +5,7 @@
 //! semidominators with path compression, nearest common ancestors. O(m log n) at worst, linear in practice. Nothing here
 //! recurses: a list of ten million nodes is a tree of ten million levels.
 
-use super::{KeepGraph, KeepRules};
+use super::{KeepGraph, KeepRules, KeepingRoots};
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::{Amount, BitSet, HeapState, ObjectId};
@@ -17,6 +17,7 @@ use std::sync::OnceLock;
 /// Numbers: the objects that roots reach, and type nodes, are numbered depth first from 1; 0 stands for the roots. Memory:
 /// 24 bytes an object, also while it is made; 32 with the index of what each object owns ([`Dominators::owned`]).
 pub struct Dominators {
+    keeping: KeepingRoots,
     /// By object: its number; 0 where no root reaches it.
     number: Vec<u32>,
     /// By number: the object; a number of objects and more for types.
@@ -37,9 +38,17 @@ impl Dominators {
     /// # Errors
     /// When cancelled.
     pub fn new(heap: &HeapState, rules: KeepRules, progress: &Progress) -> Result<Dominators> {
-        let graph = KeepGraph::new(heap, rules);
-        let walk = Walk::new(&graph, progress)?;
-        let (number, order, above) = walk.dominators(&graph, progress)?;
+        Dominators::of(&KeepGraph::new(heap, rules), progress)
+    }
+
+    /// The tree of a graph.
+    ///
+    /// # Errors
+    /// When cancelled.
+    pub fn of(graph: &KeepGraph<'_>, progress: &Progress) -> Result<Dominators> {
+        let heap = graph.heap();
+        let walk = Walk::new(graph, progress)?;
+        let (number, order, above) = walk.dominators(graph, progress)?;
         let n = heap.object_count();
         let count = order.len();
         let mut objects = vec![0u32; count];
@@ -56,7 +65,13 @@ impl Dominators {
             objects[up] += objects[at];
             bytes[up] += bytes[at];
         }
-        Ok(Dominators { number, order, above, objects, bytes, children: OnceLock::new() })
+        let keeping = graph.keeping().clone();
+        Ok(Dominators { keeping, number, order, above, objects, bytes, children: OnceLock::new() })
+    }
+
+    /// The graph that the tree is of. `heap` is the heap state that it was made of.
+    pub fn graph<'h>(&self, heap: &'h HeapState) -> KeepGraph<'h> {
+        KeepGraph::of(heap, &self.keeping)
     }
 
     /// Whether a root reaches the object, under the rules of the tree.

@@ -12,16 +12,25 @@ use crate::sweep::{Sweep, Word};
 use crate::{BitSet, HeapState, ObjectId, RootKind, TypeId};
 use ahash::AHashMap;
 
-/// The graph of one heap state under some rules. Cheap to make: a few bytes a type and a root. States of traces are walked
-/// once for [`KeepGraph::unrecorded_roots`].
+/// What GC roots hold under some rules. It takes a walk over the heap where roots are not equal ([`KeepRules::passing_roots`]) or not
+/// all recorded; whoever answers many questions keeps it.
+#[derive(Clone, Debug)]
+pub struct KeepingRoots {
+    rules: KeepRules,
+    /// Objects that roots hold, ascending, each once.
+    held: Vec<ObjectId>,
+    /// Objects that roots must hold which are not recorded, ascending.
+    unrecorded: Vec<ObjectId>,
+}
+
+/// The graph of one heap state under some rules. Cheap to make of [`KeepingRoots`]: a few bytes a type and a root.
 pub struct KeepGraph<'h> {
     heap: &'h HeapState,
-    rules: KeepRules,
+    keeping: KeepingRoots,
     /// Whether every reference keeps: then nobody needs to look.
     plain: bool,
-    /// Objects that roots hold, ascending, each once; those of `unrecorded` too.
+    /// Objects that roots hold, recorded or not, ascending, each once.
     roots: Vec<ObjectId>,
-    unrecorded: Vec<ObjectId>,
     /// By type: its place in `types`, or [`NONE`].
     node_of_type: Vec<u32>,
     /// Types with a node, and their class objects.
@@ -36,33 +45,46 @@ const NONE: u32 = u32::MAX;
 /// Targets looked at ahead of a walk.
 const AHEAD: usize = 8;
 
-impl<'h> KeepGraph<'h> {
-    /// The graph of a heap state.
-    pub fn new(heap: &'h HeapState, rules: KeepRules) -> KeepGraph<'h> {
-        let all = root_objects(heap, rules, |_| true);
-        // Of traces not all roots are known: what is kept without some of them is not.
-        if rules.passing_roots || heap.origins().is_some_and(|origins| !origins.is_walk) {
-            return KeepGraph::with_roots(heap, rules, all);
+impl KeepingRoots {
+    /// What roots hold in a heap state.
+    pub fn new(heap: &HeapState, rules: KeepRules) -> KeepingRoots {
+        let all = KeepingRoots { rules, held: root_objects(heap, rules, |_| true), unrecorded: Vec::new() };
+        if heap.origins().is_some_and(|origins| !origins.is_walk) {
+            // Of traces not all roots are known: what is kept without some of them is not.
+            let unrecorded = unrecorded::unrecorded(&KeepGraph::of(heap, &all));
+            return KeepingRoots { unrecorded, ..all };
+        }
+        if rules.passing_roots {
+            return all;
         }
         let passing = |kind: RootKind| matches!(kind, RootKind::LocalVariable | RootKind::Monitor);
-        let lasting = root_objects(heap, rules, |number| !passing(heap.roots()[number as usize].kind));
-        if lasting.len() == all.len() {
-            return KeepGraph::with_roots(heap, rules, all);
+        let held = root_objects(heap, rules, |number| !passing(heap.roots()[number as usize].kind));
+        let mut lasting = KeepingRoots { held, ..all.clone() };
+        if lasting.held.len() == all.held.len() {
+            return all;
         }
-        let graph = KeepGraph::with_roots(heap, rules, lasting);
+        let graph = KeepGraph::of(heap, &lasting);
         let mut seen = BitSet::new(graph.nodes());
         let mut open = Sweep::new(graph.nodes());
         graph.roots.iter().filter(|o| seen.insert(o.0)).for_each(|o| open.add(o.0));
         // It takes a fraction of what the graph is made for, which can be cancelled.
         let _ = follow(&graph, &mut seen, &mut open, &Progress::new());
-        let mut roots = graph.roots;
-        roots.extend(all.iter().filter(|o| !seen.contains(o.0)));
-        roots.sort_unstable();
-        roots.dedup();
-        KeepGraph::with_roots(heap, rules, roots)
+        lasting.held.extend(all.held.iter().filter(|o| !seen.contains(o.0)));
+        lasting.held.sort_unstable();
+        lasting.held.dedup();
+        lasting
+    }
+}
+
+impl<'h> KeepGraph<'h> {
+    /// The graph of a heap state, with [`KeepingRoots`] of its own.
+    pub fn new(heap: &'h HeapState, rules: KeepRules) -> KeepGraph<'h> {
+        KeepGraph::of(heap, &KeepingRoots::new(heap, rules))
     }
 
-    fn with_roots(heap: &'h HeapState, rules: KeepRules, roots: Vec<ObjectId>) -> KeepGraph<'h> {
+    /// The graph below what roots hold in the same heap state.
+    pub fn of(heap: &'h HeapState, keeping: &KeepingRoots) -> KeepGraph<'h> {
+        let (rules, held) = (keeping.rules, &keeping.held);
         let mut node_of_type = vec![NONE; heap.types().len()];
         let mut types = Vec::new();
         let mut mirrors = BitSet::new(heap.object_count());
@@ -70,7 +92,7 @@ impl<'h> KeepGraph<'h> {
         for t in (0..heap.types().len() as u32).map(TypeId) {
             if rules.instances_keep_classes
                 && let Some(mirror) = heap.mirror_of(t)
-                && roots.binary_search(&mirror).is_err()
+                && held.binary_search(&mirror).is_err()
             {
                 node_of_type[t.0 as usize] = types.len() as u32;
                 mirrors.insert(mirror.0);
@@ -79,28 +101,19 @@ impl<'h> KeepGraph<'h> {
             }
         }
         let plain = heap.referents().all().iter().all(|r| rules.keeps(r.strength));
-        let mut graph = KeepGraph {
-            heap,
-            rules,
-            plain,
-            roots,
-            unrecorded: Vec::new(),
-            node_of_type,
-            types,
-            types_of_mirror,
-            mirrors,
-        };
-        if heap.origins().is_some_and(|origins| !origins.is_walk) {
-            graph.unrecorded = unrecorded::unrecorded(&graph);
-            graph.roots.extend_from_slice(&graph.unrecorded);
-            graph.roots.sort_unstable();
-        }
-        graph
+        let mut roots = [&held[..], &keeping.unrecorded].concat();
+        roots.sort_unstable();
+        KeepGraph { heap, keeping: keeping.clone(), plain, roots, node_of_type, types, types_of_mirror, mirrors }
+    }
+
+    /// What roots hold, to make the graph again.
+    pub fn keeping(&self) -> &KeepingRoots {
+        &self.keeping
     }
 
     /// What references count for.
     pub(super) fn rules(&self) -> KeepRules {
-        self.rules
+        self.keeping.rules
     }
 
     /// The heap state.
@@ -120,7 +133,7 @@ impl<'h> KeepGraph<'h> {
     /// the roots it knows lead to, as at the end of a young collection, which looks at few of them. What of it nothing else
     /// leads to stands for the rest.
     pub fn unrecorded_roots(&self) -> &[ObjectId] {
-        &self.unrecorded
+        &self.keeping.unrecorded
     }
 
     /// Calls `each` with what an object refers to and keeps; once for each reference.
@@ -259,7 +272,7 @@ impl<'h> KeepGraph<'h> {
         if self.plain || !self.heap.referents().holds(o) {
             return None;
         }
-        self.heap.referents().of(o).filter(|r| !self.rules.keeps(r.strength)).map(|r| r.to)
+        self.heap.referents().of(o).filter(|r| !self.keeping.rules.keeps(r.strength)).map(|r| r.to)
     }
 
     /// How many types have a node.

@@ -25,7 +25,7 @@ mod unrecorded;
 pub use closures::{GroupAmounts, GroupClosures, ObjectGroups};
 pub use cut::CutSet;
 pub use dominators::Dominators;
-pub use graph::KeepGraph;
+pub use graph::{KeepGraph, KeepingRoots};
 pub use rules::KeepRules;
 pub use selection::{ObjectClosure, ObjectClosures};
 pub use shortest::ShortestPaths;

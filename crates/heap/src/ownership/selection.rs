@@ -7,7 +7,8 @@
 //!
 //! From an instance the way leads on to its class object, its loader and all its other classes, which is most of the heap.
 //! That way is not taken while it is certain that the class object stays: while it, or some other instance, is reached
-//! from roots by references and not from the set.
+//! from roots by references and not from the set. Where it is taken (the only instance of a lambda's class), it does not
+//! lead on to what a short way from a root holds whatever happens to the set, which a class loader nearly always has.
 
 use super::order::WORDS;
 use super::{CutSet, KeepGraph, KeepRules};
@@ -17,6 +18,7 @@ use crate::sweep::Sweep;
 use crate::{Amount, BitSet, HeapState, ObjectId, TypeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
 /// Answers for sets of objects of one heap state, under some rules.
 ///
@@ -44,6 +46,10 @@ pub struct ObjectClosure {
 /// Objects between two looks at whether somebody wants the work to end.
 const CHECKED: usize = 1 << 16;
 
+/// How many referrers are looked at, in all, in search of ways from roots to what classes lead to; a quarter of what is
+/// left for each. A guess: a loader is found within dozens, and a walk over a large heap costs hundreds of times as much.
+const LOOKS: usize = 1 << 18;
+
 impl<'h> ObjectClosures<'h> {
     /// Walks the heap once from its roots.
     ///
@@ -56,7 +62,7 @@ impl<'h> ObjectClosures<'h> {
         let mut live = BitSet::new(n);
         let mut open = Sweep::new(n);
         graph.roots().iter().filter(|root| live.insert(root.0)).for_each(|root| open.add(root.0));
-        spread(&graph, &mut live, &mut open, |_| (), progress)?;
+        spread(&graph, &mut live, &mut open, |_| (), |_| true, progress)?;
         let mut instances = vec![(0u32, 0u32); graph.type_nodes().len()];
         if instances.is_empty() {
             return Ok(ObjectClosures { graph, by_references: live, with_classes: None, instances });
@@ -83,7 +89,7 @@ impl<'h> ObjectClosures<'h> {
                     instances[t as usize].0 += 1;
                 }
             };
-            spread(&graph, &mut live, &mut open, count, progress)?;
+            spread(&graph, &mut live, &mut open, count, |_| true, progress)?;
         }
         let with_classes = (live != by_references).then_some(live);
         Ok(ObjectClosures { graph, by_references, with_classes, instances })
@@ -103,7 +109,7 @@ impl<'h> ObjectClosures<'h> {
         let mut reached = set.clone();
         let mut open = Sweep::new(self.graph.heap().object_count());
         set.iter().for_each(|o| open.add(o));
-        spread(&self.graph, &mut reached, &mut open, |_| (), progress)?;
+        spread(&self.graph, &mut reached, &mut open, |_| (), |_| true, progress)?;
         Ok(reached)
     }
 
@@ -114,10 +120,11 @@ impl<'h> ObjectClosures<'h> {
     pub fn of(&self, set: &BitSet, progress: &Progress) -> Result<ObjectClosure> {
         progress.begin("Finding what objects reach and retain", 0);
         let mut reach = Reach::new(self, set.iter());
-        reach.follow(progress)?;
+        reach.follow(|_| true, progress)?;
         let mut deep = reach.inside.clone();
-        reach.follow_classes(progress)?;
-        let kept = reach.kept(&Gone::Objects(set), progress)?;
+        let gone = Gone::Objects(set);
+        reach.follow_classes(&gone, progress)?;
+        let kept = reach.kept(&gone, progress)?;
         let mut retained = reach.inside;
         retained.subtract(&kept);
         deep.unite(&retained);
@@ -132,9 +139,10 @@ impl<'h> ObjectClosures<'h> {
         progress.begin("Walking without what is cut", 0);
         let ends = cut.ends(&self.graph);
         let mut reach = Reach::new(self, ends.iter().map(|o| o.0).filter(|&o| self.live().contains(o)));
-        reach.follow(progress)?;
-        reach.follow_classes(progress)?;
-        let kept = reach.kept(&Gone::References(cut), progress)?;
+        reach.follow(|_| true, progress)?;
+        let gone = Gone::References(cut);
+        reach.follow_classes(&gone, progress)?;
+        let kept = reach.kept(&gone, progress)?;
         let mut freed = reach.inside;
         freed.subtract(&kept);
         Ok(freed)
@@ -151,12 +159,14 @@ impl<'h> ObjectClosures<'h> {
     }
 }
 
-/// Goes on from `open`, whose objects are seen, to all that they keep by references; calls `each` with each of them.
+/// Goes on from `open`, whose objects are seen, to all that they keep by references and `enters` says yes to; calls `each`
+/// with each of them.
 fn spread(
     graph: &KeepGraph<'_>,
     seen: &mut BitSet,
     open: &mut Sweep,
     mut each: impl FnMut(ObjectId),
+    mut enters: impl FnMut(ObjectId) -> bool,
     progress: &Progress,
 ) -> Result<()> {
     let mut words = 0usize;
@@ -170,7 +180,8 @@ fn spread(
         for o in word.map(ObjectId) {
             each(o);
             graph.kept(o, |target| {
-                if seen.insert(target.0) {
+                if !seen.contains(target.0) && enters(target) {
+                    seen.insert(target.0);
                     open.add(target.0);
                 }
             });
@@ -223,6 +234,41 @@ impl Gone<'_> {
         types.filter_map(|t| Some((t, graph.heap().mirror_of(t).filter(lost)?))).collect()
     }
 
+    /// Whether a short way leads from a root to an object through nothing that is gone: then it stays. `false` says nothing.
+    fn surely_stays(&self, all: &ObjectClosures<'_>, roots: &[ObjectId], o: ObjectId, looks: &mut usize) -> bool {
+        let spare = *looks - *looks / 4;
+        let held = |o: ObjectId| roots.binary_search(&o).is_ok();
+        if !self.may_stay(o.0) || held(o) {
+            return self.may_stay(o.0);
+        }
+        let mut met = FxHashSet::from_iter([o]);
+        let mut open = VecDeque::from([o]);
+        while let Some(o) = open.pop_front() {
+            for &keeper in all.graph.heap().referrers(o) {
+                if *looks <= spare {
+                    return false;
+                }
+                *looks -= 1;
+                if all.live().contains(keeper.0) && self.passes(&all.graph, keeper, o) && met.insert(keeper) {
+                    if held(keeper) {
+                        return true;
+                    }
+                    open.push_back(keeper);
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether a reference still keeps its target, as far as that is told at once.
+    fn passes(&self, graph: &KeepGraph<'_>, from: ObjectId, to: ObjectId) -> bool {
+        let uncut = match self {
+            Gone::Objects(set) => !set.contains(from.0),
+            Gone::References(cut) => !cut.leads_to(to),
+        };
+        uncut && graph.is_keeper(from, to)
+    }
+
     fn roots_left<'g>(&self, graph: &'g KeepGraph<'_>) -> Cow<'g, [ObjectId]> {
         match self {
             Gone::Objects(_) => Cow::Borrowed(graph.roots()),
@@ -263,8 +309,8 @@ impl<'c, 'h> Reach<'c, 'h> {
         }
     }
 
-    /// Follows references, to the end.
-    fn follow(&mut self, progress: &Progress) -> Result<()> {
+    /// Follows references, to the end or to what does not enter.
+    fn follow(&mut self, enters: impl FnMut(ObjectId) -> bool, progress: &Progress) -> Result<()> {
         let Reach { all, inside, open, found, instances, types, met } = self;
         let live = all.live();
         let each = |o: ObjectId| {
@@ -278,13 +324,15 @@ impl<'c, 'h> Reach<'c, 'h> {
                 }
             }
         };
-        spread(&all.graph, inside, open, each, progress)
+        spread(&all.graph, inside, open, each, enters, progress)
     }
 
     /// Follows the way to class objects wherever these may go, until there is none left.
-    fn follow_classes(&mut self, progress: &Progress) -> Result<()> {
+    fn follow_classes(&mut self, gone: &Gone<'_>, progress: &Progress) -> Result<()> {
+        let all = self.all;
+        let roots = gone.roots_left(&all.graph);
+        let (mut stay, mut looks) = (FxHashSet::default(), LOOKS);
         loop {
-            let all = self.all;
             let mut taken: Vec<u32> = Vec::new();
             self.types.retain(|&t| {
                 let mirror = all.graph.type_nodes()[t as usize].1.0;
@@ -300,12 +348,21 @@ impl<'c, 'h> Reach<'c, 'h> {
                 return Ok(());
             }
             taken.into_iter().filter(|&mirror| self.inside.insert(mirror)).for_each(|mirror| self.open.add(mirror));
-            self.follow(progress)?;
+            let enters = |o: ObjectId| {
+                let stays =
+                    stay.contains(&o) || all.live().contains(o.0) && gone.surely_stays(all, &roots, o, &mut looks);
+                if stays {
+                    stay.insert(o);
+                }
+                !stays
+            };
+            self.follow(enters, progress)?;
         }
     }
 
     /// What of it stays alive without what is gone: what roots hold, what is referred to from outside, and what these keep.
-    /// (What is outside and alive stays so: no way to it leads through what is inside, and so none by what is gone.)
+    /// (What is outside and alive stays so: where a way to it leads out of what is inside, it goes on from what surely stays,
+    /// and from there by nothing that is gone.)
     fn kept(&self, gone: &Gone<'_>, progress: &Progress) -> Result<BitSet> {
         let all = self.all;
         let graph = &all.graph;

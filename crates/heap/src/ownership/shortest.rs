@@ -1,9 +1,9 @@
 //! Shortest paths from GC roots to objects.
 
-use super::{KeepGraph, KeepRules};
+use super::KeepGraph;
 use crate::error::Result;
 use crate::progress::Progress;
-use crate::{BitSet, HeapState, ObjectId};
+use crate::{BitSet, ObjectId};
 
 /// For each object the last step of a shortest path from a GC root to it. Memory: 4 bytes an object, 8 while it is made.
 pub struct ShortestPaths {
@@ -23,13 +23,8 @@ impl ShortestPaths {
     ///
     /// # Errors
     /// When cancelled.
-    pub fn new(
-        heap: &HeapState,
-        rules: KeepRules,
-        wanted: Option<&BitSet>,
-        progress: &Progress,
-    ) -> Result<ShortestPaths> {
-        let graph = KeepGraph::new(heap, rules);
+    pub fn new(graph: &KeepGraph<'_>, wanted: Option<&BitSet>, progress: &Progress) -> Result<ShortestPaths> {
+        let heap = graph.heap();
         let n = heap.object_count();
         progress.begin("Looking for the shortest paths from GC roots", n as u64);
         let mut from = vec![UNREACHED; n];

@@ -228,7 +228,7 @@ proptest! {
         let mut wanted = BitSet::new(n);
         (0..plan.objects).filter(|o| some >> (o % 32) & 1 == 1).for_each(|o| { wanted.insert(o); });
         for wanted in [None, Some(&wanted)] {
-            let paths = ShortestPaths::new(&heap, rules, wanted, &Progress::new()).expect("not cancelled");
+            let paths = ShortestPaths::new(&KeepGraph::new(&heap, rules), wanted, &Progress::new()).expect("not cancelled");
             for o in heap.objects().filter(|o| wanted.is_none_or(|w| w.contains(o.0))) {
                 prop_assert_eq!(paths.is_reached(o), distance[o.0 as usize] < usize::MAX);
                 let mut length = 0;

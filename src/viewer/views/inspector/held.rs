@@ -156,22 +156,8 @@ fn value_cell(column: usize, heap: &InspectedHeap<'_>, desk: &mut Desk, value: F
         (FieldValue::Null, 1) => ListCell::quiet("null"),
         (value, 1) => ListCell::new(value.to_string()).coloured(theme::OUTGOING),
         (FieldValue::Null | FieldValue::Dangling(_), _) => ListCell::quiet(""),
-        (value, 2) => ListCell::quiet(kind_of(value)),
+        (value, 2) => ListCell::quiet(value.kind().name()),
         _ => ListCell::quiet(""),
-    }
-}
-
-fn kind_of(value: FieldValue) -> &'static str {
-    match value {
-        FieldValue::Null | FieldValue::Object(_) | FieldValue::Dangling(_) => "reference",
-        FieldValue::Boolean(_) => "boolean",
-        FieldValue::Char(_) => "char",
-        FieldValue::Float(_) => "float",
-        FieldValue::Double(_) => "double",
-        FieldValue::Byte(_) => "byte",
-        FieldValue::Short(_) => "short",
-        FieldValue::Int(_) => "int",
-        FieldValue::Long(_) => "long",
     }
 }
 

@@ -59,7 +59,7 @@ impl Classifier for Owner {
         let Some(heap) = run.heap else { return Ok(None) };
         let rules = self.rules.for_owners();
         let dominators = Dominators::new(heap, rules, run.progress)?;
-        let tree = Some(OwnerTree::new(heap, rules, &dominators, run.progress)?);
+        let tree = Some(OwnerTree::new(heap, &dominators, run.progress)?);
         Ok(Some(Arc::new(Owner { meta: self.meta.clone(), tree, ..*self })))
     }
 }

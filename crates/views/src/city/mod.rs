@@ -35,7 +35,7 @@ mod route;
 mod squarify;
 mod states;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod viewpoint;
 
 pub use cones::{Cone, Cones, MAX_RADIUS, MIN_RADIUS, MOST_CONES, cones};

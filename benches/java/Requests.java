@@ -27,6 +27,7 @@ final class Requests {
         Handler once = new Handler(ANSWER);
         for (int request = 0; request < requests; request++) {
             respond(request, fixed ? once : new Handler(ANSWER));
+            if (request % 50 == 0) Thread.sleep(1);
         }
         System.gc();
         Thread.sleep(arguments.length > 2 ? Integer.parseInt(arguments[2]) : 1500);

@@ -43,7 +43,10 @@ pub struct GcHistory {
 
 impl GcHistory {
     /// Of a trace: its collections, with the bytes that its recording counts at their starts and ends.
-    pub(crate) fn of_trace(recording: &Recording, progress: &Progress) -> Result<GcHistory> {
+    ///
+    /// # Errors
+    /// When the work was cancelled.
+    pub fn of_trace(recording: &Recording, progress: &Progress) -> Result<GcHistory> {
         let mut bytes = 0i64;
         let mut collections = Vec::with_capacity(recording.collections.len());
         for (gc, collection) in recording.collections.iter().enumerate() {
@@ -203,7 +206,8 @@ pub struct Lives<'a> {
 }
 
 impl<'a> Lives<'a> {
-    pub(crate) fn exact(recording: &'a Recording) -> Lives<'a> {
+    /// Of a trace, from its recording alone.
+    pub fn of_trace(recording: &'a Recording) -> Lives<'a> {
         Lives { recording, sampled: None, gcs: recording.collections.len() as u32 }
     }
 

@@ -397,6 +397,6 @@ impl<S: TraceSource> HeapSeries for RecordedSeries<S> {
     }
 
     fn lives(&self) -> Option<Lives<'_>> {
-        Some(Lives::exact(&self.recording))
+        Some(Lives::of_trace(&self.recording))
     }
 }

@@ -7,7 +7,7 @@ use crate::tabular::{
 };
 use crate::timeline::{History, Metric, NodeId, Source, Unit};
 use crate::windows::{GcSpan, GcWindow, LeakWindow, MemoryLevel, SuspiciousWindows, WindowRules};
-use memory_city_formats::{GcHistory, LifeStep};
+use memory_city_formats::{GcHistory, GcKind, LifeStep};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 
@@ -16,6 +16,9 @@ pub(super) fn analysis() -> Box<dyn Analysis> {
 }
 
 struct Windows;
+
+/// Fewer heap states say nothing about how memory grows.
+const ENOUGH: usize = 3;
 
 /// Nanoseconds in a millisecond.
 const NANOS: u64 = 1_000_000;
@@ -40,8 +43,8 @@ impl Analysis for Windows {
                 number(
                     "states",
                     "Heap states",
-                    "Where traces hold references and GC roots: at how many points in time at most it is computed what the \
-                     roots reach. 0: never, bytes after collections are taken instead",
+                    "Where traces hold references and GC roots: after how many collections of the whole heap at most it is computed what the \
+                     roots reach. With fewer than three, bytes after collections are taken instead",
                     60,
                     0,
                     u64::MAX,
@@ -270,32 +273,31 @@ impl RunMeasures {
     ) -> Result<()> {
         let Some(heaps) = document.heaps() else { return Ok(()) };
         if document.is_recorded() {
-            let ends = looked::ends(document, window);
-            for time in looked::spread(&ends, states.min(ends.len())).into_iter().take(states) {
+            // Collections of a part of the heap tell the roots of that part alone.
+            let is_full = |t: &usize| {
+                let gc = document.timeline().points()[*t].gc.as_ref();
+                gc.is_some_and(|gc| gc.kind == GcKind::Major)
+            };
+            let fulls: Vec<usize> = looked::ends(document, window).into_iter().filter(is_full).collect();
+            let looked = if states < ENOUGH || fulls.len() < ENOUGH { Vec::new() } else { looked::spread(&fulls, states) };
+            for &time in &looked {
                 progress.check()?;
                 let heap = heaps.heap(time, progress)?;
-                let Some(reached) = heap.reached_by_roots() else {
-                    // Before the first collection there may be no references yet.
-                    if self.levels.is_empty() && heap.object_count() > 0 && heap.roots().is_empty() {
-                        break;
-                    }
-                    continue;
-                };
+                let Some(reached) = heap.reached_by_roots() else { break };
                 let gc = (heaps.moment(time) / 2).saturating_sub(whole.first as usize);
                 let time = document.timeline().points()[time].millis.saturating_mul(NANOS);
                 self.levels.push(MemoryLevel { time, bytes: reached.bytes, gc });
             }
-            if self.levels.len() > 1 {
+            if self.levels.len() >= ENOUGH {
                 self.levels_are = "bytes that GC roots reach".to_owned();
-                if self.levels.len() < ends.len() {
-                    self.notes.push(format!(
-                        "What GC roots reach was computed at {} of {} points in time (states).",
-                        count_text(self.levels.len() as u64),
-                        count_text(ends.len() as u64)
-                    ));
-                }
+                self.notes.push(format!(
+                    "What GC roots reach was computed after {} of {} collections of the whole heap (states).",
+                    count_text(self.levels.len() as u64),
+                    count_text(fulls.len() as u64)
+                ));
                 return Ok(());
             }
+            self.levels.clear();
         } else {
             // Walks are exact. Between them nothing is known of what roots reach.
             let walks: Vec<MemoryLevel> = window

@@ -5,9 +5,10 @@ use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Parameter, 
 use crate::group::Reads;
 use crate::ownership::OwnerHistory;
 use crate::ownership::holders::place_text;
-use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader, count_text, gc_text, time_text};
+use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader, bytes_text, count_text, gc_text, time_text};
 use crate::timeline::difference::{GroupMatch, TimeMatch, identities, match_identities};
 use crate::timeline::{Amount, History, NodeId, Source, Timeline, Unit, key_of};
+use memory_city_formats::{LifeStep, Weighed};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
@@ -134,6 +135,7 @@ impl Analysis for Difference {
                     .to_owned(),
             );
         }
+        notes.extend(passed_between(document, compared, progress)?);
         findings.notes = notes;
         Ok(findings)
     }
@@ -180,6 +182,30 @@ fn total(timeline: &Timeline, Compared { base, time }: Compared) -> String {
         changed(Unit::Objects, before.objects, after.objects),
         changed(Unit::Bytes, before.bytes, after.bytes)
     )
+}
+
+/// What is at neither time: born after the earlier one and dead before the later, where the input knows.
+fn passed_between(document: &Source, compared: Compared, progress: &Progress) -> Result<Option<String>> {
+    let Some(heaps) = document.heaps().filter(|heaps| heaps.is_recorded()) else { return Ok(None) };
+    let moments = [compared.base, compared.time].map(|time| heaps.moment(time));
+    // Collections count from 0, and each has a start and an end.
+    let (first, end) = ((moments[0].min(moments[1]) + 1).div_ceil(2), moments[0].max(moments[1]).div_ceil(2));
+    let mut passed = Weighed::default();
+    if let Some(lives) = heaps.series().lives()
+        && let Some(last) = end.checked_sub(1).filter(|&last| last >= first)
+    {
+        lives.each(last as u32, progress, |event| {
+            if event.step == LifeStep::Died && event.key.birth as usize >= first {
+                passed += event.amount;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(Some(format!(
+        "{} objects ({}) were born and died between the two times: they are at neither.",
+        count_text(passed.objects as u64),
+        bytes_text(passed.bytes as u64)
+    )))
 }
 
 /// How many rows differ, and how many objects cannot be matched, in a sentence.

@@ -1,0 +1,76 @@
+//! What died, as tables, trees and a page; suspicious windows; two runs: by the program as people call it.
+
+use std::process::{Command, Output};
+
+const CHURN: &str = "tests/data/anttracks/churn-parallel";
+const LEAK: &str = "tests/data/anttracks/person-leak-parallel";
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_memory-city")).args(arguments).output().expect("the program")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// What is printed by a command that succeeds.
+fn printed(arguments: &[&str]) -> String {
+    let done = run(arguments);
+    assert_eq!(done.status.code(), Some(0), "{arguments:?}: {}", text(&done.stderr));
+    text(&done.stdout)
+}
+
+/// The rows of a table in CSV, by column.
+fn rows(csv: &str) -> Vec<std::collections::HashMap<String, String>> {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    reader.deserialize().map(|row| row.expect("a row")).collect()
+}
+
+#[test]
+fn what_died_is_the_same_in_every_form() {
+    let json: serde_json::Value =
+        serde_json::from_str(&printed(&["analyse", "churn", CHURN, "--format", "json"])).expect("JSON");
+    let of_json = &json["analyses"][0]["tables"][0]["rows"][0]["values"];
+    let csv = rows(&printed(&["analyse", "churn", CHURN, "--format", "csv"]));
+    assert_eq!(csv[0]["group"], "0 GCs survived");
+    assert_eq!(csv[0]["objects"], of_json["objects"].to_string());
+    // The tree over time ends with the same numbers.
+    let tree = rows(&printed(&["report", CHURN, "--tree", "--churn", "--depth", "1", "--format", "csv"]));
+    let young = tree.iter().find(|row| row["name"] == "0 GCs survived").expect("those that died young");
+    assert_eq!(young["objects"], csv[0]["objects"]);
+    assert_eq!(young["bytes"], csv[0]["bytes"]);
+    let people = printed(&["analyse", "churn", CHURN]);
+    assert!(people.contains("objects died") && people.contains("per second"), "{people}");
+}
+
+#[test]
+fn what_nobody_knows_of_dead_objects_is_refused() {
+    let refused = run(&["report", CHURN, "--churn", "--grouping", "type>points-to"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("Dead objects cannot be grouped by"), "{}", text(&refused.stderr));
+    let refused = run(&["analyse", "churn", "sample-data/person-leak"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("when objects were born and died"), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn the_report_names_the_window_of_the_leak() {
+    let report = printed(&["report", LEAK]);
+    assert!(report.contains("SUSPICIOUS WINDOWS") && report.contains("Memory grows to the end"), "{report}");
+    let strict = printed(&["analyse", "windows", LEAK, "-p", "growth=1000000000000", "--format", "csv"]);
+    assert_eq!(rows(&strict)[0]["verdict"], "too short or too small");
+}
+
+#[test]
+fn two_runs_become_one_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let both = folder.path().join("both.json").display().to_string();
+    let other = "tests/data/anttracks/churn-g1";
+    let said = printed(&["compare", CHURN, other, "--grouping", "type", "-o", &both]);
+    assert!(said.contains("objects were allocated") && said.contains("Died until then"), "{said}");
+    let table = rows(&printed(&["report", &both, "--format", "csv", "--table", "times"]));
+    assert_eq!(table.iter().map(|row| &*row["label"]).collect::<Vec<_>>(), ["A", "B"]);
+    let page = folder.path().join("churn.html").display().to_string();
+    printed(&["page", CHURN, "--churn", "-o", &page]);
+    assert!(std::fs::read_to_string(&page).expect("a page").contains("0 GCs survived"));
+}

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 pub struct ConvertArgs {
     /// Dumps, a trace, a recording, or memory trees in JSON (all plain, .gz or .zst), or folders of them
     #[arg(required = true, value_name = "PATH")]
-    paths: Vec<PathBuf>,
+    pub(super) paths: Vec<PathBuf>,
     /// The file to write: .json for one document, .jsonl for a line per time, .gz or .zst behind that packs it; .mcity for a
     /// recording (docs/trace-format.md)
     #[arg(short, long, value_name = "FILE")]

@@ -3,6 +3,7 @@
 
 pub mod attach;
 pub mod jvms;
+pub mod leftovers;
 mod library;
 pub mod record;
 mod session;
@@ -33,6 +34,9 @@ pub struct RecordingArgs {
     /// The least time between two walks over the whole heap; more where a walk takes long
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     walk_every: Duration,
+    /// The share of the time that the program may stand still for walks, percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 3.3, value_parser = share)]
+    walk_share: f64,
     /// No walks: allocation sites only
     #[arg(long)]
     no_walks: bool,
@@ -52,6 +56,7 @@ impl RecordingArgs {
                 _ => SamplingMode::Budget((self.budget * 10_000.0) as u32),
             },
             walks: if self.no_walks { 0 } else { self.walk_every.as_millis() as u64 },
+            duty: (100.0 / self.walk_share).round().clamp(1.0, 1e6) as u32,
             max_size: self.most_bytes(),
             ..AgentOptions::default()
         }
@@ -80,6 +85,11 @@ fn now() -> String {
 fn percent(text: &str) -> std::result::Result<f64, String> {
     let number: f64 = text.trim_end_matches('%').trim().parse().map_err(|_| "no number".to_owned())?;
     if (0.01..=100.0).contains(&number) { Ok(number) } else { Err("between 0.01 and 100 percent of a core".into()) }
+}
+
+fn share(text: &str) -> std::result::Result<f64, String> {
+    let number: f64 = text.trim_end_matches('%').trim().parse().map_err(|_| "no number".to_owned())?;
+    if (0.001..=50.0).contains(&number) { Ok(number) } else { Err("between 0.001 and 50 percent of the time".into()) }
 }
 
 /// `500ms`, `10s`, `5m`, `1h`; without a unit seconds.

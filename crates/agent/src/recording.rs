@@ -205,7 +205,7 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
         samples: AtomicU64::new(0),
         threads: AtomicU32::new(0),
         stacks: Mutex::new(StackTable::new()),
-        queue: EventQueue::default(),
+        queue: EventQueue::new(options.queue),
         live: LiveSamples::new(options.followed),
         collections_before: COLLECTIONS.ended(),
         ending: Mutex::default(),

@@ -5,6 +5,7 @@ use super::budget::MemoryNeed;
 use super::event::GcKind;
 use super::recording::Recording;
 use super::registry;
+use super::sampled::SampledAllocations;
 use super::values::HeapValues;
 use memory_city_heap::HeapState;
 use memory_city_heap::error::{Result, Warning};
@@ -104,6 +105,19 @@ pub trait HeapSeries: Send + Sync {
     /// What one of its states is, for people who are told what it lacks.
     fn noun(&self) -> &'static str {
         "this heap dump"
+    }
+
+    /// Whether allocations were sampled while it was recorded.
+    fn has_samples(&self) -> bool {
+        false
+    }
+
+    /// What samples of allocations say, with those that are alive at some points in time; `None` where none were taken.
+    ///
+    /// # Errors
+    /// When a file has changed since, or the work was cancelled.
+    fn sampled(&self, _points: &[usize], _progress: &Progress) -> Result<Option<SampledAllocations>> {
+        Ok(None)
     }
 
     /// What came and went from point to point, where the source records it: then trees over time need no heap state.

@@ -71,6 +71,8 @@ pub enum Need {
     Objects,
     /// What fields and elements hold: numbers, texts, names of fields.
     Values,
+    /// Samples of allocations: a recording.
+    Samples,
 }
 
 impl Need {
@@ -82,6 +84,7 @@ impl Need {
             Need::Collections => "garbage collections (a memory trace)",
             Need::Objects => "objects (heap dumps or a memory trace)",
             Need::Values => "values of objects (heap dumps)",
+            Need::Samples => "samples of allocations (a recording)",
         }
     }
 
@@ -96,6 +99,7 @@ impl Need {
             Need::Collections => window.times().any(|t| document.timeline().points()[t].gc.is_some()),
             Need::Objects => document.heaps().is_some(),
             Need::Values => document.heaps().is_some() && !document.is_recorded(),
+            Need::Samples => document.heaps().is_some_and(|history| history.series().has_samples()),
         };
         let reason = match self {
             Need::TwoTimes if document.timeline().times() > 1 => {
@@ -106,6 +110,7 @@ impl Need {
             Need::Collections => "The input does not record garbage collections: that takes a memory trace",
             Need::Objects => "The input has trees, not objects: that takes heap dumps or a memory trace",
             Need::Values => "The input does not say what fields hold: that takes heap dumps",
+            Need::Samples => "No allocations were sampled: that takes a recording (memory-city record)",
         };
         if has { Ok(()) } else { Err(reason.to_owned()) }
     }

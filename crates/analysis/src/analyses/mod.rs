@@ -74,6 +74,7 @@ analyses! {
     heap,
     growth,
     collections,
+    sites,
     difference,
     paths,
     cut,

@@ -9,11 +9,12 @@ use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_wire::{
     Chunk, ChunkKind, ClassRow, CountRow, DeathRow, EndRow, FrameRow, GcRow, LoaderRow, LossRow, MethodRow,
-    OldSamplesRow, OriginRow, PartHeader, PartReader, Piece, RunRow, SampleRow, StringRow, ThreadRow, TraceRow,
-    WalkEndRow, WalkStartRow, WireError, WireResult,
+    OldSamplesRow, OriginRow, PartHeader, PartReader, Piece, RunRow, SampleRow, SettingRow, StringRow, ThreadRow,
+    TraceRow, WalkEndRow, WalkStartRow, WireError, WireResult,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A recording, without the objects of its walks.
 pub(super) struct Scan {
@@ -26,8 +27,15 @@ pub(super) struct Scan {
     pub(super) samples: AHashMap<u64, SampleOrigin>,
     /// In the order of time.
     pub(super) walks: Vec<WalkPlace>,
-    pub(super) histograms: usize,
+    /// Rows of class histograms, by stream.
+    pub(super) counts: Vec<(u16, CountRow)>,
+    /// When a sample was found dead, or let go of.
+    pub(super) deaths: AHashMap<u64, u64>,
     pub(super) losses: Vec<LossRow>,
+    /// Sums of samples of parts that have gone, by stream.
+    pub(super) old_samples: Vec<(u16, OldSamplesRow)>,
+    /// Settings that changed on the way.
+    pub(super) settings: Vec<SettingRow>,
     pub(super) trouble: Trouble,
     /// Bytes that all of this takes, about.
     memory: u64,
@@ -39,6 +47,10 @@ pub(super) struct Scan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SampleOrigin {
     pub(super) stream: u16,
+    pub(super) class: u32,
+    pub(super) size: u64,
+    pub(super) weight: u64,
+    pub(super) time: u64,
     pub(super) thread: u32,
     pub(super) stack: Option<u32>,
     pub(super) gcs: u32,
@@ -105,8 +117,11 @@ impl Scan {
             gcs: BTreeMap::new(),
             samples: AHashMap::default(),
             walks: Vec::new(),
-            histograms: 0,
+            counts: Vec::new(),
+            deaths: AHashMap::default(),
             losses: Vec::new(),
+            old_samples: Vec::new(),
+            settings: Vec::new(),
             trouble: Trouble::default(),
             memory: 0,
             budget: memory_budget(),
@@ -216,16 +231,23 @@ impl Scan {
             }
             ChunkKind::SAMPLES => {
                 let stream = header.stream;
-                let origin =
-                    |r: SampleRow| (r.id, SampleOrigin { stream, thread: r.thread, stack: r.stack, gcs: r.gcs });
+                let origin = |r: SampleRow| {
+                    let SampleRow { id, time, thread, class, size, weight, stack, gcs, .. } = r;
+                    (id, SampleOrigin { stream, class, size, weight, time, thread, stack, gcs })
+                };
                 self.samples.extend(rows::<SampleRow>(chunk, trouble)?.into_iter().map(origin));
             }
-            ChunkKind::DEATHS => _ = rows::<DeathRow>(chunk, trouble)?,
-            ChunkKind::OLD_SAMPLES => _ = rows::<OldSamplesRow>(chunk, trouble)?,
+            ChunkKind::DEATHS => {
+                self.deaths.extend(rows::<DeathRow>(chunk, trouble)?.into_iter().map(|row| (row.sample, row.time)));
+            }
+            ChunkKind::OLD_SAMPLES => {
+                let rows = rows::<OldSamplesRow>(chunk, trouble)?;
+                self.old_samples.extend(rows.into_iter().map(|row| (header.stream, row)));
+            }
+            ChunkKind::SETTINGS => self.settings.extend(rows::<SettingRow>(chunk, trouble)?),
             ChunkKind::COUNTS => {
-                let found: AHashSet<u64> =
-                    rows::<CountRow>(chunk, trouble)?.into_iter().map(|row| row.histogram).collect();
-                self.histograms += found.len();
+                let rows = rows::<CountRow>(chunk, trouble)?;
+                self.counts.extend(rows.into_iter().map(|row| (header.stream, row)));
             }
             ChunkKind::LOSSES => self.losses.extend(rows::<LossRow>(chunk, trouble)?),
             ChunkKind::END => {
@@ -257,6 +279,20 @@ impl Scan {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The name of a class.
+    pub(super) fn class_name(&self, stream: u16, class: u32) -> Arc<str> {
+        let name = || {
+            let tables = self.streams.get(&stream)?;
+            Some(tables.string(tables.classes.get(&class)?.name))
+        };
+        name().unwrap_or_else(|| Arc::from("(unknown class)"))
+    }
+
+    /// How many class histograms there are.
+    pub(super) fn histograms(&self) -> usize {
+        self.counts.iter().map(|(stream, row)| (*stream, row.histogram)).collect::<AHashSet<_>>().len()
     }
 
     /// The chunk at a place that was noted.

@@ -1,0 +1,164 @@
+//! Recordings without walks: class histograms, which are exact, or else what samples estimate to be alive, as counts over time.
+//! There are no objects in them and no references, only trees can be made of them.
+
+use super::origins::Provenance;
+use super::sampled::{FollowedShare, weight_of};
+use super::scan::Scan;
+use ahash::AHashMap;
+use memory_city_heap::error::{Result, Warning};
+use memory_city_heap::input::Input;
+use memory_city_heap::progress::Progress;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What is counted of a class, at a place where places are known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CountedClass {
+    /// The class, in source form.
+    pub class: Arc<str>,
+    /// The call chain that allocated, innermost first; none where that is not counted.
+    pub frames: Option<Vec<Arc<str>>>,
+    /// Its objects.
+    pub objects: u64,
+    /// Their shallow bytes.
+    pub bytes: u64,
+}
+
+/// What is counted at one time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CountedTime {
+    /// Milliseconds since the Unix epoch.
+    pub millis: u64,
+    /// What it is, for people.
+    pub label: String,
+    /// Sorted by class and place, each once.
+    pub classes: Vec<CountedClass>,
+}
+
+/// Counts over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CountedTimes {
+    /// In the order of time.
+    pub times: Vec<CountedTime>,
+    /// They are estimates from samples; otherwise histograms, which are exact.
+    pub is_estimate: bool,
+    /// What a person must know.
+    pub warnings: Vec<Warning>,
+}
+
+/// So many times are made of samples at most.
+const MOST_TIMES: usize = 60;
+/// So many rows in all: a few bytes may say that there are millions.
+const MOST_ROWS: usize = 20_000_000;
+
+/// The counts of a recording that has no walk; `None` where the files are none, or it has walks, or nothing was counted.
+///
+/// # Errors
+/// As opening it.
+pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedTimes>> {
+    if !super::join::are_recordings(paths)? {
+        return Ok(None);
+    }
+    let mut inputs = Vec::new();
+    for file in super::join::recording_files(paths)? {
+        inputs.push(Input::open(&file, progress)?);
+    }
+    let mut scan = Scan::read(inputs, progress)?;
+    if !scan.walks.is_empty() {
+        return Ok(None);
+    }
+    let started = scan.run.get("recording.started").and_then(|v| v.trim().parse::<u64>().ok()).unwrap_or(0);
+    let path = scan.files.first().map(|input| input.path.clone()).unwrap_or_default();
+    let is_estimate = scan.counts.is_empty();
+    let times = match is_estimate {
+        true => estimates(&scan, started, progress)?,
+        false => histograms(&scan, started),
+    };
+    if times.is_empty() {
+        return Ok(None);
+    }
+    let message = match is_estimate {
+        true => format!(
+            "no walks were recorded: what is shown is estimated from {} samples, and there are no references. Small groups are rough",
+            scan.samples.len()
+        ),
+        false => {
+            "class histograms were recorded, not objects: the counts are exact, and there are no references".to_owned()
+        }
+    };
+    let said = Warning { path: path.clone(), offset: None, message };
+    let trouble = std::mem::take(&mut scan.trouble).finish(&path, &scan.losses);
+    Ok(Some(CountedTimes { times, is_estimate, warnings: [vec![said], trouble].concat() }))
+}
+
+fn histograms(scan: &Scan, started: u64) -> Vec<CountedTime> {
+    let mut times: BTreeMap<(u64, u64), BTreeMap<Arc<str>, (u64, u64)>> = BTreeMap::new();
+    for (stream, row) in scan.counts.iter().take(MOST_ROWS) {
+        let name = scan.class_name(*stream, row.class);
+        let counted = times.entry((row.time, row.histogram)).or_default().entry(name).or_default();
+        counted.0 = counted.0.saturating_add(row.objects);
+        counted.1 = counted.1.saturating_add(row.bytes);
+    }
+    let of = |((time, number), classes): ((u64, u64), BTreeMap<Arc<str>, (u64, u64)>)| CountedTime {
+        millis: started.saturating_add(time / 1_000_000),
+        label: format!("Histogram {}", number.saturating_add(1)),
+        classes: classes
+            .into_iter()
+            .map(|(class, (objects, bytes))| CountedClass { class, frames: None, objects, bytes })
+            .collect(),
+    };
+    times.into_iter().map(of).collect()
+}
+
+/// What samples say is alive, at times when it was looked which are dead: right after collections, when there is little garbage.
+fn estimates(scan: &Scan, started: u64, progress: &Progress) -> Result<Vec<CountedTime>> {
+    let provenance = Provenance::of(scan, progress)?;
+    let sites = provenance.all_sites();
+    let one_in = FollowedShare::of(scan);
+    let mut looks: Vec<u64> = scan.deaths.values().copied().collect();
+    looks.sort_unstable();
+    looks.dedup();
+    let last = scan.samples.values().map(|sample| sample.time).max();
+    if looks.is_empty() {
+        looks.extend(last);
+    }
+    let count = looks.len().min(MOST_TIMES);
+    let chosen: Vec<u64> = (1..=count).filter_map(|i| looks.get(i * looks.len() / count - 1).copied()).collect();
+    let mut times = Vec::new();
+    let mut rows = 0;
+    for (number, &time) in chosen.iter().enumerate() {
+        progress.check()?;
+        let mut sums: AHashMap<(Arc<str>, u32), (f64, f64)> = AHashMap::default();
+        for (id, sample) in &scan.samples {
+            if sample.time > time || scan.deaths.get(id).is_some_and(|death| *death <= time) {
+                continue;
+            }
+            let weight = weight_of(sample) * one_in.between(sample.time, time);
+            let key = (scan.class_name(sample.stream, sample.class), provenance.site(sample.stream, sample.stack));
+            let sum = sums.entry(key).or_default();
+            sum.0 += weight;
+            sum.1 += weight * sample.size as f64;
+        }
+        let mut classes: Vec<CountedClass> = sums
+            .into_iter()
+            .map(|((class, site), (objects, bytes))| CountedClass {
+                class,
+                frames: Some(sites.get(site as usize).map(|s| s.frames.clone()).unwrap_or_default()),
+                objects: objects.round() as u64,
+                bytes: bytes.round() as u64,
+            })
+            .collect();
+        classes.sort_by(|a, b| (&a.class, &a.frames).cmp(&(&b.class, &b.frames)));
+        rows += classes.len();
+        times.push(CountedTime {
+            millis: started.saturating_add(time / 1_000_000),
+            label: format!("Estimate {}", number + 1),
+            classes,
+        });
+        if rows > MOST_ROWS {
+            break;
+        }
+    }
+    Ok(times)
+}

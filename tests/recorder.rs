@@ -450,10 +450,10 @@ fn the_guilty_line_comes_first_and_the_healthy_program_has_none() {
             let line = source.lines().position(|l| l.ends_with(&format!("// here: {way}"))).expect("the line") + 1;
             assert!(answer.contains(&format!("line {line} allocates what stays")), "{way}, line {line}: {answer}");
             let first = &part["tables"][0]["rows"][0];
-            assert!(first["place"].as_str().is_some_and(|p| p.ends_with(&format!("line {line}"))), "{first}");
+            assert!(first["values"]["place"].as_str().is_some_and(|p| p.ends_with(&format!("line {line}"))), "{first}");
             // Samples and exact counts stand side by side, and agree where all was recorded from the start.
             let types = part["tables"][1]["rows"].as_array().expect("types");
-            let number = |row: &serde_json::Value, name: &str| row[name].as_f64().unwrap_or(0.0);
+            let number = |row: &serde_json::Value, name: &str| row["values"][name].as_f64().unwrap_or(0.0);
             let compared: Vec<_> = types.iter().filter(|row| number(row, "samples") >= 30.0).collect();
             let away = |row: &&&serde_json::Value| {
                 // What the VM made before, or itself, has no sample.
@@ -539,5 +539,71 @@ fn walks_that_were_left_are_finished_when_the_trace_is_opened() {
         // Nothing is done twice.
         let again = finish(&mut memory_city(&["report", &output]));
         assert_eq!((text(&again.stdout), text(&again.stderr)), (text(&done.stdout), String::new()));
+    });
+}
+
+/// With `--live` each walk goes to a city that listens; one that stands still, or goes, stops neither program nor recording.
+#[test]
+fn walks_go_to_a_live_city_that_may_stand_still() {
+    with_jdk("walks_go_to_a_live_city", |jdk, class_path, temporary| {
+        let said = temporary.join("said");
+        let file = std::fs::File::create(&said).expect("a file");
+        let command = &mut memory_city(&["serve", "--listen", "127.0.0.1:0"]);
+        let mut serve = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file).spawn().expect("it runs");
+        let mut printed = std::io::BufReader::new(serve.stdout.take().expect("its output"));
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut printed, &mut line).expect("where it listens");
+        let address = line.trim().rsplit("ws://").next().expect("an address").to_owned();
+        let record = |name: &str| {
+            let folder = temporary.join(name);
+            let (output, java, live) = (folder.to_string_lossy().into_owned(), java(jdk), format!("--live={address}"));
+            let words = [
+                "record",
+                "-o",
+                &output,
+                &live,
+                "--walk-every",
+                "500ms",
+                "--walk-share",
+                "50",
+                "--",
+                &java,
+                "-Xmx300m",
+            ];
+            let words = [&words[..], &["-Xmn20m", "-cp", class_path, "Leaks", "persons", "6000"]].concat();
+            let done = finish(&mut memory_city(&words));
+            assert!(done.status.success(), "{}", text(&done.stderr));
+            assert_eq!(ends(&folder), ["the program ended", "the program ended"]);
+            let names = std::fs::read_dir(&folder).expect("the trace").flatten().map(|e| e.file_name());
+            assert!(names.into_iter().all(|n| n.to_string_lossy().ends_with(".mcity")));
+            text(&done.stderr)
+        };
+        record("live");
+        wait_until("walks", || {
+            let said = std::fs::read_to_string(&said).unwrap_or_default();
+            said.lines().any(|l| l.starts_with("Leaks, recorded") && !l.contains(": 1 times") && l.contains(" groups"))
+        });
+        // SAFETY: no pointers; the process was started here and not waited for.
+        unsafe { libc::kill(serve.id() as i32, libc::SIGSTOP) };
+        record("while-it-stands-still");
+        serve.kill().expect("killed");
+        serve.wait().expect("a status");
+        // Nobody listens: that is said before anything runs.
+        let output = temporary.join("none").to_string_lossy().into_owned();
+        let done = finish(&mut memory_city(&[
+            "record",
+            "-o",
+            &output,
+            &format!("--live={address}"),
+            "--",
+            &java(jdk),
+            "-version",
+        ]));
+        assert!(
+            done.status.code() == Some(1) && text(&done.stderr).contains("Nothing listens"),
+            "{}",
+            text(&done.stderr)
+        );
+        assert!(!Path::new(&output).exists());
     });
 }

@@ -5,6 +5,7 @@ pub mod attach;
 pub mod jvms;
 pub mod leftovers;
 mod library;
+mod live;
 pub mod record;
 mod session;
 mod walks;
@@ -40,6 +41,9 @@ pub struct RecordingArgs {
     /// No walks: allocation sites only
     #[arg(long)]
     no_walks: bool,
+    /// Show the city while it grows: in a window that listens, or one that is opened; or send it to HOST:PORT
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    live: Option<String>,
     /// How large samples may become, and walks, MB each: then the oldest samples are added up, and the oldest walks go
     #[arg(long, value_name = "MB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     max_size: u64,
@@ -60,6 +64,22 @@ impl RecordingArgs {
             max_size: self.most_bytes(),
             ..AgentOptions::default()
         }
+    }
+
+    /// Begins the recording process's side, and the live city where one is wanted.
+    fn session(&self, folder: &Path, name: &str) -> Result<session::RecordingSession> {
+        let mut session = session::RecordingSession::begin(folder, self.most_bytes())?;
+        if let Some(address) = &self.live {
+            match live::LiveCity::begin(folder, name, address) {
+                Ok(city) => session.show_in(city),
+                Err(error) => {
+                    // Nothing is recorded: what the session made goes.
+                    session.give_up();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(session)
     }
 
     /// What each of the two streams may take.

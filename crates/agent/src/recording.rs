@@ -243,7 +243,12 @@ fn claim(wanted: &Path) -> Result<PathBuf, String> {
         };
         let io = |e: std::io::Error| format!("{}: {e}", folder.display());
         private_folder(&folder).map_err(io)?;
-        match private_file(&folder.join(CLAIM)) {
+        let claimed = match has_trace(&folder) {
+            // The program that it is of has ended.
+            true => Err(std::io::ErrorKind::AlreadyExists.into()),
+            false => private_file(&folder.join(CLAIM)),
+        };
+        match claimed {
             Ok(mut file) => {
                 writeln!(file, "{}", std::process::id()).map_err(io)?;
                 private_folder(&folder.join(WALKS)).map_err(io)?;
@@ -257,6 +262,12 @@ fn claim(wanted: &Path) -> Result<PathBuf, String> {
         }
     }
     Err(format!("there are a thousand traces named {} already", wanted.display()))
+}
+
+/// Whether a trace is in the folder already, of whatever program.
+fn has_trace(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|e| e.path()).any(|path| path.extension().is_some_and(|e| e == "mcity"))
 }
 
 /// Something went wrong that must not happen: recording ends, in one log line, and the program goes on.

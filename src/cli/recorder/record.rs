@@ -41,7 +41,7 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
     }
     let name = if is_java { name_of(arguments) } else { short_name(&program.to_string_lossy()) };
     let folder = args.recording.folder(&name)?;
-    let mut session = RecordingSession::begin(&folder, args.recording.most_bytes())?;
+    let mut session = args.recording.session(&folder, &name)?;
     let mut agent = OsString::from("-agentpath:");
     agent.push(&library);
     agent.push("=");

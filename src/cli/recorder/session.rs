@@ -1,5 +1,6 @@
 //! A recording as seen from outside, from the first moment to the last word about it.
 
+use super::live::{LiveCity, TOKEN};
 use super::walks::WalkTaker;
 use memory_city_agent::folder::{AgentStatus, CLAIM, LOCK, RecorderLock, STATUS, WALKS, private_folder};
 use memory_city_analysis::tabular::{bytes_text, count_text};
@@ -23,6 +24,7 @@ pub struct RecordingSession {
     taker: WalkTaker,
     told: Option<Instant>,
     made_folder: bool,
+    live: Option<LiveCity>,
 }
 
 impl RecordingSession {
@@ -44,7 +46,22 @@ impl RecordingSession {
         private_folder(folder).map_err(|e| Error::io(folder, e))?;
         let lock = RecorderLock::take(folder).map_err(|e| Error::io(folder, e))?;
         let taker = WalkTaker::new(folder, most_bytes);
-        Ok(RecordingSession { folder: folder.to_owned(), lock, taker, told: None, made_folder })
+        Ok(RecordingSession { folder: folder.to_owned(), lock, taker, told: None, made_folder, live: None })
+    }
+
+    /// Walks go to this city too.
+    pub fn show_in(&mut self, city: LiveCity) {
+        self.live = Some(city);
+    }
+
+    /// Nothing will be recorded: leaves nothing behind.
+    pub fn give_up(self) {
+        for name in [LOCK, TOKEN] {
+            let _ = std::fs::remove_file(self.folder.join(name));
+        }
+        if self.made_folder {
+            let _ = std::fs::remove_dir(&self.folder);
+        }
     }
 
     /// What the recorder inside says.
@@ -54,7 +71,11 @@ impl RecordingSession {
 
     /// Takes walks that wait and says how it goes.
     pub fn look(&mut self) {
+        let walks = self.taker.walks;
         self.taker.take(&Progress::new());
+        if let Some(city) = self.live.as_ref().filter(|_| self.taker.walks > walks) {
+            city.walked();
+        }
         if self.told.is_none_or(|told| told.elapsed() >= TOLD_EVERY) {
             self.told = Some(Instant::now());
             if std::io::stderr().is_terminal()
@@ -84,7 +105,7 @@ impl RecordingSession {
             let _ = std::fs::remove_file(left.path());
         }
         let _ = std::fs::remove_dir(&walks);
-        for name in [STATUS, CLAIM, LOCK] {
+        for name in [STATUS, CLAIM, LOCK, TOKEN] {
             let _ = std::fs::remove_file(self.folder.join(name));
         }
         if std::io::stderr().is_terminal() {
@@ -108,6 +129,9 @@ impl RecordingSession {
             eprintln!("memory-city: warning: {} samples were lost: the buffers were full", count_text(status.lost));
         }
         self.taker.finish(reason)?;
+        if let Some(city) = self.live {
+            city.end();
+        }
         drop(self.lock);
         eprintln!("Open it:  memory-city open {0}\n     or:  memory-city report {0}", shown(&self.folder));
         Ok(())

@@ -607,3 +607,27 @@ fn walks_go_to_a_live_city_that_may_stand_still() {
         assert!(!Path::new(&output).exists());
     });
 }
+
+/// Launchers start the program that is meant and end: that one is recorded too, with walks, and is the last that is named.
+#[test]
+fn the_program_that_a_launcher_starts_is_recorded() {
+    with_jdk("the_program_that_a_launcher_starts", |jdk, class_path, temporary| {
+        let folder = temporary.join("trace");
+        let run = |way: &str, millis: &str| {
+            format!("'{}' -Xmx300m -Xmn20m -cp '{class_path}' Leaks {way} {millis}", java(jdk))
+        };
+        let script = format!("{}; {}; exit 5", run("healthy", "500"), run("persons", "5000"));
+        let output = folder.to_string_lossy().into_owned();
+        let words = ["record", "-o", &output, "--walk-every", "500ms", "--", "sh", "-c", &script];
+        let done = finish(&mut memory_city(&words));
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(5), "{said}");
+        let second = temporary.join("trace-2");
+        let last = said.lines().rev().find(|l| l.contains("memory-city report")).expect("how to open it");
+        assert!(last.ends_with(&second.display().to_string()), "{said}");
+        assert_eq!(ends(&second), ["the program ended", "the program ended"], "{said}");
+        assert_eq!(ends(&folder)[0], "the program ended");
+        let report = text(&finish(&mut memory_city(&["report", &second.to_string_lossy()])).stdout);
+        assert!(report.contains("Leaks$Person"), "{report}");
+    });
+}

@@ -6,7 +6,7 @@
 use crate::budget::Budget;
 use crate::collections::{COLLECTIONS, clock};
 use crate::event::EventQueue;
-use crate::folder::{CLAIM, RecorderLock, WALKS, private_file, private_folder};
+use crate::folder::{CLAIM, RecorderLock, WALKS, claimed_by, is_running, numbered, private_file, private_folder};
 use crate::jvmti::{self, CAPABILITIES, Capabilities, EventCallbacks};
 use crate::live::LiveSamples;
 use crate::options::{AgentOptions, SamplingMode};
@@ -237,10 +237,7 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
 /// Makes the folder and marks it as this program's. Where another program has it and nobody waits for it, one with a number.
 fn claim(wanted: &Path) -> Result<PathBuf, String> {
     for number in 1..1000 {
-        let folder = match number {
-            1 => wanted.to_owned(),
-            n => PathBuf::from(format!("{}-{n}", wanted.display())),
-        };
+        let folder = numbered(wanted, number);
         let io = |e: std::io::Error| format!("{}: {e}", folder.display());
         private_folder(&folder).map_err(io)?;
         let claimed = match has_trace(&folder) {
@@ -255,7 +252,8 @@ fn claim(wanted: &Path) -> Result<PathBuf, String> {
                 return Ok(folder);
             }
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(io(error)),
-            Err(_) if RecorderLock::is_held(&folder) => {
+            // One that has ended was a launcher: the recording process goes on with the next.
+            Err(_) if RecorderLock::is_held(&folder) && claimed_by(&folder).is_some_and(is_running) => {
                 return Err(format!("{} is the trace of another program", folder.display()));
             }
             Err(_) => {}

@@ -16,8 +16,8 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a window may take to open.
@@ -32,6 +32,8 @@ pub struct LiveCity {
     wake: SyncSender<()>,
     done: Receiver<()>,
     progress: Progress,
+    /// The trace whose walks are sent.
+    folder: Arc<Mutex<PathBuf>>,
 }
 
 /// Where the city is.
@@ -63,7 +65,9 @@ impl LiveCity {
         let (wake, woken) = sync_channel(1);
         let (say, done) = sync_channel(1);
         let progress = Progress::new();
+        let shared = Arc::new(Mutex::new(folder.to_owned()));
         let sender = Sender {
+            wanted: Arc::clone(&shared),
             folder: folder.to_owned(),
             options: PushOptions {
                 address: place.address,
@@ -82,7 +86,12 @@ impl LiveCity {
                 let _ = say.send(());
             })
             .map_err(|e| Error::io(folder, e))?;
-        Ok(LiveCity { wake, done, progress })
+        Ok(LiveCity { wake, done, progress, folder: shared })
+    }
+
+    /// Another program is recorded from now on: the city is its.
+    pub fn turn_to(&self, folder: &Path) {
+        *self.folder.lock().unwrap_or_else(PoisonError::into_inner) = folder.to_owned();
     }
 
     /// There is a further walk.
@@ -102,6 +111,8 @@ impl LiveCity {
 }
 
 struct Sender {
+    /// The trace whose walks are to be sent.
+    wanted: Arc<Mutex<PathBuf>>,
     folder: PathBuf,
     options: PushOptions,
     /// Walks that are there already.
@@ -134,6 +145,12 @@ impl Sender {
 
     /// Sends the walks that are not there yet.
     fn send(&mut self) -> Result<()> {
+        let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if wanted != self.folder {
+            self.folder = wanted;
+            self.sent = 0;
+            self.options.append = false;
+        }
         let series = memory_city_formats::open(std::slice::from_ref(&self.folder), &self.progress)?;
         let walks = series.points().len();
         if walks <= self.sent {

@@ -2,7 +2,9 @@
 
 use super::live::{LiveCity, TOKEN};
 use super::walks::WalkTaker;
-use memory_city_agent::folder::{AgentStatus, CLAIM, LOCK, RecorderLock, STATUS, WALKS, private_folder};
+use memory_city_agent::folder::{
+    AgentStatus, CLAIM, LOCK, RecorderLock, STATUS, WALKS, claimed_by, is_running, numbered, private_folder,
+};
 use memory_city_analysis::tabular::{bytes_text, count_text};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -19,7 +21,9 @@ const LAST_WORD: Duration = Duration::from_millis(500);
 
 /// The recording process's side of a recording.
 pub struct RecordingSession {
-    pub folder: PathBuf,
+    /// The folder that was asked for; a later program's has a number.
+    wanted: PathBuf,
+    folder: PathBuf,
     lock: RecorderLock,
     taker: WalkTaker,
     told: Option<Instant>,
@@ -46,7 +50,44 @@ impl RecordingSession {
         private_folder(folder).map_err(|e| Error::io(folder, e))?;
         let lock = RecorderLock::take(folder).map_err(|e| Error::io(folder, e))?;
         let taker = WalkTaker::new(folder, most_bytes);
-        Ok(RecordingSession { folder: folder.to_owned(), lock, taker, told: None, made_folder, live: None })
+        Ok(RecordingSession {
+            wanted: folder.to_owned(),
+            folder: folder.to_owned(),
+            lock,
+            taker,
+            told: None,
+            made_folder,
+            live: None,
+        })
+    }
+
+    /// Goes on with the next program of the command, where this one has ended and that one is being recorded: launchers start
+    /// the program that is meant and end. What was recorded of this one is finished and told.
+    ///
+    /// # Errors
+    /// When the next one's folder cannot be written.
+    pub fn follow_next(&mut self, number: u32, most_bytes: u64) -> Result<bool> {
+        let next = numbered(&self.wanted, number);
+        let has_ended = !claimed_by(&self.folder).is_some_and(is_running);
+        if !has_ended || claimed_by(&next).is_none_or(|pid| !is_running(pid)) {
+            return Ok(false);
+        }
+        let lock = RecorderLock::take(&next).map_err(|e| Error::io(&next, e))?;
+        let mut session = RecordingSession {
+            wanted: self.wanted.clone(),
+            taker: WalkTaker::new(&next, most_bytes),
+            folder: next,
+            lock,
+            told: None,
+            made_folder: false,
+            live: self.live.take(),
+        };
+        if let Some(city) = &session.live {
+            city.turn_to(&session.folder);
+        }
+        std::mem::swap(self, &mut session);
+        session.end()?;
+        Ok(true)
     }
 
     /// Walks go to this city too.

@@ -9,10 +9,10 @@ use memory_city::jvm::list::{running, short_name};
 use memory_city_agent::folder::private_file;
 use memory_city_analysis::tabular::{bytes_text, count_text};
 use memory_city_formats::hprof::element_name;
+use memory_city_formats::wire::CountStream;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
-use memory_city_wire::{ClassRow, CountRow, RunRow, StringRow, TraceOptions, TraceWriter, WireError, WireResult};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -47,7 +47,7 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}-{}.mcity", now())));
     // Of the command line only the first word: others may be secrets.
     let program = found.as_ref().and_then(|j| j.program.split(' ').next()).unwrap_or_default();
-    let mut file = Histograms::create(&path, program, found.as_ref().map_or("", |j| &j.version))?;
+    let mut file = begin(&path, program, found.as_ref().map_or("", |j| &j.version))?;
     let (asked, started) = (Progress::new(), Instant::now());
     let mut taken = 0u64;
     let result = interrupt::cancels_as_asked(&asked, || {
@@ -66,7 +66,8 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
                     remedy: "Only HotSpot and its kin do (OpenJDK, Temurin, Corretto, ...)".into(),
                 });
             }
-            file.write(&rows, !args.live).map_err(|e| refused(&path, &e))?;
+            let counts = rows.iter().map(|(class, (objects, bytes))| (class.as_str(), *objects, *bytes));
+            file.write(file.now(), !args.live, counts)?;
             taken += 1;
             let (objects, bytes) = rows.values().fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
             eprintln!(
@@ -88,7 +89,7 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
         let _ = std::fs::remove_file(&path);
     }
     let reason = result?;
-    file.writer.finish(reason).map_err(|e| refused(&path, &e))?;
+    file.finish(reason)?;
     eprintln!("Open it:  memory-city open {0}\n     or:  memory-city report {0}", path.display());
     Ok(ExitCode::SUCCESS)
 }
@@ -120,67 +121,18 @@ fn source_name(name: &str) -> String {
     }
 }
 
-/// The recording of a program that is watched: its histograms, and the classes that they name.
-struct Histograms {
-    writer: TraceWriter,
-    /// The number of each class, and of its name.
-    classes: HashMap<String, u32>,
-    taken: u64,
-}
-
-impl Histograms {
-    fn create(path: &Path, program: &str, version: &str) -> Result<Histograms> {
-        let file = private_file(path).map_err(|e| Error::io(path, e))?;
-        let mut writer = TraceWriter::on_file(file, path, TraceOptions::default()).map_err(|e| refused(path, &e))?;
-        let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64);
-        let facts = [
-            ("recorder", format!("memory-city {}", env!("CARGO_PKG_VERSION"))),
-            ("recording.started", millis.to_string()),
-            ("recording.mode", "histograms".into()),
-            ("process.command", program.into()),
-            ("vm.version", version.into()),
-        ];
-        let facts = facts.map(|(key, value)| RunRow { key: key.into(), value });
-        writer.write(&facts).map_err(|e| refused(path, &e))?;
-        Ok(Histograms { writer, classes: HashMap::new(), taken: 0 })
-    }
-
-    /// Writes a histogram, in chunks that readers see as soon as they are there.
-    fn write(&mut self, counts: &BTreeMap<String, (u64, u64)>, garbage: bool) -> WireResult<()> {
-        let time = self.writer.now();
-        let (mut strings, mut classes, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-        for (name, &(objects, bytes)) in counts {
-            let next = self.classes.len() as u32;
-            let class = *self.classes.entry(name.clone()).or_insert_with(|| {
-                strings.push(StringRow { id: next, text: name.clone() });
-                classes.push(ClassRow { id: next, name: next, kind: kind(name), ..ClassRow::default() });
-                next
-            });
-            rows.push(CountRow { histogram: self.taken, time, gc: None, class, objects, bytes, garbage });
-        }
-        rows.sort_by_key(|row| row.class);
-        self.taken += 1;
-        self.writer.write(&strings)?;
-        self.writer.write(&classes)?;
-        self.writer.write(&rows)
-    }
-}
-
-/// What the objects of a class are, as recordings number it.
-fn kind(class: &str) -> u32 {
-    let primitive =
-        |element: &str| ["boolean", "byte", "char", "short", "int", "long", "float", "double"].contains(&element);
-    match class.strip_suffix("[]") {
-        None => 0,
-        Some(element) => 1 + u32::from(primitive(element)),
-    }
-}
-
-fn refused(path: &Path, error: &WireError) -> Error {
-    Error::Unusable {
-        what: format!("{}: {error}", path.display()),
-        remedy: "Make room on the disk; what was written before is readable".into(),
-    }
+/// Begins the recording of a program that is watched.
+fn begin(path: &Path, program: &str, version: &str) -> Result<CountStream> {
+    let file = private_file(path).map_err(|e| Error::io(path, e))?;
+    let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64);
+    let facts = [
+        ("recorder", format!("memory-city {}", env!("CARGO_PKG_VERSION"))),
+        ("recording.started", millis.to_string()),
+        ("recording.mode", "histograms".into()),
+        ("process.command", program.into()),
+        ("vm.version", version.into()),
+    ];
+    CountStream::on_file(file, path, &facts)
 }
 
 #[cfg(test)]
@@ -199,7 +151,6 @@ mod tests {
         assert_eq!(rows.len(), 4);
         assert_eq!(rows["java.util.HashMap$Node[]"], (3, 120));
         assert_eq!(rows["app.Main$$Lambda/0x0123"], (1, 16));
-        assert_eq!(["app.Main", "java.lang.String[]", "int[][]", "byte[]"].map(kind), [0, 1, 1, 2]);
         assert!(histogram("no such command").is_empty());
     }
 }

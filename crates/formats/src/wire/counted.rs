@@ -3,13 +3,15 @@
 
 use super::origins::Provenance;
 use super::sampled::{FollowedShare, weight_of};
-use super::scan::Scan;
+use super::scan::{Scan, error_of};
 use ahash::AHashMap;
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
+use memory_city_wire::{ClassRow, CountRow, RunRow, StringRow, TraceOptions, TraceWriter};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What is counted of a class, at a place where places are known.
@@ -92,6 +94,79 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
     Ok(Some(CountedTimes { times, is_estimate, warnings: [vec![said], trouble].concat() }))
 }
 
+/// Writes class histograms as a recording of one stream, in chunks that readers see as soon as they are there.
+pub struct CountStream {
+    writer: TraceWriter,
+    /// The number of each class, and of its name.
+    classes: AHashMap<String, u32>,
+    taken: u64,
+}
+
+impl CountStream {
+    /// Begins in a file that is open for writing, and empty, with facts of the run by the keys of docs/trace-format.md. The path is
+    /// for messages.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn on_file(file: File, path: &Path, facts: &[(&str, String)]) -> Result<CountStream> {
+        let mut writer = TraceWriter::on_file(file, path, TraceOptions::default()).map_err(error_of)?;
+        let row = |(key, value): &(&str, String)| RunRow { key: (*key).to_owned(), value: value.clone() };
+        writer.write(&facts.iter().map(row).collect::<Vec<_>>()).map_err(error_of)?;
+        Ok(CountStream { writer, classes: AHashMap::default(), taken: 0 })
+    }
+
+    /// Nanoseconds since the recording began.
+    pub fn now(&self) -> u64 {
+        self.writer.now()
+    }
+
+    /// Writes what was counted at a time: classes in source form, each once, with objects and bytes. `garbage` says that what no
+    /// root reaches is counted too.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn write<'a>(
+        &mut self,
+        time: u64,
+        garbage: bool,
+        counts: impl IntoIterator<Item = (&'a str, u64, u64)>,
+    ) -> Result<()> {
+        let (mut strings, mut classes, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        for (name, objects, bytes) in counts {
+            let class = match self.classes.get(name) {
+                Some(class) => *class,
+                None => {
+                    let next = self.classes.len() as u32;
+                    self.classes.insert(name.to_owned(), next);
+                    strings.push(StringRow { id: next, text: name.to_owned() });
+                    classes.push(ClassRow { id: next, name: next, kind: kind(name), ..ClassRow::default() });
+                    next
+                }
+            };
+            rows.push(CountRow { histogram: self.taken, time, gc: None, class, objects, bytes, garbage });
+        }
+        rows.sort_by_key(|row| row.class);
+        self.taken += 1;
+        self.writer.write(&strings).map_err(error_of)?;
+        self.writer.write(&classes).map_err(error_of)?;
+        self.writer.write(&rows).map_err(error_of)
+    }
+
+    /// Ends the recording, with the reason for people.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn finish(self, reason: &str) -> Result<()> {
+        self.writer.finish(reason).map_err(error_of)
+    }
+}
+
+/// What the objects of a class are, as recordings number it.
+fn kind(class: &str) -> u32 {
+    const PRIMITIVE: [&str; 8] = ["boolean", "byte", "char", "short", "int", "long", "float", "double"];
+    class.strip_suffix("[]").map_or(0, |element| 1 + u32::from(PRIMITIVE.contains(&element)))
+}
+
 fn histograms(scan: &Scan, started: u64) -> Vec<CountedTime> {
     let mut times: BTreeMap<(u64, u64), BTreeMap<Arc<str>, (u64, u64)>> = BTreeMap::new();
     for (stream, row) in scan.counts.iter().take(MOST_ROWS) {
@@ -161,4 +236,28 @@ fn estimates(scan: &Scan, started: u64, progress: &Progress) -> Result<Vec<Count
         }
     }
     Ok(times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn histograms_come_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("counts.mcity");
+        let file = File::create(&path).expect("a file");
+        let mut stream = CountStream::on_file(file, &path, &[("recording.started", "1000".into())]).expect("begun");
+        stream.write(2_000_000_000, true, [("app.Main", 1, 16), ("byte[]", 3, 99)]).expect("written");
+        stream.write(5_000_000_000, true, [("byte[]", 7, 200), ("app.Late[]", 2, 48)]).expect("written");
+        stream.finish("done").expect("ended");
+        let counted = counted(std::slice::from_ref(&path), &Progress::new()).expect("it opens").expect("counts");
+        let class =
+            |class: &str, objects, bytes| CountedClass { class: Arc::from(class), frames: None, objects, bytes };
+        assert!(!counted.is_estimate && counted.warnings.len() == 1, "{:?}", counted.warnings);
+        let times: Vec<_> = counted.times.iter().map(|t| (t.millis, &*t.label)).collect();
+        assert_eq!(times, [(3000, "Histogram 1"), (6000, "Histogram 2")]);
+        assert_eq!(counted.times[0].classes, [class("app.Main", 1, 16), class("byte[]", 3, 99)]);
+        assert_eq!(counted.times[1].classes, [class("app.Late[]", 2, 48), class("byte[]", 7, 200)]);
+        assert_eq!(["app.Main", "java.lang.String[]", "int[][]", "byte[]"].map(kind), [0, 1, 1, 2]);
+    }
 }

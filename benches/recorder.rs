@@ -1,6 +1,9 @@
-//! What recording costs the program: rounds of the same work in one JVM, recorded and not in turns.
+//! What recording costs the program: rounds of the same work in one JVM, recorded and not in turns; and walks.
 //!
-//! `cargo bench --bench recorder --no-default-features`; needs a JDK 17 or newer, and H2 in /usr/share/java for its row.
+//! `cargo bench --bench recorder --no-default-features`; needs a JDK 17 or newer, H2 in /usr/share/java for its row, and
+//! Tomcat's jars where `make real` puts them (target/real/tomcat) for the other. `-- h2 17` runs the rows of these words only.
+//! Times are of all cores that the process used, those of the collector and of the recorder included: on a machine that has other
+//! things to do they say more than the clock.
 
 #[cfg(target_os = "linux")]
 fn main() {
@@ -13,41 +16,84 @@ fn main() {}
 #[cfg(target_os = "linux")]
 mod recorder {
     use memory_city::jvm::attach::AttachedJvm;
-    use memory_city_agent::folder::AgentStatus;
-    use memory_city_agent::{AgentOptions, LIBRARY, SamplingMode};
-    use memory_city_testing::jvm::{Program, jdks};
+    use memory_city_agent::folder::{AgentStatus, RecorderLock, WalkNote};
+    use memory_city_agent::{AgentOptions, LIBRARY};
+    use memory_city_formats::hprof;
+    use memory_city_heap::input::Input;
+    use memory_city_heap::progress::Progress;
+    use memory_city_testing::jvm::{Jdk, Program, jdks};
     use memory_city_testing::root;
     use std::path::{Path, PathBuf};
 
-    const WARM_UP: usize = 8;
-    const PAIRS: usize = 12;
+    const WARM_UP: usize = 6;
+    const PAIRS: usize = 8;
+    /// Rounds of each kind in a pair.
+    const ROUNDS: usize = 3;
+    const WALKS: u64 = 7;
     const H2: &str = "/usr/share/java/h2.jar";
+    const FLAGS: [&str; 2] = ["-Xmx768m", "-XX:+EnableDynamicAgentLoading"];
 
     pub fn main() {
+        let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+        let wanted = |row: &[&str]| words.iter().all(|word| row.contains(&word.as_str()));
+        let tomcat = tomcat_jars();
         println!(
-            "| JVM | program | recorded | ratio (median) | middle half | not recorded, next to each other | interval at the end |"
+            "| JVM | program | ratio (median) | middle half | noise: middle half, largest | first round | interval |"
         );
         println!("|---|---|---|---|---|---|---|");
-        for jdk in jdks().range(17..).map(|(_, jdk)| jdk) {
-            let folder = tempfile::tempdir().expect("a folder");
-            jdk.compile(&[&root().join("benches/java/Rounds.java")], H2, folder.path());
-            let class_path = format!("{}:{H2}", folder.path().display());
-            for work in ["allocate", "h2"] {
-                if work == "h2" && !Path::new(H2).exists() {
-                    println!("| {} | h2 | not installed | | | | |", jdk.version);
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut with_classes = Vec::new();
+        for jdk in jdks().range(17..).map(|(_, jdk)| jdk.clone()) {
+            let classes = folder.path().join(jdk.version.to_string());
+            std::fs::create_dir(&classes).expect("a folder");
+            let class_path = format!("{}:{H2}:{}", classes.display(), tomcat.clone().unwrap_or_default());
+            jdk.compile(&[&root().join("benches/java/Rounds.java")], &class_path, &classes);
+            if tomcat.is_some() {
+                jdk.compile(&[&root().join("benches/java/TomcatRounds.java")], &class_path, &classes);
+            }
+            with_classes.push((jdk, class_path));
+        }
+        for (jdk, class_path) in &with_classes {
+            for work in ["h2", "tomcat", "allocate"] {
+                let there = work == "allocate"
+                    || work == "h2" && Path::new(H2).exists()
+                    || work == "tomcat" && tomcat.is_some();
+                let version = jdk.version.to_string();
+                if !wanted(&[work, &version]) {
                     continue;
                 }
-                for (name, sampling) in
-                    [("budget 2 %", SamplingMode::Budget(20_000)), ("every 512 KB", SamplingMode::Every(512 << 10))]
-                {
-                    let flags = ["-Xmx512m", "-XX:+EnableDynamicAgentLoading"];
-                    let mut program = Program::start_with(jdk, &flags, &class_path, "Rounds", &[work]);
-                    let options = AgentOptions { sampling, ..AgentOptions::default() };
-                    let row = measure(&mut program, &options, folder.path());
-                    println!("| {} | {work} | {name} | {row} |", jdk.version);
+                if !there {
+                    println!("| {version} | {work} | not installed | | | | |");
+                    continue;
                 }
+                let mut program = Program::start_with(jdk, &FLAGS, class_path, "Rounds", &[work]);
+                println!("| {version} | {work} | {} |", cost(&mut program, folder.path()));
             }
         }
+        println!();
+        println!(
+            "| JVM | objects | walk, s per million objects (median; middle half) | young pause, ms: not recorded | recorded | pairs |"
+        );
+        println!("|---|---|---|---|---|---|");
+        for (jdk, class_path) in &with_classes {
+            if wanted(&["heap", &jdk.version.to_string()]) {
+                println!("| {} | {} |", jdk.version, pauses(jdk, class_path, folder.path()));
+            }
+        }
+    }
+
+    fn tomcat_jars() -> Option<String> {
+        let folder =
+            [root().join("target/real/tomcat/usr/share/java"), root().join("target/real-main/tomcat/usr/share/java")];
+        let folder = folder.into_iter().find(|f| f.exists())?;
+        let mut jars: Vec<String> = std::fs::read_dir(folder)
+            .ok()?
+            .flatten()
+            .map(|e| e.path().to_string_lossy().into_owned())
+            .filter(|p| p.ends_with(".jar"))
+            .collect();
+        jars.sort();
+        Some(jars.join(":"))
     }
 
     fn library() -> PathBuf {
@@ -55,29 +101,112 @@ mod recorder {
         own.parent().expect("a folder").join(LIBRARY)
     }
 
-    fn measure(program: &mut Program, options: &AgentOptions, folder: &Path) -> String {
-        let round = |program: &mut Program| program.ask("go").trim().parse::<f64>().expect("nanoseconds");
-        for _ in 0..WARM_UP {
-            round(program);
+    /// What a round took.
+    #[derive(Clone, Copy, Default)]
+    struct Took {
+        cpu: f64,
+        collections: f64,
+        paused: f64,
+    }
+
+    fn round(program: &mut Program) -> Took {
+        let line = program.ask("go");
+        let mut words = line.split_whitespace().map(|w| w.parse::<f64>().expect("nanoseconds"));
+        let mut next = || words.next().expect("four numbers");
+        let (_, cpu, collections, paused) = (next(), next(), next(), next());
+        Took { cpu, collections, paused }
+    }
+
+    fn rounds(program: &mut Program, count: usize) -> Vec<Took> {
+        (0..count).map(|_| round(program)).collect()
+    }
+
+    fn cpu(rounds: &[Took]) -> f64 {
+        rounds.iter().map(|r| r.cpu).sum::<f64>() / rounds.len() as f64
+    }
+
+    fn options(folder: &Path, pair: usize) -> AgentOptions {
+        AgentOptions {
+            folder: folder.join(format!("{pair}-{}", std::process::id())),
+            walks: 0,
+            ..AgentOptions::default()
         }
+    }
+
+    /// In each pair: not recorded, recorded, not recorded, so that what drifts hits both alike. The first recorded round meets
+    /// names that are new and is told apart. The noise is what the rounds before differ by from those behind.
+    fn cost(program: &mut Program, folder: &Path) -> String {
+        rounds(program, WARM_UP);
         let jvm = AttachedJvm::open(program.pid).expect("the program");
-        let (mut ratios, mut control, mut interval) = (Vec::new(), Vec::new(), 0);
+        let (mut ratios, mut noise, mut firsts, mut interval) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        let mut before = cpu(&rounds(program, ROUNDS));
         for pair in 0..PAIRS {
-            let trace = folder.join(format!("{}-{pair}", program.pid));
-            let options = AgentOptions { folder: trace.clone(), ..options.clone() };
-            // Not recorded, recorded, recorded, not recorded: what drifts hits both alike.
-            let first = round(program);
+            let options = options(folder, pair);
             jvm.load(&library(), &options.text()).expect("recording begins");
-            let recorded = round(program) + round(program);
-            interval = AgentStatus::read(&trace).map_or(0, |s| s.interval);
-            jvm.load(&library(), &AgentOptions { stop: true, ..options }.text()).expect("recording ends");
-            let (last, again) = (round(program), round(program));
-            ratios.push(recorded / (first + last));
-            control.push(again / last);
+            let first = round(program).cpu;
+            let recorded = cpu(&rounds(program, ROUNDS));
+            interval = AgentStatus::read(&options.folder).map_or(0, |s| s.interval);
+            jvm.load(&library(), &AgentOptions { stop: true, ..options.clone() }.text()).expect("recording ends");
+            let _ = std::fs::remove_dir_all(&options.folder);
+            let after = cpu(&rounds(program, ROUNDS));
+            ratios.push(2.0 * recorded / (before + after));
+            firsts.push(2.0 * first / (before + after));
+            noise.push(f64::max(before / after, after / before));
+            before = after;
         }
         let (ratio, low, high) = quartiles(ratios);
-        let (_, control_low, control_high) = quartiles(control);
-        format!("{ratio:.3} | {low:.3} to {high:.3} | {control_low:.3} to {control_high:.3} | {} KB", interval >> 10)
+        let (_, noise_low, noise_high) = quartiles(noise.clone());
+        let most = noise.into_iter().fold(1.0, f64::max);
+        let (first, ..) = quartiles(firsts);
+        format!(
+            "{ratio:.3} | {low:.3} to {high:.3} | {noise_low:.3} to {noise_high:.3}, {most:.3} | {first:.3} | {} KB",
+            interval >> 10
+        )
+    }
+
+    /// Walks of a million objects, and young collections of a program that has them.
+    fn pauses(jdk: &Jdk, class_path: &str, folder: &Path) -> String {
+        let mut program = Program::start_with(jdk, &FLAGS, class_path, "Rounds", &["heap", "1000000"]);
+        rounds(&mut program, 3);
+        let jvm = AttachedJvm::open(program.pid).expect("the program");
+        let (mut apart, mut with) = (Vec::new(), Vec::new());
+        let young = |rounds: &[Took]| {
+            let sum = |of: fn(&Took) -> f64| rounds.iter().map(of).sum::<f64>();
+            sum(|r| r.paused) / sum(|r| r.collections).max(1.0) / 1e6
+        };
+        for pair in 0..PAIRS {
+            apart.push(young(&rounds(&mut program, ROUNDS)));
+            let options = options(folder, 100 + pair);
+            jvm.load(&library(), &options.text()).expect("recording begins");
+            round(&mut program);
+            with.push(young(&rounds(&mut program, ROUNDS)));
+            jvm.load(&library(), &AgentOptions { stop: true, ..options.clone() }.text()).expect("recording ends");
+            let _ = std::fs::remove_dir_all(&options.folder);
+        }
+        let options = AgentOptions { walks: 1, ..options(folder, 1000) };
+        std::fs::create_dir_all(&options.folder).expect("a folder");
+        let _lock = RecorderLock::take(&options.folder).expect("the lock");
+        jvm.load(&library(), &options.text()).expect("recording begins");
+        let (mut walks, mut objects) = (Vec::new(), 0);
+        while (walks.len() as u64) < WALKS {
+            // Work brings about collections, and walks come behind them.
+            round(&mut program);
+            for number in WalkNote::waiting(&options.folder) {
+                let (file, dump) = (WalkNote::file(&options.folder, number), WalkNote::dump(&options.folder, number));
+                let note = WalkNote::parse(&std::fs::read_to_string(&file).expect("a note")).expect("a note of ours");
+                let input = Input::open(&dump, &Progress::new()).expect("a dump");
+                let counted = hprof::histogram(&input, &Progress::new()).expect("a dump");
+                objects = counted.rows.iter().map(|r| r.objects).sum::<u64>();
+                walks.push((note.end - note.start) as f64 / 1e9 / (objects as f64 / 1e6));
+                for path in [dump, file] {
+                    std::fs::remove_file(path).expect("removed");
+                }
+            }
+        }
+        jvm.load(&library(), &AgentOptions { stop: true, ..options }.text()).expect("recording ends");
+        let (walk, low, high) = quartiles(walks);
+        let ((apart, ..), (with, ..)) = (quartiles(apart), quartiles(with));
+        format!("{objects} | {walk:.3}; {low:.3} to {high:.3} | {apart:.2} | {with:.2} | {PAIRS}")
     }
 
     /// Median, and where the middle half begins and ends.

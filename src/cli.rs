@@ -103,6 +103,26 @@ enum Command {
     Jvms(recorder::jvms::JvmsArgs),
 }
 
+impl Command {
+    /// What it opens.
+    #[cfg(target_os = "linux")]
+    fn inputs(&self) -> &[std::path::PathBuf] {
+        match self {
+            #[cfg(feature = "viewer")]
+            Command::Open(args) => &args.paths,
+            #[cfg(feature = "viewer")]
+            Command::Render(args) => &args.paths,
+            Command::Report(args) => &args.paths,
+            Command::Analyse(args) => &args.paths,
+            Command::Check(args) => &args.paths,
+            Command::Convert(args) => &args.paths,
+            Command::Page(args) => &args.paths,
+            Command::Push(args) => &args.paths,
+            _ => &[],
+        }
+    }
+}
+
 #[derive(Args)]
 struct GroupingArgs {
     /// How objects are grouped: a name (one that you saved, too), or a list of classifiers such as 'package>type'
@@ -188,6 +208,8 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<ExitCode> {
+    #[cfg(target_os = "linux")]
+    recorder::leftovers::finish(cli.command.as_ref().map_or(&[], Command::inputs));
     match cli.command {
         Some(Command::Report(args)) => report::report(args),
         Some(Command::Analyse(args)) => analyse::analyse(args),

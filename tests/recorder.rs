@@ -2,10 +2,12 @@
 
 #![cfg(target_os = "linux")]
 
+use memory_city_agent::AgentOptions;
+use memory_city_agent::folder::{AgentStatus, RecorderLock, WalkNote};
 use memory_city_heap::progress::Progress;
 use memory_city_testing::jvm::{self, Jdk, PATIENCE, Program};
 use memory_city_testing::root;
-use memory_city_wire::{ChunkKind, EndRow, PartReader, Piece, WalkEndRow, WalkSampleRow};
+use memory_city_wire::{ChunkKind, EndRow, LossRow, PartReader, Piece, SampleRow, WalkEndRow, WalkSampleRow};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -17,7 +19,7 @@ const SECRETS: [&str; 2] = ["zq-secret-", "zq-bytes-of-a-password-0815"];
 fn with_jdk(test: &str, run: impl FnOnce(&Jdk, &str, &Path)) {
     let Some(jdk) = jvm::jdk_from(17) else { return jvm::skip(test, "there is no JDK 17 or newer") };
     let folder = tempfile::tempdir().expect("a folder");
-    let sources = ["Leaky", "Resting"].map(|n| root().join(format!("tests/java/{n}.java")));
+    let sources = ["Leaky", "Resting", "Ending", "Leaks"].map(|n| root().join(format!("tests/java/{n}.java")));
     jdk.compile(&sources.each_ref().map(PathBuf::as_path), ".", folder.path());
     run(&jdk, &folder.path().to_string_lossy(), folder.path());
 }
@@ -52,14 +54,26 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
 /// Every chunk of every part of a trace, unpacked.
 fn for_chunks(folder: &Path, mut visit: impl FnMut(&memory_city_wire::Chunk<'_>)) {
     let parts = std::fs::read_dir(folder).expect("the trace").flatten().map(|e| e.path());
-    for part in parts.filter(|p| p.extension().is_some_and(|e| e == "mcity")) {
-        let bytes = std::fs::read(&part).expect("a part");
-        for piece in PartReader::new(&part, &bytes).expect("a part of ours") {
-            if let Piece::Chunk(chunk) = piece {
-                visit(&chunk);
-            }
+    parts.filter(|p| p.extension().is_some_and(|e| e == "mcity")).for_each(|part| for_chunks_of(&part, &mut visit));
+}
+
+fn for_chunks_of(part: &Path, visit: &mut dyn FnMut(&memory_city_wire::Chunk<'_>)) {
+    let bytes = std::fs::read(part).expect("a part");
+    for piece in PartReader::new(part, &bytes).expect("a part of ours") {
+        if let Piece::Chunk(chunk) = piece {
+            visit(&chunk);
         }
     }
+}
+
+fn ends_of(file: &Path) -> Vec<String> {
+    let mut ends = Vec::new();
+    for_chunks_of(file, &mut |chunk| {
+        if chunk.kind() == ChunkKind::END {
+            ends.extend(chunk.rows::<EndRow>().expect("an end").rows.into_iter().map(|e| e.reason));
+        }
+    });
+    ends
 }
 
 fn ends(folder: &Path) -> Vec<String> {
@@ -210,17 +224,410 @@ fn running_programs_are_listed_recorded_and_watched() {
         for_chunks(&folder, |chunk| walks += usize::from(chunk.kind() == ChunkKind::WALK_END));
         assert!(walks > 0);
 
-        let file = temporary.join("watched.jsonl");
+        let file = temporary.join("watched.mcity");
         let output = file.to_string_lossy();
         let done = finish(&mut memory_city(&["watch", &pid, "--every", "500ms", "--for", "2s", "-o", &output]));
         assert!(done.status.success(), "{}", text(&done.stderr));
         let report = text(&finish(&mut memory_city(&["report", &output])).stdout);
-        assert!(report.contains("Leaky$Session"), "{report}");
+        assert!(report.contains("Leaky$Session") && report.contains("the counts are exact"), "{report}");
+        assert_eq!(ends_of(&file), ["watching was ended"]);
         drop(program);
         let gone = finish(&mut memory_city(&["attach", &pid, "-o", "/nowhere"]));
         assert!(gone.status.code() == Some(1) && text(&gone.stderr).contains("There is no process"));
         let own = std::process::id().to_string();
         let no_jvm = finish(&mut memory_city(&["watch", &own]));
         assert!(text(&no_jvm.stderr).contains("is no Java program"));
+    });
+}
+
+/// What a recording says of its samples: how many there are, and whether what is missing is counted. Each thread numbers its
+/// samples, those included that were lost: a gap is one that must be counted.
+fn samples_and_gaps(folder: &Path) -> (u64, u64, u64) {
+    let mut by_thread = std::collections::HashMap::<u32, Vec<u64>>::new();
+    let mut lost = 0;
+    for_chunks(folder, |chunk| match chunk.kind() {
+        ChunkKind::SAMPLES => {
+            for row in chunk.rows::<SampleRow>().expect("rows").rows {
+                by_thread.entry(row.thread).or_default().push(row.sequence);
+            }
+        }
+        ChunkKind::LOSSES => {
+            let rows = chunk.rows::<LossRow>().expect("rows").rows;
+            let of_samples = rows.iter().filter(|r| r.what == u32::from(ChunkKind::SAMPLES.0));
+            lost += of_samples.map(|r| r.count).sum::<u64>();
+        }
+        _ => {}
+    });
+    let samples: u64 = by_thread.values().map(|all| all.len() as u64).sum();
+    let gaps = by_thread.values_mut().map(|all| {
+        all.sort_unstable();
+        assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "a sample has a number of its own");
+        all.last().map_or(0, |last| last + 1 - all.len() as u64)
+    });
+    (samples, gaps.sum(), lost)
+}
+
+/// However a program ends, it ends so as it would without, and its trace opens with what was recorded until then.
+#[test]
+fn programs_end_as_they_would_and_leave_traces_that_open() {
+    with_jdk("programs_end_as_they_would", |jdk, class_path, temporary| {
+        // How, further options of the VM, whether its hook runs, whether it can say that it ended.
+        let ways: [(&str, &[&str], bool, bool); 7] = [
+            ("return", &[], true, true),
+            ("exit", &[], true, true),
+            ("halt", &[], false, true),
+            ("throw", &[], true, true),
+            ("memory", &[], true, true),
+            ("memory", &["-XX:+ExitOnOutOfMemoryError"], false, false),
+            ("memory", &["-XX:+CrashOnOutOfMemoryError", "-XX:-CreateCoredumpOnCrash"], false, false),
+        ];
+        for (number, (how, options, hook, told)) in ways.into_iter().enumerate() {
+            let folder = temporary.join(format!("{number}-{how}"));
+            let (output, java) = (folder.to_string_lossy().into_owned(), java(jdk));
+            let log = format!("-XX:ErrorFile={}", temporary.join("crash.log").display());
+            let mut words = vec!["record", "-o", &output, "--walk-every", "500ms", "--", &java, "-Xmx64m", &log];
+            words.extend(options);
+            words.extend(["-cp", class_path, "Ending", how, "1500"]);
+            let done = finish(&mut memory_city(&words));
+            let plain = words.iter().position(|word| *word == "--").map_or(0, |at| at + 2);
+            let without = finish(jdk.tool("java").args(&words[plain..]));
+            let (said, printed) = (text(&done.stderr), text(&done.stdout));
+            assert_eq!(done.status.code(), without.status.code(), "{how} {options:?}: {said}");
+            assert_eq!(printed.contains("hook"), hook, "{how} {options:?}: {printed}");
+            assert_eq!(ends(&folder).contains(&"the program ended".to_owned()), told, "{how} {options:?}: {said}");
+            assert!(said.contains("memory-city open"), "{how}: {said}");
+            let (samples, gaps, lost) = samples_and_gaps(&folder);
+            assert!(samples > 50 && gaps == 0 && lost == 0, "{how}: {samples} samples, {gaps} missing, {lost} lost");
+            let report = finish(&mut memory_city(&["report", &output]));
+            assert!(text(&report.stdout).contains("Ending"), "{how} {options:?}: {}", text(&report.stderr));
+        }
+    });
+}
+
+/// Ctrl+C reaches the program, which ends as it does; so do SIGTERM, and SIGKILL, which leaves no time for anything.
+#[test]
+fn signals_end_the_program_and_the_trace_opens() {
+    with_jdk("signals_end_the_program", |jdk, class_path, temporary| {
+        for (signal, code, hook) in [(libc::SIGINT, 130, true), (libc::SIGTERM, 143, true), (libc::SIGKILL, 137, false)]
+        {
+            let folder = temporary.join(format!("signal-{signal}"));
+            let (output, java) = (folder.to_string_lossy().into_owned(), java(jdk));
+            let words = [
+                "record",
+                "-o",
+                &output,
+                "--walk-every",
+                "500ms",
+                "--",
+                &java,
+                "-Xmx64m",
+                "-cp",
+                class_path,
+                "Ending",
+                "wait",
+            ];
+            let command = &mut memory_city(&words);
+            let mut recorder =
+                command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+            wait_until("walks", || AgentStatus::read(&folder).is_some_and(|s| s.walks > 1 && s.samples > 100));
+            let program = AgentStatus::read(&folder).expect("its state").pid;
+            // Killed is the program, told to end is the command.
+            let target = if signal == libc::SIGKILL { program } else { recorder.id() };
+            // SAFETY: no pointers; both are processes that this test has started, and that have not been waited for.
+            unsafe { libc::kill(target as i32, signal) };
+            let status = recorder.wait().expect("a status");
+            let (mut printed, mut said) = (String::new(), String::new());
+            std::io::Read::read_to_string(&mut recorder.stdout.take().expect("its output"), &mut printed)
+                .expect("text");
+            std::io::Read::read_to_string(&mut recorder.stderr.take().expect("its words"), &mut said).expect("text");
+            assert_eq!((status.code(), printed.contains("hook")), (Some(code), hook), "{signal}: {said}");
+            assert_eq!(said.contains("the program was killed"), signal == libc::SIGKILL, "{said}");
+            assert!(!Path::new(&format!("/proc/{program}/maps")).exists() || signal != libc::SIGKILL);
+            let (samples, gaps, lost) = samples_and_gaps(&folder);
+            assert!(samples > 50 && gaps == 0 && lost == 0, "{signal}: {samples} samples, {gaps} missing");
+            let report = finish(&mut memory_city(&["report", &output]));
+            assert!(text(&report.stdout).contains("Ending"), "{signal}: {}", text(&report.stderr));
+        }
+    });
+}
+
+/// A recording process that stands still, or whose disk is full, stops no program: it runs to its end, and all of its samples are
+/// in the trace.
+#[test]
+fn a_recording_process_that_does_nothing_stops_nobody() {
+    with_jdk("a_recording_process_that_does_nothing", |jdk, class_path, temporary| {
+        let folder = temporary.join("stopped");
+        let (output, java) = (folder.to_string_lossy().into_owned(), java(jdk));
+        let out = temporary.join("out");
+        let words = [
+            "record",
+            "-o",
+            &output,
+            "--walk-every",
+            "300ms",
+            "--",
+            &java,
+            "-Xmx64m",
+            "-cp",
+            class_path,
+            "Ending",
+            "return",
+            "4000",
+        ];
+        let file = std::fs::File::create(&out).expect("a file");
+        let mut recorder = memory_city(&words).stdout(file).stderr(Stdio::null()).spawn().expect("it runs");
+        wait_until("a walk", || folder.join("01-000000.mcity").exists());
+        // SAFETY: no pointers; the process was started here and not waited for.
+        unsafe { libc::kill(recorder.id() as i32, libc::SIGSTOP) };
+        wait_until("the program", || std::fs::read_to_string(&out).is_ok_and(|t| t.contains("done")));
+        wait_until("its end", || ends(&folder).contains(&"the program ended".to_owned()));
+        let waiting = WalkNote::waiting(&folder);
+        assert!(waiting.len() <= 1, "one dump waits at most: {waiting:?}");
+        // SAFETY: as above.
+        unsafe { libc::kill(recorder.id() as i32, libc::SIGCONT) };
+        assert!(recorder.wait().expect("a status").success());
+        let (samples, gaps, lost) = samples_and_gaps(&folder);
+        assert!(samples > 50 && gaps == 0 && lost == 0, "{samples} samples, {gaps} missing, {lost} lost");
+        assert!(!folder.join(".walks").exists());
+
+        // Its files may have 64 KB: as on a full disk. The program writes its own.
+        let program = Program::start_with(jdk, &["-Xmx64m"], class_path, "Ending", &["wait"]);
+        let folder = temporary.join("full");
+        let line = format!(
+            "trap '' XFSZ; ulimit -f 64; exec '{}' attach {} --for 4s --walk-every 500ms -o '{}'",
+            env!("CARGO_BIN_EXE_memory-city"),
+            program.pid,
+            folder.display()
+        );
+        let done = finish(Command::new("sh").args(["-c", &line]));
+        let said = text(&done.stderr);
+        assert!(said.contains("walks could not be taken"), "{said}");
+        assert!(Path::new(&format!("/proc/{}", program.pid)).exists(), "the program runs");
+        let (samples, gaps, lost) = samples_and_gaps(&folder);
+        assert!(samples > 50 && gaps == 0 && lost == 0, "{samples} samples, {gaps} missing, {lost} lost");
+    });
+}
+
+/// Of programs that leak the guilty line comes first; a healthy one that allocates as much and replaces what it holds has none.
+#[test]
+fn the_guilty_line_comes_first_and_the_healthy_program_has_none() {
+    with_jdk("the_guilty_line_comes_first", |jdk, class_path, temporary| {
+        let source = std::fs::read_to_string(root().join("tests/java/Leaks.java")).expect("the source");
+        for way in ["persons", "queries", "pools", "healthy"] {
+            let folder = temporary.join(way);
+            let (output, java) = (folder.to_string_lossy().into_owned(), java(jdk));
+            let words = [
+                "record",
+                "-o",
+                &output,
+                "--walk-every",
+                "1s",
+                "--walk-share",
+                "50",
+                "--",
+                &java,
+                "-Xmx300m",
+                "-Xmn20m",
+                "-cp",
+                class_path,
+                "Leaks",
+                way,
+                "12000",
+            ];
+            let done = finish(&mut memory_city(&words));
+            assert!(done.status.success(), "{way}: {}", text(&done.stderr));
+            let done = finish(&mut memory_city(&["analyse", "sites", &output, "--format", "json"]));
+            let report: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+            let part = &report["analyses"][0];
+            let answer = part["answers"][0].as_str().expect("an answer");
+            jvm::say(&format!("  {way}: {answer}"));
+            let told = text(&finish(&mut memory_city(&["report", &output])).stdout);
+            if way == "healthy" {
+                assert!(answer.starts_with("No place in the code"), "{answer}");
+                assert!(told.contains("Nothing accumulates"), "{told}");
+                continue;
+            }
+            let line = source.lines().position(|l| l.ends_with(&format!("// here: {way}"))).expect("the line") + 1;
+            assert!(answer.contains(&format!("line {line} allocates what stays")), "{way}, line {line}: {answer}");
+            let first = &part["tables"][0]["rows"][0];
+            assert!(first["values"]["place"].as_str().is_some_and(|p| p.ends_with(&format!("line {line}"))), "{first}");
+            // Samples and exact counts stand side by side, and agree where all was recorded from the start.
+            let types = part["tables"][1]["rows"].as_array().expect("types");
+            let number = |row: &serde_json::Value, name: &str| row["values"][name].as_f64().unwrap_or(0.0);
+            let compared: Vec<_> = types.iter().filter(|row| number(row, "samples") >= 30.0).collect();
+            let away = |row: &&&serde_json::Value| {
+                // What the VM made before, or itself, has no sample.
+                number(row, "estimated") - number(row, "bytes") > number(row, "estimated_error")
+            };
+            assert!(!compared.is_empty() && compared.iter().filter(away).count() == 0, "{types:#?}");
+            assert!(told.contains(&format!("line {line} allocates what stays")), "{told}");
+        }
+    });
+}
+
+/// Without a recording process, as in a container, there are no walks: the trace opens all the same, with what samples estimate,
+/// and says so.
+#[test]
+fn a_trace_without_walks_opens_as_what_samples_estimate() {
+    with_jdk("a_trace_without_walks", |jdk, class_path, temporary| {
+        let folder = temporary.join("trace");
+        let agent =
+            Path::new(env!("CARGO_BIN_EXE_memory-city")).with_file_name("deps").join(memory_city_agent::LIBRARY);
+        assert!(agent.exists(), "{}", agent.display());
+        let mut command = jdk.tool("java");
+        // As docs/recorder.md says it for containers.
+        command.env("JAVA_TOOL_OPTIONS", format!("-agentpath:{}=folder={}", agent.display(), folder.display()));
+        let done = finish(command.args(["-Xmx300m", "-Xmn20m", "-cp", class_path, "Leaks", "persons", "6000"]));
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let output = folder.to_string_lossy().into_owned();
+        let told = text(&finish(&mut memory_city(&["report", &output])).stdout);
+        assert!(told.contains("Leaks.register(int) line") && told.contains("estimated from"), "{told}");
+        assert!(told.contains("Heap, estimated from samples"), "{told}");
+        let tree = text(&finish(&mut memory_city(&["report", &output, "--tree", "--format", "csv"])).stdout);
+        assert!(tree.contains("Leaks$Person"), "{tree}");
+        // What is there for good has files of its own: a second run does not write into them.
+        let names: Vec<_> = std::fs::read_dir(&folder).expect("the trace").flatten().map(|e| e.file_name()).collect();
+        let again = finish(
+            jdk.tool("java")
+                .env("JAVA_TOOL_OPTIONS", format!("-agentpath:{}=folder={}", agent.display(), folder.display()))
+                .args(["-cp", class_path, "Leaks", "persons", "500"]),
+        );
+        assert!(again.status.success());
+        let now: Vec<_> = std::fs::read_dir(&folder).expect("the trace").flatten().map(|e| e.file_name()).collect();
+        assert_eq!(names, now);
+        assert!(temporary.join("trace-2").join("00-000000.mcity").exists());
+    });
+}
+
+/// A dump that a recording process left because it was killed becomes a walk when the trace is opened; half a one goes.
+#[test]
+fn walks_that_were_left_are_finished_when_the_trace_is_opened() {
+    with_jdk("walks_that_were_left", |jdk, class_path, temporary| {
+        let folder = temporary.join("trace");
+        std::fs::create_dir(&folder).expect("a folder");
+        let lock = RecorderLock::take(&folder).expect("the lock");
+        let agent =
+            Path::new(env!("CARGO_BIN_EXE_memory-city")).with_file_name("deps").join(memory_city_agent::LIBRARY);
+        let options = AgentOptions { folder: folder.clone(), walks: 500, ..AgentOptions::default() };
+        let flag = format!("-agentpath:{}={}", agent.display(), options.text());
+        let mut program = jdk
+            .tool("java")
+            .args([&flag, "-Xmx300m", "-cp", class_path, "Leaky"])
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("java runs");
+        wait_until("a walk", || !WalkNote::waiting(&folder).is_empty());
+        // Both are killed together.
+        program.kill().expect("killed");
+        program.wait().expect("a status");
+        drop(lock);
+        std::fs::write(folder.join(".walks/9.hprof"), "JAVA PROFILE 1.0.2").expect("half a dump");
+        let output = folder.to_string_lossy().into_owned();
+        let done = finish(&mut memory_city(&["report", &output]));
+        assert!(text(&done.stdout).contains("Leaky$Session"), "{} {}", text(&done.stdout), text(&done.stderr));
+        assert!(
+            text(&done.stderr).contains("1 walks that a recording process left were finished"),
+            "{}",
+            text(&done.stderr)
+        );
+        let left: Vec<String> = std::fs::read_dir(&folder)
+            .expect("it")
+            .flatten()
+            .map(|e| e.file_name().to_string_lossy().into_owned())
+            .collect();
+        assert!(left.iter().all(|name| name.ends_with(".mcity")), "{left:?}");
+        // Nothing is done twice.
+        let again = finish(&mut memory_city(&["report", &output]));
+        assert_eq!((text(&again.stdout), text(&again.stderr)), (text(&done.stdout), String::new()));
+    });
+}
+
+/// With `--live` each walk goes to a city that listens; one that stands still, or goes, stops neither program nor recording.
+#[test]
+fn walks_go_to_a_live_city_that_may_stand_still() {
+    with_jdk("walks_go_to_a_live_city", |jdk, class_path, temporary| {
+        let said = temporary.join("said");
+        let file = std::fs::File::create(&said).expect("a file");
+        let command = &mut memory_city(&["serve", "--listen", "127.0.0.1:0"]);
+        let mut serve = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file).spawn().expect("it runs");
+        let mut printed = std::io::BufReader::new(serve.stdout.take().expect("its output"));
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut printed, &mut line).expect("where it listens");
+        let address = line.trim().rsplit("ws://").next().expect("an address").to_owned();
+        let record = |name: &str| {
+            let folder = temporary.join(name);
+            let (output, java, live) = (folder.to_string_lossy().into_owned(), java(jdk), format!("--live={address}"));
+            let words = [
+                "record",
+                "-o",
+                &output,
+                &live,
+                "--walk-every",
+                "500ms",
+                "--walk-share",
+                "50",
+                "--",
+                &java,
+                "-Xmx300m",
+            ];
+            let words = [&words[..], &["-Xmn20m", "-cp", class_path, "Leaks", "persons", "6000"]].concat();
+            let done = finish(&mut memory_city(&words));
+            assert!(done.status.success(), "{}", text(&done.stderr));
+            assert_eq!(ends(&folder), ["the program ended", "the program ended"]);
+            let names = std::fs::read_dir(&folder).expect("the trace").flatten().map(|e| e.file_name());
+            assert!(names.into_iter().all(|n| n.to_string_lossy().ends_with(".mcity")));
+            text(&done.stderr)
+        };
+        record("live");
+        wait_until("walks", || {
+            let said = std::fs::read_to_string(&said).unwrap_or_default();
+            said.lines().any(|l| l.starts_with("Leaks, recorded") && !l.contains(": 1 times") && l.contains(" groups"))
+        });
+        // SAFETY: no pointers; the process was started here and not waited for.
+        unsafe { libc::kill(serve.id() as i32, libc::SIGSTOP) };
+        record("while-it-stands-still");
+        serve.kill().expect("killed");
+        serve.wait().expect("a status");
+        // Nobody listens: that is said before anything runs.
+        let output = temporary.join("none").to_string_lossy().into_owned();
+        let done = finish(&mut memory_city(&[
+            "record",
+            "-o",
+            &output,
+            &format!("--live={address}"),
+            "--",
+            &java(jdk),
+            "-version",
+        ]));
+        assert!(
+            done.status.code() == Some(1) && text(&done.stderr).contains("Nothing listens"),
+            "{}",
+            text(&done.stderr)
+        );
+        assert!(!Path::new(&output).exists());
+    });
+}
+
+/// Launchers start the program that is meant and end: that one is recorded too, with walks, and is the last that is named.
+#[test]
+fn the_program_that_a_launcher_starts_is_recorded() {
+    with_jdk("the_program_that_a_launcher_starts", |jdk, class_path, temporary| {
+        let folder = temporary.join("trace");
+        let run = |way: &str, millis: &str| {
+            format!("'{}' -Xmx300m -Xmn20m -cp '{class_path}' Leaks {way} {millis}", java(jdk))
+        };
+        let script = format!("{}; {}; exit 5", run("healthy", "500"), run("persons", "5000"));
+        let output = folder.to_string_lossy().into_owned();
+        let words = ["record", "-o", &output, "--walk-every", "500ms", "--", "sh", "-c", &script];
+        let done = finish(&mut memory_city(&words));
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(5), "{said}");
+        let second = temporary.join("trace-2");
+        let last = said.lines().rev().find(|l| l.contains("memory-city report")).expect("how to open it");
+        assert!(last.ends_with(&second.display().to_string()), "{said}");
+        assert_eq!(ends(&second), ["the program ended", "the program ended"], "{said}");
+        assert_eq!(ends(&folder)[0], "the program ended");
+        let report = text(&finish(&mut memory_city(&["report", &second.to_string_lossy()])).stdout);
+        assert!(report.contains("Leaks$Person"), "{report}");
     });
 }

@@ -1,5 +1,8 @@
+import com.sun.management.OperatingSystemMXBean;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -8,7 +11,10 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Rounds of the same work, each timed: a line on standard input is one round, a line of nanoseconds the answer. */
+/**
+ * Rounds of the same work, each timed: a line on standard input is one round, a line the answer: nanoseconds by the clock, and of
+ * all cores that the process used; young collections, and nanoseconds that they took.
+ */
 public final class Rounds {
     interface Work {
         void round() throws Exception;
@@ -17,20 +23,35 @@ public final class Rounds {
     static volatile Object sink;
 
     public static void main(String[] arguments) throws Exception {
-        Work work = arguments[0].equals("h2") ? h2() : Rounds::allocate;
+        Work work = switch (arguments[0]) {
+            case "h2" -> h2();
+            case "tomcat" -> (Work) Class.forName("TomcatRounds").getDeclaredConstructor().newInstance();
+            case "heap" -> heap(Integer.parseInt(arguments[1]));
+            default -> Rounds::allocate;
+        };
+        serve(work);
+    }
+
+    static void serve(Work work) throws Exception {
+        OperatingSystemMXBean process = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        GarbageCollectorMXBean young = ManagementFactory.getGarbageCollectorMXBeans().get(0);
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
         System.out.println("ready " + ProcessHandle.current().pid());
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             long begun = System.nanoTime();
+            long used = process.getProcessCpuTime();
+            long count = young.getCollectionCount();
+            long paused = young.getCollectionTime();
             work.round();
-            System.out.println(System.nanoTime() - begun);
+            System.out.println((System.nanoTime() - begun) + " " + (process.getProcessCpuTime() - used) + " "
+                    + (young.getCollectionCount() - count) + " " + (young.getCollectionTime() - paused) * 1_000_000);
         }
     }
 
     /** Does nothing but allocate: small objects, strings, maps; some live for a while. */
     static void allocate() {
         ArrayDeque<Object> kept = new ArrayDeque<>();
-        for (int i = 0; i < 1_500_000; i++) {
+        for (int i = 0; i < 6_000_000; i++) {
             Map<Integer, String> map = new HashMap<>();
             map.put(i, "value " + i);
             kept.add(map);
@@ -39,6 +60,21 @@ public final class Rounds {
             }
             sink = new int[i % 64];
         }
+    }
+
+    static Object[] held;
+
+    /** So many objects that stay, and a little that dies. */
+    static Work heap(int objects) {
+        held = new Object[objects / 2];
+        for (int i = 0; i < held.length; i++) {
+            held[i] = new Object[] {i % 3 == 0 ? new int[i % 8] : "value".toCharArray(), null};
+        }
+        return () -> {
+            for (int i = 0; i < 6_000_000; i++) {
+                sink = new int[i % 64];
+            }
+        };
     }
 
     /** Four threads with statements on a database in memory. */
@@ -56,7 +92,7 @@ public final class Rounds {
                     try (Connection c = DriverManager.getConnection(url);
                             PreparedStatement select = c.prepareStatement("select name, price from item where id between ? and ?");
                             PreparedStatement update = c.prepareStatement("update item set price = price + 1 where id = ?")) {
-                        for (int i = 0; i < 3000; i++) {
+                        for (int i = 0; i < 8000; i++) {
                             int id = (i * 7 + first * 5000) % 19_900 + 1;
                             select.setInt(1, id);
                             select.setInt(2, id + 20);

@@ -22,7 +22,7 @@ pub struct AnalyseArgs {
     id: Option<String>,
     /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
     #[arg(value_name = "PATH", required_unless_present = "list")]
-    paths: Vec<PathBuf>,
+    pub(super) paths: Vec<PathBuf>,
     /// Set a parameter of the analysis; may be given several times
     #[arg(short, long = "parameter", value_name = "NAME=VALUE", value_parser = assignment)]
     parameter: Vec<(String, String)>,

@@ -27,7 +27,7 @@ const FAILED: u8 = 3;
 pub struct CheckArgs {
     /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
     #[arg(required = true, value_name = "PATH")]
-    paths: Vec<PathBuf>,
+    pub(super) paths: Vec<PathBuf>,
     /// Let the heap (all that GC roots keep) grow by so much at most, from the first to the last time: 5%, or 20MB
     #[arg(long, value_name = "AMOUNT")]
     max_growth: Option<GrowthLimit>,

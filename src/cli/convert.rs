@@ -2,10 +2,12 @@
 
 use super::{GroupingArgs, with_progress};
 use clap::Args;
-use memory_city_analysis::timeline::{Source, are_trees, json};
-use memory_city_formats::wire;
-use memory_city_heap::error::{Error, Result};
+use memory_city_analysis::timeline::{Metric, NodeId, Source, Timeline, are_trees, json, title_of};
+use memory_city_formats::wire::{self, CountStream};
+use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
+use memory_city_heap::unfinished::{FileReaders, Unfinished};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,7 +15,7 @@ use std::process::ExitCode;
 pub struct ConvertArgs {
     /// Dumps, a trace, a recording, or memory trees in JSON (all plain, .gz or .zst), or folders of them
     #[arg(required = true, value_name = "PATH")]
-    paths: Vec<PathBuf>,
+    pub(super) paths: Vec<PathBuf>,
     /// The file to write: .json for one document, .jsonl for a line per time, .gz or .zst behind that packs it; .mcity for a
     /// recording (docs/trace-format.md)
     #[arg(short, long, value_name = "FILE")]
@@ -80,10 +82,7 @@ fn trees(args: &ConvertArgs) -> Result<Vec<String>> {
 /// As a recording; what that leaves out.
 fn recording(args: &ConvertArgs) -> Result<Vec<String>> {
     if are_trees(&args.paths)? {
-        return Err(Error::Unusable {
-            what: "Memory trees have groups, not objects: a recording cannot hold any of it".into(),
-            remedy: "Write them as JSON: -o FILE.json".into(),
-        });
+        return counts(args);
     }
     let write = |progress: &Progress| {
         if wire::are_recordings(&args.paths)? {
@@ -101,4 +100,63 @@ fn recording(args: &ConvertArgs) -> Result<Vec<String>> {
         saved.walks, saved.objects, saved.references, saved.bytes
     );
     Ok(saved.left_out)
+}
+
+/// Trees as class histograms: leaves are classes, by their names from the top.
+fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
+    let (left_out, times) = with_progress(|progress| {
+        let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+        let timeline = source.timeline();
+        let points = timeline.points();
+        let started = points.iter().map(|point| point.millis).min().unwrap_or(0);
+        let (file, place) = Unfinished::begin_for(&args.output, FileReaders::OwnerAlone)?;
+        let facts = [
+            ("recorder", format!("memory-city {}", env!("CARGO_PKG_VERSION"))),
+            ("recording.started", started.to_string()),
+            ("recording.mode", "converted".to_owned()),
+            ("converted.from", title_of(&args.paths)),
+        ];
+        let mut stream = CountStream::on_file(file, &args.output, &facts)?;
+        let leaves: Vec<_> = timeline.nodes().filter(|&node| timeline.is_leaf(node)).collect();
+        let names: Vec<String> = leaves.iter().map(|&leaf| class_name(timeline, leaf)).collect();
+        for (t, point) in points.iter().enumerate() {
+            progress.check()?;
+            // Leaves that have one name are one class.
+            let mut counts = BTreeMap::<&str, (u64, u64)>::new();
+            for (name, &leaf) in names.iter().zip(&leaves) {
+                let (objects, bytes) =
+                    (timeline.value(t, leaf, Metric::Objects), timeline.value(t, leaf, Metric::Bytes));
+                if objects > 0 || bytes > 0 {
+                    let count = counts.entry(name).or_default();
+                    *count = (count.0.saturating_add(objects), count.1.saturating_add(bytes));
+                }
+            }
+            let time = (point.millis - started).saturating_mul(1_000_000);
+            stream.write(time, false, counts.into_iter().map(|(name, (objects, bytes))| (name, objects, bytes)))?;
+        }
+        stream.finish("all was converted")?;
+        place.complete(&args.output)?;
+        let mut left_out = vec![
+            format!("what groups are ({}): each leaf is a class, by its names from the top", source.grouping_id()),
+            "names of the points in time".to_owned(),
+        ];
+        let has_references = match &source {
+            Source::Trees(trees) => trees.has_references(),
+            Source::Heaps(_) => true,
+        };
+        left_out.extend(has_references.then(|| "what refers to what: there are no objects to refer".to_owned()));
+        if points.iter().any(|point| point.gc.is_some()) {
+            left_out.push("the collections of the points in time".to_owned());
+        }
+        warn(&source.warnings());
+        Ok((left_out, points.len()))
+    })?;
+    eprintln!("memory-city: {times} class histograms");
+    Ok(left_out)
+}
+
+/// `java.util.HashMap` for the group HashMap in the group java.util.
+fn class_name(timeline: &Timeline, leaf: NodeId) -> String {
+    let names: Vec<&str> = timeline.path(leaf).into_iter().map(|node| timeline.name(node)).collect();
+    if names.is_empty() { timeline.name(leaf).to_owned() } else { names.join(".") }
 }

@@ -72,7 +72,7 @@ fn token(file: &std::path::Path) -> Result<String> {
 pub struct PushArgs {
     /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them
     #[arg(required = true, value_name = "PATH")]
-    paths: Vec<PathBuf>,
+    pub(super) paths: Vec<PathBuf>,
     /// Where a city listens, HOST:PORT
     #[arg(long, value_name = "ADDR", default_value = memory_city_live::DEFAULT_ADDRESS)]
     to: String,

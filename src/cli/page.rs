@@ -19,7 +19,7 @@ use std::process::ExitCode;
 pub struct PageArgs {
     /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
     #[arg(required = true, value_name = "PATH")]
-    paths: Vec<PathBuf>,
+    pub(super) paths: Vec<PathBuf>,
     /// The HTML file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,

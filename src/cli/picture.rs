@@ -18,7 +18,7 @@ use std::process::ExitCode;
 pub struct OpenArgs {
     /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them
     #[arg(value_name = "PATH")]
-    paths: Vec<PathBuf>,
+    pub(super) paths: Vec<PathBuf>,
     /// Listen for programs that send their trees, at HOST:PORT (default: this machine only)
     #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = memory_city_live::DEFAULT_ADDRESS)]
     pub listen: Option<String>,
@@ -32,7 +32,7 @@ pub struct OpenArgs {
 pub struct RenderArgs {
     /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
     #[arg(required = true, value_name = "PATH")]
-    paths: Vec<PathBuf>,
+    pub(super) paths: Vec<PathBuf>,
     /// The PNG to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,

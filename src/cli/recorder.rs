@@ -3,7 +3,9 @@
 
 pub mod attach;
 pub mod jvms;
+pub mod leftovers;
 mod library;
+mod live;
 pub mod record;
 mod session;
 mod walks;
@@ -33,9 +35,15 @@ pub struct RecordingArgs {
     /// The least time between two walks over the whole heap; more where a walk takes long
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     walk_every: Duration,
+    /// The share of the time that the program may stand still for walks, percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 3.3, value_parser = share)]
+    walk_share: f64,
     /// No walks: allocation sites only
     #[arg(long)]
     no_walks: bool,
+    /// Show the city while it grows: in a window that listens, or one that is opened; or send it to HOST:PORT
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    live: Option<String>,
     /// How large samples may become, and walks, MB each: then the oldest samples are added up, and the oldest walks go
     #[arg(long, value_name = "MB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     max_size: u64,
@@ -52,9 +60,26 @@ impl RecordingArgs {
                 _ => SamplingMode::Budget((self.budget * 10_000.0) as u32),
             },
             walks: if self.no_walks { 0 } else { self.walk_every.as_millis() as u64 },
+            duty: (100.0 / self.walk_share).round().clamp(1.0, 1e6) as u32,
             max_size: self.most_bytes(),
             ..AgentOptions::default()
         }
+    }
+
+    /// Begins the recording process's side, and the live city where one is wanted.
+    fn session(&self, folder: &Path, name: &str) -> Result<session::RecordingSession> {
+        let mut session = session::RecordingSession::begin(folder, self.most_bytes())?;
+        if let Some(address) = &self.live {
+            match live::LiveCity::begin(folder, name, address) {
+                Ok(city) => session.show_in(city),
+                Err(error) => {
+                    // Nothing is recorded: what the session made goes.
+                    session.give_up();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(session)
     }
 
     /// What each of the two streams may take.
@@ -80,6 +105,11 @@ fn now() -> String {
 fn percent(text: &str) -> std::result::Result<f64, String> {
     let number: f64 = text.trim_end_matches('%').trim().parse().map_err(|_| "no number".to_owned())?;
     if (0.01..=100.0).contains(&number) { Ok(number) } else { Err("between 0.01 and 100 percent of a core".into()) }
+}
+
+fn share(text: &str) -> std::result::Result<f64, String> {
+    let number: f64 = text.trim_end_matches('%').trim().parse().map_err(|_| "no number".to_owned())?;
+    if (0.001..=50.0).contains(&number) { Ok(number) } else { Err("between 0.001 and 50 percent of the time".into()) }
 }
 
 /// `500ms`, `10s`, `5m`, `1h`; without a unit seconds.

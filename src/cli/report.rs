@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct ReportArgs {
     /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
     #[arg(required = true, value_name = "PATH")]
-    paths: Vec<PathBuf>,
+    pub(super) paths: Vec<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,
     /// How many of the strongest growing groups are listed

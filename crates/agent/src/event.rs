@@ -69,11 +69,11 @@ pub(crate) enum AgentEvent {
     Sample(SampleFacts),
 }
 
-/// So many samples wait at most: 14 MB.
-const MOST: usize = 200_000;
-
-#[derive(Default)]
-pub(crate) struct EventQueue(Mutex<Waiting>);
+pub(crate) struct EventQueue {
+    waiting: Mutex<Waiting>,
+    /// So many samples wait at most: 200,000 are 14 MB.
+    most: usize,
+}
 
 #[derive(Default)]
 struct Waiting {
@@ -83,16 +83,20 @@ struct Waiting {
 }
 
 impl EventQueue {
+    pub(crate) fn new(most: u32) -> EventQueue {
+        EventQueue { waiting: Mutex::default(), most: most as usize }
+    }
+
     /// Definitions always fit: the tables they come from are bounded.
     pub(crate) fn define(&self, definitions: impl IntoIterator<Item = Definition>) {
-        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.events.extend(definitions.into_iter().map(AgentEvent::Define));
     }
 
     /// Puts a sample in; where there is no room it is counted as lost, and the answer is `false`.
     pub(crate) fn sample(&self, sample: SampleFacts) -> bool {
-        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.samples >= MOST {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.samples >= self.most {
             waiting.lost += 1;
             return false;
         }
@@ -103,7 +107,7 @@ impl EventQueue {
 
     /// All that waits, and how many samples were lost since the last time.
     pub(crate) fn take(&self) -> (Vec<AgentEvent>, u64) {
-        let waiting = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
         (waiting.events, waiting.lost)
     }
 }
@@ -114,7 +118,8 @@ mod tests {
 
     #[test]
     fn what_finds_no_room_is_counted_and_definitions_find_room() {
-        let queue = EventQueue::default();
+        const MOST: usize = 100;
+        let queue = EventQueue::new(100);
         let sample = SampleFacts {
             at: 0,
             id: 1,

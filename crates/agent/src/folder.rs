@@ -37,11 +37,33 @@ pub fn private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
+/// The folder of the `number`th program, from 1, where the one that was asked for was taken by those before.
+pub fn numbered(wanted: &Path, number: u32) -> PathBuf {
+    if number < 2 {
+        return wanted.to_owned();
+    }
+    let mut name = wanted.as_os_str().to_owned();
+    name.push(format!("-{number}"));
+    PathBuf::from(name)
+}
+
+/// The process that is recorded into a folder.
+pub fn claimed_by(folder: &Path) -> Option<u32> {
+    std::fs::read_to_string(folder.join(CLAIM)).ok()?.trim().parse().ok()
+}
+
+/// Whether a process runs.
+pub fn is_running(pid: u32) -> bool {
+    Path::new(&format!("/proc/{pid}")).exists()
+}
+
 /// A lock on [`LOCK`], until it is dropped or its process ends.
 pub struct RecorderLock(#[allow(dead_code)] File);
 
 fn locked(folder: &Path, operation: i32) -> io::Result<File> {
-    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(folder.join(LOCK))?;
+    // Who only looks leaves nothing behind.
+    let make = operation == libc::LOCK_EX;
+    let file = OpenOptions::new().write(true).create(make).truncate(false).mode(0o600).open(folder.join(LOCK))?;
     // SAFETY: the descriptor is that of an open file.
     match unsafe { libc::flock(file.as_raw_fd(), operation | libc::LOCK_NB) } {
         0 => Ok(file),
@@ -265,7 +287,7 @@ mod tests {
     #[test]
     fn a_lock_ends_with_its_holder() {
         let folder = tempfile::tempdir().expect("a folder");
-        assert!(!RecorderLock::is_held(folder.path()));
+        assert!(!RecorderLock::is_held(folder.path()) && !folder.path().join(LOCK).exists());
         let lock = RecorderLock::take(folder.path()).expect("the lock");
         assert!(RecorderLock::is_held(folder.path()) && RecorderLock::take(folder.path()).is_err());
         drop(lock);

@@ -35,6 +35,11 @@ impl LiveSamples {
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// One in so many is followed by now.
+    pub(crate) fn one_in(&self) -> u32 {
+        1 << self.level.load(Ordering::Relaxed).min(31)
+    }
+
     /// How many are followed.
     pub(crate) fn len(&self) -> u32 {
         self.count.load(Ordering::Relaxed)

@@ -26,10 +26,14 @@ pub struct AgentOptions {
     pub sampling: SamplingMode,
     /// The least time between two walks, milliseconds; 0 for none.
     pub walks: u64,
+    /// So many times as long as a walk stopped the program it runs before the next.
+    pub duty: u32,
     /// How large the trace may become, bytes: then the recording ends, and says so.
     pub max_size: u64,
     /// How many samples are followed at a time; above that they are thinned.
     pub followed: u32,
+    /// How many samples may wait to be written; what comes beyond is lost, and counted.
+    pub queue: u32,
     /// The recording ends when nobody holds the recorder's lock any more: somebody attached who may go away.
     pub attached: bool,
     /// End the recording that runs.
@@ -42,8 +46,10 @@ impl Default for AgentOptions {
             folder: PathBuf::from("memory-city-trace"),
             sampling: SamplingMode::Budget(20_000),
             walks: 10_000,
+            duty: 30,
             max_size: 1 << 30,
             followed: 50_000,
+            queue: 200_000,
             attached: false,
             stop: false,
         }
@@ -70,14 +76,16 @@ impl AgentOptions {
                 "interval" => options.sampling = SamplingMode::Every(number(1, 1 << 30)? as u32),
                 "every-allocation" => options.sampling = SamplingMode::All,
                 "walks" => options.walks = number(0, 1 << 40)?,
+                "walk-share" => options.duty = number(1, 1 << 20)? as u32,
                 "max-size" => options.max_size = number(1 << 16, 1 << 50)?,
                 "followed" => options.followed = number(0, 10_000_000)? as u32,
+                "queue" => options.queue = number(1, 1 << 24)? as u32,
                 "attached" => options.attached = true,
                 "stop" => options.stop = true,
                 _ => {
                     return Err(format!(
-                        "{key:?} is no option; there are folder, budget, interval, every-allocation, walks, max-size, \
-                         followed, attached and stop"
+                        "{key:?} is no option; there are folder, budget, interval, every-allocation, walks, walk-share, \
+                         max-size, followed, queue, attached and stop"
                     ));
                 }
             }
@@ -93,8 +101,9 @@ impl AgentOptions {
             SamplingMode::Every(bytes) => write!(text, ",interval={bytes}"),
             SamplingMode::All => write!(text, ",every-allocation"),
         };
-        let written = written
-            .and_then(|()| write!(text, ",walks={},max-size={},followed={}", self.walks, self.max_size, self.followed));
+        let AgentOptions { walks, duty, max_size, followed, queue, .. } = self;
+        let numbers = format!(",walks={walks},walk-share={duty},max-size={max_size},followed={followed},queue={queue}");
+        let written = written.and_then(|()| text.write_str(&numbers));
         debug_assert!(written.is_ok());
         if self.attached {
             text.push_str(",attached");

@@ -6,7 +6,7 @@
 use crate::budget::Budget;
 use crate::collections::{COLLECTIONS, clock};
 use crate::event::EventQueue;
-use crate::folder::{CLAIM, RecorderLock, WALKS, private_file, private_folder};
+use crate::folder::{CLAIM, RecorderLock, WALKS, claimed_by, is_running, numbered, private_file, private_folder};
 use crate::jvmti::{self, CAPABILITIES, Capabilities, EventCallbacks};
 use crate::live::LiveSamples;
 use crate::options::{AgentOptions, SamplingMode};
@@ -205,7 +205,7 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
         samples: AtomicU64::new(0),
         threads: AtomicU32::new(0),
         stacks: Mutex::new(StackTable::new()),
-        queue: EventQueue::default(),
+        queue: EventQueue::new(options.queue),
         live: LiveSamples::new(options.followed),
         collections_before: COLLECTIONS.ended(),
         ending: Mutex::default(),
@@ -237,26 +237,35 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
 /// Makes the folder and marks it as this program's. Where another program has it and nobody waits for it, one with a number.
 fn claim(wanted: &Path) -> Result<PathBuf, String> {
     for number in 1..1000 {
-        let folder = match number {
-            1 => wanted.to_owned(),
-            n => PathBuf::from(format!("{}-{n}", wanted.display())),
-        };
+        let folder = numbered(wanted, number);
         let io = |e: std::io::Error| format!("{}: {e}", folder.display());
         private_folder(&folder).map_err(io)?;
-        match private_file(&folder.join(CLAIM)) {
+        let claimed = match has_trace(&folder) {
+            // The program that it is of has ended.
+            true => Err(std::io::ErrorKind::AlreadyExists.into()),
+            false => private_file(&folder.join(CLAIM)),
+        };
+        match claimed {
             Ok(mut file) => {
                 writeln!(file, "{}", std::process::id()).map_err(io)?;
                 private_folder(&folder.join(WALKS)).map_err(io)?;
                 return Ok(folder);
             }
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(io(error)),
-            Err(_) if RecorderLock::is_held(&folder) => {
+            // One that has ended was a launcher: the recording process goes on with the next.
+            Err(_) if RecorderLock::is_held(&folder) && claimed_by(&folder).is_some_and(is_running) => {
                 return Err(format!("{} is the trace of another program", folder.display()));
             }
             Err(_) => {}
         }
     }
     Err(format!("there are a thousand traces named {} already", wanted.display()))
+}
+
+/// Whether a trace is in the folder already, of whatever program.
+fn has_trace(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|e| e.path()).any(|path| path.extension().is_some_and(|e| e == "mcity"))
 }
 
 /// Something went wrong that must not happen: recording ends, in one log line, and the program goes on.

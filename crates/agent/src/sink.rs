@@ -106,7 +106,12 @@ impl Sink {
     }
 
     pub(crate) fn deaths(&mut self, samples: impl IntoIterator<Item = u64>, time: u64, gc: Option<u64>) {
-        self.deaths.extend(samples.into_iter().map(|sample| DeathRow { sample, time, gc }));
+        self.deaths.extend(samples.into_iter().map(|sample| DeathRow { sample, time, gc, let_go: false }));
+    }
+
+    /// Samples that are not followed any more, or never were.
+    pub(crate) fn let_go(&mut self, samples: impl IntoIterator<Item = u64>, time: u64) {
+        self.deaths.extend(samples.into_iter().map(|sample| DeathRow { sample, time, gc: None, let_go: true }));
     }
 
     pub(crate) fn collection(&mut self, row: GcRow) {

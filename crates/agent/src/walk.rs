@@ -11,8 +11,6 @@ use crate::recording::AgentRecording;
 use crate::vm::Jni;
 use std::path::Path;
 
-/// So many times as long as a walk stopped the program it runs before the next.
-pub(crate) const DUTY: u64 = 30;
 /// The first walk may be sooner than the others: nanoseconds after the start.
 const FIRST: u64 = 1_000_000_000;
 /// How often the VM may fail to write a dump before nobody asks any more.
@@ -22,6 +20,8 @@ const MOST_FAILURES: u32 = 3;
 pub(crate) struct WalkSchedule {
     /// The least time between two, nanoseconds; 0 for none at all.
     every: u64,
+    /// So many times as long as a walk stopped the program it runs before the next.
+    duty: u64,
     next: u64,
     failures: u32,
     pub(crate) walks: u64,
@@ -32,9 +32,17 @@ pub(crate) struct WalkSchedule {
 
 impl WalkSchedule {
     /// `every` in milliseconds.
-    pub(crate) fn new(every: u64) -> WalkSchedule {
+    pub(crate) fn new(every: u64, duty: u32) -> WalkSchedule {
         let every = every.saturating_mul(1_000_000);
-        WalkSchedule { every, next: FIRST.min(every), failures: 0, walks: 0, pauses: 0, last_pause: 0 }
+        WalkSchedule {
+            every,
+            duty: u64::from(duty),
+            next: FIRST.min(every),
+            failures: 0,
+            walks: 0,
+            pauses: 0,
+            last_pause: 0,
+        }
     }
 
     /// Whether a walk is due: right after a collection; or when there was none for as long again.
@@ -45,11 +53,11 @@ impl WalkSchedule {
     /// Whether there may be one at the end: the first, or one for which there is time.
     pub(crate) fn may_be_last(&self, now: u64) -> bool {
         self.every > 0
-            && (self.walks == 0 || now >= self.next.min(self.last_end().saturating_add(DUTY * self.last_pause)))
+            && (self.walks == 0 || now >= self.next.min(self.last_end().saturating_add(self.duty * self.last_pause)))
     }
 
     fn last_end(&self) -> u64 {
-        self.next.saturating_sub(self.every.max(DUTY * self.last_pause))
+        self.next.saturating_sub(self.every.max(self.duty * self.last_pause))
     }
 
     fn done(&mut self, start: u64, end: u64) {
@@ -57,7 +65,7 @@ impl WalkSchedule {
         self.walks += 1;
         self.last_pause = end.saturating_sub(start);
         self.pauses += self.last_pause;
-        self.next = end.saturating_add(self.every.max(DUTY * self.last_pause));
+        self.next = end.saturating_add(self.every.max(self.duty * self.last_pause));
     }
 
     /// Why there will be no more walks, when there will be none.
@@ -170,7 +178,7 @@ mod tests {
 
     #[test]
     fn walks_wait_for_collections_and_thirty_times_their_pause() {
-        let mut schedule = WalkSchedule::new(10_000);
+        let mut schedule = WalkSchedule::new(10_000, 30);
         assert!(!schedule.is_due(SECOND / 2, true) && schedule.is_due(SECOND, true) && !schedule.is_due(SECOND, false));
         // Nothing is collected: then without.
         assert!(schedule.is_due(11 * SECOND, false));
@@ -185,11 +193,11 @@ mod tests {
 
     #[test]
     fn failures_end_walks_but_not_at_once() {
-        let mut schedule = WalkSchedule::new(1000);
+        let mut schedule = WalkSchedule::new(1000, 30);
         assert_eq!((schedule.failed(0, "x", false), schedule.failed(0, "x", false)), (None, None));
         assert!(schedule.failed(0, "x", false).is_some_and(|why| why.contains('x')));
         assert!(!schedule.is_due(u64::MAX, true) && !schedule.may_be_last(u64::MAX));
-        assert!(WalkSchedule::new(1000).failed(0, "x", true).is_some());
-        assert!(!WalkSchedule::new(0).is_due(u64::MAX, true));
+        assert!(WalkSchedule::new(1000, 30).failed(0, "x", true).is_some());
+        assert!(!WalkSchedule::new(0, 30).is_due(u64::MAX, true));
     }
 }

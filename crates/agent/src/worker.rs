@@ -12,7 +12,7 @@ use crate::recording::{AgentRecording, give_up};
 use crate::sampling::{FRAMES, this_thread_is_ours};
 use crate::sink::Sink;
 use crate::vm::Jni;
-use crate::walk::{DUTY, WalkOutcome, WalkSchedule, remove_leftovers, walk};
+use crate::walk::{WalkOutcome, WalkSchedule, remove_leftovers, walk};
 use memory_city_wire::{ChunkKind, CollectionKind, GcRow, GcScope, LossReason, WireError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -101,7 +101,7 @@ impl<'a> Worker<'a> {
             jni,
             sink: Some(sink),
             budget: Budget::new(recording.options.sampling),
-            schedule: WalkSchedule::new(recording.options.walks),
+            schedule: WalkSchedule::new(recording.options.walks, recording.options.duty),
             machine: GcCounters::find(),
             collections: 0,
             collections_lost: 0,
@@ -162,7 +162,7 @@ impl<'a> Worker<'a> {
             ("stack.depth", FRAMES.to_string()),
             ("sampling.live-limit", options.followed.to_string()),
             ("walk.every", options.walks.to_string()),
-            ("walk.share", DUTY.to_string()),
+            ("walk.share", options.duty.to_string()),
         ];
         let all = options.sampling == SamplingMode::All;
         facts.push(("recording.mode", if all { "every-allocation" } else { "samples" }.to_owned()));
@@ -254,15 +254,17 @@ impl<'a> Worker<'a> {
         self.lost += lost;
         let sink = self.sink()?;
         sink.loss(now, ChunkKind::SAMPLES, LossReason::BufferFull, lost);
-        let mut not_followed = 0;
+        let mut not_followed = Vec::new();
         for event in events {
             if let crate::event::AgentEvent::Sample(sample) = &event {
-                not_followed += u64::from(!sample.followed);
+                not_followed.extend((!sample.followed).then_some(sample.id));
             }
             sink.take(event);
         }
-        sink.loss(now, ChunkKind::DEATHS, LossReason::Thinned, not_followed);
-        self.not_followed += not_followed;
+        let count = not_followed.len() as u64;
+        sink.loss(now, ChunkKind::DEATHS, LossReason::Thinned, count);
+        sink.let_go(not_followed, now);
+        self.not_followed += count;
         Ok(())
     }
 
@@ -283,7 +285,12 @@ impl<'a> Worker<'a> {
                 !gone
             }
         });
+        let one_in = self.recording.live.one_in();
         let thinned = self.recording.live.thin(&mut kept);
+        if self.recording.live.one_in() != one_in {
+            let now_in = self.recording.live.one_in().to_string();
+            self.sink()?.setting(begun, "sampling.followed-one-in", now_in);
+        }
         for (_, weak) in &thinned {
             // SAFETY: as above.
             unsafe { jni.forget(*weak) };
@@ -295,6 +302,7 @@ impl<'a> Worker<'a> {
         let sink = self.sink()?;
         sink.loss(begun, ChunkKind::DEATHS, LossReason::Thinned, thinned.len() as u64);
         sink.deaths(dead, begun, last);
+        sink.let_go(thinned.into_iter().map(|(sample, _)| sample), begun);
         let now = self.recording.now();
         self.next_deaths = now + DEATHS_DUTY * now.saturating_sub(begun);
         self.deaths_due = false;

@@ -5,8 +5,10 @@
 use memory_city_agent::folder::{AgentStatus, RecorderLock, WalkNote};
 use memory_city_agent::{AgentOptions, LIBRARY, SamplingMode};
 use memory_city_formats::hprof;
+use memory_city_formats::sampled::SampledAmount;
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
+use memory_city_heap::{HeapState, ObjectId, RootKind};
 use memory_city_testing::jvm::{self, Jdk, PATIENCE, Program};
 use memory_city_testing::root;
 use memory_city_wire::{
@@ -305,6 +307,68 @@ fn exact_recordings_count_and_samples_estimate() {
     });
 }
 
+/// A program of a thousand classes that says how many objects it makes of each.
+fn many_classes(classes: usize) -> String {
+    let mut source = String::from("public final class Many {\n    static volatile Object sink;\n");
+    for n in 0..classes {
+        let fields: String = (0..n % 40).map(|f| format!(" long f{f};")).collect();
+        source.push_str(&format!("    static final class M{n} {{{fields} }}\n"));
+        source.push_str(&format!(
+            "    static void make{n}(int count) {{ for (int i = 0; i < count; i++) {{ sink = new M{n}(); }} }}\n"
+        ));
+    }
+    // In ten rounds, so that no class has an interval of its own.
+    for round in 0..classes.div_ceil(500) {
+        source.push_str(&format!("    static void some{round}() {{\n"));
+        for n in (round * 500..classes).take(500) {
+            source.push_str(&format!("        make{n}({});\n", objects_of(n) / 10));
+        }
+        source.push_str("    }\n");
+    }
+    source.push_str("    public static void main(String[] a) { for (int i = 0; i < 10; i++) {");
+    (0..classes.div_ceil(500)).for_each(|round| source.push_str(&format!(" some{round}();")));
+    source.push_str(" } System.out.println(\"done\"); }\n}\n");
+    source
+}
+
+/// About 1.5 MB of each: of some dozens of samples the error itself is known only roughly.
+fn objects_of(class: usize) -> u64 {
+    1_500_000 / (16 + 8 * (class as u64 % 40)) / 10 * 10
+}
+
+/// Weighted bytes of samples are within three standard deviations of the true ones for 99 % of the classes of which there are 30
+/// samples or more.
+#[test]
+fn estimates_are_within_their_error() {
+    const CLASSES: usize = 1000;
+    with_jdks("estimates_are_within_their_error", |jdk, class_path, temporary| {
+        let source = temporary.join("Many.java");
+        std::fs::write(&source, many_classes(CLASSES)).expect("written");
+        jdk.compile(&[&source], class_path, temporary);
+        let folder = temporary.join("trace");
+        let sampling = SamplingMode::Every(8 << 10);
+        let options = AgentOptions { folder: folder.clone(), sampling, ..AgentOptions::default() };
+        let printed = run(jdk, &options, class_path, &["Many"]);
+        assert!(printed.contains("done"), "{printed}");
+        let trace = Trace::read(&folder);
+        assert_eq!(trace.losses, [], "nothing is lost");
+        let mut sums: HashMap<usize, (SampledAmount, u64)> = HashMap::new();
+        for sample in &trace.samples {
+            let Some(class) = trace.class(sample).strip_prefix("Many$M").and_then(|n| n.parse().ok()) else { continue };
+            let sum = sums.entry(class).or_default();
+            sum.0.add(SampledAmount::of_sample(sample.size, sample.weight as f64 / WEIGHT_ONE as f64));
+            sum.1 = sample.size;
+        }
+        let (mut compared, mut within) = (0, 0);
+        for (class, (amount, size)) in sums.iter().filter(|(_, (amount, _))| amount.samples >= 30) {
+            compared += 1;
+            within += usize::from((amount.bytes - (objects_of(*class) * size) as f64).abs() <= amount.error());
+        }
+        jvm::say(&format!("  {within} of {compared} classes within three sigma"));
+        assert!(compared > 900 && within * 100 >= compared * 99, "{within} of {compared}");
+    });
+}
+
 /// Methods whose classes are unloaded all the time have their names all the same, and nothing crashes.
 #[test]
 fn names_are_right_while_classes_come_and_go() {
@@ -364,40 +428,89 @@ fn recordings_of_a_running_program_begin_and_end() {
     });
 }
 
-/// On a program at rest, objects per class at a walk are those of the VM's own histograms before and after.
+/// The collectors of a JDK, as it is told to use them, and layouts of objects that it has besides.
+fn collectors(jdk: &Jdk) -> Vec<Vec<&'static str>> {
+    let mut all: Vec<Vec<&str>> = vec![
+        vec!["-XX:+UseG1GC"],
+        vec!["-XX:+UseParallelGC"],
+        vec!["-XX:+UseSerialGC"],
+        vec!["-XX:+UseZGC"],
+        vec!["-XX:+UseShenandoahGC"],
+        vec!["-XX:+UseG1GC", "-XX:+UseCompactObjectHeaders"],
+        vec!["-XX:+UseZGC", "-XX:+UseCompactObjectHeaders"],
+    ];
+    // Builds differ in what they have.
+    all.retain(|flags| jdk.tool("java").args(flags).arg("-version").output().is_ok_and(|o| o.status.success()));
+    assert!(all.len() >= 3, "JDK {} has {all:?}", jdk.version);
+    all
+}
+
+/// How many references lead from type to type, and how many roots of each kind there are; hidden classes without their numbers.
+fn shape(heap: &HeapState) -> (BTreeMap<(String, String), u64>, BTreeMap<RootKind, u64>) {
+    let name = |o| heap.types()[heap.type_of(o).0 as usize].name.split("$$").next().unwrap_or_default().to_owned();
+    let mut references = BTreeMap::new();
+    for from in heap.objects() {
+        for to in heap.references(from) {
+            *references.entry((name(from), name(*to))).or_default() += 1;
+        }
+    }
+    let mut roots = BTreeMap::new();
+    for root in heap.roots() {
+        *roots.entry(root.kind).or_default() += 1;
+    }
+    (references, roots)
+}
+
+/// On a program at rest, under each collector: objects per class at a walk are those of the VM's own histograms before and after;
+/// references and roots are those of a dump that the JDK's tool takes; and each live sample is linked, to an object of its class.
 #[test]
-fn a_walk_of_a_program_at_rest_counts_what_the_vm_counts() {
+fn a_walk_of_a_program_at_rest_is_what_the_vm_has() {
     with_jdks("a_walk_of_a_program_at_rest", |jdk, class_path, temporary| {
-        let folder = temporary.join("trace");
-        std::fs::create_dir(&folder).expect("made");
-        let _lock = RecorderLock::take(&folder).expect("the lock");
-        let options = AgentOptions { folder: folder.clone(), walks: 200, ..AgentOptions::default() };
-        let agent = agent(&options);
-        let program = Program::start(jdk, &[&agent, "-Xmx300m"], class_path, "Resting");
-        let take = |number: u64| {
-            wait_until("a walk", || WalkNote::waiting(&folder).contains(&number));
-            let dump = WalkNote::dump(&folder, number);
-            let input = Input::open(&dump, &Progress::new()).expect("a dump");
-            let counted = hprof::histogram(&input, &Progress::new()).expect("a dump");
-            for file in [dump, WalkNote::file(&folder, number)] {
-                std::fs::remove_file(file).expect("removed");
-            }
-            counted.rows.into_iter().map(|r| (r.class, r.objects)).collect::<BTreeMap<_, _>>()
-        };
-        // The first of each loads classes; histograms collect garbage, and so bring about the walks.
-        let mut walk = 0;
-        let mut next = || {
-            walk += 1;
-            take(walk)
-        };
-        program.histogram();
-        next();
-        let before = program.histogram();
-        let counted = next();
+        for (number, flags) in collectors(jdk).into_iter().enumerate() {
+            let folder = temporary.join(format!("trace-{number}"));
+            at_rest(jdk, class_path, &folder, &flags);
+        }
+    });
+}
+
+fn at_rest(jdk: &Jdk, class_path: &str, folder: &Path, flags: &[&str]) {
+    std::fs::create_dir(folder).expect("made");
+    let _lock = RecorderLock::take(folder).expect("the lock");
+    let options = AgentOptions {
+        folder: folder.to_owned(),
+        walks: 200,
+        sampling: SamplingMode::Every(4 << 10),
+        ..AgentOptions::default()
+    };
+    let agent = agent(&options);
+    let program = Program::start(jdk, &[flags, &[&agent, "-Xmx300m"]].concat(), class_path, "Resting");
+    let walk = std::cell::Cell::new(0);
+    // The latest walk: its dump, with its samples.
+    let next = || {
+        walk.set(walk.get() + 1);
+        let number = walk.get();
+        wait_until("a walk", || WalkNote::waiting(folder).contains(&number));
+        let (dump, links) = (WalkNote::dump(folder, number), WalkNote::file(folder, number));
+        let kept = folder.join("dump");
+        let note = WalkNote::parse(&std::fs::read_to_string(&links).expect("a note")).expect("a note of ours");
+        std::fs::rename(&dump, &kept).expect("moved");
+        std::fs::remove_file(&links).expect("removed");
+        (Input::open(&kept, &Progress::new()).expect("a dump"), note)
+    };
+    // The first of each loads classes; histograms collect garbage, and so bring about the walks. Which walk lies between two of
+    // them is not certain, as these are taken when there is time: it is the one between two that are equal.
+    program.histogram();
+    next();
+    program.dump(&folder.join("warm.hprof"), &["-all"]);
+    let mut before = program.histogram();
+    for attempt in 0.. {
+        let (input, note) = next();
         let after = program.histogram();
+        let counted = hprof::histogram(&input, &Progress::new()).expect("a dump");
+        let counted: BTreeMap<String, u64> = counted.rows.into_iter().map(|r| (r.class, r.objects)).collect();
         let steady = before.iter().filter(|(class, row)| after.get(*class).map(|r| r.0) == Some(row.0));
+        let steady_count = steady.clone().count();
         let differing: Vec<_> = steady
-            .clone()
             .filter_map(|(class, row)| {
                 let walked = counted.get(class).copied().unwrap_or(0);
                 (walked != row.0).then(|| format!("{class}: {} by the VM, {walked} by the walk", row.0))
@@ -408,12 +521,84 @@ fn a_walk_of_a_program_at_rest_counts_what_the_vm_counts() {
                 !asking.iter().any(|c| line.starts_with(c)) && !line.contains("$$Lambda")
             })
             .collect();
-        jvm::say(&format!("  {} classes steady, {} differ: {differing:?}", steady.clone().count(), differing.len()));
-        assert!(steady.count() > 200 && before["Resting$Entry"].0 == 30_000);
-        assert_eq!(counted["Resting$Entry"], 30_000);
-        // The tool that takes the histograms leaves a little behind in the process.
-        assert!(differing.len() <= 3, "{differing:#?}");
-    });
+        // What the tools leave behind in the process is not collected at once: then once more.
+        if differing.len() > 3 && attempt < 3 {
+            before = after;
+            continue;
+        }
+        jvm::say(&format!("  {flags:?}: {steady_count} classes steady, {} differ: {differing:?}", differing.len()));
+        assert!(steady_count > 200 && before["Resting$Entry"].0 == 30_000, "{flags:?}");
+        assert_eq!(counted["Resting$Entry"], 30_000, "{flags:?}");
+        assert!(differing.len() <= 3, "{flags:?}: {differing:#?}");
+
+        let handles = note.links.iter().map(|l| l.1).collect();
+        let (heap, held) = hprof::load_held(&input, &handles, &Progress::new()).expect("a dump");
+        let held: HashMap<u64, ObjectId> = held.into_iter().collect();
+        let other = folder.join("other.hprof");
+        program.dump(&other, &["-all"]);
+        let other = Input::open(&other, &Progress::new()).expect("a dump");
+        let (other, _) = hprof::load_held(&other, &std::iter::empty().collect(), &Progress::new()).expect("a dump");
+        same_shape(&heap, &other, flags);
+        linked(folder, &heap, &note, &held, flags);
+        return;
+    }
+}
+
+/// References of each type and roots of each kind: what the tools do in the process comes to little.
+fn same_shape(heap: &HeapState, other: &HeapState, flags: &[&str]) {
+    let ((references, roots), (other_references, other_roots)) = (shape(heap), shape(other));
+    let of = |from: &str, to: &str| {
+        let key = (from.to_owned(), to.to_owned());
+        let pair = (references.get(&key).copied().unwrap_or(0), other_references.get(&key).copied().unwrap_or(0));
+        assert_eq!(pair.0, pair.1, "{flags:?}: {from} to {to}");
+        pair.0
+    };
+    assert_eq!(of("Resting$Entry", "long[]"), 30_000, "{flags:?}");
+    assert_eq!(of("java.util.HashMap$Node", "Resting$Entry"), 30_000, "{flags:?}");
+    assert!(of("java.util.HashMap$Node[]", "java.util.HashMap$Node") > 20_000, "{flags:?}");
+    let keys: HashSet<_> = references.keys().chain(other_references.keys()).collect();
+    let apart = |key| {
+        let (a, b) = (references.get(key).copied().unwrap_or(0), other_references.get(key).copied().unwrap_or(0));
+        (a != b).then_some((key, a, b))
+    };
+    let differing: Vec<_> = keys.iter().copied().filter_map(apart).collect();
+    let sum: u64 = differing.iter().map(|(_, a, b)| a.abs_diff(*b)).sum();
+    let all: u64 = references.values().sum();
+    jvm::say(&format!("    {all} references of {} kinds, {} kinds differ, by {sum}", keys.len(), differing.len()));
+    assert!(sum * 200 < all && differing.len() * 10 < keys.len(), "{flags:?}: {sum} of {all}: {differing:?}");
+    for (kind, count) in &roots {
+        let there = other_roots.get(kind).copied().unwrap_or(0);
+        // The recorder's thread and what asks for the dump hold something too.
+        assert!(
+            count.abs_diff(there) <= 8 + count / 50,
+            "{flags:?}: {count} roots of {kind:?}, {there} in the other dump"
+        );
+    }
+}
+
+/// Every live sample is in the walk as an object of its class and size; class mirrors are counted, and no instances in dumps.
+fn linked(folder: &Path, heap: &HeapState, note: &WalkNote, held: &HashMap<u64, ObjectId>, flags: &[&str]) {
+    // All that the walk names is in the trace before the dump is.
+    let trace = Trace::read(folder);
+    let samples: HashMap<u64, &SampleRow> = trace.samples.iter().map(|s| (s.id, s)).collect();
+    let (mut mirrors, mut wrong, mut right) = (0, Vec::new(), 0);
+    for (sample, handle) in &note.links {
+        let sample = samples[sample];
+        let Some(object) = held.get(handle) else {
+            assert_eq!(trace.class(sample), "java.lang.Class", "{flags:?}: a sample is not in the dump: {sample:?}");
+            mirrors += 1;
+            continue;
+        };
+        let of = &heap.types()[heap.type_of(*object).0 as usize].name;
+        if of == trace.class(sample) || of.contains("$$") && trace.class(sample).contains("$$") {
+            right += 1;
+        } else {
+            wrong.push((of.clone(), trace.class(sample).to_owned()));
+        }
+    }
+    jvm::say(&format!("    {right} samples linked, {mirrors} class mirrors not"));
+    assert_eq!(wrong, [], "{flags:?}: class by the dump, by the sample");
+    assert!(right > 200, "{flags:?}: {right} samples linked, {mirrors} mirrors");
 }
 
 /// Bad options, a folder that cannot be made, a full disk: the program runs as if nothing were, and one line says why.
@@ -448,6 +633,39 @@ fn a_recorder_that_cannot_record_leaves_the_program_alone() {
         assert!(matches!(said[..], [line] if line.contains("recording has stopped")), "{printed}");
         let trace = Trace::read(&full);
         assert!(!trace.samples.is_empty() && trace.ends.is_empty());
+    });
+}
+
+/// Where the queue is too short, samples are lost, and exactly those are counted: each thread numbers what it samples.
+#[test]
+fn what_is_lost_is_counted_exactly() {
+    with_jdks("what_is_lost_is_counted", |jdk, class_path, temporary| {
+        let folder = temporary.join("trace");
+        let options = AgentOptions {
+            folder: folder.clone(),
+            sampling: SamplingMode::All,
+            queue: 5000,
+            ..AgentOptions::default()
+        };
+        let printed = run(jdk, &options, class_path, &["Counted", "60000"]);
+        assert!(printed.contains("done 60000"), "{printed}");
+        let trace = Trace::read(&folder);
+        let of_samples = trace.losses.iter().filter(|l| l.what == u32::from(ChunkKind::SAMPLES.0));
+        let lost: u64 = of_samples.map(|l| l.count).sum();
+        let mut last: HashMap<u32, (u64, u64)> = HashMap::new();
+        for sample in &trace.samples {
+            let (seen, most) = last.entry(sample.thread).or_default();
+            *seen += 1;
+            *most = (*most).max(sample.sequence + 1);
+        }
+        // What a thread lost behind its last sample shows in no gap.
+        let gaps: u64 = last.values().map(|(seen, most)| most - seen).sum();
+        jvm::say(&format!("  {} samples, {lost} lost, gaps {gaps}", trace.samples.len()));
+        assert!(lost > 1000 && gaps <= lost && gaps + 5000 >= lost, "{lost} lost, gaps {gaps}");
+        let [end] = &trace.ends[..] else { panic!("{:?}", trace.ends) };
+        assert_eq!((end.lost, end.samples as usize), (lost, trace.samples.len()));
+        // The program says how many it makes: those that are there and those that are lost are all of them.
+        assert!(trace.samples.len() as u64 + lost > 5 * 60_000);
     });
 }
 

@@ -64,6 +64,7 @@ pub mod recorded;
 mod recording;
 mod registry;
 pub mod replay;
+pub mod sampled;
 mod series;
 pub mod spaces;
 pub mod values;

@@ -6,6 +6,7 @@ use super::event::GcKind;
 use super::lives::{GcHistory, Lives};
 use super::recording::Recording;
 use super::registry;
+use super::sampled::SampledAllocations;
 use super::values::HeapValues;
 use memory_city_heap::HeapState;
 use memory_city_heap::error::{Result, Warning};
@@ -105,6 +106,19 @@ pub trait HeapSeries: Send + Sync {
     /// What one of its states is, for people who are told what it lacks.
     fn noun(&self) -> &'static str {
         "this heap dump"
+    }
+
+    /// Whether allocations were sampled while it was recorded.
+    fn has_samples(&self) -> bool {
+        false
+    }
+
+    /// What samples of allocations say, with those that are alive at some points in time; `None` where none were taken.
+    ///
+    /// # Errors
+    /// When a file has changed since, or the work was cancelled.
+    fn sampled(&self, _points: &[usize], _progress: &Progress) -> Result<Option<SampledAllocations>> {
+        Ok(None)
     }
 
     /// What came and went from point to point, where the source records it: then trees over time need no heap state.

@@ -117,7 +117,16 @@ fn sum_of(sample: &SampleRow) -> OldSamplesRow {
         weighted_bytes: u64::try_from(weighted).unwrap_or(u64::MAX),
         first: sample.time,
         last: sample.time,
+        variance: Some(variance_of(sample)),
     }
+}
+
+/// In KiB squared.
+fn variance_of(sample: &SampleRow) -> u64 {
+    let weight = (sample.weight as f64 / crate::rows::WEIGHT_ONE as f64).max(1.0);
+    let kib = sample.size as f64 * weight / 1024.0;
+    // Casts of floats stop at the largest number.
+    ((kib * kib * (1.0 - 1.0 / weight)).ceil() as u64).min(u64::MAX - 1)
 }
 
 fn add(sums: &mut BTreeMap<(u32, Option<u32>, u32), OldSamplesRow>, row: OldSamplesRow) {
@@ -131,12 +140,15 @@ fn add(sums: &mut BTreeMap<(u32, Option<u32>, u32), OldSamplesRow>, row: OldSamp
         stack: key.1,
         thread: key.2,
         first: row.first,
+        variance: Some(0),
         ..OldSamplesRow::default()
     });
     sum.samples = sum.samples.saturating_add(row.samples);
     sum.bytes = sum.bytes.saturating_add(row.bytes);
     sum.weight = sum.weight.saturating_add(row.weight);
     sum.weighted_bytes = sum.weighted_bytes.saturating_add(row.weighted_bytes);
+    // Where one of them does not say, the sum does not.
+    sum.variance = sum.variance.zip(row.variance).map(|(a, b)| a.saturating_add(b).min(u64::MAX - 1));
     sum.first = sum.first.min(row.first);
     sum.last = sum.last.max(row.last);
 }

@@ -1,6 +1,6 @@
 //! `attach`: records a program that runs, and leaves it as it was.
 
-use super::session::{ROUND, RecordingSession};
+use super::session::ROUND;
 use super::{RecordingArgs, duration, jvms, library};
 use crate::cli::interrupt;
 use clap::Args;
@@ -37,7 +37,7 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
     same_file(pid, &library)?;
     let name = running().into_iter().find(|j| j.pid == pid).map_or_else(|| short_name(""), |j| j.short_name());
     let folder = args.recording.folder(&name)?;
-    let mut session = RecordingSession::begin(&folder, args.recording.most_bytes())?;
+    let mut session = args.recording.session(&folder, &name)?;
     give_to_owner(pid, &folder);
     let options = AgentOptions { attached: true, ..args.recording.options(&folder) };
     if let Err(error) = jvm.load(&library, &options.text()) {

@@ -16,7 +16,7 @@ use std::process::{Child, Command, ExitCode, ExitStatus};
 #[derive(Args)]
 #[command(after_help = "The program runs as it would without: its input, output and exit code are its own.\n\n  \
     memory-city record -- java -jar app.jar --port 8080\n  memory-city record -o run --walk-every 30s -- ./start.sh\n\n\
-    A command that is not `java` itself gets the recorder by JAVA_TOOL_OPTIONS; the first JVM that it starts is recorded.")]
+    A command that is not `java` itself gets the recorder by JAVA_TOOL_OPTIONS. One JVM is recorded at a time: when it has\n    ended, the next one that starts, into NAME-2.")]
 pub struct RecordArgs {
     #[command(flatten)]
     recording: RecordingArgs,
@@ -41,7 +41,7 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
     }
     let name = if is_java { name_of(arguments) } else { short_name(&program.to_string_lossy()) };
     let folder = args.recording.folder(&name)?;
-    let mut session = RecordingSession::begin(&folder, args.recording.most_bytes())?;
+    let mut session = args.recording.session(&folder, &name)?;
     let mut agent = OsString::from("-agentpath:");
     agent.push(&library);
     agent.push("=");
@@ -62,7 +62,8 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
         command.env("JAVA_TOOL_OPTIONS", all);
     }
     let child = command.args(arguments).spawn().map_err(|e| Error::io(Path::new(program), e));
-    let status = child.and_then(|child| follow(child, &mut session));
+    let most_bytes = args.recording.most_bytes();
+    let status = child.and_then(|child| follow(child, &mut session, most_bytes));
     // Also when the command could not be started: what the session made goes.
     let ended = session.end();
     let status = status?;
@@ -83,12 +84,21 @@ fn exit_code(status: ExitStatus) -> ExitCode {
 }
 
 /// Looks after the recording until the program ends. Ctrl+C and SIGTERM are the program's: it is told, and decides.
-fn follow(mut child: Child, session: &mut RecordingSession) -> Result<ExitStatus> {
+fn follow(mut child: Child, session: &mut RecordingSession, most_bytes: u64) -> Result<ExitStatus> {
     let asked = Progress::new();
-    let mut told = false;
+    let (mut told, mut programs) = (false, 1);
     interrupt::cancels_as_asked(&asked, || {
         loop {
             session.look();
+            // A command may start several programs one after the other.
+            match session.follow_next(programs + 1, most_bytes) {
+                Ok(false) => {}
+                Ok(true) => programs += 1,
+                Err(error) => {
+                    programs += 1;
+                    eprintln!("memory-city: warning: {error}");
+                }
+            }
             match child.try_wait() {
                 Ok(Some(status)) => return Ok(status),
                 Ok(None) => {}

@@ -1,7 +1,10 @@
 //! A recording as seen from outside, from the first moment to the last word about it.
 
+use super::live::{LiveCity, TOKEN};
 use super::walks::WalkTaker;
-use memory_city_agent::folder::{AgentStatus, CLAIM, LOCK, RecorderLock, STATUS, WALKS, private_folder};
+use memory_city_agent::folder::{
+    AgentStatus, CLAIM, LOCK, RecorderLock, STATUS, WALKS, claimed_by, is_running, numbered, private_folder,
+};
 use memory_city_analysis::tabular::{bytes_text, count_text};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -18,11 +21,14 @@ const LAST_WORD: Duration = Duration::from_millis(500);
 
 /// The recording process's side of a recording.
 pub struct RecordingSession {
-    pub folder: PathBuf,
+    /// The folder that was asked for; a later program's has a number.
+    wanted: PathBuf,
+    folder: PathBuf,
     lock: RecorderLock,
     taker: WalkTaker,
     told: Option<Instant>,
     made_folder: bool,
+    live: Option<LiveCity>,
 }
 
 impl RecordingSession {
@@ -44,7 +50,59 @@ impl RecordingSession {
         private_folder(folder).map_err(|e| Error::io(folder, e))?;
         let lock = RecorderLock::take(folder).map_err(|e| Error::io(folder, e))?;
         let taker = WalkTaker::new(folder, most_bytes);
-        Ok(RecordingSession { folder: folder.to_owned(), lock, taker, told: None, made_folder })
+        Ok(RecordingSession {
+            wanted: folder.to_owned(),
+            folder: folder.to_owned(),
+            lock,
+            taker,
+            told: None,
+            made_folder,
+            live: None,
+        })
+    }
+
+    /// Goes on with the next program of the command, where this one has ended and that one is being recorded: launchers start
+    /// the program that is meant and end. What was recorded of this one is finished and told.
+    ///
+    /// # Errors
+    /// When the next one's folder cannot be written.
+    pub fn follow_next(&mut self, number: u32, most_bytes: u64) -> Result<bool> {
+        let next = numbered(&self.wanted, number);
+        let has_ended = !claimed_by(&self.folder).is_some_and(is_running);
+        if !has_ended || claimed_by(&next).is_none_or(|pid| !is_running(pid)) {
+            return Ok(false);
+        }
+        let lock = RecorderLock::take(&next).map_err(|e| Error::io(&next, e))?;
+        let mut session = RecordingSession {
+            wanted: self.wanted.clone(),
+            taker: WalkTaker::new(&next, most_bytes),
+            folder: next,
+            lock,
+            told: None,
+            made_folder: false,
+            live: self.live.take(),
+        };
+        if let Some(city) = &session.live {
+            city.turn_to(&session.folder);
+        }
+        std::mem::swap(self, &mut session);
+        session.end()?;
+        Ok(true)
+    }
+
+    /// Walks go to this city too.
+    pub fn show_in(&mut self, city: LiveCity) {
+        self.live = Some(city);
+    }
+
+    /// Nothing will be recorded: leaves nothing behind.
+    pub fn give_up(self) {
+        for name in [LOCK, TOKEN] {
+            let _ = std::fs::remove_file(self.folder.join(name));
+        }
+        if self.made_folder {
+            let _ = std::fs::remove_dir(&self.folder);
+        }
     }
 
     /// What the recorder inside says.
@@ -54,7 +112,11 @@ impl RecordingSession {
 
     /// Takes walks that wait and says how it goes.
     pub fn look(&mut self) {
+        let walks = self.taker.walks;
         self.taker.take(&Progress::new());
+        if let Some(city) = self.live.as_ref().filter(|_| self.taker.walks > walks) {
+            city.walked();
+        }
         if self.told.is_none_or(|told| told.elapsed() >= TOLD_EVERY) {
             self.told = Some(Instant::now());
             if std::io::stderr().is_terminal()
@@ -84,7 +146,7 @@ impl RecordingSession {
             let _ = std::fs::remove_file(left.path());
         }
         let _ = std::fs::remove_dir(&walks);
-        for name in [STATUS, CLAIM, LOCK] {
+        for name in [STATUS, CLAIM, LOCK, TOKEN] {
             let _ = std::fs::remove_file(self.folder.join(name));
         }
         if std::io::stderr().is_terminal() {
@@ -108,6 +170,9 @@ impl RecordingSession {
             eprintln!("memory-city: warning: {} samples were lost: the buffers were full", count_text(status.lost));
         }
         self.taker.finish(reason)?;
+        if let Some(city) = self.live {
+            city.end();
+        }
         drop(self.lock);
         eprintln!("Open it:  memory-city open {0}\n     or:  memory-city report {0}", shown(&self.folder));
         Ok(())

@@ -12,9 +12,6 @@ use memory_city_heap::progress::Progress;
 use memory_city_wire::{FILE_HEADER, PartHeader, TraceOptions, TraceWriter, WalkStartRow};
 use std::path::{Path, PathBuf};
 
-/// The stream of the recording process. That of the program is 0.
-const STREAM: u16 = 1;
-
 /// Takes walks.
 pub struct WalkTaker {
     folder: PathBuf,
@@ -106,18 +103,19 @@ fn cannot_write(folder: &Path, error: &memory_city_wire::WireError) -> Error {
 fn begin(folder: &Path, most_bytes: u64) -> Result<TraceWriter> {
     let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?.flatten();
     let parts = entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "mcity"));
-    let header = parts
-        .filter_map(|part| PartHeader::read(&part, &Input::peek(&part, FILE_HEADER).ok()?).ok())
-        .find(|header| header.stream != STREAM);
-    let Some(header) = header else {
+    let headers: Vec<PartHeader> =
+        parts.filter_map(|part| PartHeader::read(&part, &Input::peek(&part, FILE_HEADER).ok()?).ok()).collect();
+    let Some(header) = headers.first() else {
         return Err(Error::Unusable {
             what: format!("The recorder has written nothing into {}", folder.display()),
             remedy: "It may have failed in the program: its standard error says why".into(),
         });
     };
+    // The program's is 0. Another recording process may have been here before.
+    let last = headers.iter().map(|header| header.stream).max().unwrap_or(0);
     let options = TraceOptions {
         recording: Some(header.recording),
-        stream: STREAM,
+        stream: last.saturating_add(1),
         most_bytes: Some(most_bytes),
         ..TraceOptions::default()
     };

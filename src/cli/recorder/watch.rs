@@ -1,4 +1,4 @@
-//! `watch`: class histograms of a JVM that runs, now and then, as memory trees. Loads nothing into it: any JVM will do, also where
+//! `watch`: class histograms of a JVM that runs, now and then, as a recording. Loads nothing into it: any JVM will do, also where
 //! agents are forbidden.
 
 use super::{duration, jvms, now};
@@ -9,17 +9,16 @@ use memory_city::jvm::list::{running, short_name};
 use memory_city_agent::folder::private_file;
 use memory_city_analysis::tabular::{bytes_text, count_text};
 use memory_city_formats::hprof::element_name;
+use memory_city_formats::wire::CountStream;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 #[derive(Args)]
-#[command(after_help = "  memory-city watch 4711 --every 10s --for 10m\n  memory-city report NAME-TIME.jsonl\n\n\
+#[command(after_help = "  memory-city watch 4711 --every 10s --for 10m\n  memory-city report NAME-TIME.mcity\n\n\
     A histogram stops the program for about 0.05 s for a million objects; with --live for a full collection.")]
 pub struct WatchArgs {
     /// The process (default: the only JVM that runs)
@@ -34,7 +33,7 @@ pub struct WatchArgs {
     /// Live objects only: the JVM collects all garbage before each
     #[arg(long)]
     live: bool,
-    /// The file to write (default: the program's name and the time, .jsonl)
+    /// The file to write (default: the program's name and the time, .mcity)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -43,9 +42,12 @@ pub struct WatchArgs {
 pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
     let pid = jvms::choose(args.pid)?;
     let jvm = AttachedJvm::open(pid)?;
-    let name = running().into_iter().find(|j| j.pid == pid).map_or_else(|| short_name(""), |j| j.short_name());
-    let path = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}-{}.jsonl", now())));
-    let mut file = private_file(&path).map_err(|e| Error::io(&path, e))?;
+    let found = running().into_iter().find(|j| j.pid == pid);
+    let name = found.as_ref().map_or_else(|| short_name(""), |j| j.short_name());
+    let path = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}-{}.mcity", now())));
+    // Of the command line only the first word: others may be secrets.
+    let program = found.as_ref().and_then(|j| j.program.split(' ').next()).unwrap_or_default();
+    let mut file = begin(&path, program, found.as_ref().map_or("", |j| &j.version))?;
     let (asked, started) = (Progress::new(), Instant::now());
     let mut taken = 0u64;
     let result = interrupt::cancels_as_asked(&asked, || {
@@ -54,7 +56,7 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
             let text = match jvm.ask("inspectheap", [if args.live { "-live" } else { "-all" }, "", ""]) {
                 Ok(text) => text,
                 // The program has ended: that is how watching ends.
-                Err(_) if taken > 0 && !Path::new(&format!("/proc/{pid}")).exists() => return Ok(()),
+                Err(_) if taken > 0 && !Path::new(&format!("/proc/{pid}")).exists() => return Ok("the program ended"),
                 Err(error) => return Err(error),
             };
             let rows = histogram(&text);
@@ -64,10 +66,8 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
                     remedy: "Only HotSpot and its kin do (OpenJDK, Temurin, Corretto, ...)".into(),
                 });
             }
-            let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64);
-            let line = json!({"format": "memory-city", "version": 1, "timestamp": millis, "tree": tree(&rows)});
-            // One call: who reads while it grows sees whole lines but for the last.
-            file.write_all(format!("{line}\n").as_bytes()).map_err(|e| Error::io(&path, e))?;
+            let counts = rows.iter().map(|(class, (objects, bytes))| (class.as_str(), *objects, *bytes));
+            file.write(file.now(), !args.live, counts)?;
             taken += 1;
             let (objects, bytes) = rows.values().fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
             eprintln!(
@@ -79,7 +79,7 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
             let next = begun + args.every;
             while Instant::now() < next {
                 if asked.check().is_err() || args.length.is_some_and(|most| started.elapsed() >= most) {
-                    return Ok(());
+                    return Ok("watching was ended");
                 }
                 std::thread::sleep(Duration::from_millis(50).min(args.every));
             }
@@ -88,7 +88,8 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
     if taken == 0 {
         let _ = std::fs::remove_file(&path);
     }
-    result?;
+    let reason = result?;
+    file.finish(reason)?;
     eprintln!("Open it:  memory-city open {0}\n     or:  memory-city report {0}", path.display());
     Ok(ExitCode::SUCCESS)
 }
@@ -120,20 +121,18 @@ fn source_name(name: &str) -> String {
     }
 }
 
-/// Packages as districts, classes as buildings.
-fn tree(rows: &BTreeMap<String, (u64, u64)>) -> Value {
-    let mut packages: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
-    for (class, (objects, bytes)) in rows {
-        // Hidden classes have a slash behind their name; packages end before it.
-        let name = class.split('/').next().unwrap_or(class);
-        let (package, own) = name.rsplit_once('.').map_or(("", class.as_str()), |(p, _)| (p, &class[p.len() + 1..]));
-        let node = json!({"name": own, "role": "Type", "objects": objects, "bytes": bytes});
-        packages.entry(package).or_default().push(node);
-    }
-    let mut children = packages.remove("").unwrap_or_default();
-    children
-        .extend(packages.into_iter().map(|(name, types)| json!({"name": name, "role": "Package", "children": types})));
-    json!({"name": "Heap", "children": children})
+/// Begins the recording of a program that is watched.
+fn begin(path: &Path, program: &str, version: &str) -> Result<CountStream> {
+    let file = private_file(path).map_err(|e| Error::io(path, e))?;
+    let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64);
+    let facts = [
+        ("recorder", format!("memory-city {}", env!("CARGO_PKG_VERSION"))),
+        ("recording.started", millis.to_string()),
+        ("recording.mode", "histograms".into()),
+        ("process.command", program.into()),
+        ("vm.version", version.into()),
+    ];
+    CountStream::on_file(file, path, &facts)
 }
 
 #[cfg(test)]
@@ -141,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn histograms_of_jvms_become_trees() {
+    fn histograms_of_jvms_are_read() {
         let text = " num     #instances         #bytes  class name (module)\n\
             -------------------------------------------------------\n   \
             1:            40           2000  [B (java.base@17.0.9)\n   \
@@ -151,11 +150,7 @@ mod tests {
         let rows = histogram(text);
         assert_eq!(rows.len(), 4);
         assert_eq!(rows["java.util.HashMap$Node[]"], (3, 120));
-        let tree = tree(&rows);
-        let names: Vec<&str> =
-            tree["children"].as_array().expect("a list").iter().filter_map(|c| c["name"].as_str()).collect();
-        assert_eq!(names, ["byte[]", "app", "java.util"]);
-        assert_eq!(tree["children"][1]["children"][1]["name"], "Main$$Lambda/0x0123");
+        assert_eq!(rows["app.Main$$Lambda/0x0123"], (1, 16));
         assert!(histogram("no such command").is_empty());
     }
 }

@@ -5,7 +5,9 @@ use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Parameter, 
 use crate::group::Reads;
 use crate::ownership::OwnerHistory;
 use crate::ownership::holders::place_text;
-use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader, bytes_text, count_text, gc_text, time_text};
+use crate::tabular::{
+    Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader, bytes_text, count_text, gc_text, time_text,
+};
 use crate::timeline::difference::{GroupMatch, TimeMatch, identities, match_identities};
 use crate::timeline::{Amount, History, NodeId, Source, Timeline, Unit, key_of};
 use memory_city_formats::{LifeStep, Weighed};

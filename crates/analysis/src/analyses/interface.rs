@@ -73,6 +73,8 @@ pub enum Need {
     Objects,
     /// What fields and elements hold: numbers, texts, names of fields.
     Values,
+    /// Samples of allocations: a recording.
+    Samples,
 }
 
 impl Need {
@@ -85,6 +87,7 @@ impl Need {
             Need::Lives => "births and deaths (a memory trace, or a recording with samples)",
             Need::Objects => "objects (heap dumps or a memory trace)",
             Need::Values => "values of objects (heap dumps)",
+            Need::Samples => "samples of allocations (a recording)",
         }
     }
 
@@ -100,6 +103,7 @@ impl Need {
             Need::Lives => document.heaps().is_some_and(|heaps| heaps.series().lives().is_some()),
             Need::Objects => document.heaps().is_some(),
             Need::Values => document.heaps().is_some() && !document.is_recorded(),
+            Need::Samples => document.heaps().is_some_and(|history| history.series().has_samples()),
         };
         let reason = match self {
             Need::TwoTimes if document.timeline().times() > 1 => {
@@ -113,6 +117,7 @@ impl Need {
             }
             Need::Objects => "The input has trees, not objects: that takes heap dumps or a memory trace",
             Need::Values => "The input does not say what fields hold: that takes heap dumps",
+            Need::Samples => "No allocations were sampled: that takes a recording (memory-city record)",
         };
         if has { Ok(()) } else { Err(reason.to_owned()) }
     }

@@ -81,6 +81,7 @@ analyses! {
     churn,
     lifetimes,
     trends,
+    sites,
     difference,
     paths,
     cut,

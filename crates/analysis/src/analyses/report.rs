@@ -66,8 +66,8 @@ impl ReportPart {
     }
 }
 
-/// Makes the report of a source: the heap over time, what grows most, and, of a trace, its collections by kind
-/// and cause, and the windows of time that are suspicious.
+/// Makes the report of a source: the heap over time, what grows most, of a recording where its samples were allocated, and, of a
+/// trace, its collections by kind and cause, and the windows of time that are suspicious.
 ///
 /// # Errors
 /// When there is no such metric or point in time, a state cannot be loaded again, or the work was cancelled.
@@ -96,6 +96,10 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
     report.add_weaker(&*registry.get("kept-by")?, source, progress)?;
     let top = options.top.to_string();
     report.add(&*registry.get("growth")?, source, [("top", &*top), ("metric", &*options.metric)], progress)?;
+    let sites = registry.get("sites")?;
+    if sites.describe().check(source, window).is_ok() {
+        report.add(&*sites, source, [("top", &*top)], progress)?;
+    }
     let collections = registry.get("collections")?;
     if collections.describe().check(source, window).is_ok() {
         report.add(&*collections, source, [], progress)?;

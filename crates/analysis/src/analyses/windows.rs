@@ -279,7 +279,8 @@ impl RunMeasures {
                 gc.is_some_and(|gc| gc.kind == GcKind::Major)
             };
             let fulls: Vec<usize> = looked::ends(document, window).into_iter().filter(is_full).collect();
-            let looked = if states < ENOUGH || fulls.len() < ENOUGH { Vec::new() } else { looked::spread(&fulls, states) };
+            let looked =
+                if states < ENOUGH || fulls.len() < ENOUGH { Vec::new() } else { looked::spread(&fulls, states) };
             for &time in &looked {
                 progress.check()?;
                 let heap = heaps.heap(time, progress)?;

@@ -168,7 +168,7 @@ fn is_library(class: &str) -> bool {
 }
 
 /// The class of a frame: `java.util.LinkedList.linkLast(Object):7` is one of `java.util.LinkedList`.
-pub(super) fn class_of_frame(frame: &str) -> &str {
+pub(crate) fn class_of_frame(frame: &str) -> &str {
     let method = frame.split(['(', ':', ' ']).next().unwrap_or(frame);
     method.rsplit_once('.').map_or(method, |(class, _)| class)
 }

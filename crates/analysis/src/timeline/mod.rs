@@ -6,6 +6,7 @@
 pub mod all_references;
 mod builder;
 mod closures;
+mod counted;
 pub(crate) mod difference;
 mod growing;
 mod history;

@@ -5,6 +5,7 @@
 //! grouping, and references where it gave them. Who looks at a source asks what it offers, not what it is.
 
 use super::all_references::TimeReferences;
+use super::counted::trees_of_recording;
 use super::history::named;
 use super::json::{self, JsonSource};
 use super::references::ReferenceMap;
@@ -73,7 +74,7 @@ impl Source {
         let history = |series: Box<dyn HeapSeries>, progress: &Progress| {
             History::build(Arc::from(series), grouping, options, progress).map(Source::Heaps)
         };
-        let series = memory_city_formats::open_gradually(paths, progress, &mut |series| {
+        let opened = memory_city_formats::open_gradually(paths, progress, &mut |series| {
             // What looks at every object would replay the beginning of the trace again and again.
             if by_object {
                 return;
@@ -82,8 +83,15 @@ impl Source {
             if let Ok(first) = history(series, &Progress::new()) {
                 partial(first);
             }
-        })?;
-        history(series, progress)
+        });
+        match opened {
+            Ok(series) => history(series, progress),
+            // A recording without walks has counts, or samples that say what they would be.
+            Err(error) => match trees_of_recording(paths, progress) {
+                Ok(Some(trees)) => Ok(Source::Trees(trees)),
+                _ => Err(error),
+            },
+        }
     }
 
     /// The trees over time.

@@ -30,6 +30,22 @@ pub fn are_recordings(paths: &[PathBuf]) -> Result<bool> {
     Ok(any)
 }
 
+/// The files of recordings among these, and in these folders.
+///
+/// # Errors
+/// When one cannot be read.
+pub(super) fn recording_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths {
+        for file in files_of(path)? {
+            if memory_city_wire::is_wire(&Input::peek(&file, memory_city_wire::MAGIC.len())?) {
+                files.push(file);
+            }
+        }
+    }
+    Ok(files)
+}
+
 fn files_of(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -46,14 +62,9 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>> {
 /// When they are of different recordings, or of several streams, or the file cannot be written.
 pub fn join(paths: &[PathBuf], output: &Path, progress: &Progress) -> Result<SavedRecording> {
     let mut files: Vec<(PartHeader, Input)> = Vec::new();
-    for path in paths {
-        for file in files_of(path)? {
-            if !memory_city_wire::is_wire(&Input::peek(&file, memory_city_wire::MAGIC.len())?) {
-                continue;
-            }
-            let input = Input::open(&file, progress)?;
-            files.push((PartHeader::read(&file, input.bytes()).map_err(error_of)?, input));
-        }
+    for file in recording_files(paths)? {
+        let input = Input::open(&file, progress)?;
+        files.push((PartHeader::read(&file, input.bytes()).map_err(error_of)?, input));
     }
     files.sort_by_key(|(header, _)| (header.stream, header.part));
     one_recording(&files)?;

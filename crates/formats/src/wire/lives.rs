@@ -51,11 +51,12 @@ pub(super) fn sampled_lives(scan: &Scan, provenance: &Provenance, progress: &Pro
     let place_of = |number: u64| scan.gcs.range(..number).count() as u32;
     let places: AHashMap<u64, u32> = scan.gcs.keys().copied().zip(0..).collect();
     let place = |number: u64| places.get(&number).copied().unwrap_or_else(|| place_of(number));
-    let mut lives = SampledLives { undated: scan.old_samples, ..SampledLives::default() };
+    let of_old = scan.old_samples.iter().fold(0u64, |sum, (_, row)| sum.saturating_add(row.samples));
+    let mut lives = SampledLives { undated: of_old, ..SampledLives::default() };
     let mut freed_by: AHashMap<u64, u32> = AHashMap::default();
     let mut undated: AHashSet<u64> = AHashSet::default();
-    for &(sample, gc) in &scan.deaths {
-        match gc.and_then(|gc| places.get(&gc)) {
+    for (&sample, death) in &scan.deaths {
+        match death.gc.and_then(|gc| places.get(&gc)) {
             Some(&gc) => _ = freed_by.insert(sample, gc),
             None => _ = undated.insert(sample),
         }

@@ -5,12 +5,14 @@
 //! a walk are read when its state is asked for ([`state`]). What was not sampled has no identity and no site; nothing is
 //! guessed. [`save`] writes any series as a recording.
 
+mod counted;
 mod join;
 mod keys;
 mod lives;
 mod names;
 mod origins;
 mod roots;
+mod sampled;
 mod save;
 mod scan;
 mod series;
@@ -26,6 +28,7 @@ use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use std::path::Path;
 
+pub use counted::{CountStream, CountedClass, CountedTime, CountedTimes, counted};
 pub use join::{are_recordings, join};
 pub use save::{SavedRecording, save};
 pub use walks::{SeenWalk, WalkStream};

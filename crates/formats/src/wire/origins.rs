@@ -45,6 +45,8 @@ impl Provenance {
         for (&stream, tables) in &scan.streams {
             let of_samples = scan.samples.values().filter(|s| s.stream == stream);
             let stacks = of_samples.clone().filter_map(|s| s.stack);
+            let old = scan.old_samples.iter().filter(|(of, _)| *of == stream).filter_map(|(_, row)| row.stack);
+            let stacks = stacks.chain(old);
             let mut stacks: Vec<u32> = stacks.chain(tables.origins.values().filter_map(|o| o.stack)).collect();
             stacks.sort_unstable();
             stacks.dedup();
@@ -82,7 +84,12 @@ impl Provenance {
         self.sites.len() > 1
     }
 
-    fn site(&self, stream: u16, stack: Option<u32>) -> u32 {
+    /// The call chains; the first is that of what is not known.
+    pub(super) fn all_sites(&self) -> Arc<Vec<AllocationSite>> {
+        Arc::clone(&self.sites)
+    }
+
+    pub(super) fn site(&self, stream: u16, stack: Option<u32>) -> u32 {
         stack.and_then(|stack| self.site_of.get(&(stream, stack))).copied().unwrap_or(0)
     }
 

@@ -9,11 +9,12 @@ use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_wire::{
     Chunk, ChunkKind, ClassRow, CountRow, DeathRow, EndRow, FrameRow, GcRow, LoaderRow, LossRow, MethodRow,
-    OldSamplesRow, OriginRow, PartHeader, PartReader, Piece, RunRow, SampleRow, StringRow, ThreadRow, TraceRow,
-    WalkEndRow, WalkStartRow, WireError, WireResult,
+    OldSamplesRow, OriginRow, PartHeader, PartReader, Piece, RunRow, SampleRow, SettingRow, StringRow, ThreadRow,
+    TraceRow, WalkEndRow, WalkStartRow, WireError, WireResult,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A recording, without the objects of its walks.
 pub(super) struct Scan {
@@ -24,14 +25,17 @@ pub(super) struct Scan {
     /// Collections by number, with the stream that saw them: their causes are strings of that one.
     pub(super) gcs: BTreeMap<u64, (u16, GcRow)>,
     pub(super) samples: AHashMap<u64, SampleOrigin>,
-    /// Samples whose objects are dead, and the collection that freed each, by its number.
-    pub(super) deaths: Vec<(u64, Option<u64>)>,
-    /// Samples that were added up when their part was deleted.
-    pub(super) old_samples: u64,
     /// In the order of time.
     pub(super) walks: Vec<WalkPlace>,
-    pub(super) histograms: usize,
+    /// Rows of class histograms, by stream.
+    pub(super) counts: Vec<(u16, CountRow)>,
+    /// Samples whose objects are dead, or that were let go of.
+    pub(super) deaths: AHashMap<u64, SampleDeath>,
     pub(super) losses: Vec<LossRow>,
+    /// Sums of samples of parts that have gone, by stream.
+    pub(super) old_samples: Vec<(u16, OldSamplesRow)>,
+    /// Settings that changed on the way.
+    pub(super) settings: Vec<SettingRow>,
     pub(super) trouble: Trouble,
     /// Bytes that all of this takes, about.
     memory: u64,
@@ -43,6 +47,7 @@ pub(super) struct Scan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SampleOrigin {
     pub(super) stream: u16,
+    pub(super) time: u64,
     pub(super) thread: u32,
     pub(super) stack: Option<u32>,
     pub(super) gcs: u32,
@@ -50,6 +55,13 @@ pub(super) struct SampleOrigin {
     pub(super) size: u64,
     /// In units of 1/65,536.
     pub(super) weight: u64,
+}
+
+/// When a sample was found dead or let go of, and the collection that freed its object, by its number, where it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SampleDeath {
+    pub(super) time: u64,
+    pub(super) gc: Option<u64>,
 }
 
 /// A walk, and where its chunks are.
@@ -112,11 +124,12 @@ impl Scan {
             run: BTreeMap::new(),
             gcs: BTreeMap::new(),
             samples: AHashMap::default(),
-            deaths: Vec::new(),
-            old_samples: 0,
             walks: Vec::new(),
-            histograms: 0,
+            counts: Vec::new(),
+            deaths: AHashMap::default(),
             losses: Vec::new(),
+            old_samples: Vec::new(),
+            settings: Vec::new(),
             trouble: Trouble::default(),
             memory: 0,
             budget: memory_budget(),
@@ -227,22 +240,23 @@ impl Scan {
             ChunkKind::SAMPLES => {
                 let stream = header.stream;
                 let origin = |r: SampleRow| {
-                    let SampleRow { id, thread, stack, gcs, class, size, weight, .. } = r;
-                    (id, SampleOrigin { stream, thread, stack, gcs, class, size, weight })
+                    let SampleRow { id, time, thread, class, size, weight, stack, gcs, .. } = r;
+                    (id, SampleOrigin { stream, class, size, weight, time, thread, stack, gcs })
                 };
                 self.samples.extend(rows::<SampleRow>(chunk, trouble)?.into_iter().map(origin));
             }
             ChunkKind::DEATHS => {
-                self.deaths.extend(rows::<DeathRow>(chunk, trouble)?.into_iter().map(|r| (r.sample, r.gc)));
+                let death = |row: DeathRow| (row.sample, SampleDeath { time: row.time, gc: row.gc });
+                self.deaths.extend(rows::<DeathRow>(chunk, trouble)?.into_iter().map(death));
             }
             ChunkKind::OLD_SAMPLES => {
-                let old = rows::<OldSamplesRow>(chunk, trouble)?;
-                self.old_samples = old.iter().fold(self.old_samples, |sum, row| sum.saturating_add(row.samples));
+                let rows = rows::<OldSamplesRow>(chunk, trouble)?;
+                self.old_samples.extend(rows.into_iter().map(|row| (header.stream, row)));
             }
+            ChunkKind::SETTINGS => self.settings.extend(rows::<SettingRow>(chunk, trouble)?),
             ChunkKind::COUNTS => {
-                let found: AHashSet<u64> =
-                    rows::<CountRow>(chunk, trouble)?.into_iter().map(|row| row.histogram).collect();
-                self.histograms += found.len();
+                let rows = rows::<CountRow>(chunk, trouble)?;
+                self.counts.extend(rows.into_iter().map(|row| (header.stream, row)));
             }
             ChunkKind::LOSSES => self.losses.extend(rows::<LossRow>(chunk, trouble)?),
             ChunkKind::END => {
@@ -274,6 +288,20 @@ impl Scan {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The name of a class.
+    pub(super) fn class_name(&self, stream: u16, class: u32) -> Arc<str> {
+        let name = || {
+            let tables = self.streams.get(&stream)?;
+            Some(tables.string(tables.classes.get(&class)?.name))
+        };
+        name().unwrap_or_else(|| Arc::from("(unknown class)"))
+    }
+
+    /// How many class histograms there are.
+    pub(super) fn histograms(&self) -> usize {
+        self.counts.iter().map(|(stream, row)| (*stream, row.histogram)).collect::<AHashSet<_>>().len()
     }
 
     /// The chunk at a place that was noted.

@@ -2,12 +2,14 @@
 
 use super::lives::{gc_history, sampled_lives};
 use super::origins::Provenance;
+use super::sampled::sampled;
 use super::scan::{Scan, WalkPlace};
 use super::state::heap_state;
 use crate::budget::memory_budget;
 use crate::event::GcKind;
 use crate::kept::KeptStates;
 use crate::lives::{GcHistory, Lives, SampledLives};
+use crate::sampled::SampledAllocations;
 use crate::series::{GcPoint, HeapSeries, SnapshotInfo};
 use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result, Warning};
@@ -56,7 +58,7 @@ impl WalkSeries {
                     "{} holds {} samples, {} class histograms and {} collections, but no walk over the heap to show",
                     path.display(),
                     scan.samples.len(),
-                    scan.histograms,
+                    scan.histograms(),
                     scan.gcs.len()
                 ),
                 remedy: "Record until the first walk is done".into(),
@@ -181,6 +183,14 @@ impl HeapSeries for WalkSeries {
 
     fn lives(&self) -> Option<Lives<'_>> {
         self.lives.as_ref().map(|lives| Lives::sampled(lives, self.scan.gcs.len() as u32))
+    }
+
+    fn has_samples(&self) -> bool {
+        !self.scan.samples.is_empty() || !self.scan.old_samples.is_empty()
+    }
+
+    fn sampled(&self, points: &[usize], progress: &Progress) -> Result<Option<SampledAllocations>> {
+        sampled(&self.scan, &self.provenance, points, progress)
     }
 
     fn has_sites(&self) -> bool {

@@ -98,7 +98,7 @@ impl Outline {
     pub fn middle(&self) -> (f64, f64) {
         match *self {
             Outline::Box(r) => r.centre(),
-            Outline::Ring { centre, inner, .. } if inner == 0.0 => centre,
+            Outline::Ring { centre, inner: 0.0, .. } => centre,
             Outline::Ring { centre, inner, outer, from, to } => point(centre, (inner + outer) / 2.0, (from + to) / 2.0),
         }
     }
@@ -107,7 +107,7 @@ impl Outline {
     pub fn room(&self) -> (f64, f64) {
         match *self {
             Outline::Box(r) => (r.w, r.h),
-            Outline::Ring { inner, outer, .. } if inner == 0.0 => (outer * 1.6, outer),
+            Outline::Ring { inner: 0.0, outer, .. } => (outer * 1.6, outer),
             Outline::Ring { inner, outer, from, to, .. } => (outer - inner, (to - from) * (inner + outer) / 2.0),
         }
     }

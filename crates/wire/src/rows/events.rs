@@ -92,7 +92,7 @@ row! {
 }
 
 row! {
-    /// The object of a sample was found dead.
+    /// The object of a sample was found dead; or nobody looks after it any more.
     DeathRow in DEATHS {
         /// The sample.
         sample: u64 = 1 Delta,
@@ -100,6 +100,8 @@ row! {
         time: u64 = 2 Delta,
         /// The collection, by its number; none where it is not known.
         gc: Option<u64> = 3 Delta,
+        /// It was let go of, because too many samples were alive: whether its object lives is not known from here on.
+        let_go: bool = 4 Plain,
     }
 }
 
@@ -124,6 +126,8 @@ row! {
         first: u64 = 8 Delta,
         /// When the last was taken.
         last: u64 = 9 Delta,
+        /// The variance of the weighted bytes, KiB squared, rounded up: the sum of (size × weight)² × (1 - 1 / weight).
+        variance: Option<u64> = 10 Plain,
     }
 }
 

@@ -1,0 +1,378 @@
+//! Where a recording's samples were allocated: estimates with their error per place in the code, and beside them, in a table of
+//! its own, what walks count of each type, exactly. The two are never added up.
+
+use super::objects::top_parameter;
+use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use crate::group::domain::{DomainPackages, class_of_frame};
+use crate::group::registry;
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
+use crate::timeline::{History, Source, Unit};
+use memory_city_formats::sampled::{SampledAllocations, SampledAmount, SampledChange, SampledGroup};
+use memory_city_heap::Amount;
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub(super) fn analysis() -> Box<dyn Analysis> {
+    Box::new(SampledSites)
+}
+
+struct SampledSites;
+
+/// The window is looked at in so many parts: what leaks grows in each of the last ones.
+const PARTS: usize = 4;
+/// A part of the live bytes that is worth a sentence: one in so many.
+const WORTH_NAMING: f64 = 100.0;
+/// So many places are named in sentences.
+const MOST_NAMED: usize = 3;
+/// Types that are named of a place.
+const MOST_TYPES: usize = 3;
+
+const NOT_KNOWN: &str = "(no stack)";
+
+impl Analysis for SampledSites {
+    fn describe(&self) -> Description {
+        Description {
+            id: "sites",
+            title: "Allocation sites, by samples",
+            explanation: "Which places in the code allocated what is alive, and what grows, as samples of allocations \
+                estimate it, with the error; and what the last walk counts of each type, exactly.",
+            needs: &[Need::Objects, Need::Samples],
+            parameters: vec![
+                top_parameter("How many places and types are listed"),
+                Parameter {
+                    id: "place",
+                    title: "Place",
+                    explanation: "own: the line of the program itself that led to the allocation; allocating: the line that allocated, \
+                        which may be of a library",
+                    kind: ParameterKind::Choice { default: "own", choices: &["own", "allocating"] },
+                },
+            ],
+        }
+    }
+
+    fn run(
+        &self,
+        document: &Source,
+        window: TimeWindow,
+        arguments: &Arguments,
+        progress: &Progress,
+    ) -> Result<Findings> {
+        let Some(history) = document.heaps() else { return Ok(Findings::default()) };
+        let times = parts(window);
+        let points: Vec<usize> = times.iter().map(|&t| history.moment(t)).collect();
+        let Some(sampled) = history.series().sampled(&points, progress)? else { return Ok(Findings::default()) };
+        let domain = Arc::clone(registry().domain());
+        let place = Places::of(&sampled, (arguments.word("place") == "own").then_some(&*domain));
+        let mut all = sites(&sampled, &place, times.len());
+        all.sort_by(|a, b| {
+            let order = |s: &SampledSite| (Reverse(s.leaks), Reverse(s.grows()));
+            let by_size = b.growth.bytes.total_cmp(&a.growth.bytes);
+            let alive = b.alive.bytes.total_cmp(&a.alive.bytes);
+            order(a).cmp(&order(b)).then(if a.grows() { by_size } else { alive }).then_with(|| a.place.cmp(&b.place))
+        });
+        let top = arguments.count("top");
+        let mut findings = Findings { answers: answers(&all, times.len()), ..Findings::default() };
+        findings.tables.push(site_table(&all, top, window.to > window.from));
+        findings.tables.push(type_table(history, window, &sampled, top, progress)?);
+        findings.notes = notes(&sampled);
+        Ok(findings)
+    }
+}
+
+/// The points in time that are compared: the first, the last, and those that divide what is between.
+fn parts(window: TimeWindow) -> Vec<usize> {
+    let span = window.to - window.from;
+    let mut times: Vec<usize> = (0..=PARTS).map(|part| window.from + span * part / PARTS).collect();
+    times.dedup();
+    times
+}
+
+/// Which place each call chain counts for.
+struct Places {
+    names: Vec<String>,
+    of_site: Vec<u32>,
+}
+
+impl Places {
+    /// The innermost frame that the packages cover, or the innermost of all.
+    fn of(sampled: &SampledAllocations, own: Option<&DomainPackages>) -> Places {
+        let mut number: BTreeMap<String, u32> = BTreeMap::new();
+        let mut places = Places { names: Vec::new(), of_site: Vec::new() };
+        for site in sampled.sites.iter() {
+            let covered = own.and_then(|own| site.frames.iter().find(|frame| own.covers(class_of_frame(frame))));
+            let name = covered.or(site.frames.first()).map_or(NOT_KNOWN, |frame| frame);
+            let next = places.names.len() as u32;
+            let place = *number.entry(name.to_owned()).or_insert_with(|| {
+                places.names.push(name.to_owned());
+                next
+            });
+            places.of_site.push(place);
+        }
+        places
+    }
+
+    fn of_group(&self, group: &SampledGroup) -> u32 {
+        self.of_site.get(group.site as usize).copied().unwrap_or(u32::MAX)
+    }
+
+    fn name(&self, place: u32) -> &str {
+        self.names.get(place as usize).map_or(NOT_KNOWN, String::as_str)
+    }
+}
+
+/// What is known of a place.
+struct SampledSite {
+    place: String,
+    allocated: SampledAmount,
+    alive: SampledAmount,
+    growth: SampledChange,
+    /// It has grown in the last parts too, each time beyond the error.
+    leaks: bool,
+    /// Types with their live bytes, most first.
+    types: Vec<(Arc<str>, f64)>,
+}
+
+impl SampledSite {
+    fn grows(&self) -> bool {
+        self.growth.is_growth()
+    }
+
+    /// `Leaky$Session 60 %, byte[] 40 %`.
+    fn types_text(&self) -> String {
+        let all: f64 = self.types.iter().map(|(_, bytes)| bytes).sum();
+        let share = |bytes: f64| if all > 0.0 { 100.0 * bytes / all } else { 0.0 };
+        let mut named: Vec<String> = self
+            .types
+            .iter()
+            .take(MOST_TYPES)
+            .map(|(class, bytes)| format!("{class} {:.0} %", share(*bytes)))
+            .collect();
+        if self.types.len() > MOST_TYPES {
+            named.push(format!("{} more", count_text((self.types.len() - MOST_TYPES) as u64)));
+        }
+        named.join(", ")
+    }
+}
+
+fn sites(sampled: &SampledAllocations, places: &Places, times: usize) -> Vec<SampledSite> {
+    let last = times.saturating_sub(1);
+    let key = |group: &SampledGroup| places.of_group(group);
+    let alive = sampled.alive_by_group(last);
+    let growth = sampled.change(0, last, key);
+    // Of two walks there is one part; of many, the first may be the program's start.
+    let tail: Vec<BTreeMap<u32, SampledChange>> =
+        (last.min(1)..last).map(|part| sampled.change(part, part + 1, key)).collect();
+    let mut found: BTreeMap<u32, SampledSite> = BTreeMap::new();
+    for (group, alive) in sampled.groups.iter().zip(alive) {
+        let place = places.of_group(group);
+        let site = found.entry(place).or_insert_with(|| {
+            let growth = growth.get(&place).copied().unwrap_or_default();
+            let grew = |part: &BTreeMap<u32, SampledChange>| part.get(&place).is_some_and(SampledChange::is_growth);
+            SampledSite {
+                place: places.name(place).to_owned(),
+                allocated: SampledAmount::default(),
+                alive: SampledAmount::default(),
+                growth,
+                leaks: !tail.is_empty() && growth.is_growth() && tail.iter().all(grew),
+                types: Vec::new(),
+            }
+        });
+        site.allocated.add(group.allocated);
+        site.alive.add(alive);
+        if alive.samples > 0 {
+            match site.types.iter_mut().find(|(class, _)| *class == group.class) {
+                Some((_, bytes)) => *bytes += alive.bytes,
+                None => site.types.push((Arc::clone(&group.class), alive.bytes)),
+            }
+        }
+    }
+    let mut found: Vec<SampledSite> = found.into_values().collect();
+    found.iter_mut().for_each(|site| site.types.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0))));
+    found
+}
+
+/// An estimate with its error.
+fn about(bytes: f64, error: f64) -> String {
+    format!("{} ± {}", bytes_text(bytes.max(0.0) as u64), bytes_text(error as u64))
+}
+
+fn answers(sites: &[SampledSite], times: usize) -> Vec<String> {
+    let alive: f64 = sites.iter().map(|site| site.alive.bytes).sum();
+    let leaking: Vec<&SampledSite> =
+        sites.iter().filter(|s| s.leaks && s.growth.bytes * WORTH_NAMING >= alive).collect();
+    let mut answers: Vec<String> = leaking
+        .iter()
+        .take(MOST_NAMED)
+        .map(|site| {
+            format!(
+                "{} allocates what stays: +{} from the first walk to the last, growing to the end; {} are alive ({})",
+                site.place,
+                about(site.growth.bytes, site.growth.error()),
+                about(site.alive.bytes, site.alive.error()),
+                site.types_text(),
+            )
+        })
+        .collect();
+    if leaking.len() > MOST_NAMED {
+        answers.push(format!("{} more places do; they come first in the table", leaking.len() - MOST_NAMED));
+    }
+    if answers.is_empty() {
+        answers.push(match times {
+            0 | 1 => "One walk: growth needs a second one".to_owned(),
+            _ => "No place in the code allocates ever more of what stays, beyond the error of the samples".to_owned(),
+        });
+    }
+    answers
+}
+
+fn bytes_cell(bytes: f64) -> Cell {
+    Cell::Number(bytes.max(0.0) as u64)
+}
+
+fn site_table(sites: &[SampledSite], top: usize, has_growth: bool) -> ResultTable {
+    let bytes = CellKind::Number(Unit::Bytes);
+    let samples = CellKind::Number(Unit::Count);
+    let columns = vec![
+        Column::new("place", "Allocated at", CellKind::Text, "The place in the code"),
+        Column::new("samples", "Samples", samples, "Samples whose objects are in the last walk"),
+        Column::new("alive", "Alive, about", bytes, "Bytes that these stand for: an estimate"),
+        Column::new("alive_error", "±", bytes, "Three standard deviations of that"),
+        Column::new(
+            "growth",
+            "Growth, about",
+            CellKind::Change(Unit::Bytes),
+            "The same from the first walk to the last",
+        ),
+        Column::new("growth_error", "±", bytes, "Three standard deviations of that"),
+        Column::new("allocated_samples", "All samples", samples, "All samples of this place"),
+        Column::new("allocated", "Allocated, about", bytes, "Bytes that all of them stand for, dead or alive"),
+        Column::new("allocated_error", "±", bytes, "Three standard deviations of that"),
+        Column::new("types", "Types", CellKind::Text, "Of what is alive, as shares of the estimate"),
+    ];
+    let row = |site: &SampledSite| Row {
+        cells: vec![
+            Cell::Text(site.place.clone()),
+            Cell::Number(site.alive.samples),
+            bytes_cell(site.alive.bytes),
+            bytes_cell(site.alive.error()),
+            if has_growth { Cell::Change(site.growth.bytes as i64) } else { Cell::Empty },
+            if has_growth { bytes_cell(site.growth.error()) } else { Cell::Empty },
+            Cell::Number(site.allocated.samples),
+            bytes_cell(site.allocated.bytes),
+            bytes_cell(site.allocated.error()),
+            Cell::Text(site.types_text()),
+        ],
+        ..Row::default()
+    };
+    let left_out = sites.len().saturating_sub(top) as u64;
+    ResultTable {
+        header: TableHeader {
+            id: "sites".into(),
+            title: "Allocation sites of what is alive (samples: estimates, ± 3 sigma)".into(),
+            columns,
+            ..TableHeader::default()
+        },
+        rows: sites.iter().take(top).map(row).collect(),
+        left_out: (left_out > 0).then(|| (left_out, "places".into())),
+        empty_text: "No sample was taken.".into(),
+    }
+}
+
+/// What the last walk counts of each type, and beside it what samples estimate of the same.
+fn type_table(
+    history: &History,
+    window: TimeWindow,
+    sampled: &SampledAllocations,
+    top: usize,
+    progress: &Progress,
+) -> Result<ResultTable> {
+    let heap = history.heap(window.to, progress)?;
+    let mut counts: Vec<Amount> = vec![Amount::default(); heap.types().len()];
+    for (at, object) in heap.objects().enumerate() {
+        if at % (1 << 20) == 0 {
+            progress.check()?;
+        }
+        if let Some(count) = counts.get_mut(heap.type_of(object).0 as usize) {
+            count.objects += 1;
+            count.bytes += heap.size_of(object);
+        }
+    }
+    // Classes of one name from several loaders are one, as they are in samples.
+    let mut rows: BTreeMap<&str, (Amount, SampledAmount)> = BTreeMap::new();
+    for (of, count) in heap.types().iter().zip(counts).filter(|(_, count)| count.objects > 0) {
+        let row = rows.entry(&of.name).or_default();
+        row.0.objects += count.objects;
+        row.0.bytes += count.bytes;
+    }
+    let last = sampled.alive.len().saturating_sub(1);
+    for (group, alive) in sampled.groups.iter().zip(sampled.alive_by_group(last)).filter(|(_, alive)| alive.samples > 0)
+    {
+        rows.entry(&group.class).or_default().1.add(alive);
+    }
+    let mut rows: Vec<_> = rows.into_iter().collect();
+    rows.sort_by(|a, b| b.1.0.bytes.cmp(&a.1.0.bytes).then_with(|| a.0.cmp(b.0)));
+    let left_out = rows.len().saturating_sub(top) as u64;
+    let bytes = CellKind::Number(Unit::Bytes);
+    let columns = vec![
+        Column::new("type", "Type", CellKind::Text, "The type"),
+        Column::new("objects", "Objects (exact)", CellKind::Number(Unit::Objects), "Objects in the last walk, counted"),
+        Column::new("bytes", "Bytes (exact)", bytes, "Their shallow bytes, counted"),
+        Column::new("samples", "Samples", CellKind::Number(Unit::Count), "How many of them are samples"),
+        Column::new("estimated", "By samples, about", bytes, "Bytes that these stand for: an estimate"),
+        Column::new("estimated_error", "±", bytes, "Three standard deviations of that"),
+    ];
+    let rows = rows.into_iter().take(top).map(|(name, (exact, estimate))| Row {
+        cells: vec![
+            Cell::Text(name.to_owned()),
+            Cell::Number(exact.objects),
+            Cell::Number(exact.bytes),
+            Cell::Number(estimate.samples),
+            bytes_cell(estimate.bytes),
+            bytes_cell(estimate.error()),
+        ],
+        ..Row::default()
+    });
+    Ok(ResultTable {
+        header: TableHeader {
+            id: "sampled-types".into(),
+            title: "Types in the last walk: exact counts, and what samples make of them".into(),
+            columns,
+            ..TableHeader::default()
+        },
+        rows: rows.collect(),
+        left_out: (left_out > 0).then(|| (left_out, "types".into())),
+        empty_text: "The last walk has no object.".into(),
+    })
+}
+
+fn notes(sampled: &SampledAllocations) -> Vec<String> {
+    let mut notes = vec![match sampled.is_exact {
+        true => "Every allocation was recorded: what is said of places is exact.".to_owned(),
+        false => "What is said of places is estimated from samples, within the error in 997 of 1,000 cases; what walks count is \
+                  exact. Unsampled objects have no place, so estimates are of all objects of a place, found or not."
+            .to_owned(),
+    }];
+    if !sampled.from_start {
+        notes.push("The recording began while the program ran: what is older than it has no sample.".to_owned());
+    }
+    if sampled.lost > 0 {
+        notes.push(format!("{} samples were lost: estimates are too small by them.", count_text(sampled.lost)));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_divided_evenly() {
+        let of = |from, to| parts(TimeWindow { from, to });
+        assert_eq!(of(0, 8), [0, 2, 4, 6, 8]);
+        assert_eq!(of(3, 5), [3, 4, 5]);
+        assert_eq!((of(0, 0), of(2, 3)), (vec![0], vec![2, 3]));
+    }
+}

@@ -1,0 +1,263 @@
+//! Recordings without walks: class histograms, which are exact, or else what samples estimate to be alive, as counts over time.
+//! There are no objects in them and no references, only trees can be made of them.
+
+use super::origins::Provenance;
+use super::sampled::{FollowedShare, weight_of};
+use super::scan::{Scan, error_of};
+use ahash::AHashMap;
+use memory_city_heap::error::{Result, Warning};
+use memory_city_heap::input::Input;
+use memory_city_heap::progress::Progress;
+use memory_city_wire::{ClassRow, CountRow, RunRow, StringRow, TraceOptions, TraceWriter};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What is counted of a class, at a place where places are known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CountedClass {
+    /// The class, in source form.
+    pub class: Arc<str>,
+    /// The call chain that allocated, innermost first; none where that is not counted.
+    pub frames: Option<Vec<Arc<str>>>,
+    /// Its objects.
+    pub objects: u64,
+    /// Their shallow bytes.
+    pub bytes: u64,
+}
+
+/// What is counted at one time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CountedTime {
+    /// Milliseconds since the Unix epoch.
+    pub millis: u64,
+    /// What it is, for people.
+    pub label: String,
+    /// Sorted by class and place, each once.
+    pub classes: Vec<CountedClass>,
+}
+
+/// Counts over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CountedTimes {
+    /// In the order of time.
+    pub times: Vec<CountedTime>,
+    /// They are estimates from samples; otherwise histograms, which are exact.
+    pub is_estimate: bool,
+    /// What a person must know.
+    pub warnings: Vec<Warning>,
+}
+
+/// So many times are made of samples at most.
+const MOST_TIMES: usize = 60;
+/// So many rows in all: a few bytes may say that there are millions.
+const MOST_ROWS: usize = 20_000_000;
+
+/// The counts of a recording that has no walk; `None` where the files are none, or it has walks, or nothing was counted.
+///
+/// # Errors
+/// As opening it.
+pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedTimes>> {
+    if !super::join::are_recordings(paths)? {
+        return Ok(None);
+    }
+    let mut inputs = Vec::new();
+    for file in super::join::recording_files(paths)? {
+        inputs.push(Input::open(&file, progress)?);
+    }
+    let mut scan = Scan::read(inputs, progress)?;
+    if !scan.walks.is_empty() {
+        return Ok(None);
+    }
+    let started = scan.run.get("recording.started").and_then(|v| v.trim().parse::<u64>().ok()).unwrap_or(0);
+    let path = scan.files.first().map(|input| input.path.clone()).unwrap_or_default();
+    let is_estimate = scan.counts.is_empty();
+    let times = match is_estimate {
+        true => estimates(&scan, started, progress)?,
+        false => histograms(&scan, started),
+    };
+    if times.is_empty() {
+        return Ok(None);
+    }
+    let message = match is_estimate {
+        true => format!(
+            "no walks were recorded: what is shown is estimated from {} samples, and there are no references. Small groups are rough",
+            scan.samples.len()
+        ),
+        false => {
+            "class histograms were recorded, not objects: the counts are exact, and there are no references".to_owned()
+        }
+    };
+    let said = Warning { path: path.clone(), offset: None, message };
+    let trouble = std::mem::take(&mut scan.trouble).finish(&path, &scan.losses);
+    Ok(Some(CountedTimes { times, is_estimate, warnings: [vec![said], trouble].concat() }))
+}
+
+/// Writes class histograms as a recording of one stream, in chunks that readers see as soon as they are there.
+pub struct CountStream {
+    writer: TraceWriter,
+    /// The number of each class, and of its name.
+    classes: AHashMap<String, u32>,
+    taken: u64,
+}
+
+impl CountStream {
+    /// Begins in a file that is open for writing, and empty, with facts of the run by the keys of docs/trace-format.md. The path is
+    /// for messages.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn on_file(file: File, path: &Path, facts: &[(&str, String)]) -> Result<CountStream> {
+        let mut writer = TraceWriter::on_file(file, path, TraceOptions::default()).map_err(error_of)?;
+        let row = |(key, value): &(&str, String)| RunRow { key: (*key).to_owned(), value: value.clone() };
+        writer.write(&facts.iter().map(row).collect::<Vec<_>>()).map_err(error_of)?;
+        Ok(CountStream { writer, classes: AHashMap::default(), taken: 0 })
+    }
+
+    /// Nanoseconds since the recording began.
+    pub fn now(&self) -> u64 {
+        self.writer.now()
+    }
+
+    /// Writes what was counted at a time: classes in source form, each once, with objects and bytes. `garbage` says that what no
+    /// root reaches is counted too.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn write<'a>(
+        &mut self,
+        time: u64,
+        garbage: bool,
+        counts: impl IntoIterator<Item = (&'a str, u64, u64)>,
+    ) -> Result<()> {
+        let (mut strings, mut classes, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        for (name, objects, bytes) in counts {
+            let class = match self.classes.get(name) {
+                Some(class) => *class,
+                None => {
+                    let next = self.classes.len() as u32;
+                    self.classes.insert(name.to_owned(), next);
+                    strings.push(StringRow { id: next, text: name.to_owned() });
+                    classes.push(ClassRow { id: next, name: next, kind: kind(name), ..ClassRow::default() });
+                    next
+                }
+            };
+            rows.push(CountRow { histogram: self.taken, time, gc: None, class, objects, bytes, garbage });
+        }
+        rows.sort_by_key(|row| row.class);
+        self.taken += 1;
+        self.writer.write(&strings).map_err(error_of)?;
+        self.writer.write(&classes).map_err(error_of)?;
+        self.writer.write(&rows).map_err(error_of)
+    }
+
+    /// Ends the recording, with the reason for people.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn finish(self, reason: &str) -> Result<()> {
+        self.writer.finish(reason).map_err(error_of)
+    }
+}
+
+/// What the objects of a class are, as recordings number it.
+fn kind(class: &str) -> u32 {
+    const PRIMITIVE: [&str; 8] = ["boolean", "byte", "char", "short", "int", "long", "float", "double"];
+    class.strip_suffix("[]").map_or(0, |element| 1 + u32::from(PRIMITIVE.contains(&element)))
+}
+
+fn histograms(scan: &Scan, started: u64) -> Vec<CountedTime> {
+    let mut times: BTreeMap<(u64, u64), BTreeMap<Arc<str>, (u64, u64)>> = BTreeMap::new();
+    for (stream, row) in scan.counts.iter().take(MOST_ROWS) {
+        let name = scan.class_name(*stream, row.class);
+        let counted = times.entry((row.time, row.histogram)).or_default().entry(name).or_default();
+        counted.0 = counted.0.saturating_add(row.objects);
+        counted.1 = counted.1.saturating_add(row.bytes);
+    }
+    let of = |((time, number), classes): ((u64, u64), BTreeMap<Arc<str>, (u64, u64)>)| CountedTime {
+        millis: started.saturating_add(time / 1_000_000),
+        label: format!("Histogram {}", number.saturating_add(1)),
+        classes: classes
+            .into_iter()
+            .map(|(class, (objects, bytes))| CountedClass { class, frames: None, objects, bytes })
+            .collect(),
+    };
+    times.into_iter().map(of).collect()
+}
+
+/// What samples say is alive, at times when it was looked which are dead: right after collections, when there is little garbage.
+fn estimates(scan: &Scan, started: u64, progress: &Progress) -> Result<Vec<CountedTime>> {
+    let provenance = Provenance::of(scan, progress)?;
+    let sites = provenance.all_sites();
+    let one_in = FollowedShare::of(scan);
+    let mut looks: Vec<u64> = scan.deaths.values().map(|death| death.time).collect();
+    looks.sort_unstable();
+    looks.dedup();
+    let last = scan.samples.values().map(|sample| sample.time).max();
+    if looks.is_empty() {
+        looks.extend(last);
+    }
+    let count = looks.len().min(MOST_TIMES);
+    let chosen: Vec<u64> = (1..=count).filter_map(|i| looks.get(i * looks.len() / count - 1).copied()).collect();
+    let mut times = Vec::new();
+    let mut rows = 0;
+    for (number, &time) in chosen.iter().enumerate() {
+        progress.check()?;
+        let mut sums: AHashMap<(Arc<str>, u32), (f64, f64)> = AHashMap::default();
+        for (id, sample) in &scan.samples {
+            if sample.time > time || scan.deaths.get(id).is_some_and(|death| death.time <= time) {
+                continue;
+            }
+            let weight = weight_of(sample) * one_in.between(sample.time, time);
+            let key = (scan.class_name(sample.stream, sample.class), provenance.site(sample.stream, sample.stack));
+            let sum = sums.entry(key).or_default();
+            sum.0 += weight;
+            sum.1 += weight * sample.size as f64;
+        }
+        let mut classes: Vec<CountedClass> = sums
+            .into_iter()
+            .map(|((class, site), (objects, bytes))| CountedClass {
+                class,
+                frames: Some(sites.get(site as usize).map(|s| s.frames.clone()).unwrap_or_default()),
+                objects: objects.round() as u64,
+                bytes: bytes.round() as u64,
+            })
+            .collect();
+        classes.sort_by(|a, b| (&a.class, &a.frames).cmp(&(&b.class, &b.frames)));
+        rows += classes.len();
+        times.push(CountedTime {
+            millis: started.saturating_add(time / 1_000_000),
+            label: format!("Estimate {}", number + 1),
+            classes,
+        });
+        if rows > MOST_ROWS {
+            break;
+        }
+    }
+    Ok(times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn histograms_come_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("counts.mcity");
+        let file = File::create(&path).expect("a file");
+        let mut stream = CountStream::on_file(file, &path, &[("recording.started", "1000".into())]).expect("begun");
+        stream.write(2_000_000_000, true, [("app.Main", 1, 16), ("byte[]", 3, 99)]).expect("written");
+        stream.write(5_000_000_000, true, [("byte[]", 7, 200), ("app.Late[]", 2, 48)]).expect("written");
+        stream.finish("done").expect("ended");
+        let counted = counted(std::slice::from_ref(&path), &Progress::new()).expect("it opens").expect("counts");
+        let class =
+            |class: &str, objects, bytes| CountedClass { class: Arc::from(class), frames: None, objects, bytes };
+        assert!(!counted.is_estimate && counted.warnings.len() == 1, "{:?}", counted.warnings);
+        let times: Vec<_> = counted.times.iter().map(|t| (t.millis, &*t.label)).collect();
+        assert_eq!(times, [(3000, "Histogram 1"), (6000, "Histogram 2")]);
+        assert_eq!(counted.times[0].classes, [class("app.Main", 1, 16), class("byte[]", 3, 99)]);
+        assert_eq!(counted.times[1].classes, [class("app.Late[]", 2, 48), class("byte[]", 7, 200)]);
+        assert_eq!(["app.Main", "java.lang.String[]", "int[][]", "byte[]"].map(kind), [0, 1, 1, 2]);
+    }
+}

@@ -1,0 +1,227 @@
+//! `--live`: the city grows while the program runs. Each walk goes to a window, one that is there or one that is opened, as soon as
+//! it is in the trace.
+//!
+//! A thread of its own does that: a window that is slow, or gone, keeps neither the program nor its recording waiting. What it
+//! has no time for it leaves out until it is back, and then sends all that is new.
+
+use crate::cli::recorder::now;
+use memory_city_analysis::group::GroupOptions;
+use memory_city_analysis::timeline::{AUTO, History, Source};
+use memory_city_formats::{HeapSeries, SnapshotInfo};
+use memory_city_heap::HeapState;
+use memory_city_heap::error::{Error, Result, Warning};
+use memory_city_heap::progress::Progress;
+use memory_city_live::{DEFAULT_ADDRESS, PushOptions, push};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a window may take to open.
+const OPENING: Duration = Duration::from_secs(60);
+/// How long the last walk has to be sent when the recording has ended.
+const LAST_WALK: Duration = Duration::from_secs(5);
+/// The file with the token, in the folder of the trace while it is recorded.
+pub const TOKEN: &str = ".live-token";
+
+/// Sends walks to a city that listens.
+pub struct LiveCity {
+    wake: SyncSender<()>,
+    done: Receiver<()>,
+    progress: Progress,
+    /// The trace whose walks are sent.
+    folder: Arc<Mutex<PathBuf>>,
+}
+
+/// Where the city is.
+struct Place {
+    address: String,
+    token: Option<String>,
+}
+
+impl LiveCity {
+    /// Sends the walks of the trace in `folder` to `address`; without one to a city that listens where they do by default, or else
+    /// to a window that is opened for it, which listens on this machine alone and to one token.
+    ///
+    /// # Errors
+    /// When nothing listens at `address`, or no window can be opened.
+    pub fn begin(folder: &Path, name: &str, address: &str) -> Result<LiveCity> {
+        let place = match address {
+            "" if listens(DEFAULT_ADDRESS) => Place { address: DEFAULT_ADDRESS.into(), token: None },
+            "" => open_window(folder)?,
+            address if listens(address) => Place { address: address.to_owned(), token: None },
+            address => {
+                return Err(Error::Unusable {
+                    what: format!("Nothing listens at {address}"),
+                    remedy:
+                        "Start `memory-city open --listen` or `memory-city serve` there; --live alone opens a window"
+                            .into(),
+                });
+            }
+        };
+        let (wake, woken) = sync_channel(1);
+        let (say, done) = sync_channel(1);
+        let progress = Progress::new();
+        let shared = Arc::new(Mutex::new(folder.to_owned()));
+        let sender = Sender {
+            wanted: Arc::clone(&shared),
+            folder: folder.to_owned(),
+            options: PushOptions {
+                address: place.address,
+                token: place.token,
+                source: format!("{name}, recorded {}", now()),
+                references: true,
+                append: false,
+            },
+            sent: 0,
+            progress: progress.clone(),
+        };
+        std::thread::Builder::new()
+            .name("live city".into())
+            .spawn(move || {
+                sender.run(&woken);
+                let _ = say.send(());
+            })
+            .map_err(|e| Error::io(folder, e))?;
+        Ok(LiveCity { wake, done, progress, folder: shared })
+    }
+
+    /// Another program is recorded from now on: the city is its.
+    pub fn turn_to(&self, folder: &Path) {
+        *self.folder.lock().unwrap_or_else(PoisonError::into_inner) = folder.to_owned();
+    }
+
+    /// There is a further walk.
+    pub fn walked(&self) {
+        // One that waits already will find this one too.
+        let _ = self.wake.try_send(());
+    }
+
+    /// The recording has ended: the last walk is sent, if that does not take long.
+    pub fn end(self) {
+        self.walked();
+        drop(self.wake);
+        if matches!(self.done.recv_timeout(LAST_WALK), Err(RecvTimeoutError::Timeout)) {
+            self.progress.cancel();
+        }
+    }
+}
+
+struct Sender {
+    /// The trace whose walks are to be sent.
+    wanted: Arc<Mutex<PathBuf>>,
+    folder: PathBuf,
+    options: PushOptions,
+    /// Walks that are there already.
+    sent: usize,
+    progress: Progress,
+}
+
+impl Sender {
+    fn run(mut self, woken: &Receiver<()>) {
+        let begun = Instant::now();
+        while !listens(&self.options.address) {
+            if begun.elapsed() > OPENING || self.progress.check().is_err() {
+                eprintln!("memory-city: warning: no window has opened; the recording goes on without");
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        // Ends when nobody wakes it any more.
+        while woken.recv().is_ok() {
+            match self.send() {
+                Ok(()) => {}
+                Err(Error::Cancelled) => return,
+                Err(error) => {
+                    eprintln!("memory-city: warning: the live city has gone: {error}. The recording goes on without");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Sends the walks that are not there yet.
+    fn send(&mut self) -> Result<()> {
+        let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if wanted != self.folder {
+            self.folder = wanted;
+            self.sent = 0;
+            self.options.append = false;
+        }
+        let series = memory_city_formats::open(std::slice::from_ref(&self.folder), &self.progress)?;
+        let walks = series.points().len();
+        if walks <= self.sent {
+            return Ok(());
+        }
+        let later = LaterWalks { points: series.points()[self.sent..].to_vec(), first: self.sent, series };
+        let history = History::build(Arc::new(later), AUTO, GroupOptions::default(), &self.progress)?;
+        push(&Source::Heaps(history), &self.options, &self.progress)?;
+        self.sent = walks;
+        self.options.append = true;
+        Ok(())
+    }
+}
+
+/// The walks of a recording from one on.
+struct LaterWalks {
+    series: Box<dyn HeapSeries>,
+    points: Vec<SnapshotInfo>,
+    first: usize,
+}
+
+impl HeapSeries for LaterWalks {
+    fn points(&self) -> &[SnapshotInfo] {
+        &self.points
+    }
+
+    fn load(&self, index: usize, progress: &Progress) -> Result<Arc<HeapState>> {
+        self.series.load(self.first + index, progress)
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        self.series.warnings()
+    }
+
+    fn has_sites(&self) -> bool {
+        self.series.has_sites()
+    }
+
+    fn noun(&self) -> &'static str {
+        self.series.noun()
+    }
+}
+
+fn listens(address: &str) -> bool {
+    let place = address.strip_prefix("ws://").unwrap_or(address).trim_end_matches('/');
+    let mut addresses = place.to_socket_addrs().into_iter().flatten();
+    addresses.any(|a| TcpStream::connect_timeout(&a, Duration::from_secs(1)).is_ok())
+}
+
+/// A window of its own that listens to whoever knows the token: nobody else.
+fn open_window(folder: &Path) -> Result<Place> {
+    if !cfg!(feature = "viewer") {
+        return Err(Error::Unusable {
+            what: "This memory-city was built without its window".into(),
+            remedy: "Start `memory-city serve`, or a window elsewhere, and name it with --live=HOST:PORT".into(),
+        });
+    }
+    let io = |e| Error::io(folder, e);
+    let mut random = [0; 16];
+    std::fs::File::open("/dev/urandom").and_then(|mut f| f.read_exact(&mut random)).map_err(io)?;
+    let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let file = folder.join(TOKEN);
+    memory_city_agent::folder::private_file(&file).and_then(|mut f| f.write_all(token.as_bytes())).map_err(io)?;
+    // A port that is free now; should another program take it in this moment, it does not know the token.
+    let address = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).map_err(io)?.to_string();
+    let program = std::env::current_exe().map_err(io)?;
+    let mut command = Command::new(program);
+    command.arg("open").arg(format!("--listen={address}")).arg("--token-file").arg(&file);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // It stays when the recording has ended, and Ctrl+C is not for it.
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.spawn().map_err(io)?;
+    Ok(Place { address, token: Some(token) })
+}

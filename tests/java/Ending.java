@@ -1,0 +1,56 @@
+import java.util.ArrayList;
+import java.util.List;
+
+/** Works for a while, then ends in the way it is told: `return`, `exit`, `halt`, `throw`, `memory`; `wait` goes on until it is told to end. */
+public final class Ending {
+    static final List<long[]> KEPT = new ArrayList<>();
+    static volatile Object sink;
+
+    static void work(long millis) throws InterruptedException {
+        long until = System.currentTimeMillis() + millis;
+        while (System.currentTimeMillis() < until) {
+            for (int i = 0; i < 2000; i++) {
+                sink = "row " + i;
+            }
+            KEPT.add(new long[100]);
+            Thread.sleep(1);
+        }
+    }
+
+    static int fill() {
+        List<long[]> all = new ArrayList<>();
+        try {
+            while (true) {
+                all.add(new long[1 << 14]);
+            }
+        } catch (OutOfMemoryError e) {
+            int size = all.size();
+            all = null;
+            return size;
+        }
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.println("hook")));
+        System.out.println("ready " + ProcessHandle.current().pid());
+        String how = arguments[0];
+        work(how.equals("wait") ? Long.MAX_VALUE / 4 : Long.parseLong(arguments[1]));
+        switch (how) {
+            case "exit" -> System.exit(3);
+            case "halt" -> Runtime.getRuntime().halt(4);
+            case "throw" -> throw new IllegalStateException("as told");
+            case "memory" -> {
+                for (int round = 0; round < 3; round++) {
+                    System.out.println("full " + (fill() > 10));
+                }
+                // Nobody catches this one.
+                List<long[]> all = new ArrayList<>();
+                while (true) {
+                    all.add(new long[1 << 14]);
+                }
+            }
+            default -> {}
+        }
+        System.out.println("done");
+    }
+}

@@ -2,6 +2,7 @@
 
 mod analyse;
 mod check;
+mod compare;
 mod convert;
 mod grouping;
 mod interrupt;
@@ -18,8 +19,9 @@ mod shape;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use memory_city_analysis::group::GroupOptions;
+use memory_city_analysis::lives::BY_AGE_TYPE_AND_SITE;
 use memory_city_analysis::table::parse_bytes;
-use memory_city_analysis::timeline::AUTO;
+use memory_city_analysis::timeline::{AUTO, DIED};
 use memory_city_formats::set_memory_budget;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -75,6 +77,8 @@ enum Command {
     /// Run one analysis: growth, garbage collections, ...; --list explains them
     #[command(visible_alias = "analyze")]
     Analyse(analyse::AnalyseArgs),
+    /// Compare two runs, before and after a fix: what is alive and what died, group by group
+    Compare(compare::CompareArgs),
     /// Check for a build pipeline that nothing accumulates, or that limits are kept: exit code 3 when not
     Check(check::CheckArgs),
     /// Write the trees over time, and what refers to what, as JSON: for other tools, or to open without the dumps
@@ -104,6 +108,10 @@ struct GroupingArgs {
     /// How objects are grouped: a name (one that you saved, too), or a list of classifiers such as 'package>type'
     #[arg(long, visible_alias = "group-by", value_name = "NAME|LIST", default_value = AUTO, value_parser = grouping::grouping, long_help = grouping::help())]
     grouping: String,
+    /// What died instead of what is alive: at each point in time all that was freed until then, by age at death, type and site, or
+    /// by --grouping (traces; recordings with samples)
+    #[arg(long)]
+    churn: bool,
     /// A classifier or filter of your own: a script (docs/groupings.md), known by the name of its file; may be given several times
     #[arg(long, value_name = "FILE")]
     classifier: Vec<std::path::PathBuf>,
@@ -130,6 +138,15 @@ fn memory(text: &str) -> std::result::Result<u64, String> {
 }
 
 impl GroupingArgs {
+    /// The grouping that is asked for: of what is alive, or of what died.
+    fn named(&self) -> String {
+        match (self.churn, &*self.grouping) {
+            (false, list) => list.to_owned(),
+            (true, AUTO) => format!("{DIED}{BY_AGE_TYPE_AND_SITE}"),
+            (true, list) => format!("{DIED}{list}"),
+        }
+    }
+
     /// What is grouped. The classifiers and packages were taken before the command line was read; the budget is taken now.
     fn options(&self) -> GroupOptions {
         if let Some(bytes) = self.memory {
@@ -174,6 +191,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Some(Command::Report(args)) => report::report(args),
         Some(Command::Analyse(args)) => analyse::analyse(args),
+        Some(Command::Compare(args)) => compare::compare(args),
         Some(Command::Check(args)) => check::run(args),
         Some(Command::Convert(args)) => convert::convert(args),
         Some(Command::Page(args)) => page::page(args),

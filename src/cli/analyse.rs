@@ -60,7 +60,7 @@ pub fn analyse(args: AnalyseArgs) -> Result<ExitCode> {
         Cli::command().error(ErrorKind::ValueValidation, error.to_string()).exit();
     }
     let report = with_progress(|progress| {
-        let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         let window = TimeWindow::of(source.timeline(), args.window.from, args.window.to)?;
         report::analyse(&analysis, &source, window, given.iter().copied(), progress)
     })?;

@@ -45,7 +45,7 @@ fn warn<'a>(warnings: impl IntoIterator<Item = &'a memory_city_heap::error::Warn
 /// As memory trees; what they leave out.
 fn trees(args: &ConvertArgs) -> Result<Vec<String>> {
     let source = with_progress(|progress| {
-        let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         // The bar shows times, not what is done for one of them.
         let hidden = progress.hidden();
         let references = |time: usize| source.time_references(time, &hidden);

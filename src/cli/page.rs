@@ -44,7 +44,7 @@ pub fn page(args: PageArgs) -> Result<ExitCode> {
 }
 
 fn write(args: &PageArgs, progress: &Progress) -> Result<Vec<String>> {
-    let mut source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+    let mut source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
     let lacking = args.shape.metrics().filter(|id| source.timeline().metric(id).is_none());
     let found: Vec<ClosureMetric> = lacking.filter_map(|id| ClosureMetric::of(id).ok()).collect();
     if !found.is_empty() {
@@ -55,7 +55,11 @@ fn write(args: &PageArgs, progress: &Progress) -> Result<Vec<String>> {
         let what = "The input has no point in time".to_owned();
         return Err(Error::Unusable { what, remedy: "Open another".into() });
     }
-    let (config, look) = args.shape.city(timeline)?;
+    let (config, mut look) = args.shape.city(timeline)?;
+    // Of what died the hottest site is the tallest tower.
+    if args.grouped.churn && args.shape.height().is_none() {
+        look.height = "amount".to_owned();
+    }
     let times = thinned(timeline.times(), args.times as usize);
     let warnings: Vec<String> = source.warnings().iter().map(ToString::to_string).collect();
     let mut says = what_leaks(&source, progress)?;

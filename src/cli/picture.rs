@@ -105,7 +105,7 @@ impl LookArgs {
             show_pointers: base.show_pointers && !self.no_pointers,
             labels: base.labels && !self.no_labels,
             shadows: base.shadows && !self.no_shadows,
-            grouping: self.grouped.grouping.clone(),
+            grouping: self.grouped.named(),
             include_unreachable: grouped.include_unreachable,
             gc_starts: grouped.gc_starts,
             ..base
@@ -126,7 +126,9 @@ impl LookArgs {
         if let Some(mode) = shape.colour() {
             settings.colour = mode;
         }
-        if let Some(rule) = shape.height() {
+        // Of what died the hottest site is the tallest tower.
+        let towers = self.grouped.churn.then(|| "amount".to_owned());
+        if let Some(rule) = shape.height().or(towers) {
             settings.height = rule;
         }
         if let Some(id) = &shape.metric {

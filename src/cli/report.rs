@@ -104,7 +104,7 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
     let window = (args.window.from, args.window.to);
     let options = ReportOptions { top: args.top, metric: args.metric, window };
     let report = with_progress(|progress| {
-        let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         let source = args.closures.add_to(source, &options.metric, progress)?;
         report::report(&source, &options, progress)
     })?;
@@ -122,7 +122,7 @@ struct TreeOptions {
 
 impl TreeOptions {
     fn make(args: &ReportArgs, progress: &Progress) -> Result<TreeOptions> {
-        let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         let source = args.closures.add_to(source, &args.metric, progress)?;
         let timeline = source.timeline();
         if timeline.times() == 0 {

@@ -8,6 +8,9 @@
 //! | [`inspection`] | a heap state | its objects one by one: lists, pages, what a set reaches and retains, trees to unfold |
 //! | [`analyses`] | a source | what grows most, what keeps it alive, what was collected: tables |
 //! | [`table`] | a timeline | its nodes as rows: sorted, filtered, opened and closed |
+//! | [`lives`] | what came and went at every collection | what died, how old, what was promoted |
+//! | [`trends`] | a timeline | series for charts, with what is left over, at any level of detail |
+//! | [`windows`] | numbers by time | windows that are suspicious: leaks, GC overhead, churn |
 //! | [`tabular`] | rows of typed cells | text, JSON, CSV |
 //!
 //! Nothing here knows geometry or pictures.
@@ -33,7 +36,10 @@
 pub mod analyses;
 pub mod group;
 pub mod inspection;
+pub mod lives;
 pub mod ownership;
 pub mod table;
 pub mod tabular;
 pub mod timeline;
+pub mod trends;
+pub mod windows;

@@ -12,6 +12,7 @@ use super::budget::memory_budget;
 use super::event::{Decoder, Program, Step};
 use super::index::{Body, Checkpoint, Stamp, TraceIndex, cache_folder};
 use super::kept::KeptStates;
+use super::lives::{GcHistory, Lives};
 use super::recording::{Recorder, Recording};
 use super::replay::{Collection, Moment, Replay, SavedReplay};
 use super::series::{GcPoint, HeapSeries, SnapshotInfo};
@@ -389,5 +390,13 @@ impl<S: TraceSource> HeapSeries for RecordedSeries<S> {
 
     fn recording(&self) -> Option<&Recording> {
         Some(&self.recording)
+    }
+
+    fn gc_history(&self, progress: &Progress) -> Result<Option<GcHistory>> {
+        GcHistory::of_trace(&self.recording, progress).map(Some)
+    }
+
+    fn lives(&self) -> Option<Lives<'_>> {
+        Some(Lives::exact(&self.recording))
     }
 }

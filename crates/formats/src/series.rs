@@ -3,6 +3,7 @@
 use super::answers::DumpStamp;
 use super::budget::MemoryNeed;
 use super::event::GcKind;
+use super::lives::{GcHistory, Lives};
 use super::recording::Recording;
 use super::registry;
 use super::values::HeapValues;
@@ -108,6 +109,20 @@ pub trait HeapSeries: Send + Sync {
 
     /// What came and went from point to point, where the source records it: then trees over time need no heap state.
     fn recording(&self) -> Option<&Recording> {
+        None
+    }
+
+    /// The garbage collections of the run, those between points too; `None` where the source knows none. Costs a pass over what
+    /// is known of the run.
+    ///
+    /// # Errors
+    /// When the work was cancelled.
+    fn gc_history(&self, _progress: &Progress) -> Result<Option<GcHistory>> {
+        Ok(None)
+    }
+
+    /// Births, promotions and deaths, where the source knows them: of every object, or of samples.
+    fn lives(&self) -> Option<Lives<'_>> {
         None
     }
 }

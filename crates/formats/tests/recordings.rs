@@ -1,7 +1,7 @@
 //! Recordings in our own format: what is converted to them is the same heap, what was sampled is a share and nothing more,
 //! and what is cut or damaged is shown as far as it goes.
 
-use memory_city_formats::{HeapSeries, open, wire};
+use memory_city_formats::{HeapSeries, LifeEvent, LifeStep, open, wire};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId, RootKind, TypeId};
 use memory_city_testing::hprof_writer::{reflective, small};
@@ -228,6 +228,43 @@ impl Shop {
 
 fn gc(number: u64, kind: CollectionKind) -> GcRow {
     GcRow { number, start: number * 1_000_000_000, duration: 4_000_000, kind, ..GcRow::default() }
+}
+
+/// Births and deaths of samples by the collections they fall between, each standing for a hundred allocations; of deaths without a
+/// collection it is said that there are some.
+#[test]
+fn samples_are_born_and_die() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("shop.mcity");
+    let mut shop = Shop::begin(&path, TraceOptions::default());
+    shop.writer.write(&[gc(0, CollectionKind::Minor), gc(1, CollectionKind::Minor)]).expect("written");
+    shop.writer.write(&[gc(2, CollectionKind::Major)]).expect("written");
+    let samples = [7, 8, 9, 10].map(|id| shop.sample(id));
+    shop.writer.write(&samples).expect("written");
+    let death = |sample, gc| DeathRow { sample, gc, ..DeathRow::default() };
+    shop.writer.write(&[death(8, Some(1)), death(9, Some(2)), death(10, None)]).expect("written");
+    shop.walk(&[(1, 7)]);
+    shop.writer.finish("the program ended").expect("finished");
+    let series = open(&[path], &Progress::new()).expect("opens");
+    let lives = series.lives().expect("samples");
+    assert_eq!((lives.is_exact(), lives.samples(), lives.undated(), lives.gcs()), (false, 3, 1, 3));
+    let mut told = Vec::new();
+    let tell = |event: LifeEvent| {
+        assert_eq!((event.amount.objects, event.amount.bytes), (100.0, 2400.0));
+        assert!((event.amount.objects_error() - 1.96 * (100.0f64 * 99.0).sqrt()).abs() < 1e-9);
+        let of = &lives.recording.facts(event.key, event.gc);
+        assert_eq!((&*of.of.name, &**of.life.thread, of.site.len()), ("shop.Cart", "worker-1", 2));
+        told.push((event.gc, event.step, event.age()));
+        Ok(())
+    };
+    lives.each(2, &Progress::new(), tell).expect("told");
+    use LifeStep::{Born, Died};
+    assert_eq!(told, [(1, Born, 0), (1, Born, 0), (1, Born, 0), (1, Died, 0), (2, Died, 1)]);
+    let history = series.gc_history(&Progress::new()).expect("read").expect("collections");
+    assert_eq!(history.began, 2_000_000_000, "two seconds after the program started");
+    assert_eq!(history.epoch, 1_700_000_000_000);
+    assert_eq!(history.collections.len(), 3);
+    assert_eq!(history.collections[2].end - history.collections[2].start, 4_000_000);
 }
 
 #[test]

@@ -309,6 +309,20 @@ impl HeapState {
         self.reachable.get_or_init(|| Search::from_roots(&self.columns).seen)
     }
 
+    /// What the roots reach, whatever the source calls alive: a trace keeps what no collection has looked at yet. `None` where
+    /// roots or references are not known. A search over all objects at each call.
+    pub fn reached_by_roots(&self) -> Option<Amount> {
+        if self.columns.roots.is_empty() || self.reference_count() == 0 {
+            return None;
+        }
+        let mut reached = Amount::default();
+        for o in Search::from_roots(&self.columns).seen.iter() {
+            reached.objects += 1;
+            reached.bytes += self.size_of(ObjectId(o));
+        }
+        Some(reached)
+    }
+
     /// All objects, and those no root reaches.
     pub fn totals(&self) -> (Amount, Amount) {
         *self.totals.get_or_init(|| {

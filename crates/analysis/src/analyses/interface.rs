@@ -67,6 +67,8 @@ pub enum Need {
     References,
     /// Points in time that are garbage collections: a memory trace.
     Collections,
+    /// Births and deaths of objects: a memory trace, or a recording with samples.
+    Lives,
     /// The objects themselves, not only trees that somebody counted.
     Objects,
     /// What fields and elements hold: numbers, texts, names of fields.
@@ -80,6 +82,7 @@ impl Need {
             Need::TwoTimes => "two points in time",
             Need::References => "references",
             Need::Collections => "garbage collections (a memory trace)",
+            Need::Lives => "births and deaths (a memory trace, or a recording with samples)",
             Need::Objects => "objects (heap dumps or a memory trace)",
             Need::Values => "values of objects (heap dumps)",
         }
@@ -94,6 +97,7 @@ impl Need {
             Need::TwoTimes => window.to > window.from,
             Need::References => document.heaps().is_some() || tells_references(document, window),
             Need::Collections => window.times().any(|t| document.timeline().points()[t].gc.is_some()),
+            Need::Lives => document.heaps().is_some_and(|heaps| heaps.series().lives().is_some()),
             Need::Objects => document.heaps().is_some(),
             Need::Values => document.heaps().is_some() && !document.is_recorded(),
         };
@@ -104,6 +108,9 @@ impl Need {
             Need::TwoTimes => "Only one state of the heap: growth needs a second one, later",
             Need::References => "The input does not say what refers to what",
             Need::Collections => "The input does not record garbage collections: that takes a memory trace",
+            Need::Lives => {
+                "The input does not say when objects were born and died: that takes a memory trace, or a recording with samples"
+            }
             Need::Objects => "The input has trees, not objects: that takes heap dumps or a memory trace",
             Need::Values => "The input does not say what fields hold: that takes heap dumps",
         };

@@ -32,8 +32,14 @@ pub(super) fn worth_a_look(document: &Source, window: TimeWindow, notes: &mut Ve
         notes.push(format!("Looked at the ends of the {} collections of the whole heap alone.", fulls.len()));
         return fulls;
     }
-    let ends: Vec<usize> = all.iter().copied().filter(|t| gc(t).is_none_or(|gc| gc.end)).collect();
-    if ends.is_empty() { all } else { ends }
+    ends(document, window)
+}
+
+/// The points in time that are no starts of garbage collections; all where there are no others.
+pub(super) fn ends(document: &Source, window: TimeWindow) -> Vec<usize> {
+    let is_end = |t: &usize| document.timeline().points()[*t].gc.as_ref().is_none_or(|gc| gc.end);
+    let ends: Vec<usize> = window.times().filter(is_end).collect();
+    if ends.is_empty() { window.times().collect() } else { ends }
 }
 
 /// Points in time that tell a leak from what grows once.

@@ -12,6 +12,7 @@
 //! | `looked` | the owners at the points in time worth a look |
 //! | `registry` | the analyses there are; programs may add their own |
 //! | [`report`] | several of them, one after the other |
+//! | [`compare`](mod@compare) | two runs side by side |
 //! | [`check`] | whether limits are kept, for build pipelines |
 //! | the others | one analysis each |
 //!
@@ -36,6 +37,7 @@
 //! ```
 
 pub mod check;
+pub mod compare;
 mod contents;
 mod interface;
 mod kept;
@@ -55,6 +57,7 @@ pub use interface::{Analysis, Description, Findings, Need, TimeWindow, run};
 pub use kept::FollowsFrom;
 pub use parameters::{Argument, Arguments, Parameter, ParameterKind, metric_of};
 pub use registry::AnalysisRegistry;
+pub use windows::RunMeasures;
 
 use crate::timeline::{Metric, NodeId, Timeline};
 
@@ -74,6 +77,10 @@ analyses! {
     heap,
     growth,
     collections,
+    windows,
+    churn,
+    lifetimes,
+    trends,
     difference,
     paths,
     cut,

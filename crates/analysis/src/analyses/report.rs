@@ -66,7 +66,8 @@ impl ReportPart {
     }
 }
 
-/// Makes the report of a source: the heap over time, what grows most, and, of a trace, its collections by kind and cause.
+/// Makes the report of a source: the heap over time, what grows most, and, of a trace, its collections by kind
+/// and cause, and the windows of time that are suspicious.
 ///
 /// # Errors
 /// When there is no such metric or point in time, a state cannot be loaded again, or the work was cancelled.
@@ -102,6 +103,8 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
         if let Some(part) = report.parts.last_mut() {
             part.findings.tables.retain(|table| table.header.id == "totals");
         }
+        report.add(&*registry.get("windows")?, source, [("states", STATES)], progress)?;
+        report.parts.iter_mut().filter(|part| part.analysis.id == "windows").for_each(|part| part.brief = true);
     }
     Ok(report)
 }
@@ -235,6 +238,9 @@ impl Report {
         self.warnings.iter().chain(self.parts.iter().flat_map(|part| &part.findings.warnings))
     }
 }
+
+/// So many heap states are looked at for the window of a leak.
+const STATES: &str = "24";
 
 /// What weaker references keep is told when it is more than one part in so many of the heap.
 const WORTH_A_LINE: u64 = 100;

@@ -333,6 +333,24 @@ impl History {
         Ok(builder.finish())
     }
 
+    /// The tree of a point in time under the grouping. Of recorded heaps it follows the recording from its beginning, where the grouping
+    /// reads no more than that knows.
+    ///
+    /// # Errors
+    /// As [`History::references`].
+    pub(crate) fn tree_at(&self, time: usize, progress: &Progress) -> Result<MemoryTree> {
+        let Some(recording) = self.series.recording().filter(|_| !self.grouping.reads().by_object()) else {
+            return Ok(self.grouped(time, progress)?.1.tree.clone());
+        };
+        let mut tree = GrowingTree::new(recording, &self.grouping)?;
+        for i in 0..=self.points[time] {
+            progress.check()?;
+            tree.step(recording.log.changes(i), i.div_ceil(2) as u32);
+        }
+        tree.check()?;
+        Ok(tree.tree().clone())
+    }
+
     /// A question about all dumps of the series, under the grouping where it matters, whose answer is kept. `None` where
     /// answers are not kept: of traces, and of groupings that depend on more than the heap states.
     pub(crate) fn answer_key(&self, of: &str, grouped: bool) -> Option<AnswerKey> {
@@ -594,7 +612,7 @@ fn choose(series: &dyn HeapSeries, grouping: &str) -> Result<Arc<Grouping>> {
 }
 
 /// The grouping of a name or list.
-pub(super) fn named(text: &str) -> Result<Arc<Grouping>> {
+pub(crate) fn named(text: &str) -> Result<Arc<Grouping>> {
     group::grouping(text).map_err(|error| Error::Unusable {
         what: format!("The grouping {:?} is not known: character {}: {}", error.text, error.character(), error.message),
         remedy: match error.remedy() {

@@ -22,13 +22,14 @@ mod symbols;
 pub use builder::TimelineBuilder;
 pub use closures::{ClosureMetric, ClosureRequest, object_groups};
 pub use growing::GrowingTree;
+pub(crate) use history::named as named_grouping;
 pub use history::{AUTO, History};
 pub(crate) use kept::OwnersOfTime;
 pub use memory_city_formats::{GcKind, GcPoint};
 pub use memory_city_heap::Amount;
 pub use metric::{Metric, MetricInfo, Unit};
 pub use objects::ObjectSet;
-pub use source::{GROUPED_BY_THE_WRITER, Source, are_trees, title_of};
+pub use source::{DIED, GROUPED_BY_THE_WRITER, Source, are_trees, title_of};
 
 use crate::group::MemoryTree;
 use std::sync::Arc;

@@ -28,9 +28,13 @@ pub enum Source {
 pub const GROUPED_BY_THE_WRITER: &str =
     "The input has trees, not objects: they are grouped as the program that wrote them grouped them";
 
+/// What a grouping begins with that asks for what died instead of what is alive: `died:age>type>site`.
+pub const DIED: &str = "died:";
+
 impl Source {
     /// Opens files and folders: memory trees in JSON, heap dumps or a trace, told apart by content. `grouping` may be
-    /// [`AUTO`](super::AUTO), a name, or a list of classifiers.
+    /// [`AUTO`](super::AUTO), a name, or a list of classifiers; behind [`DIED`] it is that of what died, see
+    /// [`died_over_time`](crate::lives::died_over_time).
     ///
     /// # Errors
     /// When an input is none of these or cannot be read, or the work was cancelled.
@@ -50,6 +54,12 @@ impl Source {
         progress: &Progress,
         partial: &mut dyn FnMut(Source),
     ) -> Result<Source> {
+        if let Some(of_dead) = grouping.strip_prefix(DIED) {
+            // Wrong names are told before a long trace is read.
+            crate::lives::grouping_of_dead(of_dead)?;
+            let source = Self::open_gradually(paths, "type", options, progress, &mut |_| ())?;
+            return crate::lives::died_over_time(&source, of_dead, progress);
+        }
         if are_trees(paths)? {
             let mut trees = json::read(paths, progress)?;
             if grouping != AUTO {

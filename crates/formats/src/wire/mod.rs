@@ -7,6 +7,7 @@
 
 mod join;
 mod keys;
+mod lives;
 mod names;
 mod origins;
 mod roots;

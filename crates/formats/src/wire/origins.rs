@@ -13,9 +13,9 @@ const MOST_FRAMES: usize = 1 << 24;
 
 /// Where objects come from: the sites and threads of a whole recording.
 pub(super) struct Provenance {
-    sites: Arc<Vec<AllocationSite>>,
+    pub(super) sites: Arc<Vec<AllocationSite>>,
     site_of: AHashMap<(u16, u32), u32>,
-    threads: Vec<Arc<str>>,
+    pub(super) threads: Vec<Arc<str>>,
     thread_of: AHashMap<(u16, u32), u32>,
     /// Samples are taken: what is none of them has no known origin.
     is_sampled: bool,
@@ -90,7 +90,7 @@ impl Provenance {
         ThreadId(thread.and_then(|thread| self.thread_of.get(&(stream, thread))).copied().unwrap_or(0))
     }
 
-    fn of_sample(&self, sample: &SampleOrigin) -> Origin {
+    pub(super) fn of_sample(&self, sample: &SampleOrigin) -> Origin {
         Origin {
             site: self.site(sample.stream, sample.stack),
             thread: self.thread(sample.stream, Some(sample.thread)),

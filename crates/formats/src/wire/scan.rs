@@ -24,6 +24,10 @@ pub(super) struct Scan {
     /// Collections by number, with the stream that saw them: their causes are strings of that one.
     pub(super) gcs: BTreeMap<u64, (u16, GcRow)>,
     pub(super) samples: AHashMap<u64, SampleOrigin>,
+    /// Samples whose objects are dead, and the collection that freed each, by its number.
+    pub(super) deaths: Vec<(u64, Option<u64>)>,
+    /// Samples that were added up when their part was deleted.
+    pub(super) old_samples: u64,
     /// In the order of time.
     pub(super) walks: Vec<WalkPlace>,
     pub(super) histograms: usize,
@@ -42,6 +46,10 @@ pub(super) struct SampleOrigin {
     pub(super) thread: u32,
     pub(super) stack: Option<u32>,
     pub(super) gcs: u32,
+    pub(super) class: u32,
+    pub(super) size: u64,
+    /// In units of 1/65,536.
+    pub(super) weight: u64,
 }
 
 /// A walk, and where its chunks are.
@@ -104,6 +112,8 @@ impl Scan {
             run: BTreeMap::new(),
             gcs: BTreeMap::new(),
             samples: AHashMap::default(),
+            deaths: Vec::new(),
+            old_samples: 0,
             walks: Vec::new(),
             histograms: 0,
             losses: Vec::new(),
@@ -216,12 +226,19 @@ impl Scan {
             }
             ChunkKind::SAMPLES => {
                 let stream = header.stream;
-                let origin =
-                    |r: SampleRow| (r.id, SampleOrigin { stream, thread: r.thread, stack: r.stack, gcs: r.gcs });
+                let origin = |r: SampleRow| {
+                    let SampleRow { id, thread, stack, gcs, class, size, weight, .. } = r;
+                    (id, SampleOrigin { stream, thread, stack, gcs, class, size, weight })
+                };
                 self.samples.extend(rows::<SampleRow>(chunk, trouble)?.into_iter().map(origin));
             }
-            ChunkKind::DEATHS => _ = rows::<DeathRow>(chunk, trouble)?,
-            ChunkKind::OLD_SAMPLES => _ = rows::<OldSamplesRow>(chunk, trouble)?,
+            ChunkKind::DEATHS => {
+                self.deaths.extend(rows::<DeathRow>(chunk, trouble)?.into_iter().map(|r| (r.sample, r.gc)));
+            }
+            ChunkKind::OLD_SAMPLES => {
+                let old = rows::<OldSamplesRow>(chunk, trouble)?;
+                self.old_samples = old.iter().fold(self.old_samples, |sum, row| sum.saturating_add(row.samples));
+            }
             ChunkKind::COUNTS => {
                 let found: AHashSet<u64> =
                     rows::<CountRow>(chunk, trouble)?.into_iter().map(|row| row.histogram).collect();

@@ -1,11 +1,13 @@
 //! The walks of a recording as a series.
 
+use super::lives::{gc_history, sampled_lives};
 use super::origins::Provenance;
 use super::scan::{Scan, WalkPlace};
 use super::state::heap_state;
 use crate::budget::memory_budget;
 use crate::event::GcKind;
 use crate::kept::KeptStates;
+use crate::lives::{GcHistory, Lives, SampledLives};
 use crate::series::{GcPoint, HeapSeries, SnapshotInfo};
 use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result, Warning};
@@ -18,6 +20,8 @@ use std::sync::{Arc, Mutex};
 pub(super) struct WalkSeries {
     scan: Scan,
     provenance: Provenance,
+    /// Births and deaths of samples, where any were taken.
+    lives: Option<SampledLives>,
     points: Vec<SnapshotInfo>,
     warnings: Mutex<Vec<Warning>>,
     kept: Mutex<KeptStates>,
@@ -64,9 +68,10 @@ impl WalkSeries {
             skipped.push(Warning { path: path.clone(), offset: None, message });
         }
         let trouble = std::mem::take(&mut scan.trouble).finish(&path, &scan.losses);
+        let lives = sampled_lives(&scan, &provenance, progress)?;
         let points = points(&scan);
         let warnings = Mutex::new([skipped, trouble].concat());
-        Ok(WalkSeries { scan, provenance, points, warnings, kept: Mutex::default() })
+        Ok(WalkSeries { scan, provenance, lives, points, warnings, kept: Mutex::default() })
     }
 }
 
@@ -76,7 +81,7 @@ fn warning_of(path: &std::path::Path, walk: &WalkPlace, what: &str) -> Warning {
 }
 
 /// A number of the run.
-fn fact(scan: &Scan, key: &str) -> Option<u64> {
+pub(super) fn fact(scan: &Scan, key: &str) -> Option<u64> {
     scan.run.get(key)?.trim().parse().ok()
 }
 
@@ -168,6 +173,14 @@ impl HeapSeries for WalkSeries {
 
     fn noun(&self) -> &'static str {
         "this recording"
+    }
+
+    fn gc_history(&self, _: &Progress) -> Result<Option<GcHistory>> {
+        Ok(Some(gc_history(&self.scan)).filter(|history| !history.collections.is_empty()))
+    }
+
+    fn lives(&self) -> Option<Lives<'_>> {
+        self.lives.as_ref().map(|lives| Lives::sampled(lives, self.scan.gcs.len() as u32))
     }
 
     fn has_sites(&self) -> bool {

@@ -34,6 +34,17 @@ pub struct JsonSource {
 }
 
 impl JsonSource {
+    /// Trees that were counted here, without references.
+    pub(crate) fn of_timeline(timeline: Timeline, roles: String, warnings: Vec<Warning>) -> JsonSource {
+        JsonSource {
+            timeline: Arc::new(timeline),
+            roles,
+            warnings,
+            references: JsonReferences::default(),
+            keys: HashMap::new(),
+        }
+    }
+
     /// The node of a key: one of its own, or its path of names.
     pub fn find(&self, key: &str) -> Option<NodeId> {
         self.keys.get(key).copied().or_else(|| self.timeline.find(key))

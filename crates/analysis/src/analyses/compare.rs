@@ -1,0 +1,344 @@
+//! Two runs side by side: before and after a fix, or of two versions. They are taken at the same time, after as many collections or
+//! after as much was allocated, and compared group by group: what is alive, and what died until then.
+//!
+//! It needs two inputs, so it is no [`Analysis`](super::Analysis) of the registry; its result is a [`Report`] all the same,
+//! and a source of trees with two points in time, which any view shows.
+
+use super::report::{Report, ReportPart};
+use super::{Arguments, Description, Findings, Parameter, ParameterKind, TimeWindow, change};
+use crate::group::MemoryTree;
+use crate::lives::{DeadTree, RunWindow, grouping_of_dead, lives_of};
+use crate::tabular::{
+    Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader, bytes_text, count_text, time_text, uptime_text,
+};
+use crate::timeline::json::JsonSource;
+use crate::timeline::{Metric, NodeId, Source, TimePoint, Timeline, TimelineBuilder, Unit};
+use memory_city_formats::LifeStep;
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::Progress;
+use std::cmp::Reverse;
+
+/// What the comparison of two runs is and can be told. Its parameters are set as those of analyses.
+pub fn description() -> Description {
+    Description {
+        id: "compare",
+        title: "Comparison of two runs",
+        explanation: "What one run of a program has more or less of than another, by group, at the same time, after as many \
+            collections, or after as much was allocated.",
+        needs: &[],
+        parameters: vec![
+            Parameter {
+                id: "align",
+                title: "Align",
+                explanation: "time: as long after the start; gcs: after as many collections, or points in time where none are \
+                    recorded; allocated: after as many objects were allocated, which is the same work; auto: the last of these that \
+                    both runs know",
+                kind: ParameterKind::Choice { default: "auto", choices: &["auto", "time", "gcs", "allocated"] },
+            },
+            Parameter {
+                id: "at",
+                title: "At",
+                explanation: "How far from the start: milliseconds, collections, or objects that were allocated. 0: as far as the \
+                    shorter run goes",
+                kind: ParameterKind::Number { default: 0, least: 0, most: u64::MAX },
+            },
+            Parameter {
+                id: "top",
+                title: "Rows",
+                explanation: "How many rows each table has, those that differ most first; the others are counted",
+                kind: ParameterKind::Number { default: 20, least: 1, most: u64::MAX },
+            },
+        ],
+    }
+}
+
+/// What was compared.
+pub struct ComparedRuns {
+    /// What differs, as tables.
+    pub report: Report,
+    /// Both runs as points in time of one source: what is alive in the first, and in the second.
+    pub trees: Source,
+}
+
+/// How far a run is at each of its points in time, in what runs are aligned by.
+struct RunAxis {
+    /// Ascending.
+    at: Vec<f64>,
+}
+
+impl RunAxis {
+    /// The last point not after some place; the first where all are after it.
+    fn point(&self, place: f64) -> usize {
+        self.at.partition_point(|&at| at <= place).saturating_sub(1)
+    }
+
+    fn end(&self) -> f64 {
+        self.at.last().copied().unwrap_or(0.0)
+    }
+}
+
+/// Compares two runs, grouped alike.
+///
+/// # Errors
+/// When a run has no point in time, they cannot be aligned so, a state cannot be loaded again, or the work was cancelled.
+pub fn compare<'a>(
+    runs: [&Source; 2],
+    given: impl IntoIterator<Item = (&'a str, &'a str)>,
+    progress: &Progress,
+) -> Result<ComparedRuns> {
+    let description = description();
+    let arguments = Arguments::parse(&description, given)?;
+    if runs.iter().any(|run| run.timeline().times() == 0) {
+        return Err(Error::Unusable {
+            what: "One of the runs has no point in time".into(),
+            remedy: "Compare two that have".into(),
+        });
+    }
+    let (align, axes) = axes(runs, arguments.word("align"), progress)?;
+    let place = match arguments.number("at") {
+        0 => axes[0].end().min(axes[1].end()),
+        n => n as f64,
+    };
+    let points = [axes[0].point(place), axes[1].point(place)];
+    let mut builder = TimelineBuilder::default();
+    for ((run, time), label) in runs.into_iter().zip(points).zip(["A", "B"]) {
+        add_tree(&mut builder, run, time, label, progress)?;
+    }
+    let alive = builder.finish();
+    let mut answers = vec![format!(
+        "Compared {}.",
+        match align {
+            "time" => format!("{} after the start", uptime_text(place as u64)),
+            "gcs" => format!("after {} collections", count_text(place as u64)),
+            _ => format!("after {} objects were allocated", count_text(place as u64)),
+        }
+    )];
+    answers.push(total("Alive", &alive));
+    let top = arguments.count("top");
+    let mut tables = vec![table("alive", "What is alive", &alive, top)];
+    let mut notes = Vec::new();
+    match died(runs, points, progress) {
+        Ok((died, facts)) => {
+            answers.push(total("Died until then", &died));
+            answers.extend(facts);
+            tables.push(table("died", "What died", &died, top));
+        }
+        Err(Error::Unusable { what, .. }) => notes.push(format!("What died cannot be compared. {what}.")),
+        Err(error) => return Err(error),
+    }
+    for (run, (time, label)) in runs.iter().zip(points.into_iter().zip(["A", "B"])) {
+        let point = &run.timeline().points()[time];
+        let taken = if point.gc.is_some() { uptime_text(point.millis) } else { time_text(point.millis) };
+        let of = run.timeline().times();
+        notes.push(format!("{label} is at its point in time {} of {of} ({}, {taken}).", time + 1, point.label));
+    }
+    let roles = runs[0].grouping_title();
+    let trees = Source::Trees(JsonSource::of_timeline(alive, roles, runs.iter().flat_map(|r| r.warnings()).collect()));
+    let part = ReportPart {
+        analysis: description,
+        arguments,
+        findings: Findings { answers, tables, notes, ..Findings::default() },
+        lacking: None,
+        brief: false,
+    };
+    let report = Report {
+        grouping: runs[0].grouping_id(),
+        window: TimeWindow { from: 0, to: 1 },
+        parts: vec![part],
+        warnings: trees.warnings(),
+    };
+    Ok(ComparedRuns { report, trees })
+}
+
+/// How far both runs are at their points in time, by what was asked for, or the best that both know.
+fn axes(runs: [&Source; 2], align: &str, progress: &Progress) -> Result<(&'static str, [RunAxis; 2])> {
+    let both =
+        |axis: &dyn Fn(&Source) -> Result<RunAxis>| -> Result<[RunAxis; 2]> { Ok([axis(runs[0])?, axis(runs[1])?]) };
+    match align {
+        "time" => return Ok(("time", both(&|run| Ok(by_time(run)))?)),
+        "gcs" => return Ok(("gcs", both(&|run| by_gcs(run, progress))?)),
+        "allocated" => return Ok(("allocated", both(&|run| by_allocation(run, progress))?)),
+        _ => {}
+    }
+    match both(&|run| by_allocation(run, progress)) {
+        Ok(axes) => return Ok(("allocated", axes)),
+        Err(Error::Unusable { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    Ok(("time", both(&|run| Ok(by_time(run)))?))
+}
+
+/// Milliseconds since the program started, or since the first point where that is not known.
+fn by_time(run: &Source) -> RunAxis {
+    let points = run.timeline().points();
+    let started = if points.iter().all(|point| point.gc.is_some()) { 0 } else { points[0].millis };
+    let mut latest = 0u64;
+    let since = |point: &TimePoint| {
+        latest = latest.max(point.millis.saturating_sub(started));
+        latest as f64
+    };
+    RunAxis { at: points.iter().map(since).collect() }
+}
+
+/// Collections that have ended; without any, points in time.
+fn by_gcs(run: &Source, progress: &Progress) -> Result<RunAxis> {
+    let times = run.timeline().times();
+    let history = match run.heaps() {
+        Some(heaps) => heaps.series().gc_history(progress)?,
+        None => None,
+    };
+    let ended = |time: usize| match &history {
+        Some(history) => f64::from(ended_by(run, history, time)),
+        None => time as f64 + 1.0,
+    };
+    Ok(RunAxis { at: (0..times).map(ended).collect() })
+}
+
+/// Collections that have ended at a point in time.
+fn ended_by(run: &Source, history: &memory_city_formats::GcHistory, time: usize) -> u32 {
+    let last = run.timeline().times() - 1;
+    // The window of the last point goes to the end of the recording; here the point itself counts.
+    if time == 0 || time == last && run.is_recorded() {
+        return run.heaps().map_or(0, |heaps| match run.is_recorded() {
+            true => heaps.moment(time).div_ceil(2) as u32,
+            false => 0,
+        });
+    }
+    RunWindow::of_points(run, history, TimeWindow { from: 0, to: time }).end
+}
+
+/// Objects that were allocated until then.
+fn by_allocation(run: &Source, progress: &Progress) -> Result<RunAxis> {
+    let (lives, history) = lives_of(run, progress)?;
+    let mut born = vec![0.0; lives.gcs() as usize];
+    if let Some(last) = lives.gcs().checked_sub(1) {
+        lives.each(last, progress, |event| {
+            if event.step == LifeStep::Born {
+                born[event.gc as usize] += event.amount.objects;
+            }
+            Ok(())
+        })?;
+    }
+    let mut sum = 0.0;
+    for born in &mut born {
+        sum += *born;
+        *born = sum;
+    }
+    let until = |time: usize| match ended_by(run, &history, time) {
+        0 => 0.0,
+        gcs => born.get(gcs as usize - 1).copied().unwrap_or(sum),
+    };
+    Ok(RunAxis { at: (0..run.timeline().times()).map(until).collect() })
+}
+
+/// The tree of a run at a point in time, as the next point of a timeline.
+fn add_tree(builder: &mut TimelineBuilder, run: &Source, time: usize, label: &str, progress: &Progress) -> Result<()> {
+    let point = &run.timeline().points()[time];
+    let point = TimePoint { label: label.to_owned(), unreachable: point.unreachable, ..TimePoint::default() };
+    match run.heaps() {
+        Some(heaps) => builder.add(point, &heaps.tree_at(time, progress)?),
+        None => builder.add(point, &tree_of(run.timeline(), time)),
+    }
+    Ok(())
+}
+
+/// The tree of a timeline at a point in time.
+fn tree_of(timeline: &Timeline, time: usize) -> MemoryTree {
+    let mut tree = MemoryTree::new();
+    let mut place = vec![0; timeline.len()];
+    tree.add(0, timeline.amount(time, NodeId::ROOT));
+    for node in timeline.nodes().skip(1) {
+        if let Some(parent) = timeline.parent(node) {
+            let (role, name) = (timeline.role(node).into(), timeline.name(node).into());
+            place[node.index()] = tree.child(place[parent.index()], &role, &name);
+            tree.add(place[node.index()], timeline.amount(time, node));
+        }
+    }
+    tree
+}
+
+/// What died in both runs until the points that are compared, as a timeline of two points; and what is said of them.
+fn died(runs: [&Source; 2], points: [usize; 2], progress: &Progress) -> Result<(Timeline, Vec<String>)> {
+    let mut builder = TimelineBuilder::default();
+    let mut facts = Vec::new();
+    for ((run, time), label) in runs.into_iter().zip(points).zip(["A", "B"]) {
+        let (lives, history) = lives_of(run, progress)?;
+        let grouping = grouping_of_dead(&run.grouping_id())?;
+        let window = RunWindow::of_gcs(&history, 0, ended_by(run, &history, time));
+        let mut dead = DeadTree::of(lives, &grouping, window, progress)?;
+        for (node, died) in dead.died.iter().enumerate() {
+            let amount =
+                crate::timeline::Amount { objects: died.objects.round() as u64, bytes: died.bytes.round() as u64 };
+            dead.tree.add(node, amount);
+        }
+        builder.add(TimePoint { label: label.to_owned(), ..TimePoint::default() }, &dead.tree);
+        let pauses: u64 = history.collections[..window.end as usize].iter().map(|gc| gc.end - gc.start).sum();
+        facts.push(format!(
+            "{label}: {} collections until then, {} ms in them, {} after the start{}.",
+            count_text(window.end.into()),
+            count_text(pauses / 1_000_000),
+            uptime_text(window.to / 1_000_000),
+            if lives.is_exact() {
+                String::new()
+            } else {
+                format!("; estimated from {} samples", count_text(lives.samples()))
+            }
+        ));
+    }
+    Ok((builder.finish(), facts))
+}
+
+/// All of both runs, in a sentence.
+fn total(what: &str, timeline: &Timeline) -> String {
+    let [a, b] = [0, 1].map(|t| timeline.amount(t, NodeId::ROOT));
+    let percent = |a: u64, b: u64| match a {
+        0 => String::new(),
+        a => format!(" ({:+.1} %)", 100.0 * (b as f64 - a as f64) / a as f64),
+    };
+    format!(
+        "{what}: {} objects in A, {} in B{}; {} in A, {} in B{}.",
+        count_text(a.objects),
+        count_text(b.objects),
+        percent(a.objects, b.objects),
+        bytes_text(a.bytes),
+        bytes_text(b.bytes),
+        percent(a.bytes, b.bytes)
+    )
+}
+
+fn table(id: &str, title: &str, timeline: &Timeline, top: usize) -> ResultTable {
+    let value = |t: usize, node, metric| timeline.value(t, node, metric);
+    let differs = |node: &NodeId| timeline.amount(0, *node) != timeline.amount(1, *node);
+    let mut groups: Vec<NodeId> = timeline.nodes().filter(|&node| timeline.is_leaf(node)).filter(differs).collect();
+    let by = |node: NodeId, metric| change(value(0, node, metric), value(1, node, metric)).unsigned_abs();
+    groups.sort_by_key(|&node| (Reverse(by(node, Metric::Bytes)), Reverse(by(node, Metric::Objects)), node));
+    let left_out = groups.len().saturating_sub(top) as u64;
+    groups.truncate(top);
+    let row = |&node: &NodeId| {
+        let mut cells = vec![Cell::Node(NodeLink::new(timeline, node))];
+        for metric in [Metric::Objects, Metric::Bytes] {
+            let (a, b) = (value(0, node, metric), value(1, node, metric));
+            cells.extend([Cell::Number(a), Cell::Number(b), Cell::Change(change(a, b))]);
+        }
+        let [a, b] = [0, 1].map(|t| timeline.value(t, node, Metric::Bytes) as f64);
+        cells.push(if a > 0.0 { Cell::Percent(100.0 * (b - a) / a) } else { Cell::Empty });
+        Row { cells, ..Row::default() }
+    };
+    let (objects, bytes) = (Unit::Objects, Unit::Bytes);
+    let columns = vec![
+        Column::new("group", "Group", CellKind::Node, "The group"),
+        Column::new("objects_a", "A, objects", CellKind::Number(objects), "Objects in the first run"),
+        Column::new("objects_b", "B, objects", CellKind::Number(objects), "In the second"),
+        Column::new("objects_change", "Change", CellKind::Change(objects), "Second minus first"),
+        Column::new("bytes_a", "A, bytes", CellKind::Number(bytes), "Bytes in the first run"),
+        Column::new("bytes_b", "B, bytes", CellKind::Number(bytes), "In the second"),
+        Column::new("bytes_change", "Change, bytes", CellKind::Change(bytes), "Second minus first"),
+        Column::new("bytes_percent", "Change, %", CellKind::Percent, "Relative to the first run"),
+    ];
+    ResultTable {
+        header: TableHeader { id: id.into(), title: title.into(), columns, ..TableHeader::default() },
+        rows: groups.iter().map(row).collect(),
+        left_out: Some((left_out, "groups that differ less".to_owned())).filter(|(n, _)| *n > 0),
+        empty_text: "Nothing differs.".into(),
+    }
+}

@@ -1,0 +1,135 @@
+//! Charts as data: the series of a group's children over time, the strongest of them by themselves and the rest as one, and
+//! levels of detail for thousands of times. No drawing.
+//!
+//! The series of a chart always add up to the group they are the children of, at every time: what is not shown by itself is in
+//! [`TrendChart::rest`]. Where an object is counted in several children (groups of a classifier with several values) they
+//! add up to more, and [`TrendChart::overlaps`] says so.
+
+mod detail;
+#[cfg(test)]
+mod tests;
+
+pub use detail::MinMaxLevels;
+
+use crate::analyses::TimeWindow;
+use crate::timeline::{Metric, NodeId, Timeline};
+
+/// By what series are ranked, the largest first; ties by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum TrendOrder {
+    /// The value at the first time.
+    Start,
+    /// The value at the last time.
+    End,
+    /// The mean over all times.
+    Average,
+    /// Last minus first.
+    #[default]
+    Growth,
+    /// Last minus first, relative to the first; what was nothing at first comes before all that was something, by what it is at last.
+    RelativeGrowth,
+}
+
+impl TrendOrder {
+    /// All of them, by the names that people type.
+    pub const ALL: [(&'static str, TrendOrder); 5] = [
+        ("growth", TrendOrder::Growth),
+        ("relative-growth", TrendOrder::RelativeGrowth),
+        ("start", TrendOrder::Start),
+        ("end", TrendOrder::End),
+        ("average", TrendOrder::Average),
+    ];
+
+    /// The order of a name.
+    pub fn of(name: &str) -> Option<TrendOrder> {
+        TrendOrder::ALL.iter().find(|(known, _)| *known == name).map(|(_, order)| *order)
+    }
+}
+
+/// What a chart is of. As in the source, five series are shown and the rest as one, by absolute growth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrendRules {
+    /// What is measured.
+    pub metric: Metric,
+    /// Which series are shown, and in which order.
+    pub order: TrendOrder,
+    /// How many are shown by themselves.
+    pub top: usize,
+}
+
+impl Default for TrendRules {
+    fn default() -> Self {
+        TrendRules { metric: Metric::Bytes, order: TrendOrder::Growth, top: 5 }
+    }
+}
+
+/// A group over time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrendSeries {
+    /// The group; it may be opened as the next chart below.
+    pub node: NodeId,
+    /// One value for each time of the window.
+    pub values: Vec<u64>,
+}
+
+/// The children of a group over time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrendChart {
+    /// The group.
+    pub parent: NodeId,
+    /// Its own values.
+    pub whole: Vec<u64>,
+    /// The series that are shown by themselves, in their order.
+    pub series: Vec<TrendSeries>,
+    /// All others together, with what the group has beside its children; zeros where there are none.
+    pub rest: Vec<u64>,
+    /// How many children are in the rest.
+    pub others: usize,
+    /// Whether the shown series add up to more than the group at some time.
+    pub overlaps: bool,
+}
+
+/// The chart of a group's children over a window. Costs the children times the times; ten thousand children at a thousand
+/// times are ten million look-ups.
+pub fn chart(timeline: &Timeline, parent: NodeId, window: TimeWindow, rules: TrendRules) -> TrendChart {
+    let values = |node: NodeId| window.times().map(|t| timeline.value(t, node, rules.metric)).collect::<Vec<u64>>();
+    let whole = values(parent);
+    let mut ranked: Vec<(Rank, NodeId)> =
+        timeline.children(parent).iter().map(|&node| (Rank::of(timeline, node, window, rules), node)).collect();
+    // Children are sorted by name, and so are those of the same rank.
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let others = ranked.len().saturating_sub(rules.top);
+    ranked.truncate(rules.top);
+    let series: Vec<TrendSeries> =
+        ranked.into_iter().map(|(_, node)| TrendSeries { node, values: values(node) }).collect();
+    let shown = |t: usize| series.iter().map(|one| u128::from(one.values[t])).sum::<u128>();
+    let overlaps = (0..whole.len()).any(|t| shown(t) > u128::from(whole[t]));
+    let rest = (0..whole.len())
+        .map(|t| u64::try_from(u128::from(whole[t]).saturating_sub(shown(t))).unwrap_or(u64::MAX))
+        .collect();
+    TrendChart { parent, whole, series, rest, others, overlaps }
+}
+
+/// What a series is ranked by: more important first, then the other.
+#[derive(Clone, Copy)]
+struct Rank(f64, f64);
+
+impl Rank {
+    fn of(timeline: &Timeline, node: NodeId, window: TimeWindow, rules: TrendRules) -> Rank {
+        let at = |t: usize| timeline.value(t, node, rules.metric) as f64;
+        let (first, last) = (at(window.from), at(window.to));
+        match rules.order {
+            TrendOrder::Start => Rank(first, last),
+            TrendOrder::End => Rank(last, first),
+            TrendOrder::Average => Rank(window.times().map(at).sum::<f64>() / window.times().count() as f64, last),
+            TrendOrder::Growth => Rank(last - first, last),
+            TrendOrder::RelativeGrowth if first > 0.0 => Rank((last - first) / first, last),
+            TrendOrder::RelativeGrowth if last > 0.0 => Rank(f64::INFINITY, last),
+            TrendOrder::RelativeGrowth => Rank(0.0, last),
+        }
+    }
+
+    fn total_cmp(&self, other: &Rank) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0).then(self.1.total_cmp(&other.1))
+    }
+}

@@ -1,0 +1,85 @@
+//! Nothing is lost: neither in the rest nor in a level of detail.
+
+use super::*;
+use crate::group::MemoryTree;
+use crate::timeline::{Amount, TimePoint};
+use proptest::prelude::*;
+
+fn timeline(times: &[Vec<u64>]) -> Timeline {
+    let tree = |values: &Vec<u64>| {
+        let mut tree = MemoryTree::new();
+        for (n, &value) in values.iter().enumerate() {
+            let of = tree.child(0, &"Type".into(), &format!("T{n:02}").into());
+            let below = tree.child(of, &"Site".into(), &format!("S{}", n % 2).into());
+            tree.add_up(&[below as u32], Amount { objects: value, bytes: 8 * value });
+        }
+        tree
+    };
+    let trees: Vec<MemoryTree> = times.iter().map(tree).collect();
+    Timeline::from_trees(times.iter().map(|_| TimePoint::default()).collect(), &trees)
+}
+
+fn names(timeline: &Timeline, chart: &TrendChart) -> Vec<String> {
+    chart.series.iter().map(|series| timeline.name(series.node).to_owned()).collect()
+}
+
+#[test]
+fn each_order_puts_its_own_first() {
+    let timeline = timeline(&[vec![100, 10, 0, 50], vec![0, 10, 90, 50], vec![101, 30, 5, 50]]);
+    let window = TimeWindow::whole(&timeline);
+    for (order, wanted) in [
+        (TrendOrder::Start, ["T00", "T03", "T01", "T02"]),
+        (TrendOrder::End, ["T00", "T03", "T01", "T02"]),
+        (TrendOrder::Average, ["T00", "T03", "T02", "T01"]),
+        (TrendOrder::Growth, ["T01", "T02", "T00", "T03"]),
+        (TrendOrder::RelativeGrowth, ["T02", "T01", "T00", "T03"]),
+    ] {
+        let rules = TrendRules { metric: Metric::Objects, order, top: 9 };
+        let chart = chart(&timeline, NodeId::ROOT, window, rules);
+        assert_eq!(names(&timeline, &chart), wanted, "{order:?}");
+        assert_eq!((chart.others, chart.rest), (0, vec![0, 0, 0]));
+    }
+    assert!(TrendOrder::ALL.iter().all(|(name, order)| TrendOrder::of(name) == Some(*order)));
+}
+
+/// The chart below shows the parts of what was chosen above.
+#[test]
+fn a_series_opens_as_the_next_chart() {
+    let timeline = timeline(&[vec![1, 2], vec![3, 4]]);
+    let window = TimeWindow::whole(&timeline);
+    let above = chart(&timeline, NodeId::ROOT, window, TrendRules::default());
+    let below = chart(&timeline, above.series[0].node, window, TrendRules::default());
+    assert_eq!(below.whole, above.series[0].values);
+    assert_eq!(below.series[0].values, below.whole);
+}
+
+proptest! {
+    #[test]
+    fn shown_and_rest_are_the_whole(
+        times in prop::collection::vec(prop::collection::vec(0..100u64, 12), 1..9), top in 0..14usize, order in 0..5usize,
+    ) {
+        let timeline = timeline(&times);
+        let rules = TrendRules { metric: Metric::Bytes, order: TrendOrder::ALL[order].1, top };
+        let chart = chart(&timeline, NodeId::ROOT, TimeWindow::whole(&timeline), rules);
+        prop_assert!(!chart.overlaps);
+        prop_assert_eq!(chart.series.len() + chart.others, timeline.children(NodeId::ROOT).len());
+        for (t, values) in times.iter().enumerate() {
+            let shown: u64 = chart.series.iter().map(|series| series.values[t]).sum();
+            prop_assert_eq!(shown + chart.rest[t], chart.whole[t]);
+            prop_assert_eq!(chart.whole[t], 8 * values.iter().sum::<u64>());
+        }
+    }
+
+    #[test]
+    fn no_spike_is_lost_at_any_level(values in prop::collection::vec(0..1000u64, 0..70), a in 0..70usize, b in 0..80usize, pieces in 0..90usize) {
+        let levels = MinMaxLevels::new(&values);
+        let here = values.get(a..b.min(values.len())).unwrap_or(&[]);
+        let both = |values: &[u64]| Some((*values.iter().min()?, *values.iter().max()?));
+        prop_assert_eq!(levels.between(a, b), both(here));
+        let found = levels.pieces(a, b, pieces);
+        prop_assert_eq!(found.len(), pieces.min(here.len()));
+        if pieces > 0 {
+            prop_assert_eq!(found.iter().copied().reduce(|x, y| (x.0.min(y.0), x.1.max(y.1))), both(here));
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The collections of a recording, and its samples from birth to death.
+
+use super::origins::Provenance;
+use super::scan::Scan;
+use super::series::fact;
+use super::types::Types;
+use crate::event::{GcKind, ObjectInfo, Program};
+use crate::lives::{GcHistory, GcRecord, InfoNumbers, SampledLife, SampledLives};
+use crate::recording::Recording;
+use ahash::{AHashMap, AHashSet};
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{Allocator, HeapType, TypeId};
+use memory_city_wire::CollectionKind;
+use std::sync::Arc;
+
+/// The collections, with times since the program started where that is known, else since the recording began.
+pub(super) fn gc_history(scan: &Scan) -> GcHistory {
+    let started = fact(scan, "recording.started").unwrap_or(0);
+    let vm = fact(scan, "vm.started");
+    let began = vm.map_or(0, |vm| started.saturating_sub(vm)).saturating_mul(1_000_000);
+    let record = |(stream, row): &(u16, memory_city_wire::GcRow)| {
+        let cause = row.cause.and_then(|cause| Some(scan.streams.get(stream)?.strings.get(&cause)?.to_string()));
+        let start = began.saturating_add(row.start);
+        GcRecord {
+            number: row.source_number.unwrap_or(row.number),
+            kind: match row.kind {
+                CollectionKind::Minor => Some(GcKind::Minor),
+                CollectionKind::Major => Some(GcKind::Major),
+                CollectionKind::Unknown => None,
+            },
+            cause: cause.unwrap_or_default(),
+            start,
+            end: start.saturating_add(row.duration),
+            before: row.before,
+            after: row.after,
+        }
+    };
+    GcHistory { began, epoch: vm.unwrap_or(started), collections: scan.gcs.values().map(record).collect() }
+}
+
+/// The samples as lives; `None` where none were taken.
+///
+/// # Errors
+/// When the work was cancelled.
+pub(super) fn sampled_lives(scan: &Scan, provenance: &Provenance, progress: &Progress) -> Result<Option<SampledLives>> {
+    if scan.samples.is_empty() {
+        return Ok(None);
+    }
+    // Collections are numbered from 0, but of some nothing may be known.
+    let place_of = |number: u64| scan.gcs.range(..number).count() as u32;
+    let places: AHashMap<u64, u32> = scan.gcs.keys().copied().zip(0..).collect();
+    let place = |number: u64| places.get(&number).copied().unwrap_or_else(|| place_of(number));
+    let mut lives = SampledLives { undated: scan.old_samples, ..SampledLives::default() };
+    let mut freed_by: AHashMap<u64, u32> = AHashMap::default();
+    let mut undated: AHashSet<u64> = AHashSet::default();
+    for &(sample, gc) in &scan.deaths {
+        match gc.and_then(|gc| places.get(&gc)) {
+            Some(&gc) => _ = freed_by.insert(sample, gc),
+            None => _ = undated.insert(sample),
+        }
+    }
+    let mut program = Program { sites: Arc::clone(&provenance.sites), ..Program::default() };
+    let mut infos = Vec::new();
+    let mut numbers = InfoNumbers::default();
+    for (&stream, tables) in &scan.streams {
+        progress.check()?;
+        let of_stream = || scan.samples.iter().filter(|(_, sample)| sample.stream == stream);
+        let used: AHashSet<u32> = of_stream().map(|(_, sample)| sample.class).collect();
+        if used.is_empty() {
+            continue;
+        }
+        let mut types = Types::of(tables, used, 8, 0);
+        let first = program.types.len() as u32;
+        for (id, sample) in of_stream() {
+            let type_id = first + types.number(sample.class);
+            if undated.contains(id) && !freed_by.contains_key(id) {
+                lives.undated += 1;
+                continue;
+            }
+            let origin = provenance.of_sample(sample);
+            let info = ObjectInfo {
+                type_id,
+                site: origin.site,
+                thread: origin.thread,
+                allocator: Allocator::Unknown,
+                big: false,
+            };
+            lives.samples.push(SampledLife {
+                info: numbers.of(info, &mut infos),
+                birth: place(sample.gcs.into()),
+                death: freed_by.get(id).copied(),
+                size: sample.size,
+                weight: sample.weight as f64 / 65_536.0,
+            });
+        }
+        program.types.extend(
+            types
+                .types
+                .into_iter()
+                .map(|of| HeapType { superclass: of.superclass.map(|TypeId(of)| TypeId(first + of)), ..of }),
+        );
+    }
+    // Hash maps have no order: lives have one.
+    lives.samples.sort_by(|a, b| {
+        let key = |life: &SampledLife| (life.birth, life.info, life.death, life.size);
+        key(a).cmp(&key(b)).then(a.weight.total_cmp(&b.weight))
+    });
+    lives.recording =
+        Recording { program: Arc::new(program), threads: provenance.threads.clone(), infos, ..Recording::default() };
+    Ok(Some(lives))
+}

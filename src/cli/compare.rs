@@ -1,0 +1,66 @@
+//! `compare`: two runs of a program side by side, group by group.
+
+use super::output::OutputArgs;
+use super::{Cli, GroupingArgs, with_progress};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory};
+use memory_city_analysis::analyses::{Arguments, compare};
+use memory_city_analysis::timeline::{Source, json};
+use memory_city_heap::error::Result;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Args)]
+pub struct CompareArgs {
+    /// The first run: a trace, a recording, dumps or trees; a folder where it has several files
+    #[arg(value_name = "RUN_A")]
+    first: PathBuf,
+    /// The second run
+    #[arg(value_name = "RUN_B")]
+    second: PathBuf,
+    /// What runs are aligned by: time since the start, collections, objects allocated [default: the last of these that both know]
+    #[arg(long, value_name = "BY", value_parser = ["time", "gcs", "allocated"])]
+    align: Option<String>,
+    /// How far from the start: milliseconds, collections, or objects [default: as far as the shorter run goes]
+    #[arg(long, value_name = "N")]
+    at: Option<u64>,
+    /// How many rows each table has
+    #[arg(long, value_name = "N")]
+    top: Option<u64>,
+    /// Write both runs as memory trees with two points in time, to open or render: .json, .jsonl, .gz or .zst behind that
+    #[arg(short, long, value_name = "FILE")]
+    output_trees: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    grouped: GroupingArgs,
+}
+
+/// Prints what differs.
+pub fn compare(args: CompareArgs) -> Result<ExitCode> {
+    args.output.check();
+    let (at, top) = (args.at.map(|n| n.to_string()), args.top.map(|n| n.to_string()));
+    let given: Vec<(&str, &str)> = [("align", args.align.as_deref()), ("at", at.as_deref()), ("top", top.as_deref())]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect();
+    if let Err(error) = Arguments::parse(&compare::description(), given.iter().copied()) {
+        Cli::command().error(ErrorKind::ValueValidation, error.to_string()).exit();
+    }
+    let compared = with_progress(|progress| {
+        let open = |path: &PathBuf, grouping: &str| {
+            Source::open(std::slice::from_ref(path), grouping, args.grouped.options(), progress)
+        };
+        let first = open(&args.first, &args.grouped.named())?;
+        // What suits the first run is what the second is grouped by too.
+        let grouping = first.heaps().map_or_else(|| args.grouped.named(), |heaps| heaps.grouping().id.clone());
+        let second = open(&args.second, &grouping)?;
+        let compared = compare::compare([&first, &second], given.iter().copied(), progress)?;
+        if let Some(path) = &args.output_trees {
+            json::save(compared.trees.timeline(), None, path, progress)?;
+        }
+        Ok(compared)
+    })?;
+    args.output.print(&compared.report, "alive")?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -444,6 +444,8 @@ fn the_sample_city_looks_as_it_should() {
         ("sunburst", "sunburst", (1280, 720)),
         ("icicle", "icicle", (1280, 720)),
         ("icicle-small", "icicle", (640, 400)),
+        ("trends", "trends", (1280, 720)),
+        ("trends-small", "trends", (640, 400)),
     ] {
         let wish = Shot { of_view: Some(view), size, ..select(&settings) };
         golden(name, &studio.shoot(&wish).expect("a picture"));

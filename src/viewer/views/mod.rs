@@ -25,6 +25,7 @@ views! {
     city,
     table,
     nested,
+    trends,
     analysis,
     inspector,
     growth,
@@ -88,7 +89,7 @@ pub struct ViewPicture {
 
 /// The pictures that views make; that of the city is made without being asked for.
 pub fn pictures() -> Vec<ViewPicture> {
-    nested::pictures().to_vec()
+    nested::pictures().into_iter().chain(trends::pictures()).collect()
 }
 
 /// The kinds of views there are.

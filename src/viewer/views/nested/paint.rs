@@ -183,7 +183,8 @@ fn label(painter: &egui::Painter, outline: &Outline, cell: &NestedCell, look: &L
     for most in [36, 24, 18, 13, 9] {
         let short = theme::shortened(&name, most);
         for lines in [vec![short.clone(), value.clone()], vec![short]] {
-            let galleys: Vec<_> = lines.into_iter().map(|line| painter.layout_no_wrap(line, font.clone(), ink)).collect();
+            let galleys: Vec<_> =
+                lines.into_iter().map(|line| painter.layout_no_wrap(line, font.clone(), ink)).collect();
             let width = galleys.iter().map(|galley| galley.size().x).fold(0.0, f32::max);
             let height: f32 = galleys.iter().map(|galley| galley.size().y).sum();
             if fits(egui::vec2(width, height)) {

@@ -34,6 +34,7 @@ fn shot(settings: &Settings) -> Shot {
         settings: settings.clone(),
         panels: false,
         paths: false,
+        of_view: None,
         cut: None,
     }
 }
@@ -437,6 +438,18 @@ fn the_sample_city_looks_as_it_should() {
     golden_boxes("trace", &Taken { boxes: studio.box_numbers(), picture: picture.clone() });
     assert!(share(&picture, is_red) > 0.005 && share(&picture, is_purple) > 0.002 && share(&picture, is_green) > 0.005);
     studio.show(open(&settings));
+
+    // Other views than the city, at two sizes.
+    for (name, view, size) in [
+        ("sunburst", "sunburst", (1280, 720)),
+        ("icicle", "icicle", (1280, 720)),
+        ("icicle-small", "icicle", (640, 400)),
+        ("trends", "trends", (1280, 720)),
+        ("trends-small", "trends", (640, 400)),
+    ] {
+        let wish = Shot { of_view: Some(view), size, ..select(&settings) };
+        golden(name, &studio.shoot(&wish).expect("a picture"));
+    }
 
     // Wrong wishes are errors with a remedy.
     let error = studio.shoot(&Shot { time: Some(99), ..shot(&settings) }).expect_err("no such time").to_string();

@@ -9,6 +9,7 @@ use memory_city::viewer::film::{Film, film};
 use memory_city::viewer::kept_settings;
 use memory_city::viewer::live::ListenOptions;
 use memory_city::viewer::settings::Settings;
+use memory_city::viewer::views;
 use memory_city_heap::error::{Error, Result};
 use memory_city_views::city::camera::CameraPose;
 use std::path::PathBuf;
@@ -48,6 +49,9 @@ pub struct RenderArgs {
     /// home, bird, focus, or a pose as JSON: {"eye":[x,y,z],"yaw":0.3,"pitch":-0.5}
     #[arg(long, value_name = "NAME|JSON", default_value = "home", value_parser = view)]
     camera: CameraView,
+    /// Another view than the city
+    #[arg(long, value_name = "NAME", value_parser = view_names(), conflicts_with_all = ["panels", "film"])]
+    view: Option<String>,
     /// Draw the panels of the window too
     #[arg(long)]
     panels: bool,
@@ -140,6 +144,10 @@ impl LookArgs {
     }
 }
 
+fn view_names() -> clap::builder::PossibleValuesParser {
+    views::pictures().iter().map(|picture| picture.name).collect::<Vec<_>>().into()
+}
+
 /// Larger pictures exceed what GPUs guarantee to draw into.
 const MOST_PIXELS: u32 = 8192;
 
@@ -171,6 +179,10 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
         view: args.camera,
         settings: args.look.settings(Settings::default()),
         panels: args.panels,
+        of_view: views::pictures()
+            .into_iter()
+            .map(|picture| picture.name)
+            .find(|name| args.view.as_deref() == Some(*name)),
         paths: args.to_roots,
         cut: args.cut,
     };

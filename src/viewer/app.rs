@@ -12,6 +12,7 @@ use super::scene::{ScenePlugin, city_camera};
 use super::screenshot;
 use super::selection::SelectionPlugin;
 use super::settings::{Settings, SettingsPlugin};
+use super::span::SpanPlugin;
 use super::views::ViewsPlugin;
 use super::ways::WaysPlugin;
 use super::{clock::ClockPlugin, input::InputPlugin, trail};
@@ -59,22 +60,30 @@ impl Plugin for ViewerPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Awake>()
             .configure_sets(Update, (Stage::Input, Stage::Load, Stage::Act, Stage::Derive, Stage::Present).chain());
-        app.add_plugins((SettingsPlugin, DocumentPlugin, ClockPlugin, SelectionPlugin, NoticesPlugin, InputPlugin))
-            .add_plugins((
-                LoadingPlugin,
-                LivePlugin,
-                FindingPlugin,
-                OwnersPlugin,
-                WaysPlugin,
-                ScenePlugin,
-                PanelsPlugin,
-                DockPlugin,
-                ViewsPlugin,
-            ))
-            .add_systems(
-                Update,
-                (trail::log_input, trail::log_changes).chain().in_set(Stage::Present).after(super::views::Drawn),
-            );
+        app.add_plugins((
+            SettingsPlugin,
+            DocumentPlugin,
+            ClockPlugin,
+            SpanPlugin,
+            SelectionPlugin,
+            NoticesPlugin,
+            InputPlugin,
+        ))
+        .add_plugins((
+            LoadingPlugin,
+            LivePlugin,
+            FindingPlugin,
+            OwnersPlugin,
+            WaysPlugin,
+            ScenePlugin,
+            PanelsPlugin,
+            DockPlugin,
+            ViewsPlugin,
+        ))
+        .add_systems(
+            Update,
+            (trail::log_input, trail::log_changes).chain().in_set(Stage::Present).after(super::views::Drawn),
+        );
     }
 }
 

@@ -62,6 +62,8 @@ pub struct Shot {
     pub panels: bool,
     /// The paths from GC roots to the selection.
     pub paths: bool,
+    /// The picture of another view than the city: a name of [`views::pictures`].
+    pub of_view: Option<&'static str>,
     /// What is cut, as the analysis `cut` takes it: what would be freed is lit.
     pub cut: Option<String>,
 }
@@ -178,7 +180,12 @@ impl Studio {
 
     fn prepare(&mut self, shot: &Shot) -> Result<()> {
         let world = self.app.world_mut();
-        world.resource_mut::<PanelState>().still = !shot.panels;
+        let of_view = shot.of_view.and_then(|name| views::pictures().into_iter().find(|picture| picture.name == name));
+        let mut panels = world.resource_mut::<PanelState>();
+        (panels.still, panels.only) = (!shot.panels, of_view.map(|picture| picture.view));
+        if let Some(picture) = of_view {
+            (picture.set_up)(world);
+        }
         let document = world.remove_resource::<Document>().unwrap_or_default();
         let outcome = document.get().map_or(Ok(()), |open| stage(world, open, shot));
         world.insert_resource(document);

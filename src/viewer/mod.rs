@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`app`] | what runs, in which order; window and headless |
 //! | [`document`], [`loading`], [`live`] | what is open, and how it comes and goes |
-//! | [`clock`], [`selection`], [`references`], [`settings`] | state that all views share |
+//! | [`clock`], [`span`], [`selection`], [`references`], [`settings`] | state that all views share |
 //! | [`kept_settings`] | what of them is the same in the next run |
 //! | [`finding`] | what leaks, found in the background |
 //! | [`owners`], [`ways`] | who keeps the selection, the ways to it from the roots, and what goes when one is cut |
@@ -39,6 +39,7 @@ mod scene;
 mod screenshot;
 pub mod selection;
 pub mod settings;
+mod span;
 mod trail;
 pub mod views;
 mod ways;

@@ -40,11 +40,13 @@ pub struct PanelState {
     pub still: bool,
     /// Nothing at all over the city, for measuring.
     pub nothing: bool,
+    /// The picture is of this view alone.
+    pub only: Option<&'static str>,
 }
 
 impl Default for PanelState {
     fn default() -> Self {
-        PanelState { visible: true, help: false, still: false, nothing: false }
+        PanelState { visible: true, help: false, still: false, nothing: false, only: None }
     }
 }
 
@@ -137,7 +139,7 @@ fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContex
     let Ok(mut context) = query.single_mut(world) else { return };
     let ctx = context.get_mut().clone();
     theme::apply_once(&ctx, animated);
-    let PanelState { visible, still, nothing, .. } = *world.resource::<PanelState>();
+    let PanelState { visible, still, nothing, only, .. } = *world.resource::<PanelState>();
     if nothing {
         // The picture stays where it was.
         return;
@@ -157,6 +159,9 @@ fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContex
             views::draw_with(world, ui, time_bar::draw);
         });
         egui::CentralPanel::no_frame().show(&mut window, |ui| dock::show(world, ui));
+    } else if let Some(view) = only.and_then(|id| world.resource::<views::Views>().get(id).copied()) {
+        let builder = egui::UiBuilder::new().layer_id(egui::LayerId::background()).max_rect(ctx.content_rect());
+        (view.draw)(world, &mut egui::Ui::new(ctx.clone(), "view".into(), builder));
     } else {
         views::alone(world, &ctx);
     }

@@ -32,6 +32,23 @@ pub const GROWTH: Color32 = Color32::from_rgb(255, 140, 90);
 /// Shrinking, in lists.
 pub const SHRINK: Color32 = Color32::from_rgb(120, 190, 210);
 
+/// Colours of groups beside each other, in their order: told apart by people who see fewer colours as well (after Paul Tol's
+/// qualitative schemes), and light enough for dark text.
+pub const SERIES: [Color32; 10] = [
+    Color32::from_rgb(119, 170, 221),
+    Color32::from_rgb(238, 136, 102),
+    Color32::from_rgb(187, 204, 51),
+    Color32::from_rgb(255, 170, 187),
+    Color32::from_rgb(68, 187, 153),
+    Color32::from_rgb(238, 221, 136),
+    Color32::from_rgb(170, 130, 200),
+    Color32::from_rgb(153, 221, 255),
+    Color32::from_rgb(170, 170, 0),
+    Color32::from_rgb(204, 160, 120),
+];
+/// All further groups together.
+pub const SERIES_REST: Color32 = Color32::from_rgb(96, 107, 128);
+
 /// Space between panels and the window's edge.
 pub const GAP: f32 = 10.0;
 
@@ -113,6 +130,11 @@ pub fn heading(ui: &mut egui::Ui, text: &str) {
 pub fn colour(linear: [f32; 3]) -> Color32 {
     let packed = pack(linear);
     Color32::from_rgb(packed as u8, (packed >> 8) as u8, (packed >> 16) as u8)
+}
+
+/// A colour on the way to another, 0 to 1.
+pub fn mixed(from: Color32, to: Color32, share: f32) -> Color32 {
+    from.lerp_to_gamma(to, share)
 }
 
 /// Linear RGB as sRGB bytes in the order the shader unpacks.

@@ -24,6 +24,8 @@ macro_rules! views {
 views! {
     city,
     table,
+    nested,
+    trends,
     analysis,
     inspector,
     growth,
@@ -72,6 +74,22 @@ pub struct View {
     pub draw: fn(&mut World, &mut egui::Ui),
     /// What it computes from a source before it is shown.
     pub preparation: Option<fn(&Settings) -> Preparation>,
+}
+
+/// A picture that a view makes without a window, of itself alone.
+#[derive(Clone, Copy)]
+pub struct ViewPicture {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// The view that draws it.
+    pub view: &'static str,
+    /// Sets the view up for it.
+    pub set_up: fn(&mut World),
+}
+
+/// The pictures that views make; that of the city is made without being asked for.
+pub fn pictures() -> Vec<ViewPicture> {
+    nested::pictures().into_iter().chain(trends::pictures()).collect()
 }
 
 /// The kinds of views there are.

@@ -1,0 +1,284 @@
+//! Sunburst and icicle: the memory tree as parts within parts, at the time that is shown; two levels to go into (the *local* picture),
+//! the whole tree beside it (the *global* one), and small pictures of other times above the heap's curve.
+//!
+//! Which parts there are, in which order and where, is [`memory_city_views::nested`]'s; pictures are made off the frame
+//! ([`pictures`]), and tell of a step by moving from the one before. Linked with other views by time, selection and hover.
+
+mod bar;
+mod paint;
+mod pictures;
+mod strip;
+
+use super::{Place, View, ViewPicture};
+use crate::viewer::app::Stage;
+use crate::viewer::clock::Clock;
+use crate::viewer::dock::Focus;
+use crate::viewer::document::{Closed, Document, Grew, Opened};
+use crate::viewer::panels::{theme, tooltip};
+use crate::viewer::selection::Selection;
+use bevy::prelude::*;
+use bevy_egui::egui;
+use memory_city_analysis::timeline::{NodeId, Timeline};
+use memory_city_views::nested::{NestedPart, NestedPicture, NestedPlan, NestedShape, SiblingOrder};
+use paint::Look;
+use pictures::Pictures;
+
+const ID: &str = "nested";
+
+/// Levels of the local picture, the group itself included.
+const LOCAL_RINGS: u32 = 3;
+
+/// The keys that the view handles itself.
+const KEYS: &[KeyCode] = &[KeyCode::PageUp, KeyCode::PageDown];
+
+/// Sunburst and icicle as a kind of view.
+pub(super) fn view() -> View {
+    View {
+        id: ID,
+        title: "Sunburst",
+        help: "The tree as rings or columns: go into groups, compare times side by side",
+        place: Place::Middle,
+        keys: KEYS,
+        plugin,
+        draw: |world, ui| super::draw_with(world, ui, draw),
+        preparation: None,
+    }
+}
+
+/// The two ways to draw it, as pictures without a window.
+pub(super) fn pictures() -> [ViewPicture; 2] {
+    fn shaped(world: &mut World, shape: NestedShape) {
+        let mut nested = world.resource_mut::<Nested>();
+        nested.shape = shape;
+    }
+    [
+        ViewPicture { name: "sunburst", view: ID, set_up: |world| shaped(world, NestedShape::Sunburst) },
+        ViewPicture { name: "icicle", view: ID, set_up: |world| shaped(world, NestedShape::Icicle) },
+    ]
+}
+
+/// What a person has chosen in this view, and its pictures.
+#[derive(Resource)]
+pub struct Nested {
+    shape: NestedShape,
+    order: SiblingOrder,
+    /// Whether the small pictures are scaled by the heap.
+    to_scale: bool,
+    /// The key of the group that the local picture begins with.
+    top: String,
+    /// Times with small pictures.
+    times: Vec<usize>,
+    pictures: Pictures,
+    /// Whether it was drawn in the last frame: what nobody sees is not computed.
+    seen: bool,
+}
+
+impl Default for Nested {
+    fn default() -> Self {
+        Nested {
+            shape: NestedShape::default(),
+            order: SiblingOrder::default(),
+            to_scale: true,
+            top: String::new(),
+            times: Vec::new(),
+            pictures: Pictures::default(),
+            seen: false,
+        }
+    }
+}
+
+impl Nested {
+    /// The group that the local picture begins with.
+    fn top(&self, timeline: &Timeline) -> NodeId {
+        timeline.find(&self.top).unwrap_or(NodeId::ROOT)
+    }
+
+    /// Goes into a group, or out to one.
+    fn go_to(&mut self, timeline: &Timeline, node: NodeId) {
+        self.top = timeline.key(node);
+        tracing::debug!("sunburst: at {}", self.top);
+    }
+
+    fn go_out(&mut self, timeline: &Timeline) {
+        if let Some(above) = timeline.parent(self.top(timeline)) {
+            self.go_to(timeline, above);
+        }
+    }
+
+    /// Shows a time as a small picture, or takes it away.
+    fn toggle_time(&mut self, time: usize) {
+        match self.times.iter().position(|&t| t == time) {
+            Some(at) => {
+                self.times.remove(at);
+            }
+            None => {
+                self.times.push(time);
+                self.times.sort_unstable();
+            }
+        }
+    }
+
+    /// Another program: its times are others. What was chosen of shape and order stays.
+    fn opened(&mut self, times: usize) {
+        (self.top, self.pictures) = (String::new(), Pictures::default());
+        self.times = strip::first_times(times);
+    }
+}
+
+fn plugin(app: &mut App) {
+    app.init_resource::<Nested>()
+        .add_observer(|_: On<Opened>, document: Res<Document>, mut nested: ResMut<Nested>| {
+            nested.opened(document.timeline().map_or(0, |timeline| timeline.times()));
+        })
+        .add_observer(|_: On<Closed>, mut nested: ResMut<Nested>| nested.opened(0))
+        .add_observer(|_: On<Grew>, mut nested: ResMut<Nested>| nested.pictures = Pictures::default())
+        .add_systems(Update, pictures::follow.in_set(Stage::Derive));
+}
+
+fn draw(
+    InMut(ui): InMut<egui::Ui>,
+    document: Res<Document>,
+    mut nested: ResMut<Nested>,
+    mut selection: ResMut<Selection>,
+    (mut clock, focus): (ResMut<Clock>, Res<Focus>),
+) {
+    let nested = nested.bypass_change_detection();
+    nested.seen = true;
+    let Some(open) = document.get() else { return };
+    let timeline = &*open.timeline;
+    ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, theme::PANEL);
+    egui::Frame::new().inner_margin(egui::Margin::same(8)).show(ui, |ui| {
+        let selection = selection.bypass_change_detection();
+        if focus.is(ID) {
+            keys(ui, nested, timeline, selection);
+        }
+        bar::show(ui, nested, timeline);
+        let Some(made) = nested.pictures.made() else {
+            ui.label(egui::RichText::new("Ordering groups over all times …").color(theme::QUIET));
+            return;
+        };
+        let (plan, metric) = (made.plan.clone(), made.plan.config().metric);
+        let all = ui.available_rect_before_wrap();
+        let below = strip::height(all.height(), timeline.times());
+        let room = all.with_max_y(all.bottom() - below);
+        let progress = f64::from(clock.eased());
+        let (local, global) = (nested.pictures.local(progress), nested.pictures.global(progress));
+        let Some((local, global)) = local.zip(global) else { return };
+        let top = nested.top(timeline);
+        let (left, right) = split(room);
+        let mut look = Look {
+            timeline,
+            metric,
+            shape: nested.shape,
+            scale: 1.0,
+            rings: LOCAL_RINGS,
+            named: true,
+            branch_of: None,
+            selected: selection.nodes().collect(),
+            pointed: selection.pointed.or(hovered_elsewhere(selection)),
+        };
+        let mut clicked = None;
+        if let Some(at) = paint::picture(ui, left, "local", &local, &look) {
+            point(ui, selection, timeline, &plan, &local, at, clock.time);
+            if ui.input(|i| i.pointer.primary_clicked()) {
+                clicked = Some((local.cells[at].part, at == 0));
+            }
+        }
+        if let Some(right) = right {
+            bar::caption(ui, right, &global);
+            let right = right.with_min_y(right.top() + 16.0);
+            look.rings = global.depth() + 1;
+            look.named = false;
+            look.branch_of = Some(top);
+            look.pointed = selection.pointed.or(look.pointed);
+            if let Some(at) = paint::picture(ui, right, "global", &global, &look) {
+                point(ui, selection, timeline, &plan, &global, at, clock.time);
+                if ui.input(|i| i.pointer.primary_clicked()) {
+                    clicked = Some((global.cells[at].part, false));
+                }
+            }
+        }
+        match clicked {
+            Some((_, true)) => nested.go_out(timeline),
+            Some((NestedPart::Group(node), false)) => {
+                selection.select(timeline, node);
+                if plan.has_parts(node) {
+                    nested.go_to(timeline, node);
+                }
+            }
+            Some((NestedPart::Other(_) | NestedPart::Itself(_), false)) | None => {}
+        }
+        if below > 0.0 {
+            let strip = all.with_min_y(all.bottom() - below + 6.0);
+            if let Some(time) = strip::show(ui, strip, nested, timeline, clock.time) {
+                clock.step_to(time);
+            }
+        }
+    });
+}
+
+/// The room of the local picture, and of the global one where there is enough.
+fn split(room: egui::Rect) -> (egui::Rect, Option<egui::Rect>) {
+    if room.width() < 560.0 {
+        return (room, None);
+    }
+    let right = (room.width() * 0.32).min(room.height());
+    let edge = room.right() - right;
+    (room.with_max_x(edge - 10.0), Some(room.with_min_x(edge)))
+}
+
+fn keys(ui: &egui::Ui, nested: &mut Nested, timeline: &Timeline, selection: &Selection) {
+    if ui.input(|i| i.key_pressed(egui::Key::PageUp)) {
+        nested.go_out(timeline);
+    }
+    if ui.input(|i| i.key_pressed(egui::Key::PageDown))
+        && let Some(node) = selection.node()
+    {
+        nested.go_to(timeline, node);
+    }
+}
+
+/// What another view points at.
+fn hovered_elsewhere(selection: &Selection) -> Option<NodeId> {
+    match selection.hovered {
+        Some(crate::viewer::selection::Target::Node(node)) => Some(node),
+        _ => None,
+    }
+}
+
+/// Points at a cell: it lights up in all views, and says what it is.
+fn point(
+    ui: &egui::Ui,
+    selection: &mut Selection,
+    timeline: &Timeline,
+    plan: &NestedPlan,
+    picture: &NestedPicture,
+    at: usize,
+    time: usize,
+) {
+    let cell = &picture.cells[at];
+    if let NestedPart::Group(node) = cell.part {
+        selection.pointed = Some(node);
+    }
+    let id = ui.id().with("cell");
+    egui::Tooltip::always_open(ui.ctx().clone(), ui.layer_id(), id, egui::PopupAnchor::Pointer).gap(14.0).show(|ui| {
+        ui.set_max_width(460.0);
+        let metric = plan.config().metric;
+        match cell.part {
+            NestedPart::Group(node) => tooltip::node(ui, timeline, time, node),
+            NestedPart::Other(node) => {
+                ui.strong(format!("Other: {} further groups of {}", plan.in_other(node), timeline.path_label(node)));
+                ui.label(bar::amount(timeline, cell.value, metric));
+            }
+            NestedPart::Itself(node) => {
+                ui.strong(format!("{} itself: in none of its groups", timeline.path_label(node)));
+                ui.label(bar::amount(timeline, cell.value, metric));
+            }
+        }
+        let whole = picture.cells[0].value;
+        if at > 0 && whole > 0.0 {
+            let of = bar::part_name(timeline, picture.cells[0].part);
+            ui.label(egui::RichText::new(format!("{:.1} % of {of}", cell.value * 100.0 / whole)).color(theme::QUIET));
+        }
+    });
+}

@@ -1,0 +1,306 @@
+//! Draws a chart: areas or lines over time, with marks for the time that is shown and the chosen span. Its cost follows the width of the
+//! chart, whatever the number of times.
+
+use super::charts::{DrawnChart, DrawnSeries};
+use crate::viewer::panels::{numbers, theme};
+use bevy_egui::egui::{self, Align2, Color32, FontId, Mesh, Pos2, Rect, RichText, Sense, Shape, Stroke};
+use memory_city_analysis::timeline::{NodeId, Timeline};
+use memory_city_analysis::trends::MinMaxLevels;
+
+/// Time, as all charts show it.
+pub struct Axis {
+    /// The times at both edges.
+    pub seen: (f64, f64),
+    /// The time that is shown in other views.
+    pub now: usize,
+    /// The chosen span.
+    pub span: Option<(usize, usize)>,
+}
+
+/// What is being dragged: the end of a span that stays where it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Drag {
+    fixed: usize,
+}
+
+/// What the mouse asks for.
+#[derive(Default)]
+pub struct Change {
+    pub go_to: Option<usize>,
+    pub span: Option<(usize, usize)>,
+    pub zoom: Option<(f64, f64)>,
+}
+
+/// What the mouse does to series.
+#[derive(Default)]
+pub struct Touched {
+    pub clicked: Option<NodeId>,
+    pub pointed: Option<NodeId>,
+}
+
+/// Room for the numbers at the left.
+const NUMBERS: f32 = 66.0;
+/// Room for the times below.
+const TIMES: f32 = 16.0;
+/// How near the mouse must be to an edge of the span to drag it, points.
+const NEAR: f32 = 6.0;
+/// The selected group, as in the source.
+const LIT: Color32 = Color32::from_rgb(255, 230, 60);
+
+/// Where values are in the plot.
+struct Scale {
+    room: Rect,
+    seen: (f64, f64),
+    most: f64,
+}
+
+impl Scale {
+    fn x(&self, time: f64) -> f32 {
+        let (from, to) = self.seen;
+        self.room.left() + self.room.width() * ((time - from) / (to - from).max(1e-9)) as f32
+    }
+
+    fn y(&self, value: f64) -> f32 {
+        self.room.bottom() - self.room.height() * (value / self.most) as f32
+    }
+
+    fn time(&self, x: f32) -> f64 {
+        let (from, to) = self.seen;
+        from + (to - from) * f64::from((x - self.room.left()) / self.room.width().max(1.0))
+    }
+}
+
+/// Draws a chart into a room.
+#[allow(clippy::too_many_arguments)] // what a chart is drawn from
+pub fn show(
+    ui: &mut egui::Ui,
+    room: Rect,
+    chart: &DrawnChart,
+    timeline: &Timeline,
+    axis: &Axis,
+    lit: &[NodeId],
+    drag: &mut Option<Drag>,
+    change: &mut Change,
+) -> Touched {
+    let last = timeline.times().saturating_sub(1);
+    let inner = Rect::from_min_max(room.min + egui::vec2(NUMBERS, 4.0), room.max - egui::vec2(8.0, TIMES));
+    let response = ui.interact(room, ui.id().with("plot"), Sense::click_and_drag());
+    let (first, end) = (axis.seen.0.floor().max(0.0) as usize, (axis.seen.1.ceil() as usize).min(last) + 1);
+    let pieces = (inner.width() as usize).max(2);
+    let top = |series: &DrawnSeries| {
+        if chart.stacked { series.top.between(first, end) } else { series.levels.between(first, end) }
+    };
+    let most = chart.series.iter().filter_map(top).map(|(_, most)| most).max().unwrap_or(0).max(1) as f64 * 1.05;
+    let scale = Scale { room: inner, seen: axis.seen, most };
+    grid(ui.painter(), &scale, chart, timeline, room);
+    let painter = ui.painter().with_clip_rect(inner.expand(1.0));
+    let is_lit = |series: &DrawnSeries| series.node.is_some_and(|node| lit.contains(&node));
+    if chart.stacked {
+        let mut below: Vec<Pos2> =
+            columns(None, first, end, pieces).iter().map(|&(t, _, _)| Pos2::new(scale.x(t), inner.bottom())).collect();
+        for (place, series) in chart.series.iter().enumerate() {
+            let above: Vec<Pos2> = columns(Some(&series.top), first, end, pieces)
+                .iter()
+                .map(|&(t, _, v)| Pos2::new(scale.x(t), scale.y(v)))
+                .collect();
+            let colour = if is_lit(series) { LIT } else { colour(place, series) };
+            painter.add(Shape::mesh(band(&below, &above, colour.gamma_multiply(0.75))));
+            painter.add(Shape::line(above.clone(), Stroke::new(1.2, colour)));
+            below = above;
+        }
+    } else {
+        for (place, series) in chart.series.iter().enumerate() {
+            let line = columns(Some(&series.levels), first, end, pieces).into_iter().flat_map(|(t, least, most)| {
+                let both = [Pos2::new(scale.x(t), scale.y(least)), Pos2::new(scale.x(t), scale.y(most))];
+                if least == most { both[..1].to_vec() } else { both.to_vec() }
+            });
+            let (width, colour) = if is_lit(series) { (3.0, LIT) } else { (1.8, colour(place, series)) };
+            painter.add(Shape::line(line.collect(), Stroke::new(width, colour)));
+        }
+    }
+    if let Some((from, to)) = axis.span {
+        let window = Rect::from_x_y_ranges(scale.x(from as f64)..=scale.x(to as f64), inner.y_range());
+        painter.rect_filled(window, 0.0, Color32::from_rgba_unmultiplied(255, 230, 60, 26));
+        for edge in [window.left(), window.right()] {
+            painter.vline(edge, inner.y_range(), Stroke::new(1.5, LIT));
+        }
+    }
+    painter.vline(scale.x(axis.now as f64), inner.y_range(), Stroke::new(1.0, Color32::WHITE));
+    mouse(ui, &response, &scale, chart, timeline, axis, drag, change)
+}
+
+/// The colour of a series: the same in plot and table.
+pub fn colour(place: usize, series: &DrawnSeries) -> Color32 {
+    match series.node {
+        Some(_) => theme::SERIES[place % theme::SERIES.len()],
+        None => theme::SERIES_REST,
+    }
+}
+
+/// What is drawn of a series: a time, and least and largest value about it.
+fn columns(levels: Option<&MinMaxLevels>, first: usize, end: usize, pieces: usize) -> Vec<(f64, f64, f64)> {
+    let count = end.saturating_sub(first);
+    let pieces = pieces.min(count);
+    let values = levels.map(|levels| levels.pieces(first, end, pieces));
+    let middle = |piece: usize| match pieces == count {
+        true => (first + piece) as f64,
+        false => first as f64 + (piece as f64 + 0.5) * (count - 1) as f64 / pieces as f64,
+    };
+    let value = |piece: usize| values.as_ref().and_then(|values| values.get(piece)).copied().unwrap_or_default();
+    (0..pieces).map(|piece| (middle(piece), value(piece).0 as f64, value(piece).1 as f64)).collect()
+}
+
+/// The area between two lines of as many points.
+fn band(below: &[Pos2], above: &[Pos2], colour: Color32) -> Mesh {
+    let mut mesh = Mesh::default();
+    for (low, high) in below.iter().zip(above) {
+        mesh.colored_vertex(*low, colour);
+        mesh.colored_vertex(*high, colour);
+    }
+    for step in 0..(below.len().min(above.len())).saturating_sub(1) as u32 {
+        let a = 2 * step;
+        mesh.add_triangle(a, a + 1, a + 2);
+        mesh.add_triangle(a + 1, a + 2, a + 3);
+    }
+    mesh
+}
+
+/// Lines at round numbers, and when it is.
+fn grid(painter: &egui::Painter, scale: &Scale, chart: &DrawnChart, timeline: &Timeline, room: Rect) {
+    let font = FontId::proportional(11.0);
+    let step = round_step(scale.most / 4.0);
+    let mut value = 0.0;
+    while value <= scale.most {
+        let y = scale.y(value);
+        painter.hline(scale.room.x_range(), y, Stroke::new(1.0, Color32::from_rgb(38, 48, 68)));
+        let text = numbers::number(timeline, value as u64, chart.metric);
+        painter.text(Pos2::new(scale.room.left() - 6.0, y), Align2::RIGHT_CENTER, text, font.clone(), theme::QUIET);
+        value += step;
+    }
+    let last = timeline.times().saturating_sub(1);
+    let places = ((scale.room.width() / 130.0) as usize).clamp(1, 8);
+    for place in 0..=places {
+        let time = scale.seen.0 + (scale.seen.1 - scale.seen.0) * place as f64 / places as f64;
+        let time = (time.round().max(0.0) as usize).min(last);
+        let align = match place {
+            0 => Align2::LEFT_BOTTOM,
+            _ if place == places => Align2::RIGHT_BOTTOM,
+            _ => Align2::CENTER_BOTTOM,
+        };
+        let text = theme::shortened(&timeline.points()[time].label, 18);
+        painter.text(Pos2::new(scale.x(time as f64), room.bottom()), align, text, font.clone(), theme::QUIET);
+    }
+}
+
+/// 1, 2 or 5 times a power of ten, not below a number.
+fn round_step(least: f64) -> f64 {
+    let power = 10f64.powf(least.max(1.0).log10().floor());
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|step| *step >= least).unwrap_or(10.0 * power)
+}
+
+/// The series at a point of the plot.
+fn series_at<'c>(chart: &'c DrawnChart, scale: &Scale, time: usize, at: Pos2) -> Option<&'c DrawnSeries> {
+    if chart.stacked {
+        let mut sum = 0.0;
+        return chart.series.iter().find(|series| {
+            let low = scale.y(sum);
+            sum += series.values[time] as f64;
+            at.y <= low && at.y >= scale.y(sum)
+        });
+    }
+    let distance = |series: &&DrawnSeries| (scale.y(series.values[time] as f64) - at.y).abs();
+    chart.series.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).filter(|series| distance(series) < 8.0)
+}
+
+/// A click goes to a time and opens a series, dragging chooses a span, Ctrl and wheel zoom.
+#[allow(clippy::too_many_arguments)] // what a chart is drawn from
+fn mouse(
+    ui: &egui::Ui,
+    response: &egui::Response,
+    scale: &Scale,
+    chart: &DrawnChart,
+    timeline: &Timeline,
+    axis: &Axis,
+    drag: &mut Option<Drag>,
+    change: &mut Change,
+) -> Touched {
+    let mut touched = Touched::default();
+    let last = timeline.times().saturating_sub(1);
+    let time_at = |x: f32| (scale.time(x).round().max(0.0) as usize).min(last);
+    if response.drag_started()
+        && let Some(origin) = ui.input(|i| i.pointer.press_origin())
+    {
+        // An edge that is near is dragged, the other one stays; else a new span begins.
+        let edges = axis.span.map(|(from, to)| [(from, to), (to, from)]);
+        let near = edges.iter().flatten().find(|(edge, _)| (scale.x(*edge as f64) - origin.x).abs() <= NEAR);
+        *drag = Some(Drag { fixed: near.map_or_else(|| time_at(origin.x), |(_, other)| *other) });
+    }
+    if let Some(Drag { fixed }) = *drag
+        && response.dragged()
+        && let Some(at) = response.interact_pointer_pos()
+    {
+        change.span = Some((fixed, time_at(at.x)));
+    }
+    if response.drag_stopped() {
+        *drag = None;
+    }
+    let Some(at) = response.hover_pos() else { return touched };
+    let zoom = ui.input(|i| i.zoom_delta());
+    if zoom != 1.0 {
+        let (middle, zoom) = (scale.time(at.x), f64::from(zoom));
+        let (from, to) = axis.seen;
+        let least = 2.0f64.min(last as f64);
+        let length = ((to - from) / zoom).clamp(least, last as f64);
+        let share = (middle - from) / (to - from).max(1e-9);
+        let from = (middle - length * share).clamp(0.0, last as f64 - length);
+        change.zoom = Some((from, from + length));
+    }
+    let time = time_at(at.x);
+    let series = series_at(chart, scale, time, at).filter(|_| scale.room.contains(at));
+    touched.pointed = series.and_then(|series| series.node);
+    if response.clicked() {
+        change.go_to = Some(time);
+        touched.clicked = touched.pointed;
+    }
+    if axis.span.is_some_and(|(from, to)| [from, to].iter().any(|&t| (scale.x(t as f64) - at.x).abs() <= NEAR)) {
+        ui.ctx().set_cursor_icon(egui::CursorIcon::ResizeHorizontal);
+    }
+    response.clone().on_hover_ui_at_pointer(|ui| {
+        ui.strong(format!("{}/{}  {}", time + 1, timeline.times(), timeline.points()[time].label));
+        if let Some(series) = series {
+            let value = numbers::number(timeline, series.values[time], chart.metric);
+            ui.label(format!("{}: {value}", series.name));
+            let click = match series.node.is_some_and(|node| !timeline.is_leaf(node)) {
+                true => "Click to go to this time and open its chart below",
+                false => "Click to go to this time",
+            };
+            ui.label(RichText::new(click).color(theme::QUIET));
+        }
+    });
+    touched
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{columns, round_step};
+    use memory_city_analysis::trends::MinMaxLevels;
+
+    #[test]
+    fn steps_are_round_and_not_too_small() {
+        for (least, step) in [(0.2, 1.0), (1.0, 1.0), (1.2, 2.0), (3.0, 5.0), (7.0, 10.0), (4321.0, 5000.0)] {
+            assert_eq!(round_step(least), step, "{least}");
+        }
+    }
+
+    #[test]
+    fn no_spike_is_lost_between_pixels() {
+        let mut values = vec![5u64; 10_000];
+        values[7_777] = 900;
+        let drawn = columns(Some(&MinMaxLevels::new(&values)), 0, values.len(), 300);
+        assert_eq!(drawn.len(), 300);
+        assert_eq!(drawn.iter().filter(|(_, _, most)| *most == 900.0).count(), 1);
+        assert!(drawn.iter().all(|(t, ..)| (0.0..10_000.0).contains(t)));
+        let few = columns(Some(&MinMaxLevels::new(&values[..3])), 0, 3, 300);
+        assert_eq!(few, [(0.0, 5.0, 5.0), (1.0, 5.0, 5.0), (2.0, 5.0, 5.0)]);
+    }
+}

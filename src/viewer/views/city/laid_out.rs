@@ -14,7 +14,9 @@ use bevy::prelude::Resource;
 use memory_city_analysis::analyses;
 use memory_city_analysis::timeline::{NodeId, Source, Timeline};
 use memory_city_views::city::camera::{CameraPose, Lens};
-use memory_city_views::city::{self, Appearance, CityPlan, HitTarget, PlotKind, PlotState, Standing};
+use memory_city_views::city::{
+    self, Appearance, CityPlan, Comparison, Histogram, HitTarget, PlotKind, PlotState, Standing,
+};
 use std::sync::Arc;
 
 /// How many groups are ranked: more than any list or set of names shows.
@@ -75,7 +77,7 @@ impl City {
         let mut settings = settings.clone();
         settings.metric = settings.metric_in(timeline);
         let grown = ground
-            .filter(|(plan, _)| arrival == Arrival::Grew && *plan.config() == settings.city_config())
+            .filter(|(plan, _)| arrival == Arrival::Grew && settings.window.is_none() && *plan.config() == settings.city_config())
             .and_then(|(plan, before)| plan.grown(before, timeline));
         match grown {
             Some(plan) => Self::with_plan(Arc::clone(timeline), Arc::new(plan), &settings),
@@ -92,7 +94,7 @@ impl City {
             boxes.push(BoxRecord {
                 cell: cell(&district.cell),
                 lift: [district.base as f32, (district.top - district.base) as f32],
-                paint: [pack(city::district_colour(district.level, levels)), kind::SLAB],
+                paint: [pack(settings.theme.district(district.level, levels)), kind::SLAB],
             });
         }
         let is_more = |plot: usize| matches!(plan.plots[plot].kind, PlotKind::More { .. });
@@ -108,7 +110,7 @@ impl City {
             boxes.push(BoxRecord {
                 cell: cell(&p.cell),
                 lift: [p.ground as f32, 0.0],
-                paint: if more { [pack(city::MORE_COLOUR), kind::MORE] } else { [0, kind::BUILDING] },
+                paint: if more { [pack(settings.theme.more()), kind::MORE] } else { [0, kind::BUILDING] },
             });
         }
         let districts = plan.districts.len();
@@ -176,7 +178,19 @@ impl City {
             let plots = appearance.states(plan, timeline, t);
             let mut records = vec![PlotState::SLAB; *districts];
             records.extend(plot_of_box.iter().map(|&p| plots[p as usize]));
-            TimeState { records: Versioned::new(records), plots: Arc::new(plots) }
+            let over_plots = appearance.overlay(plan, timeline, t);
+            let mut over = vec![PlotState::default(); if over_plots.is_empty() { 0 } else { *districts }];
+            if !over_plots.is_empty() {
+                over.extend(plot_of_box.iter().map(|&p| over_plots[p as usize]));
+            }
+            let buildings = (0..plots.len()).filter(|&p| matches!(plan.plots[p].kind, PlotKind::Building(_)));
+            TimeState {
+                histogram: Arc::new(Histogram::new(buildings.map(|p| plots[p]))),
+                comparison: appearance.base().map(|base| Comparison::between(plan, timeline, base, t)),
+                records: Versioned::new(records),
+                plots: Arc::new(plots),
+                over: if over.is_empty() { Versioned::default() } else { Versioned::new(over) },
+            }
         })
     }
 

@@ -23,6 +23,9 @@ struct Varying {
     @location(3) @interpolate(flat) code: u32,
 }
 
+// No sign is larger, world units: it says which way, not how much.
+const LARGEST: f32 = 2.3;
+
 struct Corner {
     world: vec3<f32>,
     // Along the face, -1 to 1.
@@ -31,6 +34,8 @@ struct Corner {
     size: vec2<f32>,
     roof: bool,
     seen: bool,
+    // Of the two walls that which turns more towards the eye.
+    front: bool,
 }
 
 // One of the four corners of one of the three faces that can be seen.
@@ -42,6 +47,8 @@ fn corner_of(number: u32, foot: vec3<f32>, half: vec2<f32>, height: f32) -> Corn
     let towards = view.eye.xyz - foot;
     var out: Corner;
     out.roof = face == 0u;
+    let more_x = abs(towards.x) > abs(towards.z);
+    out.front = face == 0u || (face == 1u) == more_x;
     if face == 0u {
         out.world = foot + vec3<f32>(u * half.x, height, (v * 2.0 - 1.0) * half.y);
         out.along = vec2<f32>(u, v * 2.0 - 1.0);
@@ -143,7 +150,8 @@ fn sign_vertex(@builtin(vertex_index) number: u32, box: Instance, @location(5) o
     let height = select(now.height, over.y * view.eye.w, gone);
     let foot = vec3<f32>(box.cell.x, box.lift.x, box.cell.y);
     let corner = corner_of(number, foot, half, height);
-    if !corner.seen || half.x <= 0.0 {
+    let torn = (code & CAPPED) != 0u;
+    if !corner.seen || half.x <= 0.0 || !(corner.front || torn) {
         return nowhere();
     }
     var out: Varying;
@@ -153,19 +161,20 @@ fn sign_vertex(@builtin(vertex_index) number: u32, box: Instance, @location(5) o
     if corner.roof {
         let up = screen_up();
         let right = vec2<f32>(-up.y, up.x);
-        let size = min(half.x, half.y) * 0.62;
+        let size = min(min(half.x, half.y) * 0.62, LARGEST);
         let from_centre = corner.along * half;
         out.place = vec2<f32>(dot(from_centre, right), dot(from_centre, up)) / size;
         out.size = vec2<f32>(size);
         out.wall = vec2<f32>(0.0, -1.0);
     } else {
-        let size = min(corner.size.x * 0.62, corner.size.y * 0.3);
+        let size = min(min(corner.size.x * 0.62, corner.size.y * 0.3), LARGEST);
         let middle = corner.size.y - 1.35 * size;
         out.place = vec2<f32>(corner.along.x * corner.size.x, corner.along.y * corner.size.y - middle) / size;
         out.size = corner.size;
         out.wall = vec2<f32>((corner.along.x + 1.0) * corner.size.x, (1.0 - corner.along.y) * corner.size.y);
     }
-    out.code = code;
+    // A break goes round all walls, a direction is said once.
+    out.code = select(code & CAPPED, code, corner.front);
     return out;
 }
 

@@ -19,6 +19,9 @@ use memory_city_views::city::{AreaMode, HitTarget};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+#[path = "render/change.rs"]
+mod change;
+
 const SIZE: (u32, u32) = (640, 400);
 
 fn sample() -> Vec<PathBuf> {
@@ -436,6 +439,11 @@ fn the_sample_city_looks_as_it_should() {
     golden("trace", &picture);
     golden_boxes("trace", &Taken { boxes: studio.box_numbers(), picture: picture.clone() });
     assert!(share(&picture, is_red) > 0.005 && share(&picture, is_purple) > 0.002 && share(&picture, is_green) > 0.005);
+    studio.show(open(&settings));
+
+    change::times_compared(&mut studio);
+    change::heights_themes_and_times(&mut studio);
+    change::the_scene_of_figure_10(&mut studio);
     studio.show(open(&settings));
 
     // Wrong wishes are errors with a remedy.

@@ -12,7 +12,7 @@ use memory_city_views::city::{AreaMode, CityConfig, Look, colour, height};
 #[derive(Args)]
 pub struct ShapeArgs {
     /// What areas and growth are measured in, and colours and heights where nothing else is said: objects, bytes, a further
-    /// metric of the input, or what is found for it: retained, retained-objects, deep, deep-objects [default: bytes]
+    /// metric of the input, or what is found for it: retained, retained-objects, deep, deep-objects, referrers [default: bytes]
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
     /// Areas proportional to the value, or to its square root [default: sqrt]

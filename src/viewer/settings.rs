@@ -143,9 +143,10 @@ impl Settings {
         // Objects and bytes are found in one go.
         let with_it = match metric {
             ClosureMetric::Retained | ClosureMetric::RetainedObjects => {
-                [ClosureMetric::Retained, ClosureMetric::RetainedObjects]
+                vec![ClosureMetric::Retained, ClosureMetric::RetainedObjects]
             }
-            ClosureMetric::Deep | ClosureMetric::DeepObjects => [ClosureMetric::Deep, ClosureMetric::DeepObjects],
+            ClosureMetric::Deep | ClosureMetric::DeepObjects => vec![ClosureMetric::Deep, ClosureMetric::DeepObjects],
+            ClosureMetric::Referrers => vec![ClosureMetric::Referrers],
         };
         let more = with_it.into_iter().filter(|metric| !self.closures.contains(metric)).collect::<Vec<_>>();
         self.closures.extend(more);

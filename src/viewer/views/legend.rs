@@ -85,10 +85,10 @@ fn contents(
         Some(title) => line(ui, format!("Ground area ~ {area} · height: {}", title.to_lowercase())),
     }
     height_scale(ui, city.appearance.height_axis(), city.appearance.height_title().is_some());
-    colour_bar(ui, city.appearance.legend(), &state.histogram);
     if let (Some(base), Some(comparison)) = (city.appearance.base(), &state.comparison) {
         compared(ui, city, base, time, comparison);
     }
+    colour_bar(ui, city.appearance.legend(), &state.histogram);
     if let Some((from, to)) = city.plan.config().window {
         line(ui, format!("Ground divided for {} to {} (G: for all)", from + 1, to + 1));
         let (larger, without) = city.plan.outside(&city.timeline, time);
@@ -142,27 +142,29 @@ fn compared(ui: &mut egui::Ui, city: &City, base: usize, time: usize, comparison
         return;
     }
     let metric = city.made_with.metric;
-    egui::Grid::new("compared").num_columns(3).spacing([8.0, 1.0]).show(ui, |ui| {
+    egui::Grid::new("compared").num_columns(4).min_col_width(0.0).spacing([5.0, 0.0]).show(ui, |ui| {
         let rows = [
-            (Sign::Up, "grown", '+', comparison.grown),
-            (Sign::Down, "shrunk", '−', comparison.shrunk),
-            (Sign::Plus, "appeared", '+', comparison.appeared),
-            (Sign::Cross, "vanished", '−', comparison.vanished),
+            [(Sign::Up, "grown", '+', comparison.grown), (Sign::Plus, "new", '+', comparison.appeared)],
+            [(Sign::Down, "shrunk", '−', comparison.shrunk), (Sign::Cross, "gone", '−', comparison.vanished)],
         ];
-        for (sign, word, plus, sum) in rows {
-            draw_sign(ui, sign);
-            ui.label(RichText::new(format!("{} {word}", sum.groups)).size(11.0));
-            let amount = if sum.groups == 0 { String::new() } else { format!("{plus}{}", number(timeline, sum.amount, metric)) };
-            ui.label(RichText::new(amount).size(11.0).color(theme::QUIET));
+        for row in rows {
+            for (sign, word, plus, sum) in row {
+                draw_sign(ui, sign);
+                let amount = match sum.groups {
+                    0 => String::new(),
+                    _ => format!("  {plus}{}", number(timeline, sum.amount, metric)),
+                };
+                ui.label(RichText::new(format!("{} {word}{amount}", sum.groups)).size(11.0));
+            }
             ui.end_row();
         }
     });
     let slight = match comparison.slight {
         0 => String::new(),
-        slight => format!(", {slight} by less than 1 % (no sign)"),
+        slight => format!(" · {slight} by less than 1 %, without a sign"),
     };
-    line(ui, format!("{} the same{slight} · dashed: as it was", comparison.same));
-    line(ui, "Two chevrons: twice as much, or half".to_owned());
+    line(ui, format!("{} the same{slight}", comparison.same));
+    line(ui, "Dashed: as it was · two chevrons: twice, or half".to_owned());
 }
 
 /// The signs on plots, small.

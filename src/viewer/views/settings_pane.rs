@@ -277,6 +277,7 @@ fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings) {
         let what = match metric {
             ClosureMetric::Retained | ClosureMetric::RetainedObjects => "what would be freed if the whole group were",
             ClosureMetric::Deep | ClosureMetric::DeepObjects => "all that the group reaches",
+            ClosureMetric::Referrers => "objects of other groups that refer to it",
         };
         let tip = format!("{}: {what}. Found in the background for all times, then measured; Esc stops it", info.title);
         let wished = settings.metric_id.as_deref() == Some(&*info.id);

@@ -1,5 +1,5 @@
-//! An axis of heights beside the city, at the corner that stands furthest to the left: which roof is how much. Shown where
-//! heights tell more than areas do.
+//! An axis of heights beside the city: which roof is how much. At the corner that stands furthest to the left, or to the right
+//! where there is no room for its words. Shown where heights tell more than areas do.
 
 use super::laid_out::City;
 use crate::viewer::panels::theme;
@@ -24,8 +24,14 @@ pub(super) fn paint(painter: &Painter, city: &City, clip_from_world: Mat4, pictu
     let half = (CITY_SIZE / 2.0) as f32;
     let corners = [(-half, -half), (half, -half), (half, half), (-half, half)];
     let foot = |(x, z): &(f32, f32)| project(clip_from_world, Vec3::new(*x, 0.0, *z), picture).map(|at| at.x);
-    let leftmost = corners.iter().filter_map(|corner| foot(corner).map(|x| (x, *corner)));
-    let Some((_, (x, z))) = leftmost.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
+    let mut on_screen: Vec<(f32, (f32, f32))> = corners.iter().filter_map(|c| foot(c).map(|x| (x, *c))).collect();
+    on_screen.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (Some(left), Some(right)) = (on_screen.first(), on_screen.last()) else { return };
+    let galley = |text: &str| painter.layout_no_wrap(text.to_owned(), FontId::proportional(11.0), theme::TEXT);
+    let wide = axis.ticks.iter().map(|tick| galley(&tick.text).size().x).fold(0.0, f32::max) + 18.0;
+    // A roof leans outwards by perspective: a little more room than the foot needs.
+    let fits_left = left.0 - wide - 0.03 * picture.width() > painter.clip_rect().left();
+    let ((x, z), way) = if fits_left { (left.1, -1.0) } else { (right.1, 1.0) };
     // Heights count from the ground that most buildings stand on: that of the innermost district.
     let ground = city.plan.plots.iter().map(|plot| plot.ground).fold(0.0, f64::max);
     let at = |height: f64| project(clip_from_world, Vec3::new(x, (ground + height) as f32, z), picture);
@@ -42,9 +48,10 @@ pub(super) fn paint(painter: &Painter, city: &City, clip_from_world: Mat4, pictu
     let mut last = f32::INFINITY;
     for tick in &axis.ticks {
         let Some(at) = at(tick.height) else { continue };
-        line(at, at - egui::vec2(6.0, 0.0), 1.0);
-        let galley = painter.layout_no_wrap(tick.text.clone(), FontId::proportional(11.0), theme::TEXT);
-        let plate = Align2::RIGHT_CENTER.anchor_size(at - egui::vec2(9.0, 0.0), galley.size() + egui::vec2(6.0, 2.0));
+        line(at, at + egui::vec2(6.0 * way, 0.0), 1.0);
+        let galley = galley(&tick.text);
+        let anchor = if fits_left { Align2::RIGHT_CENTER } else { Align2::LEFT_CENTER };
+        let plate = anchor.anchor_size(at + egui::vec2(9.0 * way, 0.0), galley.size() + egui::vec2(6.0, 2.0));
         if plate.bottom() > last {
             continue;
         }

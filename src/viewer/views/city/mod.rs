@@ -21,6 +21,7 @@ mod step;
 pub use fly::CameraRig;
 pub(in crate::viewer) use fly::focus_pose;
 pub use laid_out::{City, Shown};
+pub use multiples::Multiples;
 pub(in crate::viewer) use pane::{alone, fill, hide};
 pub use present::ConeCount;
 pub use routes::ShownRoutes;

@@ -8,7 +8,7 @@ use crate::viewer::clock::Clock;
 use crate::viewer::panels::{numbers, theme};
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;
-use bevy_egui::egui::{self, Align2, Color32, CornerRadius, FontId, Pos2, Rect, Sense, Stroke, StrokeKind};
+use bevy_egui::egui::{self, Align2, Color32, CornerRadius, FontId, Rect, Sense, Stroke, StrokeKind};
 use memory_city_analysis::timeline::NodeId;
 use memory_city_views::page::thinned;
 
@@ -84,14 +84,10 @@ pub(super) fn click(ui: &egui::Ui, multiples: &Multiples, clock: &mut Clock, set
     }
 }
 
-/// Where the legend of all stands, over the last of them.
-pub(super) fn corner(free: Rect) -> Pos2 {
-    free.right_bottom()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bevy_egui::egui::Pos2;
 
     #[test]
     fn times_are_spread_and_cells_fill_the_pane() {

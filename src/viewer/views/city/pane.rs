@@ -114,6 +114,9 @@ fn draw_alone(
     let layer = egui::LayerId::new(egui::Order::Background, "labels".into());
     let painter = ctx.layer_painter(layer).with_clip_rect(free);
     if names.beside_each_other(&painter, free, &settings) {
+        // Nothing is drawn behind caption and legend.
+        let aside = all.with_max_x(free.left());
+        painter.with_clip_rect(all).rect_filled(aside, 0.0, theme::SOLID);
         return;
     }
     names.rig.set_pane(all, free);

@@ -1,19 +1,19 @@
-//! For how long each group has been there without a gap: dark is old. What came last stays light, as what a step has brought.
+//! For how long each group has been there without a gap: what came last is dark and stands out, what was always there is gray.
 
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::look::Values;
 use super::{ColourMode, ColourScale};
 use memory_city_analysis::analyses::uptime_text;
 
-/// Light (#D1D1D1) over olive (#8A7A3C) to brown (#3D2A08).
+/// Brown (#5A3A0A) over sand (#A98F5A) to gray (#D1D1D1).
 const AGE: [[f32; 3]; 3] =
-    [[0.637597, 0.637597, 0.637597], [0.254152, 0.194618, 0.045186], [0.046665, 0.023153, 0.002428]];
+    [[0.102242, 0.042311, 0.003035], [0.396755, 0.274677, 0.102242], [0.637597, 0.637597, 0.637597]];
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {
         id: "age",
         title: "Age",
-        explanation: "For how long each group has been there: gray is new, brown as old as what is shown",
+        explanation: "For how long each group has been there: brown is new, gray was there from the first state on",
         measures: false,
         metric: None,
         scale,

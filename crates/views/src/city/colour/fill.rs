@@ -4,15 +4,15 @@ use super::super::legend::{Gradient, Legend, Mark};
 use super::super::look::Values;
 use super::{ColourMode, ColourScale, metric_name};
 
-/// Gray (#D1D1D1) to green (#0B4F4A), as shares.
+/// Green (#0B4F4A, #1FA187) where little is left of what there was, gray (#D1D1D1) at the most there ever is.
 const FILL: [[f32; 3]; 3] =
-    [[0.637597, 0.637597, 0.637597], [0.013702, 0.356400, 0.242281], [0.003347, 0.078187, 0.068478]];
+    [[0.003347, 0.078187, 0.068478], [0.013702, 0.356400, 0.242281], [0.637597, 0.637597, 0.637597]];
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {
         id: "fill",
         title: "Fill of the plot",
-        explanation: "How much each group is of the most it ever was, for which its plot is reserved: gray to green",
+        explanation: "How much each group is of the most it ever was, for which its plot is reserved: green is nearly empty, gray full",
         measures: true,
         metric: None,
         scale,

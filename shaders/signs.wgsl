@@ -24,7 +24,7 @@ struct Varying {
 }
 
 // No sign is larger, world units: it says which way, not how much.
-const LARGEST: f32 = 2.3;
+const LARGEST: f32 = 2.9;
 
 struct Corner {
     world: vec3<f32>,
@@ -229,7 +229,7 @@ fn sign(in: Varying) -> @location(0) vec4<f32> {
         mark = select(mark, tear, tear.a > mark.a);
     }
     // Too small to be read: it fades.
-    let fade = clamp(1.6 - pixel * 4.0, 0.0, 1.0);
+    let fade = clamp(2.0 - pixel * 3.2, 0.0, 1.0);
     if mark.a * fade < 0.02 {
         discard;
     }

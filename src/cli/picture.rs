@@ -282,6 +282,17 @@ mod tests {
         assert_eq!(look.colour_metric.as_deref(), Some("bytes"));
         assert_eq!(wanted.city_config().metric, memory_city_analysis::timeline::Metric::Objects);
         assert!(!wanted.closures.is_empty(), "what is not there is asked for");
+        let compared =
+            settings(&["--base", "3", "--height-scale", "log", "--no-cap", "--palette", "gray", "--theme", "light"]);
+        let look = compared.look();
+        assert_eq!(
+            (look.base, look.colour.as_str(), look.palette.as_str(), look.cap),
+            (Some(2), "change", "gray", false)
+        );
+        assert_eq!(settings(&["--base", "3", "--colour", "share"]).colour, "share");
+        let divided = settings(&["--window", "2-5", "--multiples", "9"]);
+        assert_eq!((divided.city_config().window, divided.multiples), (Some((1, 4)), 9));
+        assert!(!settings(&["--colour", "referrers"]).closures.is_empty(), "what is not there is asked for");
         let growth = settings(&["--height", "growth", "--height-metric", "deep"]);
         assert_eq!(growth.height, "growth");
     }

@@ -29,7 +29,7 @@ pub(super) fn times_compared(studio: &mut Studio) {
     // Directions are read without any colour: signs, and the outlines of what was.
     let signs = alone(studio, &shot(&since(3)));
     assert!(difference(&none, &signs, 40) > 0.01, "{}", difference(&none, &signs, 40));
-    assert!(share(&signs, is_white) > share(&none, is_white) + 0.004, "{}", share(&signs, is_white));
+    assert!(share(&signs, is_white) > share(&none, is_white) + 0.001, "{}", share(&signs, is_white));
     let back = alone(studio, &Shot { time: Some(3), ..shot(&since(15)) });
     assert!(difference(&signs, &back, 40) > 0.02, "up is not down");
 

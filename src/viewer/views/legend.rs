@@ -73,7 +73,7 @@ fn contents(
     ways: &Ways,
 ) {
     let time = clock.time.min(city.times().saturating_sub(1));
-    let state = city.states(time);
+    let (counts, comparison) = city.told(time);
     let city = &*city;
     let metric = metric_name(&city.timeline, city.made_with.metric);
     let area = match settings.area_mode {
@@ -85,10 +85,10 @@ fn contents(
         Some(title) => line(ui, format!("Ground area ~ {area} · height: {}", title.to_lowercase())),
     }
     height_scale(ui, city.appearance.height_axis(), city.appearance.height_title().is_some());
-    if let (Some(base), Some(comparison)) = (city.appearance.base(), &state.comparison) {
+    if let (Some(base), Some(comparison)) = (city.appearance.base(), &comparison) {
         compared(ui, city, base, time, comparison);
     }
-    colour_bar(ui, city.appearance.legend(), &state.histogram);
+    colour_bar(ui, city.appearance.legend(), &counts);
     if let Some((from, to)) = city.plan.config().window {
         line(ui, format!("Ground divided for {} to {} (G: for all)", from + 1, to + 1));
         let (larger, without) = city.plan.outside(&city.timeline, time);

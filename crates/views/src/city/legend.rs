@@ -1,7 +1,8 @@
 //! What colours mean, as data: the picture's legend is drawn from this, and tests hold it to the colours of buildings.
 
-use super::PlotState;
 use super::colour::Palette;
+use super::{CityPlan, PlotKind, PlotState};
+use rayon::prelude::*;
 
 /// A gradient: colours at equal distances, linear in between. Linear-light RGB, 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,12 +98,19 @@ impl Histogram {
     /// Parts of the gradient.
     pub const PARTS: usize = 32;
 
-    /// Of the buildings that are there; `states` leaves out what has no colour of its own.
-    pub fn new(states: impl Iterator<Item = PlotState>) -> Histogram {
-        let mut counts = [0; Self::PARTS];
-        for state in states.filter(|state| state.side > 0) {
-            counts[(usize::from(state.colour) * Self::PARTS) >> 16] += 1;
-        }
+    /// Of the buildings that are there; More plots have no colour of their own. Linear in the plots.
+    pub fn new(plan: &CityPlan, states: &[PlotState]) -> Histogram {
+        let pairs = plan.plots.par_iter().zip(states).with_min_len(8192);
+        let counted = pairs.fold(
+            || [0u32; Self::PARTS],
+            |mut counts, (plot, state)| {
+                if state.side > 0 && matches!(plot.kind, PlotKind::Building(_)) {
+                    counts[(usize::from(state.colour) * Self::PARTS) >> 16] += 1;
+                }
+                counts
+            },
+        );
+        let counts = counted.reduce(|| [0; Self::PARTS], |a, b| std::array::from_fn(|i| a[i] + b[i]));
         Histogram { counts }
     }
 

@@ -306,6 +306,27 @@ fn the_legend_says_what_the_colours_are() {
     }
 }
 
+/// Every building that is there has its place in the histogram of the legend, and no other has.
+#[test]
+fn the_histogram_counts_every_building_once() {
+    let timeline = small().timeline();
+    for child_count in [None, Some(1)] {
+        let plan = CityPlan::new(&timeline, &CityConfig { child_count, ..CityConfig::default() });
+        let appearance = Appearance::new(&plan, &timeline, &Look::default());
+        for t in 0..timeline.times() {
+            let states = appearance.states(&plan, &timeline, t);
+            let histogram = super::Histogram::new(&plan, &states);
+            let buildings = (0..plan.plots.len()).filter(|&p| matches!(plan.plots[p].kind, PlotKind::Building(_)));
+            let there: Vec<usize> = buildings.filter(|&p| plan.value(&timeline, t, p) > 0).collect();
+            assert_eq!(histogram.buildings() as usize, there.len());
+            for plot in there {
+                let part = (states[plot].colour() * super::Histogram::PARTS as f32) as usize;
+                assert!(histogram.counts[part.min(super::Histogram::PARTS - 1)] > 0);
+            }
+        }
+    }
+}
+
 /// Every colour mode: buildings at a mark of the legend have the value that the mark names.
 #[test]
 fn marks_of_every_legend_are_where_buildings_of_that_value_are() {
@@ -334,7 +355,7 @@ fn marks_of_every_legend_are_where_buildings_of_that_value_are() {
                     "fill" => value / plan.plots[plot].max_value as f64,
                     "age" => {
                         let there = (0..=t).rev().take_while(|&t| plan.value(&timeline, t, plot) > 0).count();
-                        there.saturating_sub(1) as f64
+                        if there == t + 1 { 1.0 } else { there.saturating_sub(1) as f64 / t as f64 }
                     }
                     _ => {
                         assert_eq!(position, 0.0);

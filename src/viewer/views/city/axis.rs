@@ -29,9 +29,19 @@ pub(super) fn paint(painter: &Painter, city: &City, clip_from_world: Mat4, pictu
     let (Some(left), Some(right)) = (on_screen.first(), on_screen.last()) else { return };
     let galley = |text: &str| painter.layout_no_wrap(text.to_owned(), FontId::proportional(11.0), theme::TEXT);
     let wide = axis.ticks.iter().map(|tick| galley(&tick.text).size().x).fold(0.0, f32::max) + 18.0;
-    // A roof leans outwards by perspective: a little more room than the foot needs.
-    let fits_left = left.0 - wide - 0.03 * picture.width() > painter.clip_rect().left();
-    let ((x, z), way) = if fits_left { (left.1, -1.0) } else { (right.1, 1.0) };
+    let free = painter.clip_rect();
+    // Perspective lets the top lean outwards: both ends need room. Where there is none, words stand before the city.
+    let ends = |(x, z): (f32, f32)| -> Vec<f32> {
+        let at = |height: f64| project(clip_from_world, Vec3::new(x, height as f32, z), picture);
+        [0.0, highest.height].into_iter().filter_map(at).map(|at| at.x).collect()
+    };
+    let fits_left = ends(left.1).iter().all(|x| x - wide > free.left());
+    let fits_right = ends(right.1).iter().all(|x| x + wide < free.right());
+    let ((x, z), way) = match (fits_left, fits_right) {
+        (true, _) => (left.1, -1.0),
+        (_, true) => (right.1, 1.0),
+        _ => (right.1, -1.0),
+    };
     // Heights count from the ground that most buildings stand on: that of the innermost district.
     let ground = city.plan.plots.iter().map(|plot| plot.ground).fold(0.0, f64::max);
     let at = |height: f64| project(clip_from_world, Vec3::new(x, (ground + height) as f32, z), picture);
@@ -50,7 +60,7 @@ pub(super) fn paint(painter: &Painter, city: &City, clip_from_world: Mat4, pictu
         let Some(at) = at(tick.height) else { continue };
         line(at, at + egui::vec2(6.0 * way, 0.0), 1.0);
         let galley = galley(&tick.text);
-        let anchor = if fits_left { Align2::RIGHT_CENTER } else { Align2::LEFT_CENTER };
+        let anchor = if way < 0.0 { Align2::RIGHT_CENTER } else { Align2::LEFT_CENTER };
         let plate = anchor.anchor_size(at + egui::vec2(9.0 * way, 0.0), galley.size() + egui::vec2(6.0, 2.0));
         if plate.bottom() > last {
             continue;

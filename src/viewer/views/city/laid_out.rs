@@ -50,6 +50,7 @@ pub struct City {
     box_of_plot: Vec<u32>,
     districts: usize,
     states: StatesCache,
+    told: Option<(usize, Arc<Histogram>, Option<Comparison>)>,
     /// Differs for every layout and drawing order.
     pub layout: u64,
     /// The districts that may have names, largest first.
@@ -137,6 +138,7 @@ impl City {
             plan,
             appearance,
             states: StatesCache::new(MOST_BYTES),
+            told: None,
             made_with: settings.clone(),
         }
     }
@@ -183,15 +185,25 @@ impl City {
             if !over_plots.is_empty() {
                 over.extend(plot_of_box.iter().map(|&p| over_plots[p as usize]));
             }
-            let buildings = (0..plots.len()).filter(|&p| matches!(plan.plots[p].kind, PlotKind::Building(_)));
             TimeState {
-                histogram: Arc::new(Histogram::new(buildings.map(|p| plots[p]))),
-                comparison: appearance.base().map(|base| Comparison::between(plan, timeline, base, t)),
                 records: Versioned::new(records),
                 plots: Arc::new(plots),
                 over: if over.is_empty() { Versioned::default() } else { Versioned::new(over) },
             }
         })
+    }
+
+    /// What the legend tells of time `t`: how many buildings have which colour, and how it differs from the base. Counted once
+    /// for each time that is shown.
+    pub fn told(&mut self, t: usize) -> (Arc<Histogram>, Option<Comparison>) {
+        if let Some((_, histogram, comparison)) = self.told.as_ref().filter(|(time, ..)| *time == t) {
+            return (Arc::clone(histogram), *comparison);
+        }
+        let plots = self.states(t).plots;
+        let histogram = Arc::new(Histogram::new(&self.plan, &plots));
+        let comparison = self.appearance.base().map(|base| Comparison::between(&self.plan, &self.timeline, base, t));
+        self.told = Some((t, Arc::clone(&histogram), comparison));
+        (histogram, comparison)
     }
 
     /// The box that shows a target: its own, or that of the plot it was pruned into.

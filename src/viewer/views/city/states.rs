@@ -1,7 +1,7 @@
 //! The states of plots at the times visited last: a bounded memory of what took time to compute.
 
 use crate::viewer::scene::Versioned;
-use memory_city_views::city::{Comparison, Histogram, PlotState};
+use memory_city_views::city::PlotState;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -17,10 +17,6 @@ pub struct TimeState {
     pub plots: Arc<Vec<PlotState>>,
     /// What stands over the boxes, in drawing order: ghosts and signs. Empty where there are none.
     pub over: Versioned<PlotState>,
-    /// How many buildings have which colour.
-    pub histogram: Arc<Histogram>,
-    /// How it differs from the base.
-    pub comparison: Option<Comparison>,
 }
 
 impl TimeState {
@@ -81,8 +77,6 @@ mod tests {
             records: Versioned::new(vec![PlotState::SLAB; 1000]),
             plots: Arc::new(vec![PlotState::default(); 1000]),
             over: Versioned::default(),
-            histogram: Arc::new(Histogram::new(std::iter::empty())),
-            comparison: None,
         };
         let one = state().bytes();
         let mut cache = StatesCache::new(5 * one);

@@ -3,7 +3,6 @@
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::look::Values;
 use super::{ColourMode, ColourScale};
-use memory_city_analysis::analyses::uptime_text;
 
 /// Brown (#5A3A0A) over sand (#A98F5A) to gray (#D1D1D1).
 const AGE: [[f32; 3]; 3] =
@@ -13,7 +12,7 @@ pub(super) fn mode() -> ColourMode {
     ColourMode {
         id: "age",
         title: "Age",
-        explanation: "For how long each group has been there: brown is new, gray was there from the first state on",
+        explanation: "For how much of the time until now each group has been there: brown is new, gray was always there",
         measures: false,
         metric: None,
         scale,
@@ -33,27 +32,20 @@ fn timed(values: &Values<'_>) -> bool {
 }
 
 fn scale(values: &Values<'_>) -> ColourScale {
-    let all = span(values, 0, values.times().saturating_sub(1));
-    let timed = timed(values);
-    let mark = |position: f32| {
-        let value = all as f64 * f64::from(position);
-        let text = match (position, timed) {
-            (0.0, _) => "new".to_owned(),
-            (_, true) => uptime_text(value.round() as u64),
-            (_, false) => format!("{value:.0} states"),
-        };
-        Mark { position, value, text }
-    };
-    let marks = match all {
-        0 => vec![Mark { position: 0.0, value: 0.0, text: "there is one state".to_owned() }],
-        _ => [0.0, 0.5, 1.0].map(mark).to_vec(),
+    let mark = |(position, text): (f32, &str)| Mark { position, value: f64::from(position), text: text.to_owned() };
+    let marks = match values.times() {
+        0 | 1 => vec![mark((1.0, "there is one state"))],
+        _ => [(0.0, "new"), (0.5, "half the time"), (1.0, "always")].map(mark).to_vec(),
     };
     ColourScale {
         legend: Legend { title: "There without a gap for".to_owned(), gradient: Gradient::new(&AGE), marks },
         position: Box::new(move |values, sample| {
             let since = (0..=sample.time).rev().take_while(|&t| values.value(sample.plot, t) > 0).last();
-            let age = since.map_or(0, |since| span(values, since, sample.time));
-            age as f64 / all.max(1) as f64
+            match (since, span(values, 0, sample.time)) {
+                (Some(0), _) => 1.0,
+                (Some(since), all) => span(values, since, sample.time) as f64 / all.max(1) as f64,
+                (None, _) => 0.0,
+            }
         }),
     }
 }

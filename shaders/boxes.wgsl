@@ -151,7 +151,7 @@ fn wire(in: Varying) -> @location(0) vec4<f32> {
     if line < 0.08 {
         discard;
     }
-    return vec4<f32>(mix(in.colour, vec3<f32>(0.55, 0.60, 0.70), 0.6), line * 0.8);
+    return vec4<f32>(mix(in.colour, view.line.rgb, 0.6), line * 0.8);
 }
 
 // The number of the box, for comparing what is drawn with what is picked.

@@ -22,6 +22,8 @@ struct View {
     // What would stay and what would be freed, linear RGB.
     stays: vec4<f32>,
     freed: vec4<f32>,
+    // Of outlines without walls, linear RGB.
+    line: vec4<f32>,
 }
 
 @group(0) @binding(0) var<uniform> view: View;

@@ -19,6 +19,9 @@ use memory_city_views::city::{AreaMode, HitTarget};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+#[path = "render/change.rs"]
+mod change;
+
 const SIZE: (u32, u32) = (640, 400);
 
 fn sample() -> Vec<PathBuf> {
@@ -450,6 +453,10 @@ fn the_sample_city_looks_as_it_should() {
         let wish = Shot { of_view: Some(view), size, ..select(&settings) };
         golden(name, &studio.shoot(&wish).expect("a picture"));
     }
+    change::times_compared(&mut studio);
+    change::heights_themes_and_times(&mut studio);
+    change::the_scene_of_figure_10(&mut studio);
+    studio.show(open(&settings));
 
     // Wrong wishes are errors with a remedy.
     let error = studio.shoot(&Shot { time: Some(99), ..shot(&settings) }).expect_err("no such time").to_string();

@@ -11,6 +11,7 @@ use memory_city::viewer::live::ListenOptions;
 use memory_city::viewer::settings::Settings;
 use memory_city::viewer::views;
 use memory_city_heap::error::{Error, Result};
+use memory_city_views::city::CityTheme;
 use memory_city_views::city::camera::CameraPose;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -94,6 +95,28 @@ pub struct LookArgs {
     /// No shadows
     #[arg(long)]
     no_shadows: bool,
+    /// Dark or light surroundings [default: dark]
+    #[arg(long, value_name = "NAME", value_parser = theme)]
+    theme: Option<CityTheme>,
+    /// So many times beside each other, from one camera: at equal distances, within the window if there is one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=64))]
+    multiples: Option<u8>,
+    /// Divides the ground for these points in time alone, first and last, counted from 1
+    #[arg(long, value_name = "FROM-TO", value_parser = times)]
+    window: Option<(usize, usize)>,
+}
+
+fn theme(text: &str) -> std::result::Result<CityTheme, String> {
+    CityTheme::of(text).ok_or_else(|| format!("expected one of: {}", CityTheme::ALL.map(CityTheme::id).join(", ")))
+}
+
+fn times(text: &str) -> std::result::Result<(usize, usize), String> {
+    let (from, to) = text.split_once('-').ok_or("expected FROM-TO such as 3-12")?;
+    let number = |text: &str| text.trim().parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+    match (number(from), number(to)) {
+        (Some(from), Some(to)) if from <= to => Ok((from, to)),
+        _ => Err("expected FROM-TO such as 3-12, counted from 1, the earlier first".to_owned()),
+    }
 }
 
 impl LookArgs {
@@ -124,7 +147,16 @@ impl LookArgs {
             settings.opacity = f32::from(percent) / 100.0;
         }
         if let Some(mode) = shape.colour() {
-            settings.colour = mode;
+            settings.set_colour(&mode);
+        }
+        settings.base = shape.base.map(|base| base as usize - 1).or(settings.base);
+        settings.curve = shape.height_scale.or(settings.curve);
+        settings.cap &= !shape.no_cap;
+        settings.theme = self.theme.unwrap_or(settings.theme);
+        settings.multiples = self.multiples.map_or(settings.multiples, usize::from);
+        settings.window = self.window.or(settings.window);
+        if let Some(palette) = &shape.palette {
+            settings.palette.clone_from(palette);
         }
         // Of what died the hottest site is the tallest tower.
         let towers = self.grouped.churn.then(|| "amount".to_owned());
@@ -264,6 +296,17 @@ mod tests {
         assert_eq!(look.colour_metric.as_deref(), Some("bytes"));
         assert_eq!(wanted.city_config().metric, memory_city_analysis::timeline::Metric::Objects);
         assert!(!wanted.closures.is_empty(), "what is not there is asked for");
+        let compared =
+            settings(&["--base", "3", "--height-scale", "log", "--no-cap", "--palette", "gray", "--theme", "light"]);
+        let look = compared.look();
+        assert_eq!(
+            (look.base, look.colour.as_str(), look.palette.as_str(), look.cap),
+            (Some(2), "change", "gray", false)
+        );
+        assert_eq!(settings(&["--base", "3", "--colour", "share"]).colour, "share");
+        let divided = settings(&["--window", "2-5", "--multiples", "9"]);
+        assert_eq!((divided.city_config().window, divided.multiples), (Some((1, 4)), 9));
+        assert!(!settings(&["--colour", "referrers"]).closures.is_empty(), "what is not there is asked for");
         let growth = settings(&["--height", "growth", "--height-metric", "deep"]);
         assert_eq!(growth.height, "growth");
     }

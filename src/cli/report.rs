@@ -42,7 +42,7 @@ pub struct ReportArgs {
 #[derive(Args)]
 struct ClosureArgs {
     /// Find for each group what would be freed if all of it were (retained, retained-objects) and all that it reaches
-    /// (deep, deep-objects): columns of the tree, and metrics like any other. Needs references and GC roots
+    /// (deep, deep-objects), and how many objects refer to it (referrers): columns of the tree, and metrics like any other. Needs references and GC roots
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = ClosureMetric::of)]
     metrics: Vec<ClosureMetric>,
     /// For these metrics, soft references do not keep what they refer to, as if memory were short

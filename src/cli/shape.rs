@@ -4,14 +4,15 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use memory_city_analysis::analyses::metric_of;
 use memory_city_analysis::timeline::Timeline;
-use memory_city_heap::error::Result;
+use memory_city_heap::error::{Error, Result};
+use memory_city_views::city::height::HeightCurve;
 use memory_city_views::city::{AreaMode, CityConfig, Look, colour, height};
 
 /// What is not given stays as it is: as it was kept, or the default.
 #[derive(Args)]
 pub struct ShapeArgs {
     /// What areas and growth are measured in, and colours and heights where nothing else is said: objects, bytes, a further
-    /// metric of the input, or what is found for it: retained, retained-objects, deep, deep-objects [default: bytes]
+    /// metric of the input, or what is found for it: retained, retained-objects, deep, deep-objects, referrers [default: bytes]
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
     /// Areas proportional to the value, or to its square root [default: sqrt]
@@ -41,6 +42,28 @@ pub struct ShapeArgs {
     /// What heights are measured in, as --metric; areas stay as they are. Without --height: its amount
     #[arg(long, value_name = "NAME")]
     pub height_metric: Option<String>,
+    /// How amounts become heights, where heights tell of one
+    #[arg(long, value_name = "NAME", value_parser = curve)]
+    pub height_scale: Option<HeightCurve>,
+    /// Outliers are as high as they are, though all others lie flat then
+    #[arg(long)]
+    pub no_cap: bool,
+    /// The colours of all modes
+    #[arg(long, value_name = "NAME", value_parser = palettes())]
+    pub palette: Option<String>,
+    /// The point in time that all others are compared with, counted from 1: colours and heights tell of growth since then
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub base: Option<u32>,
+}
+
+fn curve(text: &str) -> std::result::Result<HeightCurve, String> {
+    let known = || HeightCurve::ALL.map(HeightCurve::id).join(", ");
+    HeightCurve::of(text).ok_or_else(|| format!("expected one of: {}", known()))
+}
+
+fn palettes() -> PossibleValuesParser {
+    let value = |p: &colour::Palette| PossibleValue::new(p.id).help(p.explanation);
+    PossibleValuesParser::new(colour::PALETTES.iter().map(value))
 }
 
 fn modes() -> PossibleValuesParser {
@@ -72,7 +95,8 @@ impl From<Area> for AreaMode {
 impl ShapeArgs {
     /// The colour mode, where one was given.
     pub fn colour(&self) -> Option<String> {
-        self.no_colour.then(|| "none".to_owned()).or_else(|| self.colour.clone())
+        let of_base = || self.base.map(|_| "change".to_owned());
+        self.no_colour.then(|| "none".to_owned()).or_else(|| self.colour.clone()).or_else(of_base)
     }
 
     /// The height rule, where one was given or follows from what was.
@@ -83,7 +107,22 @@ impl ShapeArgs {
     /// The metrics that are asked for.
     pub fn metrics(&self) -> impl Iterator<Item = &str> {
         let given = [&self.metric, &self.colour_metric, &self.height_metric];
-        given.into_iter().filter_map(|metric| metric.as_deref())
+        let by_mode = self.colour.as_deref().and_then(|id| colour::mode(id).metric);
+        given.into_iter().filter_map(|metric| metric.as_deref()).chain(by_mode)
+    }
+
+    /// The base as an index.
+    ///
+    /// # Errors
+    /// When the timeline has no such time.
+    pub fn base_in(&self, times: usize) -> Result<Option<usize>> {
+        match self.base {
+            Some(base) if base as usize > times => Err(Error::Unusable {
+                what: format!("There is no point in time {base}: the input has {times}"),
+                remedy: format!("Give --base a number from 1 to {times}"),
+            }),
+            base => Ok(base.map(|base| base as usize - 1)),
+        }
     }
 
     /// The city of a timeline, with the defaults where nothing was given.
@@ -108,6 +147,10 @@ impl ShapeArgs {
             opacity: self.opacity.map_or(look.opacity, |percent| f32::from(percent) / 100.0),
             colour_metric: self.colour_metric.as_deref().map(Into::into),
             height_metric: self.height_metric.as_deref().map(Into::into),
+            base: self.base_in(timeline.times())?,
+            curve: self.height_scale,
+            cap: !self.no_cap,
+            palette: self.palette.clone().unwrap_or(look.palette),
         };
         Ok((config, look))
     }

@@ -41,6 +41,12 @@ pub enum Action {
     Labels,
     /// The next metric: objects, bytes, further ones.
     Metric,
+    /// Compares all times with the one shown, or nothing any more.
+    Compare,
+    /// Base and shown time change places.
+    SwapBase,
+    /// Several times beside each other: 4, 9, 16, one alone.
+    Multiples,
     /// Linear or square root areas.
     AreaMode,
     /// Panels shown or hidden.
@@ -164,9 +170,22 @@ pub const BINDINGS: &[Binding] = &[
     bind(Action::Mark, &[KeyCode::KeyK], "K", "Mark the selected group: its name stays in sight"),
     bind(Action::Escape, &[KeyCode::Escape], "Esc", "Undo a cut; put ways away; deselect; close; cancel loading"),
     bind(Action::Pointers, &[KeyCode::KeyX], "X", "Show or hide reference cones"),
-    bind(Action::Colour, &[KeyCode::KeyC], "C", "Growth colours on or off"),
+    bind(
+        Action::Colour,
+        &[KeyCode::KeyC],
+        "C",
+        "The next thing that colours tell: growth, more or less, share, age, nothing",
+    ),
     bind(Action::Labels, &[KeyCode::KeyL], "L", "Names on or off"),
     bind(Action::Metric, &[KeyCode::KeyM], "M", "Measure objects, bytes, or what else there is"),
+    bind(
+        Action::Compare,
+        &[KeyCode::KeyV],
+        "V",
+        "Compare with the time shown: it becomes the base; again, and nothing is compared",
+    ),
+    bind(Action::SwapBase, &[KeyCode::KeyZ], "Z", "Base and shown time change places"),
+    bind(Action::Multiples, &[KeyCode::KeyY], "Y", "4, 9 or 16 times beside each other, or one alone"),
     bind(Action::AreaMode, &[KeyCode::KeyT], "T", "Areas linear or square root"),
     bind(Action::Panels, &[KeyCode::Tab], "Tab", "Show or hide the panels"),
     control(bind(Action::OpenFiles, &[KeyCode::KeyO], "Ctrl+O", "Open heap dumps, a trace, or memory trees (JSON)")),
@@ -177,7 +196,7 @@ pub const BINDINGS: &[Binding] = &[
         Action::ReLayout,
         &[KeyCode::KeyG],
         "G",
-        "Re-layout: divide the ground of a live city again, for all that has come",
+        "Re-layout: divide the ground anew, of a live city for all that has come, else for base to shown time, or for all",
     ),
     bind(Action::Screenshot, &[KeyCode::F12], "F12", "Save the picture as a PNG"),
     shift(bind(Action::Help, &[KeyCode::Slash], "?", "This cheat sheet (also F1)")),
@@ -236,6 +255,9 @@ mod tests {
             Action::Colour,
             Action::Labels,
             Action::Metric,
+            Action::Compare,
+            Action::SwapBase,
+            Action::Multiples,
             Action::AreaMode,
             Action::Panels,
             Action::OpenFiles,

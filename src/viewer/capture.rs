@@ -243,6 +243,13 @@ fn stage(world: &mut World, open: &OpenDocument, shot: &Shot) -> Result<()> {
             remedy: format!("Give --time a number from 1 to {}", last + 1),
         });
     }
+    let beyond = [(shot.settings.base, "--base"), (shot.settings.window.map(|w| w.1), "--window")];
+    if let Some((given, option)) = beyond.iter().find_map(|(t, option)| t.filter(|t| *t > last).map(|t| (t, option))) {
+        return Err(Error::Unusable {
+            what: format!("There is no point in time {}: the input has {}", given + 1, last + 1),
+            remedy: format!("Give {option} numbers from 1 to {}", last + 1),
+        });
+    }
     world.resource_mut::<Clock>().jump(time);
     let mut picture = shot.settings.clone();
     // What the trees were made with cannot change here.

@@ -7,7 +7,8 @@ use super::settings::Settings;
 use bevy::prelude::*;
 use memory_city_heap::error::Error;
 use memory_city_heap::unfinished::write_whole;
-use memory_city_views::city::{AreaMode, colour, height};
+use memory_city_views::city::height::HeightCurve;
+use memory_city_views::city::{AreaMode, CityTheme, colour, height};
 use serde_json::{Map, Value, json};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,10 @@ fn of(settings: &Settings) -> Map<String, Value> {
         "colour-metric": settings.colour_metric.as_deref(),
         "height": settings.height,
         "height-metric": settings.height_metric.as_deref(),
+        "height-scale": settings.curve.map(HeightCurve::id),
+        "cap": settings.cap,
+        "palette": settings.palette,
+        "theme": settings.theme.id(),
         "child-count": settings.child_count,
         "prune": settings.prune,
         "solid": settings.solid_count,
@@ -56,6 +61,7 @@ fn of(settings: &Settings) -> Map<String, Value> {
 fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     let flag = |name: &str, to: &mut bool| *to = kept.get(name).and_then(Value::as_bool).unwrap_or(*to);
     flag("prune", &mut settings.prune);
+    flag("cap", &mut settings.cap);
     flag("names", &mut settings.labels);
     flag("cones", &mut settings.show_pointers);
     flag("incoming", &mut settings.show_incoming);
@@ -73,8 +79,13 @@ fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     count("solid", &mut settings.solid_count, 0, 200);
     let text = |name: &str| kept.get(name).and_then(Value::as_str).filter(|text| text.len() <= LONGEST_ID);
     if let Some(id) = text("colour").filter(|id| colour::modes().iter().any(|mode| mode.id == *id)) {
-        id.clone_into(&mut settings.colour);
+        settings.set_colour(id);
     }
+    if let Some(palette) = text("palette").and_then(|id| colour::PALETTES.iter().find(|palette| palette.id == id)) {
+        palette.id.clone_into(&mut settings.palette);
+    }
+    settings.theme = text("theme").and_then(CityTheme::of).unwrap_or(settings.theme);
+    settings.curve = text("height-scale").and_then(HeightCurve::of).or(settings.curve);
     if let Some(id) = text("height").filter(|id| height::rules().iter().any(|rule| rule.id == *id)) {
         id.clone_into(&mut settings.height);
     }
@@ -156,6 +167,10 @@ mod tests {
             height: "amount".into(),
             labels: false,
             interval: 1.5,
+            curve: Some(HeightCurve::Log),
+            cap: false,
+            palette: "cividis".into(),
+            theme: CityTheme::Light,
             ..Settings::default()
         };
         settings.set_metric_by_name("objects");

@@ -4,7 +4,8 @@ use super::document::{Document, Grew, Opened};
 use bevy::prelude::*;
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{AUTO, ClosureMetric, Metric, Timeline};
-use memory_city_views::city::{AreaMode, CityConfig, Look};
+use memory_city_views::city::height::HeightCurve;
+use memory_city_views::city::{AreaMode, CityConfig, CityTheme, Look, colour};
 use std::sync::Arc;
 
 /// Settings of the view.
@@ -37,6 +38,20 @@ pub struct Settings {
     pub colour: String,
     /// Id of the height rule.
     pub height: String,
+    /// The time that all others are compared with; `None`: nothing is compared.
+    pub base: Option<usize>,
+    /// How amounts become heights; `None`: as the height rule has it.
+    pub curve: Option<HeightCurve>,
+    /// Heights of outliers are capped, and marked.
+    pub cap: bool,
+    /// Id of the palette.
+    pub palette: String,
+    /// Dark or light.
+    pub theme: CityTheme,
+    /// The times that the ground is divided for, first and last; `None`: all.
+    pub window: Option<(usize, usize)>,
+    /// How many times are shown beside each other; 0: one alone.
+    pub multiples: usize,
     /// How many of the strongest growing buildings are opaque.
     pub solid_count: usize,
     /// Opacity of all others, 0..=1.
@@ -76,6 +91,13 @@ impl Default for Settings {
             show_outgoing: true,
             colour: look.colour,
             height: look.height,
+            base: None,
+            curve: None,
+            cap: true,
+            palette: look.palette,
+            theme: CityTheme::Dark,
+            window: None,
+            multiples: 0,
             solid_count: 10,
             opacity: 0.4,
             labels: true,
@@ -121,9 +143,10 @@ impl Settings {
         // Objects and bytes are found in one go.
         let with_it = match metric {
             ClosureMetric::Retained | ClosureMetric::RetainedObjects => {
-                [ClosureMetric::Retained, ClosureMetric::RetainedObjects]
+                vec![ClosureMetric::Retained, ClosureMetric::RetainedObjects]
             }
-            ClosureMetric::Deep | ClosureMetric::DeepObjects => [ClosureMetric::Deep, ClosureMetric::DeepObjects],
+            ClosureMetric::Deep | ClosureMetric::DeepObjects => vec![ClosureMetric::Deep, ClosureMetric::DeepObjects],
+            ClosureMetric::Referrers => vec![ClosureMetric::Referrers],
         };
         let more = with_it.into_iter().filter(|metric| !self.closures.contains(metric)).collect::<Vec<_>>();
         self.closures.extend(more);
@@ -137,6 +160,24 @@ impl Settings {
     /// Chooses the metric that heights tell of, likewise.
     pub fn set_height_metric(&mut self, id: Option<&str>) {
         self.height_metric = self.wished(id);
+    }
+
+    /// Chooses a colour mode; what it tells of and can be found is asked for.
+    pub fn set_colour(&mut self, id: &str) {
+        id.clone_into(&mut self.colour);
+        if let Some(Ok(metric)) = colour::mode(id).metric.map(ClosureMetric::of) {
+            self.find_too(metric);
+        }
+    }
+
+    /// Compares all times with `base`, or none. What was coloured by growth then tells of less too, and back.
+    pub fn compare_with(&mut self, base: Option<usize>) {
+        match (base, self.colour.as_str()) {
+            (Some(_), "growth") => self.set_colour("change"),
+            (None, "change") => self.set_colour("growth"),
+            _ => {}
+        }
+        self.base = base;
     }
 
     fn wished(&mut self, id: Option<&str>) -> Option<Arc<str>> {
@@ -194,6 +235,10 @@ impl Settings {
             opacity: self.opacity,
             colour_metric: self.colour_metric.clone(),
             height_metric: self.height_metric.clone(),
+            base: self.base,
+            curve: self.curve,
+            cap: self.cap,
+            palette: self.palette.clone(),
         }
     }
 
@@ -203,6 +248,7 @@ impl Settings {
             area_mode: self.area_mode,
             metric: self.metric,
             child_count: self.prune.then_some(self.child_count.max(1)),
+            window: self.window,
             ..CityConfig::default()
         }
     }
@@ -223,7 +269,14 @@ impl Plugin for SettingsPlugin {
         };
         app.init_resource::<Settings>()
             .add_observer(move |_: On<Opened>, document: Res<Document>, mut settings: ResMut<Settings>| {
-                follow(&document, settings.bypass_change_detection());
+                let settings = settings.bypass_change_detection();
+                follow(&document, settings);
+                // Times of one input are none of another.
+                let times = document.timeline().map_or(0, |timeline| timeline.times());
+                if settings.base.is_some_and(|base| base >= times) {
+                    settings.compare_with(None);
+                }
+                settings.window = settings.window.filter(|window| window.1 < times);
             })
             .add_observer(move |_: On<Grew>, document: Res<Document>, mut settings: ResMut<Settings>| {
                 follow(&document, settings.bypass_change_detection());

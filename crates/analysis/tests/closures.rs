@@ -221,3 +221,30 @@ fn dumps_that_were_opened_before_are_not_read_again() {
     spoil(&dumps[1], false);
     assert_ne!(open().as_ref(), Ok(&fresh));
 }
+
+/// Each object of another group that refers to a group counts once for it, whatever the number of its references.
+#[test]
+fn referrers_are_the_objects_of_other_groups_that_refer_to_one() {
+    let (history, progress) = (computed("type", GroupOptions::default()), Progress::new());
+    let with = history.with_closures(&[ClosureMetric::Referrers], KeepRules::default(), &progress).expect("found");
+    let timeline = with.timeline();
+    let metric = timeline.metric("referrers").expect("the column");
+    let heap = with.heap(0, &progress).expect("the heap");
+    let mut counted: std::collections::BTreeMap<String, u64> = Default::default();
+    let name = |o: ObjectId| heap.types()[heap.type_of(o).0 as usize].name.to_string();
+    for o in (0..heap.object_count() as u32).map(ObjectId).filter(|&o| heap.is_reachable(o)) {
+        let own = heap.type_of(o);
+        let mut types: Vec<String> =
+            heap.references(o).iter().filter(|t| heap.type_of(**t) != own).map(|&t| name(t)).collect();
+        types.sort();
+        types.dedup();
+        types.into_iter().for_each(|name| *counted.entry(name).or_default() += 1);
+    }
+    let mut compared = 0;
+    for node in timeline.nodes().filter(|&node| timeline.is_leaf(node)) {
+        let expected = counted.get(timeline.name(node)).copied().unwrap_or(0);
+        assert_eq!(timeline.value(0, node, metric), expected, "{}", timeline.key(node));
+        compared += usize::from(expected > 0);
+    }
+    assert!(compared > 50);
+}

@@ -54,7 +54,7 @@ const LEFT: f32 = 292.0;
 /// Width of the first right column, points.
 const RIGHT: f32 = 322.0;
 /// Height of the lower left view, points.
-const BELOW: f32 = 140.0;
+const BELOW: f32 = 176.0;
 /// The size shares are first written for; whatever the window is, side columns keep their points.
 const NOMINAL: egui::Vec2 = egui::vec2(1280.0, 600.0);
 

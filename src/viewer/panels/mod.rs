@@ -15,6 +15,7 @@ pub mod tooltip;
 pub mod top_bar;
 
 use super::action::Action;
+use super::clock::Clock;
 use super::document::Document;
 use super::live::Listening;
 use super::loading::{self, Loading, OpenRequest};
@@ -25,7 +26,8 @@ use super::ways::Ways;
 use super::{dock, views};
 use bevy::prelude::*;
 use bevy_egui::{
-    EguiContext, EguiInput, EguiPlugin, EguiPreUpdateSet, EguiPrimaryContextPass, PrimaryEguiContext, egui,
+    EguiContext, EguiInput, EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass,
+    PrimaryEguiContext, egui,
 };
 use memory_city_views::city::colour;
 
@@ -63,6 +65,7 @@ impl Plugin for PanelsPlugin {
                 let_egui_rest.after(EguiPreUpdateSet::ProcessInput).before(EguiPreUpdateSet::BeginPass),
             )
             .add_systems(EguiPrimaryContextPass, show)
+            .add_systems(PostUpdate, theme::by_day.after(EguiPostUpdateSet::ProcessOutput))
             .add_systems(Update, panel_actions.in_set(super::app::Stage::Act));
     }
 }
@@ -88,7 +91,7 @@ fn panel_actions(
     mut loading: ResMut<Loading>,
     mut ways: ResMut<Ways>,
     mut editor: ResMut<grouping_editor::GroupingEditor>,
-    document: Res<Document>,
+    (document, mut clock): (Res<Document>, ResMut<Clock>),
 ) {
     for action in actions.read() {
         match action {
@@ -96,9 +99,10 @@ fn panel_actions(
             Action::Panels => panels.visible = !panels.visible,
             Action::Pointers => settings.show_pointers = !settings.show_pointers,
             Action::Colour => {
-                let modes = colour::modes();
-                let at = modes.iter().position(|m| m.id == settings.colour).unwrap_or(0);
-                settings.colour = modes[(at + 1) % modes.len()].id.to_owned();
+                // What has to be found first is chosen, not passed by.
+                let modes: Vec<_> = colour::modes().iter().filter(|mode| mode.metric.is_none()).collect();
+                let at = modes.iter().position(|m| m.id == settings.colour).unwrap_or(modes.len() - 1);
+                settings.set_colour(modes[(at + 1) % modes.len()].id);
             }
             Action::Labels => settings.labels = !settings.labels,
             Action::Metric => {
@@ -114,6 +118,25 @@ fn panel_actions(
                     Sqrt => Linear,
                 }
             }
+            Action::Compare => {
+                let other = Some(clock.time).filter(|time| settings.base != Some(*time) && clock.last() > 0);
+                settings.compare_with(other);
+            }
+            Action::SwapBase => {
+                if let Some(base) = settings.base.replace(clock.time) {
+                    clock.step_to(base);
+                } else {
+                    settings.base = None;
+                }
+            }
+            Action::Multiples => {
+                settings.multiples = match settings.multiples {
+                    0 => 4,
+                    4 => 9,
+                    9 => 16,
+                    _ => 0,
+                }
+            }
             // Esc takes away what is on top, one thing at a time.
             Action::Escape => {
                 if panels.help {
@@ -122,6 +145,8 @@ fn panel_actions(
                     // Work was stopped.
                 } else if editor.is_open() {
                     editor.close();
+                } else if settings.multiples > 0 {
+                    settings.multiples = 0;
                 } else if !ways.escape() {
                     selection.clear();
                 }

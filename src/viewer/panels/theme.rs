@@ -1,7 +1,11 @@
 //! The look of the panels: colours, sizes, frames. One place, so that all panels look alike.
 
+use crate::viewer::settings::Settings;
+use bevy::prelude::{DetectChangesMut, Query, Res};
+use bevy_egui::EguiRenderOutput;
+use bevy_egui::egui::epaint::Primitive;
 use bevy_egui::egui::{self, Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle};
-use memory_city_views::city;
+use memory_city_views::city::{self, CityTheme};
 
 /// Panel background: dark, a little of the city shines through.
 pub const PANEL: Color32 = Color32::from_rgba_premultiplied(13, 18, 28, 236);
@@ -51,6 +55,37 @@ pub const SERIES_REST: Color32 = Color32::from_rgb(96, 107, 128);
 
 /// Space between panels and the window's edge.
 pub const GAP: f32 = 10.0;
+
+/// Colours that mean something in the city, as [`colour`] gives them, carry this opacity: it is not seen, and tells them from
+/// those of panels.
+const MEANING: u8 = 254;
+
+/// The light theme: all colours of panels are written for the dark one, and mirrored in lightness here, when egui is done. What
+/// has a meaning in the city keeps its colour.
+pub fn by_day(settings: Res<Settings>, mut outputs: Query<&mut EguiRenderOutput>) {
+    if settings.theme == CityTheme::Dark {
+        return;
+    }
+    for mut output in &mut outputs {
+        for job in &mut output.bypass_change_detection().paint_jobs {
+            if let Primitive::Mesh(mesh) = &mut job.primitive {
+                mesh.vertices.iter_mut().for_each(|vertex| vertex.color = mirrored(vertex.color));
+            }
+        }
+    }
+}
+
+/// A colour with the opposite lightness and the same hue; premultiplied, as egui has them.
+fn mirrored(colour: Color32) -> Color32 {
+    let [r, g, b, a] = colour.to_array();
+    if a == 0 || a == MEANING {
+        return colour;
+    }
+    let sum = u16::from(r.max(g).max(b)) + u16::from(r.min(g).min(b));
+    // Additive colours have channels above their opacity: they stay within a byte.
+    let mirror = |channel: u8| (i32::from(channel) + i32::from(a) - i32::from(sum)).clamp(0, i32::from(a)) as u8;
+    Color32::from_rgba_premultiplied(mirror(r), mirror(g), mirror(b), a)
+}
 
 /// The frame of a bar along an edge of the window.
 pub fn bar() -> egui::Frame {
@@ -129,7 +164,8 @@ pub fn heading(ui: &mut egui::Ui, text: &str) {
 /// Linear RGB, as the city's mapping gives colours, for egui.
 pub fn colour(linear: [f32; 3]) -> Color32 {
     let packed = pack(linear);
-    Color32::from_rgb(packed as u8, (packed >> 8) as u8, (packed >> 16) as u8)
+    let [r, g, b] = [packed as u8, (packed >> 8) as u8, (packed >> 16) as u8];
+    Color32::from_rgba_premultiplied(r.min(MEANING), g.min(MEANING), b.min(MEANING), MEANING)
 }
 
 /// A colour on the way to another, 0 to 1.
@@ -189,7 +225,23 @@ pub fn brief(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{brief, shortened};
+    use super::{MEANING, QUIET, SOLID, TEXT, brief, mirrored, shortened};
+    use bevy_egui::egui::Color32;
+
+    #[test]
+    fn by_day_words_are_as_far_from_their_ground_as_by_night() {
+        let light = |colour: Color32| u16::from(colour.r()) + u16::from(colour.g()) + u16::from(colour.b());
+        let (text, quiet, ground) = (mirrored(TEXT), mirrored(QUIET), mirrored(SOLID));
+        assert!(light(ground) > 650 && light(text) < 90 && light(quiet) < 300, "{ground:?} {text:?} {quiet:?}");
+        for colour in [TEXT, QUIET, SOLID, Color32::from_rgb(255, 140, 90)] {
+            assert_eq!(mirrored(mirrored(colour)), colour);
+        }
+        // What has a meaning, and what is not there, stays.
+        let meaning = Color32::from_rgba_premultiplied(200, 30, 20, MEANING);
+        assert_eq!((mirrored(meaning), mirrored(Color32::TRANSPARENT)), (meaning, Color32::TRANSPARENT));
+        let half = mirrored(Color32::from_black_alpha(128));
+        assert_eq!(half.to_array(), [128, 128, 128, 128]);
+    }
 
     #[test]
     fn brief_names_keep_what_tells() {

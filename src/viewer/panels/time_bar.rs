@@ -28,6 +28,7 @@ struct TimeTools<'a> {
     clock: &'a Clock,
     selected: Option<NodeId>,
     interval: f32,
+    base: Option<usize>,
     actions: Vec<Action>,
     go_to: Option<usize>,
 }
@@ -59,6 +60,7 @@ pub fn draw(
         clock: &clock,
         selected: selection.node(),
         interval: settings.interval,
+        base: settings.base.map(|base| base.min(clock.last())),
         actions: Vec::new(),
         go_to: None,
     };
@@ -174,6 +176,14 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
                 let scale = most as f64 / timeline.peak(node, metric).max(1) as f64;
                 let shape = series(&|t| timeline.value(t, node, metric) as f64 * scale);
                 plot.line(Line::new("selection", shape).color(Color32::WHITE).width(1.5));
+            }
+            if let Some(base) = tools.base {
+                plot.vline(
+                    VLine::new("base", x(base))
+                        .color(theme::ROUTE)
+                        .width(1.5)
+                        .style(egui_plot::LineStyle::dashed_loose()),
+                );
             }
             plot.vline(VLine::new("now", x(now)).color(Color32::WHITE).width(2.0));
             plot.points(Points::new("now", vec![[x(now), heap(now) as f64]]).color(Color32::WHITE).radius(4.5));

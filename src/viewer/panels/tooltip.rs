@@ -1,11 +1,12 @@
 //! The tooltip of whatever the mouse points at: path from the root, objects, bytes, growth.
 
-use super::numbers::{amounts, signed};
+use super::numbers::{amounts, number, signed};
 use super::theme;
 use crate::viewer::selection::Target;
 use crate::viewer::views::City;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
+use memory_city_views::city::Change;
 
 /// Shows the tooltip of a target beside the mouse pointer.
 pub fn show(ctx: &egui::Context, city: &City, time: usize, target: Target, pointer: egui::Pos2) {
@@ -25,7 +26,10 @@ pub fn show(ctx: &egui::Context, city: &City, time: usize, target: Target, point
             theme::frame().show(ui, |ui| {
                 ui.set_max_width(460.0);
                 match target {
-                    Target::Node(id) => node(ui, &city.timeline, time, id),
+                    Target::Node(id) => {
+                        node(ui, &city.timeline, time, id);
+                        on_plot(ui, city, time, id);
+                    }
                     Target::More(parent) => more(ui, city, time, parent),
                 }
             });
@@ -45,6 +49,36 @@ pub fn node(ui: &mut egui::Ui, timeline: &Timeline, time: usize, node: NodeId) {
     if timeline.times() > 1 {
         growth(ui, timeline, "since the first state", |m| timeline.growth_until(time, node, m));
         growth(ui, timeline, "first to last", |m| timeline.growth(node, m));
+    }
+}
+
+/// What is known of a building beside its group: what became of it since the base, how much of its plot it fills.
+fn on_plot(ui: &mut egui::Ui, city: &City, time: usize, id: NodeId) {
+    let Some(plot) = city.plan.plot_of(id).filter(|&plot| city.target_of_plot(plot) == Target::Node(id)) else {
+        return;
+    };
+    let (timeline, metric) = (&city.timeline, city.plan.config().metric);
+    let (now, most) = (city.plan.value(timeline, time, plot), city.plan.plots[plot].max_value);
+    if let Some(base) = city.appearance.base().filter(|&base| base != time) {
+        let (change, difference) = city.appearance.change(&city.plan, timeline, plot, time);
+        let (word, colour) = match change {
+            Change::Same => ("the same as", theme::QUIET),
+            Change::Grown => ("grown since", theme::GROWTH),
+            Change::Shrunk => ("shrunk since", theme::SHRINK),
+            Change::Appeared => ("not there in", theme::GROWTH),
+            Change::Vanished => ("gone since", theme::SHRINK),
+        };
+        let label = timeline.points().get(base).map_or("", |point| point.label.as_str());
+        let amount = signed(timeline, difference, metric);
+        ui.label(RichText::new(format!("{word} {}/{} {label}: {amount}", base + 1, timeline.times())).color(colour));
+    }
+    if timeline.times() > 1 && most > 0 {
+        let share = now as f64 * 100.0 / most as f64;
+        let text = format!("{share:.0} % of its plot, which is for {}", number(timeline, most, metric));
+        ui.label(RichText::new(text).color(theme::QUIET));
+    }
+    if city.appearance.is_capped(&city.plan, timeline, plot, time) {
+        ui.label(RichText::new("higher than it is drawn").color(theme::WARNING));
     }
 }
 

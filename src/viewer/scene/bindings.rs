@@ -55,6 +55,13 @@ pub(super) fn instances(
     wgpu::VertexBufferLayout { array_stride: stride as u64, step_mode: wgpu::VertexStepMode::Instance, attributes }
 }
 
+/// The same, and what stands over the plots (`shaders/signs.wgsl`).
+pub(super) fn sign_buffers() -> [wgpu::VertexBufferLayout<'static>; 4] {
+    const OVER: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![5 => Unorm16x4];
+    let [boxes, before, after] = box_buffers();
+    [boxes, before, after, instances(std::mem::size_of::<PlotState>(), &OVER)]
+}
+
 /// Boxes, and their states before and after the step (`shaders/standing.wgsl`).
 pub(super) fn box_buffers() -> [wgpu::VertexBufferLayout<'static>; 3] {
     const BOX: [wgpu::VertexAttribute; 3] = wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x2, 2 => Uint32x2];

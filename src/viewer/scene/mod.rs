@@ -67,6 +67,10 @@ pub struct SceneInput {
     pub after: Versioned<PlotState>,
     /// Cones of the selected building.
     pub cones: Versioned<ConeRecord>,
+    /// What stands over the boxes at the shown time: ghosts and signs.
+    pub over: Versioned<PlotState>,
+    /// Other times beside each other, instead of the shown one: where in the window, and their states.
+    pub cells: Vec<SceneCell>,
     /// Where in the window it is drawn, as shares of it: left, top, width, height. All of it when `None`.
     pub viewport: Option<[f32; 4]>,
     /// Camera, animation, colours.
@@ -75,10 +79,19 @@ pub struct SceneInput {
     pub plan: DrawPlan,
 }
 
+/// The scene at one of several times.
+#[derive(Clone, Default)]
+pub struct SceneCell {
+    /// Where in the window: left, top, width, height, as shares of it.
+    pub viewport: [f32; 4],
+    /// The states of the boxes.
+    pub states: Versioned<PlotState>,
+}
+
 impl SceneInput {
-    /// Limits a pass to where the scene is drawn in a target of this size. Returns whether there is any room.
-    fn frame(&self, pass: &mut wgpu::RenderPass<'_>, width: u32, height: u32) -> bool {
-        let Some([left, top, wide, high]) = self.viewport else { return true };
+    /// Limits a pass to a part of a target of this size. Returns whether there is any room.
+    fn frame(viewport: Option<[f32; 4]>, pass: &mut wgpu::RenderPass<'_>, (width, height): (u32, u32)) -> bool {
+        let Some([left, top, wide, high]) = viewport else { return true };
         let edge = |share: f32, of: u32| (share * of as f32).round().clamp(0.0, of as f32) as u32;
         let (x, y) = (edge(left, width), edge(top, height));
         let (right, bottom) = (edge(left + wide, width), edge(top + high, height));
@@ -131,6 +144,8 @@ struct GpuScene {
     before: u64,
     after: u64,
     cones: u64,
+    over: u64,
+    cells: Vec<u64>,
 }
 
 #[derive(Component)]
@@ -197,6 +212,20 @@ impl GpuScene {
             renderer.write_cones(device, queue, &input.cones.records);
             self.cones = input.cones.version;
         }
+        if self.over != input.over.version {
+            renderer.write_over(device, queue, &input.over.records);
+            self.over = input.over.version;
+        }
+        if self.cells.len() != input.cells.len() {
+            renderer.set_cells(input.cells.len());
+            self.cells = vec![0; input.cells.len()];
+        }
+        for (i, (cell, held)) in input.cells.iter().zip(&mut self.cells).enumerate() {
+            if *held != cell.states.version {
+                renderer.write_cell(device, queue, i, &cell.states.records);
+                *held = cell.states.version;
+            }
+        }
     }
 }
 
@@ -221,7 +250,16 @@ fn scene_pass(
         occlusion_query_set: None,
         multiview_mask: None,
     });
-    if input.view.is_some() && input.frame(&mut pass, target_size.width, target_size.height) {
+    let size = (target_size.width, target_size.height);
+    if input.view.is_none() {
+        return;
+    }
+    if input.cells.is_empty() && SceneInput::frame(input.viewport, &mut pass, size) {
         renderer.draw(&mut pass, input.plan);
+    }
+    for (i, cell) in input.cells.iter().enumerate() {
+        if SceneInput::frame(Some(cell.viewport), &mut pass, size) {
+            renderer.draw_cell(&mut pass, input.plan, i);
+        }
     }
 }

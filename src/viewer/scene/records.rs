@@ -25,6 +25,8 @@ pub struct ViewRecord {
     pub backdrop: [[f32; 4]; 3],
     /// Colours of what would stay and of what would be freed, linear RGB.
     pub cut: [[f32; 4]; 2],
+    /// Colour of outlines without walls, linear RGB.
+    pub line: [f32; 4],
 }
 
 /// "No instance" in [`ViewRecord::marks`].

@@ -6,7 +6,7 @@
 //!
 //! May not: know Bevy's ECS, timelines or input. It gets records and a target, and draws.
 
-use super::bindings::{Bindings, box_buffers, instances};
+use super::bindings::{Bindings, box_buffers, instances, sign_buffers};
 use super::records::{BoxRecord, ConeRecord, ViewRecord};
 use super::shaders::Shaders;
 use memory_city_views::city::PlotState;
@@ -63,11 +63,16 @@ pub struct Renderer {
     cone: wgpu::RenderPipeline,
     cone_hidden: wgpu::RenderPipeline,
     backdrop: wgpu::RenderPipeline,
+    ghost: wgpu::RenderPipeline,
+    ghost_hidden: wgpu::RenderPipeline,
+    sign: wgpu::RenderPipeline,
     triangles: BoxTriangles,
     boxes: GpuColumn,
     before: GpuColumn,
     after: GpuColumn,
     cones: GpuColumn,
+    over: GpuColumn,
+    cells: Vec<GpuColumn>,
 }
 
 /// A growable vertex buffer.
@@ -102,6 +107,7 @@ impl GpuColumn {
 /// How a pipeline treats depth, stencil and colour.
 struct Recipe {
     label: &'static str,
+    vertex: &'static str,
     fragment: &'static str,
     depth_write: bool,
     depth: wgpu::CompareFunction,
@@ -114,7 +120,7 @@ impl Renderer {
     /// Compiles the pipelines for a colour target of `format` with `samples` per pixel.
     pub fn new(device: &wgpu::Device, format: wgpu::TextureFormat, samples: u32) -> Self {
         use wgpu::CompareFunction as Depth;
-        let Shaders { boxes, shadows, cones, backdrop } = Shaders::new(device);
+        let Shaders { boxes, shadows, cones, signs, backdrop } = Shaders::new(device);
 
         let Bindings { view, group: view_group, layout } = Bindings::new(device);
 
@@ -135,7 +141,7 @@ impl Renderer {
                 layout: Some(&layout),
                 vertex: wgpu::VertexState {
                     module,
-                    entry_point: Some("vertex"),
+                    entry_point: Some(r.vertex),
                     compilation_options: Default::default(),
                     buffers,
                 },
@@ -165,6 +171,7 @@ impl Renderer {
         };
         let opaque = |label, fragment| Recipe {
             label,
+            vertex: "vertex",
             fragment,
             depth_write: true,
             depth: Depth::Greater,
@@ -173,6 +180,10 @@ impl Renderer {
             once: false,
         };
         let alpha = Some(wgpu::BlendState::ALPHA_BLENDING);
+        let over = |label, vertex, fragment, depth| {
+            let recipe = Recipe { vertex, depth_write: false, depth, blend: alpha, ..opaque(label, fragment) };
+            pipeline(&signs, &sign_buffers(), recipe)
+        };
 
         Renderer {
             solid: pipeline(&boxes, &box_buffers, opaque("solid boxes", "solid")),
@@ -208,6 +219,9 @@ impl Renderer {
                 &[],
                 Recipe { depth_write: false, depth: Depth::Equal, ..opaque("backdrop", "backdrop") },
             ),
+            ghost: over("ghosts", "ghost_vertex", "ghost", Depth::GreaterEqual),
+            ghost_hidden: over("hidden ghosts", "ghost_vertex", "ghost_hidden", Depth::Less),
+            sign: over("signs", "sign_vertex", "sign", Depth::GreaterEqual),
             view,
             view_group,
             triangles: BoxTriangles::new(device),
@@ -215,6 +229,8 @@ impl Renderer {
             before: GpuColumn::new("states before the step"),
             after: GpuColumn::new("states after the step"),
             cones: GpuColumn::new("cones"),
+            over: GpuColumn::new("over plots"),
+            cells: Vec::new(),
         }
     }
 
@@ -248,14 +264,69 @@ impl Renderer {
         self.cones.write(device, queue, cones);
     }
 
+    /// What stands over the plots: ghosts and signs; nothing where there is none.
+    pub fn write_over(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, over: &[PlotState]) {
+        self.over.write(device, queue, over);
+    }
+
+    /// How many other times are drawn beside each other.
+    pub fn set_cells(&mut self, count: usize) {
+        self.cells.resize_with(count, || GpuColumn::new("states of another time"));
+    }
+
+    /// The states of one of these.
+    pub fn write_cell(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, cell: usize, states: &[PlotState]) {
+        self.cells[cell].write(device, queue, states);
+    }
+
+    /// Draws the boxes at another time, as [`Renderer::draw`]; nothing that belongs to the shown time.
+    pub fn draw_cell(&self, pass: &mut wgpu::RenderPass<'_>, plan: DrawPlan, cell: usize) {
+        if let Some(states) = self.cells.get(cell) {
+            self.draw_boxes(pass, plan, states, states, &|_| ());
+        }
+    }
+
     /// Draws into a pass whose depth was cleared to 0 and whose stencil was cleared to 0.
     pub fn draw(&self, pass: &mut wgpu::RenderPass<'_>, plan: DrawPlan) {
+        self.draw_boxes(pass, plan, &self.before, &self.after, &|pass| self.draw_cones(pass));
+        let count = plan.boxes.min(self.boxes.count).min(self.before.count).min(self.after.count).min(self.over.count);
+        if let (Some(boxes), Some(before), Some(after), Some(over), 1..) =
+            (&self.boxes.buffer, &self.before.buffer, &self.after.buffer, &self.over.buffer, count)
+        {
+            for (slot, buffer) in (0..).zip([boxes, before, after, over]) {
+                pass.set_vertex_buffer(slot, buffer.slice(..));
+            }
+            for pipeline in [&self.ghost_hidden, &self.ghost, &self.sign] {
+                pass.set_pipeline(pipeline);
+                self.triangles.draw(pass, 0..count);
+            }
+        }
+    }
+
+    fn draw_cones(&self, pass: &mut wgpu::RenderPass<'_>) {
+        if let (Some(cones), 1..) = (&self.cones.buffer, self.cones.count) {
+            pass.set_vertex_buffer(0, cones.slice(..));
+            pass.set_pipeline(&self.cone_hidden);
+            pass.draw(0..CONE_VERTICES, 0..self.cones.count);
+            pass.set_pipeline(&self.cone);
+            pass.draw(0..CONE_VERTICES, 0..self.cones.count);
+        }
+    }
+
+    fn draw_boxes(
+        &self,
+        pass: &mut wgpu::RenderPass<'_>,
+        plan: DrawPlan,
+        before: &GpuColumn,
+        after: &GpuColumn,
+        between: &dyn Fn(&mut wgpu::RenderPass<'_>),
+    ) {
         pass.set_bind_group(0, &self.view_group, &[]);
         pass.set_stencil_reference(0);
-        let count = plan.boxes.min(self.boxes.count).min(self.before.count).min(self.after.count);
+        let count = plan.boxes.min(self.boxes.count).min(before.count).min(after.count);
         // At full opacity everything is solid: one draw for all buildings.
         let solid = if plan.opacity >= 1.0 { count } else { plan.solid.min(count) };
-        let ready = match (&self.boxes.buffer, &self.before.buffer, &self.after.buffer) {
+        let ready = match (&self.boxes.buffer, &before.buffer, &after.buffer) {
             (Some(boxes), Some(before), Some(after)) if count > 0 => {
                 pass.set_vertex_buffer(0, boxes.slice(..));
                 pass.set_vertex_buffer(1, before.slice(..));
@@ -274,13 +345,7 @@ impl Renderer {
         }
         pass.set_pipeline(&self.backdrop);
         pass.draw(0..3, 0..1);
-        if let (Some(cones), 1..) = (&self.cones.buffer, self.cones.count) {
-            pass.set_vertex_buffer(0, cones.slice(..));
-            pass.set_pipeline(&self.cone_hidden);
-            pass.draw(0..CONE_VERTICES, 0..self.cones.count);
-            pass.set_pipeline(&self.cone);
-            pass.draw(0..CONE_VERTICES, 0..self.cones.count);
-        }
+        between(pass);
         if ready && solid < count {
             if let Some(boxes) = &self.boxes.buffer {
                 pass.set_vertex_buffer(0, boxes.slice(..));

@@ -15,6 +15,7 @@ pub(super) struct Shaders {
     pub boxes: wgpu::ShaderModule,
     pub shadows: wgpu::ShaderModule,
     pub cones: wgpu::ShaderModule,
+    pub signs: wgpu::ShaderModule,
     pub backdrop: wgpu::ShaderModule,
 }
 
@@ -33,6 +34,7 @@ impl Shaders {
             boxes: module("boxes.wgsl", include_str!("../../../shaders/boxes.wgsl")),
             shadows: module("shadows.wgsl", include_str!("../../../shaders/shadows.wgsl")),
             cones: module("cones.wgsl", include_str!("../../../shaders/cones.wgsl")),
+            signs: module("signs.wgsl", include_str!("../../../shaders/signs.wgsl")),
             backdrop: module("backdrop.wgsl", include_str!("../../../shaders/backdrop.wgsl")),
         }
     }

@@ -1,14 +1,16 @@
 //! The legend of the city, part of every picture: what areas, colours, opacity and cones mean, with numbers.
 
 use super::{City, Place, Shown, View};
-use crate::viewer::panels::numbers::metric_name;
+use crate::viewer::clock::Clock;
+use crate::viewer::panels::numbers::{metric_name, number};
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
 use crate::viewer::ways::Ways;
 use bevy::prelude::*;
-use bevy_egui::egui::{self, Align2, Color32, Pos2, Rect, RichText, Sense, Stroke};
-use memory_city_views::city::{self, Legend};
+use bevy_egui::egui::{self, Align2, Color32, Pos2, Rect, RichText, Sense, Stroke, StrokeKind};
+use memory_city_views::city::height::HeightAxis;
+use memory_city_views::city::{self, Comparison, Histogram, Legend};
 
 /// Width over a picture, with its frame, points.
 pub const WIDTH: f32 = 292.0;
@@ -29,33 +31,50 @@ pub(super) fn view() -> View {
 
 fn draw(
     InMut(ui): InMut<egui::Ui>,
-    shown: Res<Shown>,
-    settings: Res<Settings>,
+    mut shown: ResMut<Shown>,
+    (clock, settings): (Res<Clock>, Res<Settings>),
     selection: Res<Selection>,
     ways: Res<Ways>,
 ) {
-    let Some(city) = &shown.0 else { return };
+    let Some(city) = shown.bypass_change_detection().0.as_mut() else { return };
     theme::pane(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
-        contents(ui, city, &settings, selection.node().is_some(), &ways);
+        contents(ui, city, &clock, &settings, selection.node().is_some(), &ways);
     });
 }
 
 /// Shows the legend at the lower left of a picture.
-pub fn over(ctx: &egui::Context, city: &City, settings: &Settings, selected: bool, ways: &Ways) {
+pub fn over(
+    ctx: &egui::Context,
+    city: &mut City,
+    clock: &Clock,
+    settings: &Settings,
+    selected: bool,
+    ways: &Ways,
+) {
     egui::Area::new("legend".into()).anchor(Align2::LEFT_BOTTOM, [theme::GAP, -theme::GAP]).movable(false).show(
         ctx,
         |ui| {
             theme::frame().show(ui, |ui| {
                 ui.set_width(WIDTH - 22.0);
                 ui.spacing_mut().item_spacing.y = 3.0;
-                contents(ui, city, settings, selected, ways);
+                contents(ui, city, clock, settings, selected, ways);
             });
         },
     );
 }
 
-fn contents(ui: &mut egui::Ui, city: &City, settings: &Settings, selected: bool, ways: &Ways) {
+fn contents(
+    ui: &mut egui::Ui,
+    city: &mut City,
+    clock: &Clock,
+    settings: &Settings,
+    selected: bool,
+    ways: &Ways,
+) {
+    let time = clock.time.min(city.times().saturating_sub(1));
+    let (counts, comparison) = city.told(time);
+    let city = &*city;
     let metric = metric_name(&city.timeline, city.made_with.metric);
     let area = match settings.area_mode {
         city::AreaMode::Linear => metric,
@@ -65,7 +84,22 @@ fn contents(ui: &mut egui::Ui, city: &City, settings: &Settings, selected: bool,
         None => line(ui, format!("Building = group of objects · ground area ~ {area}")),
         Some(title) => line(ui, format!("Ground area ~ {area} · height: {}", title.to_lowercase())),
     }
-    colour_bar(ui, city.appearance.legend());
+    height_scale(ui, city.appearance.height_axis(), city.appearance.height_title().is_some());
+    if let (Some(base), Some(comparison)) = (city.appearance.base(), &comparison) {
+        compared(ui, city, base, time, comparison);
+    }
+    colour_bar(ui, city.appearance.legend(), &counts);
+    if let Some((from, to)) = city.plan.config().window {
+        line(ui, format!("Ground divided for {} to {} (G: for all)", from + 1, to + 1));
+        let (larger, without) = city.plan.outside(&city.timeline, time);
+        if larger + without > 0 {
+            ui.label(
+                RichText::new(format!("Outside it now: {larger} larger than drawn, {without} without a plot"))
+                    .size(11.0)
+                    .color(theme::WARNING),
+            );
+        }
+    }
     line(ui, format!("Opaque: the {} that grew most; others {:.0} %", settings.solid_count, settings.opacity * 100.0));
     ui.horizontal(|ui| {
         if ways.found().is_some() {
@@ -97,13 +131,132 @@ fn swatch(ui: &mut egui::Ui, colour: Color32) {
     painter.rect_filled(response.rect, 2.0, colour);
 }
 
+/// What is different from the base, in the words of the signs that stand on the plots.
+fn compared(ui: &mut egui::Ui, city: &City, base: usize, time: usize, comparison: &Comparison) {
+    let timeline = &city.timeline;
+    let label = timeline.points().get(base).map_or("", |point| point.label.as_str());
+    let label = theme::shortened(label, 26);
+    ui.label(RichText::new(format!("Compared with {}/{} {label}", base + 1, timeline.times())).size(11.0).strong());
+    if base == time {
+        line(ui, "This is the base: nothing is different".to_owned());
+        return;
+    }
+    let metric = city.made_with.metric;
+    egui::Grid::new("compared").num_columns(4).min_col_width(0.0).spacing([5.0, 0.0]).show(ui, |ui| {
+        let rows = [
+            [(Sign::Up, "grown", '+', comparison.grown), (Sign::Plus, "new", '+', comparison.appeared)],
+            [(Sign::Down, "shrunk", '−', comparison.shrunk), (Sign::Cross, "gone", '−', comparison.vanished)],
+        ];
+        for row in rows {
+            for (sign, word, plus, sum) in row {
+                draw_sign(ui, sign);
+                let amount = match sum.groups {
+                    0 => String::new(),
+                    _ => format!("  {plus}{}", number(timeline, sum.amount, metric)),
+                };
+                ui.label(RichText::new(format!("{} {word}{amount}", sum.groups)).size(11.0));
+            }
+            ui.end_row();
+        }
+    });
+    let slight = match comparison.slight {
+        0 => String::new(),
+        slight => format!(" · {slight} by less than 1 %, without a sign"),
+    };
+    line(ui, format!("{} the same{slight}", comparison.same));
+    line(ui, "Dashed: as it was · two chevrons: twice, or half".to_owned());
+}
+
+/// The signs on plots, small.
+enum Sign {
+    Up,
+    Down,
+    Plus,
+    Cross,
+}
+
+fn draw_sign(ui: &mut egui::Ui, sign: Sign) {
+    let (response, painter) = ui.allocate_painter(egui::vec2(13.0, 13.0), Sense::hover());
+    let c = response.rect.center();
+    let line = |a: (f32, f32), b: (f32, f32)| {
+        let at = |p: (f32, f32)| c + egui::vec2(p.0, p.1);
+        painter.line_segment([at(a), at(b)], Stroke::new(2.0, theme::TEXT));
+    };
+    match sign {
+        Sign::Up => {
+            line((-5.0, 2.5), (0.3, -2.5));
+            line((-0.3, -2.5), (5.0, 2.5));
+        }
+        Sign::Down => {
+            line((-5.0, -2.5), (0.3, 2.5));
+            line((-0.3, 2.5), (5.0, -2.5));
+        }
+        Sign::Plus => {
+            line((-5.0, 0.0), (5.0, 0.0));
+            line((0.0, -5.0), (0.0, 5.0));
+        }
+        Sign::Cross => {
+            line((-4.0, -4.0), (4.0, 4.0));
+            line((-4.0, 4.0), (4.0, -4.0));
+        }
+    }
+}
+
+/// Which heights mean what: a scale that lies, from the ground at the left to the highest roof.
+fn height_scale(ui: &mut egui::Ui, axis: &HeightAxis, measured: bool) {
+    // Where heights tell no more than areas, the axis is left to those who ask for it.
+    let Some(highest) = axis.ticks.last().filter(|_| measured) else { return };
+    let (response, painter) = ui.allocate_painter(egui::vec2(ui.available_width(), 22.0), Sense::hover());
+    let bar = response.rect.shrink2(egui::vec2(1.0, 0.0));
+    let y = bar.top() + 5.0;
+    painter.line_segment([Pos2::new(bar.left(), y), Pos2::new(bar.right(), y)], Stroke::new(1.0, theme::QUIET));
+    let mut free = bar.right() + 1.0;
+    for tick in axis.ticks.iter().rev() {
+        let x = bar.left() + bar.width() * (tick.height / highest.height) as f32;
+        painter.line_segment([Pos2::new(x, y - 4.0), Pos2::new(x, y + 3.0)], Stroke::new(1.0, theme::TEXT));
+        // Of classes the name will do: the limits stand at the axis beside the city.
+        let text = tick.text.split(',').next().filter(|name| name.parse::<u64>().is_err()).unwrap_or(&tick.text);
+        let galley = painter.layout_no_wrap(text.to_owned(), egui::FontId::proportional(10.5), theme::TEXT);
+        let left = (x - galley.size().x / 2.0).clamp(bar.left(), bar.right() - galley.size().x);
+        if left + galley.size().x <= free {
+            free = left - 5.0;
+            painter.galley(Pos2::new(left, y + 3.0), galley, theme::TEXT);
+        }
+    }
+    if let Some(most) = &axis.capped_above {
+        line(ui, format!("≈ on a wall: higher than drawn, above {most}"));
+    }
+}
+
+/// How many buildings have which colour, over the gradient.
+fn histogram(ui: &mut egui::Ui, legend: &Legend, histogram: &Histogram) {
+    const HIGH: f32 = 22.0;
+    let (response, painter) = ui.allocate_painter(egui::vec2(ui.available_width(), HIGH), Sense::hover());
+    let rect = response.rect;
+    let most = histogram.counts.iter().copied().max().unwrap_or(0).max(1) as f32;
+    let wide = rect.width() / Histogram::PARTS as f32;
+    for (i, &count) in histogram.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+        // By root: one building must be seen beside a thousand.
+        let high = ((count as f32 / most).sqrt() * HIGH).max(2.0);
+        let low = Pos2::new(rect.left() + i as f32 * wide + 0.5, rect.bottom());
+        let bar = Rect::from_min_max(low - egui::vec2(0.0, high), low + egui::vec2(wide - 1.0, 0.0));
+        let at = (i as f32 + 0.5) / Histogram::PARTS as f32;
+        painter.rect(bar, 0.0, theme::colour(legend.gradient.at(at)), Stroke::new(0.5, theme::QUIET), StrokeKind::Inside);
+    }
+    response.on_hover_ui(|ui| {
+        let buildings = histogram.buildings();
+        ui.label(format!("{buildings} buildings by colour; the fullest column has {most:.0}. Heights are square roots"));
+    });
+}
+
 /// The gradient that buildings are coloured with, and its marks.
-fn colour_bar(ui: &mut egui::Ui, legend: &Legend) {
+fn colour_bar(ui: &mut egui::Ui, legend: &Legend, counts: &Histogram) {
     if legend.marks.is_empty() {
         line(ui, format!("{} (C)", legend.title));
         return;
     }
     ui.label(RichText::new(&legend.title).size(11.0));
+    histogram(ui, legend, counts);
     let (response, painter) = ui.allocate_painter(egui::vec2(ui.available_width(), 24.0), Sense::hover());
     let bar = Rect::from_min_size(response.rect.min, egui::vec2(response.rect.width(), 9.0));
     let steps = 48;

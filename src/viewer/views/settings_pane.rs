@@ -9,8 +9,8 @@ use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::timeline::{ClosureMetric, Timeline};
-use memory_city_views::city::AreaMode;
-use memory_city_views::city::{colour, height};
+use memory_city_views::city::height::{HeightCurve, HeightMetric};
+use memory_city_views::city::{AreaMode, CityTheme, colour, height};
 
 /// The settings as a kind of view.
 pub(super) fn view() -> View {
@@ -92,7 +92,11 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         label(ui, "Colour");
         ui.horizontal(|ui| {
             let modes = colour::modes().iter().map(|m| (m.id, m.title, m.explanation));
-            choice(ui, "colour", &mut settings.colour, modes, &Action::Colour.tooltip());
+            let mut mode = settings.colour.clone();
+            choice(ui, "colour", &mut mode, modes, &Action::Colour.tooltip());
+            if mode != settings.colour {
+                settings.set_colour(&mode);
+            }
             let chosen = settings.colour_metric.clone();
             let measures = colour::mode(&settings.colour).measures;
             if let Some(id) = metric_choice(ui, "colour metric", chosen.as_deref(), timeline, (measures, finds)) {
@@ -106,12 +110,55 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
             let rules = height::rules().iter().map(|r| (r.id, r.title, r.explanation));
             choice(ui, "height", &mut settings.height, rules, "What the height of a building tells");
             let chosen = settings.height_metric.clone();
-            let measures = height::rule(&settings.height).measures;
+            let rule = height::rule(&settings.height);
+            let measures = rule.measures != HeightMetric::None;
             if let Some(id) = metric_choice(ui, "height metric", chosen.as_deref(), timeline, (measures, finds)) {
                 settings.set_height_metric(id.as_deref());
             }
         });
         ui.end_row();
+
+        if let Some(own) = height::rule(&settings.height).curve {
+            label(ui, "Scale");
+            ui.horizontal(|ui| {
+                let now = settings.curve.unwrap_or(own);
+                let shown = egui::ComboBox::from_id_salt("height scale").selected_text(now.title()).show_ui(ui, |ui| {
+                    for curve in HeightCurve::ALL {
+                        if ui.selectable_label(now == curve, curve.title()).on_hover_text(curve.explanation()).clicked() {
+                            settings.curve = Some(curve);
+                        }
+                    }
+                });
+                shown.response.on_hover_text("How amounts become heights");
+                ui.checkbox(&mut settings.cap, "cap outliers").on_hover_text(
+                    "The few that are so large that all others would lie flat are drawn lower, with a break in their walls",
+                );
+            });
+            ui.end_row();
+        }
+
+        label(ui, "Theme");
+        ui.horizontal(|ui| {
+            ui.selectable_value(&mut settings.theme, CityTheme::Dark, "dark");
+            ui.selectable_value(&mut settings.theme, CityTheme::Light, "light");
+            let palettes = colour::PALETTES.iter().map(|p| (p.id, p.title, p.explanation));
+            choice(ui, "palette", &mut settings.palette, palettes, "The colours of all modes");
+        });
+        ui.end_row();
+
+        if timeline.times() > 1 {
+            label(ui, "Compare");
+            ui.horizontal(|ui| compare(ui, timeline, settings, actions));
+            ui.end_row();
+            label(ui, "Times");
+            ui.horizontal(|ui| {
+                for (count, text) in [(0, "one"), (4, "4"), (9, "9"), (16, "16")] {
+                    ui.selectable_value(&mut settings.multiples, count, text).on_hover_text(Action::Multiples.tooltip());
+                }
+                ui.label(RichText::new("beside each other").color(theme::QUIET).size(12.0));
+            });
+            ui.end_row();
+        }
 
         label(ui, "Solid");
         ui.add(egui::Slider::new(&mut settings.solid_count, 0..=200).logarithmic(true).smallest_positive(1.0))
@@ -181,6 +228,43 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
     });
 }
 
+/// The base that all times are compared with, to swap it, and to divide the ground for what lies between.
+fn compare(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings, actions: &mut Vec<Action>) {
+    let times = timeline.times();
+    let name = |time: usize| {
+        let label = timeline.points().get(time).map_or("", |point| point.label.as_str());
+        format!("{}/{times} {}", time + 1, theme::shortened(label, 22))
+    };
+    const NOTHING: &str = "with nothing";
+    let now = settings.base.map_or_else(|| NOTHING.to_owned(), name);
+    let mut wanted = settings.base;
+    let rows = ui.spacing().interact_size.y;
+    let shown = egui::ComboBox::from_id_salt("base").width(120.0).selected_text(now).show_ui(ui, |ui| {
+        ui.selectable_value(&mut wanted, None, NOTHING);
+        egui::ScrollArea::vertical().max_height(260.0).show_rows(ui, rows, times, |ui, seen| {
+            for time in seen {
+                ui.selectable_value(&mut wanted, Some(time), name(time));
+            }
+        });
+    });
+    shown.response.on_hover_text(Action::Compare.tooltip());
+    if wanted != settings.base {
+        settings.compare_with(wanted);
+    }
+    ui.add_enabled_ui(settings.base.is_some(), |ui| {
+        if ui.button("swap").on_hover_text(Action::SwapBase.tooltip()).clicked() {
+            actions.push(Action::SwapBase);
+        }
+    });
+    let divided = settings.window.is_some();
+    ui.add_enabled_ui(divided || settings.base.is_some(), |ui| {
+        let text = if divided { "for all times" } else { "re-layout" };
+        if ui.button(text).on_hover_text(Action::ReLayout.tooltip()).clicked() {
+            actions.push(Action::ReLayout);
+        }
+    });
+}
+
 /// Metrics that the trees do not have yet: a click has them found.
 fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings) {
     for metric in ClosureMetric::ALL {
@@ -193,6 +277,7 @@ fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings) {
         let what = match metric {
             ClosureMetric::Retained | ClosureMetric::RetainedObjects => "what would be freed if the whole group were",
             ClosureMetric::Deep | ClosureMetric::DeepObjects => "all that the group reaches",
+            ClosureMetric::Referrers => "objects of other groups that refer to it",
         };
         let tip = format!("{}: {what}. Found in the background for all times, then measured; Esc stops it", info.title);
         let wished = settings.metric_id.as_deref() == Some(&*info.id);

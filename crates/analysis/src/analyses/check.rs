@@ -117,7 +117,7 @@ fn name_and_limit(text: &str) -> Option<(&str, &str)> {
 /// What filters may ask for in trees with all closure metrics.
 fn filter_columns() -> Vec<FilterColumn> {
     let timeline = Timeline::from_trees(vec![TimePoint::default()], &[MemoryTree::new()]);
-    let timeline = ClosureMetric::ALL.iter().fold(timeline, |t, metric| t.with_metric(metric.info(), |_, _| 0));
+    let timeline = ClosureMetric::CLOSURES.iter().fold(timeline, |t, metric| t.with_metric(metric.info(), |_, _| 0));
     // Not cancelled: nobody else has the progress.
     let table = TreeTable::new(Arc::new(timeline), None, Metric::default(), &Progress::new());
     table.map(|table| table.filter_columns().to_vec()).unwrap_or_default()
@@ -393,7 +393,7 @@ fn groups(
     progress: &Progress,
 ) -> Result<CheckFinding> {
     let metrics: &[ClosureMetric] = match limit.text.contains("deep") {
-        true => &ClosureMetric::ALL,
+        true => &ClosureMetric::CLOSURES,
         false => &[ClosureMetric::Retained, ClosureMetric::RetainedObjects],
     };
     let closed = source.with_closures(metrics, rules, progress)?;

@@ -28,11 +28,22 @@ pub enum ClosureMetric {
     Deep,
     /// The objects of these.
     DeepObjects,
+    /// Objects of other groups that refer to the group, whether or not their references keep it. Those of an inner node are the
+    /// sums over its leaves.
+    Referrers,
 }
 
 impl ClosureMetric {
     /// All of them.
-    pub const ALL: [ClosureMetric; 4] =
+    pub const ALL: [ClosureMetric; 5] = [
+        ClosureMetric::Retained,
+        ClosureMetric::RetainedObjects,
+        ClosureMetric::Deep,
+        ClosureMetric::DeepObjects,
+        ClosureMetric::Referrers,
+    ];
+    /// Those of what groups reach and retain.
+    pub const CLOSURES: [ClosureMetric; 4] =
         [ClosureMetric::Retained, ClosureMetric::RetainedObjects, ClosureMetric::Deep, ClosureMetric::DeepObjects];
 
     /// How it is described, and found among the metrics of a timeline.
@@ -42,6 +53,7 @@ impl ClosureMetric {
             ClosureMetric::RetainedObjects => MetricInfo::new("retained-objects", "Retained objects", Unit::Objects),
             ClosureMetric::Deep => MetricInfo::new("deep", "Deep bytes", Unit::Bytes),
             ClosureMetric::DeepObjects => MetricInfo::new("deep-objects", "Deep objects", Unit::Objects),
+            ClosureMetric::Referrers => MetricInfo::new("referrers", "Referring objects", Unit::Objects),
         }
     }
 
@@ -66,6 +78,8 @@ impl ClosureMetric {
             ClosureMetric::RetainedObjects => amounts.retained.objects,
             ClosureMetric::Deep => amounts.deep.bytes,
             ClosureMetric::DeepObjects => amounts.deep.objects,
+            // Counted from references, not from closures.
+            ClosureMetric::Referrers => 0,
         }
     }
 }
@@ -243,6 +257,50 @@ impl History {
     /// # Errors
     /// As [`History::closures_of`]. In a trace times without references are passed over as long as others have some.
     pub fn with_closures(&self, metrics: &[ClosureMetric], rules: KeepRules, progress: &Progress) -> Result<History> {
+        let (referrers, metrics): (Vec<_>, Vec<_>) =
+            metrics.iter().partition(|metric| **metric == ClosureMetric::Referrers);
+        let mut found = match metrics.is_empty() {
+            true => None,
+            false => Some(self.with_found_closures(&metrics, rules, progress)?),
+        };
+        if !referrers.is_empty() {
+            let before = found.as_ref().unwrap_or(self);
+            let column = self.referrers(progress)?;
+            found = Some(before.with_timeline(Timeline::clone(before.timeline()).with_columns([column])));
+        }
+        Ok(found.unwrap_or_else(|| self.with_timeline(Timeline::clone(self.timeline()))))
+    }
+
+    /// How many objects of other groups refer to each group, at all times: one pass over each heap state.
+    fn referrers(&self, progress: &Progress) -> Result<MetricBuilder> {
+        let timeline = self.timeline();
+        let mut column = MetricBuilder::new(ClosureMetric::Referrers.info(), timeline.len());
+        let mut any = false;
+        for time in 0..timeline.times() {
+            progress.check()?;
+            let mut referring = vec![0u64; timeline.len()];
+            for pair in self.time_references(time, progress)?.pairs.iter().filter(|pair| pair.from != pair.to) {
+                referring[pair.to.index()] += pair.referencing;
+                any = true;
+            }
+            // Parents come before children.
+            for node in timeline.nodes().rev() {
+                if let Some(parent) = timeline.parent(node) {
+                    referring[parent.index()] = referring[parent.index()].saturating_add(referring[node.index()]);
+                }
+            }
+            column.step(|node| referring[node.index()]);
+        }
+        match any || timeline.times() == 0 || timeline.nodes().count() < 3 {
+            true => Ok(column),
+            false => Err(Error::Unusable {
+                what: "Who refers to what cannot be found: the input holds no references between its groups".into(),
+                remedy: "Take a heap dump, or record a trace with references".into(),
+            }),
+        }
+    }
+
+    fn with_found_closures(&self, metrics: &[ClosureMetric], rules: KeepRules, progress: &Progress) -> Result<History> {
         let request = ClosureRequest::of(metrics, rules);
         let timeline = self.timeline();
         let mut columns: Vec<MetricBuilder> =

@@ -66,19 +66,55 @@ pub(super) struct Blocks {
     pub area_per_unit: f64,
 }
 
+/// The largest value of each node over the times that the ground is divided for.
+pub(super) enum Peaks<'a> {
+    /// All times: known already.
+    Whole(&'a Timeline, Metric),
+    /// Some: by node.
+    Window(Vec<u64>),
+}
+
+impl<'a> Peaks<'a> {
+    /// Linear in the nodes and the times of the window, where there is one.
+    pub fn new(timeline: &'a Timeline, config: &CityConfig) -> Peaks<'a> {
+        let metric = config.metric;
+        match times(timeline, config) {
+            None => Peaks::Whole(timeline, metric),
+            Some(window) => {
+                let peak = |node| window.clone().map(|t| timeline.value(t, NodeId(node), metric)).max().unwrap_or(0);
+                Peaks::Window((0..timeline.len() as u32).into_par_iter().with_min_len(2048).map(peak).collect())
+            }
+        }
+    }
+
+    pub fn of(&self, node: NodeId) -> u64 {
+        match self {
+            Peaks::Whole(timeline, metric) => timeline.peak(node, *metric),
+            Peaks::Window(peaks) => peaks[node.index()],
+        }
+    }
+}
+
+/// The times of the window, within those there are; `None` where there is none.
+pub(super) fn times(timeline: &Timeline, config: &CityConfig) -> Option<std::ops::RangeInclusive<usize>> {
+    let last = timeline.times().saturating_sub(1);
+    config.window.filter(|_| timeline.times() > 0).map(|(from, to)| from.min(to).min(last)..=from.max(to).min(last))
+}
+
 /// Whether a node ends a branch of the city: it has no child that ever had a value.
-pub(super) fn ends_branch(timeline: &Timeline, node: NodeId, metric: Metric) -> bool {
-    timeline.children(node).iter().all(|&c| timeline.peak(c, metric) == 0)
+fn ends_branch(timeline: &Timeline, peaks: &Peaks<'_>, node: NodeId) -> bool {
+    timeline.children(node).iter().all(|&c| peaks.of(c) == 0)
 }
 
 /// Lays out all nodes below the root inside `city`. `more_max` gives the largest sum over time of pruned nodes.
 pub(super) fn lay_out(
     timeline: &Timeline,
+    peaks: &Peaks<'_>,
     config: &CityConfig,
     city: Rect,
     more_max: impl Fn(&[NodeId]) -> u64,
 ) -> Blocks {
-    let mut b = choose(timeline, config, city, more_max);
+    let mut b = choose(timeline, peaks, config, city, more_max);
     let n = b.occupants.len();
     let mut levels: Vec<Range<usize>> = Vec::new();
     for (i, block) in b.blocks.iter().enumerate() {
@@ -88,7 +124,7 @@ pub(super) fn lay_out(
         }
     }
 
-    let mut weights = mapped_values(timeline, config, &b);
+    let mut weights = mapped_values(peaks, config, &b);
     let mut keys = vec![WeightKey(0); n];
     let mut sums = vec![0.0; n];
     let occupants = std::mem::take(&mut b.occupants);
@@ -138,10 +174,15 @@ fn border(config: &CityConfig, level: u32) -> f64 {
 }
 
 /// First sweep: blocks and slots, level by level; slots still in the order of the tree.
-fn choose(timeline: &Timeline, config: &CityConfig, city: Rect, more_max: impl Fn(&[NodeId]) -> u64) -> Blocks {
-    let metric = config.metric;
+fn choose(
+    timeline: &Timeline,
+    peaks: &Peaks<'_>,
+    config: &CityConfig,
+    city: Rect,
+    more_max: impl Fn(&[NodeId]) -> u64,
+) -> Blocks {
     // Siblings are numbered by name: ties go by key.
-    let rank = |n: NodeId| (Reverse(timeline.peak(n, metric)), n);
+    let rank = |n: NodeId| (Reverse(peaks.of(n)), n);
     let root = Block { node: NodeId::ROOT, level: 0, slots: 0..0, blocks: 0..0, slot: 0, cell: city };
     let mut b = Blocks {
         blocks: vec![root],
@@ -157,7 +198,7 @@ fn choose(timeline: &Timeline, config: &CityConfig, city: Rect, more_max: impl F
         let (node, level) = (b.blocks[next].node, b.blocks[next].level);
         let (first_slot, first_block) = (b.occupants.len(), b.blocks.len());
         kept.clear();
-        kept.extend(timeline.children(node).iter().filter(|c| timeline.peak(**c, metric) > 0));
+        kept.extend(timeline.children(node).iter().filter(|c| peaks.of(**c) > 0));
         let limit = config.child_count.unwrap_or(usize::MAX);
         let mut more = None;
         if kept.len() > limit {
@@ -172,11 +213,11 @@ fn choose(timeline: &Timeline, config: &CityConfig, city: Rect, more_max: impl F
             let max = more_max(&b.pruned[start..]);
             b.mores.push(MoreBlock { parent: node, nodes: start..b.pruned.len(), max });
         }
-        if next == 0 && kept.is_empty() && more.is_none() && timeline.peak(node, metric) > 0 {
+        if next == 0 && kept.is_empty() && more.is_none() && peaks.of(node) > 0 {
             b.occupants.push(Occupant::Building(node)); // a heap that is not grouped at all
         }
         for &child in &kept {
-            if ends_branch(timeline, child, metric) {
+            if ends_branch(timeline, peaks, child) {
                 b.occupants.push(Occupant::Building(child));
             } else {
                 let slot = b.occupants.len();
@@ -201,13 +242,13 @@ fn choose(timeline: &Timeline, config: &CityConfig, city: Rect, more_max: impl F
 }
 
 /// Mapped maxima of buildings and More slots, per slot; zero for districts, whose weight is their children's.
-fn mapped_values(timeline: &Timeline, config: &CityConfig, b: &Blocks) -> Vec<f64> {
+fn mapped_values(peaks: &Peaks<'_>, config: &CityConfig, b: &Blocks) -> Vec<f64> {
     let mapped = |value: u64| config.area_mode.of(value as f64);
     b.occupants
         .par_iter()
         .with_min_len(SLOTS_PER_TASK)
         .map(|o| match *o {
-            Occupant::Building(node) => mapped(timeline.peak(node, config.metric)),
+            Occupant::Building(node) => mapped(peaks.of(node)),
             Occupant::More(more) => mapped(b.mores[more as usize].max),
             Occupant::District(_) => 0.0,
         })

@@ -8,7 +8,7 @@
 //! [`super::height`]. May not: draw, or know what the values are values of.
 
 use super::colour::{self, ColourMode, ColourScale};
-use super::height::{self, HeightRule, HeightScale};
+use super::height::{self, HeightAxis, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish};
 use super::legend::Legend;
 use super::pick::PickIndex;
 use super::{CityPlan, Hit, MORE_HEIGHT, PlotKind, PlotState, Standing};
@@ -30,14 +30,34 @@ pub struct Look {
     pub opacity: f32,
     /// Id of the metric that colours tell of; `None`, or one that the trees do not have: that of the areas.
     pub colour_metric: Option<Arc<str>>,
-    /// Id of the metric that heights tell of, likewise.
+    /// Id of the metric that heights tell of, likewise; some rules have another one by themselves.
     pub height_metric: Option<Arc<str>>,
+    /// The time that all others are compared with, shown with ghosts and signs; `None`: nothing is compared, and growth is
+    /// that since the first. One that is not there means the last.
+    pub base: Option<usize>,
+    /// How amounts become heights; `None`: as the height rule has it.
+    pub curve: Option<HeightCurve>,
+    /// Outliers that would flatten all other heights are capped, and marked.
+    pub cap: bool,
+    /// Id of the palette; one that is not known means the first.
+    pub palette: String,
 }
 
 impl Default for Look {
     fn default() -> Self {
         let (colour, height) = (colour::modes()[0].id.to_owned(), height::rules()[0].id.to_owned());
-        Look { colour, height, opaque: 10, opacity: 0.4, colour_metric: None, height_metric: None }
+        Look {
+            colour,
+            height,
+            opaque: 10,
+            opacity: 0.4,
+            colour_metric: None,
+            height_metric: None,
+            base: None,
+            curve: None,
+            cap: true,
+            palette: colour::PALETTES[0].id.to_owned(),
+        }
     }
 }
 
@@ -50,16 +70,16 @@ pub struct Sample {
     pub time: usize,
     /// What stands there then.
     pub value: u64,
-    /// What stood there at the first point in time.
-    pub first: u64,
+    /// What stood there at the base: the first point in time where no other was chosen.
+    pub base: u64,
 }
 
 impl Sample {
-    /// The value minus the first one.
+    /// The value minus that of the base.
     #[inline]
     pub fn growth(&self) -> i64 {
         let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
-        signed(self.value) - signed(self.first)
+        signed(self.value) - signed(self.base)
     }
 }
 
@@ -72,12 +92,24 @@ pub struct Values<'a> {
     /// The trees the city was laid out for.
     pub timeline: &'a Timeline,
     metric: Metric,
+    base: usize,
 }
 
 impl<'a> Values<'a> {
     /// Values of the metric that areas are made of.
     pub fn of_areas(plan: &'a CityPlan, timeline: &'a Timeline) -> Values<'a> {
-        Values { plan, timeline, metric: plan.config().metric }
+        Values { plan, timeline, metric: plan.config().metric, base: 0 }
+    }
+
+    /// The same compared with another time than the first.
+    #[must_use]
+    pub fn since(self, base: usize) -> Values<'a> {
+        Values { base, ..self }
+    }
+
+    /// The time that growth is counted from.
+    pub fn base(&self) -> usize {
+        self.base
     }
 
     /// The same in another metric.
@@ -95,10 +127,34 @@ impl<'a> Values<'a> {
         self.metric == self.plan.config().metric
     }
 
-    /// Largest growth of any building from the first to the last point in time; 0 if none grew. Linear in the nodes where the
-    /// metric is not that of the areas.
+    /// Largest growth of any building from the base to the last point in time; 0 if none grew. From the last time on: to any
+    /// other. Linear in the nodes where the metric is not that of the areas, or the base not the first time.
     pub fn max_growth(&self) -> u64 {
-        if self.is_of_areas() { self.plan.max_growth() } else { super::max_growth(self.timeline, self.metric) }
+        let last = self.times().saturating_sub(1);
+        match self.base {
+            0 if self.is_of_areas() => self.plan.max_growth(),
+            0 => super::max_growth(self.timeline, self.metric),
+            base => {
+                let at_most = |plot: usize| if base == last { self.peak(plot) } else { self.value(plot, last) };
+                self.largest(|plot| at_most(plot).saturating_sub(self.value(plot, base)))
+            }
+        }
+    }
+
+    /// Largest difference between any two times of any building: the same whatever is compared with what.
+    pub fn max_difference(&self) -> u64 {
+        self.largest(|plot| {
+            let low = (0..self.times()).map(|t| self.value(plot, t)).min().unwrap_or(0);
+            self.peak(plot) - low
+        })
+    }
+
+    /// The largest value of a plot over all times.
+    pub fn peak(&self, plot: usize) -> u64 {
+        match self.plan.plots[plot].kind {
+            PlotKind::Building(node) => self.timeline.peak(node, self.metric),
+            PlotKind::More { .. } => (0..self.times()).map(|t| self.value(plot, t)).max().unwrap_or(0),
+        }
     }
 
     /// How many points in time there are.
@@ -106,28 +162,27 @@ impl<'a> Values<'a> {
         self.timeline.times()
     }
 
-    /// What stands on a plot at time `t`, and stood there at first.
+    /// What stands on a plot at time `t`, and stood there at the base.
     #[inline]
     pub fn sample(&self, plot: usize, t: usize) -> Sample {
-        let (value, first) = match self.plan.plots[plot].kind {
-            _ if self.is_of_areas() => self.plan.value_and_first(self.timeline, t, plot),
-            PlotKind::Building(node) => self.timeline.value_and_first(t, node, self.metric),
-            PlotKind::More { .. } => {
-                let sum = |t| {
-                    let values = self.plan.pruned(plot).iter().map(|&node| self.timeline.value(t, node, self.metric));
-                    values.fold(0, u64::saturating_add)
-                };
-                (sum(t), sum(0))
-            }
+        let (value, base) = match self.plan.plots[plot].kind {
+            // The first time is where a search begins anyway.
+            _ if self.base == 0 && self.is_of_areas() => self.plan.value_and_first(self.timeline, t, plot),
+            PlotKind::Building(node) if self.base == 0 => self.timeline.value_and_first(t, node, self.metric),
+            _ => (self.value(plot, t), self.value(plot, self.base)),
         };
-        Sample { plot, time: t, value, first }
+        Sample { plot, time: t, value, base }
     }
 
     /// What stands on a plot at time `t`.
     pub fn value(&self, plot: usize, t: usize) -> u64 {
-        match self.is_of_areas() {
-            true => self.plan.value(self.timeline, t, plot),
-            false => self.sample(plot, t).value,
+        match self.plan.plots[plot].kind {
+            _ if self.is_of_areas() => self.plan.value(self.timeline, t, plot),
+            PlotKind::Building(node) => self.timeline.value(t, node, self.metric),
+            PlotKind::More { .. } => {
+                let values = self.plan.pruned(plot).iter().map(|&node| self.timeline.value(t, node, self.metric));
+                values.fold(0, u64::saturating_add)
+            }
         }
     }
 
@@ -141,6 +196,12 @@ impl<'a> Values<'a> {
         matches!(self.plan.plots[plot].kind, PlotKind::More { .. })
     }
 
+    /// Something of each building (not More plots).
+    pub fn of_buildings(&self, of: impl Fn(usize) -> u64 + Sync + Send) -> Vec<u64> {
+        let plots = (0..self.plan.plots.len()).into_par_iter().with_min_len(2048);
+        plots.filter(|&p| !self.is_more(p)).map(of).collect()
+    }
+
     /// The largest of something over all buildings (not More plots); 0 without any.
     pub fn largest(&self, of: impl Fn(usize) -> u64 + Sync + Send) -> u64 {
         let plots = (0..self.plan.plots.len()).into_par_iter().with_min_len(2048);
@@ -151,6 +212,7 @@ impl<'a> Values<'a> {
 /// The look of one city.
 pub struct Appearance {
     look: Look,
+    base: Option<usize>,
     colour_metric: Metric,
     height_metric: Metric,
     height_title: Option<String>,
@@ -165,16 +227,27 @@ pub struct Appearance {
 impl Appearance {
     /// Computes scales and the index for picking: linear in the plots, and for modes that look at growth in the nodes.
     pub fn new(plan: &CityPlan, timeline: &Timeline, look: &Look) -> Appearance {
-        let values = Values::of_areas(plan, timeline);
-        let known = |id: &Option<Arc<str>>| id.as_deref().and_then(|id| timeline.metric(id)).unwrap_or(values.metric);
-        let (colour_metric, height_metric) = (known(&look.colour_metric), known(&look.height_metric));
+        let base = look.base.map(|base| base.min(timeline.times().saturating_sub(1)));
+        let values = Values::of_areas(plan, timeline).since(base.unwrap_or(0));
+        let known = |id: Option<&str>| id.and_then(|id| timeline.metric(id));
         let mode: &ColourMode = colour::mode(&look.colour);
         let rule: &HeightRule = height::rule(&look.height);
-        let colour = (mode.scale)(&values.measured_in(colour_metric));
+        let colour_metric = known(mode.metric.or(look.colour_metric.as_deref())).unwrap_or(values.metric);
+        let by_itself = match (rule.measures, values.metric) {
+            (HeightMetric::Other, Metric::Bytes) => Metric::Objects,
+            (HeightMetric::Other, _) => Metric::Bytes,
+            (HeightMetric::None | HeightMetric::OfAreas, metric) => metric,
+        };
+        let height_metric = known(look.height_metric.as_deref()).unwrap_or(by_itself);
+        let mut colour = (mode.scale)(&values.measured_in(colour_metric));
+        colour.legend.gradient = colour.legend.gradient.in_palette(colour::palette(&look.palette));
         let heights = values.measured_in(height_metric);
-        let height = (rule.scale)(&heights);
+        let curve = look.curve.or(rule.curve).unwrap_or(HeightCurve::Linear);
+        let height = (rule.scale)(&heights, HeightWish { curve, cap: look.cap });
         let name = || timeline.metric_info(height_metric).title.to_lowercase();
-        let height_title = rule.measures.then(|| format!("{}, {}", rule.title, name()));
+        let by = |curve: HeightCurve| rule.curve.map(|_| format!(" ({})", curve.title())).unwrap_or_default();
+        let measures = rule.measures != HeightMetric::None;
+        let height_title = measures.then(|| format!("{}, {}{}", rule.title, name(), by(curve)));
         let peak = |plot: usize| if values.is_more(plot) { MORE_HEIGHT } else { (height.peak)(&heights, plot) };
         let peaks: Vec<f64> = (0..plan.plots.len()).into_par_iter().with_min_len(2048).map(peak).collect();
         let unit = peaks.iter().copied().fold(MORE_HEIGHT, f64::max) as f32;
@@ -184,7 +257,42 @@ impl Appearance {
         let opaque = plan.solid(timeline, look.opaque);
         let pick = PickIndex::new(plan, |plot| peaks[plot]);
         let look = look.clone();
-        Appearance { look, colour_metric, height_metric, height_title, colour, height, opaque, unit, tallest, pick }
+        Appearance {
+            look,
+            base,
+            colour_metric,
+            height_metric,
+            height_title,
+            colour,
+            height,
+            opaque,
+            unit,
+            tallest,
+            pick,
+        }
+    }
+
+    /// The time that all others are compared with.
+    pub fn base(&self) -> Option<usize> {
+        self.base
+    }
+
+    /// Which heights mean what.
+    pub fn height_axis(&self) -> &HeightAxis {
+        &self.height.axis
+    }
+
+    /// Whether any building may be higher than it is drawn.
+    pub(super) fn caps(&self) -> bool {
+        self.height.capped.is_some()
+    }
+
+    /// Whether a building is higher than it is drawn at time `t`.
+    pub fn is_capped(&self, plan: &CityPlan, timeline: &Timeline, plot: usize, t: usize) -> bool {
+        let Some(capped) = &self.height.capped else { return false };
+        let values = Values::of_areas(plan, timeline).since(self.base.unwrap_or(0)).measured_in(self.height_metric);
+        let there = plan.value(timeline, t, plot) > 0;
+        there && !values.is_more(plot) && capped(&values, &values.sample(plot, t))
     }
 
     /// What heights tell, for people: `Growth, retained bytes`; `None` where they tell no more than areas do.
@@ -229,7 +337,7 @@ impl Appearance {
     /// The state of one plot at time `t`; panics as [`Appearance::states`].
     #[inline]
     pub fn state(&self, plan: &CityPlan, timeline: &Timeline, plot: usize, t: usize) -> PlotState {
-        let values = Values::of_areas(plan, timeline);
+        let values = Values::of_areas(plan, timeline).since(self.base.unwrap_or(0));
         let sample = values.sample(plot, t);
         // Looked up once where it is the same.
         let in_metric = |metric: Metric| match metric == values.metric {

@@ -23,6 +23,8 @@ pub const MORE_COLOUR: [f32; 3] = [0.102242, 0.144128, 0.238398];
 /// The growth gradient at 0, 1/2 and 1: gray (#D1D1D1), orange (#E66000), red (#B20617).
 pub const GROWTH: [[f32; 3]; 3] =
     [[0.637597, 0.637597, 0.637597], [0.791298, 0.116971, 0.000000], [0.445201, 0.001821, 0.008568]];
+/// Less than at the base: teal (#006070).
+pub const SHRUNK_COLOUR: [f32; 3] = [0.000000, 0.116971, 0.162029];
 /// The district gradient: the whole heap (#1A2E47) and the deepest level (#84A2C9).
 pub const DISTRICT: [[f32; 3]; 2] = [[0.010330, 0.027321, 0.063010], [0.230740, 0.361307, 0.584078]];
 
@@ -35,13 +37,7 @@ pub fn growth_colour(position: f32) -> [f32; 3] {
 /// The colour of districts at a level of a city with `levels` district levels ([`super::CityPlan::levels`]): dark blue for
 /// the whole heap, light blue for the deepest.
 pub fn district_colour(level: u32, levels: u32) -> [f32; 3] {
-    let deepest = levels.saturating_sub(1).max(1);
-    mix(DISTRICT[0], DISTRICT[1], level.min(deepest) as f32 / deepest as f32)
-}
-
-/// Sky above, sky at the horizon, ground.
-pub fn palette() -> [[f32; 3]; 3] {
-    [[0.0044, 0.0080, 0.0252], [0.0685, 0.1022, 0.2016], [0.0103, 0.0152, 0.0296]]
+    super::CityTheme::Dark.district(level, levels)
 }
 
 /// The largest growth of any building over the whole window: what the red end of the gradient stands for. 0 if none
@@ -54,7 +50,7 @@ pub fn max_growth(timeline: &Timeline, metric: Metric) -> u64 {
     (0..timeline.len()).into_par_iter().with_min_len(4096).map(growth).max().unwrap_or(0)
 }
 
-fn mix(a: [f32; 3], b: [f32; 3], t: f32) -> [f32; 3] {
+pub(super) fn mix(a: [f32; 3], b: [f32; 3], t: f32) -> [f32; 3] {
     std::array::from_fn(|i| a[i] * (1.0 - t) + b[i] * t)
 }
 
@@ -81,6 +77,7 @@ mod tests {
             (0xD1D1D1, GROWTH[0]),
             (0xE66000, GROWTH[1]),
             (0xB20617, GROWTH[2]),
+            (0x006070, SHRUNK_COLOUR),
             (0xFFD60A, ROUTE_COLOUR),
             (0x22D3EE, FREED_COLOUR),
             (0x414B5A, QUIET_COLOUR),
@@ -152,6 +149,7 @@ mod tests {
             GROWTH[0],
             GROWTH[1],
             GROWTH[2],
+            SHRUNK_COLOUR,
             DISTRICT[0],
             DISTRICT[1],
         ];
@@ -162,6 +160,52 @@ mod tests {
                     let apart = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f32>().sqrt();
                     assert!(apart > 0.1, "eye {e}: colours {i} and {j} are only {apart} apart");
                 }
+            }
+        }
+    }
+
+    /// The least distance of any two of some colours, for any eye.
+    fn apart(colours: &[[f32; 3]]) -> f32 {
+        let mut least = f32::INFINITY;
+        for eye in &EYES {
+            for (i, a) in colours.iter().enumerate() {
+                for b in &colours[i + 1..] {
+                    let (a, b) = (seen(eye, *a), seen(eye, *b));
+                    least = least.min(a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f32>().sqrt());
+                }
+            }
+        }
+        least
+    }
+
+    #[test]
+    fn by_day_districts_stay_apart_from_what_stands_on_them() {
+        let things =
+            [SELECTED_COLOUR, INCOMING_COLOUR, OUTGOING_COLOUR, GROWTH[0], GROWTH[1], GROWTH[2], SHRUNK_COLOUR];
+        for district in super::super::theme::DISTRICT_BY_DAY {
+            for thing in things {
+                assert!(apart(&[district, thing]) > 0.08, "{district:?} {thing:?}");
+            }
+        }
+    }
+
+    /// Steps of every palette and mode: for every eye, what is twice as far apart on the scale is told apart, and the ends
+    /// are as different as black and gray at least.
+    #[test]
+    fn gradients_of_every_mode_and_palette_can_be_read_by_every_eye() {
+        use super::super::testing::{inner, leaf};
+        use super::super::{Appearance, CityConfig, CityPlan, Look, colour};
+        let timeline = inner("Heap", vec![leaf("a", &[1, 5]), leaf("b", &[4, 2])]).timeline();
+        let plan = CityPlan::new(&timeline, &CityConfig::default());
+        for mode in colour::modes().iter().filter(|mode| mode.id != "none") {
+            for palette in &colour::PALETTES {
+                let look = Look { colour: mode.id.into(), palette: palette.id.into(), ..Look::default() };
+                let appearance = Appearance::new(&plan, &timeline, &look);
+                let gradient = &appearance.legend().gradient;
+                let what = (mode.id, palette.id);
+                let thirds: Vec<[f32; 3]> = [0.0, 0.5, 1.0].map(|at| gradient.at(at)).to_vec();
+                assert!(apart(&thirds) > 0.12, "{what:?} {}", apart(&thirds));
+                assert!(apart(&[gradient.at(0.0), gradient.at(1.0)]) > 0.25, "{what:?}");
             }
         }
     }

@@ -18,6 +18,7 @@
 //! - This module knows values, not what they are values of: no type, no object, no file format. It draws nothing.
 
 pub mod camera;
+mod change;
 pub mod colour;
 mod cones;
 mod grow;
@@ -36,14 +37,16 @@ mod squarify;
 mod states;
 #[cfg(test)]
 pub(crate) mod testing;
+mod theme;
 mod viewpoint;
 
+pub use change::{Change, ChangeSum, Comparison, SLIGHT_CHANGE, sign};
 pub use cones::{Cone, Cones, MAX_RADIUS, MIN_RADIUS, MOST_CONES, cones};
-pub use legend::{Gradient, Legend, Mark};
+pub use legend::{Gradient, Histogram, Legend, Mark};
 pub use look::{Appearance, Look, Sample, Values};
 pub use mapping::{
     DISTRICT, FREED_COLOUR, GROWTH, INCOMING_COLOUR, MORE_COLOUR, OUTGOING_COLOUR, QUIET_COLOUR, ROUTE_COLOUR,
-    SELECTED_COLOUR, district_colour, growth_colour, linear_to_srgb, max_growth, palette, srgb_to_linear,
+    SELECTED_COLOUR, SHRUNK_COLOUR, district_colour, growth_colour, linear_to_srgb, max_growth, srgb_to_linear,
 };
 pub use pick::{Hit, HitTarget};
 pub use plan::{CityPlan, District, MoreSummary, Plot, PlotKind};
@@ -51,6 +54,7 @@ pub use rect::Rect;
 pub use route::{LEG_RADII, Leg, MOST_LEGS, MOST_PINS, Pin, RouteStep, Routes, routes};
 pub use squarify::{LayoutError, squarify, squarify_sorted, suffix_sums};
 pub use states::{PlotState, Standing};
+pub use theme::CityTheme;
 
 use memory_city_analysis::timeline::Metric;
 
@@ -98,10 +102,20 @@ pub struct CityConfig {
     pub border: f64,
     /// Side of a building at its maximum as a fraction of its cell; the rest is the street. 0.1 to 1.
     pub gap: f64,
+    /// The points in time, first and last, that the ground is divided for: what is larger before or after fills its plot and no
+    /// more, and what is there only then has none ([`CityPlan::outside`] counts both). `None`: all.
+    pub window: Option<(usize, usize)>,
 }
 
 impl Default for CityConfig {
     fn default() -> Self {
-        CityConfig { area_mode: AreaMode::Sqrt, metric: Metric::Objects, child_count: Some(40), border: 0.95, gap: 0.9 }
+        CityConfig {
+            area_mode: AreaMode::Sqrt,
+            metric: Metric::Objects,
+            child_count: Some(40),
+            border: 0.95,
+            gap: 0.9,
+            window: None,
+        }
     }
 }

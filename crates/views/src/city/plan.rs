@@ -2,7 +2,7 @@
 //!
 //! What changes with time is in [`super::PlotState`]; nothing here does.
 
-use super::layout::{self, Blocks, Occupant};
+use super::layout::{self, Blocks, Occupant, Peaks};
 use super::{BORDERED_LEVELS, CITY_SIZE, CityConfig, DISTRICT_HEIGHT, MORE_HEIGHT, Rect};
 use memory_city_analysis::timeline::{Amount, Metric, NodeId, Timeline};
 use rayon::prelude::*;
@@ -134,17 +134,20 @@ impl CityPlan {
             return plan;
         }
         let city = Rect::new(-CITY_SIZE / 2.0, -CITY_SIZE / 2.0, CITY_SIZE, CITY_SIZE);
-        let blocks = layout::lay_out(timeline, &config, city, |nodes| {
-            sums(timeline, nodes, config.metric).into_iter().max().unwrap_or(0)
+        let peaks = Peaks::new(timeline, &config);
+        let within = layout::times(timeline, &config).unwrap_or(0..=timeline.times().saturating_sub(1));
+        let blocks = layout::lay_out(timeline, &peaks, &config, city, |nodes| {
+            let sums = sums(timeline, nodes, config.metric);
+            within.clone().filter_map(|t| sums.get(t)).copied().max().unwrap_or(0)
         });
-        plan.settle(timeline, blocks);
-        plan.place_below_plots(timeline);
+        plan.settle(timeline, &peaks, blocks);
+        plan.place_below_plots(timeline, &peaks);
         plan.max_growth = super::max_growth(timeline, config.metric);
         plan
     }
 
     /// Turns blocks and slots into districts and plots.
-    fn settle(&mut self, timeline: &Timeline, blocks: Blocks) {
+    fn settle(&mut self, timeline: &Timeline, peaks: &Peaks<'_>, blocks: Blocks) {
         let metric = self.config.metric;
         let Blocks { blocks, mores, pruned, occupants, cells, area_per_unit } = blocks;
         let mut plot_slots: Vec<u32> = Vec::with_capacity(occupants.len() + 1 - blocks.len());
@@ -163,7 +166,7 @@ impl CityPlan {
             }
             let plot = |&slot: &u32| {
                 let (kind, max) = match occupants[slot as usize] {
-                    Occupant::Building(node) => (PlotKind::Building(node), timeline.peak(node, metric)),
+                    Occupant::Building(node) => (PlotKind::Building(node), peaks.of(node)),
                     Occupant::More(more) => {
                         let more = &mores[more as usize];
                         (PlotKind::More { parent: more.parent, count: more.nodes.len() as u32 }, more.max)
@@ -191,20 +194,37 @@ impl CityPlan {
     }
 
     /// Nodes below a pruned node (or below a building) are found at its plot.
-    fn place_below_plots(&mut self, timeline: &Timeline) {
+    fn place_below_plots(&mut self, timeline: &Timeline, peaks: &Peaks<'_>) {
         if self.mores.is_empty() {
             return;
         }
         for i in 1..timeline.len() {
             if self.plot_of[i] == NOWHERE && self.district_of[i] == NOWHERE {
                 let node = NodeId(i as u32);
-                if timeline.peak(node, self.config.metric) > 0
+                if peaks.of(node) > 0
                     && let Some(parent) = timeline.parent(node)
                 {
                     self.plot_of[i] = self.plot_of[parent.index()];
                 }
             }
         }
+    }
+
+    /// At a time outside the window that the ground was divided for: how many buildings are larger than their plots, and how many
+    /// groups have none. Both 0 at other times.
+    pub fn outside(&self, timeline: &Timeline, t: usize) -> (usize, usize) {
+        if layout::times(timeline, &self.config).is_none_or(|window| window.contains(&t)) {
+            return (0, 0);
+        }
+        let larger = |&plot: &usize| {
+            let building = matches!(self.plots[plot].kind, PlotKind::Building(_));
+            building && self.value(timeline, t, plot) > self.plots[plot].max_value
+        };
+        let without = |&node: &NodeId| {
+            let placed = self.plot_of(node).is_some() || self.district_of(node).is_some();
+            !placed && timeline.is_leaf(node) && timeline.value(t, node, self.config.metric) > 0
+        };
+        ((0..self.plots.len()).filter(larger).count(), timeline.nodes().filter(without).count())
     }
 
     /// What it was laid out with.

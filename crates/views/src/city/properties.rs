@@ -306,6 +306,27 @@ fn the_legend_says_what_the_colours_are() {
     }
 }
 
+/// Every building that is there has its place in the histogram of the legend, and no other has.
+#[test]
+fn the_histogram_counts_every_building_once() {
+    let timeline = small().timeline();
+    for child_count in [None, Some(1)] {
+        let plan = CityPlan::new(&timeline, &CityConfig { child_count, ..CityConfig::default() });
+        let appearance = Appearance::new(&plan, &timeline, &Look::default());
+        for t in 0..timeline.times() {
+            let states = appearance.states(&plan, &timeline, t);
+            let histogram = super::Histogram::new(&plan, &states);
+            let buildings = (0..plan.plots.len()).filter(|&p| matches!(plan.plots[p].kind, PlotKind::Building(_)));
+            let there: Vec<usize> = buildings.filter(|&p| plan.value(&timeline, t, p) > 0).collect();
+            assert_eq!(histogram.buildings() as usize, there.len());
+            for plot in there {
+                let part = (states[plot].colour() * super::Histogram::PARTS as f32) as usize;
+                assert!(histogram.counts[part.min(super::Histogram::PARTS - 1)] > 0);
+            }
+        }
+    }
+}
+
 /// Every colour mode: buildings at a mark of the legend have the value that the mark names.
 #[test]
 fn marks_of_every_legend_are_where_buildings_of_that_value_are() {
@@ -322,6 +343,20 @@ fn marks_of_every_legend_are_where_buildings_of_that_value_are() {
                 let value = match mode.id {
                     "growth" => (value - plan.value(&timeline, 0, plot) as f64).max(0.0),
                     "share" => value / timeline.value(t, NodeId::ROOT, Metric::Bytes) as f64,
+                    "change" => value - plan.value(&timeline, 0, plot) as f64,
+                    "overall" => {
+                        let of = |t| plan.value(&timeline, t, plot) as f64;
+                        (of(timeline.times() - 1) - of(0)).max(0.0)
+                    }
+                    "relative" => match plan.value(&timeline, 0, plot) as f64 {
+                        first if first == value => 1.0,
+                        first => (value / first).clamp(0.125, 8.0),
+                    },
+                    "fill" => value / plan.plots[plot].max_value as f64,
+                    "age" => {
+                        let there = (0..=t).rev().take_while(|&t| plan.value(&timeline, t, plot) > 0).count();
+                        if there == t + 1 { 1.0 } else { there.saturating_sub(1) as f64 / t as f64 }
+                    }
                     _ => {
                         assert_eq!(position, 0.0);
                         continue;
@@ -344,17 +379,86 @@ fn heights_stay_below_their_peaks() {
     let plan = CityPlan::new(&timeline, &CityConfig::default());
     let values = super::Values::of_areas(&plan, &timeline);
     for rule in super::height::rules() {
-        let scale = (rule.scale)(&values);
-        let appearance = Appearance::new(&plan, &timeline, &Look { height: rule.id.into(), ..Look::default() });
-        for plot in 0..plan.plots.len() {
-            let peak = (scale.peak)(&values, plot);
-            for t in 0..timeline.times() {
-                let standing = appearance.standing(appearance.state(&plan, &timeline, plot, t));
-                assert_eq!(standing.side > 0.0, standing.height > 0.0, "{}", rule.id);
-                assert!(f64::from(standing.height) <= peak * 1.001 + 1e-3, "{} {standing:?} {peak}", rule.id);
+        for (curve, cap) in
+            super::height::HeightCurve::ALL.into_iter().flat_map(|curve| [(curve, false), (curve, true)])
+        {
+            // Size classes are of the other metric by themselves.
+            let measured = match rule.measures {
+                super::height::HeightMetric::Other => values.measured_in(Metric::Bytes),
+                _ => values,
+            };
+            let scale = (rule.scale)(&measured, super::height::HeightWish { curve, cap });
+            let look = Look { height: rule.id.into(), curve: Some(curve), cap, ..Look::default() };
+            let appearance = Appearance::new(&plan, &timeline, &look);
+            assert_eq!(appearance.height_axis(), &scale.axis);
+            assert!(scale.axis.ticks.is_sorted_by(|a, b| a.height < b.height), "{} {:?}", rule.id, scale.axis);
+            for plot in 0..plan.plots.len() {
+                let peak = (scale.peak)(&measured, plot);
+                for t in 0..timeline.times() {
+                    let standing = appearance.standing(appearance.state(&plan, &timeline, plot, t));
+                    assert_eq!(standing.side > 0.0, standing.height > 0.0, "{}", rule.id);
+                    assert!(f64::from(standing.height) <= peak * 1.001 + 1e-3, "{} {standing:?} {peak}", rule.id);
+                }
+                let peak = if values.is_more(plot) { super::MORE_HEIGHT } else { peak };
+                assert!(plan.plots[plot].ground + peak <= appearance.tallest() + 1e-9);
             }
-            assert!(plan.plots[plot].ground + peak <= appearance.tallest() + 1e-9);
         }
+    }
+}
+
+/// Axes name heights that buildings of that amount have.
+#[test]
+fn ticks_are_where_buildings_of_that_amount_end() {
+    let tree =
+        inner("Heap", (0..40u64).map(|i| leaf(&format!("G{i:02}"), &[1 + i, (1 + i) * (1 + i) * 1000])).collect());
+    let timeline = tree.timeline();
+    let plan =
+        CityPlan::new(&timeline, &CityConfig { metric: Metric::Objects, child_count: None, ..CityConfig::default() });
+    for (rule, curve) in [("base", None), ("amount", None), ("amount", Some(super::height::HeightCurve::Log))] {
+        let appearance = Appearance::new(&plan, &timeline, &Look { height: rule.into(), curve, ..Look::default() });
+        let ticks = &appearance.height_axis().ticks;
+        assert!((2..=6).contains(&ticks.len()), "{rule} {ticks:?}");
+        for tick in ticks {
+            let amount: u64 = tick.text.replace(',', "").parse().expect("a count");
+            for plot in 0..plan.plots.len() {
+                let value = plan.value(&timeline, 1, plot);
+                let height = f64::from(appearance.standing(appearance.state(&plan, &timeline, plot, 1)).height);
+                assert!(
+                    (value >= amount) == (height >= tick.height - 2e-3),
+                    "{rule} {value} {amount} {height} {tick:?}"
+                );
+            }
+        }
+    }
+    // Bytes tiny to huge while objects give the areas, and the other way round.
+    for (areas, said) in [(Metric::Objects, "bytes"), (Metric::Bytes, "objects")] {
+        let plan = CityPlan::new(&timeline, &CityConfig { metric: areas, ..CityConfig::default() });
+        let appearance = Appearance::new(&plan, &timeline, &Look { height: "classes".into(), ..Look::default() });
+        assert_eq!(appearance.height_title(), Some(&*format!("Size class, {said}")));
+        assert_eq!(appearance.height_axis().ticks.len(), 5);
+    }
+}
+
+/// One building in fifty may be higher than it is drawn; it says so, and the others can be compared.
+#[test]
+fn an_outlier_is_capped_and_marked() {
+    let tree = inner(
+        "Heap",
+        (0..20u64).map(|i| leaf(&format!("G{i:02}"), &[if i == 7 { 100_000 } else { 10 + i }])).collect(),
+    );
+    let timeline = tree.timeline();
+    let plan = CityPlan::new(&timeline, &CityConfig { metric: Metric::Objects, ..CityConfig::default() });
+    let linear = Some(super::height::HeightCurve::Linear);
+    for cap in [true, false] {
+        let look = Look { height: "amount".into(), curve: linear, cap, ..Look::default() };
+        let appearance = Appearance::new(&plan, &timeline, &look);
+        assert_eq!(appearance.height_axis().capped_above.is_some(), cap);
+        let over = appearance.overlay(&plan, &timeline, 0);
+        let marked = over.iter().filter(|over| over.colour & super::sign::CAPPED != 0).count();
+        assert_eq!(marked, usize::from(cap));
+        let other = plan.plot_of(at(&timeline, "Heap#G19")).unwrap();
+        let height = appearance.standing(appearance.state(&plan, &timeline, other, 0)).height;
+        assert_eq!(height > 20.0, cap, "{height}");
     }
 }
 
@@ -388,8 +492,13 @@ fn areas_heights_and_colours_are_measured_apart() {
     let largest = buildings().flat_map(|(_, node)| (0..times).map(move |t| (t, node)));
     let largest = largest.map(|(t, node)| timeline.value(t, node, metric)).max().expect("values");
     let apart = Appearance::new(&plan, &timeline, &look("growth", "amount", [Some("kept"), Some("kept")]));
-    assert_eq!(apart.height_title(), Some("Amount, kept"));
+    assert_eq!(apart.height_title(), Some("Amount, kept (square root)"));
     assert_eq!(before.height_title(), None);
+    // The scale of growth as a height ends where any building ever is.
+    let grown_at =
+        |(t, node): (usize, NodeId)| timeline.value(t, node, metric).saturating_sub(timeline.value(0, node, metric));
+    let most_height = buildings().flat_map(|(_, node)| (0..times).map(move |t| (t, node))).map(grown_at).max();
+    let most_height = most_height.expect("values");
     let heights = Appearance::new(&plan, &timeline, &look("share", "growth", [None, Some("kept")]));
     for t in 0..times {
         for (plot, node) in buildings() {
@@ -404,7 +513,7 @@ fn areas_heights_and_colours_are_measured_apart() {
             assert!((f64::from(new.colour()) - (grown / most_growth as f64).min(1.0)).abs() < 1e-3);
             let height = 0.3 + 24.7 * (value / largest as f64).sqrt();
             assert!((f64::from(standing.height) - height).abs() < 2e-3, "{} {height}", standing.height);
-            let height = 0.3 + 24.7 * (grown / most_growth as f64).min(1.0);
+            let height = 0.3 + 24.7 * (grown / most_height as f64).min(1.0);
             let standing = heights.standing(heights.state(&plan, &timeline, plot, t));
             assert!((f64::from(standing.height) - height).abs() < 2e-3, "{} {height}", standing.height);
         }

@@ -64,6 +64,11 @@ impl CameraRig {
     /// The same as shares of the window: left, top, width, height; within it.
     pub(super) fn viewport(&self) -> [f32; 4] {
         let (corner, size) = self.area();
+        self.shares_of(corner, size)
+    }
+
+    /// A part of the window as shares of it, likewise.
+    pub(super) fn shares_of(&self, corner: Vec2, size: Vec2) -> [f32; 4] {
         let target = self.target.max(Vec2::ONE);
         let low = (corner / target).clamp(Vec2::ZERO, Vec2::ONE);
         let high = ((corner + size) / target).clamp(low, Vec2::ONE);

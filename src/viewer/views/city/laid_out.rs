@@ -14,7 +14,9 @@ use bevy::prelude::Resource;
 use memory_city_analysis::analyses;
 use memory_city_analysis::timeline::{NodeId, Source, Timeline};
 use memory_city_views::city::camera::{CameraPose, Lens};
-use memory_city_views::city::{self, Appearance, CityPlan, HitTarget, PlotKind, PlotState, Standing};
+use memory_city_views::city::{
+    self, Appearance, CityPlan, Comparison, Histogram, HitTarget, PlotKind, PlotState, Standing,
+};
 use std::sync::Arc;
 
 /// How many groups are ranked: more than any list or set of names shows.
@@ -48,6 +50,7 @@ pub struct City {
     box_of_plot: Vec<u32>,
     districts: usize,
     states: StatesCache,
+    told: Option<(usize, Arc<Histogram>, Option<Comparison>)>,
     /// Differs for every layout and drawing order.
     pub layout: u64,
     /// The districts that may have names, largest first.
@@ -75,7 +78,7 @@ impl City {
         let mut settings = settings.clone();
         settings.metric = settings.metric_in(timeline);
         let grown = ground
-            .filter(|(plan, _)| arrival == Arrival::Grew && *plan.config() == settings.city_config())
+            .filter(|(plan, _)| arrival == Arrival::Grew && settings.window.is_none() && *plan.config() == settings.city_config())
             .and_then(|(plan, before)| plan.grown(before, timeline));
         match grown {
             Some(plan) => Self::with_plan(Arc::clone(timeline), Arc::new(plan), &settings),
@@ -92,7 +95,7 @@ impl City {
             boxes.push(BoxRecord {
                 cell: cell(&district.cell),
                 lift: [district.base as f32, (district.top - district.base) as f32],
-                paint: [pack(city::district_colour(district.level, levels)), kind::SLAB],
+                paint: [pack(settings.theme.district(district.level, levels)), kind::SLAB],
             });
         }
         let is_more = |plot: usize| matches!(plan.plots[plot].kind, PlotKind::More { .. });
@@ -108,7 +111,7 @@ impl City {
             boxes.push(BoxRecord {
                 cell: cell(&p.cell),
                 lift: [p.ground as f32, 0.0],
-                paint: if more { [pack(city::MORE_COLOUR), kind::MORE] } else { [0, kind::BUILDING] },
+                paint: if more { [pack(settings.theme.more()), kind::MORE] } else { [0, kind::BUILDING] },
             });
         }
         let districts = plan.districts.len();
@@ -135,6 +138,7 @@ impl City {
             plan,
             appearance,
             states: StatesCache::new(MOST_BYTES),
+            told: None,
             made_with: settings.clone(),
         }
     }
@@ -176,8 +180,30 @@ impl City {
             let plots = appearance.states(plan, timeline, t);
             let mut records = vec![PlotState::SLAB; *districts];
             records.extend(plot_of_box.iter().map(|&p| plots[p as usize]));
-            TimeState { records: Versioned::new(records), plots: Arc::new(plots) }
+            let over_plots = appearance.overlay(plan, timeline, t);
+            let mut over = vec![PlotState::default(); if over_plots.is_empty() { 0 } else { *districts }];
+            if !over_plots.is_empty() {
+                over.extend(plot_of_box.iter().map(|&p| over_plots[p as usize]));
+            }
+            TimeState {
+                records: Versioned::new(records),
+                plots: Arc::new(plots),
+                over: if over.is_empty() { Versioned::default() } else { Versioned::new(over) },
+            }
         })
+    }
+
+    /// What the legend tells of time `t`: how many buildings have which colour, and how it differs from the base. Counted once
+    /// for each time that is shown.
+    pub fn told(&mut self, t: usize) -> (Arc<Histogram>, Option<Comparison>) {
+        if let Some((_, histogram, comparison)) = self.told.as_ref().filter(|(time, ..)| *time == t) {
+            return (Arc::clone(histogram), *comparison);
+        }
+        let plots = self.states(t).plots;
+        let histogram = Arc::new(Histogram::new(&self.plan, &plots));
+        let comparison = self.appearance.base().map(|base| Comparison::between(&self.plan, &self.timeline, base, t));
+        self.told = Some((t, Arc::clone(&histogram), comparison));
+        (histogram, comparison)
     }
 
     /// The box that shows a target: its own, or that of the plot it was pruned into.

@@ -3,12 +3,14 @@
 //! It owns the layout ([`City`]), the records on the GPU ([`step`]), the camera ([`fly`]) and what is drawn over the
 //! picture in its pane: names, legend, tooltip. Geometry and mapping are [`memory_city_views::city`]'s.
 
+mod axis;
 mod card;
 mod crumbs;
 mod fly;
 mod labels;
 mod laid_out;
 mod moving;
+mod multiples;
 mod pane;
 mod picking;
 mod present;
@@ -19,12 +21,15 @@ mod step;
 pub use fly::CameraRig;
 pub(in crate::viewer) use fly::focus_pose;
 pub use laid_out::{City, Shown};
+pub use multiples::Multiples;
 pub(in crate::viewer) use pane::{alone, fill, hide};
 pub use present::ConeCount;
 pub use routes::ShownRoutes;
 
 use super::{Drawn, Place, View};
+use crate::viewer::action::Action;
 use crate::viewer::app::{Awake, Stage};
+use crate::viewer::clock::Clock;
 use crate::viewer::document::{Closed, Document, Grew, Opened, Preparation, Preparations};
 use crate::viewer::job::Job;
 use crate::viewer::notices::Notices;
@@ -62,6 +67,7 @@ fn plugin(app: &mut App) {
         .init_resource::<ConeCount>()
         .init_resource::<ShownRoutes>()
         .init_resource::<pane::CityPane>()
+        .init_resource::<multiples::Multiples>()
         .add_observer(opened)
         .add_observer(grew)
         .add_observer(closed)
@@ -69,6 +75,7 @@ fn plugin(app: &mut App) {
         .add_systems(
             Update,
             (
+                divide_anew,
                 follow_settings,
                 fly::follow_size,
                 picking::find_pointer,
@@ -163,15 +170,19 @@ fn follow_settings(
     mut shown: ResMut<Shown>,
     mut rig: ResMut<CameraRig>,
     mut laying: ResMut<LayingOut>,
-    mut notices: ResMut<Notices>,
-    mut awake: ResMut<Awake>,
+    (mut notices, mut moving): (ResMut<Notices>, ResMut<Moving>),
+    (mut awake, clock): (ResMut<Awake>, Res<Clock>),
 ) {
     awake.keep_if(laying.active());
     if let Some(outcome) = laying.0.as_ref().and_then(|(_, _, job)| job.poll())
         && let Some((revision, ..)) = laying.0.take()
     {
         match outcome {
-            Ok(city) if revision == document.revision() => {
+            Ok(mut city) if revision == document.revision() => {
+                let before = shown.0.as_mut().filter(|before| before.made_with.window != city.made_with.window);
+                if let Some(before) = before {
+                    *moving = Moving::between(before, &mut city, clock.time);
+                }
                 rig.set_tallest(city.tallest());
                 shown.0 = Some(city);
             }
@@ -190,9 +201,31 @@ fn follow_settings(
         let job = Job::start(move |_| City::new(&timeline, &job_settings));
         laying.0 = Some((document.revision(), wanted, job));
         awake.keep_if(true);
-    } else if !laying.active() && city.made_with.look() != settings.look() {
+    } else if !laying.active() && (city.made_with.look() != settings.look() || city.made_with.theme != settings.theme) {
         let city = city.with_look(&wanted);
         shown.0 = Some(city);
+    }
+}
+
+/// Divides the ground anew for the times from the base to that shown, or for all again. Who listens to a live program has
+/// another way.
+fn divide_anew(
+    mut actions: MessageReader<Action>,
+    (document, clock): (Res<Document>, Res<Clock>),
+    mut settings: ResMut<Settings>,
+    mut notices: ResMut<Notices>,
+) {
+    if !actions.read().any(|action| *action == Action::ReLayout) || document.live().is_some() {
+        return;
+    }
+    let window = settings.base.filter(|base| *base != clock.time).map(|base| (base.min(clock.time), base.max(clock.time)));
+    match (settings.window, window) {
+        (None, None) => {
+            notices.tell("Choose a base first (V), then go to another time: the ground is divided for what lies between");
+        }
+        (Some(now), Some(window)) if now != window => settings.window = Some(window),
+        (None, window) => settings.window = window,
+        (Some(_), _) => settings.window = None,
     }
 }
 

@@ -2,8 +2,10 @@
 //! pictures without panels a caption and the legend.
 
 use super::fly::CameraRig;
+use super::axis;
 use super::labels;
 use super::laid_out::{City, Shown};
+use super::multiples::{self, Multiples};
 use super::picking::Pointer;
 use super::routes::{self, ShownRoutes};
 use super::{LayingOut, card, crumbs};
@@ -37,8 +39,6 @@ const MOST_NAMED: usize = 40;
 #[derive(SystemParam)]
 pub struct Names<'w> {
     shown: ResMut<'w, Shown>,
-    clock: Res<'w, Clock>,
-    settings: Res<'w, Settings>,
     selection: ResMut<'w, Selection>,
     ways: Res<'w, Ways>,
     routes: Res<'w, ShownRoutes>,
@@ -47,6 +47,7 @@ pub struct Names<'w> {
     references: Res<'w, References>,
     rig: ResMut<'w, CameraRig>,
     pane: ResMut<'w, CityPane>,
+    multiples: ResMut<'w, Multiples>,
 }
 
 /// Draws what stands over the picture into the city's pane of the dock.
@@ -58,13 +59,18 @@ pub fn draw(
     laying: Res<LayingOut>,
     (mut finding, mut owners): (ResMut<Finding>, ResMut<OwnersOf>),
     mut actions: MessageWriter<Action>,
+    (mut clock, mut settings): (ResMut<Clock>, ResMut<Settings>),
 ) {
     let rect = ui.available_rect_before_wrap();
     ui.allocate_rect(rect, egui::Sense::hover());
     names.pane.rect = Some(rect);
-    names.rig.set_pane(rect, rect);
     let painter = ui.painter_at(rect);
-    names.paint(&painter, rect);
+    if names.beside_each_other(&painter, rect, &settings) {
+        multiples::click(ui, &names.multiples, clock.bypass_change_detection(), settings.bypass_change_detection());
+    } else {
+        names.rig.set_pane(rect, rect);
+        names.paint(&painter, rect, &clock, &settings);
+    }
     if laying.active() {
         let corner = rect.right_top() + egui::vec2(-34.0, 10.0);
         egui::Spinner::new().paint_at(ui, egui::Rect::from_min_size(corner, egui::vec2(24.0, 24.0)));
@@ -75,7 +81,7 @@ pub fn draw(
         let owners = owners.bypass_change_detection();
         actions.write_batch(crumbs::show(ui.ctx(), rect, &open.timeline, owners, selection));
     }
-    names.tooltip(ui.ctx(), &document, &pointer);
+    names.tooltip(ui.ctx(), &document, &pointer, &clock);
 }
 
 /// Draws the city alone into the whole window or image, with caption and legend: panels are hidden, or a picture is made.
@@ -85,7 +91,13 @@ pub fn alone(world: &mut World, ctx: &egui::Context) {
     }
 }
 
-fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Document>, pointer: Res<Pointer>) {
+fn draw_alone(
+    In(ctx): In<egui::Context>,
+    mut names: Names,
+    document: Res<Document>,
+    pointer: Res<Pointer>,
+    (clock, settings): (Res<Clock>, Res<Settings>),
+) {
     let Some(open) = document.get() else { return };
     let all = ctx.content_rect();
     let mut free = all;
@@ -93,20 +105,29 @@ fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Docume
     if free.width() > 1000.0 {
         free.min.x += legend::WIDTH + theme::GAP;
     }
-    if let Some(city) = &names.shown.0 {
-        legend::over(&ctx, city, &names.settings, names.selection.node().is_some(), &names.ways);
+    let selected = names.selection.node();
+    if let Some(city) = names.shown.bypass_change_detection().0.as_mut() {
+        legend::over(&ctx, city, &clock, &settings, selected.is_some(), &names.ways);
     }
-    caption(&ctx, open, &names.clock, &names.settings, names.selection.node());
+    caption(&ctx, open, &clock, &settings, selected);
     names.pane.rect = Some(all);
-    names.rig.set_pane(all, free);
     let layer = egui::LayerId::new(egui::Order::Background, "labels".into());
-    names.paint(&ctx.layer_painter(layer).with_clip_rect(free), all);
-    names.tooltip(&ctx, &document, &pointer);
+    let painter = ctx.layer_painter(layer).with_clip_rect(free);
+    if names.beside_each_other(&painter, free, &settings) {
+        // Nothing is drawn behind caption and legend.
+        let aside = all.with_max_x(free.left());
+        painter.with_clip_rect(all).rect_filled(aside, 0.0, theme::SOLID);
+        return;
+    }
+    names.rig.set_pane(all, free);
+    names.paint(&painter, all, &clock, &settings);
+    names.tooltip(&ctx, &document, &pointer, &clock);
 }
 
 /// The city is not drawn, unless it is asked for again in this frame.
 pub fn hide(world: &mut World) {
     world.resource_mut::<CityPane>().rect = None;
+    world.resource_mut::<Multiples>().0.clear();
 }
 
 /// Gives the picture the whole window or image, with nothing over it.
@@ -118,17 +139,20 @@ pub fn fill(world: &mut World, ctx: &egui::Context) {
 
 impl Names<'_> {
     /// Paints the names of the city that lies in `all` into what the painter may paint on.
-    fn paint(&mut self, painter: &egui::Painter, all: egui::Rect) {
-        if !self.settings.labels {
+    fn paint(&mut self, painter: &egui::Painter, all: egui::Rect, clock: &Clock, settings: &Settings) {
+        if !settings.labels {
             return;
         }
-        let connected = self.connected();
+        if let Some(city) = &self.shown.0 {
+            axis::paint(painter, city, self.rig.clip_from_world(), all);
+        }
+        let connected = self.connected(settings);
         let drawn = self.routes.0.as_ref().zip(self.ways.found());
         let roots = drawn.map(|(routes, found)| routes::root_names(routes, found)).unwrap_or_default();
         let Some(city) = self.shown.bypass_change_detection().0.as_mut() else { return };
-        let time = self.clock.time.min(city.times().saturating_sub(1));
+        let time = clock.time.min(city.times().saturating_sub(1));
         let states = city.states(time).plots;
-        let most = city.growing.len().min(self.settings.solid_count);
+        let most = city.growing.len().min(settings.solid_count);
         let growing = city.growing[..most].iter().filter(|&&n| self.filter.shows(&city.timeline, n));
         let wanted = labels::Wanted {
             selected: self.selection.nodes().take(MOST_NAMED).collect(),
@@ -155,23 +179,32 @@ impl Names<'_> {
     }
 
     /// What the ways pass, or the cones of the selection lead to.
-    fn connected(&self) -> Vec<NodeId> {
+    fn connected(&self, settings: &Settings) -> Vec<NodeId> {
         if let Some(routes) = &self.routes.0 {
             return routes.stops.iter().copied().take(MOST_NAMED).collect();
         }
-        let Some(node) = self.selection.node().filter(|_| self.settings.show_pointers) else { return Vec::new() };
+        let Some(node) = self.selection.node().filter(|_| settings.show_pointers) else { return Vec::new() };
         let Some(map) = self.references.of(node) else { return Vec::new() };
-        let incoming = map.incoming.iter().take(8).filter(|_| self.settings.show_incoming);
-        let outgoing = map.outgoing.iter().take(8).filter(|_| self.settings.show_outgoing);
+        let incoming = map.incoming.iter().take(8).filter(|_| settings.show_incoming);
+        let outgoing = map.outgoing.iter().take(8).filter(|_| settings.show_outgoing);
         incoming.chain(outgoing).map(|edge| edge.other).collect()
     }
 
-    fn tooltip(&self, ctx: &egui::Context, document: &Document, pointer: &Pointer) {
+    /// Several times, where they are wanted.
+    fn beside_each_other(&mut self, painter: &egui::Painter, free: egui::Rect, settings: &Settings) -> bool {
+        let Some(city) = self.shown.0.as_ref().filter(|_| settings.multiples > 1) else {
+            self.multiples.bypass_change_detection().0.clear();
+            return false;
+        };
+        multiples::lay_out(&mut self.multiples, &mut self.rig, city, settings, painter, free)
+    }
+
+    fn tooltip(&self, ctx: &egui::Context, document: &Document, pointer: &Pointer, clock: &Clock) {
         let over = pointer.over.filter(|_| !self.rig.dragging());
         if let (Some(city), Some(target), Some(at), Some(_)) =
             (&self.shown.0, self.selection.hovered, over, document.get())
         {
-            tooltip::show(ctx, city, self.clock.time, target, egui::pos2(at.x, at.y));
+            tooltip::show(ctx, city, clock.time, target, egui::pos2(at.x, at.y));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::fly::CameraRig;
 use super::laid_out::Shown;
+use super::multiples::Multiples;
 use super::pane::CityPane;
 use crate::viewer::clock::Clock;
 use crate::viewer::selection::{Selection, Target};
@@ -25,7 +26,7 @@ const CLICK_SLOP: f32 = 4.0;
 pub fn find_pointer(
     windows: Query<&Window, With<PrimaryWindow>>,
     mut contexts: EguiContexts,
-    pane: Res<CityPane>,
+    (pane, multiples): (Res<CityPane>, Res<Multiples>),
     mut pointer: ResMut<Pointer>,
 ) {
     let cursor = windows.single().ok().and_then(|w| w.cursor_position());
@@ -34,7 +35,8 @@ pub fn find_pointer(
         let Some(rect) = pane.rect.filter(|rect| rect.contains(point)) else { return false };
         let Ok(ctx) = contexts.ctx_mut() else { return rect.is_positive() };
         let covered = ctx.layer_id_at(point).is_some_and(|layer| layer.order != egui::Order::Background);
-        !covered && !ctx.egui_is_using_pointer()
+        // Of several times beside each other a click chooses one.
+        !covered && !ctx.egui_is_using_pointer() && multiples.0.is_empty()
     });
     if pointer.over != over {
         pointer.over = over;

@@ -2,6 +2,7 @@
 
 use super::fly::CameraRig;
 use super::laid_out::Shown;
+use super::multiples::Multiples;
 use super::pane::CityPane;
 use super::routes::{self, RouteKey, ShownRoutes};
 use super::step::TimeStep;
@@ -10,7 +11,7 @@ use crate::viewer::panels::theme::pack;
 use crate::viewer::references::References;
 use crate::viewer::scene::records::{ConeRecord, NO_INSTANCE, ViewRecord};
 use crate::viewer::scene::renderer::DrawPlan;
-use crate::viewer::scene::{SceneInput, Versioned};
+use crate::viewer::scene::{SceneCell, SceneInput, Versioned};
 use crate::viewer::selection::{Selection, Target};
 use crate::viewer::settings::Settings;
 use crate::viewer::ways::Ways;
@@ -44,8 +45,8 @@ type Drawn<'s> = (Local<'s, Option<ConeKey>>, Local<'s, (u64, u64, u64)>, Local<
 /// Fills the scene input.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub fn present(
-    shown: Res<Shown>,
-    (clock, step, pane): (Res<Clock>, Res<TimeStep>, Res<CityPane>),
+    mut shown: ResMut<Shown>,
+    (clock, step, pane, multiples): (Res<Clock>, Res<TimeStep>, Res<CityPane>, Res<Multiples>),
     settings: Res<Settings>,
     selection: Res<Selection>,
     (references, ways): (Res<References>, Res<Ways>),
@@ -55,14 +56,24 @@ pub fn present(
     (mut cone_key, mut box_key, mut route_key): Drawn<'_>,
 ) {
     let clip_from_world = rig.clip_from_world();
-    let palette = city::palette();
+    let theme = settings.theme;
     let with_alpha = |c: [f32; 3]| [c[0], c[1], c[2], 1.0];
     let mut marks = [NO_INSTANCE; 4];
     let mut plan = DrawPlan::default();
     let scene = &mut *scene;
+    scene.cells = Vec::new();
+    if let Some(city) = shown.bypass_change_detection().0.as_mut() {
+        let last = city.times().saturating_sub(1);
+        for (time, cell) in &multiples.0 {
+            let (corner, size) = (Vec2::new(cell.left(), cell.top()), Vec2::new(cell.width(), cell.height()));
+            let viewport = rig.shares_of(corner, size);
+            scene.cells.push(SceneCell { viewport, states: city.states((*time).min(last)).records });
+        }
+    }
     match &shown.0 {
         None => {
             scene.boxes = Versioned::default();
+            scene.over = Versioned::default();
             *box_key = Default::default();
             scene.cones = Versioned::default();
             *cone_key = None;
@@ -85,6 +96,7 @@ pub fn present(
             }
             scene.before = step.before.clone();
             scene.after = step.after.clone();
+            scene.over = step.over.clone();
             plan = DrawPlan {
                 solid: city.solid,
                 boxes: city.boxes.records.len() as u32,
@@ -175,7 +187,8 @@ pub fn present(
             None => [[0.0; 4]; city::Gradient::STOPS],
         },
         selected: with_alpha(city::SELECTED_COLOUR),
-        backdrop: palette.map(with_alpha),
-        cut: [city::QUIET_COLOUR, city::FREED_COLOUR].map(with_alpha),
+        backdrop: theme.backdrop().map(with_alpha),
+        cut: [theme.stays(), city::FREED_COLOUR].map(with_alpha),
+        line: with_alpha(theme.line()),
     });
 }

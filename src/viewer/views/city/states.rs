@@ -15,11 +15,13 @@ pub struct TimeState {
     pub records: Versioned<PlotState>,
     /// By plot.
     pub plots: Arc<Vec<PlotState>>,
+    /// What stands over the boxes, in drawing order: ghosts and signs. Empty where there are none.
+    pub over: Versioned<PlotState>,
 }
 
 impl TimeState {
     fn bytes(&self) -> usize {
-        size_of_val(&**self.records.records) + size_of_val(&**self.plots)
+        size_of_val(&**self.records.records) + size_of_val(&**self.plots) + size_of_val(&**self.over.records)
     }
 }
 
@@ -74,6 +76,7 @@ mod tests {
         let state = || TimeState {
             records: Versioned::new(vec![PlotState::SLAB; 1000]),
             plots: Arc::new(vec![PlotState::default(); 1000]),
+            over: Versioned::default(),
         };
         let one = state().bytes();
         let mut cache = StatesCache::new(5 * one);

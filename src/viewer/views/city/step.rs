@@ -13,6 +13,8 @@ pub struct TimeStep {
     pub before: Versioned<PlotState>,
     /// States at its end.
     pub after: Versioned<PlotState>,
+    /// What stands over the boxes at its end.
+    pub over: Versioned<PlotState>,
     time: usize,
     layout: u64,
     eased: f32,
@@ -56,6 +58,7 @@ pub fn follow_clock(mut shown: ResMut<Shown>, clock: Res<Clock>, mut step: ResMu
             city.states(time).records
         };
     }
+    step.over = city.states(time).over;
     step.time = time;
     step.eased = eased;
 }

@@ -3,14 +3,15 @@
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::look::Values;
 use super::super::mapping::GROWTH;
-use super::{ColourMode, ColourScale, metric_name, text};
+use super::{ColourMode, ColourScale, metric_name, since, text};
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {
         id: "growth",
         title: "Growth",
-        explanation: "How much each group has grown since the first state: gray, orange, red",
+        explanation: "How much each group has grown since the first state, or the base: gray, orange, red",
         measures: true,
+        metric: None,
         scale,
     }
 }
@@ -31,7 +32,7 @@ fn scale(values: &Values<'_>) -> ColourScale {
             [0.0, 0.5, 1.0].map(mark).to_vec()
         }
     };
-    let title = format!("Growth since the first state, {}", metric_name(values));
+    let title = format!("Growth {}, {}", since(values), metric_name(values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&GROWTH), marks },
         // Shrinking looks like no growth; a peak above the largest growth overall looks like that.

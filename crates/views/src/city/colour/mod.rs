@@ -1,9 +1,14 @@
 //! Colour modes: what a building's colour tells. Each is a file here, and a line in the list below.
 
+mod amount;
+mod palette;
+
 use super::legend::Legend;
 use super::look::{Sample, Values};
 use memory_city_analysis::analyses::{bytes_text, count_text};
 use memory_city_analysis::timeline::Unit;
+
+pub use palette::{PALETTES, Palette, palette};
 
 /// A colour mode.
 pub struct ColourMode {
@@ -15,6 +20,8 @@ pub struct ColourMode {
     pub explanation: &'static str,
     /// Whether it tells of a metric, which then may be chosen.
     pub measures: bool,
+    /// The metric that it always tells of; `None`: one that is chosen, or that of the areas.
+    pub metric: Option<&'static str>,
     /// Looks at a city once.
     pub scale: fn(&Values<'_>) -> ColourScale,
 }
@@ -40,7 +47,14 @@ macro_rules! modes {
 // One line a mode: its module, which has a function `mode`. The first is the default.
 modes! {
     growth,
+    change,
+    overall,
+    relative,
+    fill,
     share,
+    age,
+    retained,
+    referrers,
     plain,
 }
 
@@ -66,4 +80,24 @@ pub(super) fn text(values: &Values<'_>, value: u64) -> String {
 /// The name of the metric within a sentence.
 pub(super) fn metric_name(values: &Values<'_>) -> String {
     values.timeline.metric_info(values.metric()).title.to_lowercase()
+}
+
+/// When the base is, within a sentence: `since the first state`, or its place and label.
+pub(super) fn since(values: &Values<'_>) -> String {
+    match values.base() {
+        0 => "since the first state".to_owned(),
+        base => {
+            let label = values.timeline.points().get(base).map_or("", |point| point.label.as_str());
+            format!("since {}/{} {label}", base + 1, values.times()).trim_end().to_owned()
+        }
+    }
+}
+
+/// A difference for people, with its sign.
+pub(super) fn difference(values: &Values<'_>, difference: i64) -> String {
+    match difference {
+        0 => "the same".to_owned(),
+        more if more > 0 => format!("+{}", text(values, more.unsigned_abs())),
+        less => format!("−{}", text(values, less.unsigned_abs())),
+    }
 }

@@ -15,6 +15,7 @@ pub(super) fn mode() -> ColourMode {
         title: "Share of the heap",
         explanation: "How much of the whole heap each group is at the time shown: gray to green",
         measures: true,
+        metric: None,
         scale,
     }
 }

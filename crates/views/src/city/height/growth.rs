@@ -1,34 +1,32 @@
-//! Growth since the first point in time: what grows rises, what does not stays low, however large it is.
+//! Growth since the base: what grows rises, what does not stays low, however large it is.
 
 use super::super::look::Values;
-use super::{HeightRule, HeightScale};
-
-/// The height of what grows most, world units: a quarter of the city's side.
-const HIGHEST: f64 = 25.0;
-/// The height of what does not grow.
-const LOWEST: f64 = 0.3;
+use super::{CurveScale, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish};
+use std::sync::Arc;
 
 pub(super) fn rule() -> HeightRule {
     HeightRule {
         id: "growth",
         title: "Growth",
-        explanation: "Buildings are as high as they have grown since the first state; what does not grow stays low",
-        measures: true,
+        explanation: "Buildings are as high as they have grown since the base; what does not grow stays low",
+        measures: HeightMetric::OfAreas,
+        curve: Some(HeightCurve::Linear),
         scale,
     }
 }
 
-fn scale(values: &Values<'_>) -> HeightScale {
-    let most = values.max_growth();
-    let height = move |growth: i64| match most {
-        0 => LOWEST,
-        _ => LOWEST + (HIGHEST - LOWEST) * (growth as f64 / most as f64).clamp(0.0, 1.0),
-    };
+fn scale(values: &Values<'_>, wish: HeightWish) -> HeightScale {
+    let most = |values: &Values<'_>, plot: usize| values.peak(plot).saturating_sub(values.sample(plot, values.base()).value);
+    let curve = Arc::new(CurveScale::new(wish.curve, wish.cap, values.of_buildings(|plot| most(values, plot))));
+    let (of_peak, of_growth) = (Arc::clone(&curve), Arc::clone(&curve));
+    let axis = curve.axis(values, "+");
+    let growth = |growth: i64| growth.max(0) as u64;
     HeightScale {
-        height: Box::new(move |_, sample, _| height(sample.growth())),
-        peak: Box::new(move |values, plot| {
-            let growths = (0..values.times()).map(|t| values.sample(plot, t).growth());
-            height(growths.max().unwrap_or(0))
-        }),
+        height: Box::new(move |_, sample, _| of_growth.height(growth(sample.growth()))),
+        peak: Box::new(move |values, plot| of_peak.height(most(values, plot))),
+        axis,
+        capped: curve
+            .caps()
+            .then(|| -> super::CappedOf { Box::new(move |_, sample| curve.is_capped(growth(sample.growth()))) }),
     }
 }

@@ -1,6 +1,10 @@
 //! Height rules: what a building's height tells. Each is a file here, and a line in the list below.
 
+mod curve;
+
 use super::look::{Sample, Values};
+
+pub use curve::{CurveScale, HIGHEST, HeightAxis, HeightCurve, HeightTick, LOWEST};
 
 /// A height rule.
 pub struct HeightRule {
@@ -10,10 +14,32 @@ pub struct HeightRule {
     pub title: &'static str,
     /// What it shows, a sentence.
     pub explanation: &'static str,
-    /// Whether it tells of a metric, which then may be chosen.
-    pub measures: bool,
+    /// In what it is measured.
+    pub measures: HeightMetric,
+    /// The curve that is taken where none was chosen; `None` for a rule that has its own way.
+    pub curve: Option<HeightCurve>,
     /// Looks at a city once.
-    pub scale: fn(&Values<'_>) -> HeightScale,
+    pub scale: fn(&Values<'_>, HeightWish) -> HeightScale,
+}
+
+/// In what a height rule is measured where no metric was chosen for heights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeightMetric {
+    /// In nothing: a metric cannot be chosen.
+    None,
+    /// In that of the areas.
+    OfAreas,
+    /// In the other one of objects and bytes.
+    Other,
+}
+
+/// What a person chose beside the rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeightWish {
+    /// The curve.
+    pub curve: HeightCurve,
+    /// Whether outliers may be capped.
+    pub cap: bool,
 }
 
 /// A height rule for one city. Heights are world units.
@@ -23,6 +49,10 @@ pub struct HeightScale {
     pub height: HeightOf,
     /// The highest it ever is.
     pub peak: PeakOf,
+    /// Which heights mean what.
+    pub axis: HeightAxis,
+    /// Whether a building is higher than it is drawn; `None` where none ever is.
+    pub capped: Option<CappedOf>,
 }
 
 /// Plot to the highest it ever is.
@@ -30,6 +60,9 @@ pub type PeakOf = Box<dyn Fn(&Values<'_>, usize) -> f64 + Send + Sync>;
 
 /// What stands on a plot, and its side, to a height.
 pub type HeightOf = Box<dyn Fn(&Values<'_>, &Sample, f64) -> f64 + Send + Sync>;
+
+/// What stands on a plot to whether it is higher than it is drawn.
+pub type CappedOf = Box<dyn Fn(&Values<'_>, &Sample) -> bool + Send + Sync>;
 
 macro_rules! rules {
     ($($module:ident),+ $(,)?) => {
@@ -43,6 +76,7 @@ rules! {
     base,
     growth,
     amount,
+    classes,
 }
 
 /// All height rules, the default first.

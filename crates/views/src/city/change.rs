@@ -1,0 +1,333 @@
+//! What became of each group from one point in time to another: grown, shrunk, appeared, vanished; and how that is shown on
+//! the plot itself: the outline of the older state (its ghost) and a sign of the direction, both readable without colour.
+//!
+//! Any time may be the base, also a later one than that shown: then it reads backwards, the exact negation. May not: draw.
+
+use super::look::Values;
+use super::{Appearance, CityPlan, PlotKind, PlotState};
+use memory_city_analysis::timeline::{NodeId, Timeline};
+use rayon::prelude::*;
+
+/// What became of a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// The value is the same.
+    #[default]
+    Same,
+    /// It was there and is more now.
+    Grown,
+    /// It is less, and still there.
+    Shrunk,
+    /// It was not there.
+    Appeared,
+    /// It is not there any more.
+    Vanished,
+}
+
+impl Change {
+    /// From a value to another.
+    #[inline]
+    pub fn of(before: u64, after: u64) -> Change {
+        match (before, after) {
+            (0, 0) => Change::Same,
+            (0, _) => Change::Appeared,
+            (_, 0) => Change::Vanished,
+            _ if after > before => Change::Grown,
+            _ if after < before => Change::Shrunk,
+            _ => Change::Same,
+        }
+    }
+
+    /// What it is when time runs the other way.
+    #[must_use]
+    pub fn reversed(self) -> Change {
+        match self {
+            Change::Same => Change::Same,
+            Change::Grown => Change::Shrunk,
+            Change::Shrunk => Change::Grown,
+            Change::Appeared => Change::Vanished,
+            Change::Vanished => Change::Appeared,
+        }
+    }
+}
+
+/// Of all that was different: the share of the larger value below which nothing is drawn on the plot. It is counted
+/// ([`Comparison::slight`]).
+pub const SLIGHT_CHANGE: f64 = 0.01;
+
+/// Whether so little has changed that it is not drawn.
+fn is_slight(before: u64, after: u64) -> bool {
+    (before.abs_diff(after) as f64) < SLIGHT_CHANGE * before.max(after) as f64
+}
+
+/// The signs that stand on plots, as bits of [`PlotState::colour`] in what [`Appearance::overlay`] gives (`shaders/signs.wgsl`).
+pub mod sign {
+    /// The bits of the direction.
+    pub const DIRECTION: u16 = 7;
+    /// More than before: a chevron upwards.
+    pub const GROWN: u16 = 1;
+    /// At least twice as much: two of them.
+    pub const DOUBLED: u16 = 2;
+    /// Less than before: a chevron downwards.
+    pub const SHRUNK: u16 = 3;
+    /// At most half as much: two of them.
+    pub const HALVED: u16 = 4;
+    /// It was not there: a plus.
+    pub const APPEARED: u16 = 5;
+    /// It is gone: a cross on the place of the older state.
+    pub const VANISHED: u16 = 6;
+    /// It is higher than heights are drawn: a break in the walls.
+    pub const CAPPED: u16 = 8;
+}
+
+/// The direction of a change as a sign; 0 where nothing is drawn.
+fn direction(before: u64, after: u64) -> u16 {
+    let doubled = |small: u64, large: u64| large / 2 >= small;
+    match Change::of(before, after) {
+        Change::Same => 0,
+        Change::Appeared => sign::APPEARED,
+        Change::Vanished => sign::VANISHED,
+        _ if is_slight(before, after) => 0,
+        Change::Grown if doubled(before, after) => sign::DOUBLED,
+        Change::Grown => sign::GROWN,
+        Change::Shrunk if doubled(after, before) => sign::HALVED,
+        Change::Shrunk => sign::SHRUNK,
+    }
+}
+
+/// How many groups changed in one way, and by how much together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChangeSum {
+    /// Groups.
+    pub groups: u64,
+    /// The sum of the differences without their sign, in units of the city's metric.
+    pub amount: u64,
+}
+
+/// Two points in time compared, group by group: each building, and each of those that share a More plot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// More than in the base.
+    pub grown: ChangeSum,
+    /// Less.
+    pub shrunk: ChangeSum,
+    /// Not in the base.
+    pub appeared: ChangeSum,
+    /// Only in the base.
+    pub vanished: ChangeSum,
+    /// Groups that are there and have the same value.
+    pub same: u64,
+    /// Those of the grown and shrunk whose change is too small to be drawn, see [`SLIGHT_CHANGE`].
+    pub slight: u64,
+}
+
+impl Comparison {
+    /// Compares time `t` with time `base`, in the metric of the areas. Linear in the groups.
+    ///
+    /// # Panics
+    /// If one of them is not a time of the timeline.
+    pub fn between(plan: &CityPlan, timeline: &Timeline, base: usize, t: usize) -> Comparison {
+        let metric = plan.config().metric;
+        let of = |node: NodeId| (timeline.value(base, node, metric), timeline.value(t, node, metric));
+        let plots = (0..plan.plots.len()).into_par_iter().with_min_len(2048);
+        let sums = plots.fold(Comparison::default, |mut sum, plot| {
+            match plan.plots[plot].kind {
+                PlotKind::Building(node) => sum.add(of(node)),
+                PlotKind::More { .. } => plan.pruned(plot).iter().for_each(|&node| sum.add(of(node))),
+            }
+            sum
+        });
+        sums.reduce(Comparison::default, Comparison::and)
+    }
+
+    fn add(&mut self, (before, after): (u64, u64)) {
+        let change = Change::of(before, after);
+        let sum = match change {
+            Change::Grown => &mut self.grown,
+            Change::Shrunk => &mut self.shrunk,
+            Change::Appeared => &mut self.appeared,
+            Change::Vanished => &mut self.vanished,
+            Change::Same => {
+                self.same += u64::from(after > 0);
+                return;
+            }
+        };
+        sum.groups += 1;
+        sum.amount = sum.amount.saturating_add(before.abs_diff(after));
+        self.slight += u64::from(matches!(change, Change::Grown | Change::Shrunk) && is_slight(before, after));
+    }
+
+    fn and(self, other: Comparison) -> Comparison {
+        let sum = |a: ChangeSum, b: ChangeSum| ChangeSum {
+            groups: a.groups + b.groups,
+            amount: a.amount.saturating_add(b.amount),
+        };
+        Comparison {
+            grown: sum(self.grown, other.grown),
+            shrunk: sum(self.shrunk, other.shrunk),
+            appeared: sum(self.appeared, other.appeared),
+            vanished: sum(self.vanished, other.vanished),
+            same: self.same + other.same,
+            slight: self.slight + other.slight,
+        }
+    }
+
+    /// Whether nothing is different.
+    pub fn is_empty(&self) -> bool {
+        [self.grown, self.shrunk, self.appeared, self.vanished].iter().all(|sum| sum.groups == 0)
+    }
+
+    /// The same with base and shown time in each other's place.
+    #[must_use]
+    pub fn reversed(self) -> Comparison {
+        Comparison { grown: self.shrunk, shrunk: self.grown, appeared: self.vanished, vanished: self.appeared, ..self }
+    }
+}
+
+impl Appearance {
+    /// What became of a plot from the base to time `t`, in the metric of the areas: the difference too. Nothing without a base.
+    pub fn change(&self, plan: &CityPlan, timeline: &Timeline, plot: usize, t: usize) -> (Change, i64) {
+        let Some(base) = self.base() else { return Default::default() };
+        let sample = Values::of_areas(plan, timeline).since(base).sample(plot, t);
+        (Change::of(sample.base, sample.value), sample.growth())
+    }
+
+    /// What stands over the plots at time `t`, by plot: side and height are those of the older state where it differs (its
+    /// ghost), `colour` has the bits of [`sign`]. Empty where nothing is to be shown at all: nothing is compared, and nothing is
+    /// higher than it is drawn.
+    ///
+    /// # Panics
+    /// As [`Appearance::states`].
+    pub fn overlay(&self, plan: &CityPlan, timeline: &Timeline, t: usize) -> Vec<PlotState> {
+        let base = self.base().filter(|&base| base != t);
+        if base.is_none() && !self.caps() {
+            return Vec::new();
+        }
+        let areas = Values::of_areas(plan, timeline).since(base.unwrap_or(t));
+        let over = |plot: usize| {
+            let mut over = PlotState::default();
+            if let Some(base) = base {
+                let sample = areas.sample(plot, t);
+                over.colour = direction(sample.base, sample.value);
+                if over.colour != 0 && sample.base > 0 {
+                    let older = self.state(plan, timeline, plot, base);
+                    (over.side, over.height) = (older.side, older.height);
+                }
+            }
+            if self.is_capped(plan, timeline, plot, t) {
+                over.colour |= sign::CAPPED;
+            }
+            over
+        };
+        let all: Vec<PlotState> = (0..plan.plots.len()).into_par_iter().with_min_len(2048).map(over).collect();
+        if all.iter().all(|over| *over == PlotState::default()) { Vec::new() } else { all }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{configs, trees};
+    use super::super::{Appearance, Look};
+    use super::*;
+    use memory_city_analysis::timeline::Metric;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_time_compared_with_itself_is_empty_and_swapping_negates(tree in trees(), config in configs()) {
+            let timeline = tree.timeline();
+            let plan = CityPlan::new(&timeline, &config);
+            let seen_from = |base: usize| {
+                let look = Look { base: Some(base), colour: "change".into(), ..Look::default() };
+                Appearance::new(&plan, &timeline, &look)
+            };
+            let all: Vec<Appearance> = (0..timeline.times()).map(seen_from).collect();
+            for a in 0..timeline.times() {
+                let itself = Comparison::between(&plan, &timeline, a, a);
+                prop_assert!(itself.is_empty() && itself.slight == 0);
+                prop_assert!(all[a].overlay(&plan, &timeline, a).is_empty());
+                for b in 0..timeline.times() {
+                    let there = Comparison::between(&plan, &timeline, a, b);
+                    let back = Comparison::between(&plan, &timeline, b, a);
+                    prop_assert_eq!(there, back.reversed());
+                    for plot in 0..plan.plots.len() {
+                        let (change, delta) = all[a].change(&plan, &timeline, plot, b);
+                        prop_assert_eq!((change.reversed(), -delta), all[b].change(&plan, &timeline, plot, a));
+                        // The colour is as far from the middle on the other side.
+                        let forth = all[a].state(&plan, &timeline, plot, b).colour();
+                        let back = all[b].state(&plan, &timeline, plot, a).colour();
+                        if !matches!(plan.plots[plot].kind, PlotKind::More { .. }) {
+                            prop_assert!((forth + back - 1.0).abs() < 4e-5, "{} {}", forth, back);
+                        }
+                    }
+                    // And the signs point the other way.
+                    let turned = |code: u16| [0, 3, 4, 1, 2, 6, 5][usize::from(code)];
+                    let signs = |base: usize, t: usize| {
+                        let mut signs: Vec<u16> =
+                            all[base].overlay(&plan, &timeline, t).iter().map(|over| over.colour & sign::DIRECTION).collect();
+                        signs.resize(plan.plots.len(), 0);
+                        signs
+                    };
+                    let turned_back: Vec<u16> = signs(b, a).into_iter().map(turned).collect();
+                    prop_assert_eq!(signs(a, b), turned_back);
+                }
+            }
+        }
+
+        #[test]
+        fn what_is_counted_adds_up_to_the_heap(tree in trees(), config in configs()) {
+            let timeline = tree.timeline();
+            let plan = CityPlan::new(&timeline, &config);
+            prop_assume!(matches!(config.metric, Metric::Objects | Metric::Bytes));
+            for (a, b) in (0..timeline.times()).flat_map(|a| (0..timeline.times()).map(move |b| (a, b))) {
+                let sums = Comparison::between(&plan, &timeline, a, b);
+                let more = i128::from(sums.grown.amount) + i128::from(sums.appeared.amount);
+                let less = i128::from(sums.shrunk.amount) + i128::from(sums.vanished.amount);
+                let heap = |t| i128::from(timeline.value(t, NodeId::ROOT, config.metric));
+                prop_assert_eq!(more - less, heap(b) - heap(a));
+            }
+        }
+
+        #[test]
+        fn a_ghost_is_the_older_state_of_what_is_different(tree in trees(), config in configs()) {
+            let timeline = tree.timeline();
+            let plan = CityPlan::new(&timeline, &config);
+            let last = timeline.times() - 1;
+            let appearance = Appearance::new(&plan, &timeline, &Look { base: Some(last), ..Look::default() });
+            for t in 0..last {
+                let over = appearance.overlay(&plan, &timeline, t);
+                for (plot, over) in over.iter().enumerate() {
+                    let (then, now) = (plan.value(&timeline, last, plot), plan.value(&timeline, t, plot));
+                    let ghost = over.side > 0;
+                    let different = then.abs_diff(now) as f64 >= 0.01 * then.max(now) as f64 && then != now;
+                    prop_assert_eq!(ghost, different && then > 0);
+                    if ghost {
+                        let older = appearance.state(&plan, &timeline, plot, last);
+                        prop_assert_eq!((over.side, over.height), (older.side, older.height));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn signs_say_how_much() {
+        for (before, after, expected) in [
+            (0, 0, 0),
+            (0, 1, sign::APPEARED),
+            (7, 0, sign::VANISHED),
+            (1000, 1009, 0),
+            (1000, 1011, sign::GROWN),
+            (1000, 1999, sign::GROWN),
+            (1000, 2000, sign::DOUBLED),
+            (2000, 1000, sign::HALVED),
+            (1999, 1000, sign::SHRUNK),
+            (u64::MAX, 1, sign::HALVED),
+            (1, u64::MAX, sign::DOUBLED),
+        ] {
+            assert_eq!(direction(before, after), expected, "{before} {after}");
+        }
+    }
+}

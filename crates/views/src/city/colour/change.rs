@@ -1,0 +1,43 @@
+//! More or less than at the base: teal for less, gray for the same, orange and red for more. The scale is the largest
+//! difference between any two times, so it is the same whatever is compared with what, and swapping base and time mirrors it.
+
+use super::super::legend::{Gradient, Legend, Mark};
+use super::super::look::Values;
+use super::palette::LESS_AND_MORE;
+use super::{ColourMode, ColourScale, difference, metric_name, since};
+
+pub(super) fn mode() -> ColourMode {
+    ColourMode {
+        id: "change",
+        title: "More or less",
+        explanation: "More or less than at the base: teal is less, gray the same, orange and red more",
+        measures: true,
+        metric: None,
+        scale,
+    }
+}
+
+/// A root stretches what is small, on both sides alike.
+fn place(share: f64) -> f64 {
+    0.5 + 0.5 * share.signum() * share.abs().sqrt().min(1.0)
+}
+
+fn scale(values: &Values<'_>) -> ColourScale {
+    let most = values.max_difference();
+    let mark = |share: f64| {
+        let value = most as f64 * share;
+        Mark { position: place(share) as f32, value, text: difference(values, value.round() as i64) }
+    };
+    let marks = match most {
+        0 => vec![Mark { position: 0.5, value: 0.0, text: "nothing is different".to_owned() }],
+        _ => [-1.0, 0.0, 1.0].map(mark).to_vec(),
+    };
+    let title = format!("More or less {}, {}", since(values), metric_name(values));
+    ColourScale {
+        legend: Legend { title, gradient: Gradient::diverging(&LESS_AND_MORE), marks },
+        position: Box::new(move |_, sample| match sample.growth() {
+            0 => 0.5,
+            growth => place(growth as f64 / most.max(1) as f64),
+        }),
+    }
+}

@@ -1,0 +1,33 @@
+//! How much of its plot each building fills: what it is of the most it ever is, for which the plot is reserved.
+
+use super::super::legend::{Gradient, Legend, Mark};
+use super::super::look::Values;
+use super::{ColourMode, ColourScale, metric_name};
+
+/// Green (#0B4F4A, #1FA187) where little is left of what there was, gray (#D1D1D1) at the most there ever is.
+const FILL: [[f32; 3]; 3] =
+    [[0.003347, 0.078187, 0.068478], [0.013702, 0.356400, 0.242281], [0.637597, 0.637597, 0.637597]];
+
+pub(super) fn mode() -> ColourMode {
+    ColourMode {
+        id: "fill",
+        title: "Fill of the plot",
+        explanation: "How much each group is of the most it ever was, for which its plot is reserved: green is nearly empty, gray full",
+        measures: true,
+        metric: None,
+        scale,
+    }
+}
+
+fn scale(values: &Values<'_>) -> ColourScale {
+    let mark = |position: f32| Mark {
+        position,
+        value: f64::from(position),
+        text: format!("{:.0} %", position * 100.0),
+    };
+    let title = format!("Now of the most it ever is, {}", metric_name(values));
+    ColourScale {
+        legend: Legend { title, gradient: Gradient::new(&FILL), marks: [0.0, 0.5, 1.0].map(mark).to_vec() },
+        position: Box::new(|values, sample| sample.value as f64 / values.peak(sample.plot).max(1) as f64),
+    }
+}

@@ -1,0 +1,20 @@
+//! What each group retains: what would be freed if it were gone, whatever areas tell.
+
+use super::amount::amounts;
+use super::{ColourMode, ColourScale};
+use crate::city::look::Values;
+
+pub(super) fn mode() -> ColourMode {
+    ColourMode {
+        id: "retained",
+        title: "Retained",
+        explanation: "How much would be freed if the whole group were: gray to violet",
+        measures: false,
+        metric: Some("retained"),
+        scale,
+    }
+}
+
+fn scale(values: &Values<'_>) -> ColourScale {
+    amounts(values, "retained", "Would be freed with it, bytes")
+}

@@ -1,0 +1,138 @@
+//! Pictures of what is different, of heights, of themes, of several times, and the scene of a figure: kept ones, and what each
+//! must show.
+
+use super::*;
+use memory_city_views::city::CityTheme;
+use memory_city_views::city::height::HeightCurve;
+
+fn is_white([r, g, b]: [u8; 3]) -> bool {
+    r.min(g).min(b) > 243
+}
+
+/// A picture of the city alone: nothing of panels or names lies over it.
+fn alone(studio: &mut Studio, shot: &Shot) -> RgbImage {
+    studio.app().world_mut().resource_mut::<PanelState>().nothing = true;
+    let picture = studio.shoot(shot).expect("a picture");
+    studio.app().world_mut().resource_mut::<PanelState>().nothing = false;
+    picture
+}
+
+pub(super) fn times_compared(studio: &mut Studio) {
+    let plain = Settings { labels: false, ..Settings::default() };
+    studio.show(open(&sample(), &plain));
+    // The legend and names have their room first.
+    studio.shoot(&shot(&plain)).expect("a picture");
+    let gray = Settings { colour: "none".into(), opacity: 1.0, solid_count: 200, ..plain.clone() };
+    let none = alone(studio, &shot(&gray));
+    let since = |base: usize| Settings { base: Some(base), ..gray.clone() };
+    assert_eq!(difference(&none, &alone(studio, &shot(&since(15))), 0), 0.0, "a time compared with itself is empty");
+    // Directions are read without any colour: signs, and the outlines of what was.
+    let signs = alone(studio, &shot(&since(3)));
+    assert!(difference(&none, &signs, 40) > 0.01, "{}", difference(&none, &signs, 40));
+    assert!(share(&signs, is_white) > share(&none, is_white) + 0.001, "{}", share(&signs, is_white));
+    let back = alone(studio, &Shot { time: Some(3), ..shot(&since(15)) });
+    assert!(difference(&signs, &back, 40) > 0.02, "up is not down");
+
+    let changed = Settings { base: Some(3), colour: "change".into(), ..plain.clone() };
+    let taken = take(studio, &Shot { size: (960, 600), ..shot(&changed) });
+    golden("compared", &taken.picture);
+    picking_agrees("compared", studio, &taken);
+    // Less is not red.
+    let less = Settings { base: Some(15), ..changed.clone() };
+    let less = studio.shoot(&Shot { time: Some(3), size: (960, 600), ..shot(&less) }).expect("a picture");
+    golden("compared-back", &less);
+    assert!(share(&taken.picture, is_red) > 0.02 && share(&less, is_red) < 0.003);
+
+    // The ground of some times: what is small in all fills more of it.
+    let window = Settings { window: Some((0, 3)), ..plain.clone() };
+    studio.show(open(&sample(), &window));
+    let taken = take(studio, &Shot { time: Some(3), ..shot(&window) });
+    picking_agrees("window", studio, &taken);
+    let city = studio.app().world().resource::<Shown>().0.as_ref().map(|city| {
+        let outside = |t| city.plan.outside(&city.timeline, t);
+        (outside(0), outside(3), outside(15))
+    });
+    let (first, last, outside) = city.expect("a city");
+    assert_eq!((first, last), ((0, 0), (0, 0)));
+    assert!(outside.0 >= 8, "{outside:?}: what has grown since is larger than its plot");
+
+    // A base that is not there is told.
+    let error = studio.shoot(&shot(&Settings { base: Some(40), ..plain })).expect_err("no such time").to_string();
+    assert!(error.contains("no point in time 41") && error.contains("--base"), "{error}");
+}
+
+pub(super) fn heights_themes_and_times(studio: &mut Studio) {
+    let settings = Settings::default();
+    studio.show(open(&sample(), &settings));
+    let wide = |settings: &Settings| Shot { size: (960, 600), ..shot(settings) };
+    let plain = studio.shoot(&wide(&settings)).expect("a picture");
+    // By day: panels too, and what buildings are coloured with stays.
+    let light = Settings { theme: CityTheme::Light, ..settings.clone() };
+    let day = studio.shoot(&wide(&light)).expect("a picture");
+    golden("light", &day);
+    let bright = |picture: &RgbImage| share(picture, |p| p.iter().all(|&c| c > 190));
+    assert!(bright(&day) > 0.4 && bright(&plain) < 0.2, "{} {}", bright(&day), bright(&plain));
+    assert!((share(&day, is_red) - share(&plain, is_red)).abs() < 0.01, "red is red by day");
+
+    let linear = Settings { height: "amount".into(), curve: Some(HeightCurve::Linear), ..settings.clone() };
+    let capped = studio.shoot(&wide(&linear)).expect("a picture");
+    golden("capped", &capped);
+    let whole = studio.shoot(&wide(&Settings { cap: false, ..linear })).expect("a picture");
+    assert!(difference(&capped, &whole, 40) > 0.02);
+    assert!(share(&capped, is_white) > share(&whole, is_white) + 0.001, "outliers are marked");
+
+    // Several times beside each other: the same city, less of it at first.
+    let many = Settings { multiples: 4, labels: false, ..settings.clone() };
+    let four = studio.shoot(&Shot { size: (1280, 720), ..shot(&many) }).expect("a picture");
+    golden("multiples", &four);
+    let cells = studio.app().world().resource::<views::Multiples>().0.clone();
+    let times: Vec<usize> = cells.iter().map(|(time, _)| *time).collect();
+    assert_eq!(times, [0, 5, 10, 15]);
+    let red: Vec<f64> = cells
+        .iter()
+        .map(|(_, cell)| {
+            let corner = (cell.left() as u32 + 2, cell.top() as u32 + 2);
+            let size = (cell.width() as u32 - 4, cell.height() as u32 - 4);
+            share(&image::imageops::crop_imm(&four, corner.0, corner.1, size.0, size.1).to_image(), is_red)
+        })
+        .collect();
+    assert!(red[0] < 0.002 && red[3] > 0.02 && red.is_sorted(), "{red:?}");
+    let one = studio.shoot(&Shot { size: (1280, 720), ..shot(&Settings { multiples: 0, ..many }) }).expect("a picture");
+    assert!(difference(&one, &four, 24) > 0.1);
+}
+
+/// Figure 10 of Memory Cities: a LinkedList of Persons, packages as districts, types as buildings, the last of all times; square
+/// roots, ten children of each, cones and colours, the ten that grow most solid and the others outlines. Following the purple
+/// cones from char[] over String, Person and the list's nodes ends at the LinkedList.
+pub(super) fn the_scene_of_figure_10(studio: &mut Studio) {
+    let trace = [Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/anttracks/person-leak-parallel")];
+    let figure = Settings {
+        grouping: "package>type".into(),
+        metric: Metric::Objects,
+        area_mode: AreaMode::Sqrt,
+        child_count: 10,
+        prune: true,
+        show_pointers: true,
+        colour: "growth".into(),
+        height: "base".into(),
+        solid_count: 10,
+        opacity: 0.0,
+        ..Settings::default()
+    };
+    studio.show(open(&trace, &figure));
+    let selected = |name: &str| Shot { select: vec![name.into()], size: (960, 600), ..shot(&figure) };
+    let symptom = studio.shoot(&selected("char[]")).expect("a picture");
+    golden("figure-10", &symptom);
+    golden_boxes("figure-10", &Taken { boxes: studio.box_numbers(), picture: symptom.clone() });
+    assert!(share(&symptom, is_red) > 0.01, "String grows as much as char[]");
+    assert!(share(&symptom, is_purple) > 0.005 && share(&symptom, is_blue) > 0.02);
+    // Each is kept by the next.
+    let chain = ["char[]", "String", "PersonLeak8$Person", "LinkedList$Node", "LinkedList"];
+    for pair in chain.windows(2) {
+        let open = studio.app().world().resource::<Document>().get().expect("open");
+        let (node, next) = (open.find(pair[0]).expect("a group"), open.find(pair[1]).expect("a group"));
+        let last = open.timeline.times() - 1;
+        let map = open.source.references(last, node, &Progress::new()).expect("not cancelled").expect("known");
+        assert!(map.incoming.iter().any(|edge| edge.other == next), "{} <- {}", pair[0], pair[1]);
+    }
+}

@@ -1,0 +1,64 @@
+//! Times compared in a real window, by keys: a base, the way back, several times beside each other, the ground divided anew.
+
+use super::*;
+
+#[test]
+fn keys_compare_times_and_put_them_beside_each_other() {
+    if skipped() {
+        return;
+    }
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let config = tempfile::tempdir().expect("a folder");
+    let environment = [("MEMORY_CITY_CONFIG", config.path())];
+    let mut session = Session::start(&["open", &sample.to_string_lossy()], &environment);
+    session.expect("city: person-leak");
+    session.expect("leak: ");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    session.key("h");
+    session.key("Home");
+    session.expect("time: 1/");
+    let first = session.screenshot("change-1-first");
+    // The first state is the base; compared with itself nothing has a sign.
+    session.key("v");
+    session.expect("base: Some(0)");
+    session.key("End");
+    session.expect("time: 16/");
+    let grown = session.screenshot("change-2-grown");
+    assert!(difference(&first, &grown) > 0.02);
+    // Base and shown time change places: what had grown has shrunk.
+    session.key("z");
+    session.expect("time: 1/");
+    let shrunk = session.screenshot("change-3-shrunk");
+    let teal = |[r, g, b]: [u8; 3]| b > 60 && g > 50 && r < 60 && g.abs_diff(b) < 50;
+    assert!(share(&shrunk, teal) > share(&first, teal) + 0.004, "less is teal, with a sign");
+    session.key("z");
+    session.expect("time: 16/");
+    // The ground divided for what lies between, and for all again.
+    session.key("Home");
+    session.expect("time: 1/");
+    for _ in 0..3 {
+        session.key("n");
+    }
+    session.expect("time: 4/");
+    session.key("g");
+    session.expect("window: Some((0, 3))");
+    let divided = session.screenshot("change-4-window");
+    session.key("g");
+    session.expect("window: None");
+    let whole = session.screenshot("change-5-all");
+    assert!(difference(&divided, &whole) > 0.02, "plots have moved");
+    session.key("v");
+    session.expect("base: Some(3)");
+    session.key("v");
+    session.expect("base: None");
+    // Four times beside each other; a click on the last goes there.
+    session.key("y");
+    session.expect("multiples: 4");
+    let four = session.screenshot("change-6-four");
+    assert!(difference(&whole, &four) > 0.05);
+    session.click(WIDTH * 5 / 8, HEIGHT / 2 + 100);
+    session.expect("time: 16/");
+    let one = session.screenshot("change-7-one");
+    assert!(difference(&four, &one) > 0.05);
+}

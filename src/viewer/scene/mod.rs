@@ -72,7 +72,9 @@ pub struct SceneInput {
     /// Camera, animation, colours.
     pub view: Option<ViewRecord>,
     /// What is drawn.
-    pub plan: DrawPlan,
+    pub plan: Arc<DrawPlan>,
+    /// Nobody will see this frame: nothing is uploaded or drawn.
+    pub unseen: bool,
 }
 
 impl SceneInput {
@@ -168,7 +170,9 @@ fn prepare_scene(
             *scene = GpuScene { renderer: Some((renderer, key.0, key.1)), ..default() };
         }
     }
-    scene.upload(&input, device.wgpu_device(), &queue);
+    if !input.unseen {
+        scene.upload(&input, device.wgpu_device(), &queue);
+    }
 }
 
 impl GpuScene {
@@ -208,6 +212,9 @@ fn scene_pass(
 ) {
     let (target, depth) = view.into_inner();
     let (Some(input), Some((renderer, ..))) = (input, &scene.renderer) else { return };
+    if input.unseen {
+        return;
+    }
     let target_size = target.main_texture().size();
     let mut pass = context.command_encoder().begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some("city"),
@@ -222,6 +229,6 @@ fn scene_pass(
         multiview_mask: None,
     });
     if input.view.is_some() && input.frame(&mut pass, target_size.width, target_size.height) {
-        renderer.draw(&mut pass, input.plan);
+        renderer.draw(&mut pass, &input.plan);
     }
 }

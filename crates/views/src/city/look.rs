@@ -8,6 +8,7 @@
 //! [`super::height`]. May not: draw, or know what the values are values of.
 
 use super::colour::{self, ColourMode, ColourScale};
+use super::detail::DetailTree;
 use super::height::{self, HeightRule, HeightScale};
 use super::legend::Legend;
 use super::pick::PickIndex;
@@ -160,6 +161,7 @@ pub struct Appearance {
     unit: f32,
     tallest: f64,
     pick: PickIndex,
+    detail: DetailTree,
 }
 
 impl Appearance {
@@ -182,9 +184,15 @@ impl Appearance {
         let slabs = plan.districts.iter().map(|d| d.top);
         let tallest = roofs.chain(slabs).fold(0.0, f64::max);
         let opaque = plan.solid(timeline, look.opaque);
-        let pick = PickIndex::new(plan, |plot| peaks[plot]);
+        let (pick, detail) =
+            rayon::join(|| PickIndex::new(plan, |plot| peaks[plot]), || DetailTree::new(plan, |plot| peaks[plot]));
         let look = look.clone();
-        Appearance { look, colour_metric, height_metric, height_title, colour, height, opaque, unit, tallest, pick }
+        Appearance { look, colour_metric, height_metric, height_title, colour, height, opaque, unit, tallest, pick, detail }
+    }
+
+    /// What is worth drawing from somewhere.
+    pub fn detail(&self) -> &DetailTree {
+        &self.detail
     }
 
     /// What heights tell, for people: `Growth, retained bytes`; `None` where they tell no more than areas do.

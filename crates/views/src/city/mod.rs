@@ -20,6 +20,7 @@
 pub mod camera;
 pub mod colour;
 mod cones;
+mod detail;
 mod grow;
 pub mod height;
 mod layout;
@@ -39,6 +40,7 @@ mod testing;
 mod viewpoint;
 
 pub use cones::{Cone, Cones, MAX_RADIUS, MIN_RADIUS, MOST_CONES, cones};
+pub use detail::{DetailBlock, DetailChoice, DetailTree, DetailView};
 pub use legend::{Gradient, Legend, Mark};
 pub use look::{Appearance, Look, Sample, Values};
 pub use mapping::{

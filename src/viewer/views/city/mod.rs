@@ -3,6 +3,7 @@
 //! It owns the layout ([`City`]), the records on the GPU ([`step`]), the camera ([`fly`]) and what is drawn over the
 //! picture in its pane: names, legend, tooltip. Geometry and mapping are [`memory_city_views::city`]'s.
 
+mod box_order;
 mod card;
 mod crumbs;
 mod fly;
@@ -14,6 +15,7 @@ mod picking;
 mod present;
 mod routes;
 mod states;
+mod sight;
 mod step;
 
 pub use fly::CameraRig;

@@ -127,7 +127,7 @@ impl Names<'_> {
         let roots = drawn.map(|(routes, found)| routes::root_names(routes, found)).unwrap_or_default();
         let Some(city) = self.shown.bypass_change_detection().0.as_mut() else { return };
         let time = self.clock.time.min(city.times().saturating_sub(1));
-        let states = city.states(time).plots;
+        let states = city.states(time);
         let most = city.growing.len().min(self.settings.solid_count);
         let growing = city.growing[..most].iter().filter(|&&n| self.filter.shows(&city.timeline, n));
         let wanted = labels::Wanted {
@@ -138,7 +138,7 @@ impl Names<'_> {
             roots,
         };
         let city: &City = city;
-        let standing = |plot: usize| states.get(plot).map(|&s| city.appearance.standing(s)).unwrap_or_default();
+        let standing = |plot: usize| states.get(plot).map(|s| city.appearance.standing(s)).unwrap_or_default();
         let labels = labels::collect(city, &standing, &wanted);
         let eye = self.rig.pose.eye;
         let hidden = |label: &labels::Label| {

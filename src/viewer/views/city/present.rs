@@ -4,6 +4,7 @@ use super::fly::CameraRig;
 use super::laid_out::Shown;
 use super::pane::CityPane;
 use super::routes::{self, RouteKey, ShownRoutes};
+use super::sight::Sight;
 use super::step::TimeStep;
 use crate::viewer::clock::Clock;
 use crate::viewer::panels::theme::pack;
@@ -18,6 +19,7 @@ use bevy::prelude::*;
 use glam::Vec3;
 use memory_city_analysis::timeline::NodeId;
 use memory_city_views::city;
+use std::sync::Arc;
 
 /// What the cones on screen were made for.
 #[derive(PartialEq, Clone)]
@@ -39,7 +41,8 @@ pub struct ConeCount {
 }
 
 /// What cones, boxes and routes were made of that were drawn last.
-type Drawn<'s> = (Local<'s, Option<ConeKey>>, Local<'s, (u64, u64, u64)>, Local<'s, Option<RouteKey>>);
+type Drawn<'s> =
+    (Local<'s, Option<ConeKey>>, Local<'s, (u64, u64, u64)>, Local<'s, Option<RouteKey>>, Local<'s, Sight>);
 
 /// Fills the scene input.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
@@ -52,13 +55,13 @@ pub fn present(
     rig: Res<CameraRig>,
     mut scene: ResMut<SceneInput>,
     (mut cone_count, mut shown_routes): (ResMut<ConeCount>, ResMut<ShownRoutes>),
-    (mut cone_key, mut box_key, mut route_key): Drawn<'_>,
+    (mut cone_key, mut box_key, mut route_key, mut sight): Drawn<'_>,
 ) {
     let clip_from_world = rig.clip_from_world();
     let palette = city::palette();
     let with_alpha = |c: [f32; 3]| [c[0], c[1], c[2], 1.0];
     let mut marks = [NO_INSTANCE; 4];
-    let mut plan = DrawPlan::default();
+    let mut plan = Arc::<DrawPlan>::default();
     let scene = &mut *scene;
     match &shown.0 {
         None => {
@@ -85,15 +88,13 @@ pub fn present(
             }
             scene.before = step.before.clone();
             scene.after = step.after.clone();
-            plan = DrawPlan {
-                solid: city.solid,
-                boxes: city.boxes.records.len() as u32,
-                opacity: settings.opacity,
-                shadows: settings.shadows,
-            };
-            let of = |target: Option<Target>| target.and_then(|t| city.box_of(t)).unwrap_or(NO_INSTANCE);
-            marks[0] = of(selection.node().map(Target::Node));
-            marks[1] = of(selection.pointed.map(Target::Node).or(selection.hovered));
+            let of = |target: Option<Target>| target.and_then(|t| city.box_of(t));
+            let marked = [
+                of(selection.node().map(Target::Node)),
+                of(selection.pointed.map(Target::Node).or(selection.hovered)),
+            ];
+            [marks[0], marks[1]] = marked.map(|mark| mark.unwrap_or(NO_INSTANCE));
+            plan = sight.plan(city, &rig, &settings, several || freed.is_some(), marked);
             // Ways instead of cones: both together are a tangle.
             let drawn = ways.found().map(|found| (found, routes::route_key(city, &ways, found, clock.time)));
             if drawn.as_ref().map(|(_, key)| key) != route_key.as_ref() {

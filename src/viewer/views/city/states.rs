@@ -1,9 +1,9 @@
 //! The states of plots at the times visited last: a bounded memory of what took time to compute.
 
+use super::box_order::BoxOrder;
 use crate::viewer::scene::Versioned;
 use memory_city_views::city::PlotState;
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// How much memory the states of a city may take.
 pub const MOST_BYTES: usize = 256 << 20;
@@ -13,14 +13,25 @@ pub const MOST_BYTES: usize = 256 << 20;
 pub struct TimeState {
     /// In drawing order.
     pub records: Versioned<PlotState>,
-    /// By plot.
-    pub plots: Arc<Vec<PlotState>>,
+    /// Which is which.
+    pub(super) order: BoxOrder,
 }
 
 impl TimeState {
-    fn bytes(&self) -> usize {
-        size_of_val(&**self.records.records) + size_of_val(&**self.plots)
+    /// The state of a plot.
+    #[inline]
+    pub fn of(&self, plot: usize) -> PlotState {
+        self.records.records[self.order.box_of(plot)]
     }
+
+    /// The same, where there is such a plot.
+    pub fn get(&self, plot: usize) -> Option<PlotState> {
+        self.records.records.get(self.order.box_of(plot)).copied()
+    }
+}
+
+fn bytes(states: &Versioned<PlotState>) -> usize {
+    size_of_val(&**states.records)
 }
 
 /// States by time. Those used longest ago go when there are too many; the two used last always stay, since a step goes
@@ -29,7 +40,7 @@ pub struct StatesCache {
     most: usize,
     bytes: usize,
     /// Used last first.
-    kept: VecDeque<(usize, TimeState)>,
+    kept: VecDeque<(usize, Versioned<PlotState>)>,
 }
 
 impl StatesCache {
@@ -39,12 +50,12 @@ impl StatesCache {
     }
 
     /// The states at `time`, computed if they are not here.
-    pub fn get(&mut self, time: usize, compute: impl FnOnce() -> TimeState) -> TimeState {
+    pub fn get(&mut self, time: usize, compute: impl FnOnce() -> Versioned<PlotState>) -> Versioned<PlotState> {
         let entry = match self.kept.iter().position(|(t, _)| *t == time).and_then(|at| self.kept.remove(at)) {
             Some(entry) => entry,
             None => {
                 let state = compute();
-                self.bytes += state.bytes();
+                self.bytes += bytes(&state);
                 (time, state)
             }
         };
@@ -52,7 +63,7 @@ impl StatesCache {
         self.kept.push_front(entry);
         while self.bytes > self.most && self.kept.len() > 2 {
             if let Some((_, old)) = self.kept.pop_back() {
-                self.bytes -= old.bytes();
+                self.bytes -= bytes(&old);
             }
         }
         state
@@ -71,11 +82,9 @@ mod tests {
 
     #[test]
     fn a_long_journey_takes_no_more_memory_than_it_may() {
-        let state = || TimeState {
-            records: Versioned::new(vec![PlotState::SLAB; 1000]),
-            plots: Arc::new(vec![PlotState::default(); 1000]),
-        };
-        let one = state().bytes();
+        let state = || Versioned::new(vec![PlotState::SLAB; 1000]);
+        let one = bytes(&state());
+        assert_eq!(one, 8000);
         let mut cache = StatesCache::new(5 * one);
         let mut computed = 0;
         for _ in 0..3 {

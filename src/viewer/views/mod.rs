@@ -33,7 +33,7 @@ views! {
     settings_pane,
 }
 
-pub use city::{CameraRig, City, ConeCount, Shown, ShownRoutes};
+pub use city::{CameraRig, City, ConeCount, Shown, ShownRoutes, Sharpness};
 pub(super) use city::{alone, fill, focus_pose, hide};
 
 /// The systems that turn the state into a picture.

@@ -107,6 +107,10 @@ impl DetailTree {
     pub fn new(plan: &CityPlan, peak: impl Fn(usize) -> f64 + Sync) -> DetailTree {
         let run = (plan.plots.len() / 1024).clamp(1, LARGEST_RUN);
         let grain = (plan.plots.len() / 192).clamp(1, 8192) as u32;
+        Self::with_runs(plan, peak, run, grain)
+    }
+
+    fn with_runs(plan: &CityPlan, peak: impl Fn(usize) -> f64 + Sync, run: usize, grain: u32) -> DetailTree {
         let mut tree = DetailTree { nodes: Vec::new(), blocks: Vec::new(), grain };
         if plan.districts.is_empty() {
             return tree;
@@ -410,3 +414,6 @@ impl Sight {
         Some(side(&self.planes[4], false).max(0.01))
     }
 }
+
+#[cfg(test)]
+mod tests;

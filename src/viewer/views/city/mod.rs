@@ -15,6 +15,7 @@ mod picking;
 mod present;
 mod routes;
 mod states;
+mod sharpness;
 mod sight;
 mod step;
 
@@ -24,6 +25,7 @@ pub use laid_out::{City, Shown};
 pub(in crate::viewer) use pane::{alone, fill, hide};
 pub use present::ConeCount;
 pub use routes::ShownRoutes;
+pub use sharpness::Sharpness;
 
 use super::{Drawn, Place, View};
 use crate::viewer::app::{Awake, Stage};
@@ -59,6 +61,7 @@ fn plugin(app: &mut App) {
         .init_resource::<LayingOut>()
         .init_resource::<Moving>()
         .init_resource::<CameraRig>()
+        .init_resource::<Sharpness>()
         .init_resource::<picking::Pointer>()
         .init_resource::<step::TimeStep>()
         .init_resource::<ConeCount>()
@@ -82,7 +85,7 @@ fn plugin(app: &mut App) {
                 .in_set(Stage::Act),
         )
         .add_systems(Update, picking::pick.in_set(Stage::Derive))
-        .add_systems(Update, (step::follow_clock, present::present).chain().in_set(Drawn));
+        .add_systems(Update, (step::follow_clock, sharpness::follow_camera, present::present).chain().in_set(Drawn));
 }
 
 /// A layout of the open document under changed settings, on its way.

@@ -4,6 +4,7 @@ use super::fly::CameraRig;
 use super::laid_out::Shown;
 use super::pane::CityPane;
 use super::routes::{self, RouteKey, ShownRoutes};
+use super::sharpness::Sharpness;
 use super::sight::Sight;
 use super::step::TimeStep;
 use crate::viewer::clock::Clock;
@@ -48,7 +49,7 @@ type Drawn<'s> =
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub fn present(
     shown: Res<Shown>,
-    (clock, step, pane): (Res<Clock>, Res<TimeStep>, Res<CityPane>),
+    (clock, step, pane, sharpness): (Res<Clock>, Res<TimeStep>, Res<CityPane>, Res<Sharpness>),
     settings: Res<Settings>,
     selection: Res<Selection>,
     (references, ways): (Res<References>, Res<Ways>),
@@ -94,7 +95,12 @@ pub fn present(
                 of(selection.pointed.map(Target::Node).or(selection.hovered)),
             ];
             [marks[0], marks[1]] = marked.map(|mark| mark.unwrap_or(NO_INSTANCE));
-            plan = sight.plan(city, &rig, &settings, several || freed.is_some(), marked);
+            let mut finest = *sharpness;
+            if several || freed.is_some() {
+                // Blocks have no marks.
+                finest.smallest = 0.0;
+            }
+            plan = sight.plan(city, &rig, &settings, &finest, marked);
             // Ways instead of cones: both together are a tangle.
             let drawn = ways.found().map(|found| (found, routes::route_key(city, &ways, found, clock.time)));
             if drawn.as_ref().map(|(_, key)| key) != route_key.as_ref() {
@@ -154,6 +160,7 @@ pub fn present(
         }
     }
     scene.plan = plan;
+    scene.sharpness = sharpness.now;
     scene.viewport = Some(rig.viewport());
     if pane.rect.is_none() {
         // Behind another tab: nothing is drawn.

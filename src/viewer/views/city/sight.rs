@@ -3,6 +3,7 @@
 
 use super::fly::CameraRig;
 use super::laid_out::City;
+use super::sharpness::Sharpness;
 use crate::viewer::scene::renderer::DrawPlan;
 use crate::viewer::settings::Settings;
 use glam::Mat4;
@@ -12,8 +13,6 @@ use std::sync::Arc;
 
 /// Up to this many opaque plots are drawn wherever they are: what grows is never part of a block.
 const MOST_KEPT: usize = 4096;
-/// What is smaller than this many pixels becomes part of a block.
-const SMALLEST: f32 = 1.0;
 
 /// What a plan was made for.
 #[derive(Clone, PartialEq)]
@@ -21,7 +20,7 @@ pub(super) struct SightKey {
     layout: u64,
     /// Boxes that stand elsewhere than the layout says: nothing is known of where they are.
     moving: bool,
-    whole: bool,
+    smallest: f32,
     clip_from_world: Mat4,
     height: f32,
     opacity: f32,
@@ -36,21 +35,21 @@ pub(super) struct Sight {
 }
 
 impl Sight {
-    /// What is drawn. `whole` is for what blocks cannot show; `marks` are boxes that are never part of one.
+    /// What is drawn. `marks` are boxes that are never part of one.
     pub fn plan(
         &mut self,
         city: &City,
         rig: &CameraRig,
         settings: &Settings,
-        whole: bool,
+        sharpness: &Sharpness,
         marks: [Option<u32>; 2],
     ) -> Arc<DrawPlan> {
         let key = SightKey {
             layout: city.layout,
             moving: city.boxes.version != city.layout,
-            whole,
+            smallest: sharpness.smallest,
             clip_from_world: rig.clip_from_world(),
-            height: rig.pixels_high(),
+            height: rig.pixels_high() * sharpness.now,
             opacity: settings.opacity,
             shadows: settings.shadows,
             marks,
@@ -85,7 +84,7 @@ fn choose(city: &City, rig: &CameraRig, key: &SightKey) -> DrawPlan {
         clip_from_world: key.clip_from_world,
         eye: rig.pose.eye,
         height: key.height,
-        smallest: if key.whole { 0.0 } else { SMALLEST },
+        smallest: key.smallest,
     });
     let keeps_all = order.opaque().len() <= MOST_KEPT;
     if keeps_all {

@@ -5,7 +5,6 @@
 use image::RgbImage;
 use memory_city::viewer::capture::{CameraView, Shot, Studio};
 use memory_city::viewer::loading::open_document;
-use memory_city::viewer::scene::SceneInput;
 use memory_city::viewer::settings::Settings;
 use memory_city::viewer::views::{self, CameraRig, Sharpness};
 use memory_city_heap::progress::Progress;
@@ -13,7 +12,7 @@ use memory_city_views::city::camera::CameraPose;
 use std::io::Write;
 use std::path::Path;
 
-const SIZE: (u32, u32) = (512, 320);
+const SIZE: (u32, u32) = (320, 200);
 
 /// Two times of `packages` packages of 250 types; every fifth type grows.
 fn write_city(path: &Path, packages: usize) {
@@ -67,11 +66,6 @@ fn noise(picture: &RgbImage) -> f64 {
     sum / count
 }
 
-fn boxes_drawn(studio: &mut Studio) -> usize {
-    let plan = &studio.app().world().resource::<SceneInput>().plan;
-    plan.solid.iter().chain(&plan.slabs).chain(&plan.clear).map(|range| range.len()).sum()
-}
-
 #[test]
 fn blocks_look_like_the_buildings_they_stand_for() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -104,7 +98,7 @@ fn blocks_look_like_the_buildings_they_stand_for() {
                 let name = format!("{folder}/detail-{opacity}-{smallest}-{:.3}-{:.3}.png", pose.eye.y, pose.yaw);
                 picture.save(name).expect("written");
             }
-            (picture, boxes_drawn(&mut studio), pose)
+            (picture, studio.boxes_drawn(), pose)
         };
         let (full, all, home) = take(CameraView::Home, 0.0);
         let (blocks, few, _) = take(CameraView::Home, 1.0);

@@ -185,6 +185,17 @@ impl Studio {
         box_numbers(device.wgpu_device(), queue, world.resource::<SceneInput>(), self.size)
     }
 
+    /// Leaves the city out of the frames that follow, or not any more: what panels and the rest cost.
+    #[doc(hidden)]
+    pub fn leave_out(&mut self, out: bool) {
+        self.app.world_mut().resource_mut::<SceneInput>().unseen = out;
+    }
+
+    /// How many boxes the last picture was drawn with.
+    pub fn boxes_drawn(&self) -> usize {
+        self.app.world().resource::<SceneInput>().plan.drawn()
+    }
+
     fn prepare(&mut self, shot: &Shot) -> Result<()> {
         let world = self.app.world_mut();
         world.resource_mut::<PanelState>().still = !shot.panels;

@@ -56,6 +56,13 @@ pub struct DrawPlan {
     pub shadows: bool,
 }
 
+impl DrawPlan {
+    /// How many boxes that is.
+    pub fn drawn(&self) -> usize {
+        self.solid.iter().chain(&self.slabs).chain(&self.clear).map(|range| range.len()).sum()
+    }
+}
+
 /// GPU side of the scene: pipelines for one target format and sample count, and the instance buffers.
 pub struct Renderer {
     view: wgpu::Buffer,

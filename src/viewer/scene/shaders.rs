@@ -23,9 +23,6 @@ impl Shaders {
     pub fn new(device: &wgpu::Device) -> Shaders {
         let mut composer = composer();
         let mut module = |path: &str, source: &str| {
-            // TEMPORARY
-            let read = std::env::var("MC_SHADERS").ok().and_then(|d| std::fs::read_to_string(format!("{d}/{path}")).ok());
-            let source = read.as_deref().unwrap_or(source);
             let module = compose(&mut composer, path, source);
             device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some(path),

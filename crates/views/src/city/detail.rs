@@ -20,7 +20,7 @@ const FAN: usize = 8;
 /// Fewer buildings are never a block.
 const SMALLEST_BLOCK: u32 = 8;
 /// A block is at most this wide on screen where it has parts: what changes from here to there within it must stay visible.
-const WIDEST_BLOCK: f32 = 10.0;
+const WIDEST_BLOCK: f32 = 4.0;
 /// Buildings this many times as high as a pixel are towers, and stay themselves however thin they are.
 const TOWER: f32 = 3.5;
 
@@ -79,7 +79,7 @@ pub struct DetailView {
     pub eye: Vec3,
     /// Height of the picture, pixels.
     pub height: f32,
-    /// What is smaller than this many pixels becomes part of a block; 0 for no blocks.
+    /// Buildings whose bases cover less than the square of this many pixels become part of a block; 0 for no blocks.
     pub smallest: f32,
 }
 
@@ -240,8 +240,10 @@ impl DetailTree {
                 districts.push(node.district);
             }
             let pixels = eye.pixels / depth;
+            // Seen from aslant a base covers less than its side squared.
+            let aslant = pixels * eye.slope(node.low, node.high);
             if node.block != NONE
-                && node.largest * pixels < view.smallest
+                && node.largest * aslant < view.smallest
                 && node.tallest * pixels < TOWER * view.smallest
                 && (node.children.is_empty() || (node.high - node.low).max_element() * pixels <= WIDEST_BLOCK)
             {
@@ -392,13 +394,22 @@ struct Sight {
     planes: [Vec4; 5],
     /// Pixels of a world unit at depth 1.
     pixels: f32,
+    eye: Vec3,
 }
 
 impl Sight {
     fn new(view: &DetailView) -> Sight {
         let (x, y, w) = (view.clip_from_world.row(0), view.clip_from_world.row(1), view.clip_from_world.row(3));
         let pixels = y.truncate().length() * view.height / 2.0;
-        Sight { planes: [w + x, w - x, w + y, w - y, w], pixels }
+        Sight { planes: [w + x, w - x, w + y, w - y, w], pixels, eye: view.eye }
+    }
+
+    /// Side of a square on screen with the area of a level square of side 1 somewhere in the box, at most.
+    fn slope(&self, low: Vec3, high: Vec3) -> f32 {
+        let down = (self.eye.y - low.y).max(0.0);
+        let nearest = self.eye.clamp(low, high);
+        let along = Vec3::new(self.eye.x - nearest.x, 0.0, self.eye.z - nearest.z).length();
+        (down / down.hypot(along).max(1e-6)).sqrt()
     }
 
     /// How far ahead the nearest part of a box is; `None` when all of it is out of sight.

@@ -5,9 +5,33 @@
 // drawn by the fragment shader.
 
 #import memory_city::view::{view, gradient_colour, unpack_colour}
-#import memory_city::standing::{Instance, KIND, KIND_BUILDING, KIND_MORE, KIND_SLAB, SELECTED, CUT, freed_share, standing}
+#import memory_city::standing::{Instance, KIND, KIND_BLOCK, KIND_BUILDING, KIND_MORE, KIND_SLAB, SELECTED, CUT, Standing, freed_share, standing}
 
 const MARKED: u32 = 4u;
+// Light on the upper part of a wall, on average.
+const BLOCK_WALLS: f32 = 0.6;
+
+// Colour and opacity of a face of many buildings: roofs, the walls between them, and the ground that shows through.
+fn block(box: Instance, now: Standing, face: u32, towards: vec3<f32>) -> vec4<f32> {
+    let buildings = mix(gradient_colour(0.0), gradient_colour(now.colour), now.opacity);
+    let ground = unpack_colour(box.paint.x);
+    var opacity = f32(box.paint.x >> 24u) / 255.0;
+    if face != 0u {
+        return vec4<f32>(buildings, opacity);
+    }
+    let side = mix(box.before.x, box.after.x, view.scene.x);
+    let roofs = side * side;
+    // How far down one sees between two of them.
+    let steep = max(towards.y - now.height, 0.0) / max(length(towards.xz), 1e-6);
+    let gap = max((1.0 - side) * box.lift.y, 1e-6);
+    let walls = (1.0 - roofs) * min(now.height / (gap * max(steep, 1e-6)), 1.0);
+    let seen = roofs + walls;
+    let lit = buildings * ((roofs + walls * BLOCK_WALLS) / seen);
+    if opacity >= 1.0 {
+        return vec4<f32>(mix(ground, lit, seen), 1.0);
+    }
+    return vec4<f32>(lit, opacity * seen);
+}
 
 struct Varying {
     @builtin(position) @invariant position: vec4<f32>,
@@ -64,11 +88,16 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
     var colour: vec3<f32>;
     if kind == KIND_BUILDING {
         colour = gradient_colour(now.colour);
-    } else {
+    } else if kind != KIND_BLOCK {
         colour = unpack_colour(box.paint.x);
         light = mix(light, 1.0, 0.35);
     }
     var opacity = now.opacity;
+    if kind == KIND_BLOCK {
+        let mixed = block(box, now, face, towards);
+        colour = mixed.rgb;
+        opacity = mixed.a;
+    }
     if (box.paint.y & CUT) != 0u {
         // A little of what goes shows already; nothing of it, and the box recedes.
         let share = sqrt(freed_share(box.paint.y));
@@ -108,7 +137,8 @@ fn outline(in: Varying) -> f32 {
 }
 
 fn shade(in: Varying) -> vec4<f32> {
-    let line = outline(in);
+    // Of what is smaller than a pixel no outline is seen.
+    let line = select(outline(in), 0.0, (in.facts.x & KIND) == KIND_BLOCK);
     var colour = in.colour;
     if (in.facts.x & KIND) == KIND_MORE {
         // Hatched: this is a sum of many groups, not one.

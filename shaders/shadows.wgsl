@@ -2,7 +2,7 @@
 // A stencil lets each pixel darken once, so overlapping shadows do not add up.
 
 #import memory_city::view::{SUN, view}
-#import memory_city::standing::{Instance, KIND, KIND_BUILDING, standing}
+#import memory_city::standing::{Instance, KIND, KIND_BLOCK, KIND_BUILDING, standing}
 
 @vertex
 fn vertex(@builtin(vertex_index) number: u32, box: Instance) -> @builtin(position) vec4<f32> {
@@ -21,7 +21,8 @@ fn vertex(@builtin(vertex_index) number: u32, box: Instance) -> @builtin(positio
     let pick = select(select(triangle + 2u, triangle + 1u, corner == 1u), 0u, corner == 0u);
     let place = box.cell.xy + hull[pick];
     var out = view.clip_from_world * vec4<f32>(place.x, box.lift.x + 0.012, place.y, 1.0);
-    if (box.paint.y & KIND) != KIND_BUILDING || half.x <= 0.0 {
+    let kind = box.paint.y & KIND;
+    if (kind != KIND_BUILDING && kind != KIND_BLOCK) || half.x <= 0.0 {
         out = vec4<f32>(2.0, 2.0, 0.5, 1.0);
     }
     return out;

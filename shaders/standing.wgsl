@@ -22,6 +22,8 @@ const KIND: u32 = 3u;
 const KIND_BUILDING: u32 = 0u;
 const KIND_SLAB: u32 = 1u;
 const KIND_MORE: u32 = 2u;
+// Many buildings, each smaller than a pixel. Its state: side, height and colour position on average, the share that has a colour.
+const KIND_BLOCK: u32 = 3u;
 // One of several that are selected.
 const SELECTED: u32 = 4u;
 // It is shown what would be freed.
@@ -42,5 +44,9 @@ struct Standing {
 
 fn standing(instance: Instance) -> Standing {
     let now = mix(instance.before, instance.after, view.scene.x);
+    if (instance.paint.y & KIND) == KIND_BLOCK {
+        // It fills its cell; how much of that is buildings shows in its colour.
+        return Standing(instance.cell.zw * sign(now.x), now.y * view.eye.w, now.z, now.w);
+    }
     return Standing(instance.cell.zw * now.x, max(instance.lift.y, now.y * view.eye.w), now.z, now.w);
 }

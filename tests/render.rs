@@ -233,13 +233,13 @@ fn picking_agrees(name: &str, studio: &mut Studio, taken: &Taken) {
     let rig = world.resource::<CameraRig>();
     let time = world.resource::<Clock>().time;
     let city = shown.0.as_mut().expect("a city");
-    let states = city.states(time).plots;
+    let states = city.states(time);
     let mut compared = 0;
     for y in 0..h {
         for x in 0..w {
             let Some(drawn) = taken.inside(x, y) else { continue };
             let (origin, direction) = rig.ray(bevy::math::Vec2::new(x as f32 + 0.5, y as f32 + 0.5));
-            let standing = |plot: usize| city.appearance.standing(states[plot]);
+            let standing = |plot: usize| city.appearance.standing(states.of(plot));
             let hit = city.appearance.pick(&city.plan, standing, origin, direction);
             let picked = hit.map(|hit| match hit.target {
                 HitTarget::Plot(plot) => city.box_of(city.target_of_plot(plot)).expect("a box"),

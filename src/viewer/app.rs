@@ -13,7 +13,7 @@ use super::screenshot;
 use super::selection::SelectionPlugin;
 use super::settings::{Settings, SettingsPlugin};
 use super::span::SpanPlugin;
-use super::views::ViewsPlugin;
+use super::views::{Sharpness, ViewsPlugin};
 use super::ways::WaysPlugin;
 use super::{clock::ClockPlugin, input::InputPlugin, trail};
 use bevy::log::LogPlugin;
@@ -151,12 +151,18 @@ fn render_plugin() -> RenderPlugin {
     RenderPlugin { render_creation: settings.into(), synchronous_pipeline_compilation: true, ..default() }
 }
 
-fn spawn_window_camera(mut commands: Commands, adapter: Res<RenderAdapterInfo>, mut settings: ResMut<Settings>) {
+fn spawn_window_camera(
+    mut commands: Commands,
+    adapter: Res<RenderAdapterInfo>,
+    mut settings: ResMut<Settings>,
+    mut sharpness: ResMut<Sharpness>,
+) {
     let software = adapter.device_type == wgpu::DeviceType::Cpu;
     tracing::info!("drawing with {} ({:?}, {:?})", adapter.name, adapter.device_type, adapter.backend);
     if software {
         // A processor that draws: every sample and every shadow costs what a graphics card gives for free.
         settings.shadows = false;
+        sharpness.moving = Sharpness::SOFTWARE;
     }
     commands.spawn(city_camera(if software { Msaa::Off } else { Msaa::Sample4 }));
 }

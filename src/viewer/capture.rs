@@ -18,10 +18,12 @@ use super::ways::{self, CutChoice, Ways};
 use bevy::asset::RenderAssetUsages;
 use bevy::camera::RenderTarget;
 use bevy::prelude::*;
+use bevy::render::RenderApp;
+use bevy::render::render_asset::RenderAssets;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages};
 use bevy::render::renderer::{RenderAdapterInfo, RenderDevice, RenderQueue};
+use bevy::render::texture::GpuImage;
 use bevy::render::view::Msaa;
-use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use image::codecs::png::PngEncoder;
 use memory_city_analysis::timeline::{Metric, NodeId};
 use memory_city_heap::error::{Error, Result};
@@ -141,14 +143,21 @@ impl Studio {
             self.size = shot.size;
         }
         self.prepare(shot)?;
-        // The panels measure themselves in the first frames.
-        for _ in 0..4 {
-            self.frame();
-        }
+        // The panels measure themselves in the first frames, in which no city is drawn.
+        self.rehearse(4);
         self.settle_view(shot);
-        self.frame();
+        self.rehearse(1);
         self.frame();
         self.read_back()
+    }
+
+    /// Frames of the panels alone: they find out how much room they take. Drawing the city is most of the work of a picture.
+    fn rehearse(&mut self, frames: usize) {
+        self.app.world_mut().resource_mut::<SceneInput>().unseen = true;
+        for _ in 0..frames {
+            self.app.update();
+        }
+        self.app.world_mut().resource_mut::<SceneInput>().unseen = false;
     }
 
     /// Renders a picture on the way to `time` from the point in time of the last picture or step; `share` of the way, 0 to 1. The
@@ -166,7 +175,7 @@ impl Studio {
             world.insert_resource(document);
             outcome?;
         }
-        self.frame();
+        self.rehearse(1);
         self.frame();
         self.read_back()
     }
@@ -176,6 +185,17 @@ impl Studio {
         let world = self.app.world();
         let (device, queue) = (world.resource::<RenderDevice>(), world.resource::<RenderQueue>());
         box_numbers(device.wgpu_device(), queue, world.resource::<SceneInput>(), self.size)
+    }
+
+    /// Leaves the city out of the frames that follow, or not any more: what panels and the rest cost.
+    #[doc(hidden)]
+    pub fn leave_out(&mut self, out: bool) {
+        self.app.world_mut().resource_mut::<SceneInput>().unseen = out;
+    }
+
+    /// How many boxes the last picture was drawn with.
+    pub fn boxes_drawn(&self) -> usize {
+        self.app.world().resource::<SceneInput>().plan.drawn()
     }
 
     fn prepare(&mut self, shot: &Shot) -> Result<()> {
@@ -209,22 +229,54 @@ impl Studio {
         world.resource_mut::<CameraRig>().jump_to(pose);
     }
 
+    /// Copies what the last frame drew.
     fn read_back(&mut self) -> Result<Picture> {
-        let taken: Arc<Mutex<Option<Image>>> = Arc::default();
-        let receive = Arc::clone(&taken);
-        self.app.world_mut().spawn(Screenshot::image(self.target.clone())).observe(
-            move |captured: On<ScreenshotCaptured>| {
-                *receive.lock().unwrap_or_else(|e| e.into_inner()) = Some(captured.image.clone());
-            },
-        );
-        for _ in 0..200 {
-            self.frame();
-            if let Some(image) = taken.lock().unwrap_or_else(|e| e.into_inner()).take() {
-                return image.try_into_dynamic().map(|i| i.to_rgb8()).map_err(|e| no_picture(&e.to_string()));
-            }
-        }
-        Err(no_picture("the GPU did not answer"))
+        let world = self.app.world();
+        let (device, queue) = (world.resource::<RenderDevice>().wgpu_device(), world.resource::<RenderQueue>());
+        let drawn = self.app.get_sub_app(RenderApp).map(|app| app.world().resource::<RenderAssets<GpuImage>>());
+        let texture = drawn.and_then(|images| images.get(self.target.id())).map(|image| &*image.texture);
+        read_texture(device, queue, texture.ok_or_else(|| no_picture("nothing was drawn"))?)
     }
+}
+
+/// The pixels of a texture of four bytes each, without the last one. Waits for the GPU.
+fn read_texture(device: &wgpu::Device, queue: &wgpu::Queue, texture: &wgpu::Texture) -> Result<Picture> {
+    let (width, height) = (texture.width(), texture.height());
+    // Rows of a copy begin at multiples of 256 bytes.
+    let row = (width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
+    let copy = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("picture"),
+        size: u64::from(row) * u64::from(height),
+        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    });
+    let mut encoder = device.create_command_encoder(&Default::default());
+    encoder.copy_texture_to_buffer(
+        texture.as_image_copy(),
+        wgpu::TexelCopyBufferInfo {
+            buffer: &copy,
+            layout: wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: None },
+        },
+        texture.size(),
+    );
+    queue.submit([encoder.finish()]);
+    let outcome: Arc<Mutex<Option<_>>> = Arc::default();
+    let receive = Arc::clone(&outcome);
+    copy.slice(..).map_async(wgpu::MapMode::Read, move |mapped| {
+        *receive.lock().unwrap_or_else(|e| e.into_inner()) = Some(mapped);
+    });
+    device.poll(wgpu::PollType::wait_indefinitely()).map_err(|e| no_picture(&e.to_string()))?;
+    match outcome.lock().unwrap_or_else(|e| e.into_inner()).take() {
+        Some(Ok(())) => {}
+        Some(Err(error)) => return Err(no_picture(&error.to_string())),
+        None => return Err(no_picture("the GPU did not answer")),
+    }
+    let bytes = copy.slice(..).get_mapped_range();
+    let mut pixels = Vec::with_capacity(width as usize * height as usize * 3);
+    for line in bytes.chunks_exact(row as usize) {
+        line[..width as usize * 4].chunks_exact(4).for_each(|pixel| pixels.extend_from_slice(&pixel[..3]));
+    }
+    Picture::from_raw(width, height, pixels).ok_or_else(|| no_picture("the GPU gave too few pixels"))
 }
 
 fn no_picture(why: &str) -> Error {

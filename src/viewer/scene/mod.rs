@@ -11,6 +11,7 @@ pub mod numbers;
 pub mod records;
 pub mod renderer;
 mod shaders;
+mod stretch;
 
 use bevy::camera::{Camera, CameraMainTextureUsages};
 use bevy::core_pipeline::upscaling::upscaling;
@@ -27,6 +28,7 @@ use memory_city_views::city::PlotState;
 use records::{BoxRecord, ConeRecord, ViewRecord};
 use renderer::{DEPTH_FORMAT, DrawPlan, Renderer};
 use std::sync::Arc;
+use stretch::{Smaller, Stretcher};
 
 /// What runs for a camera that shows the city.
 #[derive(ScheduleLabel, Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -76,7 +78,12 @@ pub struct SceneInput {
     /// Camera, animation, colours.
     pub view: Option<ViewRecord>,
     /// What is drawn.
-    pub plan: DrawPlan,
+    pub plan: Arc<DrawPlan>,
+    /// Side of the picture as a share of what it could be: below 1 it is drawn smaller and stretched, where there is one sample
+    /// a pixel. 0 counts as 1.
+    pub sharpness: f32,
+    /// Nobody will see this frame: nothing is uploaded or drawn.
+    pub unseen: bool,
 }
 
 /// The scene at one of several times.
@@ -89,18 +96,32 @@ pub struct SceneCell {
 }
 
 impl SceneInput {
-    /// Limits a pass to a part of a target of this size. Returns whether there is any room.
-    fn frame(viewport: Option<[f32; 4]>, pass: &mut wgpu::RenderPass<'_>, (width, height): (u32, u32)) -> bool {
-        let Some([left, top, wide, high]) = viewport else { return true };
+    /// Where a part of a target of this size is: corner, width and height, pixels.
+    fn place(viewport: Option<[f32; 4]>, width: u32, height: u32) -> [u32; 4] {
+        let Some([left, top, wide, high]) = viewport else { return [0, 0, width, height] };
         let edge = |share: f32, of: u32| (share * of as f32).round().clamp(0.0, of as f32) as u32;
         let (x, y) = (edge(left, width), edge(top, height));
         let (right, bottom) = (edge(left + wide, width), edge(top + high, height));
-        if right <= x || bottom <= y {
+        [x, y, right.saturating_sub(x), bottom.saturating_sub(y)]
+    }
+
+    /// Limits a pass to a part of a target of this size. Returns whether there is any room.
+    fn frame(viewport: Option<[f32; 4]>, pass: &mut wgpu::RenderPass<'_>, width: u32, height: u32) -> bool {
+        let [x, y, width, height] = SceneInput::place(viewport, width, height);
+        if width == 0 || height == 0 {
             return false;
         }
-        pass.set_viewport(x as f32, y as f32, (right - x) as f32, (bottom - y) as f32, 0.0, 1.0);
-        pass.set_scissor_rect(x, y, right - x, bottom - y);
+        pass.set_viewport(x as f32, y as f32, width as f32, height as f32, 0.0, 1.0);
+        pass.set_scissor_rect(x, y, width, height);
         true
+    }
+
+    /// The size of the smaller picture that is stretched, if one is.
+    fn smaller(&self, width: u32, height: u32, samples: u32) -> Option<(u32, u32)> {
+        let [_, _, width, height] = SceneInput::place(self.viewport, width, height);
+        let less = |side: u32| (side as f32 * self.sharpness).ceil() as u32;
+        let wanted = samples == 1 && self.cells.is_empty() && self.sharpness > 0.0 && self.sharpness < 1.0;
+        Some((less(width), less(height))).filter(|&(w, h)| wanted && w > 0 && h > 0)
     }
 }
 
@@ -140,6 +161,7 @@ pub fn city_camera(samples: Msaa) -> impl Bundle {
 #[derive(Resource, Default)]
 struct GpuScene {
     renderer: Option<(Renderer, wgpu::TextureFormat, u32)>,
+    stretcher: Option<Stretcher>,
     boxes: u64,
     before: u64,
     after: u64,
@@ -182,8 +204,21 @@ fn prepare_scene(
             let renderer = Renderer::new(device.wgpu_device(), key.0, key.1);
             *scene = GpuScene { renderer: Some((renderer, key.0, key.1)), ..default() };
         }
+        match input.smaller(size.x, size.y, key.1) {
+            Some(size) => {
+                let stretcher =
+                    scene.stretcher.get_or_insert_with(|| Stretcher::new(device.wgpu_device(), view.target_format));
+                let smaller = stretcher.smaller(&device, &mut textures, view.target_format, size);
+                commands.entity(entity).insert(smaller);
+            }
+            None => {
+                commands.entity(entity).remove::<Smaller>();
+            }
+        }
     }
-    scene.upload(&input, device.wgpu_device(), &queue);
+    if !input.unseen {
+        scene.upload(&input, device.wgpu_device(), &queue);
+    }
 }
 
 impl GpuScene {
@@ -230,36 +265,64 @@ impl GpuScene {
 }
 
 fn scene_pass(
-    view: ViewQuery<(&ViewTarget, &SceneDepth)>,
+    view: ViewQuery<(&ViewTarget, &SceneDepth, Option<&Smaller>)>,
     scene: Res<GpuScene>,
     input: Option<Res<SceneInput>>,
     mut context: RenderContext,
 ) {
-    let (target, depth) = view.into_inner();
+    let (target, depth, smaller) = view.into_inner();
     let (Some(input), Some((renderer, ..))) = (input, &scene.renderer) else { return };
-    let target_size = target.main_texture().size();
-    let mut pass = context.command_encoder().begin_render_pass(&wgpu::RenderPassDescriptor {
-        label: Some("city"),
-        color_attachments: &[Some(target.get_color_attachment())],
-        depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
-            view: &depth.0,
-            depth_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(0.0), store: wgpu::StoreOp::Discard }),
-            stencil_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(0), store: wgpu::StoreOp::Discard }),
-        }),
-        timestamp_writes: None,
-        occlusion_query_set: None,
-        multiview_mask: None,
-    });
-    let size = (target_size.width, target_size.height);
-    if input.view.is_none() {
+    if input.unseen {
         return;
     }
-    if input.cells.is_empty() && SceneInput::frame(input.viewport, &mut pass, size) {
-        renderer.draw(&mut pass, input.plan);
-    }
-    for (i, cell) in input.cells.iter().enumerate() {
-        if SceneInput::frame(Some(cell.viewport), &mut pass, size) {
-            renderer.draw_cell(&mut pass, input.plan, i);
+    let all = target.main_texture().size();
+    let begin = |context: &mut RenderContext, colour, depth: Option<&TextureView>| {
+        context
+            .command_encoder()
+            .begin_render_pass(&wgpu::RenderPassDescriptor {
+                label: Some("city"),
+                color_attachments: &[Some(colour)],
+                depth_stencil_attachment: depth.map(|view| wgpu::RenderPassDepthStencilAttachment {
+                    view,
+                    depth_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(0.0), store: wgpu::StoreOp::Discard }),
+                    stencil_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(0), store: wgpu::StoreOp::Discard }),
+                }),
+                timestamp_writes: None,
+                occlusion_query_set: None,
+                multiview_mask: None,
+            })
+            .forget_lifetime()
+    };
+    let shows = input.view.is_some();
+    let here =
+        |pass: &mut wgpu::RenderPass<'_>, viewport| shows && SceneInput::frame(viewport, pass, all.width, all.height);
+    let (Some(smaller), Some(stretcher)) = (smaller, &scene.stretcher) else {
+        let mut pass = begin(&mut context, target.get_color_attachment(), Some(&depth.0));
+        if input.cells.is_empty() && here(&mut pass, input.viewport) {
+            renderer.draw(&mut pass, &input.plan);
         }
+        for (i, cell) in input.cells.iter().enumerate() {
+            if here(&mut pass, Some(cell.viewport)) {
+                renderer.draw_cell(&mut pass, &input.plan, i);
+            }
+        }
+        return;
+    };
+    {
+        let colour = wgpu::RenderPassColorAttachment {
+            view: &smaller.colour,
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations { load: wgpu::LoadOp::Clear(wgpu::Color::BLACK), store: wgpu::StoreOp::Store },
+        };
+        let mut pass = begin(&mut context, colour, Some(&smaller.depth));
+        pass.set_viewport(0.0, 0.0, smaller.size.0 as f32, smaller.size.1 as f32, 0.0, 1.0);
+        if shows {
+            renderer.draw(&mut pass, &input.plan);
+        }
+    }
+    let mut pass = begin(&mut context, target.get_color_attachment(), None);
+    if here(&mut pass, input.viewport) {
+        stretcher.draw(&mut pass, smaller);
     }
 }

@@ -49,7 +49,9 @@ pub fn box_numbers(
         let usage = wgpu::BufferUsages::VERTEX;
         device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some("box numbers"), contents, usage })
     };
+    // Without blocks: each of these stands for many.
     let count = input.boxes.records.len().min(input.before.records.len()).min(input.after.records.len()) as u32;
+    let count = count.min(input.plan.boxes);
     let mut encoder = device.create_command_encoder(&Default::default());
     {
         let colour = numbers.create_view(&Default::default());
@@ -83,7 +85,7 @@ pub fn box_numbers(
             for (slot, buffer) in [&boxes, &before, &after].into_iter().enumerate() {
                 pass.set_vertex_buffer(slot as u32, buffer.slice(..));
             }
-            triangles.draw(&mut pass, 0..count);
+            triangles.draw(&mut pass, [0..count]);
         }
     }
     encoder.copy_texture_to_buffer(

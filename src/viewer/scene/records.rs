@@ -52,6 +52,9 @@ pub mod kind {
     pub const SLAB: u32 = 1;
     /// A plot that stands for several pruned groups.
     pub const MORE: u32 = 2;
+    /// Many buildings that are each smaller than a pixel: `lift` has the mean side of their cells in place of a height, `paint`
+    /// the colour of the ground below them and their opacity, and the state is what `DetailTree::states` says.
+    pub const BLOCK: u32 = 3;
 }
 
 /// Beside the kind: one of several boxes that are selected. Where only one is, [`ViewRecord::marks`] names it.

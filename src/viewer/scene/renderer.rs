@@ -10,6 +10,7 @@ use super::bindings::{Bindings, box_buffers, instances, sign_buffers};
 use super::records::{BoxRecord, ConeRecord, ViewRecord};
 use super::shaders::Shaders;
 use memory_city_views::city::PlotState;
+use std::ops::Range;
 use wgpu::util::DeviceExt as _;
 
 /// Format of the depth and stencil buffer.
@@ -31,24 +32,35 @@ impl BoxTriangles {
     }
 
     /// Draws boxes with the pipeline that is set.
-    pub(super) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, boxes: std::ops::Range<u32>) {
+    pub(super) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, boxes: impl IntoIterator<Item = Range<u32>>) {
         pass.set_index_buffer(self.0.slice(..), wgpu::IndexFormat::Uint16);
-        pass.draw_indexed(0..18, 0, boxes);
+        boxes.into_iter().for_each(|boxes| pass.draw_indexed(0..18, 0, boxes));
     }
 }
 const SHADOW_VERTICES: u32 = 12;
 
 /// What is drawn this frame, besides the buffers.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct DrawPlan {
-    /// Boxes `0..solid` are opaque.
-    pub solid: u32,
-    /// Boxes `solid..boxes` are see-through.
+    /// Boxes that are opaque, near ones first.
+    pub solid: Vec<Range<u32>>,
+    /// Districts, which are opaque: what stands on them hides most of them.
+    pub slabs: Vec<Range<u32>>,
+    /// Boxes that are see-through, near ones first.
+    pub clear: Vec<Range<u32>>,
+    /// Boxes `0..boxes` are districts and plots; what comes after them are blocks.
     pub boxes: u32,
     /// Opacity of the see-through boxes; at 0 only their outlines are drawn.
     pub opacity: f32,
     /// Shadows are drawn.
     pub shadows: bool,
+}
+
+impl DrawPlan {
+    /// How many boxes that is.
+    pub fn drawn(&self) -> usize {
+        self.solid.iter().chain(&self.slabs).chain(&self.clear).map(|range| range.len()).sum()
+    }
 }
 
 /// GPU side of the scene: pipelines for one target format and sample count, and the instance buffers.
@@ -280,15 +292,15 @@ impl Renderer {
     }
 
     /// Draws the boxes at another time, as [`Renderer::draw`]; nothing that belongs to the shown time.
-    pub fn draw_cell(&self, pass: &mut wgpu::RenderPass<'_>, plan: DrawPlan, cell: usize) {
+    pub fn draw_cell(&self, pass: &mut wgpu::RenderPass<'_>, plan: &DrawPlan, cell: usize) {
         if let Some(states) = self.cells.get(cell) {
-            self.draw_boxes(pass, plan, states, states, &|_| ());
+            self.draw_boxes(pass, plan, [states, states], &|_| ());
         }
     }
 
     /// Draws into a pass whose depth was cleared to 0 and whose stencil was cleared to 0.
-    pub fn draw(&self, pass: &mut wgpu::RenderPass<'_>, plan: DrawPlan) {
-        self.draw_boxes(pass, plan, &self.before, &self.after, &|pass| self.draw_cones(pass));
+    pub fn draw(&self, pass: &mut wgpu::RenderPass<'_>, plan: &DrawPlan) {
+        self.draw_boxes(pass, plan, [&self.before, &self.after], &|pass| self.draw_cones(pass));
         let count = plan.boxes.min(self.boxes.count).min(self.before.count).min(self.after.count).min(self.over.count);
         if let (Some(boxes), Some(before), Some(after), Some(over), 1..) =
             (&self.boxes.buffer, &self.before.buffer, &self.after.buffer, &self.over.buffer, count)
@@ -298,7 +310,7 @@ impl Renderer {
             }
             for pipeline in [&self.ghost_hidden, &self.ghost, &self.sign] {
                 pass.set_pipeline(pipeline);
-                self.triangles.draw(pass, 0..count);
+                self.triangles.draw(pass, std::iter::once(0..count));
             }
         }
     }
@@ -313,19 +325,22 @@ impl Renderer {
         }
     }
 
+    /// Boxes in the states of a step, with something between the solid and the see-through ones.
     fn draw_boxes(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
-        plan: DrawPlan,
-        before: &GpuColumn,
-        after: &GpuColumn,
+        plan: &DrawPlan,
+        [before, after]: [&GpuColumn; 2],
         between: &dyn Fn(&mut wgpu::RenderPass<'_>),
     ) {
         pass.set_bind_group(0, &self.view_group, &[]);
         pass.set_stencil_reference(0);
-        let count = plan.boxes.min(self.boxes.count).min(before.count).min(after.count);
-        // At full opacity everything is solid: one draw for all buildings.
-        let solid = if plan.opacity >= 1.0 { count } else { plan.solid.min(count) };
+        let count = self.boxes.count.min(before.count).min(after.count);
+        let there = |range: &Range<u32>| range.start.min(count)..range.end.min(count);
+        // At full opacity everything is solid.
+        let (none, clear) = (Vec::new(), &plan.clear);
+        let (solid, clear) = if plan.opacity >= 1.0 { (clear, &none) } else { (&none, clear) };
+        let solid = || plan.solid.iter().chain(solid).chain(&plan.slabs).map(there);
         let ready = match (&self.boxes.buffer, &before.buffer, &after.buffer) {
             (Some(boxes), Some(before), Some(after)) if count > 0 => {
                 pass.set_vertex_buffer(0, boxes.slice(..));
@@ -335,29 +350,29 @@ impl Renderer {
             }
             _ => false,
         };
-        if ready && solid > 0 {
+        if ready {
             pass.set_pipeline(&self.solid);
-            self.triangles.draw(pass, 0..solid);
+            self.triangles.draw(pass, solid());
             if plan.shadows {
                 pass.set_pipeline(&self.shadow);
-                pass.draw(0..SHADOW_VERTICES, 0..solid);
+                solid().for_each(|boxes| pass.draw(0..SHADOW_VERTICES, boxes));
             }
         }
         pass.set_pipeline(&self.backdrop);
         pass.draw(0..3, 0..1);
         between(pass);
-        if ready && solid < count {
+        if ready && !clear.is_empty() {
             if let Some(boxes) = &self.boxes.buffer {
                 pass.set_vertex_buffer(0, boxes.slice(..));
             }
             if plan.opacity > 0.0 {
                 pass.set_pipeline(&self.nearest);
-                self.triangles.draw(pass, solid..count);
+                self.triangles.draw(pass, clear.iter().map(there));
                 pass.set_pipeline(&self.glass);
             } else {
                 pass.set_pipeline(&self.wire);
             }
-            self.triangles.draw(pass, solid..count);
+            self.triangles.draw(pass, clear.iter().map(there));
         }
     }
 }

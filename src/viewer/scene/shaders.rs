@@ -40,6 +40,14 @@ impl Shaders {
     }
 }
 
+/// What stretches a smaller picture.
+pub(super) fn stretch(device: &wgpu::Device) -> wgpu::ShaderModule {
+    device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some("stretch.wgsl"),
+        source: wgpu::ShaderSource::Wgsl(include_str!("../../../shaders/stretch.wgsl").into()),
+    })
+}
+
 fn composer() -> Composer {
     let mut composer = Composer::default();
     for (path, source) in SHARED {

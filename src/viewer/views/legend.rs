@@ -44,14 +44,7 @@ fn draw(
 }
 
 /// Shows the legend at the lower left of a picture.
-pub fn over(
-    ctx: &egui::Context,
-    city: &mut City,
-    clock: &Clock,
-    settings: &Settings,
-    selected: bool,
-    ways: &Ways,
-) {
+pub fn over(ctx: &egui::Context, city: &mut City, clock: &Clock, settings: &Settings, selected: bool, ways: &Ways) {
     egui::Area::new("legend".into()).anchor(Align2::LEFT_BOTTOM, [theme::GAP, -theme::GAP]).movable(false).show(
         ctx,
         |ui| {
@@ -64,14 +57,7 @@ pub fn over(
     );
 }
 
-fn contents(
-    ui: &mut egui::Ui,
-    city: &mut City,
-    clock: &Clock,
-    settings: &Settings,
-    selected: bool,
-    ways: &Ways,
-) {
+fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settings, selected: bool, ways: &Ways) {
     let time = clock.time.min(city.times().saturating_sub(1));
     let (counts, comparison) = city.told(time);
     let city = &*city;
@@ -241,11 +227,19 @@ fn histogram(ui: &mut egui::Ui, legend: &Legend, histogram: &Histogram) {
         let low = Pos2::new(rect.left() + i as f32 * wide + 0.5, rect.bottom());
         let bar = Rect::from_min_max(low - egui::vec2(0.0, high), low + egui::vec2(wide - 1.0, 0.0));
         let at = (i as f32 + 0.5) / Histogram::PARTS as f32;
-        painter.rect(bar, 0.0, theme::colour(legend.gradient.at(at)), Stroke::new(0.5, theme::QUIET), StrokeKind::Inside);
+        painter.rect(
+            bar,
+            0.0,
+            theme::colour(legend.gradient.at(at)),
+            Stroke::new(0.5, theme::QUIET),
+            StrokeKind::Inside,
+        );
     }
     response.on_hover_ui(|ui| {
         let buildings = histogram.buildings();
-        ui.label(format!("{buildings} buildings by colour; the fullest column has {most:.0}. Heights are square roots"));
+        ui.label(format!(
+            "{buildings} buildings by colour; the fullest column has {most:.0}. Heights are square roots"
+        ));
     });
 }
 

@@ -35,7 +35,7 @@ views! {
     settings_pane,
 }
 
-pub use city::{CameraRig, City, ConeCount, Multiples, Shown, ShownRoutes};
+pub use city::{CameraRig, City, ConeCount, Multiples, Sharpness, Shown, ShownRoutes};
 pub(super) use city::{alone, fill, focus_pose, hide};
 
 /// The systems that turn the state into a picture.

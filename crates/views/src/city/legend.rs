@@ -99,11 +99,12 @@ impl Histogram {
     pub const PARTS: usize = 32;
 
     /// Of the buildings that are there; More plots have no colour of their own. Linear in the plots.
-    pub fn new(plan: &CityPlan, states: &[PlotState]) -> Histogram {
-        let pairs = plan.plots.par_iter().zip(states).with_min_len(8192);
+    pub fn new(plan: &CityPlan, state: impl Fn(usize) -> PlotState + Sync) -> Histogram {
+        let pairs = plan.plots.par_iter().enumerate().with_min_len(8192);
         let counted = pairs.fold(
             || [0u32; Self::PARTS],
-            |mut counts, (plot, state)| {
+            |mut counts, (i, plot)| {
+                let state = state(i);
                 if state.side > 0 && matches!(plot.kind, PlotKind::Building(_)) {
                     counts[(usize::from(state.colour) * Self::PARTS) >> 16] += 1;
                 }

@@ -8,6 +8,7 @@
 //! [`super::height`]. May not: draw, or know what the values are values of.
 
 use super::colour::{self, ColourMode, ColourScale};
+use super::detail::DetailTree;
 use super::height::{self, HeightAxis, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish};
 use super::legend::Legend;
 use super::pick::PickIndex;
@@ -222,6 +223,7 @@ pub struct Appearance {
     unit: f32,
     tallest: f64,
     pick: PickIndex,
+    detail: DetailTree,
 }
 
 impl Appearance {
@@ -255,7 +257,8 @@ impl Appearance {
         let slabs = plan.districts.iter().map(|d| d.top);
         let tallest = roofs.chain(slabs).fold(0.0, f64::max);
         let opaque = plan.solid(timeline, look.opaque);
-        let pick = PickIndex::new(plan, |plot| peaks[plot]);
+        let (pick, detail) =
+            rayon::join(|| PickIndex::new(plan, |plot| peaks[plot]), || DetailTree::new(plan, |plot| peaks[plot]));
         let look = look.clone();
         Appearance {
             look,
@@ -269,7 +272,13 @@ impl Appearance {
             unit,
             tallest,
             pick,
+            detail,
         }
+    }
+
+    /// What is worth drawing from somewhere.
+    pub fn detail(&self) -> &DetailTree {
+        &self.detail
     }
 
     /// The time that all others are compared with.

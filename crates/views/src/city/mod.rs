@@ -21,6 +21,7 @@ pub mod camera;
 mod change;
 pub mod colour;
 mod cones;
+mod detail;
 mod grow;
 pub mod height;
 mod layout;
@@ -42,6 +43,7 @@ mod viewpoint;
 
 pub use change::{Change, ChangeSum, Comparison, SLIGHT_CHANGE, sign};
 pub use cones::{Cone, Cones, MAX_RADIUS, MIN_RADIUS, MOST_CONES, cones};
+pub use detail::{DetailBlock, DetailChoice, DetailTree, DetailView};
 pub use legend::{Gradient, Histogram, Legend, Mark};
 pub use look::{Appearance, Look, Sample, Values};
 pub use mapping::{

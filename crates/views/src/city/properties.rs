@@ -315,7 +315,7 @@ fn the_histogram_counts_every_building_once() {
         let appearance = Appearance::new(&plan, &timeline, &Look::default());
         for t in 0..timeline.times() {
             let states = appearance.states(&plan, &timeline, t);
-            let histogram = super::Histogram::new(&plan, &states);
+            let histogram = super::Histogram::new(&plan, |plot| states[plot]);
             let buildings = (0..plan.plots.len()).filter(|&p| matches!(plan.plots[p].kind, PlotKind::Building(_)));
             let there: Vec<usize> = buildings.filter(|&p| plan.value(&timeline, t, p) > 0).collect();
             assert_eq!(histogram.buildings() as usize, there.len());

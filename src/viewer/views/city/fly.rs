@@ -29,6 +29,8 @@ pub struct CameraRig {
     flight: Option<(CameraPose, CameraPose, f32)>,
     /// Size of the window or image, logical pixels.
     target: Vec2,
+    /// Pixels of the window or image for a logical one.
+    density: f32,
     /// Where in it the city is drawn: corner and size. All of it until a pane says otherwise.
     pane: Option<(Vec2, Vec2)>,
     /// The part of the pane that nothing covers, as shares of its size: left, top, right, bottom margins.
@@ -44,6 +46,7 @@ impl Default for CameraRig {
             pose: CameraPose { eye: Vec3::new(0.0, 60.0, 90.0), yaw: 0.0, pitch: -0.6 },
             flight: None,
             target: Vec2::new(1280.0, 720.0),
+            density: 1.0,
             pane: None,
             margins: [0.0; 4],
             tallest: 10.0,
@@ -73,6 +76,11 @@ impl CameraRig {
         let low = (corner / target).clamp(Vec2::ZERO, Vec2::ONE);
         let high = ((corner + size) / target).clamp(low, Vec2::ONE);
         [low.x, low.y, high.x - low.x, high.y - low.y]
+    }
+
+    /// Height of the pane, pixels of the window or image.
+    pub(super) fn pixels_high(&self) -> f32 {
+        self.area().1.y * self.density
     }
 
     /// The lens for the present pane.
@@ -160,6 +168,9 @@ impl CameraRig {
 /// Follows the size of the window or image.
 pub fn follow_size(mut rig: ResMut<CameraRig>, cameras: Query<&Camera>) {
     for camera in &cameras {
+        if let Some(density) = camera.target_scaling_factor().filter(|&density| density != rig.density) {
+            rig.density = density;
+        }
         if let Some(size) = camera.logical_viewport_size()
             && size.min_element() > 0.0
             && rig.target != size

@@ -3,7 +3,8 @@
 //! Instances are what the GPU numbers; plots and districts are what the layout numbers. This module alone
 //! knows how they map.
 
-use super::states::{MOST_BYTES, StatesCache, TimeState};
+use super::box_order::BoxOrder;
+use super::states::{MOST_BYTES, StateRecords, StatesCache, TimeState};
 use crate::viewer::document::Arrival;
 use crate::viewer::panels::theme::pack;
 use crate::viewer::scene::Versioned;
@@ -40,15 +41,10 @@ pub struct City {
     pub plan: Arc<CityPlan>,
     /// What its plots look like.
     pub appearance: Arc<Appearance>,
-    /// Boxes in drawing order.
+    /// Boxes in drawing order: districts, opaque plots, see-through plots, blocks.
     pub boxes: Versioned<BoxRecord>,
-    /// Boxes `0..solid` are opaque.
-    pub solid: u32,
-    /// Plot of each box after the districts.
-    plot_of_box: Vec<u32>,
-    /// Box of each plot.
-    box_of_plot: Vec<u32>,
-    districts: usize,
+    /// Which box shows which plot.
+    pub(super) order: BoxOrder,
     states: StatesCache,
     told: Option<(usize, Arc<Histogram>, Option<Comparison>)>,
     /// Differs for every layout and drawing order.
@@ -78,7 +74,9 @@ impl City {
         let mut settings = settings.clone();
         settings.metric = settings.metric_in(timeline);
         let grown = ground
-            .filter(|(plan, _)| arrival == Arrival::Grew && settings.window.is_none() && *plan.config() == settings.city_config())
+            .filter(|(plan, _)| {
+                arrival == Arrival::Grew && settings.window.is_none() && *plan.config() == settings.city_config()
+            })
             .and_then(|(plan, before)| plan.grown(before, timeline));
         match grown {
             Some(plan) => Self::with_plan(Arc::clone(timeline), Arc::new(plan), &settings),
@@ -100,21 +98,27 @@ impl City {
         }
         let is_more = |plot: usize| matches!(plan.plots[plot].kind, PlotKind::More { .. });
         // Opaque first: "N more" plots lie flat and are part of the ground, so they are opaque too.
-        let mut order: Vec<u32> = (0..plan.plots.len() as u32).collect();
-        order.sort_by_key(|&p| !(is_more(p as usize) || solid_plots[p as usize]));
-        let opaque = order.iter().filter(|&&p| is_more(p as usize) || solid_plots[p as usize]).count();
-        let mut box_of_plot = vec![0; plan.plots.len()];
-        for &plot in &order {
-            let p = &plan.plots[plot as usize];
-            box_of_plot[plot as usize] = boxes.len() as u32;
-            let more = is_more(plot as usize);
-            boxes.push(BoxRecord {
+        let opaque = (0..plan.plots.len()).filter(|&p| is_more(p) || solid_plots[p]).map(|p| p as u32).collect();
+        let order = BoxOrder::new(plan.districts.len(), plan.plots.len(), opaque);
+        boxes.extend(order.plots().map(|plot| {
+            let p = &plan.plots[plot];
+            BoxRecord {
                 cell: cell(&p.cell),
                 lift: [p.ground as f32, 0.0],
-                paint: if more { [pack(settings.theme.more()), kind::MORE] } else { [0, kind::BUILDING] },
-            });
-        }
-        let districts = plan.districts.len();
+                paint: if is_more(plot) { [pack(settings.theme.more()), kind::MORE] } else { [0, kind::BUILDING] },
+            }
+        }));
+        let opacity = u32::from((settings.opacity.clamp(0.0, 1.0) * 255.0).round() as u8);
+        boxes.extend(appearance.detail().blocks().map(|block| {
+            let (low, high) = (block.low, block.high);
+            let half = |i: usize| (high[i] - low[i]) / 2.0;
+            let ground = pack(settings.theme.district(block.level, levels)) & 0x00ff_ffff;
+            BoxRecord {
+                cell: [low[0] + half(0), low[1] + half(1), half(0), half(1)],
+                lift: [block.ground, block.cell],
+                paint: [ground | (opacity << 24), kind::BLOCK],
+            }
+        }));
         let growing = analyses::top_growing(&timeline, settings.metric, MOST_RANKED);
         let largest_first = |a: &city::Rect, b: &city::Rect| (b.w * b.h).total_cmp(&(a.w * a.h));
         let mut named_districts: Vec<_> = plan.districts.iter().filter(|d| d.level > 0).collect();
@@ -127,14 +131,11 @@ impl City {
         City {
             growing,
             timeline,
-            solid: (districts + opaque) as u32,
             layout: boxes.version,
             boxes,
             named_districts,
             named_mores,
-            plot_of_box: order,
-            box_of_plot,
-            districts,
+            order,
             plan,
             appearance,
             states: StatesCache::new(MOST_BYTES),
@@ -151,14 +152,10 @@ impl City {
     /// Draws the see-through boxes in the opposite order. The picture must not change: a test holds it to that.
     #[doc(hidden)]
     pub fn reverse_see_through(&mut self) {
-        let solid = self.solid as usize;
         let mut boxes = self.boxes.records.to_vec();
-        boxes[solid..].reverse();
+        boxes[self.order.see_through()].reverse();
         self.boxes = Versioned::new(boxes);
-        self.plot_of_box[solid - self.districts..].reverse();
-        for (i, &plot) in self.plot_of_box.iter().enumerate() {
-            self.box_of_plot[plot as usize] = (i + self.districts) as u32;
-        }
+        self.order.reverse();
         self.states.clear();
         self.layout = self.boxes.version;
     }
@@ -175,22 +172,23 @@ impl City {
 
     /// The states at time `t`, computed when they are not at hand.
     pub fn states(&mut self, t: usize) -> TimeState {
-        let City { states, plan, appearance, timeline, plot_of_box, districts, .. } = self;
-        states.get(t, || {
+        let City { states, plan, appearance, timeline, order, .. } = self;
+        let records = states.get(t, || {
             let plots = appearance.states(plan, timeline, t);
-            let mut records = vec![PlotState::SLAB; *districts];
-            records.extend(plot_of_box.iter().map(|&p| plots[p as usize]));
+            let mut records = Vec::with_capacity(order.boxes() + appearance.detail().len());
+            records.resize(order.districts(), PlotState::SLAB);
+            records.extend(order.plots().map(|plot| plots[plot]));
+            records.extend(appearance.detail().states(&|plot| plots[plot]));
             let over_plots = appearance.overlay(plan, timeline, t);
-            let mut over = vec![PlotState::default(); if over_plots.is_empty() { 0 } else { *districts }];
+            let mut over = Vec::new();
             if !over_plots.is_empty() {
-                over.extend(plot_of_box.iter().map(|&p| over_plots[p as usize]));
+                over.resize(order.districts(), PlotState::default());
+                over.extend(order.plots().map(|plot| over_plots[plot]));
             }
-            TimeState {
-                records: Versioned::new(records),
-                plots: Arc::new(plots),
-                over: if over.is_empty() { Versioned::default() } else { Versioned::new(over) },
-            }
-        })
+            let over = if over.is_empty() { Versioned::default() } else { Versioned::new(over) };
+            StateRecords { boxes: Versioned::new(records), over }
+        });
+        TimeState { records: records.boxes, over: records.over, order: order.clone() }
     }
 
     /// What the legend tells of time `t`: how many buildings have which colour, and how it differs from the base. Counted once
@@ -199,8 +197,8 @@ impl City {
         if let Some((_, histogram, comparison)) = self.told.as_ref().filter(|(time, ..)| *time == t) {
             return (Arc::clone(histogram), *comparison);
         }
-        let plots = self.states(t).plots;
-        let histogram = Arc::new(Histogram::new(&self.plan, &plots));
+        let states = self.states(t);
+        let histogram = Arc::new(Histogram::new(&self.plan, |plot| states.of(plot)));
         let comparison = self.appearance.base().map(|base| Comparison::between(&self.plan, &self.timeline, base, t));
         self.told = Some((t, Arc::clone(&histogram), comparison));
         (histogram, comparison)
@@ -210,25 +208,25 @@ impl City {
     pub fn box_of(&self, target: Target) -> Option<u32> {
         match target {
             Target::Node(node) => match self.plan.plot_of(node) {
-                Some(plot) => self.box_of_plot.get(plot).copied(),
+                Some(plot) => Some(self.order.box_of(plot) as u32),
                 None => self.plan.district_of(node).map(|d| d as u32),
             },
-            Target::More(parent) => self.plan.more_of(parent).and_then(|p| self.box_of_plot.get(p).copied()),
+            Target::More(parent) => self.plan.more_of(parent).map(|p| self.order.box_of(p) as u32),
         }
     }
 
     /// A view of a plot or district at time `t`, past whatever stands before it.
     pub(super) fn focus(&mut self, target: HitTarget, t: usize, from: &CameraPose, lens: &Lens) -> CameraPose {
-        let states = self.states(t).plots;
-        let standing = |plot: usize| -> Standing { self.appearance.standing(states[plot]) };
+        let states = self.states(t);
+        let standing = |plot: usize| -> Standing { self.appearance.standing(states.of(plot)) };
         self.appearance.focus(&self.plan, target, standing, from, lens)
     }
 
-    /// What a box shows.
-    pub fn target_of_box(&self, index: usize) -> Target {
-        match index.checked_sub(self.districts) {
-            None => Target::Node(self.plan.districts[index].node),
-            Some(plot) => self.target_of_plot(self.plot_of_box[plot] as usize),
+    /// What a box shows; `None` for a block, which stands for many.
+    pub fn target_of_box(&self, index: usize) -> Option<Target> {
+        match self.plan.districts.get(index) {
+            Some(district) => Some(Target::Node(district.node)),
+            None => self.order.plot_of(index).map(|plot| self.target_of_plot(plot)),
         }
     }
 

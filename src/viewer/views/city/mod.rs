@@ -4,6 +4,7 @@
 //! picture in its pane: names, legend, tooltip. Geometry and mapping are [`memory_city_views::city`]'s.
 
 mod axis;
+mod box_order;
 mod card;
 mod crumbs;
 mod fly;
@@ -15,6 +16,8 @@ mod pane;
 mod picking;
 mod present;
 mod routes;
+mod sharpness;
+mod sight;
 mod states;
 mod step;
 
@@ -25,6 +28,7 @@ pub use multiples::Multiples;
 pub(in crate::viewer) use pane::{alone, fill, hide};
 pub use present::ConeCount;
 pub use routes::ShownRoutes;
+pub use sharpness::Sharpness;
 
 use super::{Drawn, Place, View};
 use crate::viewer::action::Action;
@@ -62,6 +66,7 @@ fn plugin(app: &mut App) {
         .init_resource::<LayingOut>()
         .init_resource::<Moving>()
         .init_resource::<CameraRig>()
+        .init_resource::<Sharpness>()
         .init_resource::<picking::Pointer>()
         .init_resource::<step::TimeStep>()
         .init_resource::<ConeCount>()
@@ -87,7 +92,7 @@ fn plugin(app: &mut App) {
                 .in_set(Stage::Act),
         )
         .add_systems(Update, picking::pick.in_set(Stage::Derive))
-        .add_systems(Update, (step::follow_clock, present::present).chain().in_set(Drawn));
+        .add_systems(Update, (step::follow_clock, sharpness::follow_camera, present::present).chain().in_set(Drawn));
 }
 
 /// A layout of the open document under changed settings, on its way.
@@ -218,10 +223,12 @@ fn divide_anew(
     if !actions.read().any(|action| *action == Action::ReLayout) || document.live().is_some() {
         return;
     }
-    let window = settings.base.filter(|base| *base != clock.time).map(|base| (base.min(clock.time), base.max(clock.time)));
+    let window =
+        settings.base.filter(|base| *base != clock.time).map(|base| (base.min(clock.time), base.max(clock.time)));
     match (settings.window, window) {
         (None, None) => {
-            notices.tell("Choose a base first (V), then go to another time: the ground is divided for what lies between");
+            notices
+                .tell("Choose a base first (V), then go to another time: the ground is divided for what lies between");
         }
         (Some(now), Some(window)) if now != window => settings.window = Some(window),
         (None, window) => settings.window = window,

@@ -30,11 +30,12 @@ impl Moving {
         if to.records.len() > MOST_MOVING {
             return Moving(None);
         }
-        let at = |city: &mut City| city.states(time.min(city.times().saturating_sub(1))).plots;
+        let at = |city: &mut City| city.states(time.min(city.times().saturating_sub(1)));
         let (was, is) = (at(before), at(city));
         let (before, city) = (&*before, &*city);
         let from = to.records.iter().enumerate().map(|(i, record)| {
-            let target = city.target_of_box(i);
+            // Blocks are not drawn while anything moves.
+            let Some(target) = city.target_of_box(i) else { return *record };
             let same = city.same_in(target, before);
             match same.and_then(|target| before.box_of(target)) {
                 Some(old) => {

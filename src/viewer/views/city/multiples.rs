@@ -55,15 +55,23 @@ pub(super) fn lay_out(
     let timeline = &city.timeline;
     let metric = settings.metric_in(timeline);
     for (time, cell) in &multiples.0 {
-        painter.rect(*cell, 0.0, Color32::TRANSPARENT, Stroke::new(1.0, Color32::from_rgb(60, 74, 102)), StrokeKind::Inside);
+        painter.rect(
+            *cell,
+            0.0,
+            Color32::TRANSPARENT,
+            Stroke::new(1.0, Color32::from_rgb(60, 74, 102)),
+            StrokeKind::Inside,
+        );
         let label = timeline.points().get(*time).map_or("", |point| point.label.as_str());
         let heap = numbers::number(timeline, timeline.value(*time, NodeId::ROOT, metric), metric);
         let room = (cell.width() / 7.0) as usize;
         let base = if settings.base == Some(*time) { "  ·  base" } else { "" };
         let words = format!("{}/{}  {label}", time + 1, timeline.times());
-        let words = format!("{}  ·  {heap}{base}", theme::shortened(&words, room.saturating_sub(heap.len() + 4).max(8)));
+        let words =
+            format!("{}  ·  {heap}{base}", theme::shortened(&words, room.saturating_sub(heap.len() + 4).max(8)));
         let galley = painter.layout_no_wrap(words, FontId::proportional(12.0), theme::TEXT);
-        let plate = Align2::LEFT_TOP.anchor_size(cell.min + egui::vec2(5.0, 5.0), galley.size() + egui::vec2(10.0, 4.0));
+        let plate =
+            Align2::LEFT_TOP.anchor_size(cell.min + egui::vec2(5.0, 5.0), galley.size() + egui::vec2(10.0, 4.0));
         painter.rect_filled(plate, CornerRadius::same(4), theme::PANEL);
         painter.galley(plate.min + egui::vec2(5.0, 2.0), galley, theme::TEXT);
     }

@@ -1,8 +1,8 @@
 //! The pane the city is drawn in: where it is in the window, and what stands over the picture: names, a tooltip, and in
 //! pictures without panels a caption and the legend.
 
-use super::fly::CameraRig;
 use super::axis;
+use super::fly::CameraRig;
 use super::labels;
 use super::laid_out::{City, Shown};
 use super::multiples::{self, Multiples};
@@ -151,7 +151,7 @@ impl Names<'_> {
         let roots = drawn.map(|(routes, found)| routes::root_names(routes, found)).unwrap_or_default();
         let Some(city) = self.shown.bypass_change_detection().0.as_mut() else { return };
         let time = clock.time.min(city.times().saturating_sub(1));
-        let states = city.states(time).plots;
+        let states = city.states(time);
         let most = city.growing.len().min(settings.solid_count);
         let growing = city.growing[..most].iter().filter(|&&n| self.filter.shows(&city.timeline, n));
         let wanted = labels::Wanted {
@@ -162,7 +162,7 @@ impl Names<'_> {
             roots,
         };
         let city: &City = city;
-        let standing = |plot: usize| states.get(plot).map(|&s| city.appearance.standing(s)).unwrap_or_default();
+        let standing = |plot: usize| states.get(plot).map(|s| city.appearance.standing(s)).unwrap_or_default();
         let labels = labels::collect(city, &standing, &wanted);
         let eye = self.rig.pose.eye;
         let hidden = |label: &labels::Label| {

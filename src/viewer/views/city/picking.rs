@@ -57,8 +57,8 @@ pub fn pick(
     let hovered = match (over, shown.bypass_change_detection().0.as_mut()) {
         (Some(at), Some(city)) => {
             let (origin, direction) = rig.ray(at);
-            let before = city.states(clock.time.min(city.times().saturating_sub(1))).plots;
-            let standing = |plot: usize| city.appearance.standing(before[plot]);
+            let before = city.states(clock.time.min(city.times().saturating_sub(1)));
+            let standing = |plot: usize| city.appearance.standing(before.of(plot));
             let hit = city.appearance.pick(&city.plan, standing, origin, direction);
             hit.map(|hit| match hit.target {
                 HitTarget::Plot(plot) => city.target_of_plot(plot),

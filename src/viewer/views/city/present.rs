@@ -5,6 +5,8 @@ use super::laid_out::Shown;
 use super::multiples::Multiples;
 use super::pane::CityPane;
 use super::routes::{self, RouteKey, ShownRoutes};
+use super::sharpness::Sharpness;
+use super::sight::Sight;
 use super::step::TimeStep;
 use crate::viewer::clock::Clock;
 use crate::viewer::panels::theme::pack;
@@ -19,6 +21,7 @@ use bevy::prelude::*;
 use glam::Vec3;
 use memory_city_analysis::timeline::NodeId;
 use memory_city_views::city;
+use std::sync::Arc;
 
 /// What the cones on screen were made for.
 #[derive(PartialEq, Clone)]
@@ -40,26 +43,33 @@ pub struct ConeCount {
 }
 
 /// What cones, boxes and routes were made of that were drawn last.
-type Drawn<'s> = (Local<'s, Option<ConeKey>>, Local<'s, (u64, u64, u64)>, Local<'s, Option<RouteKey>>);
+type Drawn<'s> =
+    (Local<'s, Option<ConeKey>>, Local<'s, (u64, u64, u64)>, Local<'s, Option<RouteKey>>, Local<'s, Sight>);
 
 /// Fills the scene input.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub fn present(
     mut shown: ResMut<Shown>,
-    (clock, step, pane, multiples): (Res<Clock>, Res<TimeStep>, Res<CityPane>, Res<Multiples>),
+    (clock, step, pane, multiples, sharpness): (
+        Res<Clock>,
+        Res<TimeStep>,
+        Res<CityPane>,
+        Res<Multiples>,
+        Res<Sharpness>,
+    ),
     settings: Res<Settings>,
     selection: Res<Selection>,
     (references, ways): (Res<References>, Res<Ways>),
     rig: Res<CameraRig>,
     mut scene: ResMut<SceneInput>,
     (mut cone_count, mut shown_routes): (ResMut<ConeCount>, ResMut<ShownRoutes>),
-    (mut cone_key, mut box_key, mut route_key): Drawn<'_>,
+    (mut cone_key, mut box_key, mut route_key, mut sight): Drawn<'_>,
 ) {
     let clip_from_world = rig.clip_from_world();
     let theme = settings.theme;
     let with_alpha = |c: [f32; 3]| [c[0], c[1], c[2], 1.0];
     let mut marks = [NO_INSTANCE; 4];
-    let mut plan = DrawPlan::default();
+    let mut plan = Arc::<DrawPlan>::default();
     let scene = &mut *scene;
     scene.cells = Vec::new();
     if let Some(city) = shown.bypass_change_detection().0.as_mut() {
@@ -97,15 +107,16 @@ pub fn present(
             scene.before = step.before.clone();
             scene.after = step.after.clone();
             scene.over = step.over.clone();
-            plan = DrawPlan {
-                solid: city.solid,
-                boxes: city.boxes.records.len() as u32,
-                opacity: settings.opacity,
-                shadows: settings.shadows,
-            };
-            let of = |target: Option<Target>| target.and_then(|t| city.box_of(t)).unwrap_or(NO_INSTANCE);
-            marks[0] = of(selection.node().map(Target::Node));
-            marks[1] = of(selection.pointed.map(Target::Node).or(selection.hovered));
+            let of = |target: Option<Target>| target.and_then(|t| city.box_of(t));
+            let marked =
+                [of(selection.node().map(Target::Node)), of(selection.pointed.map(Target::Node).or(selection.hovered))];
+            [marks[0], marks[1]] = marked.map(|mark| mark.unwrap_or(NO_INSTANCE));
+            let mut finest = *sharpness;
+            if several || freed.is_some() {
+                // Blocks have no marks.
+                finest.smallest = 0.0;
+            }
+            plan = sight.plan(city, &rig, &settings, &finest, marked);
             // Ways instead of cones: both together are a tangle.
             let drawn = ways.found().map(|found| (found, routes::route_key(city, &ways, found, clock.time)));
             if drawn.as_ref().map(|(_, key)| key) != route_key.as_ref() {
@@ -165,6 +176,7 @@ pub fn present(
         }
     }
     scene.plan = plan;
+    scene.sharpness = sharpness.now;
     scene.viewport = Some(rig.viewport());
     if pane.rect.is_none() {
         // Behind another tab: nothing is drawn.

@@ -98,8 +98,10 @@ pub(super) fn marked_boxes(
     if let Some(shares) = freed {
         for (at, record) in boxes.iter_mut().enumerate() {
             let of = match city.target_of_box(at) {
-                Target::Node(node) => shares.get(&node).copied().unwrap_or(0.0),
-                Target::More(parent) => share_of_rest(city, parent, shares, time),
+                Some(Target::Node(node)) => shares.get(&node).copied().unwrap_or(0.0),
+                Some(Target::More(parent)) => share_of_rest(city, parent, shares, time),
+                // Blocks are not drawn while it is shown what would be freed.
+                None => continue,
             };
             let slab = record.paint[1] & 3 == kind::SLAB;
             record.paint[1] |= CUT | if slab { 0 } else { share(of) };

@@ -1,9 +1,9 @@
 //! The states of plots at the times visited last: a bounded memory of what took time to compute.
 
+use super::box_order::BoxOrder;
 use crate::viewer::scene::Versioned;
 use memory_city_views::city::PlotState;
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// How much memory the states of a city may take.
 pub const MOST_BYTES: usize = 256 << 20;
@@ -13,15 +13,35 @@ pub const MOST_BYTES: usize = 256 << 20;
 pub struct TimeState {
     /// In drawing order.
     pub records: Versioned<PlotState>,
-    /// By plot.
-    pub plots: Arc<Vec<PlotState>>,
     /// What stands over the boxes, in drawing order: ghosts and signs. Empty where there are none.
     pub over: Versioned<PlotState>,
+    /// Which is which.
+    pub(super) order: BoxOrder,
 }
 
 impl TimeState {
+    /// The state of a plot.
+    #[inline]
+    pub fn of(&self, plot: usize) -> PlotState {
+        self.records.records[self.order.box_of(plot)]
+    }
+
+    /// The same, where there is such a plot.
+    pub fn get(&self, plot: usize) -> Option<PlotState> {
+        self.records.records.get(self.order.box_of(plot)).copied()
+    }
+}
+
+/// What is kept of a time: the states of the boxes, and of what stands over them, both in drawing order.
+#[derive(Clone)]
+pub(super) struct StateRecords {
+    pub(super) boxes: Versioned<PlotState>,
+    pub(super) over: Versioned<PlotState>,
+}
+
+impl StateRecords {
     fn bytes(&self) -> usize {
-        size_of_val(&**self.records.records) + size_of_val(&**self.plots) + size_of_val(&**self.over.records)
+        size_of_val(&**self.boxes.records) + size_of_val(&**self.over.records)
     }
 }
 
@@ -31,7 +51,7 @@ pub struct StatesCache {
     most: usize,
     bytes: usize,
     /// Used last first.
-    kept: VecDeque<(usize, TimeState)>,
+    kept: VecDeque<(usize, StateRecords)>,
 }
 
 impl StatesCache {
@@ -41,7 +61,7 @@ impl StatesCache {
     }
 
     /// The states at `time`, computed if they are not here.
-    pub fn get(&mut self, time: usize, compute: impl FnOnce() -> TimeState) -> TimeState {
+    pub fn get(&mut self, time: usize, compute: impl FnOnce() -> StateRecords) -> StateRecords {
         let entry = match self.kept.iter().position(|(t, _)| *t == time).and_then(|at| self.kept.remove(at)) {
             Some(entry) => entry,
             None => {
@@ -73,12 +93,12 @@ mod tests {
 
     #[test]
     fn a_long_journey_takes_no_more_memory_than_it_may() {
-        let state = || TimeState {
-            records: Versioned::new(vec![PlotState::SLAB; 1000]),
-            plots: Arc::new(vec![PlotState::default(); 1000]),
-            over: Versioned::default(),
+        let state = || StateRecords {
+            boxes: Versioned::new(vec![PlotState::SLAB; 1000]),
+            over: Versioned::new(vec![PlotState::default(); 500]),
         };
         let one = state().bytes();
+        assert_eq!(one, 12000);
         let mut cache = StatesCache::new(5 * one);
         let mut computed = 0;
         for _ in 0..3 {

@@ -20,11 +20,8 @@ pub(super) fn mode() -> ColourMode {
 }
 
 fn scale(values: &Values<'_>) -> ColourScale {
-    let mark = |position: f32| Mark {
-        position,
-        value: f64::from(position),
-        text: format!("{:.0} %", position * 100.0),
-    };
+    let mark =
+        |position: f32| Mark { position, value: f64::from(position), text: format!("{:.0} %", position * 100.0) };
     let title = format!("Now of the most it ever is, {}", metric_name(values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&FILL), marks: [0.0, 0.5, 1.0].map(mark).to_vec() },

@@ -21,7 +21,8 @@ fn scale(values: &Values<'_>) -> ColourScale {
     let most = values.max_growth();
     let mark = |share: f64| {
         let value = most as f64 * share;
-        let text = if share == 0.0 { "0 or less".to_owned() } else { format!("+{}", text(&values, value.round() as u64)) };
+        let text =
+            if share == 0.0 { "0 or less".to_owned() } else { format!("+{}", text(&values, value.round() as u64)) };
         Mark { position: share as f32, value, text }
     };
     let marks = match most {

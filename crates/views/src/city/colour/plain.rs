@@ -6,7 +6,14 @@ use super::super::mapping::GROWTH;
 use super::{ColourMode, ColourScale};
 
 pub(super) fn mode() -> ColourMode {
-    ColourMode { id: "none", title: "None", explanation: "All buildings are gray", measures: false, metric: None, scale }
+    ColourMode {
+        id: "none",
+        title: "None",
+        explanation: "All buildings are gray",
+        measures: false,
+        metric: None,
+        scale,
+    }
 }
 
 fn scale(_: &Values<'_>) -> ColourScale {

@@ -58,7 +58,9 @@ mod tests {
 
     #[test]
     fn a_class_is_a_fourth_of_the_one_above() {
-        for (amount, expected) in [(1024, 4), (256, 4), (255, 3), (64, 3), (63, 2), (16, 2), (15, 1), (4, 1), (3, 0), (0, 0)] {
+        for (amount, expected) in
+            [(1024, 4), (256, 4), (255, 3), (64, 3), (63, 2), (16, 2), (15, 1), (4, 1), (3, 0), (0, 0)]
+        {
             assert_eq!(class(amount, 1024), expected, "{amount}");
         }
         assert_eq!((class(0, 0), class(1, 1), class(0, 1), class(u64::MAX, u64::MAX)), (0, 4, 0, 4));

@@ -16,7 +16,8 @@ pub(super) fn rule() -> HeightRule {
 }
 
 fn scale(values: &Values<'_>, wish: HeightWish) -> HeightScale {
-    let most = |values: &Values<'_>, plot: usize| values.peak(plot).saturating_sub(values.sample(plot, values.base()).value);
+    let most =
+        |values: &Values<'_>, plot: usize| values.peak(plot).saturating_sub(values.sample(plot, values.base()).value);
     let curve = Arc::new(CurveScale::new(wish.curve, wish.cap, values.of_buildings(|plot| most(values, plot))));
     let (of_peak, of_growth) = (Arc::clone(&curve), Arc::clone(&curve));
     let axis = curve.axis(values, "+");

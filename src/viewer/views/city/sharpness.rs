@@ -1,0 +1,80 @@
+//! How finely the city is drawn: smaller while the camera moves, where the GPU is a processor, and in full soon after.
+
+use super::fly::CameraRig;
+use crate::viewer::app::Awake;
+use bevy::prelude::*;
+use memory_city_views::city::camera::CameraPose;
+
+/// How finely the city is drawn.
+#[derive(Resource, Clone, Copy, Debug, PartialEq)]
+pub struct Sharpness {
+    /// Side of the picture while the camera moves, as a share of what it could be. Half of it keeps names and edges readable.
+    pub moving: f32,
+    /// Buildings smaller than this many pixels are drawn as blocks; 0 draws every building.
+    pub smallest: f32,
+    pub(super) now: f32,
+}
+
+impl Default for Sharpness {
+    fn default() -> Self {
+        Sharpness { moving: 1.0, smallest: 1.0, now: 1.0 }
+    }
+}
+
+impl Sharpness {
+    /// While the camera moves on a processor that draws.
+    pub const SOFTWARE: f32 = 0.5;
+
+    /// Side of the picture of this frame.
+    pub fn now(&self) -> f32 {
+        self.now
+    }
+}
+
+/// Seconds after the last movement in which it may go on.
+const REST: f32 = 0.12;
+
+/// Follows the camera.
+pub(super) fn follow_camera(
+    rig: Res<CameraRig>,
+    time: Res<Time>,
+    mut sharpness: ResMut<Sharpness>,
+    mut awake: ResMut<Awake>,
+    mut last: Local<Option<CameraPose>>,
+    mut rested: Local<f32>,
+) {
+    let moved = last.replace(rig.pose).is_some_and(|last| last != rig.pose);
+    *rested = if moved { 0.0 } else { *rested + time.delta_secs() };
+    let moves = moved || (sharpness.now < 1.0 && *rested < REST);
+    let now = if moves { sharpness.moving.clamp(0.1, 1.0) } else { 1.0 };
+    if sharpness.now != now {
+        sharpness.now = now;
+    }
+    // The full picture comes even if nothing else happens.
+    awake.keep_if(now < 1.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn the_picture_is_whole_again_soon_after_the_last_movement() {
+        let mut app = App::new();
+        app.init_resource::<CameraRig>().init_resource::<Awake>().init_resource::<Time>();
+        app.insert_resource(Sharpness { moving: 0.5, ..Sharpness::default() });
+        app.add_systems(Update, follow_camera);
+        let mut frame = |by: f32| {
+            app.world_mut().resource_mut::<Time>().advance_by(Duration::from_millis(20));
+            app.world_mut().resource_mut::<CameraRig>().pose.yaw += by;
+            app.update();
+            app.world().resource::<Sharpness>().now
+        };
+        assert_eq!(frame(0.0), 1.0, "nothing has moved");
+        assert_eq!((frame(0.1), frame(0.1)), (0.5, 0.5));
+        let smaller = (0..20).take_while(|_| frame(0.0) < 1.0).count();
+        assert!((1..10).contains(&smaller), "{smaller} frames of 20 ms");
+        assert_eq!(frame(0.0), 1.0);
+    }
+}

@@ -1,0 +1,106 @@
+//! What of the city is drawn from where the camera is: the detail tree's choice in boxes, made anew when the camera or the
+//! city is another one.
+
+use super::fly::CameraRig;
+use super::laid_out::City;
+use super::sharpness::Sharpness;
+use crate::viewer::scene::renderer::DrawPlan;
+use crate::viewer::settings::Settings;
+use glam::Mat4;
+use memory_city_views::city::DetailView;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Up to this many opaque plots are drawn wherever they are: what grows is never part of a block.
+const MOST_KEPT: usize = 4096;
+
+/// What a plan was made for.
+#[derive(Clone, PartialEq)]
+pub(super) struct SightKey {
+    layout: u64,
+    /// Boxes that stand elsewhere than the layout says: nothing is known of where they are.
+    moving: bool,
+    smallest: f32,
+    clip_from_world: Mat4,
+    height: f32,
+    opacity: f32,
+    shadows: bool,
+    marks: [Option<u32>; 2],
+}
+
+/// The plan that was made last.
+#[derive(Default)]
+pub(super) struct Sight {
+    made: Option<(SightKey, Arc<DrawPlan>)>,
+}
+
+impl Sight {
+    /// What is drawn. `marks` are boxes that are never part of one.
+    pub fn plan(
+        &mut self,
+        city: &City,
+        rig: &CameraRig,
+        settings: &Settings,
+        sharpness: &Sharpness,
+        marks: [Option<u32>; 2],
+    ) -> Arc<DrawPlan> {
+        let key = SightKey {
+            layout: city.layout,
+            moving: city.boxes.version != city.layout,
+            smallest: sharpness.smallest,
+            clip_from_world: rig.clip_from_world(),
+            height: rig.pixels_high() * sharpness.now,
+            opacity: settings.opacity,
+            shadows: settings.shadows,
+            marks,
+        };
+        if let Some((made, plan)) = &self.made
+            && *made == key
+        {
+            return Arc::clone(plan);
+        }
+        let plan = Arc::new(choose(city, rig, &key));
+        self.made = Some((key, Arc::clone(&plan)));
+        plan
+    }
+}
+
+fn choose(city: &City, rig: &CameraRig, key: &SightKey) -> DrawPlan {
+    let order = &city.order;
+    let as_boxes = |range: Range<usize>| range.start as u32..range.end as u32;
+    let mut plan =
+        DrawPlan { boxes: order.boxes() as u32, opacity: key.opacity, shadows: key.shadows, ..DrawPlan::default() };
+    if key.moving {
+        plan.solid.push(as_boxes(order.opaque()));
+        plan.slabs.push(0..order.districts() as u32);
+        plan.clear.push(as_boxes(order.see_through()));
+        return plan;
+    }
+    let choice = city.appearance.detail().choose(&DetailView {
+        clip_from_world: key.clip_from_world,
+        eye: rig.pose.eye,
+        height: key.height,
+        smallest: key.smallest,
+    });
+    let keeps_all = order.opaque().len() <= MOST_KEPT;
+    if keeps_all {
+        plan.solid.push(as_boxes(order.opaque()));
+    }
+    for plots in choice.plots {
+        let (solid, clear) = order.boxes_of(plots);
+        if !solid.is_empty() && !keeps_all {
+            plan.solid.push(solid);
+        }
+        if !clear.is_empty() {
+            plan.clear.push(clear);
+        }
+    }
+    if !choice.blocks.is_empty() {
+        let see_through = as_boxes(order.see_through());
+        plan.clear.extend(key.marks.iter().flatten().filter(|&&m| see_through.contains(&m)).map(|&m| m..m + 1));
+    }
+    let first = order.boxes() as u32;
+    plan.clear.extend(choice.blocks.into_iter().map(|blocks| first + blocks.start..first + blocks.end));
+    plan.slabs = choice.districts;
+    plan
+}

@@ -1,0 +1,128 @@
+//! Pictures of cities whose buildings are smaller than a pixel: drawn as blocks, they look like the same city drawn building by
+//! building, without its noise, also in flight; and the lower resolution of moving pictures.
+#![cfg(feature = "viewer")]
+
+use image::RgbImage;
+use memory_city::viewer::capture::{CameraView, Shot, Studio};
+use memory_city::viewer::loading::open_document;
+use memory_city::viewer::settings::Settings;
+use memory_city::viewer::views::{self, CameraRig, Sharpness};
+use memory_city_heap::progress::Progress;
+use memory_city_views::city::camera::CameraPose;
+use std::io::Write;
+use std::path::Path;
+
+const SIZE: (u32, u32) = (320, 200);
+
+/// Two times of `packages` packages of 250 types; every fifth type grows.
+fn write_city(path: &Path, packages: usize) {
+    let mut file = std::io::BufWriter::new(std::fs::File::create(path).expect("a file"));
+    for time in 0..2 {
+        write!(file, r#"{{"format":"memory-city","version":1,"label":"{time}","tree":{{"children":["#)
+            .expect("written");
+        for package in 0..packages {
+            let comma = if package > 0 { "," } else { "" };
+            write!(file, r#"{comma}{{"name":"p{package}","role":"Package","children":["#).expect("written");
+            for kind in 0..250 {
+                let i = package * 250 + kind;
+                let bytes = 16 + (i * 7919 % 10_007) * if i % 5 == 0 { time + 1 } else { 1 };
+                let comma = if kind > 0 { "," } else { "" };
+                write!(file, r#"{comma}{{"name":"T{i}","objects":1,"bytes":{bytes}}}"#).expect("written");
+            }
+            write!(file, "]}}").expect("written");
+        }
+        writeln!(file, "]}}}}").expect("written");
+    }
+    file.flush().expect("written");
+}
+
+/// Means over tiles of eight by eight pixels, 0 to 1.
+fn tiles(picture: &RgbImage) -> Vec<f64> {
+    let (w, h) = (picture.width() / 8, picture.height() / 8);
+    let mut sums = vec![0.0; (w * h * 3) as usize];
+    for (x, y, pixel) in picture.enumerate_pixels().filter(|(x, y, _)| x / 8 < w && y / 8 < h) {
+        (0..3).for_each(|c| sums[((y / 8 * w + x / 8) * 3) as usize + c] += f64::from(pixel.0[c]) / 64.0 / 255.0);
+    }
+    sums
+}
+
+/// The mean difference, and the one that only one of a hundred exceeds.
+fn difference(a: &[f64], b: &[f64]) -> (f64, f64) {
+    let mut all: Vec<f64> = a.iter().zip(b).map(|(a, b)| (a - b).abs()).collect();
+    all.sort_by(f64::total_cmp);
+    (all.iter().sum::<f64>() / all.len() as f64, all[all.len() - 1 - all.len() / 100])
+}
+
+/// How much pixels differ from those beside them in the middle of the picture, which is city.
+fn noise(picture: &RgbImage) -> f64 {
+    let (w, h) = picture.dimensions();
+    let (mut sum, mut count) = (0.0, 0.0);
+    for y in h * 2 / 5..h * 3 / 5 {
+        for x in w * 2 / 5..w * 3 / 5 {
+            let (a, b) = (picture.get_pixel(x, y).0, picture.get_pixel(x + 1, y).0);
+            sum += (0..3).map(|c| f64::from(a[c].abs_diff(b[c]))).sum::<f64>() / 3.0;
+            count += 1.0;
+        }
+    }
+    sum / count
+}
+
+#[test]
+fn blocks_look_like_the_buildings_they_stand_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("city.jsonl");
+    write_city(&file, 400);
+    let settings = Settings { prune: false, labels: false, ..Settings::default() };
+    let open = |settings: &Settings| {
+        open_document(std::slice::from_ref(&file), settings, &views::preparations(settings), &Progress::new())
+            .expect("it opens")
+    };
+    let mut studio = Studio::new(SIZE, 4).expect("a GPU, if only in software");
+    let shot = |settings: &Settings, view: CameraView| Shot {
+        size: SIZE,
+        time: Some(1),
+        select: Vec::new(),
+        view,
+        settings: settings.clone(),
+        panels: false,
+        paths: false,
+        cut: None,
+    };
+    for opacity in [0.4, 1.0] {
+        let settings = Settings { opacity, ..settings.clone() };
+        studio.show(open(&settings));
+        let mut take = |view: CameraView, smallest: f32| {
+            studio.app().world_mut().resource_mut::<Sharpness>().smallest = smallest;
+            let picture = studio.shoot(&shot(&settings, view)).expect("a picture");
+            let pose = studio.app().world().resource::<CameraRig>().pose;
+            if let Ok(folder) = std::env::var("DETAIL_PICTURES") {
+                let name = format!("{folder}/detail-{opacity}-{smallest}-{:.3}-{:.3}.png", pose.eye.y, pose.yaw);
+                picture.save(name).expect("written");
+            }
+            (picture, studio.boxes_drawn(), pose)
+        };
+        let (full, all, home) = take(CameraView::Home, 0.0);
+        let (blocks, few, _) = take(CameraView::Home, 1.0);
+        assert!(all > 100_000 && few * 5 < all, "{few} of {all} boxes");
+        assert!(noise(&blocks) < 0.8 * noise(&full), "{} after {}", noise(&blocks), noise(&full));
+        // A flight from the home view down to buildings that are larger than a pixel, and past the side.
+        let (mut before, mut told) = (None, Vec::new());
+        for step in 0..8 {
+            let along = step as f32 / 7.0;
+            let eye = home.eye * (1.0 - 0.6 * along);
+            let pose = CameraPose { eye, yaw: home.yaw + 0.3 * along, pitch: home.pitch };
+            let [full, blocks] = [0.0, 1.0].map(|smallest| tiles(&take(CameraView::Pose(pose), smallest).0));
+            let (mean, worst) = difference(&full, &blocks);
+            told.push(format!("{step}: {:.2} % ({:.1} %)", mean * 100.0, worst * 100.0));
+            assert!(mean < 0.02, "opacity {opacity}: {told:?}");
+            assert!(worst < 0.08, "opacity {opacity}: {told:?}");
+            if let Some((full_before, blocks_before)) = before.replace((full.clone(), blocks.clone())) {
+                // What changes from frame to frame is what changes in the full pictures.
+                let step = |now: &[f64], then: &[f64]| now.iter().zip(then).map(|(a, b)| a - b).collect::<Vec<_>>();
+                let (mean, _) = difference(&step(&full, &full_before), &step(&blocks, &blocks_before));
+                assert!(mean < 0.02, "opacity {opacity}: between frames {:.2} %", mean * 100.0);
+            }
+        }
+        eprintln!("opacity {opacity}: {told:?}");
+    }
+}

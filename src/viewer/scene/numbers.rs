@@ -76,7 +76,7 @@ pub fn box_numbers(
             occlusion_query_set: None,
             multiview_mask: None,
         });
-        if count > 0 && input.view.is_some() && SceneInput::frame(input.viewport, &mut pass, (width, height)) {
+        if count > 0 && input.view.is_some() && SceneInput::frame(input.viewport, &mut pass, width, height) {
             pass.set_pipeline(&pipeline);
             pass.set_bind_group(0, &bindings.group, &[]);
             let boxes = buffer(bytemuck::cast_slice(&input.boxes.records));

@@ -8,7 +8,7 @@ use memory_city::viewer::capture::{self, CameraView, Shot};
 use memory_city::viewer::film::{Film, film};
 use memory_city::viewer::kept_settings;
 use memory_city::viewer::live::ListenOptions;
-use memory_city::viewer::settings::Settings;
+use memory_city::viewer::settings::{MOST_NAMES, NAME_SIZES, Settings};
 use memory_city_heap::error::{Error, Result};
 use memory_city_views::city::camera::CameraPose;
 use std::path::PathBuf;
@@ -87,6 +87,12 @@ pub struct LookArgs {
     /// No names in the city
     #[arg(long)]
     no_labels: bool,
+    /// At most so many names [default: 40]
+    #[arg(long, value_name = "N", value_parser = name_count)]
+    names: Option<usize>,
+    /// Size of the names in percent [default: 100]
+    #[arg(long, value_name = "PERCENT", value_parser = name_size)]
+    name_size: Option<f32>,
     /// No shadows
     #[arg(long)]
     no_shadows: bool,
@@ -100,6 +106,8 @@ impl LookArgs {
             solid_count: self.shape.solid.unwrap_or(base.solid_count),
             show_pointers: base.show_pointers && !self.no_pointers,
             labels: base.labels && !self.no_labels,
+            name_count: self.names.unwrap_or(base.name_count),
+            name_size: self.name_size.unwrap_or(base.name_size),
             shadows: base.shadows && !self.no_shadows,
             grouping: self.grouped.grouping.clone(),
             include_unreachable: grouped.include_unreachable,
@@ -146,6 +154,18 @@ fn size(text: &str) -> std::result::Result<(u32, u32), String> {
     let (w, h) = text.split_once(['x', 'X']).ok_or_else(wrong)?;
     let side = |s: &str| s.trim().parse::<u32>().ok().filter(|n| (16..=MOST_PIXELS).contains(n)).ok_or_else(wrong);
     Ok((side(w)?, side(h)?))
+}
+
+fn name_count(text: &str) -> std::result::Result<usize, String> {
+    let wrong = || format!("expected a number from 0 to {MOST_NAMES}");
+    text.parse().ok().filter(|n| *n <= MOST_NAMES).ok_or_else(wrong)
+}
+
+fn name_size(text: &str) -> std::result::Result<f32, String> {
+    let (least, most) = (NAME_SIZES.start() * 100.0, NAME_SIZES.end() * 100.0);
+    let wrong = || format!("expected a percentage from {least} to {most}");
+    let percent = text.trim_end_matches('%').parse::<f32>().map_err(|_| wrong())?;
+    if (least..=most).contains(&percent) { Ok(percent / 100.0) } else { Err(wrong()) }
 }
 
 fn view(text: &str) -> std::result::Result<CameraView, String> {

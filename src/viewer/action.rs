@@ -33,6 +33,14 @@ pub enum Action {
     Back,
     /// Marks the selected group.
     Mark,
+    /// The palette: find anything, do anything.
+    Palette,
+    /// Keeps time, camera and selection as a bookmark.
+    Bookmark,
+    /// Shows the selected district, or what is behind "n more", as its own city.
+    DrillIn,
+    /// Back to the city around.
+    DrillOut,
     /// Cones on or off.
     Pointers,
     /// Colours on or off.
@@ -161,7 +169,26 @@ pub const BINDINGS: &[Binding] = &[
         "Inspector: back (also the fourth button of the mouse)",
     )),
     alt(bind(Action::InspectorForward, &[KeyCode::ArrowRight], "Alt+Right", "Inspector: forward (the fifth button)")),
-    bind(Action::Mark, &[KeyCode::KeyK], "K", "Mark the selected group: its name stays in sight"),
+    bind(
+        Action::Mark,
+        &[KeyCode::KeyK],
+        "K",
+        "Mark the selected group: a colour of its own, and its name stays in sight",
+    ),
+    control(bind(
+        Action::Palette,
+        &[KeyCode::KeyK, KeyCode::KeyP],
+        "Ctrl+K  Ctrl+P",
+        "Find: groups by name, glob or expression; actions, settings, groupings, bookmarks",
+    )),
+    control(bind(Action::Bookmark, &[KeyCode::KeyB], "Ctrl+B", "Bookmark the time, the view and the selection")),
+    control(bind(
+        Action::DrillIn,
+        &[KeyCode::Enter],
+        "Ctrl+Enter",
+        "Show the district, or what is behind \"n more\", as its own city",
+    )),
+    control(bind(Action::DrillOut, &[KeyCode::Backspace], "Ctrl+Backspace", "Back to the city around it")),
     bind(Action::Escape, &[KeyCode::Escape], "Esc", "Undo a cut; put ways away; deselect; close; cancel loading"),
     bind(Action::Pointers, &[KeyCode::KeyX], "X", "Show or hide reference cones"),
     bind(Action::Colour, &[KeyCode::KeyC], "C", "Growth colours on or off"),
@@ -232,6 +259,10 @@ mod tests {
             Action::Finding,
             Action::Groupings,
             Action::Mark,
+            Action::Palette,
+            Action::Bookmark,
+            Action::DrillIn,
+            Action::DrillOut,
             Action::Pointers,
             Action::Colour,
             Action::Labels,

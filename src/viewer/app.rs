@@ -1,5 +1,6 @@
 //! Puts the viewer together: which plugins, which stages in which order, for a window or without one.
 
+use super::bookmarks::BookmarksPlugin;
 use super::dock::DockPlugin;
 use super::document::{Document, DocumentPlugin};
 use super::finding::FindingPlugin;
@@ -7,9 +8,11 @@ use super::live::{self, Listening, LivePlugin};
 use super::loading::{self, LoadingPlugin, OpenRequest};
 use super::notices::NoticesPlugin;
 use super::owners::OwnersPlugin;
+use super::palette::PalettePlugin;
 use super::panels::PanelsPlugin;
 use super::scene::{ScenePlugin, city_camera};
 use super::screenshot;
+use super::search::SearchPlugin;
 use super::selection::SelectionPlugin;
 use super::settings::{Settings, SettingsPlugin};
 use super::views::ViewsPlugin;
@@ -70,6 +73,9 @@ impl Plugin for ViewerPlugin {
                 PanelsPlugin,
                 DockPlugin,
                 ViewsPlugin,
+                SearchPlugin,
+                BookmarksPlugin,
+                PalettePlugin,
             ))
             .add_systems(
                 Update,

@@ -3,7 +3,7 @@
 //!
 //! The file is JSON, put in place at once and read with suspicion: what is none of the values there are is passed over.
 
-use super::settings::Settings;
+use super::settings::{MOST_NAMES, NAME_SIZES, Settings};
 use bevy::prelude::*;
 use memory_city_heap::error::Error;
 use memory_city_heap::unfinished::write_whole;
@@ -40,6 +40,8 @@ fn of(settings: &Settings) -> Map<String, Value> {
         "solid": settings.solid_count,
         "opacity": settings.opacity,
         "names": settings.labels,
+        "name-count": settings.name_count,
+        "name-size": settings.name_size,
         "cones": settings.show_pointers,
         "incoming": settings.show_incoming,
         "outgoing": settings.show_outgoing,
@@ -71,6 +73,10 @@ fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     };
     count("child-count", &mut settings.child_count, 3, 500);
     count("solid", &mut settings.solid_count, 0, 200);
+    count("name-count", &mut settings.name_count, 0, MOST_NAMES as u64);
+    if let Some(size) = kept.get("name-size").and_then(Value::as_f64) {
+        settings.name_size = (size as f32).clamp(*NAME_SIZES.start(), *NAME_SIZES.end());
+    }
     let text = |name: &str| kept.get(name).and_then(Value::as_str).filter(|text| text.len() <= LONGEST_ID);
     if let Some(id) = text("colour").filter(|id| colour::modes().iter().any(|mode| mode.id == *id)) {
         id.clone_into(&mut settings.colour);
@@ -155,6 +161,8 @@ mod tests {
             colour: "share".into(),
             height: "amount".into(),
             labels: false,
+            name_count: 12,
+            name_size: 1.5,
             interval: 1.5,
             ..Settings::default()
         };

@@ -4,8 +4,13 @@ use super::document::{Document, Grew, Opened};
 use bevy::prelude::*;
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{AUTO, ClosureMetric, Metric, Timeline};
-use memory_city_views::city::{AreaMode, CityConfig, Look};
+use memory_city_views::city::{AreaMode, CityConfig, CityPart, Look};
 use std::sync::Arc;
+
+/// No city shows more names at once.
+pub const MOST_NAMES: usize = 300;
+/// How large names can be, 1 for the usual size.
+pub const NAME_SIZES: std::ops::RangeInclusive<f32> = 0.7..=2.5;
 
 /// Settings of the view.
 #[derive(Resource, Clone, Debug, PartialEq)]
@@ -43,6 +48,10 @@ pub struct Settings {
     pub opacity: f32,
     /// Names in the city.
     pub labels: bool,
+    /// At most so many of them.
+    pub name_count: usize,
+    /// Their size, 1 for the usual one.
+    pub name_size: f32,
     /// Shadows on the ground.
     pub shadows: bool,
     /// Seconds a step takes to animate; 0 jumps.
@@ -57,6 +66,19 @@ pub struct Settings {
     pub include_unreachable: bool,
     /// Traces: the start of every GC is a point in time too.
     pub gc_starts: bool,
+    /// The part of the heap that is shown as its own city, the last one, and those it was opened from; none for the whole heap.
+    pub parts: Vec<PartKey>,
+}
+
+/// A part of the heap as a city of its own, by key.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartKey {
+    /// Key of the district.
+    pub key: String,
+    /// So many of its largest children are left out.
+    #[serde(default)]
+    pub beyond: usize,
 }
 
 impl Default for Settings {
@@ -79,6 +101,8 @@ impl Default for Settings {
             solid_count: 10,
             opacity: 0.4,
             labels: true,
+            name_count: 40,
+            name_size: 1.0,
             shadows: true,
             animation: 0.35,
             interval: 0.5,
@@ -86,6 +110,7 @@ impl Default for Settings {
             definitions: 0,
             include_unreachable: false,
             gc_starts: false,
+            parts: Vec::new(),
         }
     }
 }
@@ -197,6 +222,12 @@ impl Settings {
         }
     }
 
+    /// The part of the heap that is shown: where the last of [`Settings::parts`] is not in these trees, the one before.
+    pub fn part_in(&self, timeline: &Timeline) -> CityPart {
+        let found = |part: &PartKey| Some(CityPart { root: timeline.find(&part.key)?, beyond: part.beyond });
+        self.parts.iter().rev().find_map(found).unwrap_or_default()
+    }
+
     /// The part of the settings the layout depends on.
     pub fn city_config(&self) -> CityConfig {
         CityConfig {
@@ -224,6 +255,11 @@ impl Plugin for SettingsPlugin {
         app.init_resource::<Settings>()
             .add_observer(move |_: On<Opened>, document: Res<Document>, mut settings: ResMut<Settings>| {
                 follow(&document, settings.bypass_change_detection());
+                if !settings.parts.is_empty()
+                    && document.timeline().is_some_and(|t| settings.part_in(t) == CityPart::default())
+                {
+                    settings.parts.clear();
+                }
             })
             .add_observer(move |_: On<Grew>, document: Res<Document>, mut settings: ResMut<Settings>| {
                 follow(&document, settings.bypass_change_detection());

@@ -22,7 +22,7 @@ use super::notices::Notices;
 use super::selection::Selection;
 use super::settings::Settings;
 use super::ways::Ways;
-use super::{dock, views};
+use super::{dock, palette, views};
 use bevy::prelude::*;
 use bevy_egui::{
     EguiContext, EguiInput, EguiPlugin, EguiPreUpdateSet, EguiPrimaryContextPass, PrimaryEguiContext, egui,
@@ -164,6 +164,9 @@ fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContex
         && let Err(error) = world.run_system_cached_with(grouping_editor::show, ctx.clone())
     {
         tracing::error!("the grouping editor cannot be drawn: {error}");
+    }
+    if let Err(error) = world.run_system_cached_with(palette::show, ctx.clone()) {
+        tracing::error!("the palette cannot be drawn: {error}");
     }
     if let Err(error) = world.run_system_cached_with(overlays, ctx) {
         tracing::error!("messages cannot be drawn: {error}");

@@ -5,10 +5,30 @@ use super::theme;
 use crate::viewer::selection::Target;
 use crate::viewer::views::City;
 use bevy_egui::egui::{self, RichText};
+use memory_city_analysis::tabular::count_text;
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 
 /// Shows the tooltip of a target beside the mouse pointer.
 pub fn show(ctx: &egui::Context, city: &City, time: usize, target: Target, pointer: egui::Pos2) {
+    beside(ctx, pointer, |ui| match target {
+        Target::Node(id) => node(ui, &city.timeline, time, id),
+        Target::More(parent) => more(ui, city, time, parent),
+    });
+}
+
+/// Shows what the number beside the name of a district means.
+pub fn unnamed(ctx: &egui::Context, timeline: &Timeline, district: NodeId, rest: u64, pointer: egui::Pos2) {
+    beside(ctx, pointer, |ui| {
+        let buildings = if rest == 1 { "building" } else { "buildings" };
+        ui.label(RichText::new(timeline.path_label(district)).strong());
+        ui.label(format!("{} more {buildings} here without a name", count_text(rest)));
+        let hint = "Click to fly there: nearer, there is room for more names. How many there are at most is a setting";
+        ui.label(RichText::new(hint).size(11.0).color(theme::QUIET));
+    });
+}
+
+/// Shows lines beside the mouse pointer.
+pub fn beside(ctx: &egui::Context, pointer: egui::Pos2, lines: impl FnOnce(&mut egui::Ui)) {
     let screen = ctx.content_rect();
     // Keep it on screen: open to the left and above when there is no room to the right and below.
     let x = if pointer.x > screen.right() - 420.0 { egui::Align::RIGHT } else { egui::Align::LEFT };
@@ -22,12 +42,9 @@ pub fn show(ctx: &egui::Context, city: &City, time: usize, target: Target, point
         .interactable(false)
         .constrain(true)
         .show(ctx, |ui| {
-            theme::frame().show(ui, |ui| {
+            theme::frame().fill(theme::SOLID).show(ui, |ui| {
                 ui.set_max_width(460.0);
-                match target {
-                    Target::Node(id) => node(ui, &city.timeline, time, id),
-                    Target::More(parent) => more(ui, city, time, parent),
-                }
+                lines(ui);
             });
         });
 }
@@ -89,8 +106,10 @@ fn more(ui: &mut egui::Ui, city: &City, time: usize, parent: NodeId) {
         );
     }
     ui.label(
-        RichText::new("The smallest groups share this plot: raise the child count to give each its own.")
-            .size(11.0)
-            .color(theme::QUIET),
+        RichText::new(
+            "The smallest groups share this plot: click its name, or press Ctrl+Enter, to see them as their own city",
+        )
+        .size(11.0)
+        .color(theme::QUIET),
     );
 }

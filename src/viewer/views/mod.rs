@@ -28,6 +28,7 @@ views! {
     inspector,
     growth,
     legend,
+    places,
     details,
     ways_list,
     settings_pane,

@@ -5,7 +5,7 @@ use crate::viewer::action::Action;
 use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::panels::numbers::metric_name;
 use crate::viewer::panels::{grouping_box, theme};
-use crate::viewer::settings::Settings;
+use crate::viewer::settings::{MOST_NAMES, NAME_SIZES, Settings};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::timeline::{ClosureMetric, Timeline};
@@ -141,9 +141,27 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         });
         ui.end_row();
 
+        label(ui, "Names");
+        ui.horizontal(|ui| {
+            ui.checkbox(&mut settings.labels, "").on_hover_text(Action::Labels.tooltip());
+            ui.spacing_mut().slider_width = 62.0;
+            ui.add_enabled_ui(settings.labels, |ui| {
+                let count = egui::Slider::new(&mut settings.name_count, 0..=MOST_NAMES).logarithmic(true);
+                ui.add(count.smallest_positive(4.0)).on_hover_text(
+                    "How many names there are at most: the largest, what grows most, your own packages first; +n counts the others",
+                );
+                let mut percent = settings.name_size * 100.0;
+                let sizes = NAME_SIZES.start() * 100.0..=NAME_SIZES.end() * 100.0;
+                let size = egui::DragValue::new(&mut percent).range(sizes).speed(1.0).suffix(" %").max_decimals(0);
+                if ui.add(size).on_hover_text("Size of the names: drag, or click and type").changed() {
+                    settings.name_size = percent / 100.0;
+                }
+            });
+        });
+        ui.end_row();
+
         label(ui, "Show");
         ui.horizontal(|ui| {
-            ui.checkbox(&mut settings.labels, "names").on_hover_text(Action::Labels.tooltip());
             ui.checkbox(&mut settings.shadows, "shadows").on_hover_text("Shadows on the ground; off is faster");
         });
         ui.end_row();

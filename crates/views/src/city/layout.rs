@@ -9,7 +9,7 @@
 //! disjoint parts and nothing is allocated per node. No recursion: depth is the input's, the stack is not.
 
 use super::squarify::{squarify_sorted, suffix_sums};
-use super::{BORDERED_LEVELS, CityConfig, Rect};
+use super::{BORDERED_LEVELS, CityConfig, CityPart, Rect};
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -71,14 +71,15 @@ pub(super) fn ends_branch(timeline: &Timeline, node: NodeId, metric: Metric) -> 
     timeline.children(node).iter().all(|&c| timeline.peak(c, metric) == 0)
 }
 
-/// Lays out all nodes below the root inside `city`. `more_max` gives the largest sum over time of pruned nodes.
+/// Lays out all nodes of `part` inside `city`. `more_max` gives the largest sum over time of pruned nodes.
 pub(super) fn lay_out(
     timeline: &Timeline,
     config: &CityConfig,
+    part: CityPart,
     city: Rect,
     more_max: impl Fn(&[NodeId]) -> u64,
 ) -> Blocks {
-    let mut b = choose(timeline, config, city, more_max);
+    let mut b = choose(timeline, config, part, city, more_max);
     let n = b.occupants.len();
     let mut levels: Vec<Range<usize>> = Vec::new();
     for (i, block) in b.blocks.iter().enumerate() {
@@ -138,11 +139,17 @@ fn border(config: &CityConfig, level: u32) -> f64 {
 }
 
 /// First sweep: blocks and slots, level by level; slots still in the order of the tree.
-fn choose(timeline: &Timeline, config: &CityConfig, city: Rect, more_max: impl Fn(&[NodeId]) -> u64) -> Blocks {
+fn choose(
+    timeline: &Timeline,
+    config: &CityConfig,
+    part: CityPart,
+    city: Rect,
+    more_max: impl Fn(&[NodeId]) -> u64,
+) -> Blocks {
     let metric = config.metric;
     // Siblings are numbered by name: ties go by key.
     let rank = |n: NodeId| (Reverse(timeline.peak(n, metric)), n);
-    let root = Block { node: NodeId::ROOT, level: 0, slots: 0..0, blocks: 0..0, slot: 0, cell: city };
+    let root = Block { node: part.root, level: 0, slots: 0..0, blocks: 0..0, slot: 0, cell: city };
     let mut b = Blocks {
         blocks: vec![root],
         mores: Vec::new(),
@@ -158,6 +165,11 @@ fn choose(timeline: &Timeline, config: &CityConfig, city: Rect, more_max: impl F
         let (first_slot, first_block) = (b.occupants.len(), b.blocks.len());
         kept.clear();
         kept.extend(timeline.children(node).iter().filter(|c| timeline.peak(**c, metric) > 0));
+        if next == 0 && part.beyond > 0 {
+            kept.sort_unstable_by_key(|&n| rank(n));
+            kept.drain(..part.beyond.min(kept.len()));
+            kept.sort_unstable();
+        }
         let limit = config.child_count.unwrap_or(usize::MAX);
         let mut more = None;
         if kept.len() > limit {
@@ -172,7 +184,7 @@ fn choose(timeline: &Timeline, config: &CityConfig, city: Rect, more_max: impl F
             let max = more_max(&b.pruned[start..]);
             b.mores.push(MoreBlock { parent: node, nodes: start..b.pruned.len(), max });
         }
-        if next == 0 && kept.is_empty() && more.is_none() && timeline.peak(node, metric) > 0 {
+        if next == 0 && part.beyond == 0 && kept.is_empty() && more.is_none() && timeline.peak(node, metric) > 0 {
             b.occupants.push(Occupant::Building(node)); // a heap that is not grouped at all
         }
         for &child in &kept {

@@ -24,9 +24,13 @@ mod grow;
 pub mod height;
 mod layout;
 mod legend;
+mod lit;
 mod look;
 mod mapping;
+mod names;
+mod part;
 mod pick;
+mod placement;
 mod plan;
 #[cfg(test)]
 mod properties;
@@ -40,12 +44,16 @@ mod viewpoint;
 
 pub use cones::{Cone, Cones, MAX_RADIUS, MIN_RADIUS, MOST_CONES, cones};
 pub use legend::{Gradient, Legend, Mark};
+pub use lit::{Lit, lit};
 pub use look::{Appearance, Look, Sample, Values};
 pub use mapping::{
-    DISTRICT, FREED_COLOUR, GROWTH, INCOMING_COLOUR, MORE_COLOUR, OUTGOING_COLOUR, QUIET_COLOUR, ROUTE_COLOUR,
-    SELECTED_COLOUR, district_colour, growth_colour, linear_to_srgb, max_growth, palette, srgb_to_linear,
+    DISTRICT, FREED_COLOUR, GROWTH, INCOMING_COLOUR, MARK_COLOURS, MORE_COLOUR, OUTGOING_COLOUR, QUIET_COLOUR,
+    ROUTE_COLOUR, SELECTED_COLOUR, district_colour, growth_colour, linear_to_srgb, max_growth, palette, srgb_to_linear,
 };
+pub use names::{Nameable, OWN_FIRST};
+pub use part::CityPart;
 pub use pick::{Hit, HitTarget};
+pub use placement::{NEW_NAME_GAP, NameBox, NameWish, ShownNames, place_names};
 pub use plan::{CityPlan, District, MoreSummary, Plot, PlotKind};
 pub use rect::Rect;
 pub use route::{LEG_RADII, Leg, MOST_LEGS, MOST_PINS, Pin, RouteStep, Routes, routes};

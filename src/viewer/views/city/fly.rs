@@ -36,6 +36,8 @@ pub struct CameraRig {
     tallest: f32,
     dragging: bool,
     pending_home: bool,
+    /// From where the next city is seen first.
+    awaited: Option<CameraPose>,
 }
 
 impl Default for CameraRig {
@@ -49,6 +51,7 @@ impl Default for CameraRig {
             tallest: 10.0,
             dragging: false,
             pending_home: true,
+            awaited: None,
         };
         rig.pose = rig.home();
         rig
@@ -80,10 +83,19 @@ impl CameraRig {
         camera::home(self.tallest, &self.lens())
     }
 
+    /// The next city that is shown is seen from here, not from its home view.
+    pub fn await_city(&mut self, pose: CameraPose) {
+        self.awaited = Some(pose);
+    }
+
     /// A new city: its home view at once.
     pub fn show_city(&mut self, tallest: f32) {
         self.tallest = tallest;
         self.flight = None;
+        if let Some(pose) = self.awaited.take() {
+            self.jump_to(pose);
+            return;
+        }
         self.pose = self.home();
         // Panels appear with the city: the view is taken again once their room is known.
         self.pending_home = true;

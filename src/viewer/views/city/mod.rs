@@ -5,6 +5,7 @@
 
 mod card;
 mod crumbs;
+mod drill;
 mod fly;
 mod labels;
 mod laid_out;
@@ -69,6 +70,7 @@ fn plugin(app: &mut App) {
         .add_systems(
             Update,
             (
+                drill::drill_actions,
                 follow_settings,
                 fly::follow_size,
                 picking::find_pointer,
@@ -172,6 +174,9 @@ fn follow_settings(
     {
         match outcome {
             Ok(city) if revision == document.revision() => {
+                if shown.0.as_ref().is_some_and(|before| before.plan.part() != city.plan.part()) {
+                    rig.show_city(city.tallest());
+                }
                 rig.set_tallest(city.tallest());
                 shown.0 = Some(city);
             }
@@ -184,7 +189,7 @@ fn follow_settings(
     let aim = laying.0.as_ref().map_or(&city.made_with, |(_, settings, _)| settings);
     let mut wanted = settings.clone();
     wanted.metric = wanted.metric_in(&city.timeline);
-    if aim.city_config() != wanted.city_config() {
+    if aim.city_config() != wanted.city_config() || aim.parts != wanted.parts {
         let timeline = Arc::clone(&city.timeline);
         let job_settings = wanted.clone();
         let job = Job::start(move |_| City::new(&timeline, &job_settings));

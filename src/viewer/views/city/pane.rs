@@ -6,7 +6,7 @@ use super::labels;
 use super::laid_out::{City, Shown};
 use super::picking::Pointer;
 use super::routes::{self, ShownRoutes};
-use super::{LayingOut, card, crumbs};
+use super::{LayingOut, card, crumbs, drill};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::{Document, OpenDocument};
@@ -14,6 +14,7 @@ use crate::viewer::finding::Finding;
 use crate::viewer::owners::OwnersOf;
 use crate::viewer::panels::{numbers, theme, tooltip};
 use crate::viewer::references::References;
+use crate::viewer::search::Search;
 use crate::viewer::selection::{Marks, Selection, SharedFilter};
 use crate::viewer::settings::Settings;
 use crate::viewer::views::legend;
@@ -22,13 +23,27 @@ use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::egui;
 use memory_city_analysis::timeline::NodeId;
-use memory_city_views::city::HitTarget;
+use memory_city_views::city::{HitTarget, PlotKind, ShownNames};
 
 /// Where the city is drawn.
 #[derive(Resource, Default)]
 pub struct CityPane {
     /// In the window, points; `None` while it is not drawn at all (behind another tab).
     pub rect: Option<egui::Rect>,
+    /// The names on screen.
+    pub(super) names: Vec<labels::NameSpot>,
+    shown: ShownNames,
+    written: Option<(WrittenFor, Vec<labels::Label>)>,
+}
+
+/// What the names were collected for: the layout, the time, and which are wanted.
+type WrittenFor = (u64, usize, labels::Wanted);
+
+impl CityPane {
+    /// What is named at a point of the window.
+    pub(super) fn named_at(&self, at: egui::Pos2) -> Option<labels::Named> {
+        self.names.iter().rev().find(|spot| spot.rect.contains(at)).map(|spot| spot.named)
+    }
 }
 
 /// Names beside which nothing else is said at most this often.
@@ -38,12 +53,13 @@ const MOST_NAMED: usize = 40;
 pub struct Names<'w> {
     shown: ResMut<'w, Shown>,
     clock: Res<'w, Clock>,
-    settings: Res<'w, Settings>,
+    settings: ResMut<'w, Settings>,
     selection: ResMut<'w, Selection>,
     ways: Res<'w, Ways>,
     routes: Res<'w, ShownRoutes>,
     marks: Res<'w, Marks>,
-    filter: Res<'w, SharedFilter>,
+    filter: ResMut<'w, SharedFilter>,
+    search: Res<'w, Search>,
     references: Res<'w, References>,
     rig: ResMut<'w, CameraRig>,
     pane: ResMut<'w, CityPane>,
@@ -75,6 +91,7 @@ pub fn draw(
         let owners = owners.bypass_change_detection();
         actions.write_batch(crumbs::show(ui.ctx(), rect, &open.timeline, owners, selection));
     }
+    names.top_lines(ui.ctx(), rect);
     names.tooltip(ui.ctx(), &document, &pointer);
 }
 
@@ -99,6 +116,7 @@ fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Docume
     caption(&ctx, open, &names.clock, &names.settings, names.selection.node());
     names.pane.rect = Some(all);
     names.rig.set_pane(all, free);
+    names.top_lines(&ctx, all);
     let layer = egui::LayerId::new(egui::Order::Background, "labels".into());
     names.paint(&ctx.layer_painter(layer).with_clip_rect(free), all);
     names.tooltip(&ctx, &document, &pointer);
@@ -117,8 +135,25 @@ pub fn fill(world: &mut World, ctx: &egui::Context) {
 }
 
 impl Names<'_> {
+    /// The lines at the top: which part of the heap this is, and what is looked for.
+    fn top_lines(&mut self, ctx: &egui::Context, pane: egui::Rect) {
+        let Some(city) = &self.shown.0 else { return };
+        let time = self.clock.time;
+        let mut filter = self.filter.clone();
+        let lines = drill::TopLines { city, search: &self.search, filter: &mut filter, time };
+        let back = drill::show(ctx, pane, &self.settings, lines);
+        if *self.filter != filter {
+            *self.filter = filter;
+        }
+        if let Some(left) = back {
+            self.settings.parts.truncate(left);
+            tracing::debug!("part: {left} left");
+        }
+    }
+
     /// Paints the names of the city that lies in `all` into what the painter may paint on.
     fn paint(&mut self, painter: &egui::Painter, all: egui::Rect) {
+        self.pane.names.clear();
         if !self.settings.labels {
             return;
         }
@@ -128,21 +163,35 @@ impl Names<'_> {
         let Some(city) = self.shown.bypass_change_detection().0.as_mut() else { return };
         let time = self.clock.time.min(city.times().saturating_sub(1));
         let states = city.states(time).plots;
+        let city: &City = city;
+        let standing = |plot: usize| states.get(plot).map(|&s| city.appearance.standing(s)).unwrap_or_default();
+        let shows = |node: &NodeId| self.filter.shows(&city.timeline, *node);
+        let look = labels::NameLook { most: self.settings.name_count, scale: self.settings.name_size };
         let most = city.growing.len().min(self.settings.solid_count);
-        let growing = city.growing[..most].iter().filter(|&&n| self.filter.shows(&city.timeline, n));
+        let node_of = |plot: usize| match city.plan.plots[plot].kind {
+            PlotKind::Building(node) => Some(node),
+            PlotKind::More { .. } => None,
+        };
+        // More than there is room for: some are hidden, some in each other's way.
+        let relevant = city.nameable.relevant(&city.plan, &city.timeline, time, 3 * look.most);
         let wanted = labels::Wanted {
             selected: self.selection.nodes().take(MOST_NAMED).collect(),
             marked: self.marks.nodes().iter().copied().take(MOST_NAMED).collect(),
             connected,
-            growing: growing.copied().collect(),
+            growing: city.growing[..most].iter().copied().filter(shows).collect(),
+            relevant: relevant.into_iter().filter_map(node_of).filter(shows).collect(),
             roots,
         };
-        let city: &City = city;
-        let standing = |plot: usize| states.get(plot).map(|&s| city.appearance.standing(s)).unwrap_or_default();
-        let labels = labels::collect(city, &standing, &wanted);
+        let pane = &mut *self.pane;
+        let written_for = (city.layout, time, wanted);
+        if pane.written.as_ref().is_none_or(|(of, _)| *of != written_for) {
+            let labels = labels::collect(city, &standing, &written_for.2);
+            pane.written = Some((written_for, labels));
+        }
+        let labels = pane.written.as_ref().map_or(&[][..], |(_, labels)| labels);
         let eye = self.rig.pose.eye;
-        let hidden = |label: &labels::Label| {
-            let before = city.appearance.pick(&city.plan, standing, eye, label.at - eye);
+        let hidden = |label: &labels::Label, at: Vec3| {
+            let before = city.appearance.pick(&city.plan, standing, eye, at - eye);
             before.is_some_and(|hit| {
                 let own = match hit.target {
                     HitTarget::Plot(plot) => city.target_of_plot(plot) == label.target,
@@ -151,7 +200,10 @@ impl Names<'_> {
                 hit.distance < 0.985 && !own
             })
         };
-        labels::paint(painter, &labels, self.rig.clip_from_world(), all, hidden);
+        let clip_from_world = self.rig.clip_from_world();
+        let pointer = painter.ctx().pointer_latest_pos();
+        let canvas = labels::Canvas { painter, picture: all, clip_from_world, pointer };
+        pane.names = labels::paint(&canvas, city, labels, look, &mut pane.shown, hidden);
     }
 
     /// What the ways pass, or the cones of the selection lead to.
@@ -168,6 +220,11 @@ impl Names<'_> {
 
     fn tooltip(&self, ctx: &egui::Context, document: &Document, pointer: &Pointer) {
         let over = pointer.over.filter(|_| !self.rig.dragging());
+        let named = over.and_then(|at| self.pane.named_at(egui::pos2(at.x, at.y)));
+        if let (Some(city), Some(at), Some(labels::Named::Rest(node, rest))) = (&self.shown.0, over, named) {
+            tooltip::unnamed(ctx, &city.timeline, node, rest, egui::pos2(at.x, at.y));
+            return;
+        }
         if let (Some(city), Some(target), Some(at), Some(_)) =
             (&self.shown.0, self.selection.hovered, over, document.get())
         {

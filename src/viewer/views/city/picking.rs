@@ -1,10 +1,15 @@
 //! What the mouse points at in the city, and what a click selects. The ray is cast by [`memory_city_views::city`]; a drag is no click.
 
+use super::drill;
 use super::fly::CameraRig;
+use super::fly::focus_pose;
+use super::labels::Named;
 use super::laid_out::Shown;
 use super::pane::CityPane;
 use crate::viewer::clock::Clock;
+use crate::viewer::notices::Notices;
 use crate::viewer::selection::{Selection, Target};
+use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 use bevy_egui::{EguiContexts, egui};
@@ -42,6 +47,7 @@ pub fn find_pointer(
 }
 
 /// Updates what is hovered and selects on a click.
+#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub fn pick(
     buttons: Res<ButtonInput<MouseButton>>,
     keys: Res<ButtonInput<KeyCode>>,
@@ -49,10 +55,17 @@ pub fn pick(
     mut selection: ResMut<Selection>,
     mut shown: ResMut<Shown>,
     clock: Res<Clock>,
-    rig: Res<CameraRig>,
+    (mut rig, pane): (ResMut<CameraRig>, Res<CityPane>),
+    (mut settings, mut notices): (ResMut<Settings>, ResMut<Notices>),
 ) {
     let over = pointer.over.filter(|_| !rig.dragging());
+    // A name stands for what it names.
+    let named = over.and_then(|at| pane.named_at(egui::pos2(at.x, at.y)));
     let hovered = match (over, shown.bypass_change_detection().0.as_mut()) {
+        (Some(_), Some(_)) if named.is_some() => match named {
+            Some(Named::Group(target)) => Some(target),
+            Some(Named::Rest(..)) | None => None,
+        },
         (Some(at), Some(city)) => {
             let (origin, direction) = rig.ray(at);
             let before = city.states(clock.time.min(city.times().saturating_sub(1))).plots;
@@ -72,9 +85,21 @@ pub fn pick(
         pointer.pressed_at = over;
     }
     if buttons.just_released(MouseButton::Left)
-        && let (Some(start), Some(end), Some(city)) = (pointer.pressed_at.take(), over, &shown.0)
+        && let (Some(start), Some(end)) = (pointer.pressed_at.take(), over)
+        && let Some(city) = shown.bypass_change_detection().0.as_mut()
         && start.distance(end) <= CLICK_SLOP
     {
+        if let Some(Named::Rest(district, _)) = named {
+            if let Some(pose) = focus_pose(city, district, clock.time, &rig.pose, &rig.lens()) {
+                rig.fly_to(pose);
+            }
+            return;
+        }
+        // What stands for many opens: there is nothing of it to be selected.
+        if let Some(Named::Group(Target::More(parent))) = named {
+            drill::open(city, Target::More(parent), &mut settings, &mut notices);
+            return;
+        }
         let several = keys.any_pressed([KeyCode::ControlLeft, KeyCode::ControlRight]);
         match hovered {
             Some(Target::Node(node) | Target::More(node)) if several => {

@@ -3,7 +3,7 @@
 use super::fly::CameraRig;
 use super::laid_out::Shown;
 use super::pane::CityPane;
-use super::routes::{self, RouteKey, ShownRoutes};
+use super::routes::{self, BoxMarks, RouteKey, ShownRoutes};
 use super::step::TimeStep;
 use crate::viewer::clock::Clock;
 use crate::viewer::panels::theme::pack;
@@ -11,7 +11,8 @@ use crate::viewer::references::References;
 use crate::viewer::scene::records::{ConeRecord, NO_INSTANCE, ViewRecord};
 use crate::viewer::scene::renderer::DrawPlan;
 use crate::viewer::scene::{SceneInput, Versioned};
-use crate::viewer::selection::{Selection, Target};
+use crate::viewer::search::Search;
+use crate::viewer::selection::{Marks, Selection, Target};
 use crate::viewer::settings::Settings;
 use crate::viewer::ways::Ways;
 use bevy::prelude::*;
@@ -39,7 +40,7 @@ pub struct ConeCount {
 }
 
 /// What cones, boxes and routes were made of that were drawn last.
-type Drawn<'s> = (Local<'s, Option<ConeKey>>, Local<'s, (u64, u64, u64)>, Local<'s, Option<RouteKey>>);
+type Drawn<'s> = (Local<'s, Option<ConeKey>>, Local<'s, [u64; 5]>, Local<'s, Option<RouteKey>>);
 
 /// Fills the scene input.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
@@ -47,7 +48,7 @@ pub fn present(
     shown: Res<Shown>,
     (clock, step, pane): (Res<Clock>, Res<TimeStep>, Res<CityPane>),
     settings: Res<Settings>,
-    selection: Res<Selection>,
+    (selection, marks, search): (Res<Selection>, Res<Marks>, Res<Search>),
     (references, ways): (Res<References>, Res<Ways>),
     rig: Res<CameraRig>,
     mut scene: ResMut<SceneInput>,
@@ -57,7 +58,7 @@ pub fn present(
     let clip_from_world = rig.clip_from_world();
     let palette = city::palette();
     let with_alpha = |c: [f32; 3]| [c[0], c[1], c[2], 1.0];
-    let mut marks = [NO_INSTANCE; 4];
+    let mut instances = [NO_INSTANCE; 4];
     let mut plan = DrawPlan::default();
     let scene = &mut *scene;
     match &shown.0 {
@@ -73,13 +74,17 @@ pub fn present(
             let several = selection.nodes().len() > 1;
             let freed = ways.freed();
             let cut = freed.map_or(0, |(.., version)| version);
-            let key = (city.boxes.version, if several { selection.revision() } else { 0 }, cut);
+            let selected = if several { selection.revision() } else { 0 };
+            let key = [city.boxes.version, selected, cut, search.version(), marks.version()];
             if *box_key != key {
                 *box_key = key;
-                scene.boxes = match (several, freed) {
-                    (false, None) => city.boxes.clone(),
-                    (_, freed) => {
-                        routes::marked_boxes(city, &selection, freed.map(|(_, cut, _)| &cut.shares), clock.time)
+                scene.boxes = match key {
+                    [_, 0, 0, 0, 0] => city.boxes.clone(),
+                    _ => {
+                        let freed = freed.map(|(_, cut, _)| &cut.shares);
+                        let lit = search.found().map(|found| &found.lit);
+                        let marks = BoxMarks { selection: &selection, marks: &marks, freed, lit };
+                        routes::marked_boxes(city, &marks, clock.time)
                     }
                 };
             }
@@ -92,8 +97,8 @@ pub fn present(
                 shadows: settings.shadows,
             };
             let of = |target: Option<Target>| target.and_then(|t| city.box_of(t)).unwrap_or(NO_INSTANCE);
-            marks[0] = of(selection.node().map(Target::Node));
-            marks[1] = of(selection.pointed.map(Target::Node).or(selection.hovered));
+            instances[0] = of(selection.node().map(Target::Node));
+            instances[1] = of(selection.pointed.map(Target::Node).or(selection.hovered));
             // Ways instead of cones: both together are a tangle.
             let drawn = ways.found().map(|found| (found, routes::route_key(city, &ways, found, clock.time)));
             if drawn.as_ref().map(|(_, key)| key) != route_key.as_ref() {
@@ -169,7 +174,7 @@ pub fn present(
             if shown.0.is_some() { city::CITY_SIZE as f32 / 2.0 } else { -1000.0 },
             0.0,
         ],
-        marks,
+        marks: instances,
         gradient: match &shown.0 {
             Some(city) => city.appearance.legend().gradient.stops().map(with_alpha),
             None => [[0.0; 4]; city::Gradient::STOPS],

@@ -11,6 +11,7 @@ use memory_city::viewer::live::ListenOptions;
 use memory_city::viewer::settings::{MOST_NAMES, NAME_SIZES, Settings};
 use memory_city_heap::error::{Error, Result};
 use memory_city_views::city::camera::CameraPose;
+use memory_city_views::city::{MOST_CONES, ReferenceShape};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -84,6 +85,12 @@ pub struct LookArgs {
     /// No reference cones
     #[arg(long)]
     no_pointers: bool,
+    /// How references run: arcs over the roofs, straight cones as in the paper, or arcs bundled by district [default: arcs]
+    #[arg(long, value_name = "SHAPE", value_parser = reference_shape)]
+    references: Option<ReferenceShape>,
+    /// At most so many references in each direction, the strongest [default: 24]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_CONES as i64))]
+    reference_count: Option<u16>,
     /// No names in the city
     #[arg(long)]
     no_labels: bool,
@@ -105,6 +112,8 @@ impl LookArgs {
         let mut settings = Settings {
             solid_count: self.shape.solid.unwrap_or(base.solid_count),
             show_pointers: base.show_pointers && !self.no_pointers,
+            reference_shape: self.references.unwrap_or(base.reference_shape),
+            reference_count: self.reference_count.map_or(base.reference_count, usize::from),
             labels: base.labels && !self.no_labels,
             name_count: self.names.unwrap_or(base.name_count),
             name_size: self.name_size.unwrap_or(base.name_size),
@@ -154,6 +163,11 @@ fn size(text: &str) -> std::result::Result<(u32, u32), String> {
     let (w, h) = text.split_once(['x', 'X']).ok_or_else(wrong)?;
     let side = |s: &str| s.trim().parse::<u32>().ok().filter(|n| (16..=MOST_PIXELS).contains(n)).ok_or_else(wrong);
     Ok((side(w)?, side(h)?))
+}
+
+fn reference_shape(text: &str) -> std::result::Result<ReferenceShape, String> {
+    let known = || ReferenceShape::ALL.map(ReferenceShape::id).join(", ");
+    ReferenceShape::of(text).ok_or_else(|| format!("expected one of {}", known()))
 }
 
 fn name_count(text: &str) -> std::result::Result<usize, String> {

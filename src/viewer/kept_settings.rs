@@ -7,7 +7,7 @@ use super::settings::{MOST_NAMES, NAME_SIZES, Settings};
 use bevy::prelude::*;
 use memory_city_heap::error::Error;
 use memory_city_heap::unfinished::write_whole;
-use memory_city_views::city::{AreaMode, colour, height};
+use memory_city_views::city::{AreaMode, MOST_CONES, ReferenceShape, colour, height};
 use serde_json::{Map, Value, json};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -45,6 +45,8 @@ fn of(settings: &Settings) -> Map<String, Value> {
         "cones": settings.show_pointers,
         "incoming": settings.show_incoming,
         "outgoing": settings.show_outgoing,
+        "references": settings.reference_shape,
+        "reference-count": settings.reference_count,
         "step-seconds": settings.animation,
         "play-seconds": settings.interval,
     });
@@ -73,6 +75,7 @@ fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     };
     count("child-count", &mut settings.child_count, 3, 500);
     count("solid", &mut settings.solid_count, 0, 200);
+    count("reference-count", &mut settings.reference_count, 1, MOST_CONES as u64);
     count("name-count", &mut settings.name_count, 0, MOST_NAMES as u64);
     if let Some(size) = kept.get("name-size").and_then(Value::as_f64) {
         settings.name_size = (size as f32).clamp(*NAME_SIZES.start(), *NAME_SIZES.end());
@@ -83,6 +86,9 @@ fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     }
     if let Some(id) = text("height").filter(|id| height::rules().iter().any(|rule| rule.id == *id)) {
         id.clone_into(&mut settings.height);
+    }
+    if let Some(shape) = text("references").and_then(ReferenceShape::of) {
+        settings.reference_shape = shape;
     }
     if let Some(Ok(area)) = kept.get("area").map(|value| serde_json::from_value::<AreaMode>(value.clone())) {
         settings.area_mode = area;
@@ -162,6 +168,8 @@ mod tests {
             height: "amount".into(),
             labels: false,
             name_count: 12,
+            reference_shape: ReferenceShape::Bundled,
+            reference_count: 7,
             name_size: 1.5,
             interval: 1.5,
             ..Settings::default()

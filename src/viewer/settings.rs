@@ -4,7 +4,7 @@ use super::document::{Document, Grew, Opened};
 use bevy::prelude::*;
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{AUTO, ClosureMetric, Metric, Timeline};
-use memory_city_views::city::{AreaMode, CityConfig, CityPart, Look};
+use memory_city_views::city::{AreaMode, CityConfig, CityPart, Look, ReferenceShape, USUAL_CONES};
 use std::sync::Arc;
 
 /// No city shows more names at once.
@@ -38,6 +38,10 @@ pub struct Settings {
     pub show_incoming: bool,
     /// Outgoing cones, where cones are shown.
     pub show_outgoing: bool,
+    /// How they run.
+    pub reference_shape: ReferenceShape,
+    /// At most so many in each direction, the strongest.
+    pub reference_count: usize,
     /// Id of the colour mode.
     pub colour: String,
     /// Id of the height rule.
@@ -96,6 +100,8 @@ impl Default for Settings {
             show_pointers: true,
             show_incoming: true,
             show_outgoing: true,
+            reference_shape: ReferenceShape::default(),
+            reference_count: USUAL_CONES,
             colour: look.colour,
             height: look.height,
             solid_count: 10,

@@ -43,11 +43,6 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// Whether it is open.
-    pub fn is_open(&self) -> bool {
-        self.open
-    }
-
     fn close(&mut self, search: &mut Search) {
         self.open = false;
         search.typed = None;

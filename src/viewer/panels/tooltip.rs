@@ -7,6 +7,7 @@ use crate::viewer::views::City;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::tabular::count_text;
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
+use memory_city_views::city::Cone;
 
 /// Shows the tooltip of a target beside the mouse pointer.
 pub fn show(ctx: &egui::Context, city: &City, time: usize, target: Target, pointer: egui::Pos2) {
@@ -24,6 +25,32 @@ pub fn unnamed(ctx: &egui::Context, timeline: &Timeline, district: NodeId, rest:
         ui.label(format!("{} more {buildings} here without a name", count_text(rest)));
         let hint = "Click to fly there: nearer, there is room for more names. How many there are at most is a setting";
         ui.label(RichText::new(hint).size(11.0).color(theme::QUIET));
+    });
+}
+
+/// Shows what a reference is: from whom to whom, and how many objects take part at both ends.
+pub fn reference(ctx: &egui::Context, city: &City, cone: &Cone, selected: Option<NodeId>, pointer: egui::Pos2) {
+    let timeline = &city.timeline;
+    let other = match (cone.other_node, city.target_of_plot(cone.other)) {
+        (Some(node), _) | (None, Target::Node(node)) => timeline.display_name(node),
+        (None, Target::More(parent)) => format!("smaller groups in {}", timeline.name(parent)),
+    };
+    let here = selected.map_or_else(|| "the selection".to_owned(), |node| timeline.display_name(node));
+    let (from, to) = if cone.incoming { (&other, &here) } else { (&here, &other) };
+    let (colour, means) = match cone.incoming {
+        true => (theme::INCOMING, "Keeps the selection alive"),
+        false => (theme::OUTGOING, "Is kept alive by the selection"),
+    };
+    let end = |objects: u64, share: f32, name: &str| {
+        format!("{} objects, {:.1} % of {}", count_text(objects), 100.0 * share, theme::shortened(name, 60))
+    };
+    beside(ctx, pointer, |ui| {
+        ui.label(RichText::new(means).strong().color(colour));
+        ui.label(end(cone.referencing, cone.share_from, from));
+        ui.label(RichText::new("refer to").size(11.0).color(theme::QUIET));
+        ui.label(end(cone.referenced, cone.share_to, to));
+        let all = format!("{} single references. Click to go to the other end", count_text(cone.references));
+        ui.label(RichText::new(all).size(11.0).color(theme::QUIET));
     });
 }
 

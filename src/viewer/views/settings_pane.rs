@@ -9,7 +9,7 @@ use crate::viewer::settings::{MOST_NAMES, NAME_SIZES, Settings};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::timeline::{ClosureMetric, Timeline};
-use memory_city_views::city::AreaMode;
+use memory_city_views::city::{AreaMode, MOST_CONES, ReferenceShape};
 use memory_city_views::city::{colour, height};
 
 /// The settings as a kind of view.
@@ -137,6 +137,23 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
                     .on_hover_text("Purple: these keep the selected objects alive");
                 ui.checkbox(&mut settings.show_outgoing, RichText::new("out").color(theme::OUTGOING))
                     .on_hover_text("Green: the selected objects keep these alive");
+                let most = egui::DragValue::new(&mut settings.reference_count).range(1..=MOST_CONES).speed(0.3);
+                ui.add(most.prefix("most ")).on_hover_text(
+                    "How many in each direction, those with most objects; how many are not shown is said at the top of the city",
+                );
+            });
+        });
+        ui.end_row();
+        label(ui, "");
+        ui.add_enabled_ui(settings.show_pointers, |ui| {
+            ui.horizontal(|ui| {
+                for (shape, title, tip) in [
+                    (ReferenceShape::Arcs, "arcs", "Arcs over the roofs, which cut through no building"),
+                    (ReferenceShape::Straight, "straight", "Straight cones, as in the paper on memory cities"),
+                    (ReferenceShape::Bundled, "bundled", "Arcs to one district keep together on their way"),
+                ] {
+                    ui.selectable_value(&mut settings.reference_shape, shape, title).on_hover_text(tip);
+                }
             });
         });
         ui.end_row();

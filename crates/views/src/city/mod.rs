@@ -17,6 +17,7 @@
 //! - Layout is computed in `f64`; `f32` vectors appear only where something is handed to drawing code.
 //! - This module knows values, not what they are values of: no type, no object, no file format. It draws nothing.
 
+mod arcs;
 pub mod camera;
 pub mod colour;
 mod cones;
@@ -42,7 +43,8 @@ mod states;
 mod testing;
 mod viewpoint;
 
-pub use cones::{Cone, Cones, MAX_RADIUS, MIN_RADIUS, MOST_CONES, cones};
+pub use arcs::{ConeWay, NearWay, ReferenceShape, cone_ways, nearest_way};
+pub use cones::{Cone, Cones, MAX_RADIUS, MIN_RADIUS, MOST_CONES, USUAL_CONES, cones};
 pub use legend::{Gradient, Legend, Mark};
 pub use lit::{Lit, lit};
 pub use look::{Appearance, Look, Sample, Values};

@@ -90,9 +90,7 @@ impl Nameable {
     pub fn unnamed(&self, plan: &CityPlan, named: &[usize], districts: &[usize]) -> Vec<(Option<usize>, u64)> {
         let mut rest: Vec<u64> = self.buildings.iter().map(|&n| u64::from(n)).collect();
         for &plot in named {
-            // Plots of a district are neighbours, and districts lie in the order of their plots.
-            let at = plan.contents.partition_point(|c| c.plots.end <= plot);
-            if let Some(rest) = rest.get_mut(at).filter(|rest| **rest > 0) {
+            if let Some(rest) = rest.get_mut(plan.district_around(plot)).filter(|rest| **rest > 0) {
                 *rest -= 1;
             }
         }

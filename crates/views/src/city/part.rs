@@ -32,6 +32,12 @@ impl CityPlan {
         Some(CityPart { root: district, beyond: before + self.config.child_count? })
     }
 
+    /// The district that a plot belongs to directly.
+    pub fn district_around(&self, plot: usize) -> usize {
+        // Plots of a district are neighbours, and districts lie in the order of their plots.
+        self.contents.partition_point(|c| c.plots.end <= plot).min(self.contents.len().saturating_sub(1))
+    }
+
     /// Largest growth of any leaf that has a place here.
     pub(super) fn max_growth_within(&self, timeline: &Timeline) -> u64 {
         let leaves = timeline.nodes().filter(|&node| self.plot_of(node).is_some() && timeline.is_leaf(node));

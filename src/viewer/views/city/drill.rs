@@ -2,6 +2,7 @@
 
 use super::laid_out::{City, Shown};
 use super::place_of;
+use super::present::ConeCount;
 use crate::viewer::action::Action;
 use crate::viewer::document::Document;
 use crate::viewer::notices::Notices;
@@ -11,6 +12,7 @@ use crate::viewer::selection::{Selection, SharedFilter, Target};
 use crate::viewer::settings::{PartKey, Settings};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Margin, Rect, RichText};
+use memory_city_analysis::tabular::count_text;
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_views::city::CityPart;
 
@@ -103,15 +105,18 @@ pub(super) struct TopLines<'a> {
     pub filter: &'a mut SharedFilter,
     /// The point in time.
     pub time: usize,
+    /// How many references are drawn.
+    pub count: ConeCount,
 }
 
 /// Draws the lines into the upper right corner of the city: which part it is, and what is lit. Returns how many of the parts shall
 /// be left, where somebody goes back.
 pub(super) fn show(ctx: &egui::Context, pane: Rect, settings: &Settings, lines: TopLines<'_>) -> Option<usize> {
-    let TopLines { city, search, filter, time } = lines;
+    let TopLines { city, search, filter, time, count } = lines;
     let (parts, timeline) = (&settings.parts, &city.timeline);
     let filtered = !filter.0.trim().is_empty();
-    if parts.is_empty() && !filtered {
+    let told = count.drawn > 0 && count.left_out > 0;
+    if parts.is_empty() && !filtered && !told {
         return None;
     }
     let mut back = None;
@@ -165,6 +170,21 @@ pub(super) fn show(ctx: &egui::Context, pane: Rect, settings: &Settings, lines: 
                         if ui.add(close).on_hover_text("Shows everything again").clicked() {
                             filter.0.clear();
                         }
+                    });
+                });
+            }
+            if told {
+                line().show(ui, |ui| {
+                    ui.horizontal(|ui| {
+                        let (all, hidden) = count.references;
+                        let drawn = format!("{} of {} references", count.drawn, count.drawn + count.left_out);
+                        ui.label(RichText::new(drawn).size(12.0));
+                        let more = RichText::new(format!("+{} not shown", count_text(count.left_out as u64)));
+                        ui.label(more.size(12.0).color(theme::WARNING)).on_hover_text(format!(
+                            "The strongest are shown; how many is a setting. {} single references in all, {} of them not shown",
+                            count_text(all),
+                            count_text(hidden)
+                        ));
                     });
                 });
             }

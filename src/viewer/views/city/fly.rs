@@ -38,6 +38,8 @@ pub struct CameraRig {
     pending_home: bool,
     /// From where the next city is seen first.
     awaited: Option<CameraPose>,
+    /// Counts how often the camera was taken elsewhere at once.
+    jumps: u64,
 }
 
 impl Default for CameraRig {
@@ -52,6 +54,7 @@ impl Default for CameraRig {
             dragging: false,
             pending_home: true,
             awaited: None,
+            jumps: 0,
         };
         rig.pose = rig.home();
         rig
@@ -92,6 +95,7 @@ impl CameraRig {
     pub fn show_city(&mut self, tallest: f32) {
         self.tallest = tallest;
         self.flight = None;
+        self.jumps += 1;
         if let Some(pose) = self.awaited.take() {
             self.jump_to(pose);
             return;
@@ -145,7 +149,13 @@ impl CameraRig {
     pub fn jump_to(&mut self, pose: CameraPose) {
         self.flight = None;
         self.pending_home = false;
+        self.jumps += 1;
         self.pose = camera::clamp(pose);
+    }
+
+    /// How often the camera was taken elsewhere at once.
+    pub(super) fn jumps(&self) -> u64 {
+        self.jumps
     }
 
     /// World to clip space, reversed depth without a far plane.

@@ -21,7 +21,7 @@ pub use fly::CameraRig;
 pub(in crate::viewer) use fly::focus_pose;
 pub use laid_out::{City, Shown};
 pub(in crate::viewer) use pane::{alone, fill, hide};
-pub use present::ConeCount;
+pub use present::{ConeCount, ShownCones};
 pub use routes::ShownRoutes;
 
 use super::{Drawn, Place, View};
@@ -61,6 +61,7 @@ fn plugin(app: &mut App) {
         .init_resource::<picking::Pointer>()
         .init_resource::<step::TimeStep>()
         .init_resource::<ConeCount>()
+        .init_resource::<ShownCones>()
         .init_resource::<ShownRoutes>()
         .init_resource::<pane::CityPane>()
         .add_observer(opened)

@@ -5,6 +5,7 @@ use super::fly::CameraRig;
 use super::labels;
 use super::laid_out::{City, Shown};
 use super::picking::Pointer;
+use super::present::{ConeCount, ShownCones};
 use super::routes::{self, ShownRoutes};
 use super::{LayingOut, card, crumbs, drill};
 use crate::viewer::action::Action;
@@ -22,7 +23,9 @@ use crate::viewer::ways::Ways;
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::egui;
+use memory_city_analysis::tabular::count_text;
 use memory_city_analysis::timeline::NodeId;
+use memory_city_views::city::camera::CameraPose;
 use memory_city_views::city::{HitTarget, PlotKind, ShownNames};
 
 /// Where the city is drawn.
@@ -33,7 +36,28 @@ pub struct CityPane {
     /// The names on screen.
     pub(super) names: Vec<labels::NameSpot>,
     shown: ShownNames,
+    /// Where the camera was when names were placed without regard to those before, and in the last frame.
+    placed_from: Option<CameraPose>,
+    last_pose: Option<CameraPose>,
+    jumps: u64,
     written: Option<(WrittenFor, Vec<labels::Label>)>,
+}
+
+/// Whether a pose is so far from another one that other names may matter.
+fn is_elsewhere(from: &CameraPose, to: &CameraPose) -> bool {
+    let turned = (from.yaw - to.yaw).abs().max((from.pitch - to.pitch).abs());
+    turned > 0.03 || from.eye.distance(to.eye) > 0.03 * to.eye.y.max(4.0)
+}
+
+/// Writes how many objects take part to both ends of the reference under the mouse.
+fn ends(canvas: &labels::Canvas<'_>, shown: &ShownCones) {
+    let Some(cone) = shown.hovered.and_then(|at| shown.cones.get(at)) else { return };
+    let colour = if cone.incoming { theme::INCOMING } else { theme::OUTGOING };
+    for (at, objects, share) in
+        [(cone.from, cone.referencing, cone.share_from), (cone.to, cone.referenced, cone.share_to)]
+    {
+        canvas.tag(at, &format!("{}  ·  {:.1} %", count_text(objects), 100.0 * share), colour);
+    }
 }
 
 /// What the names were collected for: the layout, the time, and which are wanted.
@@ -61,6 +85,8 @@ pub struct Names<'w> {
     filter: ResMut<'w, SharedFilter>,
     search: Res<'w, Search>,
     references: Res<'w, References>,
+    cones: Res<'w, ShownCones>,
+    count: Res<'w, ConeCount>,
     rig: ResMut<'w, CameraRig>,
     pane: ResMut<'w, CityPane>,
 }
@@ -140,7 +166,8 @@ impl Names<'_> {
         let Some(city) = &self.shown.0 else { return };
         let time = self.clock.time;
         let mut filter = self.filter.clone();
-        let lines = drill::TopLines { city, search: &self.search, filter: &mut filter, time };
+        let count = *self.count;
+        let lines = drill::TopLines { city, search: &self.search, filter: &mut filter, time, count };
         let back = drill::show(ctx, pane, &self.settings, lines);
         if *self.filter != filter {
             *self.filter = filter;
@@ -203,6 +230,17 @@ impl Names<'_> {
         let clip_from_world = self.rig.clip_from_world();
         let pointer = painter.ctx().pointer_latest_pos();
         let canvas = labels::Canvas { painter, picture: all, clip_from_world, pointer };
+        // Where the camera was taken elsewhere names are placed anew: what is shown then does not depend on the way there.
+        let pose = self.rig.pose;
+        let jumped = pane.jumps != self.rig.jumps();
+        let rests = pane.last_pose == Some(pose) && pane.placed_from.is_some_and(|from| is_elsewhere(&from, &pose));
+        if jumped || rests {
+            pane.shown = ShownNames::default();
+            pane.placed_from = Some(pose);
+        }
+        (pane.jumps, pane.last_pose) = (self.rig.jumps(), Some(pose));
+        pane.placed_from.get_or_insert(pose);
+        ends(&canvas, &self.cones);
         pane.names = labels::paint(&canvas, city, labels, look, &mut pane.shown, hidden);
     }
 
@@ -221,6 +259,13 @@ impl Names<'_> {
     fn tooltip(&self, ctx: &egui::Context, document: &Document, pointer: &Pointer) {
         let over = pointer.over.filter(|_| !self.rig.dragging());
         let named = over.and_then(|at| self.pane.named_at(egui::pos2(at.x, at.y)));
+        if let (Some(city), Some(at), Some(cone)) =
+            (&self.shown.0, over, self.cones.hovered.and_then(|at| self.cones.cones.get(at)))
+        {
+            let selected = self.selection.node();
+            tooltip::reference(ctx, city, cone, selected, egui::pos2(at.x, at.y));
+            return;
+        }
         if let (Some(city), Some(at), Some(labels::Named::Rest(node, rest))) = (&self.shown.0, over, named) {
             tooltip::unnamed(ctx, &city.timeline, node, rest, egui::pos2(at.x, at.y));
             return;

@@ -16,9 +16,8 @@ use crate::viewer::selection::{Marks, Selection, Target};
 use crate::viewer::settings::Settings;
 use crate::viewer::ways::Ways;
 use bevy::prelude::*;
-use glam::Vec3;
 use memory_city_analysis::timeline::NodeId;
-use memory_city_views::city;
+use memory_city_views::city::{self, Cone, ConeWay, ReferenceShape};
 
 /// What the cones on screen were made for.
 #[derive(PartialEq, Clone)]
@@ -26,8 +25,10 @@ pub struct ConeKey {
     map: (usize, NodeId),
     boxes: u64,
     shown: (bool, bool, bool),
+    run: (ReferenceShape, usize),
     pointed: Option<NodeId>,
     hovered: Option<Target>,
+    on: Option<usize>,
 }
 
 /// How many cones there are, and how many more there would be.
@@ -37,7 +38,23 @@ pub struct ConeCount {
     pub drawn: usize,
     /// Left out because they are the thinnest.
     pub left_out: usize,
+    /// Single references of all, and of those that are left out.
+    pub references: (u64, u64),
 }
+
+/// The references on screen: what they are, and where they run.
+#[derive(Resource, Default)]
+pub struct ShownCones {
+    /// Those that are drawn.
+    pub cones: Vec<Cone>,
+    /// The way of each.
+    pub ways: Vec<ConeWay>,
+    /// The one under the mouse.
+    pub hovered: Option<usize>,
+}
+
+/// Pieces of an arc.
+const PIECES: usize = 16;
 
 /// What cones, boxes and routes were made of that were drawn last.
 type Drawn<'s> = (Local<'s, Option<ConeKey>>, Local<'s, [u64; 5]>, Local<'s, Option<RouteKey>>);
@@ -52,7 +69,7 @@ pub fn present(
     (references, ways): (Res<References>, Res<Ways>),
     rig: Res<CameraRig>,
     mut scene: ResMut<SceneInput>,
-    (mut cone_count, mut shown_routes): (ResMut<ConeCount>, ResMut<ShownRoutes>),
+    (mut cone_count, mut shown_cones, mut shown_routes): (ResMut<ConeCount>, ResMut<ShownCones>, ResMut<ShownRoutes>),
     (mut cone_key, mut box_key, mut route_key): Drawn<'_>,
 ) {
     let clip_from_world = rig.clip_from_world();
@@ -98,7 +115,10 @@ pub fn present(
             };
             let of = |target: Option<Target>| target.and_then(|t| city.box_of(t)).unwrap_or(NO_INSTANCE);
             instances[0] = of(selection.node().map(Target::Node));
-            instances[1] = of(selection.pointed.map(Target::Node).or(selection.hovered));
+            // The other end of a reference that the mouse is on lights up.
+            let far = shown_cones.hovered.and_then(|at| shown_cones.cones.get(at));
+            let far = far.map(|cone| city.target_of_plot(cone.other));
+            instances[1] = of(selection.pointed.map(Target::Node).or(far).or(selection.hovered));
             // Ways instead of cones: both together are a tangle.
             let drawn = ways.found().map(|found| (found, routes::route_key(city, &ways, found, clock.time)));
             if drawn.as_ref().map(|(_, key)| key) != route_key.as_ref() {
@@ -118,10 +138,15 @@ pub fn present(
             let map = selection.node().filter(|_| wanted).and_then(|node| {
                 references.map.as_ref().filter(|(_, of, _)| *of == node).map(|(time, _, map)| (*time, node, map))
             });
+            if map.is_none() {
+                *shown_cones = ShownCones::default();
+            }
             let key = map.map(|(time, node, _)| ConeKey {
                 map: (time, node),
                 boxes: city.boxes.version,
                 shown: (settings.show_pointers, settings.show_incoming, settings.show_outgoing),
+                run: (settings.reference_shape, settings.reference_count),
+                on: shown_cones.hovered,
                 pointed: selection.pointed,
                 hovered: selection.hovered,
             });
@@ -130,28 +155,34 @@ pub fn present(
                 let mut records = Vec::new();
                 *cone_count = ConeCount::default();
                 if let Some((time, node, map)) = map {
-                    let cones = city::cones(&city.plan, &city.timeline, &city.appearance, time, node, map);
-                    cone_count.left_out = cones.left_out;
-                    for cone in &cones.cones {
-                        if if cone.incoming { !settings.show_incoming } else { !settings.show_outgoing } {
-                            continue;
-                        }
-                        let other = city.target_of_plot(cone.other);
-                        let lit =
-                            Some(other) == selection.hovered || Some(other) == selection.pointed.map(Target::Node);
-                        let colour = if cone.incoming { city::INCOMING_COLOUR } else { city::OUTGOING_COLOUR };
-                        // Two cones between the same buildings lie beside each other, not in each other.
-                        let both = cones.cones.iter().any(|c| c.other == cone.other && c.incoming != cone.incoming);
-                        let ahead = cone.to - cone.from;
-                        let aside = ahead.cross(Vec3::Y).normalize_or_zero();
-                        let shift = if both { aside * cone.radius_from.max(cone.radius_to) } else { Vec3::ZERO };
-                        records.push(ConeRecord {
-                            start: (cone.from + shift).extend(cone.radius_from).to_array(),
-                            end: (cone.to + shift).extend(cone.radius_to).to_array(),
-                            paint: [pack(colour), u32::from(lit)],
-                        });
+                    let most = settings.reference_count;
+                    let mut found = city::cones(&city.plan, &city.timeline, &city.appearance, time, node, map, most);
+                    cone_count.left_out = found.left_out;
+                    cone_count.references = (found.references, found.left_out_references);
+                    let is_shown =
+                        |incoming: bool| if incoming { settings.show_incoming } else { settings.show_outgoing };
+                    if !is_shown(true) {
+                        cone_count.left_out -= found.left_out_incoming;
+                    } else if !is_shown(false) {
+                        cone_count.left_out = found.left_out_incoming;
                     }
-                    cone_count.drawn = records.len();
+                    found.cones.retain(|cone| is_shown(cone.incoming));
+                    let ways = city::cone_ways(&city.plan, &found.cones, settings.reference_shape, PIECES);
+                    for (at, (cone, way)) in found.cones.iter().zip(&ways).enumerate() {
+                        let other = city.target_of_plot(cone.other);
+                        let lit = shown_cones.hovered == Some(at)
+                            || Some(other) == selection.hovered
+                            || Some(other) == selection.pointed.map(Target::Node);
+                        let colour = if cone.incoming { city::INCOMING_COLOUR } else { city::OUTGOING_COLOUR };
+                        records.extend(way.windows(2).map(|pair| ConeRecord {
+                            start: pair[0].0.extend(pair[0].1).to_array(),
+                            end: pair[1].0.extend(pair[1].1).to_array(),
+                            paint: [pack(colour), u32::from(lit)],
+                        }));
+                    }
+                    shown_cones.cones = found.cones;
+                    shown_cones.ways = ways;
+                    cone_count.drawn = shown_cones.cones.len();
                 }
                 scene.cones = Versioned::new(records);
             }

@@ -49,7 +49,17 @@ fn main() {
         let preparations = views::preparations(&settings);
         studio.show(Draft::new("bench".into(), source, None, &settings, &preparations, Arrival::Opened));
         let (select, view) = (Vec::new(), CameraView::Home);
-        let shot = Shot { size: SIZE, time: Some(1), select, view, settings, panels, paths: false, cut: None };
+        let shot = Shot {
+            size: SIZE,
+            time: Some(1),
+            select,
+            view,
+            settings,
+            panels,
+            paths: false,
+            cut: None,
+            with: Default::default(),
+        };
         studio.shoot(&shot).expect("a picture");
         // Without panels the frame is the city alone: the bare draw has no text either.
         studio.app().world_mut().resource_mut::<PanelState>().nothing = !panels;

@@ -5,7 +5,7 @@
 use bevy::prelude::App;
 use image::RgbImage;
 use memory_city::viewer::action::Action;
-use memory_city::viewer::capture::{self, CameraView, Shot, Studio};
+use memory_city::viewer::capture::{self, CameraView, PictureExtras, Shot, Studio};
 use memory_city::viewer::clock::Clock;
 use memory_city::viewer::document::{Document, Draft};
 use memory_city::viewer::loading::open_document;
@@ -35,6 +35,7 @@ fn shot(settings: &Settings) -> Shot {
         panels: false,
         paths: false,
         cut: None,
+        with: PictureExtras::default(),
     }
 }
 

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt, EventMask};
 
+#[path = "window/finding.rs"]
+mod finding;
 #[path = "window/inspector.rs"]
 mod inspector;
 

@@ -4,11 +4,13 @@ use super::live::ListenRules;
 use super::shape::ShapeArgs;
 use super::{GroupingArgs, with_progress};
 use clap::Args;
-use memory_city::viewer::capture::{self, CameraView, Shot};
+use memory_city::viewer::capture::{self, CameraView, PictureExtras, Shot};
 use memory_city::viewer::film::{Film, film};
 use memory_city::viewer::kept_settings;
 use memory_city::viewer::live::ListenOptions;
 use memory_city::viewer::settings::{MOST_NAMES, NAME_SIZES, Settings};
+use memory_city::viewer::view_file::ViewFile;
+use memory_city_analysis::timeline::AUTO;
 use memory_city_heap::error::{Error, Result};
 use memory_city_views::city::camera::CameraPose;
 use memory_city_views::city::{MOST_CONES, ReferenceShape};
@@ -31,7 +33,7 @@ pub struct OpenArgs {
 
 #[derive(Args)]
 pub struct RenderArgs {
-    /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
+    /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them, ordered by time; or a view file
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// The PNG to write
@@ -41,14 +43,22 @@ pub struct RenderArgs {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     time: Option<u32>,
     /// Width and height in pixels
-    #[arg(long, value_name = "WxH", default_value = "1600x900", value_parser = size)]
-    size: (u32, u32),
+    /// [default: 1600x900, or as in the view file]
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    size: Option<(u32, u32)>,
     /// Group to select, by key (`Heap#java.util#HashMap`) or name; shows its reference cones. Given again, selects one more
     #[arg(long, value_name = "KEY")]
     select: Vec<String>,
     /// home, bird, focus, or a pose as JSON: {"eye":[x,y,z],"yaw":0.3,"pitch":-0.5}
-    #[arg(long, value_name = "NAME|JSON", default_value = "home", value_parser = view)]
-    camera: CameraView,
+    /// [default: home, or as in the view file]
+    #[arg(long, value_name = "NAME|JSON", value_parser = view)]
+    camera: Option<CameraView>,
+    /// Light what is looked for: a part of a name, a glob such as '*Cache', or an expression such as 'bytes > 1MB'
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// The city alone on a transparent ground, without caption and legend
+    #[arg(long, conflicts_with_all = ["panels", "film"])]
+    transparent: bool,
     /// Draw the panels of the window too
     #[arg(long)]
     panels: bool,
@@ -194,27 +204,56 @@ fn view(text: &str) -> std::result::Result<CameraView, String> {
     }
 }
 
+/// The view file, where that is what is given.
+fn one_view(paths: &[PathBuf]) -> Result<Option<ViewFile>> {
+    match paths {
+        [path] if ViewFile::is_one(path) => ViewFile::read(path).map(Some),
+        _ => Ok(None),
+    }
+}
+
 /// Draws a picture.
 pub fn render(args: RenderArgs) -> Result<ExitCode> {
+    let view = one_view(&args.paths)?;
+    let paths = view.as_ref().map_or(args.paths, |view| view.data.clone());
+    let mut settings =
+        args.look.settings(view.as_ref().map_or_else(Settings::default, |v| v.settings(Settings::default())));
+    if let Some(view) = &view {
+        let of_view = view.settings(Settings::default());
+        if settings.grouping == AUTO {
+            settings.grouping = of_view.grouping;
+        }
+        settings.include_unreachable |= of_view.include_unreachable;
+        settings.gc_starts |= of_view.gc_starts;
+    }
+    let select = match (&view, args.select.is_empty()) {
+        (Some(view), true) => view.selected.clone(),
+        _ => args.select,
+    };
     let shot = Shot {
-        size: args.size,
-        time: args.time.map(|t| t as usize - 1),
-        select: args.select,
-        view: args.camera,
-        settings: args.look.settings(Settings::default()),
+        size: args.size.or(view.as_ref().map(|view| view.size)).unwrap_or((1600, 900)),
+        time: args.time.map(|t| t as usize).or(view.as_ref().map(|view| view.time)).map(|t| t - 1),
+        select,
+        view: args.camera.or(view.as_ref().map(|v| CameraView::Pose(v.camera))).unwrap_or(CameraView::Home),
+        settings,
         panels: args.panels,
         paths: args.to_roots,
         cut: args.cut,
+        with: PictureExtras {
+            filter: args.filter.or(view.as_ref().map(|view| view.filter.clone())).unwrap_or_default(),
+            marks: view.map(|view| view.marks).unwrap_or_default(),
+            transparent: args.transparent,
+        },
     };
     if args.film {
         let window = (args.from.map_or(0, |k| k as usize - 1), args.to.map_or(usize::MAX, |k| k as usize - 1));
         let wanted = Film { shot, window, between: args.between };
-        let (pictures, adapter) = with_progress(|progress| film(&args.paths, &wanted, &args.output, progress))?;
+        let (pictures, adapter) = with_progress(|progress| film(&paths, &wanted, &args.output, progress))?;
         tracing::info!("{pictures} pictures, drawn by {adapter}");
         println!("{}", args.output.display());
         return Ok(ExitCode::SUCCESS);
     }
-    let adapter = with_progress(|progress| capture::render(&args.paths, &shot, &args.output, progress))?;
+    let adapter = with_progress(|progress| capture::render(&paths, &shot, &args.output, progress))?;
     tracing::info!("drawn by {adapter}");
     println!("{}", args.output.display());
     Ok(ExitCode::SUCCESS)

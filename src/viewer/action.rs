@@ -77,6 +77,8 @@ pub enum Action {
     Groupings,
     /// Saves the picture as a PNG.
     Screenshot,
+    /// Saves what is shown where a person says: picture, view, table, scene.
+    Save,
     /// The cheat sheet.
     Help,
 }
@@ -207,6 +209,12 @@ pub const BINDINGS: &[Binding] = &[
         "Re-layout: divide the ground of a live city again, for all that has come",
     ),
     bind(Action::Screenshot, &[KeyCode::F12], "F12", "Save the picture as a PNG"),
+    control(bind(
+        Action::Save,
+        &[KeyCode::F12],
+        "Ctrl+F12",
+        "Save what is shown as picture, view file, table or 3D scene",
+    )),
     shift(bind(Action::Help, &[KeyCode::Slash], "?", "This cheat sheet (also F1)")),
     bind(Action::Help, &[KeyCode::F1], "F1", ""),
 ];
@@ -278,6 +286,7 @@ mod tests {
             Action::InspectorBack,
             Action::InspectorForward,
             Action::Screenshot,
+            Action::Save,
             Action::Help,
         ] {
             assert_eq!(action.binding().action, action);

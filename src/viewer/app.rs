@@ -4,6 +4,7 @@ use super::bookmarks::BookmarksPlugin;
 use super::dock::DockPlugin;
 use super::document::{Document, DocumentPlugin};
 use super::finding::FindingPlugin;
+use super::kept_settings::OthersSettings;
 use super::live::{self, Listening, LivePlugin};
 use super::loading::{self, LoadingPlugin, OpenRequest};
 use super::notices::NoticesPlugin;
@@ -15,6 +16,7 @@ use super::screenshot;
 use super::search::SearchPlugin;
 use super::selection::SelectionPlugin;
 use super::settings::{Settings, SettingsPlugin};
+use super::view_file::{self, AwaitedView};
 use super::views::ViewsPlugin;
 use super::ways::WaysPlugin;
 use super::{clock::ClockPlugin, input::InputPlugin, trail};
@@ -61,6 +63,9 @@ pub struct ViewerPlugin;
 impl Plugin for ViewerPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Awake>()
+            .init_resource::<AwaitedView>()
+            .init_resource::<OthersSettings>()
+            .add_systems(Update, view_file::show_awaited.in_set(Stage::Act))
             .configure_sets(Update, (Stage::Input, Stage::Load, Stage::Act, Stage::Derive, Stage::Present).chain());
         app.add_plugins((SettingsPlugin, DocumentPlugin, ClockPlugin, SelectionPlugin, NoticesPlugin, InputPlugin))
             .add_plugins((

@@ -23,7 +23,7 @@ fn file() -> Option<PathBuf> {
 }
 
 /// What is kept of settings.
-fn of(settings: &Settings) -> Map<String, Value> {
+pub(super) fn of(settings: &Settings) -> Map<String, Value> {
     let metric = settings.metric_id.as_deref().unwrap_or(match settings.metric {
         memory_city_analysis::timeline::Metric::Objects => "objects",
         _ => "bytes",
@@ -57,7 +57,7 @@ fn of(settings: &Settings) -> Map<String, Value> {
 }
 
 /// Takes what was kept, as far as it is right.
-fn take(kept: &Map<String, Value>, settings: &mut Settings) {
+pub(super) fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     let flag = |name: &str, to: &mut bool| *to = kept.get(name).and_then(Value::as_bool).unwrap_or(*to);
     flag("prune", &mut settings.prune);
     flag("names", &mut settings.labels);
@@ -129,10 +129,15 @@ pub fn load() -> Settings {
     settings
 }
 
+/// Whether the settings have just become those of a view file: nobody has changed anything.
+#[derive(Resource, Default)]
+pub struct OthersSettings(pub bool);
+
 /// Keeps what a person has changed when the mouse is let go; what the command line said for one run is not kept.
 pub fn keep(
     settings: Res<Settings>,
     buttons: Res<ButtonInput<MouseButton>>,
+    mut others: ResMut<OthersSettings>,
     mut last: Local<Option<Map<String, Value>>>,
 ) {
     if last.is_some() && buttons.get_pressed().len() > 0 {
@@ -140,6 +145,9 @@ pub fn keep(
     }
     let now = of(&settings);
     let Some(before) = last.replace(now.clone()) else { return };
+    if std::mem::take(&mut others.0) {
+        return;
+    }
     let changed: Vec<_> = now.into_iter().filter(|(name, value)| before.get(name) != Some(value)).collect();
     if changed.is_empty() {
         return;

@@ -15,7 +15,7 @@
 //! | [`panels`] | what stands around and over them |
 //! | [`action`], [`input`] | keys and buttons |
 //! | [`scene`] | the city on the GPU |
-//! | [`capture`], [`screenshot`] | pictures as files |
+//! | [`capture`], [`screenshot`], [`view_file`] | pictures and views as files |
 //!
 //! It decides nothing about heaps or geometry: it asks a [`memory_city_analysis::timeline::Source`] and draws what
 //! [`memory_city_views`] gives.
@@ -45,5 +45,6 @@ pub mod search;
 pub mod selection;
 pub mod settings;
 mod trail;
+pub mod view_file;
 pub mod views;
 mod ways;

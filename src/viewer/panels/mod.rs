@@ -8,6 +8,7 @@ pub mod live_panel;
 pub mod long_list;
 pub mod numbers;
 pub mod owners_panel;
+pub mod save;
 pub mod status;
 pub mod theme;
 pub mod time_bar;
@@ -19,7 +20,7 @@ use super::document::Document;
 use super::live::Listening;
 use super::loading::{self, Loading, OpenRequest};
 use super::notices::Notices;
-use super::selection::Selection;
+use super::selection::{Selection, SharedFilter};
 use super::settings::Settings;
 use super::ways::Ways;
 use super::{dock, palette, views};
@@ -54,7 +55,7 @@ pub struct PanelsPlugin;
 impl Plugin for PanelsPlugin {
     fn build(&self, app: &mut App) {
         app.add_plugins(EguiPlugin { bindless_mode_array_size: None })
-            .add_plugins(grouping_editor::GroupingEditorPlugin)
+            .add_plugins((grouping_editor::GroupingEditorPlugin, save::SavePlugin))
             .init_resource::<PanelState>()
             .add_systems(
                 PreUpdate,
@@ -85,8 +86,8 @@ fn panel_actions(
     mut selection: ResMut<Selection>,
     mut loading: ResMut<Loading>,
     mut ways: ResMut<Ways>,
-    mut editor: ResMut<grouping_editor::GroupingEditor>,
-    document: Res<Document>,
+    (mut editor, mut save): (ResMut<grouping_editor::GroupingEditor>, ResMut<save::SaveCard>),
+    (document, mut filter): (Res<Document>, ResMut<SharedFilter>),
 ) {
     for action in actions.read() {
         match action {
@@ -116,11 +117,15 @@ fn panel_actions(
             Action::Escape => {
                 if panels.help {
                     panels.help = false;
-                } else if loading.escape() {
+                } else if save.escape() || loading.escape() {
                     // Work was stopped.
                 } else if editor.is_open() {
                     editor.close();
                 } else if !ways.escape() {
+                    // What is selected first, then what is looked for.
+                    if selection.node().is_none() && !filter.0.is_empty() {
+                        filter.0.clear();
+                    }
                     selection.clear();
                 }
             }
@@ -164,6 +169,9 @@ fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContex
         && let Err(error) = world.run_system_cached_with(grouping_editor::show, ctx.clone())
     {
         tracing::error!("the grouping editor cannot be drawn: {error}");
+    }
+    if let Err(error) = world.run_system_cached_with(save::show, ctx.clone()) {
+        tracing::error!("the card that saves cannot be drawn: {error}");
     }
     if let Err(error) = world.run_system_cached_with(palette::show, ctx.clone()) {
         tracing::error!("the palette cannot be drawn: {error}");

@@ -35,7 +35,7 @@ views! {
 }
 
 pub use city::{CameraRig, City, ConeCount, Shown, ShownRoutes};
-pub(super) use city::{alone, fill, focus_pose, hide};
+pub(super) use city::{alone, fill, focus_pose, hide, set_backdrop};
 
 /// The systems that turn the state into a picture.
 #[derive(SystemSet, Debug, Clone, PartialEq, Eq, Hash)]

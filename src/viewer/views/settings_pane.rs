@@ -206,8 +206,7 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         ui.end_row();
     });
     ui.horizontal(|ui| {
-        for (text, action) in
-            [("Reset view", Action::Reset), ("Bird's eye", Action::BirdsEye), ("Save picture", Action::Screenshot)]
+        for (text, action) in [("Reset view", Action::Reset), ("Bird's eye", Action::BirdsEye), ("Save…", Action::Save)]
         {
             if ui.button(text).on_hover_text(action.tooltip()).clicked() {
                 actions.push(action);

@@ -1,7 +1,7 @@
 //! How references run through the city: as arcs over the roofs, as straight cones, or as arcs that keep together on their way to one
 //! district. And which of them a point of the picture lies on.
 
-use super::{CityPlan, Cone};
+use super::{CityPlan, Cone, MIN_RADIUS};
 use glam::{Mat4, Vec2, Vec3};
 use std::collections::BTreeMap;
 
@@ -42,6 +42,8 @@ pub type ConeWay = Vec<(Vec3, f32)>;
 
 /// An arc rises by so much, and by this part of its length, but not higher.
 const RISE: (f32, f32, f32) = (1.2, 0.24, 18.0);
+/// Arcs are so much thinner than straight cones: they are longer, and nothing hides them.
+const ARC_THICKNESS: f32 = 0.4;
 /// Bundled arcs run together for this part of the way.
 const TOGETHER: f32 = 0.72;
 
@@ -78,7 +80,8 @@ fn other_end(cone: &Cone) -> Vec3 {
 fn way(cone: &Cone, pieces: usize, at: impl Fn(f32) -> Vec3) -> ConeWay {
     let point = |i: usize| {
         let s = i as f32 / pieces as f32;
-        (at(s), cone.radius_from + (cone.radius_to - cone.radius_from) * s)
+        let thick = cone.radius_from + (cone.radius_to - cone.radius_from) * s;
+        (at(s), (thick * ARC_THICKNESS).max(MIN_RADIUS as f32))
     };
     (0..=pieces).map(point).collect()
 }
@@ -170,7 +173,7 @@ pub fn nearest_way(ways: &[ConeWay], clip_from_world: Mat4, size: Vec2, at: Vec2
 mod tests {
     use super::super::camera::{Lens, home};
     use super::super::testing::{inner, leaf};
-    use super::super::{CityConfig, MAX_RADIUS, MIN_RADIUS};
+    use super::super::{CityConfig, MAX_RADIUS};
     use super::*;
     use proptest::prelude::*;
 
@@ -215,7 +218,9 @@ mod tests {
                 prop_assert_eq!(ways.len(), cones.len());
                 for (cone, way) in cones.iter().zip(&ways) {
                     let ((first, r0), (last, r1)) = (way[0], way[way.len() - 1]);
-                    prop_assert_eq!((r0, r1), (cone.radius_from, cone.radius_to), "thin and thick as the shares say");
+                    let factor = if shape == ReferenceShape::Straight { 1.0 } else { ARC_THICKNESS };
+                    let thick = |radius: f32| (radius * factor).max(MIN_RADIUS as f32);
+                    prop_assert_eq!((r0, r1), (thick(cone.radius_from), thick(cone.radius_to)), "as the shares say");
                     let moved = if shape == ReferenceShape::Straight { 1.01 * r0.max(r1) } else { 1e-3 };
                     prop_assert!(first.distance(cone.from) <= moved && last.distance(cone.to) <= moved);
                     prop_assert!(way.iter().all(|(at, r)| at.is_finite() && *r >= r0.min(r1) - 1e-4 && *r <= r0.max(r1) + 1e-4));

@@ -40,7 +40,7 @@ mod route;
 mod squarify;
 mod states;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod viewpoint;
 
 pub use arcs::{ConeWay, NearWay, ReferenceShape, cone_ways, nearest_way};

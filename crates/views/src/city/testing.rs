@@ -8,17 +8,17 @@ use std::sync::Arc;
 
 /// A node with the objects of a leaf per point in time; the values of inner nodes are sums.
 #[derive(Clone, Debug)]
-pub(super) struct TestTree {
+pub(crate) struct TestTree {
     pub name: String,
     pub values: Vec<u64>,
     pub children: Vec<TestTree>,
 }
 
-pub(super) fn leaf(name: &str, values: &[u64]) -> TestTree {
+pub(crate) fn leaf(name: &str, values: &[u64]) -> TestTree {
     TestTree { name: name.to_owned(), values: values.to_owned(), children: Vec::new() }
 }
 
-pub(super) fn inner(name: &str, children: Vec<TestTree>) -> TestTree {
+pub(crate) fn inner(name: &str, children: Vec<TestTree>) -> TestTree {
     TestTree { name: name.to_owned(), values: Vec::new(), children }
 }
 
@@ -76,12 +76,12 @@ impl TestTree {
 }
 
 /// Node by key.
-pub(super) fn at(timeline: &Timeline, key: &str) -> NodeId {
+pub(crate) fn at(timeline: &Timeline, key: &str) -> NodeId {
     timeline.find(key).unwrap_or_else(|| panic!("no node {key}"))
 }
 
 /// Random trees of up to four levels, three points in time, values over twelve decades.
-pub(super) fn trees() -> impl Strategy<Value = TestTree> {
+pub(crate) fn trees() -> impl Strategy<Value = TestTree> {
     let value = prop_oneof![1 => Just(0u64), 6 => (0.0..12.0f64).prop_map(|e| 10f64.powf(e) as u64)];
     let leaves = prop::collection::vec(value, 3).prop_map(|values| TestTree {
         name: String::new(),
@@ -110,7 +110,7 @@ fn name(tree: &mut TestTree, name_here: String) {
     tree.name = name_here;
 }
 
-pub(super) fn configs() -> impl Strategy<Value = CityConfig> {
+pub(crate) fn configs() -> impl Strategy<Value = CityConfig> {
     let area_mode = prop_oneof![Just(AreaMode::Linear), Just(AreaMode::Sqrt)];
     let child_count = prop_oneof![2 => Just(None), 1 => (0usize..6).prop_map(Some)];
     let metric = prop_oneof![Just(Metric::Objects), Just(Metric::Bytes)];

@@ -20,7 +20,7 @@ mod step;
 pub use fly::CameraRig;
 pub(in crate::viewer) use fly::focus_pose;
 pub use laid_out::{City, Shown};
-pub(in crate::viewer) use pane::{alone, fill, hide};
+pub(in crate::viewer) use pane::{alone, fill, hide, set_backdrop};
 pub use present::{ConeCount, ShownCones};
 pub use routes::ShownRoutes;
 

@@ -16,7 +16,7 @@ use crate::viewer::owners::OwnersOf;
 use crate::viewer::panels::{numbers, theme, tooltip};
 use crate::viewer::references::References;
 use crate::viewer::search::Search;
-use crate::viewer::selection::{Marks, Selection, SharedFilter};
+use crate::viewer::selection::{Marks, Selection, SharedFilter, Target};
 use crate::viewer::settings::Settings;
 use crate::viewer::views::legend;
 use crate::viewer::ways::Ways;
@@ -33,8 +33,12 @@ use memory_city_views::city::{HitTarget, PlotKind, ShownNames};
 pub struct CityPane {
     /// In the window, points; `None` while it is not drawn at all (behind another tab).
     pub rect: Option<egui::Rect>,
+    /// One colour behind the city, linear light, in place of sky and ground, and nothing beside it.
+    pub(super) backdrop: Option<[f32; 3]>,
     /// The names on screen.
     pub(super) names: Vec<labels::NameSpot>,
+    /// Those that the log has told of.
+    told: Vec<labels::NameSpot>,
     shown: ShownNames,
     /// Where the camera was when names were placed without regard to those before, and in the last frame.
     placed_from: Option<CameraPose>,
@@ -133,16 +137,21 @@ fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Docume
     let all = ctx.content_rect();
     let mut free = all;
     // Caption and legend stand at the left: the city beside them, if there is room.
-    if free.width() > 1000.0 {
+    let alone = names.pane.backdrop.is_some();
+    if free.width() > 1000.0 && !alone {
         free.min.x += legend::WIDTH + theme::GAP;
     }
-    if let Some(city) = &names.shown.0 {
+    if let Some(city) = names.shown.0.as_ref().filter(|_| !alone) {
         legend::over(&ctx, city, &names.settings, names.selection.node().is_some(), &names.ways);
     }
-    caption(&ctx, open, &names.clock, &names.settings, names.selection.node());
+    if !alone {
+        caption(&ctx, open, &names.clock, &names.settings, names.selection.node());
+    }
     names.pane.rect = Some(all);
     names.rig.set_pane(all, free);
-    names.top_lines(&ctx, all);
+    if !alone {
+        names.top_lines(&ctx, all);
+    }
     let layer = egui::LayerId::new(egui::Order::Background, "labels".into());
     names.paint(&ctx.layer_painter(layer).with_clip_rect(free), all);
     names.tooltip(&ctx, &document, &pointer);
@@ -151,6 +160,11 @@ fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Docume
 /// The city is not drawn, unless it is asked for again in this frame.
 pub fn hide(world: &mut World) {
     world.resource_mut::<CityPane>().rect = None;
+}
+
+/// Says what is behind the city: one colour, or sky and ground.
+pub fn set_backdrop(world: &mut World, colour: Option<[f32; 3]>) {
+    world.resource_mut::<CityPane>().backdrop = colour;
 }
 
 /// Gives the picture the whole window or image, with nothing over it.
@@ -238,10 +252,23 @@ impl Names<'_> {
             pane.shown = ShownNames::default();
             pane.placed_from = Some(pose);
         }
-        (pane.jumps, pane.last_pose) = (self.rig.jumps(), Some(pose));
+        pane.jumps = self.rig.jumps();
         pane.placed_from.get_or_insert(pose);
+        let still = pane.last_pose == Some(pose);
+        pane.last_pose = Some(pose);
         ends(&canvas, &self.cones);
         pane.names = labels::paint(&canvas, city, labels, look, &mut pane.shown, hidden);
+        if still && tracing::enabled!(tracing::Level::DEBUG) && pane.told != pane.names {
+            let place = |spot: &labels::NameSpot| {
+                let (key, at) = match spot.named {
+                    labels::Named::Group(Target::Node(node)) => (city.timeline.key(node), spot.rect.center()),
+                    labels::Named::Group(Target::More(_)) | labels::Named::Rest(..) => return None,
+                };
+                Some(format!("{} {:.0},{:.0}", key.replace([';', ']'], "_"), at.x, at.y))
+            };
+            tracing::debug!("names at [{}]", pane.names.iter().filter_map(place).collect::<Vec<_>>().join("; "));
+            pane.told.clone_from(&pane.names);
+        }
     }
 
     /// What the ways pass, or the cones of the selection lead to.

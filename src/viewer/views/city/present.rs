@@ -73,7 +73,7 @@ pub fn present(
     (mut cone_key, mut box_key, mut route_key): Drawn<'_>,
 ) {
     let clip_from_world = rig.clip_from_world();
-    let palette = city::palette();
+    let palette = pane.backdrop.map_or_else(city::palette, |colour| [colour; 3]);
     let with_alpha = |c: [f32; 3]| [c[0], c[1], c[2], 1.0];
     let mut instances = [NO_INSTANCE; 4];
     let mut plan = DrawPlan::default();
@@ -111,7 +111,7 @@ pub fn present(
                 solid: city.solid,
                 boxes: city.boxes.records.len() as u32,
                 opacity: settings.opacity,
-                shadows: settings.shadows,
+                shadows: settings.shadows && pane.backdrop.is_none(),
             };
             let of = |target: Option<Target>| target.and_then(|t| city.box_of(t)).unwrap_or(NO_INSTANCE);
             instances[0] = of(selection.node().map(Target::Node));
@@ -174,10 +174,17 @@ pub fn present(
                             || Some(other) == selection.hovered
                             || Some(other) == selection.pointed.map(Target::Node);
                         let colour = if cone.incoming { city::INCOMING_COLOUR } else { city::OUTGOING_COLOUR };
-                        records.extend(way.windows(2).map(|pair| ConeRecord {
-                            start: pair[0].0.extend(pair[0].1).to_array(),
-                            end: pair[1].0.extend(pair[1].1).to_array(),
-                            paint: [pack(colour), u32::from(lit)],
+                        // Pieces of an arc reach into each other: no gaps show where it bends.
+                        let reach = if way.len() > 2 { 0.5 } else { 0.0 };
+                        records.extend(way.windows(2).enumerate().map(|(i, pair)| {
+                            let ((a, r0), (b, r1)) = (pair[0], pair[1]);
+                            let along = (b - a).normalize_or_zero() * reach;
+                            let (before, after) = (f32::from(u8::from(i > 0)), f32::from(u8::from(i + 2 < way.len())));
+                            ConeRecord {
+                                start: (a - along * r0 * before).extend(r0).to_array(),
+                                end: (b + along * r1 * after).extend(r1).to_array(),
+                                paint: [pack(colour), u32::from(lit)],
+                            }
                         }));
                     }
                     shown_cones.cones = found.cones;
@@ -201,8 +208,8 @@ pub fn present(
         eye: rig.pose.eye.extend(shown.0.as_ref().map_or(1.0, |city| city.appearance.height_unit())).to_array(),
         scene: [
             clock.eased(),
-            if settings.shadows { 0.38 } else { 0.0 },
-            if shown.0.is_some() { city::CITY_SIZE as f32 / 2.0 } else { -1000.0 },
+            if settings.shadows && pane.backdrop.is_none() { 0.38 } else { 0.0 },
+            if shown.0.is_some() && pane.backdrop.is_none() { city::CITY_SIZE as f32 / 2.0 } else { -1000.0 },
             0.0,
         ],
         marks: instances,

@@ -11,7 +11,7 @@ use super::panels::PanelState;
 use super::references::References;
 use super::scene::numbers::box_numbers;
 use super::scene::{SceneInput, city_camera};
-use super::search::Search;
+use super::search::GroupSearch;
 use super::selection::{MarkNote, Marks, Selection, SharedFilter};
 use super::settings::Settings;
 use super::views::{self, CameraRig, Shown, Views, focus_pose};
@@ -291,7 +291,7 @@ fn stage(world: &mut World, open: &OpenDocument, shot: &Shot) -> Result<()> {
     world.resource_mut::<SharedFilter>().0.clone_from(&shot.with.filter);
     world.resource_mut::<Marks>().replace(&open.timeline, shot.with.marks.clone());
     let metric = shot.settings.metric_in(&open.timeline);
-    let looked_for = world.resource_mut::<Search>().preset(&open.timeline, time, metric, &shot.with.filter);
+    let looked_for = world.resource_mut::<GroupSearch>().preset(&open.timeline, time, metric, &shot.with.filter);
     looked_for.map_err(|why| Error::Unusable {
         what: format!("Nothing can be looked for with this filter: {why}"),
         remedy: "Give a part of a name, a glob, or an expression such as 'bytes > 1MB'".into(),

@@ -1,4 +1,4 @@
-//! What is looked for: what is typed into the palette while it is open, otherwise the filter all views share. Found by a job, at
+//! What is looked for: what is typed into the palette while it is open, otherwise the filter all views share. SearchFound by a job, at
 //! the shown time; the city lights it, the palette lists it.
 
 use super::app::{Awake, Stage};
@@ -23,7 +23,7 @@ pub const MOST_LISTED: usize = 200;
 
 /// What was looked for, and found.
 #[derive(Debug)]
-pub struct Found {
+pub struct SearchFound {
     /// The text.
     pub text: String,
     /// Groups that it holds for, those with most first, at most [`MOST_LISTED`].
@@ -34,7 +34,7 @@ pub struct Found {
     pub lit: Lit,
 }
 
-impl Found {
+impl SearchFound {
     /// How much was found, in words.
     pub fn counts(&self, timeline: &Timeline, time: usize) -> String {
         let lit = &self.lit;
@@ -49,25 +49,25 @@ impl Found {
 type Of = (u64, usize, Metric);
 /// Why a text cannot be read: the place, and what could stand there.
 pub type WrongText = (String, String);
-type Made = (Arc<TreeTable>, std::result::Result<Found, WrongText>);
+type Made = (Arc<TreeTable>, std::result::Result<SearchFound, WrongText>);
 
 /// What is looked for, and what is found of it.
 #[derive(Resource, Default)]
-pub struct Search {
+pub struct GroupSearch {
     /// What is being typed; `None` while nobody types.
     pub typed: Option<String>,
     table: Option<(Of, Arc<TreeTable>)>,
     done: Option<(Of, String)>,
     job: Option<((Of, String), Job<Result<Made>>)>,
-    found: Option<Arc<Found>>,
+    found: Option<Arc<SearchFound>>,
     /// Why the text cannot be read.
     pub wrong: Option<WrongText>,
     version: u64,
 }
 
-impl Search {
+impl GroupSearch {
     /// What was found last, for as long as anything is looked for.
-    pub fn found(&self) -> Option<&Arc<Found>> {
+    pub fn found(&self) -> Option<&Arc<SearchFound>> {
         self.found.as_ref()
     }
 
@@ -83,7 +83,7 @@ impl Search {
 
     fn forget(&mut self) {
         let (typed, version) = (self.typed.take(), self.version + 1);
-        *self = Search { typed, version, ..Search::default() };
+        *self = GroupSearch { typed, version, ..GroupSearch::default() };
     }
 
     /// Takes what was found at once: for pictures.
@@ -154,11 +154,11 @@ fn find(
     nodes.sort_by_key(|&node| (std::cmp::Reverse(timeline.value(window.to, node, metric)), node));
     let matched = nodes.len() as u64;
     nodes.truncate(MOST_LISTED);
-    Ok((table, Ok(Found { text: text.to_owned(), nodes, matched, lit })))
+    Ok((table, Ok(SearchFound { text: text.to_owned(), nodes, matched, lit })))
 }
 
 fn follow(
-    mut search: ResMut<Search>,
+    mut search: ResMut<GroupSearch>,
     document: Res<Document>,
     (clock, settings, filter): (Res<Clock>, Res<Settings>, Res<SharedFilter>),
     mut awake: ResMut<Awake>,
@@ -215,10 +215,10 @@ pub struct SearchPlugin;
 
 impl Plugin for SearchPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<Search>()
-            .add_observer(|_: On<Opened>, mut search: ResMut<Search>| search.forget())
-            .add_observer(|_: On<Grew>, mut search: ResMut<Search>| search.forget())
-            .add_observer(|_: On<Closed>, mut search: ResMut<Search>| search.forget())
+        app.init_resource::<GroupSearch>()
+            .add_observer(|_: On<Opened>, mut search: ResMut<GroupSearch>| search.forget())
+            .add_observer(|_: On<Grew>, mut search: ResMut<GroupSearch>| search.forget())
+            .add_observer(|_: On<Closed>, mut search: ResMut<GroupSearch>| search.forget())
             .add_systems(Update, follow.in_set(Stage::Derive));
     }
 }
@@ -252,7 +252,7 @@ mod tests {
 
     fn found(text: &str) -> (Vec<String>, u64) {
         let timeline = timeline();
-        let mut search = Search::default();
+        let mut search = GroupSearch::default();
         search.preset(&timeline, 0, Metric::Bytes, text).unwrap_or_else(|e| panic!("{text}: {e}"));
         let found = search.found().expect("found");
         (found.nodes.iter().map(|&n| timeline.name(n).to_owned()).collect(), found.lit.groups)
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(found("bytes > 1.5kB and role = \"Type\"").1, 2);
         assert_eq!(found("nothing like it"), (vec![], 0));
         let timeline = timeline();
-        let wrong = Search::default().preset(&timeline, 0, Metric::Bytes, "bytes > 1 furlong");
+        let wrong = GroupSearch::default().preset(&timeline, 0, Metric::Bytes, "bytes > 1 furlong");
         assert!(wrong.is_err_and(|why| why.contains('^')), "the place is shown");
     }
 }

@@ -91,3 +91,63 @@ fn a_window_finds_lights_opens_and_names() {
     let back = session.screenshot("36-back");
     assert!(difference(&back, &plain) < 0.03, "the whole city again");
 }
+
+/// What a view file keeps, another window shows again, and `render` too.
+#[test]
+fn a_view_file_brings_a_window_back() {
+    if skipped() {
+        return;
+    }
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let folder = tempfile::tempdir().expect("a folder");
+    let sample = sample.to_string_lossy();
+    let environment = [("MEMORY_CITY_CONFIG", folder.path())];
+    let mut session = Session::start(&["open", &*sample, "--grouping", "type"], &environment);
+    session.expect("city: person-leak");
+    session.expect("leak: ");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    session.key("h");
+    session.key("p");
+    session.expect("time: 15/");
+    look_for(&mut session, "*Person");
+    session.key("Return");
+    let selected = session.expect("selected: Heap#");
+    session.rest();
+    session.key("k");
+    session.chord("ctrl", "b");
+    let before = session.screenshot("37-view");
+    let file = folder.path().join("a.mcview");
+    let path = file.to_string_lossy().into_owned();
+    session.chord("ctrl", "F12");
+    session.chord("ctrl", "a");
+    session.tool("xdotool", &["type", "--delay", "40", &path]);
+    session.rest();
+    session.key("Return");
+    session.expect("saved: ");
+
+    let mut session = session.restart(&["open", &path], &environment);
+    session.expect("view: shown");
+    session.focus();
+    session.point(WIDTH / 2, 21);
+    session.key("h");
+    let after = session.screenshot("38-view-again");
+    let key = selected.split("selected: ").nth(1).expect("a key");
+    assert!(session.trail.iter().any(|line| line.contains(&format!("selected: {key}"))), "{key} is selected again");
+    assert!(session.trail.iter().any(|line| line.contains("time: 15/")), "the time is the same");
+    assert!(difference(&before, &after) < 0.03, "the same view");
+    let picture = folder.path().join("a.png");
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_memory-city"))
+        .args(["render", &path, "-o"])
+        .arg(&picture)
+        .status()
+        .expect("the program");
+    assert!(status.success());
+    let text = std::fs::read_to_string(&file).expect("text");
+    let view: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let size = image::open(&picture).expect("a picture").to_rgb8().dimensions();
+    assert_eq!(
+        (u64::from(size.0), u64::from(size.1)),
+        (view["size"][0].as_u64().unwrap(), view["size"][1].as_u64().unwrap())
+    );
+}

@@ -24,7 +24,7 @@ pub enum Does {
 
 /// One line of the palette.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct PaletteEntry {
     /// What kind it is: its heading.
     pub kind: &'static str,
     /// What it is called.
@@ -36,8 +36,8 @@ pub struct Entry {
 }
 
 /// All that can be done by a key.
-pub fn actions() -> Vec<Entry> {
-    let entry = |b: &crate::viewer::action::Binding| Entry {
+pub fn actions() -> Vec<PaletteEntry> {
+    let entry = |b: &crate::viewer::action::Binding| PaletteEntry {
         kind: "Actions",
         title: b.help.to_owned(),
         aside: b.printed.to_owned(),
@@ -48,13 +48,13 @@ pub fn actions() -> Vec<Entry> {
 }
 
 /// All settings that are a choice, as they would be after it.
-pub fn settings(now: &Settings) -> Vec<Entry> {
+pub fn settings(now: &Settings) -> Vec<PaletteEntry> {
     let mut entries = Vec::new();
     let mut add = |title: String, change: &dyn Fn(&mut Settings)| {
         let mut wanted = now.clone();
         change(&mut wanted);
         let aside = if wanted == *now { "now".to_owned() } else { String::new() };
-        entries.push(Entry { kind: "Settings", title, aside, does: Does::Set(Box::new(wanted)) });
+        entries.push(PaletteEntry { kind: "Settings", title, aside, does: Does::Set(Box::new(wanted)) });
     };
     add("Areas: square root".into(), &|s| s.area_mode = AreaMode::Sqrt);
     add("Areas: linear".into(), &|s| s.area_mode = AreaMode::Linear);
@@ -87,7 +87,7 @@ pub fn settings(now: &Settings) -> Vec<Entry> {
 }
 
 /// How well an entry fits the words of a text: the smaller the better; `None` where a word is missing. Words may stand in any order.
-pub fn fit(entry: &Entry, text: &str) -> Option<u32> {
+pub fn fit(entry: &PaletteEntry, text: &str) -> Option<u32> {
     let title = entry.title.to_lowercase();
     let kind = entry.kind.to_lowercase();
     let mut sum = 0;
@@ -107,8 +107,8 @@ pub fn fit(entry: &Entry, text: &str) -> Option<u32> {
 
 /// The entries that fit, the best first of each kind, kinds in the order in which they come; at most `most` of each. And how many
 /// fit.
-pub fn fitting(entries: &[Entry], text: &str, most: usize) -> (Vec<Entry>, usize) {
-    let mut kinds: Vec<(&'static str, Vec<(u32, &Entry)>)> = Vec::new();
+pub fn fitting(entries: &[PaletteEntry], text: &str, most: usize) -> (Vec<PaletteEntry>, usize) {
+    let mut kinds: Vec<(&'static str, Vec<(u32, &PaletteEntry)>)> = Vec::new();
     let mut all = 0;
     for entry in entries {
         let Some(fit) = fit(entry, text) else { continue };
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     fn titles(text: &str) -> Vec<String> {
-        let all: Vec<Entry> = actions().into_iter().chain(settings(&Settings::default())).collect();
+        let all: Vec<PaletteEntry> = actions().into_iter().chain(settings(&Settings::default())).collect();
         fitting(&all, text, 5).0.into_iter().map(|entry| entry.title).collect()
     }
 

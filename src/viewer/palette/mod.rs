@@ -11,13 +11,13 @@ use super::dock::Dock;
 use super::document::{Document, OpenDocument};
 use super::panels::numbers::number;
 use super::panels::theme;
-use super::search::{Found, Search};
+use super::search::{GroupSearch, SearchFound};
 use super::selection::{Selection, SharedFilter};
 use super::settings::Settings;
 use super::views::Views;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, Key, Modifiers, RichText};
-use entries::{Does, Entry};
+use entries::{Does, PaletteEntry};
 use memory_city_analysis::group;
 use memory_city_analysis::timeline::NodeId;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub struct Palette {
 }
 
 impl Palette {
-    fn close(&mut self, search: &mut Search) {
+    fn close(&mut self, search: &mut GroupSearch) {
         self.open = false;
         search.typed = None;
         tracing::debug!("palette: closed");
@@ -53,7 +53,7 @@ impl Palette {
 fn palette_actions(
     mut actions: MessageReader<Action>,
     mut palette: ResMut<Palette>,
-    mut search: ResMut<Search>,
+    mut search: ResMut<GroupSearch>,
     document: Res<Document>,
     mut awake: ResMut<Awake>,
 ) {
@@ -74,10 +74,10 @@ fn palette_actions(
 }
 
 /// One row of the list.
-enum Row {
+enum PaletteRow {
     Heading(&'static str, String),
     Group(NodeId),
-    Entry(Entry),
+    Entry(PaletteEntry),
 }
 
 fn entries_of(
@@ -86,24 +86,24 @@ fn entries_of(
     views: &Views,
     bookmarks: &Bookmarks,
     text: &str,
-) -> Vec<Entry> {
+) -> Vec<PaletteEntry> {
     let mut all = Vec::new();
     for (at, bookmark) in bookmarks.list().iter().enumerate() {
         let (title, aside) = (bookmark.name.clone(), format!("time {}", bookmark.time + 1));
-        all.push(Entry { kind: "Bookmarks", title, aside, does: Does::Bookmark(at) });
+        all.push(PaletteEntry { kind: "Bookmarks", title, aside, does: Does::Bookmark(at) });
     }
     // A number is a point in time as well.
     if let Some(time) = text.trim().parse::<usize>().ok().filter(|t| (1..=open.timeline.times()).contains(t)) {
         let label = open.timeline.points()[time - 1].label.clone();
         let title = format!("Point in time {time}");
-        all.push(Entry { kind: "Times", title, aside: label, does: Does::Time(time - 1) });
+        all.push(PaletteEntry { kind: "Times", title, aside: label, does: Does::Time(time - 1) });
     }
     all.extend(entries::actions());
     all.extend(entries::settings(settings));
     if open.source.heaps().is_some() {
         for grouping in group::groupings().into_iter().filter(|grouping| open.source.offers(grouping).is_ok()) {
             let now = settings.grouping == grouping.id || open.source.grouping_id() == grouping.id;
-            all.push(Entry {
+            all.push(PaletteEntry {
                 kind: "Groupings",
                 title: format!("Group by {}", grouping.title),
                 aside: if now { "now".to_owned() } else { grouping.id.clone() },
@@ -111,7 +111,7 @@ fn entries_of(
             });
         }
     }
-    all.extend(views.iter().map(|view| Entry {
+    all.extend(views.iter().map(|view| PaletteEntry {
         kind: "Views",
         title: format!("Show {}", view.title),
         aside: theme::shortened(view.help, 60),
@@ -135,7 +135,7 @@ enum Done {
 pub(super) fn show(
     In(ctx): In<egui::Context>,
     mut palette: ResMut<Palette>,
-    mut search: ResMut<Search>,
+    mut search: ResMut<GroupSearch>,
     document: Res<Document>,
     (mut settings, mut selection, mut filter): (ResMut<Settings>, ResMut<Selection>, ResMut<SharedFilter>),
     (views, mut dock, mut bookmarks): (Res<Views>, ResMut<Dock>, ResMut<Bookmarks>),
@@ -148,7 +148,7 @@ pub(super) fn show(
     let all = entries_of(open, &settings, &views, &bookmarks, &palette.text);
     let (listed, others) = entries::fitting(&all, &palette.text, MOST_OF_A_KIND);
     let rows = rows(palette, found.as_deref(), listed, others);
-    let choices: Vec<usize> = (0..rows.len()).filter(|&i| !matches!(rows[i], Row::Heading(..))).collect();
+    let choices: Vec<usize> = (0..rows.len()).filter(|&i| !matches!(rows[i], PaletteRow::Heading(..))).collect();
     palette.at = palette.at.min(choices.len().saturating_sub(1));
     let before = palette.text.clone();
     let mut done = keys(&ctx, palette, choices.len());
@@ -202,7 +202,7 @@ pub(super) fn show(
     palette.close(&mut search);
 }
 
-fn rows(palette: &Palette, found: Option<&Found>, listed: Vec<Entry>, others: usize) -> Vec<Row> {
+fn rows(palette: &Palette, found: Option<&SearchFound>, listed: Vec<PaletteEntry>, others: usize) -> Vec<PaletteRow> {
     let mut rows = Vec::new();
     let typed = !palette.text.trim().is_empty();
     if let Some(found) = found.filter(|found| typed && found.matched > 0) {
@@ -210,29 +210,29 @@ fn rows(palette: &Palette, found: Option<&Found>, listed: Vec<Entry>, others: us
         let more = found.matched - shown;
         let aside =
             if more > 0 { format!("the {shown} largest of {}; all are lit", found.matched) } else { String::new() };
-        rows.push(Row::Heading("Groups", aside));
-        rows.extend(found.nodes.iter().take(MOST_GROUPS).map(|&node| Row::Group(node)));
+        rows.push(PaletteRow::Heading("Groups", aside));
+        rows.extend(found.nodes.iter().take(MOST_GROUPS).map(|&node| PaletteRow::Group(node)));
     }
     let hidden = others - listed.len();
     let mut kind = "";
     for entry in listed {
         if entry.kind != kind {
             kind = entry.kind;
-            rows.push(Row::Heading(kind, String::new()));
+            rows.push(PaletteRow::Heading(kind, String::new()));
         }
-        rows.push(Row::Entry(entry));
+        rows.push(PaletteRow::Entry(entry));
     }
     if hidden > 0 {
-        rows.push(Row::Heading("", format!("{hidden} more actions and settings: type a part of their name")));
+        rows.push(PaletteRow::Heading("", format!("{hidden} more actions and settings: type a part of their name")));
     }
     rows
 }
 
-fn choose(row: &Row) -> Done {
+fn choose(row: &PaletteRow) -> Done {
     match row {
-        Row::Heading(..) => Done::Nothing,
-        Row::Group(node) => Done::Select(*node),
-        Row::Entry(entry) => Done::Entry(entry.does.clone()),
+        PaletteRow::Heading(..) => Done::Nothing,
+        PaletteRow::Group(node) => Done::Select(*node),
+        PaletteRow::Entry(entry) => Done::Entry(entry.does.clone()),
     }
 }
 
@@ -261,13 +261,13 @@ fn keys(ctx: &egui::Context, palette: &mut Palette, rows: usize) -> Done {
     })
 }
 
-type Numbers<'a> = (Option<&'a Found>, usize, &'a Settings);
+type Numbers<'a> = (Option<&'a SearchFound>, usize, &'a Settings);
 
 fn window(
     ctx: &egui::Context,
     palette: &mut Palette,
-    search: &Search,
-    (rows, choices): (&[Row], &[usize]),
+    search: &GroupSearch,
+    (rows, choices): (&[PaletteRow], &[usize]),
     open: &OpenDocument,
     (found, time, settings): Numbers<'_>,
 ) -> Done {
@@ -316,7 +316,7 @@ fn window(
                     ui.spacing_mut().item_spacing.y = 1.0;
                     let mut choice = 0;
                     for row in rows {
-                        if let Row::Heading(title, aside) = row {
+                        if let PaletteRow::Heading(title, aside) = row {
                             ui.add_space(5.0);
                             ui.horizontal(|ui| {
                                 theme::heading(ui, &title.to_uppercase());
@@ -361,7 +361,7 @@ fn window(
 
 fn line(
     ui: &mut egui::Ui,
-    row: &Row,
+    row: &PaletteRow,
     chosen: bool,
     open: &OpenDocument,
     time: usize,
@@ -369,14 +369,14 @@ fn line(
 ) -> egui::Response {
     let timeline = &open.timeline;
     let (title, aside, full) = match row {
-        Row::Group(node) => {
+        PaletteRow::Group(node) => {
             let metric = settings.metric_in(timeline);
             let value = number(timeline, timeline.value(time, *node, metric), metric);
             let kind = if timeline.is_leaf(*node) { "" } else { "district  ·  " };
             (timeline.display_name(*node), format!("{kind}{value}"), timeline.path_label(*node))
         }
-        Row::Entry(entry) => (entry.title.clone(), entry.aside.clone(), entry.title.clone()),
-        Row::Heading(..) => Default::default(),
+        PaletteRow::Entry(entry) => (entry.title.clone(), entry.aside.clone(), entry.title.clone()),
+        PaletteRow::Heading(..) => Default::default(),
     };
     let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 22.0), egui::Sense::click());
     if chosen {

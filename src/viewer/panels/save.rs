@@ -8,7 +8,7 @@ use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
 use crate::viewer::job::Job;
 use crate::viewer::notices::Notices;
-use crate::viewer::search::Search;
+use crate::viewer::search::GroupSearch;
 use crate::viewer::view_file::{EXTENSION, ViewFile};
 use crate::viewer::views::Shown;
 use bevy::prelude::*;
@@ -35,6 +35,11 @@ enum SaveAs {
 
 impl SaveAs {
     const ALL: [SaveAs; 5] = [SaveAs::Picture, SaveAs::ClearPicture, SaveAs::View, SaveAs::Table, SaveAs::Scene];
+
+    /// What files with this end are.
+    fn of(extension: &str) -> Option<SaveAs> {
+        SaveAs::ALL.into_iter().find(|kind| kind.extension() == extension)
+    }
 
     fn title(self) -> &'static str {
         match self {
@@ -160,6 +165,13 @@ pub fn show(
                     .id(egui::Id::new("save path"))
                     .desired_width(f32::INFINITY);
                 let field = ui.add(field).on_hover_text("Where it is written");
+                // The end of a name says what it is.
+                let end = Path::new(card.path.trim()).extension().and_then(|end| end.to_str());
+                if let Some(kind) =
+                    end.filter(|end| field.changed() && *end != card.kind.extension()).and_then(SaveAs::of)
+                {
+                    card.kind = kind;
+                }
                 if std::mem::take(&mut card.fresh) {
                     field.request_focus();
                 }
@@ -234,7 +246,7 @@ fn write_wanted(world: &mut World) {
 
 fn exported(world: &World, kind: SaveAs, path: &Path) -> memory_city_heap::error::Result<()> {
     let Some(city) = &world.resource::<Shown>().0 else { return Ok(()) };
-    let found = world.resource::<Search>().found().map(Arc::clone);
+    let found = world.resource::<GroupSearch>().found().map(Arc::clone);
     let time = world.resource::<Clock>().time.min(city.times().saturating_sub(1));
     let (plan, timeline, appearance) = (&*city.plan, &*city.timeline, &*city.appearance);
     let lit = found.as_deref().map(|found| &found.lit);

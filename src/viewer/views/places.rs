@@ -58,9 +58,9 @@ fn draw(
         for (key, mark) in all {
             let node = timeline.find(&key);
             match marked(ui, timeline, (&key, node), &mark, &value) {
-                Some(Change::Say(said)) => marks.set(&key, said),
-                Some(Change::Remove) => marks.remove(timeline, &key),
-                Some(Change::Go) => {
+                Some(PlaceChange::Say(said)) => marks.set(&key, said),
+                Some(PlaceChange::Remove) => marks.remove(timeline, &key),
+                Some(PlaceChange::Go) => {
                     if let Some(node) = node {
                         selection.select(timeline, node);
                         actions.write(Action::Focus);
@@ -109,7 +109,7 @@ fn draw(
     });
 }
 
-enum Change {
+enum PlaceChange {
     Say(MarkNote),
     Remove,
     Go,
@@ -121,7 +121,7 @@ fn marked(
     (key, node): (&str, Option<NodeId>),
     mark: &MarkNote,
     value: &dyn Fn(NodeId) -> String,
-) -> Option<Change> {
+) -> Option<PlaceChange> {
     let mut change = None;
     ui.horizontal(|ui| {
         let colour = theme::colour(MARK_COLOURS[mark.colour % MARK_COLOURS.len()]);
@@ -129,7 +129,7 @@ fn marked(
         ui.painter().rect(rect, 3.0, colour, Stroke::new(1.0, Color32::from_white_alpha(60)), StrokeKind::Inside);
         if swatch.on_hover_text("Click for the next colour").clicked() {
             let colour = (mark.colour + 1) % MARK_COLOURS.len();
-            change = Some(Change::Say(MarkNote { colour, ..mark.clone() }));
+            change = Some(PlaceChange::Say(MarkNote { colour, ..mark.clone() }));
         }
         let name = node.map_or_else(|| key.to_owned(), |node| timeline.display_name(node));
         let text = RichText::new(theme::shortened(&theme::brief(&name), 26)).size(12.5);
@@ -137,7 +137,7 @@ fn marked(
             Some(node) => {
                 let link = ui.link(text).on_hover_text(format!("{}\nClick to fly there", timeline.path_label(node)));
                 if link.clicked() {
-                    change = Some(Change::Go);
+                    change = Some(PlaceChange::Go);
                 }
                 ui.label(RichText::new(value(node)).size(11.5).color(theme::QUIET));
             }
@@ -147,7 +147,7 @@ fn marked(
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             if away(ui) {
-                change = Some(Change::Remove);
+                change = Some(PlaceChange::Remove);
             }
         });
     });
@@ -155,7 +155,7 @@ fn marked(
     let field = egui::TextEdit::multiline(&mut note).desired_rows(1).desired_width(f32::INFINITY);
     let field = field.id_salt(key).hint_text("Note").char_limit(LONGEST_NOTE / 4);
     if ui.add(field).changed() {
-        change = Some(Change::Say(MarkNote { note, ..mark.clone() }));
+        change = Some(PlaceChange::Say(MarkNote { note, ..mark.clone() }));
     }
     change
 }

@@ -7,7 +7,7 @@ use crate::viewer::action::Action;
 use crate::viewer::document::Document;
 use crate::viewer::notices::Notices;
 use crate::viewer::panels::theme;
-use crate::viewer::search::Search;
+use crate::viewer::search::GroupSearch;
 use crate::viewer::selection::{Selection, SharedFilter, Target};
 use crate::viewer::settings::{PartKey, Settings};
 use bevy::prelude::*;
@@ -100,7 +100,7 @@ pub(super) struct TopLines<'a> {
     /// The city.
     pub city: &'a City,
     /// What is looked for.
-    pub search: &'a Search,
+    pub search: &'a GroupSearch,
     /// The filter that all views share.
     pub filter: &'a mut SharedFilter,
     /// The point in time.

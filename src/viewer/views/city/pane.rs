@@ -15,7 +15,7 @@ use crate::viewer::finding::Finding;
 use crate::viewer::owners::OwnersOf;
 use crate::viewer::panels::{numbers, theme, tooltip};
 use crate::viewer::references::References;
-use crate::viewer::search::Search;
+use crate::viewer::search::GroupSearch;
 use crate::viewer::selection::{Marks, Selection, SharedFilter, Target};
 use crate::viewer::settings::Settings;
 use crate::viewer::views::legend;
@@ -87,7 +87,7 @@ pub struct Names<'w> {
     routes: Res<'w, ShownRoutes>,
     marks: Res<'w, Marks>,
     filter: ResMut<'w, SharedFilter>,
-    search: Res<'w, Search>,
+    search: Res<'w, GroupSearch>,
     references: Res<'w, References>,
     cones: Res<'w, ShownCones>,
     count: Res<'w, ConeCount>,

@@ -11,7 +11,7 @@ use crate::viewer::references::References;
 use crate::viewer::scene::records::{ConeRecord, NO_INSTANCE, ViewRecord};
 use crate::viewer::scene::renderer::DrawPlan;
 use crate::viewer::scene::{SceneInput, Versioned};
-use crate::viewer::search::Search;
+use crate::viewer::search::GroupSearch;
 use crate::viewer::selection::{Marks, Selection, Target};
 use crate::viewer::settings::Settings;
 use crate::viewer::ways::Ways;
@@ -65,7 +65,7 @@ pub fn present(
     shown: Res<Shown>,
     (clock, step, pane): (Res<Clock>, Res<TimeStep>, Res<CityPane>),
     settings: Res<Settings>,
-    (selection, marks, search): (Res<Selection>, Res<Marks>, Res<Search>),
+    (selection, marks, search): (Res<Selection>, Res<Marks>, Res<GroupSearch>),
     (references, ways): (Res<References>, Res<Ways>),
     rig: Res<CameraRig>,
     mut scene: ResMut<SceneInput>,

@@ -124,7 +124,7 @@ pub(super) fn show(ctx: &egui::Context, pane: Rect, settings: &Settings, lines: 
     area.pivot(Align2::RIGHT_TOP).fixed_pos(pane.right_top() + egui::vec2(-theme::GAP, theme::GAP)).show(ctx, |ui| {
         ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         let line = || theme::frame().fill(theme::SOLID).inner_margin(Margin::symmetric(9, 5));
-        ui.with_layout(egui::Layout::top_down(egui::Align::Max), |ui| {
+        ui.vertical(|ui| {
             if !parts.is_empty() {
                 line().show(ui, |ui| {
                     ui.horizontal(|ui| {

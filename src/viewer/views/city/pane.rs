@@ -206,7 +206,12 @@ impl Names<'_> {
         let states = city.states(time).plots;
         let city: &City = city;
         let standing = |plot: usize| states.get(plot).map(|&s| city.appearance.standing(s)).unwrap_or_default();
-        let shows = |node: &NodeId| self.filter.shows(&city.timeline, *node);
+        // Where something is looked for, what is found has names.
+        let found = self.search.found();
+        let shows = |node: &NodeId| match found {
+            Some(found) => found.lit.shares.contains_key(node),
+            None => self.filter.shows(&city.timeline, *node),
+        };
         let look = labels::NameLook { most: self.settings.name_count, scale: self.settings.name_size };
         let most = city.growing.len().min(self.settings.solid_count);
         let node_of = |plot: usize| match city.plan.plots[plot].kind {
@@ -215,12 +220,14 @@ impl Names<'_> {
         };
         // More than there is room for: some are hidden, some in each other's way.
         let relevant = city.nameable.relevant(&city.plan, &city.timeline, time, 3 * look.most);
+        let leaves = found.iter().flat_map(|found| &found.nodes).copied().filter(|&node| city.timeline.is_leaf(node));
+        let found_first = leaves.take(2 * look.most);
         let wanted = labels::Wanted {
             selected: self.selection.nodes().take(MOST_NAMED).collect(),
             marked: self.marks.nodes().iter().copied().take(MOST_NAMED).collect(),
             connected,
             growing: city.growing[..most].iter().copied().filter(shows).collect(),
-            relevant: relevant.into_iter().filter_map(node_of).filter(shows).collect(),
+            relevant: found_first.chain(relevant.into_iter().filter_map(node_of)).filter(shows).collect(),
             roots,
         };
         let pane = &mut *self.pane;

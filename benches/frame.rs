@@ -80,8 +80,18 @@ fn measure(studio: &mut Studio, case: &Case) {
     studio.show(Draft::new("bench".into(), source, None, &settings, &preparations, Arrival::Opened));
     let (select, view) = (Vec::new(), CameraView::Home);
     let panels = case.rich;
-    let shot =
-        Shot { size: case.size, time: Some(1), select, view, settings, panels, paths: false, of_view: None, cut: None };
+    let shot = Shot {
+        size: case.size,
+        time: Some(1),
+        select,
+        view,
+        settings,
+        panels,
+        paths: false,
+        of_view: None,
+        cut: None,
+        with: Default::default(),
+    };
     studio.shoot(&shot).expect("a picture");
     // Without panels the frame is the city alone: the bare draw has no text either.
     studio.app().world_mut().resource_mut::<PanelState>().nothing = !panels;

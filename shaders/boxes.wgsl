@@ -5,7 +5,7 @@
 // drawn by the fragment shader.
 
 #import memory_city::view::{view, gradient_colour, unpack_colour}
-#import memory_city::standing::{Instance, KIND, KIND_BLOCK, KIND_BUILDING, KIND_MORE, KIND_SLAB, SELECTED, CUT, Standing, freed_share, standing}
+#import memory_city::standing::{Instance, KIND, KIND_BLOCK, KIND_BUILDING, KIND_MORE, KIND_SLAB, SELECTED, CUT, LIT, PAINTED, Standing, freed_share, standing}
 
 const MARKED: u32 = 4u;
 // Light on the upper part of a wall, on average.
@@ -86,11 +86,11 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
 
     let kind = box.paint.y & KIND;
     var colour: vec3<f32>;
-    if kind == KIND_BUILDING {
+    if kind == KIND_BUILDING && (box.paint.y & PAINTED) == 0u {
         colour = gradient_colour(now.colour);
     } else if kind != KIND_BLOCK {
         colour = unpack_colour(box.paint.x);
-        light = mix(light, 1.0, 0.35);
+        light = mix(light, 1.0, select(0.35, 0.0, kind == KIND_BUILDING));
     }
     var opacity = now.opacity;
     if kind == KIND_BLOCK {
@@ -101,7 +101,8 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
     if (box.paint.y & CUT) != 0u {
         // A little of what goes shows already; nothing of it, and the box recedes.
         let share = sqrt(freed_share(box.paint.y));
-        colour = select(mix(view.stays.rgb, view.freed.rgb, share), colour * 0.45, kind == KIND_SLAB);
+        let found = select(view.freed.rgb, colour, (box.paint.y & LIT) != 0u);
+        colour = select(mix(view.stays.rgb, found, share), colour * 0.45, kind == KIND_SLAB);
         opacity = max(opacity * 0.6, share);
     }
     let selected = index == view.marks.x || (box.paint.y & SELECTED) != 0u;

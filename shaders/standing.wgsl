@@ -28,6 +28,10 @@ const KIND_BLOCK: u32 = 3u;
 const SELECTED: u32 = 4u;
 // It is shown what would be freed.
 const CUT: u32 = 8u;
+// Beside CUT: what is found, in its own colour.
+const LIT: u32 = 16u;
+// A building with a colour of its own.
+const PAINTED: u32 = 32u;
 
 // How much of the box would be freed, 0..1.
 fn freed_share(paint: u32) -> f32 {

@@ -5,22 +5,25 @@
 use bevy::prelude::App;
 use image::RgbImage;
 use memory_city::viewer::action::Action;
-use memory_city::viewer::capture::{self, CameraView, Shot, Studio};
+use memory_city::viewer::capture::{self, CameraView, PictureExtras, Shot, Studio};
 use memory_city::viewer::clock::Clock;
 use memory_city::viewer::document::{Document, Draft};
-use memory_city::viewer::loading::open_document;
+use memory_city::viewer::loading::{Loading, open_document};
 use memory_city::viewer::panels::PanelState;
 use memory_city::viewer::selection::Selection;
 use memory_city::viewer::settings::Settings;
 use memory_city::viewer::views::{self, CameraRig, Shown};
 use memory_city_analysis::timeline::Metric;
 use memory_city_heap::progress::Progress;
+use memory_city_views::city::camera::CameraPose;
 use memory_city_views::city::{AreaMode, HitTarget};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 #[path = "render/change.rs"]
 mod change;
+#[path = "render/finding.rs"]
+mod finding;
 
 const SIZE: (u32, u32) = (640, 400);
 
@@ -39,6 +42,7 @@ fn shot(settings: &Settings) -> Shot {
         paths: false,
         of_view: None,
         cut: None,
+        with: PictureExtras::default(),
     }
 }
 
@@ -457,6 +461,8 @@ fn the_sample_city_looks_as_it_should() {
     change::heights_themes_and_times(&mut studio);
     change::the_scene_of_figure_10(&mut studio);
     studio.show(open(&settings));
+
+    finding::a_view_file_and_the_city_alone(&mut studio, &settings);
 
     // Wrong wishes are errors with a remedy.
     let error = studio.shoot(&Shot { time: Some(99), ..shot(&settings) }).expect_err("no such time").to_string();

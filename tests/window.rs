@@ -19,6 +19,8 @@ use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt, EventMask};
 
 #[path = "window/change.rs"]
 mod change;
+#[path = "window/finding.rs"]
+mod finding;
 #[path = "window/inspector.rs"]
 mod inspector;
 

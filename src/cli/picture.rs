@@ -4,15 +4,18 @@ use super::live::ListenRules;
 use super::shape::ShapeArgs;
 use super::{GroupingArgs, with_progress};
 use clap::Args;
-use memory_city::viewer::capture::{self, CameraView, Shot};
+use memory_city::viewer::capture::{self, CameraView, PictureExtras, Shot};
 use memory_city::viewer::film::{Film, film};
 use memory_city::viewer::kept_settings;
 use memory_city::viewer::live::ListenOptions;
-use memory_city::viewer::settings::Settings;
+use memory_city::viewer::settings::{MOST_NAMES, NAME_SIZES, Settings};
+use memory_city::viewer::view_file::ViewFile;
 use memory_city::viewer::views;
+use memory_city_analysis::timeline::AUTO;
 use memory_city_heap::error::{Error, Result};
 use memory_city_views::city::CityTheme;
 use memory_city_views::city::camera::CameraPose;
+use memory_city_views::city::{MOST_CONES, ReferenceShape};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -32,7 +35,7 @@ pub struct OpenArgs {
 
 #[derive(Args)]
 pub struct RenderArgs {
-    /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
+    /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them, ordered by time; or a view file
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// The PNG to write
@@ -42,17 +45,25 @@ pub struct RenderArgs {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     time: Option<u32>,
     /// Width and height in pixels
-    #[arg(long, value_name = "WxH", default_value = "1600x900", value_parser = size)]
-    size: (u32, u32),
+    /// [default: 1600x900, or as in the view file]
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    size: Option<(u32, u32)>,
     /// Group to select, by key (`Heap#java.util#HashMap`) or name; shows its reference cones. Given again, selects one more
     #[arg(long, value_name = "KEY")]
     select: Vec<String>,
     /// home, bird, focus, or a pose as JSON: {"eye":[x,y,z],"yaw":0.3,"pitch":-0.5}
-    #[arg(long, value_name = "NAME|JSON", default_value = "home", value_parser = view)]
-    camera: CameraView,
+    /// [default: home, or as in the view file]
+    #[arg(long, value_name = "NAME|JSON", value_parser = view)]
+    camera: Option<CameraView>,
     /// Another view than the city
     #[arg(long, value_name = "NAME", value_parser = view_names(), conflicts_with_all = ["panels", "film"])]
     view: Option<String>,
+    /// Light what is looked for: a part of a name, a glob such as '*Cache', or an expression such as 'bytes > 1MB'
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// The city alone on a transparent ground, without caption and legend
+    #[arg(long, conflicts_with_all = ["panels", "film", "view"])]
+    transparent: bool,
     /// Draw the panels of the window too
     #[arg(long)]
     panels: bool,
@@ -89,9 +100,21 @@ pub struct LookArgs {
     /// No reference cones
     #[arg(long)]
     no_pointers: bool,
+    /// How references run: arcs over the roofs, straight cones as in the paper, or arcs bundled by district [default: arcs]
+    #[arg(long, value_name = "SHAPE", value_parser = reference_shape)]
+    references: Option<ReferenceShape>,
+    /// At most so many references in each direction, the strongest [default: 24]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_CONES as i64))]
+    reference_count: Option<u16>,
     /// No names in the city
     #[arg(long)]
     no_labels: bool,
+    /// At most so many names [default: 40]
+    #[arg(long, value_name = "N", value_parser = name_count)]
+    names: Option<usize>,
+    /// Size of the names in percent [default: 100]
+    #[arg(long, value_name = "PERCENT", value_parser = name_size)]
+    name_size: Option<f32>,
     /// No shadows
     #[arg(long)]
     no_shadows: bool,
@@ -126,7 +149,11 @@ impl LookArgs {
         let mut settings = Settings {
             solid_count: self.shape.solid.unwrap_or(base.solid_count),
             show_pointers: base.show_pointers && !self.no_pointers,
+            reference_shape: self.references.unwrap_or(base.reference_shape),
+            reference_count: self.reference_count.map_or(base.reference_count, usize::from),
             labels: base.labels && !self.no_labels,
+            name_count: self.names.unwrap_or(base.name_count),
+            name_size: self.name_size.unwrap_or(base.name_size),
             shadows: base.shadows && !self.no_shadows,
             grouping: self.grouped.named(),
             include_unreachable: grouped.include_unreachable,
@@ -190,6 +217,23 @@ fn size(text: &str) -> std::result::Result<(u32, u32), String> {
     Ok((side(w)?, side(h)?))
 }
 
+fn reference_shape(text: &str) -> std::result::Result<ReferenceShape, String> {
+    let known = || ReferenceShape::ALL.map(ReferenceShape::id).join(", ");
+    ReferenceShape::of(text).ok_or_else(|| format!("expected one of {}", known()))
+}
+
+fn name_count(text: &str) -> std::result::Result<usize, String> {
+    let wrong = || format!("expected a number from 0 to {MOST_NAMES}");
+    text.parse().ok().filter(|n| *n <= MOST_NAMES).ok_or_else(wrong)
+}
+
+fn name_size(text: &str) -> std::result::Result<f32, String> {
+    let (least, most) = (NAME_SIZES.start() * 100.0, NAME_SIZES.end() * 100.0);
+    let wrong = || format!("expected a percentage from {least} to {most}");
+    let percent = text.trim_end_matches('%').parse::<f32>().map_err(|_| wrong())?;
+    if (least..=most).contains(&percent) { Ok(percent / 100.0) } else { Err(wrong()) }
+}
+
 fn view(text: &str) -> std::result::Result<CameraView, String> {
     match text {
         "home" => Ok(CameraView::Home),
@@ -202,14 +246,38 @@ fn view(text: &str) -> std::result::Result<CameraView, String> {
     }
 }
 
+/// The view file, where that is what is given.
+fn one_view(paths: &[PathBuf]) -> Result<Option<ViewFile>> {
+    match paths {
+        [path] if ViewFile::is_one(path) => ViewFile::read(path).map(Some),
+        _ => Ok(None),
+    }
+}
+
 /// Draws a picture.
 pub fn render(args: RenderArgs) -> Result<ExitCode> {
+    let view = one_view(&args.paths)?;
+    let paths = view.as_ref().map_or(args.paths, |view| view.data.clone());
+    let mut settings =
+        args.look.settings(view.as_ref().map_or_else(Settings::default, |v| v.settings(Settings::default())));
+    if let Some(view) = &view {
+        let of_view = view.settings(Settings::default());
+        if settings.grouping == AUTO {
+            settings.grouping = of_view.grouping;
+        }
+        settings.include_unreachable |= of_view.include_unreachable;
+        settings.gc_starts |= of_view.gc_starts;
+    }
+    let select = match (&view, args.select.is_empty()) {
+        (Some(view), true) => view.selected.clone(),
+        _ => args.select,
+    };
     let shot = Shot {
-        size: args.size,
-        time: args.time.map(|t| t as usize - 1),
-        select: args.select,
-        view: args.camera,
-        settings: args.look.settings(Settings::default()),
+        size: args.size.or(view.as_ref().map(|view| view.size)).unwrap_or((1600, 900)),
+        time: args.time.map(|t| t as usize).or(view.as_ref().map(|view| view.time)).map(|t| t - 1),
+        select,
+        view: args.camera.or(view.as_ref().map(|v| CameraView::Pose(v.camera))).unwrap_or(CameraView::Home),
+        settings,
         panels: args.panels,
         of_view: views::pictures()
             .into_iter()
@@ -217,16 +285,21 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
             .find(|name| args.view.as_deref() == Some(*name)),
         paths: args.to_roots,
         cut: args.cut,
+        with: PictureExtras {
+            filter: args.filter.or(view.as_ref().map(|view| view.filter.clone())).unwrap_or_default(),
+            marks: view.map(|view| view.marks).unwrap_or_default(),
+            transparent: args.transparent,
+        },
     };
     if args.film {
         let window = (args.from.map_or(0, |k| k as usize - 1), args.to.map_or(usize::MAX, |k| k as usize - 1));
         let wanted = Film { shot, window, between: args.between };
-        let (pictures, adapter) = with_progress(|progress| film(&args.paths, &wanted, &args.output, progress))?;
+        let (pictures, adapter) = with_progress(|progress| film(&paths, &wanted, &args.output, progress))?;
         tracing::info!("{pictures} pictures, drawn by {adapter}");
         println!("{}", args.output.display());
         return Ok(ExitCode::SUCCESS);
     }
-    let adapter = with_progress(|progress| capture::render(&args.paths, &shot, &args.output, progress))?;
+    let adapter = with_progress(|progress| capture::render(&paths, &shot, &args.output, progress))?;
     tracing::info!("drawn by {adapter}");
     println!("{}", args.output.display());
     Ok(ExitCode::SUCCESS)

@@ -33,6 +33,14 @@ pub enum Action {
     Back,
     /// Marks the selected group.
     Mark,
+    /// The palette: find anything, do anything.
+    Palette,
+    /// Keeps time, camera and selection as a bookmark.
+    Bookmark,
+    /// Shows the selected district, or what is behind "n more", as its own city.
+    DrillIn,
+    /// Back to the city around.
+    DrillOut,
     /// Cones on or off.
     Pointers,
     /// Colours on or off.
@@ -75,6 +83,8 @@ pub enum Action {
     Groupings,
     /// Saves the picture as a PNG.
     Screenshot,
+    /// Saves what is shown where a person says: picture, view, table, scene.
+    Save,
     /// The cheat sheet.
     Help,
 }
@@ -167,7 +177,26 @@ pub const BINDINGS: &[Binding] = &[
         "Inspector: back (also the fourth button of the mouse)",
     )),
     alt(bind(Action::InspectorForward, &[KeyCode::ArrowRight], "Alt+Right", "Inspector: forward (the fifth button)")),
-    bind(Action::Mark, &[KeyCode::KeyK], "K", "Mark the selected group: its name stays in sight"),
+    bind(
+        Action::Mark,
+        &[KeyCode::KeyK],
+        "K",
+        "Mark the selected group: a colour of its own, and its name stays in sight",
+    ),
+    control(bind(
+        Action::Palette,
+        &[KeyCode::KeyK, KeyCode::KeyP],
+        "Ctrl+K  Ctrl+P",
+        "Find: groups by name, glob or expression; actions, settings, groupings, bookmarks",
+    )),
+    control(bind(Action::Bookmark, &[KeyCode::KeyB], "Ctrl+B", "Bookmark the time, the view and the selection")),
+    control(bind(
+        Action::DrillIn,
+        &[KeyCode::Enter],
+        "Ctrl+Enter",
+        "Show the district, or what is behind \"n more\", as its own city",
+    )),
+    control(bind(Action::DrillOut, &[KeyCode::Backspace], "Ctrl+Backspace", "Back to the city around it")),
     bind(Action::Escape, &[KeyCode::Escape], "Esc", "Undo a cut; put ways away; deselect; close; cancel loading"),
     bind(Action::Pointers, &[KeyCode::KeyX], "X", "Show or hide reference cones"),
     bind(
@@ -199,6 +228,12 @@ pub const BINDINGS: &[Binding] = &[
         "Re-layout: divide the ground anew, of a live city for all that has come, else for base to shown time, or for all",
     ),
     bind(Action::Screenshot, &[KeyCode::F12], "F12", "Save the picture as a PNG"),
+    control(bind(
+        Action::Save,
+        &[KeyCode::F12],
+        "Ctrl+F12",
+        "Save what is shown as picture, view file, table or 3D scene",
+    )),
     shift(bind(Action::Help, &[KeyCode::Slash], "?", "This cheat sheet (also F1)")),
     bind(Action::Help, &[KeyCode::F1], "F1", ""),
 ];
@@ -251,6 +286,10 @@ mod tests {
             Action::Finding,
             Action::Groupings,
             Action::Mark,
+            Action::Palette,
+            Action::Bookmark,
+            Action::DrillIn,
+            Action::DrillOut,
             Action::Pointers,
             Action::Colour,
             Action::Labels,
@@ -269,6 +308,7 @@ mod tests {
             Action::InspectorBack,
             Action::InspectorForward,
             Action::Screenshot,
+            Action::Save,
             Action::Help,
         ] {
             assert_eq!(action.binding().action, action);

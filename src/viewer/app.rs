@@ -1,18 +1,23 @@
 //! Puts the viewer together: which plugins, which stages in which order, for a window or without one.
 
+use super::bookmarks::BookmarksPlugin;
 use super::dock::DockPlugin;
 use super::document::{Document, DocumentPlugin};
 use super::finding::FindingPlugin;
+use super::kept_settings::OthersSettings;
 use super::live::{self, Listening, LivePlugin};
 use super::loading::{self, LoadingPlugin, OpenRequest};
 use super::notices::NoticesPlugin;
 use super::owners::OwnersPlugin;
+use super::palette::PalettePlugin;
 use super::panels::PanelsPlugin;
 use super::scene::{ScenePlugin, city_camera};
 use super::screenshot;
+use super::search::SearchPlugin;
 use super::selection::SelectionPlugin;
 use super::settings::{Settings, SettingsPlugin};
 use super::span::SpanPlugin;
+use super::view_file::{self, AwaitedView};
 use super::views::{Sharpness, ViewsPlugin};
 use super::ways::WaysPlugin;
 use super::{clock::ClockPlugin, input::InputPlugin, trail};
@@ -59,6 +64,9 @@ pub struct ViewerPlugin;
 impl Plugin for ViewerPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Awake>()
+            .init_resource::<AwaitedView>()
+            .init_resource::<OthersSettings>()
+            .add_systems(Update, view_file::show_awaited.in_set(Stage::Act))
             .configure_sets(Update, (Stage::Input, Stage::Load, Stage::Act, Stage::Derive, Stage::Present).chain());
         app.add_plugins((
             SettingsPlugin,
@@ -79,6 +87,9 @@ impl Plugin for ViewerPlugin {
             PanelsPlugin,
             DockPlugin,
             ViewsPlugin,
+            SearchPlugin,
+            BookmarksPlugin,
+            PalettePlugin,
         ))
         .add_systems(
             Update,

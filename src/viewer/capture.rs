@@ -11,7 +11,8 @@ use super::panels::PanelState;
 use super::references::References;
 use super::scene::numbers::box_numbers;
 use super::scene::{SceneInput, city_camera};
-use super::selection::Selection;
+use super::search::GroupSearch;
+use super::selection::{MarkNote, Marks, Selection, SharedFilter};
 use super::settings::Settings;
 use super::views::{self, CameraRig, Shown, Views, focus_pose};
 use super::ways::{self, CutChoice, Ways};
@@ -30,6 +31,8 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::write_whole;
 use memory_city_views::city::camera::{self, CameraPose};
+use memory_city_views::city::{linear_to_srgb, srgb_to_linear};
+use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -68,10 +71,25 @@ pub struct Shot {
     pub of_view: Option<&'static str>,
     /// What is cut, as the analysis `cut` takes it: what would be freed is lit.
     pub cut: Option<String>,
+    /// What else is shown.
+    pub with: PictureExtras,
+}
+
+/// What a picture shows beside a city and a selection.
+#[derive(Clone, Debug, Default)]
+pub struct PictureExtras {
+    /// What is looked for: it is lit, the rest recedes.
+    pub filter: String,
+    /// Marked groups, by key.
+    pub marks: BTreeMap<String, MarkNote>,
+    /// Nothing behind the city, nor caption and legend beside it.
+    pub transparent: bool,
 }
 
 /// An RGB picture.
 pub type Picture = image::RgbImage;
+/// A picture one can see through.
+pub type ClearPicture = image::RgbaImage;
 
 /// A running headless viewer: opens one source, renders any number of pictures of it.
 pub struct Studio {
@@ -158,6 +176,22 @@ impl Studio {
             self.app.update();
         }
         self.app.world_mut().resource_mut::<SceneInput>().unseen = false;
+    }
+
+    /// Renders a picture without what is behind the city: its alpha says how much of a pixel is the city's. Drawn twice, before black
+    /// and before white: what differs is what shows through.
+    ///
+    /// # Errors
+    /// As [`Studio::shoot`].
+    pub fn shoot_clear(&mut self, shot: &Shot) -> Result<ClearPicture> {
+        let behind = |studio: &mut Studio, light: f32| {
+            views::set_backdrop(studio.app.world_mut(), Some([light; 3]));
+            studio.shoot(shot)
+        };
+        let pictures = behind(self, 0.0).and_then(|black| Ok((black, behind(self, 1.0)?)));
+        views::set_backdrop(self.app.world_mut(), None);
+        let (black, white) = pictures?;
+        Ok(cut_out(&black, &white))
     }
 
     /// Renders a picture on the way to `time` from the point in time of the last picture or step; `share` of the way, 0 to 1. The
@@ -279,6 +313,23 @@ fn read_texture(device: &wgpu::Device, queue: &wgpu::Queue, texture: &wgpu::Text
     Picture::from_raw(width, height, pixels).ok_or_else(|| no_picture("the GPU gave too few pixels"))
 }
 
+/// What is the same before black and before white is the city; in linear light, as it was drawn.
+fn cut_out(black: &Picture, white: &Picture) -> ClearPicture {
+    let linear: [f32; 256] = std::array::from_fn(|i| srgb_to_linear(i as f32 / 255.0));
+    ClearPicture::from_fn(black.width(), black.height(), |x, y| {
+        let (b, w) = (black.get_pixel(x, y).0, white.get_pixel(x, y).0);
+        let at = |p: [u8; 3], c: usize| linear[usize::from(p[c])];
+        let through = (0..3).map(|c| at(w, c) - at(b, c)).sum::<f32>() / 3.0;
+        let alpha = (1.0 - through).clamp(0.0, 1.0);
+        if alpha < 1.0 / 512.0 {
+            return image::Rgba([0; 4]);
+        }
+        let byte = |v: f32| (v.clamp(0.0, 1.0) * 255.0).round() as u8;
+        let [red, green, blue] = std::array::from_fn(|c| byte(linear_to_srgb((at(b, c) / alpha).min(1.0))));
+        image::Rgba([red, green, blue, byte(alpha)])
+    })
+}
+
 fn no_picture(why: &str) -> Error {
     Error::Unusable {
         what: format!("No picture could be read back: {why}"),
@@ -303,6 +354,14 @@ fn stage(world: &mut World, open: &OpenDocument, shot: &Shot) -> Result<()> {
         });
     }
     world.resource_mut::<Clock>().jump(time);
+    world.resource_mut::<SharedFilter>().0.clone_from(&shot.with.filter);
+    world.resource_mut::<Marks>().replace(&open.timeline, shot.with.marks.clone());
+    let metric = shot.settings.metric_in(&open.timeline);
+    let looked_for = world.resource_mut::<GroupSearch>().preset(&open.timeline, time, metric, &shot.with.filter);
+    looked_for.map_err(|why| Error::Unusable {
+        what: format!("Nothing can be looked for with this filter: {why}"),
+        remedy: "Give a part of a name, a glob, or an expression such as 'bytes > 1MB'".into(),
+    })?;
     let mut picture = shot.settings.clone();
     // What the trees were made with cannot change here.
     picture.grouping.clone_from(&open.made_with.grouping);
@@ -388,9 +447,15 @@ pub fn render(paths: &[PathBuf], shot: &Shot, output: &Path, progress: &Progress
     let mut studio = Studio::new(shot.size, 4)?;
     studio.show(draft);
     progress.check()?;
-    let picture = studio.shoot(shot)?;
-    progress.check()?;
-    save(&picture, output)?;
+    if shot.with.transparent {
+        let picture = studio.shoot_clear(shot)?;
+        progress.check()?;
+        save(&picture, output)?;
+    } else {
+        let picture = studio.shoot(shot)?;
+        progress.check()?;
+        save(&picture, output)?;
+    }
     Ok(studio.adapter.clone())
 }
 
@@ -398,7 +463,10 @@ pub fn render(paths: &[PathBuf], shot: &Shot, output: &Path, progress: &Progress
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn save(picture: &Picture, output: &Path) -> Result<()> {
+pub fn save<P>(picture: &image::ImageBuffer<P, Vec<u8>>, output: &Path) -> Result<()>
+where
+    P: image::Pixel<Subpixel = u8> + image::PixelWithColorType,
+{
     write_whole(output, |file| {
         let mut out = BufWriter::with_capacity(1 << 16, file);
         picture.write_with_encoder(PngEncoder::new(&mut out)).map_err(|e| match e {

@@ -3,12 +3,12 @@
 //!
 //! The file is JSON, put in place at once and read with suspicion: what is none of the values there are is passed over.
 
-use super::settings::Settings;
+use super::settings::{MOST_NAMES, NAME_SIZES, Settings};
 use bevy::prelude::*;
 use memory_city_heap::error::Error;
 use memory_city_heap::unfinished::write_whole;
 use memory_city_views::city::height::HeightCurve;
-use memory_city_views::city::{AreaMode, CityTheme, colour, height};
+use memory_city_views::city::{AreaMode, CityTheme, MOST_CONES, ReferenceShape, colour, height};
 use serde_json::{Map, Value, json};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn file() -> Option<PathBuf> {
 }
 
 /// What is kept of settings.
-fn of(settings: &Settings) -> Map<String, Value> {
+pub(super) fn of(settings: &Settings) -> Map<String, Value> {
     let metric = settings.metric_id.as_deref().unwrap_or(match settings.metric {
         memory_city_analysis::timeline::Metric::Objects => "objects",
         _ => "bytes",
@@ -45,9 +45,13 @@ fn of(settings: &Settings) -> Map<String, Value> {
         "solid": settings.solid_count,
         "opacity": settings.opacity,
         "names": settings.labels,
+        "name-count": settings.name_count,
+        "name-size": settings.name_size,
         "cones": settings.show_pointers,
         "incoming": settings.show_incoming,
         "outgoing": settings.show_outgoing,
+        "references": settings.reference_shape,
+        "reference-count": settings.reference_count,
         "step-seconds": settings.animation,
         "play-seconds": settings.interval,
     });
@@ -58,7 +62,7 @@ fn of(settings: &Settings) -> Map<String, Value> {
 }
 
 /// Takes what was kept, as far as it is right.
-fn take(kept: &Map<String, Value>, settings: &mut Settings) {
+pub(super) fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     let flag = |name: &str, to: &mut bool| *to = kept.get(name).and_then(Value::as_bool).unwrap_or(*to);
     flag("prune", &mut settings.prune);
     flag("cap", &mut settings.cap);
@@ -77,6 +81,11 @@ fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     };
     count("child-count", &mut settings.child_count, 3, 500);
     count("solid", &mut settings.solid_count, 0, 200);
+    count("reference-count", &mut settings.reference_count, 1, MOST_CONES as u64);
+    count("name-count", &mut settings.name_count, 0, MOST_NAMES as u64);
+    if let Some(size) = kept.get("name-size").and_then(Value::as_f64) {
+        settings.name_size = (size as f32).clamp(*NAME_SIZES.start(), *NAME_SIZES.end());
+    }
     let text = |name: &str| kept.get(name).and_then(Value::as_str).filter(|text| text.len() <= LONGEST_ID);
     if let Some(id) = text("colour").filter(|id| colour::modes().iter().any(|mode| mode.id == *id)) {
         settings.set_colour(id);
@@ -88,6 +97,9 @@ fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     settings.curve = text("height-scale").and_then(HeightCurve::of).or(settings.curve);
     if let Some(id) = text("height").filter(|id| height::rules().iter().any(|rule| rule.id == *id)) {
         id.clone_into(&mut settings.height);
+    }
+    if let Some(shape) = text("references").and_then(ReferenceShape::of) {
+        settings.reference_shape = shape;
     }
     if let Some(Ok(area)) = kept.get("area").map(|value| serde_json::from_value::<AreaMode>(value.clone())) {
         settings.area_mode = area;
@@ -128,10 +140,15 @@ pub fn load() -> Settings {
     settings
 }
 
+/// Whether the settings have just become those of a view file: nobody has changed anything.
+#[derive(Resource, Default)]
+pub struct OthersSettings(pub bool);
+
 /// Keeps what a person has changed when the mouse is let go; what the command line said for one run is not kept.
 pub fn keep(
     settings: Res<Settings>,
     buttons: Res<ButtonInput<MouseButton>>,
+    mut others: ResMut<OthersSettings>,
     mut last: Local<Option<Map<String, Value>>>,
 ) {
     if last.is_some() && buttons.get_pressed().len() > 0 {
@@ -139,6 +156,9 @@ pub fn keep(
     }
     let now = of(&settings);
     let Some(before) = last.replace(now.clone()) else { return };
+    if std::mem::take(&mut others.0) {
+        return;
+    }
     let changed: Vec<_> = now.into_iter().filter(|(name, value)| before.get(name) != Some(value)).collect();
     if changed.is_empty() {
         return;
@@ -166,6 +186,10 @@ mod tests {
             colour: "share".into(),
             height: "amount".into(),
             labels: false,
+            name_count: 12,
+            reference_shape: ReferenceShape::Bundled,
+            reference_count: 7,
+            name_size: 1.5,
             interval: 1.5,
             curve: Some(HeightCurve::Log),
             cap: false,

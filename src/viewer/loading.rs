@@ -4,8 +4,11 @@ use super::action::Action;
 use super::app::{Awake, Stage};
 use super::document::{self, Arrival, Document, Draft, Preparations};
 use super::job::Job;
+use super::kept_settings::OthersSettings;
 use super::notices::Notices;
 use super::settings::Settings;
+use super::view_file::{AwaitedView, ViewFile};
+use super::views::CameraRig;
 use bevy::prelude::*;
 use bevy::window::FileDragAndDrop;
 use memory_city_analysis::analyses;
@@ -23,6 +26,8 @@ pub struct OpenRequest(pub Vec<PathBuf>);
 /// Work that goes on, and how the last opening ended.
 #[derive(Resource, Default)]
 pub struct Loading {
+    /// What is open, or being opened: what a view file names.
+    paths: Vec<PathBuf>,
     opening: Option<Opening>,
     /// A new grouping of the open document, and the settings it is made for.
     regrouping: Option<(Settings, Job<Result<Draft>>)>,
@@ -94,6 +99,21 @@ impl Loading {
                 None => State::Idle,
             },
         }
+    }
+
+    /// What was opened last, as it was given.
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    /// Whether an input is still being read.
+    pub fn is_opening(&self) -> bool {
+        self.opening.is_some()
+    }
+
+    /// Says what is open, where somebody else has opened it.
+    pub fn set_paths(&mut self, paths: Vec<PathBuf>) {
+        self.paths = paths;
     }
 
     /// Whether anything goes on that will change the screen.
@@ -192,7 +212,8 @@ fn start_opening(
     mut actions: MessageReader<Action>,
     mut loading: ResMut<Loading>,
     mut notices: ResMut<Notices>,
-    (settings, preparations): (Res<Settings>, Res<Preparations>),
+    (mut settings, preparations): (ResMut<Settings>, Res<Preparations>),
+    (mut awaited, mut others, mut rig): (ResMut<AwaitedView>, ResMut<OthersSettings>, ResMut<CameraRig>),
 ) {
     let mut paths: Vec<PathBuf> = requests.read().flat_map(|r| r.0.clone()).collect();
     for event in dropped.read() {
@@ -234,7 +255,30 @@ fn start_opening(
     }
     loading.failed = None;
     (loading.regrouping, loading.finding) = (None, None);
-    let (settings, preparations) = (settings.clone(), preparations.clone());
+    awaited.0 = None;
+    if !settings.parts.is_empty() {
+        settings.parts.clear();
+    }
+    if let [path] = &paths[..]
+        && ViewFile::is_one(path)
+    {
+        match ViewFile::read(path) {
+            Ok(view) => {
+                *settings = view.settings(settings.clone());
+                others.0 = true;
+                rig.await_city(view.camera);
+                paths.clone_from(&view.data);
+                awaited.0 = Some(view);
+            }
+            Err(error) => {
+                loading.failed = Some((title_of(&paths), error.to_string()));
+                return;
+            }
+        }
+    }
+    loading.paths.clone_from(&paths);
+    let made_with = preparations_for(awaited.0.is_some(), &settings, &preparations);
+    let (settings, preparations) = (settings.clone(), made_with);
     let (title, partial) = (title_of(&paths), Arc::new(Mutex::new(None)));
     let sink = Arc::clone(&partial);
     let job = Job::start(move |progress| {
@@ -243,6 +287,11 @@ fn start_opening(
         })
     });
     loading.opening = Some(Opening { title, job, partial, shows_partial: false });
+}
+
+/// What views compute of what is opened: under the settings of a view file, where there is one.
+fn preparations_for(of_view: bool, settings: &Settings, now: &Preparations) -> Preparations {
+    if of_view { super::views::preparations(settings) } else { now.clone() }
 }
 
 /// Installs what is finished, and starts to group anew when settings ask for it.

@@ -5,6 +5,8 @@
 //! | [`app`] | what runs, in which order; window and headless |
 //! | [`document`], [`loading`], [`live`] | what is open, and how it comes and goes |
 //! | [`clock`], [`span`], [`selection`], [`references`], [`settings`] | state that all views share |
+//! | [`palette`] | one field that finds everything |
+//! | [`search`], [`bookmarks`] | what is looked for and lit; places to come back to |
 //! | [`kept_settings`] | what of them is the same in the next run |
 //! | [`finding`] | what leaks, found in the background |
 //! | [`owners`], [`ways`] | who keeps the selection, the ways to it from the roots, and what goes when one is cut |
@@ -13,13 +15,14 @@
 //! | [`panels`] | what stands around and over them |
 //! | [`action`], [`input`] | keys and buttons |
 //! | [`scene`] | the city on the GPU |
-//! | [`capture`], [`screenshot`] | pictures as files |
+//! | [`capture`], [`screenshot`], [`view_file`] | pictures and views as files |
 //!
 //! It decides nothing about heaps or geometry: it asks a [`memory_city_analysis::timeline::Source`] and draws what
 //! [`memory_city_views`] gives.
 
 pub mod action;
 pub mod app;
+pub mod bookmarks;
 pub mod capture;
 pub mod clock;
 mod dock;
@@ -33,13 +36,16 @@ pub mod live;
 pub mod loading;
 mod notices;
 mod owners;
+mod palette;
 pub mod panels;
 mod references;
 mod scene;
 mod screenshot;
+pub mod search;
 pub mod selection;
 pub mod settings;
 mod span;
 mod trail;
+pub mod view_file;
 pub mod views;
 mod ways;

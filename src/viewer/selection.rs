@@ -10,7 +10,8 @@ use super::notices::Notices;
 use super::references::ReferencesPlugin;
 use bevy::prelude::*;
 use memory_city_analysis::timeline::{NodeId, Timeline};
-use std::collections::BTreeSet;
+use memory_city_views::city::MARK_COLOURS;
+use std::collections::BTreeMap;
 
 /// What one can point at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -164,36 +165,90 @@ impl SharedFilter {
     }
 }
 
-/// Groups a user has marked, by key: they keep a name in every view.
+/// What a person said about a marked group.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MarkNote {
+    /// Place in [`MARK_COLOURS`](memory_city_views::city::MARK_COLOURS).
+    #[serde(default)]
+    pub colour: usize,
+    /// What is to be remembered of it.
+    #[serde(default)]
+    pub note: String,
+}
+
+/// No note is longer, in bytes.
+pub const LONGEST_NOTE: usize = 2000;
+
+/// Groups a user has marked, by key: they have a colour of their own and keep a name in every view.
 #[derive(Resource, Default)]
 pub struct Marks {
-    keys: BTreeSet<String>,
+    notes: BTreeMap<String, MarkNote>,
     nodes: Vec<NodeId>,
+    version: u64,
 }
 
 impl Marks {
-    /// The marked nodes of the open document.
+    /// The marked nodes of the open document, in the order of their keys.
     pub fn nodes(&self) -> &[NodeId] {
         &self.nodes
     }
 
-    /// Marks a node, or takes its mark away.
+    /// What was said of a key, where it is marked.
+    pub fn get(&self, key: &str) -> Option<&MarkNote> {
+        self.notes.get(key)
+    }
+
+    /// All of them by key, those too that the present grouping does not have.
+    pub fn all(&self) -> &BTreeMap<String, MarkNote> {
+        &self.notes
+    }
+
+    /// Differs whenever a mark has changed; 0 while there is none.
+    pub fn version(&self) -> u64 {
+        if self.notes.is_empty() { 0 } else { self.version }
+    }
+
+    /// Marks a node, in the colour that is used least, or takes its mark away.
     pub fn toggle(&mut self, timeline: &Timeline, node: NodeId) {
         let key = timeline.key(node);
-        if !self.keys.remove(&key) {
-            self.keys.insert(key);
+        if self.notes.remove(&key).is_none() {
+            let used = |colour: &usize| self.notes.values().filter(|mark| mark.colour == *colour).count();
+            let colour = (0..MARK_COLOURS.len()).min_by_key(used).unwrap_or_default();
+            self.notes.insert(key, MarkNote { colour, note: String::new() });
         }
         self.rebind(timeline);
     }
 
+    /// Says something else of a mark; of what is not marked nothing is said.
+    pub fn set(&mut self, key: &str, mark: MarkNote) {
+        if let Some(before) = self.notes.get_mut(key) {
+            *before = mark;
+            self.version += 1;
+        }
+    }
+
+    /// Takes a mark away.
+    pub fn remove(&mut self, timeline: &Timeline, key: &str) {
+        self.notes.remove(key);
+        self.rebind(timeline);
+    }
+
+    /// Takes others in their place.
+    pub fn replace(&mut self, timeline: &Timeline, notes: BTreeMap<String, MarkNote>) {
+        self.notes = notes;
+        self.rebind(timeline);
+    }
+
     fn rebind(&mut self, timeline: &Timeline) {
-        self.nodes = self.keys.iter().filter_map(|key| timeline.find(key)).collect();
+        self.version += 1;
+        self.nodes = self.notes.keys().filter_map(|key| timeline.find(key)).collect();
     }
 }
 
 fn opened(_: On<Opened>, mut selection: ResMut<Selection>, mut marks: ResMut<Marks>, mut filter: ResMut<SharedFilter>) {
     *selection = Selection { revision: selection.revision + 1, ..Selection::default() };
-    *marks = Marks::default();
+    *marks = Marks { version: marks.version + 1, ..Marks::default() };
     *filter = SharedFilter::default();
 }
 

@@ -5,8 +5,13 @@ use bevy::prelude::*;
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{AUTO, ClosureMetric, Metric, Timeline};
 use memory_city_views::city::height::HeightCurve;
-use memory_city_views::city::{AreaMode, CityConfig, CityTheme, Look, colour};
+use memory_city_views::city::{AreaMode, CityConfig, CityPart, CityTheme, Look, ReferenceShape, USUAL_CONES, colour};
 use std::sync::Arc;
+
+/// No city shows more names at once.
+pub const MOST_NAMES: usize = 300;
+/// How large names can be, 1 for the usual size.
+pub const NAME_SIZES: std::ops::RangeInclusive<f32> = 0.7..=2.5;
 
 /// Settings of the view.
 #[derive(Resource, Clone, Debug, PartialEq)]
@@ -34,6 +39,10 @@ pub struct Settings {
     pub show_incoming: bool,
     /// Outgoing cones, where cones are shown.
     pub show_outgoing: bool,
+    /// How they run.
+    pub reference_shape: ReferenceShape,
+    /// At most so many in each direction, the strongest.
+    pub reference_count: usize,
     /// Id of the colour mode.
     pub colour: String,
     /// Id of the height rule.
@@ -58,6 +67,10 @@ pub struct Settings {
     pub opacity: f32,
     /// Names in the city.
     pub labels: bool,
+    /// At most so many of them.
+    pub name_count: usize,
+    /// Their size, 1 for the usual one.
+    pub name_size: f32,
     /// Shadows on the ground.
     pub shadows: bool,
     /// Seconds a step takes to animate; 0 jumps.
@@ -72,6 +85,19 @@ pub struct Settings {
     pub include_unreachable: bool,
     /// Traces: the start of every GC is a point in time too.
     pub gc_starts: bool,
+    /// The part of the heap that is shown as its own city, the last one, and those it was opened from; none for the whole heap.
+    pub parts: Vec<PartKey>,
+}
+
+/// A part of the heap as a city of its own, by key.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartKey {
+    /// Key of the district.
+    pub key: String,
+    /// So many of its largest children are left out.
+    #[serde(default)]
+    pub beyond: usize,
 }
 
 impl Default for Settings {
@@ -89,6 +115,8 @@ impl Default for Settings {
             show_pointers: true,
             show_incoming: true,
             show_outgoing: true,
+            reference_shape: ReferenceShape::default(),
+            reference_count: USUAL_CONES,
             colour: look.colour,
             height: look.height,
             base: None,
@@ -101,6 +129,8 @@ impl Default for Settings {
             solid_count: 10,
             opacity: 0.4,
             labels: true,
+            name_count: 40,
+            name_size: 1.0,
             shadows: true,
             animation: 0.35,
             interval: 0.5,
@@ -108,6 +138,7 @@ impl Default for Settings {
             definitions: 0,
             include_unreachable: false,
             gc_starts: false,
+            parts: Vec::new(),
         }
     }
 }
@@ -242,6 +273,12 @@ impl Settings {
         }
     }
 
+    /// The part of the heap that is shown: where the last of [`Settings::parts`] is not in these trees, the one before.
+    pub fn part_in(&self, timeline: &Timeline) -> CityPart {
+        let found = |part: &PartKey| Some(CityPart { root: timeline.find(&part.key)?, beyond: part.beyond });
+        self.parts.iter().rev().find_map(found).unwrap_or_default()
+    }
+
     /// The part of the settings the layout depends on.
     pub fn city_config(&self) -> CityConfig {
         CityConfig {
@@ -277,6 +314,11 @@ impl Plugin for SettingsPlugin {
                     settings.compare_with(None);
                 }
                 settings.window = settings.window.filter(|window| window.1 < times);
+                if !settings.parts.is_empty()
+                    && document.timeline().is_some_and(|t| settings.part_in(t) == CityPart::default())
+                {
+                    settings.parts.clear();
+                }
             })
             .add_observer(move |_: On<Grew>, document: Res<Document>, mut settings: ResMut<Settings>| {
                 follow(&document, settings.bypass_change_detection());

@@ -8,6 +8,7 @@ pub mod live_panel;
 pub mod long_list;
 pub mod numbers;
 pub mod owners_panel;
+pub mod save;
 pub mod status;
 pub mod theme;
 pub mod time_bar;
@@ -20,10 +21,10 @@ use super::document::Document;
 use super::live::Listening;
 use super::loading::{self, Loading, OpenRequest};
 use super::notices::Notices;
-use super::selection::Selection;
+use super::selection::{Selection, SharedFilter};
 use super::settings::Settings;
 use super::ways::Ways;
-use super::{dock, views};
+use super::{dock, palette, views};
 use bevy::prelude::*;
 use bevy_egui::{
     EguiContext, EguiInput, EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass,
@@ -58,7 +59,7 @@ pub struct PanelsPlugin;
 impl Plugin for PanelsPlugin {
     fn build(&self, app: &mut App) {
         app.add_plugins(EguiPlugin { bindless_mode_array_size: None })
-            .add_plugins(grouping_editor::GroupingEditorPlugin)
+            .add_plugins((grouping_editor::GroupingEditorPlugin, save::SavePlugin))
             .init_resource::<PanelState>()
             .add_systems(
                 PreUpdate,
@@ -90,8 +91,8 @@ fn panel_actions(
     mut selection: ResMut<Selection>,
     mut loading: ResMut<Loading>,
     mut ways: ResMut<Ways>,
-    mut editor: ResMut<grouping_editor::GroupingEditor>,
-    (document, mut clock): (Res<Document>, ResMut<Clock>),
+    (mut editor, mut save): (ResMut<grouping_editor::GroupingEditor>, ResMut<save::SaveCard>),
+    (document, mut clock, mut filter): (Res<Document>, ResMut<Clock>, ResMut<SharedFilter>),
 ) {
     for action in actions.read() {
         match action {
@@ -141,13 +142,17 @@ fn panel_actions(
             Action::Escape => {
                 if panels.help {
                     panels.help = false;
-                } else if loading.escape() {
+                } else if save.escape() || loading.escape() {
                     // Work was stopped.
                 } else if editor.is_open() {
                     editor.close();
                 } else if settings.multiples > 0 {
                     settings.multiples = 0;
                 } else if !ways.escape() {
+                    // What is selected first, then what is looked for.
+                    if selection.node().is_none() && !filter.0.is_empty() {
+                        filter.0.clear();
+                    }
                     selection.clear();
                 }
             }
@@ -194,6 +199,12 @@ fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContex
         && let Err(error) = world.run_system_cached_with(grouping_editor::show, ctx.clone())
     {
         tracing::error!("the grouping editor cannot be drawn: {error}");
+    }
+    if let Err(error) = world.run_system_cached_with(save::show, ctx.clone()) {
+        tracing::error!("the card that saves cannot be drawn: {error}");
+    }
+    if let Err(error) = world.run_system_cached_with(palette::show, ctx.clone()) {
+        tracing::error!("the palette cannot be drawn: {error}");
     }
     if let Err(error) = world.run_system_cached_with(overlays, ctx) {
         tracing::error!("messages cannot be drawn: {error}");

@@ -5,11 +5,60 @@ use super::theme;
 use crate::viewer::selection::Target;
 use crate::viewer::views::City;
 use bevy_egui::egui::{self, RichText};
+use memory_city_analysis::tabular::count_text;
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
-use memory_city_views::city::Change;
+use memory_city_views::city::{Change, Cone};
 
 /// Shows the tooltip of a target beside the mouse pointer.
 pub fn show(ctx: &egui::Context, city: &City, time: usize, target: Target, pointer: egui::Pos2) {
+    beside(ctx, pointer, |ui| match target {
+        Target::Node(id) => {
+            node(ui, &city.timeline, time, id);
+            on_plot(ui, city, time, id);
+        }
+        Target::More(parent) => more(ui, city, time, parent),
+    });
+}
+
+/// Shows what the number beside the name of a district means.
+pub fn unnamed(ctx: &egui::Context, timeline: &Timeline, district: NodeId, rest: u64, pointer: egui::Pos2) {
+    beside(ctx, pointer, |ui| {
+        let buildings = if rest == 1 { "building" } else { "buildings" };
+        ui.label(RichText::new(timeline.path_label(district)).strong());
+        ui.label(format!("{} more {buildings} here without a name", count_text(rest)));
+        let hint = "Click to fly there: nearer, there is room for more names. How many there are at most is a setting";
+        ui.label(RichText::new(hint).size(11.0).color(theme::QUIET));
+    });
+}
+
+/// Shows what a reference is: from whom to whom, and how many objects take part at both ends.
+pub fn reference(ctx: &egui::Context, city: &City, cone: &Cone, selected: Option<NodeId>, pointer: egui::Pos2) {
+    let timeline = &city.timeline;
+    let other = match (cone.other_node, city.target_of_plot(cone.other)) {
+        (Some(node), _) | (None, Target::Node(node)) => timeline.display_name(node),
+        (None, Target::More(parent)) => format!("smaller groups in {}", timeline.name(parent)),
+    };
+    let here = selected.map_or_else(|| "the selection".to_owned(), |node| timeline.display_name(node));
+    let (from, to) = if cone.incoming { (&other, &here) } else { (&here, &other) };
+    let (colour, means) = match cone.incoming {
+        true => (theme::INCOMING, "Keeps the selection alive"),
+        false => (theme::OUTGOING, "Is kept alive by the selection"),
+    };
+    let end = |objects: u64, share: f32, name: &str| {
+        format!("{} objects, {:.1} % of {}", count_text(objects), 100.0 * share, theme::shortened(name, 60))
+    };
+    beside(ctx, pointer, |ui| {
+        ui.label(RichText::new(means).strong().color(colour));
+        ui.label(end(cone.referencing, cone.share_from, from));
+        ui.label(RichText::new("refer to").size(11.0).color(theme::QUIET));
+        ui.label(end(cone.referenced, cone.share_to, to));
+        let all = format!("{} single references. Click to go to the other end", count_text(cone.references));
+        ui.label(RichText::new(all).size(11.0).color(theme::QUIET));
+    });
+}
+
+/// Shows lines beside the mouse pointer.
+pub fn beside(ctx: &egui::Context, pointer: egui::Pos2, lines: impl FnOnce(&mut egui::Ui)) {
     let screen = ctx.content_rect();
     // Keep it on screen: open to the left and above when there is no room to the right and below.
     let x = if pointer.x > screen.right() - 420.0 { egui::Align::RIGHT } else { egui::Align::LEFT };
@@ -23,15 +72,9 @@ pub fn show(ctx: &egui::Context, city: &City, time: usize, target: Target, point
         .interactable(false)
         .constrain(true)
         .show(ctx, |ui| {
-            theme::frame().show(ui, |ui| {
+            theme::frame().fill(theme::SOLID).show(ui, |ui| {
                 ui.set_max_width(460.0);
-                match target {
-                    Target::Node(id) => {
-                        node(ui, &city.timeline, time, id);
-                        on_plot(ui, city, time, id);
-                    }
-                    Target::More(parent) => more(ui, city, time, parent),
-                }
+                lines(ui);
             });
         });
 }
@@ -123,8 +166,10 @@ fn more(ui: &mut egui::Ui, city: &City, time: usize, parent: NodeId) {
         );
     }
     ui.label(
-        RichText::new("The smallest groups share this plot: raise the child count to give each its own.")
-            .size(11.0)
-            .color(theme::QUIET),
+        RichText::new(
+            "The smallest groups share this plot: click its name, or press Ctrl+Enter, to see them as their own city",
+        )
+        .size(11.0)
+        .color(theme::QUIET),
     );
 }

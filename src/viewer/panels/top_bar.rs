@@ -44,6 +44,9 @@ pub fn draw(
             if ui.button("Group…").on_hover_text(Action::Groupings.tooltip()).clicked() {
                 actions.write(Action::Groupings);
             }
+            if ui.button("Find…").on_hover_text(Action::Palette.tooltip()).clicked() {
+                actions.write(Action::Palette);
+            }
             let listens = listening.address().is_some();
             if ui.selectable_label(listens, "Live").on_hover_text(Action::Listen.tooltip()).clicked() {
                 actions.write(Action::Listen);

@@ -40,7 +40,8 @@ pub struct BoxRecord {
     pub cell: [f32; 4],
     /// Y of the foot; height of a slab, 0 for what has its height from its state.
     pub lift: [f32; 2],
-    /// sRGB colour of slabs and plots (little-endian RGBA); kind, [`SELECTED`], [`CUT`] and [`share`].
+    /// sRGB colour of slabs and plots (little-endian RGBA); kind, [`SELECTED`], [`CUT`], [`LIT`], [`PAINTED`]
+    /// and [`share`].
     pub paint: [u32; 2],
 }
 
@@ -62,6 +63,12 @@ pub const SELECTED: u32 = 4;
 
 /// Beside the kind: it is shown what would be freed, and [`share`] says how much of this box.
 pub const CUT: u32 = 8;
+
+/// Beside [`CUT`]: what is found keeps its colour, where what would be freed has another one.
+pub const LIT: u32 = 16;
+
+/// Beside the kind of a building: it has a colour of its own.
+pub const PAINTED: u32 = 32;
 
 /// A share of 1 as the upper bits of the kind take it.
 pub fn share(of: f32) -> u32 {

@@ -195,7 +195,7 @@ fn references(ui: &mut egui::Ui, tools: &mut DetailTools<'_>, map: &ReferenceMap
     if tools.cones.left_out > 0 && tools.settings.show_pointers {
         ui.label(
             RichText::new(format!(
-                "{} cones are drawn; the {} thinnest are not. The tables list all",
+                "{} references are shown, +{} weaker ones are not. The tables list all",
                 tools.cones.drawn, tools.cones.left_out
             ))
             .size(11.0)

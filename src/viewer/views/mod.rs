@@ -30,13 +30,14 @@ views! {
     inspector,
     growth,
     legend,
+    places,
     details,
     ways_list,
     settings_pane,
 }
 
 pub use city::{CameraRig, City, ConeCount, Multiples, Sharpness, Shown, ShownRoutes};
-pub(super) use city::{alone, fill, focus_pose, hide};
+pub(super) use city::{alone, fill, focus_pose, hide, set_backdrop};
 
 /// The systems that turn the state into a picture.
 #[derive(SystemSet, Debug, Clone, PartialEq, Eq, Hash)]

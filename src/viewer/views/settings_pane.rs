@@ -5,12 +5,12 @@ use crate::viewer::action::Action;
 use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::panels::numbers::metric_name;
 use crate::viewer::panels::{grouping_box, theme};
-use crate::viewer::settings::Settings;
+use crate::viewer::settings::{MOST_NAMES, NAME_SIZES, Settings};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::timeline::{ClosureMetric, Timeline};
 use memory_city_views::city::height::{HeightCurve, HeightMetric};
-use memory_city_views::city::{AreaMode, CityTheme, colour, height};
+use memory_city_views::city::{AreaMode, CityTheme, MOST_CONES, ReferenceShape, colour, height};
 
 /// The settings as a kind of view.
 pub(super) fn view() -> View {
@@ -184,13 +184,48 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
                     .on_hover_text("Purple: these keep the selected objects alive");
                 ui.checkbox(&mut settings.show_outgoing, RichText::new("out").color(theme::OUTGOING))
                     .on_hover_text("Green: the selected objects keep these alive");
+                let most = egui::DragValue::new(&mut settings.reference_count).range(1..=MOST_CONES).speed(0.3);
+                ui.add(most.prefix("most ")).on_hover_text(
+                    "How many in each direction, those with most objects; how many are not shown is said at the top of the city",
+                );
+            });
+        });
+        ui.end_row();
+        label(ui, "");
+        ui.add_enabled_ui(settings.show_pointers, |ui| {
+            ui.horizontal(|ui| {
+                for (shape, title, tip) in [
+                    (ReferenceShape::Arcs, "arcs", "Arcs over the roofs, which cut through no building"),
+                    (ReferenceShape::Straight, "straight", "Straight cones, as in the paper on memory cities"),
+                    (ReferenceShape::Bundled, "bundled", "Arcs to one district keep together on their way"),
+                ] {
+                    ui.selectable_value(&mut settings.reference_shape, shape, title).on_hover_text(tip);
+                }
+            });
+        });
+        ui.end_row();
+
+        label(ui, "Names");
+        ui.horizontal(|ui| {
+            ui.checkbox(&mut settings.labels, "").on_hover_text(Action::Labels.tooltip());
+            ui.spacing_mut().slider_width = 62.0;
+            ui.add_enabled_ui(settings.labels, |ui| {
+                let count = egui::Slider::new(&mut settings.name_count, 0..=MOST_NAMES).logarithmic(true);
+                ui.add(count.smallest_positive(4.0)).on_hover_text(
+                    "How many names there are at most: the largest, what grows most, your own packages first; +n counts the others",
+                );
+                let mut percent = settings.name_size * 100.0;
+                let sizes = NAME_SIZES.start() * 100.0..=NAME_SIZES.end() * 100.0;
+                let size = egui::DragValue::new(&mut percent).range(sizes).speed(1.0).suffix(" %").max_decimals(0);
+                if ui.add(size).on_hover_text("Size of the names: drag, or click and type").changed() {
+                    settings.name_size = percent / 100.0;
+                }
             });
         });
         ui.end_row();
 
         label(ui, "Show");
         ui.horizontal(|ui| {
-            ui.checkbox(&mut settings.labels, "names").on_hover_text(Action::Labels.tooltip());
             ui.checkbox(&mut settings.shadows, "shadows").on_hover_text("Shadows on the ground; off is faster");
         });
         ui.end_row();
@@ -218,8 +253,7 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         ui.end_row();
     });
     ui.horizontal(|ui| {
-        for (text, action) in
-            [("Reset view", Action::Reset), ("Bird's eye", Action::BirdsEye), ("Save picture", Action::Screenshot)]
+        for (text, action) in [("Reset view", Action::Reset), ("Bird's eye", Action::BirdsEye), ("Save…", Action::Save)]
         {
             if ui.button(text).on_hover_text(action.tooltip()).clicked() {
                 actions.push(action);

@@ -103,8 +103,19 @@ fn unknown(column: &str) -> Error {
     }
 }
 
+/// What contains a text, whatever the case. A text with `*` (any letters) or `?` (any one) is a glob: it must fit all of a name, or all
+/// that follows one of its dots, so that classes are found without their packages.
 fn part(text: &str) -> Result<Regex> {
-    RegexBuilder::new(&regex::escape(text)).case_insensitive(true).build().map_err(|_| Error::Unusable {
+    let glob = |c: char| match c {
+        '*' => ".*".to_owned(),
+        '?' => ".".to_owned(),
+        c => regex::escape(c.encode_utf8(&mut [0; 4])),
+    };
+    let pattern = match text.contains(['*', '?']) {
+        true => format!("(?s)^(?:.*[.])?{}$", text.chars().map(glob).collect::<String>()),
+        false => regex::escape(text),
+    };
+    RegexBuilder::new(&pattern).case_insensitive(true).build().map_err(|_| Error::Unusable {
         what: format!("A text of {} letters is too long to look for", text.chars().count()),
         remedy: "Look for a shorter one".into(),
     })
@@ -120,4 +131,38 @@ fn on_path(timeline: &Timeline, pattern: &Pattern, progress: &Progress) -> Resul
         }
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Letter by letter.
+    fn fits(glob: &[char], name: &[char]) -> bool {
+        match glob.split_first() {
+            None => name.is_empty(),
+            Some(('*', rest)) => (0..=name.len()).any(|skip| fits(rest, &name[skip..])),
+            Some((first, rest)) => {
+                name.split_first().is_some_and(|(n, left)| (*first == '?' || first == n) && fits(rest, left))
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn globs_fit_names_or_what_follows_a_dot(glob in "[ab.*?$]{1,6}", name in "[ab.$]{0,8}") {
+            prop_assume!(glob.contains(['*', '?']));
+            let (g, n): (Vec<char>, Vec<char>) = (glob.chars().collect(), name.chars().collect());
+            let begins = (0..=n.len()).filter(|&at| at == 0 || n[at - 1] == '.');
+            let expected = begins.into_iter().any(|at| fits(&g, &n[at..]));
+            prop_assert_eq!(part(&glob).expect("a pattern").is_match(&name), expected);
+        }
+
+        #[test]
+        fn other_texts_are_parts(text in "[abA.$(\\[]{1,4}", name in "[abB.$(\\[]{0,8}") {
+            let found = part(&text).expect("a pattern").is_match(&name);
+            prop_assert_eq!(found, name.to_lowercase().contains(&text.to_lowercase()));
+        }
+    }
 }

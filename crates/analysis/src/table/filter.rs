@@ -58,7 +58,7 @@ pub enum Comparison {
 /// How a text is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Matching {
-    /// `~`: it contains the text, whatever the case.
+    /// `~`: it contains the text, whatever the case; a text with `*` or `?` must fit all of it, or all that follows a dot.
     Contains,
     /// `!~`
     ContainsNot,

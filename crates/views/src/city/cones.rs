@@ -50,15 +50,21 @@ pub struct Cones {
     pub left_out: usize,
     /// How many more there would be coming in.
     pub left_out_incoming: usize,
+    /// Single references of all bundles, those that are left out among them.
+    pub references: u64,
+    /// Single references of those that are left out.
+    pub left_out_references: u64,
     /// Groups that take part but get no cone, since the selection's own plot stands for them too, or no plot does.
     pub same_plot: usize,
 }
 
-/// At most so many cones are made for each direction; those with the fewest objects are left out, and counted.
-pub const MOST_CONES: usize = 24;
+/// So many cones are made for each direction where nobody says otherwise.
+pub const USUAL_CONES: usize = 24;
+/// More cannot be asked for.
+pub const MOST_CONES: usize = 400;
 
 /// References of `selected` (a building, a pruned node or a district) at time `t` as cones, those with the most
-/// objects involved first.
+/// objects involved first; at most `most` for each direction, the others are counted.
 ///
 /// Ends lie at the centres of roofs, for districts on the slab. A radius is the share of the objects there that take
 /// part, times half the shorter side of the building's current base, within [`MIN_RADIUS`] and [`MAX_RADIUS`].
@@ -71,6 +77,7 @@ pub fn cones(
     t: usize,
     selected: NodeId,
     map: &ReferenceMap,
+    most: usize,
 ) -> Cones {
     let mut result = Cones::default();
     let now = Now { plan, timeline, appearance, t };
@@ -79,10 +86,14 @@ pub fn cones(
         let (mut bundles, same_plot) = bundles(plan, here.plot, edges);
         result.same_plot += same_plot;
         bundles.sort_by(|a, b| b.involved().cmp(&a.involved()).then(a.plot.cmp(&b.plot)));
-        let beyond = bundles.len().saturating_sub(MOST_CONES);
+        let beyond = bundles.len().saturating_sub(most);
+        let references = |all: &[Bundle]| all.iter().map(|b| b.references).fold(0, u64::saturating_add);
+        result.references = result.references.saturating_add(references(&bundles));
+        let left_out = references(&bundles[bundles.len() - beyond..]);
+        result.left_out_references = result.left_out_references.saturating_add(left_out);
         result.left_out += beyond;
         result.left_out_incoming += if incoming { beyond } else { 0 };
-        let drawn = bundles.into_iter().take(MOST_CONES);
+        let drawn = bundles.into_iter().take(most);
         result.cones.extend(drawn.map(|bundle| bundle.cone(&now, &here, incoming)));
     }
     result
@@ -206,7 +217,8 @@ mod tests {
 
     /// Under the look of a first start.
     fn cones(plan: &CityPlan, timeline: &Timeline, t: usize, selected: NodeId, map: &ReferenceMap) -> Cones {
-        super::cones(plan, timeline, &Appearance::new(plan, timeline, &Look::default()), t, selected, map)
+        let appearance = Appearance::new(plan, timeline, &Look::default());
+        super::cones(plan, timeline, &appearance, t, selected, map, USUAL_CONES)
     }
 
     fn edge(other: NodeId, referencing: u64, referenced: u64) -> Edge {
@@ -284,9 +296,9 @@ mod tests {
         let found = cones(&plan, &timeline, 0, selected, &map(to_all(30), to_all(27)));
         // The selection itself has no cone; of the other 29 and 26 those with the most objects are made.
         assert_eq!((found.left_out, found.left_out_incoming, found.same_plot), (5 + 2, 5, 2));
-        assert_eq!(found.cones.len(), 2 * MOST_CONES);
+        assert_eq!(found.cones.len(), 2 * USUAL_CONES);
         assert_eq!(found.cones[0].other_node, Some(at(&timeline, "Heap#g30")));
-        assert!(found.cones[..MOST_CONES].iter().all(|c| c.incoming && c.referenced > 6));
+        assert!(found.cones[..USUAL_CONES].iter().all(|c| c.incoming && c.referenced > 6));
     }
 
     #[test]

@@ -12,8 +12,11 @@ use rayon::prelude::*;
 
 impl CityPlan {
     /// The same ground for a timeline that goes on from the one it was laid out for; `None` when that had groups this
-    /// one has not.
+    /// one has not, or this is a part of it.
     pub fn grown(&self, before: &Timeline, now: &Timeline) -> Option<CityPlan> {
+        if self.part != super::CityPart::default() {
+            return None;
+        }
         let node = matched(before, now)?;
         let new = |old: NodeId| node[old.index()];
         let mut plan = self.clone();

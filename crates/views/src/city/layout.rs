@@ -9,7 +9,7 @@
 //! disjoint parts and nothing is allocated per node. No recursion: depth is the input's, the stack is not.
 
 use super::squarify::{squarify_sorted, suffix_sums};
-use super::{BORDERED_LEVELS, CityConfig, Rect};
+use super::{BORDERED_LEVELS, CityConfig, CityPart, Rect};
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -106,15 +106,16 @@ fn ends_branch(timeline: &Timeline, peaks: &Peaks<'_>, node: NodeId) -> bool {
     timeline.children(node).iter().all(|&c| peaks.of(c) == 0)
 }
 
-/// Lays out all nodes below the root inside `city`. `more_max` gives the largest sum over time of pruned nodes.
+/// Lays out all nodes of `part` inside `city`. `more_max` gives the largest sum over time of pruned nodes.
 pub(super) fn lay_out(
     timeline: &Timeline,
     peaks: &Peaks<'_>,
     config: &CityConfig,
+    part: CityPart,
     city: Rect,
     more_max: impl Fn(&[NodeId]) -> u64,
 ) -> Blocks {
-    let mut b = choose(timeline, peaks, config, city, more_max);
+    let mut b = choose(timeline, peaks, config, part, city, more_max);
     let n = b.occupants.len();
     let mut levels: Vec<Range<usize>> = Vec::new();
     for (i, block) in b.blocks.iter().enumerate() {
@@ -178,12 +179,13 @@ fn choose(
     timeline: &Timeline,
     peaks: &Peaks<'_>,
     config: &CityConfig,
+    part: CityPart,
     city: Rect,
     more_max: impl Fn(&[NodeId]) -> u64,
 ) -> Blocks {
     // Siblings are numbered by name: ties go by key.
     let rank = |n: NodeId| (Reverse(peaks.of(n)), n);
-    let root = Block { node: NodeId::ROOT, level: 0, slots: 0..0, blocks: 0..0, slot: 0, cell: city };
+    let root = Block { node: part.root, level: 0, slots: 0..0, blocks: 0..0, slot: 0, cell: city };
     let mut b = Blocks {
         blocks: vec![root],
         mores: Vec::new(),
@@ -199,6 +201,11 @@ fn choose(
         let (first_slot, first_block) = (b.occupants.len(), b.blocks.len());
         kept.clear();
         kept.extend(timeline.children(node).iter().filter(|c| peaks.of(**c) > 0));
+        if next == 0 && part.beyond > 0 {
+            kept.sort_unstable_by_key(|&n| rank(n));
+            kept.drain(..part.beyond.min(kept.len()));
+            kept.sort_unstable();
+        }
         let limit = config.child_count.unwrap_or(usize::MAX);
         let mut more = None;
         if kept.len() > limit {
@@ -213,7 +220,7 @@ fn choose(
             let max = more_max(&b.pruned[start..]);
             b.mores.push(MoreBlock { parent: node, nodes: start..b.pruned.len(), max });
         }
-        if next == 0 && kept.is_empty() && more.is_none() && peaks.of(node) > 0 {
+        if next == 0 && part.beyond == 0 && kept.is_empty() && more.is_none() && peaks.of(node) > 0 {
             b.occupants.push(Occupant::Building(node)); // a heap that is not grouped at all
         }
         for &child in &kept {

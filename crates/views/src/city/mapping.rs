@@ -20,6 +20,15 @@ pub const FREED_COLOUR: [f32; 3] = [0.015996, 0.651406, 0.854993];
 pub const QUIET_COLOUR: [f32; 3] = [0.052861, 0.070360, 0.102242];
 /// More plots: a gray blue between the districts' (#5A6A86).
 pub const MORE_COLOUR: [f32; 3] = [0.102242, 0.144128, 0.238398];
+/// Colours of marked buildings: magenta (#E754C4), teal (#12A594), lime (#B7D433), brown (#A0713C), sky (#7CC4FF), white (#FFFFFF).
+pub const MARK_COLOURS: [[f32; 3]; 6] = [
+    [0.799103, 0.088656, 0.552011],
+    [0.006049, 0.376262, 0.296138],
+    [0.473531, 0.658375, 0.033105],
+    [0.351533, 0.165132, 0.045186],
+    [0.201556, 0.552011, 1.000000],
+    [1.000000, 1.000000, 1.000000],
+];
 /// The growth gradient at 0, 1/2 and 1: gray (#D1D1D1), orange (#E66000), red (#B20617).
 pub const GROWTH: [[f32; 3]; 3] =
     [[0.637597, 0.637597, 0.637597], [0.791298, 0.116971, 0.000000], [0.445201, 0.001821, 0.008568]];
@@ -84,6 +93,12 @@ mod tests {
             (0x5A6A86, MORE_COLOUR),
             (0x1A2E47, DISTRICT[0]),
             (0x84A2C9, DISTRICT[1]),
+            (0xE754C4, MARK_COLOURS[0]),
+            (0x12A594, MARK_COLOURS[1]),
+            (0xB7D433, MARK_COLOURS[2]),
+            (0xA0713C, MARK_COLOURS[3]),
+            (0x7CC4FF, MARK_COLOURS[4]),
+            (0xFFFFFF, MARK_COLOURS[5]),
         ];
         for (hex, colour) in named {
             for (i, channel) in colour.into_iter().enumerate() {

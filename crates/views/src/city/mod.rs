@@ -17,6 +17,7 @@
 //! - Layout is computed in `f64`; `f32` vectors appear only where something is handed to drawing code.
 //! - This module knows values, not what they are values of: no type, no object, no file format. It draws nothing.
 
+mod arcs;
 pub mod camera;
 mod change;
 pub mod colour;
@@ -26,9 +27,13 @@ mod grow;
 pub mod height;
 mod layout;
 mod legend;
+mod lit;
 mod look;
 mod mapping;
+mod names;
+mod part;
 mod pick;
+mod placement;
 mod plan;
 #[cfg(test)]
 mod properties;
@@ -41,16 +46,22 @@ pub(crate) mod testing;
 mod theme;
 mod viewpoint;
 
+pub use arcs::{ConeWay, NearWay, ReferenceShape, cone_ways, nearest_way};
 pub use change::{Change, ChangeSum, Comparison, SLIGHT_CHANGE, sign};
-pub use cones::{Cone, Cones, MAX_RADIUS, MIN_RADIUS, MOST_CONES, cones};
+pub use cones::{Cone, Cones, MAX_RADIUS, MIN_RADIUS, MOST_CONES, USUAL_CONES, cones};
 pub use detail::{DetailBlock, DetailChoice, DetailTree, DetailView};
 pub use legend::{Gradient, Histogram, Legend, Mark};
+pub use lit::{Lit, lit};
 pub use look::{Appearance, Look, Sample, Values};
 pub use mapping::{
-    DISTRICT, FREED_COLOUR, GROWTH, INCOMING_COLOUR, MORE_COLOUR, OUTGOING_COLOUR, QUIET_COLOUR, ROUTE_COLOUR,
-    SELECTED_COLOUR, SHRUNK_COLOUR, district_colour, growth_colour, linear_to_srgb, max_growth, srgb_to_linear,
+    DISTRICT, FREED_COLOUR, GROWTH, INCOMING_COLOUR, MARK_COLOURS, MORE_COLOUR, OUTGOING_COLOUR, QUIET_COLOUR,
+    ROUTE_COLOUR, SELECTED_COLOUR, SHRUNK_COLOUR, district_colour, growth_colour, linear_to_srgb, max_growth,
+    srgb_to_linear,
 };
+pub use names::{Nameable, OWN_FIRST};
+pub use part::CityPart;
 pub use pick::{Hit, HitTarget};
+pub use placement::{NEW_NAME_GAP, NameBox, NameWish, ShownNames, place_names};
 pub use plan::{CityPlan, District, MoreSummary, Plot, PlotKind};
 pub use rect::Rect;
 pub use route::{LEG_RADII, Leg, MOST_LEGS, MOST_PINS, Pin, RouteStep, Routes, routes};

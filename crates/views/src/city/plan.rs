@@ -3,7 +3,7 @@
 //! What changes with time is in [`super::PlotState`]; nothing here does.
 
 use super::layout::{self, Blocks, Occupant, Peaks};
-use super::{BORDERED_LEVELS, CITY_SIZE, CityConfig, DISTRICT_HEIGHT, MORE_HEIGHT, Rect};
+use super::{BORDERED_LEVELS, CITY_SIZE, CityConfig, CityPart, DISTRICT_HEIGHT, MORE_HEIGHT, Rect};
 use memory_city_analysis::timeline::{Amount, Metric, NodeId, Timeline};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -70,6 +70,7 @@ pub struct MoreSummary {
 #[derive(Clone, Debug)]
 pub struct CityPlan {
     pub(super) config: CityConfig,
+    pub(super) part: CityPart,
     /// Buildings and More plots; those of one district are neighbours, in descending order of value.
     pub plots: Vec<Plot>,
     /// Districts, outer before inner; the first is the whole heap.
@@ -112,12 +113,18 @@ impl CityPlan {
     /// Lays out the whole timeline. Nodes that never have a value in the chosen metric get no space; for them
     /// [`CityPlan::plot_of`] is `None`. Factors outside the ranges of [`CityConfig`] are brought into them.
     pub fn new(timeline: &Timeline, config: &CityConfig) -> CityPlan {
+        CityPlan::of_part(timeline, config, CityPart::default())
+    }
+
+    /// The same for a part of the heap: what lies outside has no place. Colours tell of the part alone.
+    pub fn of_part(timeline: &Timeline, config: &CityConfig, part: CityPart) -> CityPlan {
         let within = |v: f64, low: f64, default: f64| if v.is_finite() { v.clamp(low, 1.0) } else { default };
         let d = CityConfig::default();
         let config =
             CityConfig { border: within(config.border, 0.5, d.border), gap: within(config.gap, 0.1, d.gap), ..*config };
         let mut plan = CityPlan {
             config,
+            part,
             plots: Vec::new(),
             districts: Vec::new(),
             contents: Vec::new(),
@@ -136,13 +143,16 @@ impl CityPlan {
         let city = Rect::new(-CITY_SIZE / 2.0, -CITY_SIZE / 2.0, CITY_SIZE, CITY_SIZE);
         let peaks = Peaks::new(timeline, &config);
         let within = layout::times(timeline, &config).unwrap_or(0..=timeline.times().saturating_sub(1));
-        let blocks = layout::lay_out(timeline, &peaks, &config, city, |nodes| {
+        let blocks = layout::lay_out(timeline, &peaks, &config, part, city, |nodes| {
             let sums = sums(timeline, nodes, config.metric);
             within.clone().filter_map(|t| sums.get(t)).copied().max().unwrap_or(0)
         });
         plan.settle(timeline, &peaks, blocks);
         plan.place_below_plots(timeline, &peaks);
-        plan.max_growth = super::max_growth(timeline, config.metric);
+        plan.max_growth = match part == CityPart::default() {
+            true => super::max_growth(timeline, config.metric),
+            false => plan.max_growth_within(timeline),
+        };
         plan
     }
 

@@ -38,6 +38,10 @@ pub struct CameraRig {
     tallest: f32,
     dragging: bool,
     pending_home: bool,
+    /// From where the next city is seen first.
+    awaited: Option<CameraPose>,
+    /// Counts how often the camera was taken elsewhere at once.
+    jumps: u64,
 }
 
 impl Default for CameraRig {
@@ -52,6 +56,8 @@ impl Default for CameraRig {
             tallest: 10.0,
             dragging: false,
             pending_home: true,
+            awaited: None,
+            jumps: 0,
         };
         rig.pose = rig.home();
         rig
@@ -93,10 +99,20 @@ impl CameraRig {
         camera::home(self.tallest, &self.lens())
     }
 
+    /// The next city that is shown is seen from here, not from its home view.
+    pub fn await_city(&mut self, pose: CameraPose) {
+        self.awaited = Some(pose);
+    }
+
     /// A new city: its home view at once.
     pub fn show_city(&mut self, tallest: f32) {
         self.tallest = tallest;
         self.flight = None;
+        self.jumps += 1;
+        if let Some(pose) = self.awaited.take() {
+            self.jump_to(pose);
+            return;
+        }
         self.pose = self.home();
         // Panels appear with the city: the view is taken again once their room is known.
         self.pending_home = true;
@@ -146,7 +162,13 @@ impl CameraRig {
     pub fn jump_to(&mut self, pose: CameraPose) {
         self.flight = None;
         self.pending_home = false;
+        self.jumps += 1;
         self.pose = camera::clamp(pose);
+    }
+
+    /// How often the camera was taken elsewhere at once.
+    pub(super) fn jumps(&self) -> u64 {
+        self.jumps
     }
 
     /// World to clip space, reversed depth without a far plane.

@@ -13,10 +13,11 @@ use crate::viewer::selection::Target;
 use crate::viewer::settings::Settings;
 use bevy::prelude::Resource;
 use memory_city_analysis::analyses;
+use memory_city_analysis::group::registry;
 use memory_city_analysis::timeline::{NodeId, Source, Timeline};
 use memory_city_views::city::camera::{CameraPose, Lens};
 use memory_city_views::city::{
-    self, Appearance, CityPlan, Comparison, Histogram, HitTarget, PlotKind, PlotState, Standing,
+    self, Appearance, CityPlan, Comparison, Histogram, HitTarget, Nameable, PlotKind, PlotState, Standing,
 };
 use std::sync::Arc;
 
@@ -53,6 +54,8 @@ pub struct City {
     pub named_districts: Vec<NodeId>,
     /// The More plots that may have names, largest first.
     pub named_mores: Vec<usize>,
+    /// The buildings that may have names.
+    pub nameable: Arc<Nameable>,
     /// The groups that grow most in the metric of the layout, strongest first: ranked once, shown in every frame.
     pub growing: Vec<NodeId>,
     /// The settings it was made with.
@@ -64,8 +67,9 @@ impl City {
     pub fn new(timeline: &Arc<Timeline>, settings: &Settings) -> Self {
         let mut settings = settings.clone();
         settings.metric = settings.metric_in(timeline);
-        let plan = Arc::new(CityPlan::new(timeline, &settings.city_config()));
-        Self::with_plan(Arc::clone(timeline), plan, &settings)
+        let part = settings.part_in(timeline);
+        let plan = Arc::new(CityPlan::of_part(timeline, &settings.city_config(), part));
+        Self::with_plan(Arc::clone(timeline), plan, &settings, None)
     }
 
     /// The city of what has come: on the ground there is, when it goes on from what stands there.
@@ -77,14 +81,21 @@ impl City {
             .filter(|(plan, _)| {
                 arrival == Arrival::Grew && settings.window.is_none() && *plan.config() == settings.city_config()
             })
+            .filter(|(plan, _)| plan.part() == settings.part_in(timeline))
             .and_then(|(plan, before)| plan.grown(before, timeline));
         match grown {
-            Some(plan) => Self::with_plan(Arc::clone(timeline), Arc::new(plan), &settings),
+            Some(plan) => Self::with_plan(Arc::clone(timeline), Arc::new(plan), &settings, None),
             None => Self::new(timeline, &settings),
         }
     }
 
-    fn with_plan(timeline: Arc<Timeline>, plan: Arc<CityPlan>, settings: &Settings) -> Self {
+    fn with_plan(
+        timeline: Arc<Timeline>,
+        plan: Arc<CityPlan>,
+        settings: &Settings,
+        nameable: Option<Arc<Nameable>>,
+    ) -> Self {
+        let nameable = nameable.unwrap_or_else(|| Arc::new(nameable_of(&plan, &timeline)));
         let appearance = Arc::new(Appearance::new(&plan, &timeline, &settings.look()));
         let solid_plots = appearance.opaque();
         let levels = plan.districts.iter().map(|d| d.level).max().unwrap_or(0) + 1;
@@ -121,7 +132,7 @@ impl City {
         }));
         let growing = analyses::top_growing(&timeline, settings.metric, MOST_RANKED);
         let largest_first = |a: &city::Rect, b: &city::Rect| (b.w * b.h).total_cmp(&(a.w * a.h));
-        let mut named_districts: Vec<_> = plan.districts.iter().filter(|d| d.level > 0).collect();
+        let mut named_districts: Vec<_> = plan.districts.iter().collect();
         named_districts.sort_by(|a, b| largest_first(&a.cell, &b.cell));
         let named_districts = named_districts.into_iter().take(MOST_NAMED.0).map(|d| d.node).collect();
         let mut named_mores: Vec<usize> = (0..plan.plots.len()).filter(|&p| is_more(p)).collect();
@@ -130,6 +141,7 @@ impl City {
         let boxes = Versioned::new(boxes);
         City {
             growing,
+            nameable,
             timeline,
             layout: boxes.version,
             boxes,
@@ -146,7 +158,7 @@ impl City {
 
     /// The same layout under another look.
     pub(super) fn with_look(&self, settings: &Settings) -> Self {
-        Self::with_plan(Arc::clone(&self.timeline), Arc::clone(&self.plan), settings)
+        Self::with_plan(Arc::clone(&self.timeline), Arc::clone(&self.plan), settings, Some(Arc::clone(&self.nameable)))
     }
 
     /// Draws the see-through boxes in the opposite order. The picture must not change: a test holds it to that.
@@ -254,6 +266,25 @@ impl City {
             Target::More(parent) => self.plan.more_of(parent),
         }
     }
+}
+
+/// The buildings of a city that may have names; the program's own first.
+fn nameable_of(plan: &CityPlan, timeline: &Timeline) -> Nameable {
+    let domain = Arc::clone(registry().domain());
+    let own = |node: NodeId| {
+        let path = timeline.path(node);
+        let of_role =
+            |role: &'static str| path.iter().filter(move |&&n| timeline.role(n) == role).map(|&n| timeline.name(n));
+        // Where packages are districts, classes may be named without them.
+        match of_role("Type").next() {
+            Some(class) if class.contains('.') => domain.covers(class),
+            class => {
+                let parts: Vec<&str> = of_role("Package").chain(class).collect();
+                !parts.is_empty() && domain.covers(&parts.join("."))
+            }
+        }
+    };
+    Nameable::new(plan, timeline, own)
 }
 
 fn cell(rect: &city::Rect) -> [f32; 4] {

@@ -7,6 +7,7 @@ mod axis;
 mod box_order;
 mod card;
 mod crumbs;
+mod drill;
 mod fly;
 mod labels;
 mod laid_out;
@@ -25,8 +26,8 @@ pub use fly::CameraRig;
 pub(in crate::viewer) use fly::focus_pose;
 pub use laid_out::{City, Shown};
 pub use multiples::Multiples;
-pub(in crate::viewer) use pane::{alone, fill, hide};
-pub use present::ConeCount;
+pub(in crate::viewer) use pane::{alone, fill, hide, set_backdrop};
+pub use present::{ConeCount, ShownCones};
 pub use routes::ShownRoutes;
 pub use sharpness::Sharpness;
 
@@ -70,6 +71,7 @@ fn plugin(app: &mut App) {
         .init_resource::<picking::Pointer>()
         .init_resource::<step::TimeStep>()
         .init_resource::<ConeCount>()
+        .init_resource::<ShownCones>()
         .init_resource::<ShownRoutes>()
         .init_resource::<pane::CityPane>()
         .init_resource::<multiples::Multiples>()
@@ -80,7 +82,7 @@ fn plugin(app: &mut App) {
         .add_systems(
             Update,
             (
-                divide_anew,
+                (divide_anew, drill::drill_actions),
                 follow_settings,
                 fly::follow_size,
                 picking::find_pointer,
@@ -184,6 +186,9 @@ fn follow_settings(
     {
         match outcome {
             Ok(mut city) if revision == document.revision() => {
+                if shown.0.as_ref().is_some_and(|before| before.plan.part() != city.plan.part()) {
+                    rig.show_city(city.tallest());
+                }
                 let before = shown.0.as_mut().filter(|before| before.made_with.window != city.made_with.window);
                 if let Some(before) = before {
                     *moving = Moving::between(before, &mut city, clock.time);
@@ -200,7 +205,7 @@ fn follow_settings(
     let aim = laying.0.as_ref().map_or(&city.made_with, |(_, settings, _)| settings);
     let mut wanted = settings.clone();
     wanted.metric = wanted.metric_in(&city.timeline);
-    if aim.city_config() != wanted.city_config() {
+    if aim.city_config() != wanted.city_config() || aim.parts != wanted.parts {
         let timeline = Arc::clone(&city.timeline);
         let job_settings = wanted.clone();
         let job = Job::start(move |_| City::new(&timeline, &job_settings));

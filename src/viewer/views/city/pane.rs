@@ -7,8 +7,9 @@ use super::labels;
 use super::laid_out::{City, Shown};
 use super::multiples::{self, Multiples};
 use super::picking::Pointer;
+use super::present::{ConeCount, ShownCones};
 use super::routes::{self, ShownRoutes};
-use super::{LayingOut, card, crumbs};
+use super::{LayingOut, card, crumbs, drill};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::{Document, OpenDocument};
@@ -16,21 +17,63 @@ use crate::viewer::finding::Finding;
 use crate::viewer::owners::OwnersOf;
 use crate::viewer::panels::{numbers, theme, tooltip};
 use crate::viewer::references::References;
-use crate::viewer::selection::{Marks, Selection, SharedFilter};
+use crate::viewer::search::GroupSearch;
+use crate::viewer::selection::{Marks, Selection, SharedFilter, Target};
 use crate::viewer::settings::Settings;
 use crate::viewer::views::legend;
 use crate::viewer::ways::Ways;
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::egui;
+use memory_city_analysis::tabular::count_text;
 use memory_city_analysis::timeline::NodeId;
-use memory_city_views::city::HitTarget;
+use memory_city_views::city::camera::CameraPose;
+use memory_city_views::city::{HitTarget, PlotKind, ShownNames};
 
 /// Where the city is drawn.
 #[derive(Resource, Default)]
 pub struct CityPane {
     /// In the window, points; `None` while it is not drawn at all (behind another tab).
     pub rect: Option<egui::Rect>,
+    /// One colour behind the city, linear light, in place of sky and ground, and nothing beside it.
+    pub(super) backdrop: Option<[f32; 3]>,
+    /// The names on screen.
+    pub(super) names: Vec<labels::NameSpot>,
+    /// Those that the log has told of.
+    told: Vec<labels::NameSpot>,
+    shown: ShownNames,
+    /// Where the camera was when names were placed without regard to those before, and in the last frame.
+    placed_from: Option<CameraPose>,
+    last_pose: Option<CameraPose>,
+    jumps: u64,
+    written: Option<(WrittenFor, Vec<labels::Label>)>,
+}
+
+/// Whether a pose is so far from another one that other names may matter.
+fn is_elsewhere(from: &CameraPose, to: &CameraPose) -> bool {
+    let turned = (from.yaw - to.yaw).abs().max((from.pitch - to.pitch).abs());
+    turned > 0.03 || from.eye.distance(to.eye) > 0.03 * to.eye.y.max(4.0)
+}
+
+/// Writes how many objects take part to both ends of the reference under the mouse.
+fn ends(canvas: &labels::Canvas<'_>, shown: &ShownCones) {
+    let Some(cone) = shown.hovered.and_then(|at| shown.cones.get(at)) else { return };
+    let colour = if cone.incoming { theme::INCOMING } else { theme::OUTGOING };
+    for (at, objects, share) in
+        [(cone.from, cone.referencing, cone.share_from), (cone.to, cone.referenced, cone.share_to)]
+    {
+        canvas.tag(at, &format!("{}  ·  {:.1} %", count_text(objects), 100.0 * share), colour);
+    }
+}
+
+/// What the names were collected for: the layout, the time, and which are wanted.
+type WrittenFor = (u64, usize, labels::Wanted);
+
+impl CityPane {
+    /// What is named at a point of the window.
+    pub(super) fn named_at(&self, at: egui::Pos2) -> Option<labels::Named> {
+        self.names.iter().rev().find(|spot| spot.rect.contains(at)).map(|spot| spot.named)
+    }
 }
 
 /// Names beside which nothing else is said at most this often.
@@ -39,12 +82,17 @@ const MOST_NAMED: usize = 40;
 #[derive(SystemParam)]
 pub struct Names<'w> {
     shown: ResMut<'w, Shown>,
+    clock: ResMut<'w, Clock>,
+    settings: ResMut<'w, Settings>,
     selection: ResMut<'w, Selection>,
     ways: Res<'w, Ways>,
     routes: Res<'w, ShownRoutes>,
     marks: Res<'w, Marks>,
-    filter: Res<'w, SharedFilter>,
+    filter: ResMut<'w, SharedFilter>,
+    search: Res<'w, GroupSearch>,
     references: Res<'w, References>,
+    cones: Res<'w, ShownCones>,
+    count: Res<'w, ConeCount>,
     rig: ResMut<'w, CameraRig>,
     pane: ResMut<'w, CityPane>,
     multiples: ResMut<'w, Multiples>,
@@ -59,17 +107,17 @@ pub fn draw(
     laying: Res<LayingOut>,
     (mut finding, mut owners): (ResMut<Finding>, ResMut<OwnersOf>),
     mut actions: MessageWriter<Action>,
-    (mut clock, mut settings): (ResMut<Clock>, ResMut<Settings>),
 ) {
     let rect = ui.available_rect_before_wrap();
     ui.allocate_rect(rect, egui::Sense::hover());
     names.pane.rect = Some(rect);
     let painter = ui.painter_at(rect);
-    if names.beside_each_other(&painter, rect, &settings) {
-        multiples::click(ui, &names.multiples, clock.bypass_change_detection(), settings.bypass_change_detection());
+    if names.beside_each_other(&painter, rect) {
+        let Names { multiples, clock, settings, .. } = &mut names;
+        multiples::click(ui, multiples, clock.bypass_change_detection(), settings.bypass_change_detection());
     } else {
         names.rig.set_pane(rect, rect);
-        names.paint(&painter, rect, &clock, &settings);
+        names.paint(&painter, rect);
     }
     if laying.active() {
         let corner = rect.right_top() + egui::vec2(-34.0, 10.0);
@@ -81,7 +129,8 @@ pub fn draw(
         let owners = owners.bypass_change_detection();
         actions.write_batch(crumbs::show(ui.ctx(), rect, &open.timeline, owners, selection));
     }
-    names.tooltip(ui.ctx(), &document, &pointer, &clock);
+    names.top_lines(ui.ctx(), rect);
+    names.tooltip(ui.ctx(), &document, &pointer);
 }
 
 /// Draws the city alone into the whole window or image, with caption and legend: panels are hidden, or a picture is made.
@@ -91,43 +140,46 @@ pub fn alone(world: &mut World, ctx: &egui::Context) {
     }
 }
 
-fn draw_alone(
-    In(ctx): In<egui::Context>,
-    mut names: Names,
-    document: Res<Document>,
-    pointer: Res<Pointer>,
-    (clock, settings): (Res<Clock>, Res<Settings>),
-) {
+fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Document>, pointer: Res<Pointer>) {
     let Some(open) = document.get() else { return };
     let all = ctx.content_rect();
     let mut free = all;
     // Caption and legend stand at the left: the city beside them, if there is room.
-    if free.width() > 1000.0 {
+    let alone = names.pane.backdrop.is_some();
+    if free.width() > 1000.0 && !alone {
         free.min.x += legend::WIDTH + theme::GAP;
     }
     let selected = names.selection.node();
-    if let Some(city) = names.shown.bypass_change_detection().0.as_mut() {
-        legend::over(&ctx, city, &clock, &settings, selected.is_some(), &names.ways);
+    if !alone {
+        if let Some(city) = names.shown.bypass_change_detection().0.as_mut() {
+            legend::over(&ctx, city, &names.clock, &names.settings, selected.is_some(), &names.ways);
+        }
+        caption(&ctx, open, &names.clock, &names.settings, selected);
+        names.top_lines(&ctx, all);
     }
-    caption(&ctx, open, &clock, &settings, selected);
     names.pane.rect = Some(all);
     let layer = egui::LayerId::new(egui::Order::Background, "labels".into());
     let painter = ctx.layer_painter(layer).with_clip_rect(free);
-    if names.beside_each_other(&painter, free, &settings) {
+    if names.beside_each_other(&painter, free) {
         // Nothing is drawn behind caption and legend.
         let aside = all.with_max_x(free.left());
         painter.with_clip_rect(all).rect_filled(aside, 0.0, theme::SOLID);
         return;
     }
     names.rig.set_pane(all, free);
-    names.paint(&painter, all, &clock, &settings);
-    names.tooltip(&ctx, &document, &pointer, &clock);
+    names.paint(&painter, all);
+    names.tooltip(&ctx, &document, &pointer);
 }
 
 /// The city is not drawn, unless it is asked for again in this frame.
 pub fn hide(world: &mut World) {
     world.resource_mut::<CityPane>().rect = None;
     world.resource_mut::<Multiples>().0.clear();
+}
+
+/// Says what is behind the city: one colour, or sky and ground.
+pub fn set_backdrop(world: &mut World, colour: Option<[f32; 3]>) {
+    world.resource_mut::<CityPane>().backdrop = colour;
 }
 
 /// Gives the picture the whole window or image, with nothing over it.
@@ -138,35 +190,74 @@ pub fn fill(world: &mut World, ctx: &egui::Context) {
 }
 
 impl Names<'_> {
+    /// The lines at the top: which part of the heap this is, and what is looked for.
+    fn top_lines(&mut self, ctx: &egui::Context, pane: egui::Rect) {
+        let Some(city) = &self.shown.0 else { return };
+        let time = self.clock.time;
+        let mut filter = self.filter.clone();
+        let count = *self.count;
+        let lines = drill::TopLines { city, search: &self.search, filter: &mut filter, time, count };
+        let back = drill::show(ctx, pane, &self.settings, lines);
+        if *self.filter != filter {
+            *self.filter = filter;
+        }
+        if let Some(left) = back {
+            self.settings.parts.truncate(left);
+            tracing::debug!("part: {left} left");
+        }
+    }
+
     /// Paints the names of the city that lies in `all` into what the painter may paint on.
-    fn paint(&mut self, painter: &egui::Painter, all: egui::Rect, clock: &Clock, settings: &Settings) {
-        if !settings.labels {
+    fn paint(&mut self, painter: &egui::Painter, all: egui::Rect) {
+        self.pane.names.clear();
+        if !self.settings.labels {
             return;
         }
         if let Some(city) = &self.shown.0 {
             axis::paint(painter, city, self.rig.clip_from_world(), all);
         }
-        let connected = self.connected(settings);
+        let connected = self.connected();
         let drawn = self.routes.0.as_ref().zip(self.ways.found());
         let roots = drawn.map(|(routes, found)| routes::root_names(routes, found)).unwrap_or_default();
         let Some(city) = self.shown.bypass_change_detection().0.as_mut() else { return };
-        let time = clock.time.min(city.times().saturating_sub(1));
+        let time = self.clock.time.min(city.times().saturating_sub(1));
         let states = city.states(time);
-        let most = city.growing.len().min(settings.solid_count);
-        let growing = city.growing[..most].iter().filter(|&&n| self.filter.shows(&city.timeline, n));
+        let city: &City = city;
+        let standing = |plot: usize| states.get(plot).map(|s| city.appearance.standing(s)).unwrap_or_default();
+        // Where something is looked for, what is found has names.
+        let found = self.search.found();
+        let shows = |node: &NodeId| match found {
+            Some(found) => found.lit.shares.contains_key(node),
+            None => self.filter.shows(&city.timeline, *node),
+        };
+        let look = labels::NameLook { most: self.settings.name_count, scale: self.settings.name_size };
+        let most = city.growing.len().min(self.settings.solid_count);
+        let node_of = |plot: usize| match city.plan.plots[plot].kind {
+            PlotKind::Building(node) => Some(node),
+            PlotKind::More { .. } => None,
+        };
+        // More than there is room for: some are hidden, some in each other's way.
+        let relevant = city.nameable.relevant(&city.plan, &city.timeline, time, 3 * look.most);
+        let leaves = found.iter().flat_map(|found| &found.nodes).copied().filter(|&node| city.timeline.is_leaf(node));
+        let found_first = leaves.take(2 * look.most);
         let wanted = labels::Wanted {
             selected: self.selection.nodes().take(MOST_NAMED).collect(),
             marked: self.marks.nodes().iter().copied().take(MOST_NAMED).collect(),
             connected,
-            growing: growing.copied().collect(),
+            growing: city.growing[..most].iter().copied().filter(shows).collect(),
+            relevant: found_first.chain(relevant.into_iter().filter_map(node_of)).filter(shows).collect(),
             roots,
         };
-        let city: &City = city;
-        let standing = |plot: usize| states.get(plot).map(|s| city.appearance.standing(s)).unwrap_or_default();
-        let labels = labels::collect(city, &standing, &wanted);
+        let pane = &mut *self.pane;
+        let written_for = (city.layout, time, wanted);
+        if pane.written.as_ref().is_none_or(|(of, _)| *of != written_for) {
+            let labels = labels::collect(city, &standing, &written_for.2);
+            pane.written = Some((written_for, labels));
+        }
+        let labels = pane.written.as_ref().map_or(&[][..], |(_, labels)| labels);
         let eye = self.rig.pose.eye;
-        let hidden = |label: &labels::Label| {
-            let before = city.appearance.pick(&city.plan, standing, eye, label.at - eye);
+        let hidden = |label: &labels::Label, at: Vec3| {
+            let before = city.appearance.pick(&city.plan, standing, eye, at - eye);
             before.is_some_and(|hit| {
                 let own = match hit.target {
                     HitTarget::Plot(plot) => city.target_of_plot(plot) == label.target,
@@ -175,36 +266,75 @@ impl Names<'_> {
                 hit.distance < 0.985 && !own
             })
         };
-        labels::paint(painter, &labels, self.rig.clip_from_world(), all, hidden);
+        let clip_from_world = self.rig.clip_from_world();
+        let pointer = painter.ctx().pointer_latest_pos();
+        let canvas = labels::Canvas { painter, picture: all, clip_from_world, pointer };
+        // Where the camera was taken elsewhere names are placed anew: what is shown then does not depend on the way there.
+        let pose = self.rig.pose;
+        let jumped = pane.jumps != self.rig.jumps();
+        let rests = pane.last_pose == Some(pose) && pane.placed_from.is_some_and(|from| is_elsewhere(&from, &pose));
+        if jumped || rests {
+            pane.shown = ShownNames::default();
+            pane.placed_from = Some(pose);
+        }
+        pane.jumps = self.rig.jumps();
+        pane.placed_from.get_or_insert(pose);
+        let still = pane.last_pose == Some(pose);
+        pane.last_pose = Some(pose);
+        ends(&canvas, &self.cones);
+        pane.names = labels::paint(&canvas, city, labels, look, &mut pane.shown, hidden);
+        if still && tracing::enabled!(tracing::Level::DEBUG) && pane.told != pane.names {
+            let place = |spot: &labels::NameSpot| {
+                let (key, at) = match spot.named {
+                    labels::Named::Group(Target::Node(node)) => (city.timeline.key(node), spot.rect.center()),
+                    labels::Named::Group(Target::More(_)) | labels::Named::Rest(..) => return None,
+                };
+                Some(format!("{} {:.0},{:.0}", key.replace([';', ']'], "_"), at.x, at.y))
+            };
+            tracing::debug!("names at [{}]", pane.names.iter().filter_map(place).collect::<Vec<_>>().join("; "));
+            pane.told.clone_from(&pane.names);
+        }
     }
 
     /// What the ways pass, or the cones of the selection lead to.
-    fn connected(&self, settings: &Settings) -> Vec<NodeId> {
+    fn connected(&self) -> Vec<NodeId> {
         if let Some(routes) = &self.routes.0 {
             return routes.stops.iter().copied().take(MOST_NAMED).collect();
         }
-        let Some(node) = self.selection.node().filter(|_| settings.show_pointers) else { return Vec::new() };
+        let Some(node) = self.selection.node().filter(|_| self.settings.show_pointers) else { return Vec::new() };
         let Some(map) = self.references.of(node) else { return Vec::new() };
-        let incoming = map.incoming.iter().take(8).filter(|_| settings.show_incoming);
-        let outgoing = map.outgoing.iter().take(8).filter(|_| settings.show_outgoing);
+        let incoming = map.incoming.iter().take(8).filter(|_| self.settings.show_incoming);
+        let outgoing = map.outgoing.iter().take(8).filter(|_| self.settings.show_outgoing);
         incoming.chain(outgoing).map(|edge| edge.other).collect()
     }
 
     /// Several times, where they are wanted.
-    fn beside_each_other(&mut self, painter: &egui::Painter, free: egui::Rect, settings: &Settings) -> bool {
-        let Some(city) = self.shown.0.as_ref().filter(|_| settings.multiples > 1) else {
+    fn beside_each_other(&mut self, painter: &egui::Painter, free: egui::Rect) -> bool {
+        let Some(city) = self.shown.0.as_ref().filter(|_| self.settings.multiples > 1) else {
             self.multiples.bypass_change_detection().0.clear();
             return false;
         };
-        multiples::lay_out(&mut self.multiples, &mut self.rig, city, settings, painter, free)
+        multiples::lay_out(&mut self.multiples, &mut self.rig, city, &self.settings, painter, free)
     }
 
-    fn tooltip(&self, ctx: &egui::Context, document: &Document, pointer: &Pointer, clock: &Clock) {
+    fn tooltip(&self, ctx: &egui::Context, document: &Document, pointer: &Pointer) {
         let over = pointer.over.filter(|_| !self.rig.dragging());
+        let named = over.and_then(|at| self.pane.named_at(egui::pos2(at.x, at.y)));
+        if let (Some(city), Some(at), Some(cone)) =
+            (&self.shown.0, over, self.cones.hovered.and_then(|at| self.cones.cones.get(at)))
+        {
+            let selected = self.selection.node();
+            tooltip::reference(ctx, city, cone, selected, egui::pos2(at.x, at.y));
+            return;
+        }
+        if let (Some(city), Some(at), Some(labels::Named::Rest(node, rest))) = (&self.shown.0, over, named) {
+            tooltip::unnamed(ctx, &city.timeline, node, rest, egui::pos2(at.x, at.y));
+            return;
+        }
         if let (Some(city), Some(target), Some(at), Some(_)) =
             (&self.shown.0, self.selection.hovered, over, document.get())
         {
-            tooltip::show(ctx, city, clock.time, target, egui::pos2(at.x, at.y));
+            tooltip::show(ctx, city, self.clock.time, target, egui::pos2(at.x, at.y));
         }
     }
 }

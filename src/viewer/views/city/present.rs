@@ -4,7 +4,7 @@ use super::fly::CameraRig;
 use super::laid_out::Shown;
 use super::multiples::Multiples;
 use super::pane::CityPane;
-use super::routes::{self, RouteKey, ShownRoutes};
+use super::routes::{self, BoxMarks, RouteKey, ShownRoutes};
 use super::sharpness::Sharpness;
 use super::sight::Sight;
 use super::step::TimeStep;
@@ -14,13 +14,13 @@ use crate::viewer::references::References;
 use crate::viewer::scene::records::{ConeRecord, NO_INSTANCE, ViewRecord};
 use crate::viewer::scene::renderer::DrawPlan;
 use crate::viewer::scene::{SceneCell, SceneInput, Versioned};
-use crate::viewer::selection::{Selection, Target};
+use crate::viewer::search::GroupSearch;
+use crate::viewer::selection::{Marks, Selection, Target};
 use crate::viewer::settings::Settings;
 use crate::viewer::ways::Ways;
 use bevy::prelude::*;
-use glam::Vec3;
 use memory_city_analysis::timeline::NodeId;
-use memory_city_views::city;
+use memory_city_views::city::{self, Cone, ConeWay, ReferenceShape};
 use std::sync::Arc;
 
 /// What the cones on screen were made for.
@@ -29,8 +29,10 @@ pub struct ConeKey {
     map: (usize, NodeId),
     boxes: u64,
     shown: (bool, bool, bool),
+    run: (ReferenceShape, usize),
     pointed: Option<NodeId>,
     hovered: Option<Target>,
+    on: Option<usize>,
 }
 
 /// How many cones there are, and how many more there would be.
@@ -40,11 +42,26 @@ pub struct ConeCount {
     pub drawn: usize,
     /// Left out because they are the thinnest.
     pub left_out: usize,
+    /// Single references of all, and of those that are left out.
+    pub references: (u64, u64),
 }
 
+/// The references on screen: what they are, and where they run.
+#[derive(Resource, Default)]
+pub struct ShownCones {
+    /// Those that are drawn.
+    pub cones: Vec<Cone>,
+    /// The way of each.
+    pub ways: Vec<ConeWay>,
+    /// The one under the mouse.
+    pub hovered: Option<usize>,
+}
+
+/// Pieces of an arc.
+const PIECES: usize = 16;
+
 /// What cones, boxes and routes were made of that were drawn last.
-type Drawn<'s> =
-    (Local<'s, Option<ConeKey>>, Local<'s, (u64, u64, u64)>, Local<'s, Option<RouteKey>>, Local<'s, Sight>);
+type Drawn<'s> = (Local<'s, Option<ConeKey>>, Local<'s, [u64; 5]>, Local<'s, Option<RouteKey>>, Local<'s, Sight>);
 
 /// Fills the scene input.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
@@ -58,17 +75,18 @@ pub fn present(
         Res<Sharpness>,
     ),
     settings: Res<Settings>,
-    selection: Res<Selection>,
+    (selection, marks, search): (Res<Selection>, Res<Marks>, Res<GroupSearch>),
     (references, ways): (Res<References>, Res<Ways>),
     rig: Res<CameraRig>,
     mut scene: ResMut<SceneInput>,
-    (mut cone_count, mut shown_routes): (ResMut<ConeCount>, ResMut<ShownRoutes>),
+    (mut cone_count, mut shown_cones, mut shown_routes): (ResMut<ConeCount>, ResMut<ShownCones>, ResMut<ShownRoutes>),
     (mut cone_key, mut box_key, mut route_key, mut sight): Drawn<'_>,
 ) {
     let clip_from_world = rig.clip_from_world();
     let theme = settings.theme;
+    let backdrop = pane.backdrop.map_or_else(|| theme.backdrop(), |colour| [colour; 3]);
     let with_alpha = |c: [f32; 3]| [c[0], c[1], c[2], 1.0];
-    let mut marks = [NO_INSTANCE; 4];
+    let mut instances = [NO_INSTANCE; 4];
     let mut plan = Arc::<DrawPlan>::default();
     let scene = &mut *scene;
     scene.cells = Vec::new();
@@ -94,13 +112,17 @@ pub fn present(
             let several = selection.nodes().len() > 1;
             let freed = ways.freed();
             let cut = freed.map_or(0, |(.., version)| version);
-            let key = (city.boxes.version, if several { selection.revision() } else { 0 }, cut);
+            let selected = if several { selection.revision() } else { 0 };
+            let key = [city.boxes.version, selected, cut, search.version(), marks.version()];
             if *box_key != key {
                 *box_key = key;
-                scene.boxes = match (several, freed) {
-                    (false, None) => city.boxes.clone(),
-                    (_, freed) => {
-                        routes::marked_boxes(city, &selection, freed.map(|(_, cut, _)| &cut.shares), clock.time)
+                scene.boxes = match key {
+                    [_, 0, 0, 0, 0] => city.boxes.clone(),
+                    _ => {
+                        let freed = freed.map(|(_, cut, _)| &cut.shares);
+                        let lit = search.found().map(|found| &found.lit);
+                        let marks = BoxMarks { selection: &selection, marks: &marks, freed, lit };
+                        routes::marked_boxes(city, &marks, clock.time)
                     }
                 };
             }
@@ -108,15 +130,21 @@ pub fn present(
             scene.after = step.after.clone();
             scene.over = step.over.clone();
             let of = |target: Option<Target>| target.and_then(|t| city.box_of(t));
-            let marked =
-                [of(selection.node().map(Target::Node)), of(selection.pointed.map(Target::Node).or(selection.hovered))];
-            [marks[0], marks[1]] = marked.map(|mark| mark.unwrap_or(NO_INSTANCE));
+            // The other end of a reference that the mouse is on lights up.
+            let far = shown_cones.hovered.and_then(|at| shown_cones.cones.get(at));
+            let far = far.map(|cone| city.target_of_plot(cone.other));
+            let marked = [
+                of(selection.node().map(Target::Node)),
+                of(selection.pointed.map(Target::Node).or(far).or(selection.hovered)),
+            ];
+            [instances[0], instances[1]] = marked.map(|mark| mark.unwrap_or(NO_INSTANCE));
             let mut finest = *sharpness;
-            if several || freed.is_some() {
+            if scene.boxes.version != city.boxes.version {
                 // Blocks have no marks.
                 finest.smallest = 0.0;
             }
-            plan = sight.plan(city, &rig, &settings, &finest, marked);
+            let shadows = settings.shadows && pane.backdrop.is_none();
+            plan = sight.plan(city, &rig, (settings.opacity, shadows), &finest, marked);
             // Ways instead of cones: both together are a tangle.
             let drawn = ways.found().map(|found| (found, routes::route_key(city, &ways, found, clock.time)));
             if drawn.as_ref().map(|(_, key)| key) != route_key.as_ref() {
@@ -136,10 +164,15 @@ pub fn present(
             let map = selection.node().filter(|_| wanted).and_then(|node| {
                 references.map.as_ref().filter(|(_, of, _)| *of == node).map(|(time, _, map)| (*time, node, map))
             });
+            if map.is_none() {
+                *shown_cones = ShownCones::default();
+            }
             let key = map.map(|(time, node, _)| ConeKey {
                 map: (time, node),
                 boxes: city.boxes.version,
                 shown: (settings.show_pointers, settings.show_incoming, settings.show_outgoing),
+                run: (settings.reference_shape, settings.reference_count),
+                on: shown_cones.hovered,
                 pointed: selection.pointed,
                 hovered: selection.hovered,
             });
@@ -148,28 +181,41 @@ pub fn present(
                 let mut records = Vec::new();
                 *cone_count = ConeCount::default();
                 if let Some((time, node, map)) = map {
-                    let cones = city::cones(&city.plan, &city.timeline, &city.appearance, time, node, map);
-                    cone_count.left_out = cones.left_out;
-                    for cone in &cones.cones {
-                        if if cone.incoming { !settings.show_incoming } else { !settings.show_outgoing } {
-                            continue;
-                        }
-                        let other = city.target_of_plot(cone.other);
-                        let lit =
-                            Some(other) == selection.hovered || Some(other) == selection.pointed.map(Target::Node);
-                        let colour = if cone.incoming { city::INCOMING_COLOUR } else { city::OUTGOING_COLOUR };
-                        // Two cones between the same buildings lie beside each other, not in each other.
-                        let both = cones.cones.iter().any(|c| c.other == cone.other && c.incoming != cone.incoming);
-                        let ahead = cone.to - cone.from;
-                        let aside = ahead.cross(Vec3::Y).normalize_or_zero();
-                        let shift = if both { aside * cone.radius_from.max(cone.radius_to) } else { Vec3::ZERO };
-                        records.push(ConeRecord {
-                            start: (cone.from + shift).extend(cone.radius_from).to_array(),
-                            end: (cone.to + shift).extend(cone.radius_to).to_array(),
-                            paint: [pack(colour), u32::from(lit)],
-                        });
+                    let most = settings.reference_count;
+                    let mut found = city::cones(&city.plan, &city.timeline, &city.appearance, time, node, map, most);
+                    cone_count.left_out = found.left_out;
+                    cone_count.references = (found.references, found.left_out_references);
+                    let is_shown =
+                        |incoming: bool| if incoming { settings.show_incoming } else { settings.show_outgoing };
+                    if !is_shown(true) {
+                        cone_count.left_out -= found.left_out_incoming;
+                    } else if !is_shown(false) {
+                        cone_count.left_out = found.left_out_incoming;
                     }
-                    cone_count.drawn = records.len();
+                    found.cones.retain(|cone| is_shown(cone.incoming));
+                    let ways = city::cone_ways(&city.plan, &found.cones, settings.reference_shape, PIECES);
+                    for (at, (cone, way)) in found.cones.iter().zip(&ways).enumerate() {
+                        let other = city.target_of_plot(cone.other);
+                        let lit = shown_cones.hovered == Some(at)
+                            || Some(other) == selection.hovered
+                            || Some(other) == selection.pointed.map(Target::Node);
+                        let colour = if cone.incoming { city::INCOMING_COLOUR } else { city::OUTGOING_COLOUR };
+                        // Pieces of an arc reach into each other: no gaps show where it bends.
+                        let reach = if way.len() > 2 { 0.5 } else { 0.0 };
+                        records.extend(way.windows(2).enumerate().map(|(i, pair)| {
+                            let ((a, r0), (b, r1)) = (pair[0], pair[1]);
+                            let along = (b - a).normalize_or_zero() * reach;
+                            let (before, after) = (f32::from(u8::from(i > 0)), f32::from(u8::from(i + 2 < way.len())));
+                            ConeRecord {
+                                start: (a - along * r0 * before).extend(r0).to_array(),
+                                end: (b + along * r1 * after).extend(r1).to_array(),
+                                paint: [pack(colour), u32::from(lit)],
+                            }
+                        }));
+                    }
+                    shown_cones.cones = found.cones;
+                    shown_cones.ways = ways;
+                    cone_count.drawn = shown_cones.cones.len();
                 }
                 scene.cones = Versioned::new(records);
             }
@@ -189,17 +235,17 @@ pub fn present(
         eye: rig.pose.eye.extend(shown.0.as_ref().map_or(1.0, |city| city.appearance.height_unit())).to_array(),
         scene: [
             clock.eased(),
-            if settings.shadows { 0.38 } else { 0.0 },
-            if shown.0.is_some() { city::CITY_SIZE as f32 / 2.0 } else { -1000.0 },
+            if settings.shadows && pane.backdrop.is_none() { 0.38 } else { 0.0 },
+            if shown.0.is_some() && pane.backdrop.is_none() { city::CITY_SIZE as f32 / 2.0 } else { -1000.0 },
             0.0,
         ],
-        marks,
+        marks: instances,
         gradient: match &shown.0 {
             Some(city) => city.appearance.legend().gradient.stops().map(with_alpha),
             None => [[0.0; 4]; city::Gradient::STOPS],
         },
         selected: with_alpha(city::SELECTED_COLOUR),
-        backdrop: theme.backdrop().map(with_alpha),
+        backdrop: backdrop.map(with_alpha),
         cut: [theme.stays(), city::FREED_COLOUR].map(with_alpha),
         line: with_alpha(theme.line()),
     });

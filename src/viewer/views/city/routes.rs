@@ -3,13 +3,13 @@
 use super::laid_out::City;
 use crate::viewer::panels::theme::pack;
 use crate::viewer::scene::Versioned;
-use crate::viewer::scene::records::{BoxRecord, CUT, ConeRecord, SELECTED, kind, share};
-use crate::viewer::selection::{Selection, Target};
+use crate::viewer::scene::records::{BoxRecord, CUT, ConeRecord, LIT, PAINTED, SELECTED, kind, share};
+use crate::viewer::selection::{Marks, Selection, Target};
 use crate::viewer::ways::{CutChoice, FoundWays, Ways};
 use bevy::prelude::Resource;
 use glam::Vec3;
 use memory_city_analysis::timeline::NodeId;
-use memory_city_views::city::{self, Routes};
+use memory_city_views::city::{self, Lit, Routes};
 use std::collections::HashMap;
 
 /// The routes on screen.
@@ -86,29 +86,51 @@ pub(super) fn root_names(routes: &Routes, found: &FoundWays) -> Vec<(Vec3, NodeI
     routes.pins.iter().filter_map(name).collect()
 }
 
-/// The boxes of a city with marks: those that are selected, where several are (one alone is marked by its number, and no
-/// box changes); and how much of each would be freed.
-pub(super) fn marked_boxes(
-    city: &City,
-    selection: &Selection,
-    freed: Option<&HashMap<NodeId, f32>>,
-    time: usize,
-) -> Versioned<BoxRecord> {
+/// What boxes show beside what stands in the city.
+pub(super) struct BoxMarks<'a> {
+    /// What is selected, where several groups are; one alone is marked by its number, and no box changes.
+    pub selection: &'a Selection,
+    /// Groups with colours of their own.
+    pub marks: &'a Marks,
+    /// How much of each group would be freed.
+    pub freed: Option<&'a HashMap<NodeId, f32>>,
+    /// What is looked for.
+    pub lit: Option<&'a Lit>,
+}
+
+/// The boxes of a city with marks.
+pub(super) fn marked_boxes(city: &City, of: &BoxMarks<'_>, time: usize) -> Versioned<BoxRecord> {
     let mut boxes = city.boxes.records.to_vec();
-    if let Some(shares) = freed {
+    for &node in of.marks.nodes() {
+        let Some(mark) = of.marks.get(&city.timeline.key(node)) else { continue };
+        let colour = pack(city::MARK_COLOURS[mark.colour % city::MARK_COLOURS.len()]);
+        let at = city.box_of(Target::Node(node));
+        // What shares a plot with others cannot colour it.
+        if let Some(at) = at.filter(|&at| city.target_of_box(at as usize) == Some(Target::Node(node)))
+            && let Some(record) = boxes.get_mut(at as usize)
+        {
+            record.paint = [colour, record.paint[1] | PAINTED];
+        }
+    }
+    if of.freed.is_some() || of.lit.is_some() {
+        let flags = CUT | if of.freed.is_some() { 0 } else { LIT };
+        let share_of = |node: &NodeId| match (of.freed, of.lit) {
+            (Some(freed), _) => freed.get(node).copied(),
+            (None, lit) => lit.and_then(|lit| lit.shares.get(node).copied()),
+        };
         for (at, record) in boxes.iter_mut().enumerate() {
             let of = match city.target_of_box(at) {
-                Some(Target::Node(node)) => shares.get(&node).copied().unwrap_or(0.0),
-                Some(Target::More(parent)) => share_of_rest(city, parent, shares, time),
-                // Blocks are not drawn while it is shown what would be freed.
+                Some(Target::Node(node)) => share_of(&node).unwrap_or(0.0),
+                Some(Target::More(parent)) => share_of_rest(city, parent, share_of, time),
+                // Blocks are not drawn while boxes have marks.
                 None => continue,
             };
             let slab = record.paint[1] & 3 == kind::SLAB;
-            record.paint[1] |= CUT | if slab { 0 } else { share(of) };
+            record.paint[1] |= flags | if slab { 0 } else { share(of) };
         }
     }
-    if selection.nodes().len() > 1 {
-        for node in selection.nodes() {
+    if of.selection.nodes().len() > 1 {
+        for node in of.selection.nodes() {
             if let Some(record) = city.box_of(Target::Node(node)).and_then(|at| boxes.get_mut(at as usize)) {
                 record.paint[1] |= SELECTED;
             }
@@ -117,14 +139,14 @@ pub(super) fn marked_boxes(
     Versioned::new(boxes)
 }
 
-/// What of the groups that share a plot would be freed, as part of their bytes.
-fn share_of_rest(city: &City, parent: NodeId, shares: &HashMap<NodeId, f32>, time: usize) -> f32 {
+/// What of the groups that share a plot is meant, as part of their bytes.
+fn share_of_rest(city: &City, parent: NodeId, share: impl Fn(&NodeId) -> Option<f32>, time: usize) -> f32 {
     let Some(plot) = city.plan.more_of(parent) else { return 0.0 };
     let (mut freed, mut all) = (0.0, 0.0);
     for node in city.plan.pruned(plot) {
         let bytes = city.timeline.amount(time, *node).bytes as f64;
         all += bytes;
-        freed += bytes * f64::from(shares.get(node).copied().unwrap_or(0.0));
+        freed += bytes * f64::from(share(node).unwrap_or(0.0));
     }
     if all > 0.0 { (freed / all) as f32 } else { 0.0 }
 }

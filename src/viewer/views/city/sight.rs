@@ -5,7 +5,6 @@ use super::fly::CameraRig;
 use super::laid_out::City;
 use super::sharpness::Sharpness;
 use crate::viewer::scene::renderer::DrawPlan;
-use crate::viewer::settings::Settings;
 use glam::Mat4;
 use memory_city_views::city::DetailView;
 use std::ops::Range;
@@ -40,7 +39,7 @@ impl Sight {
         &mut self,
         city: &City,
         rig: &CameraRig,
-        settings: &Settings,
+        (opacity, shadows): (f32, bool),
         sharpness: &Sharpness,
         marks: [Option<u32>; 2],
     ) -> Arc<DrawPlan> {
@@ -50,8 +49,8 @@ impl Sight {
             smallest: sharpness.smallest,
             clip_from_world: rig.clip_from_world(),
             height: rig.pixels_high() * sharpness.now,
-            opacity: settings.opacity,
-            shadows: settings.shadows,
+            opacity,
+            shadows,
             marks,
         };
         if let Some((made, plan)) = &self.made

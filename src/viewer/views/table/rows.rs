@@ -5,6 +5,7 @@ use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
 use crate::viewer::job::Job;
 use crate::viewer::notices::Notices;
+use crate::viewer::search::read_filter;
 use crate::viewer::selection::{Selection, SharedFilter};
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;
@@ -253,7 +254,7 @@ fn make(
         Some(table) => table,
         None => Arc::new(TreeTable::new(timeline, Some(window), of.metric, progress)?),
     };
-    let filter = match read(&table, &order.filter) {
+    let filter = match read_filter(&table, &order.filter) {
         Ok(filter) => filter,
         Err(wrong) => return Ok(Made { table, view: Err(wrong) }),
     };
@@ -263,21 +264,4 @@ fn make(
         Arrangement { sort, filter, shape: order.shape, expanded: Expanded::Nodes(expanded), deepest: None };
     let view = table.rebuild(&arrangement, progress)?;
     Ok(Made { table, view: Ok(view) })
-}
-
-/// What is looked for: an expression where it has an operator, otherwise a part of names.
-fn read(
-    table: &TreeTable,
-    text: &str,
-) -> std::result::Result<Option<memory_city_analysis::table::Filter>, (String, String)> {
-    use memory_city_analysis::table::Filter;
-    let text = text.trim();
-    if text.is_empty() {
-        return Ok(None);
-    }
-    match table.filter(text) {
-        Ok(filter) => Ok(Some(filter)),
-        Err(_) if !SharedFilter::is_expression(text) => Ok(Some(Filter::name_contains(text))),
-        Err(error) => Err((error.pointing(text), error.message)),
-    }
 }

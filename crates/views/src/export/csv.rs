@@ -1,0 +1,126 @@
+//! What a city shows, as a table for spreadsheets: a row for each box.
+
+use super::{BoxKind, ShownCity};
+use crate::city::linear_to_srgb;
+use memory_city_analysis::timeline::{Metric, NodeId};
+use memory_city_heap::progress::Progress;
+use std::io::{self, Write};
+
+/// Columns, in their order. Numbers are plain; growth is since the first point in time; colours are sRGB, `#rrggbb`.
+const COLUMNS: [&str; 20] = [
+    "kind",
+    "key",
+    "name",
+    "role",
+    "groups",
+    "objects",
+    "bytes",
+    "growth_objects",
+    "growth_bytes",
+    "share_of_bytes",
+    "x",
+    "z",
+    "ground",
+    "width",
+    "depth",
+    "height",
+    "colour",
+    "opacity",
+    "time",
+    "found",
+];
+
+/// Writes a header and a row for each district, building and shared plot. `growth_*` is empty for shared plots, `found` where nothing
+/// is looked for.
+///
+/// # Errors
+/// When `out` takes no more, or the work was cancelled ([`io::ErrorKind::Interrupted`]).
+pub fn write_csv(city: &ShownCity<'_>, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
+    let ShownCity { timeline, time, .. } = *city;
+    let heap = timeline.amount(time, NodeId::ROOT).bytes.max(1);
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(COLUMNS)?;
+    for (row, b) in city.boxes().into_iter().enumerate() {
+        if row % 4096 == 0 {
+            progress.check().map_err(|error| io::Error::new(io::ErrorKind::Interrupted, error.to_string()))?;
+        }
+        let (kind, name, groups) = match b.kind {
+            BoxKind::District => ("district", timeline.name(b.node).to_owned(), 1),
+            BoxKind::Building => ("building", timeline.name(b.node).to_owned(), 1),
+            BoxKind::More(count) => ("more", format!("{count} more in {}", timeline.name(b.node)), count),
+        };
+        let growth = |metric: Metric| match b.kind {
+            BoxKind::More(_) => String::new(),
+            _ => timeline.growth_until(time, b.node, metric).to_string(),
+        };
+        let hex = b.colour.map(|v| (linear_to_srgb(v.clamp(0.0, 1.0)) * 255.0).round() as u8);
+        writer.write_record([
+            kind.to_owned(),
+            timeline.key(b.node),
+            name,
+            timeline.role(b.node).to_owned(),
+            groups.to_string(),
+            b.amount.objects.to_string(),
+            b.amount.bytes.to_string(),
+            growth(Metric::Objects),
+            growth(Metric::Bytes),
+            (b.amount.bytes as f64 / heap as f64).to_string(),
+            b.foot.x.to_string(),
+            b.foot.z.to_string(),
+            b.foot.y.to_string(),
+            b.size.x.to_string(),
+            b.size.z.to_string(),
+            b.size.y.to_string(),
+            format!("#{:02x}{:02x}{:02x}", hex[0], hex[1], hex[2]),
+            b.opacity.to_string(),
+            (time + 1).to_string(),
+            b.lit.map(|share| share.to_string()).unwrap_or_default(),
+        ])?;
+    }
+    writer.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::city::testing::{at, inner, leaf};
+    use crate::city::{Appearance, CityConfig, CityPlan, Look, lit};
+
+    #[test]
+    fn every_box_is_a_row_with_its_numbers() {
+        let tree =
+            inner("Heap", vec![inner("a,\"b\"", vec![leaf("x", &[1, 30]), leaf("y", &[10, 10]), leaf("z", &[2, 3])])]);
+        let timeline = tree.timeline();
+        let plan = CityPlan::new(&timeline, &CityConfig { child_count: Some(2), ..CityConfig::default() });
+        let appearance = Appearance::new(&plan, &timeline, &Look::default());
+        let found = lit(&timeline, 1, &[at(&timeline, "Heap#a,\"b\"#x")], false);
+        let city = ShownCity { plan: &plan, timeline: &timeline, appearance: &appearance, time: 1, lit: Some(&found) };
+        let mut out = Vec::new();
+        write_csv(&city, &mut out, &Progress::new()).expect("written");
+        let mut reader = csv::Reader::from_reader(&out[..]);
+        let header = reader.headers().expect("a header").clone();
+        let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows");
+        let cell = |row: &csv::StringRecord, column: &str| {
+            row[header.iter().position(|c| c == column).expect("a column")].to_owned()
+        };
+        let of = |name: &str| {
+            rows.iter().find(|row| cell(row, "name") == name).unwrap_or_else(|| panic!("{name}: {rows:?}"))
+        };
+        assert_eq!(rows.len(), plan.districts.len() + plan.plots.len());
+        let x = of("x");
+        assert_eq!(
+            (cell(x, "kind"), cell(x, "objects"), cell(x, "growth_objects")),
+            ("building".into(), "30".into(), "29".into())
+        );
+        assert_eq!((cell(x, "key"), cell(x, "found")), ("Heap#a,\"b\"#x".into(), "1".into()));
+        let more = of("1 more in a,\"b\"");
+        assert_eq!(
+            (cell(more, "kind"), cell(more, "objects"), cell(more, "growth_bytes")),
+            ("more".into(), "3".into(), String::new())
+        );
+        let area: f64 =
+            cell(x, "width").parse::<f64>().expect("a number") * cell(x, "depth").parse::<f64>().expect("a number");
+        assert!((area - plan.base_area(30.0)).abs() < 0.01 * area, "{area}");
+        assert!(cell(x, "colour").starts_with('#') && cell(x, "colour").len() == 7);
+    }
+}

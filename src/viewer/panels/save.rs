@@ -1,0 +1,289 @@
+//! Saves what is shown where a person says: as a picture, also without background, as a view file, as a table, as a 3D scene.
+
+use super::theme;
+use crate::viewer::action::Action;
+use crate::viewer::app::{Awake, Stage};
+use crate::viewer::capture;
+use crate::viewer::clock::Clock;
+use crate::viewer::document::Document;
+use crate::viewer::job::Job;
+use crate::viewer::notices::Notices;
+use crate::viewer::search::GroupSearch;
+use crate::viewer::view_file::{EXTENSION, ViewFile};
+use crate::viewer::views::Shown;
+use bevy::prelude::*;
+use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
+use bevy_egui::egui::{self, Align2, RichText};
+use memory_city_heap::error::Error;
+use memory_city_heap::progress::Progress;
+use memory_city_heap::unfinished::write_whole;
+use memory_city_views::export::{ShownCity, glb, write_csv};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What can be saved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum SaveAs {
+    #[default]
+    Picture,
+    ClearPicture,
+    View,
+    Table,
+    Scene,
+}
+
+impl SaveAs {
+    const ALL: [SaveAs; 5] = [SaveAs::Picture, SaveAs::ClearPicture, SaveAs::View, SaveAs::Table, SaveAs::Scene];
+
+    /// What files with this end are.
+    fn of(extension: &str) -> Option<SaveAs> {
+        SaveAs::ALL.into_iter().find(|kind| kind.extension() == extension)
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            SaveAs::Picture => "Picture of the window",
+            SaveAs::ClearPicture => "Picture of the city alone, transparent",
+            SaveAs::View => "View file",
+            SaveAs::Table => "Table (CSV)",
+            SaveAs::Scene => "3D scene (glTF)",
+        }
+    }
+
+    fn help(self) -> &'static str {
+        match self {
+            SaveAs::Picture => "A PNG of all that the window shows",
+            SaveAs::ClearPicture => {
+                "A PNG of the city as it stands here, with nothing behind it; drawn by a second program, which takes a moment"
+            }
+            SaveAs::View => {
+                "Data, time, camera, selection, marks and settings: open and render show it again exactly so"
+            }
+            SaveAs::Table => "Every district and building that is shown, with its numbers, place and colour",
+            SaveAs::Scene => "The city as boxes with colours and names, for 3D programs",
+        }
+    }
+
+    fn extension(self) -> &'static str {
+        match self {
+            SaveAs::Picture | SaveAs::ClearPicture => "png",
+            SaveAs::View => EXTENSION,
+            SaveAs::Table => "csv",
+            SaveAs::Scene => "glb",
+        }
+    }
+}
+
+/// The card, open or not, and what is being written.
+#[derive(Resource, Default)]
+pub struct SaveCard {
+    open: bool,
+    fresh: bool,
+    kind: SaveAs,
+    path: String,
+    /// What is to be written when the card is gone: it is no part of the picture.
+    wanted: Option<(SaveAs, PathBuf, u8)>,
+    job: Option<Job<Result<PathBuf, String>>>,
+}
+
+impl SaveCard {
+    /// Closes it. Returns whether it was open.
+    pub fn escape(&mut self) -> bool {
+        std::mem::take(&mut self.open)
+    }
+}
+
+fn proposed(kind: SaveAs, document: &Document, clock: &Clock) -> String {
+    let title = document.get().map_or("city".to_owned(), |open| open.title.replace(['/', '\\', ' ', ':'], "-"));
+    let folder = std::env::current_dir().unwrap_or_default();
+    let name = |n: usize| {
+        let more = if n == 0 { String::new() } else { format!("-{n}") };
+        folder.join(format!("{title}-{:03}{more}.{}", clock.time + 1, kind.extension()))
+    };
+    let free = (0..1000).map(name).find(|path| !path.exists());
+    free.unwrap_or_else(|| name(0)).to_string_lossy().into_owned()
+}
+
+fn save_actions(
+    mut actions: MessageReader<Action>,
+    mut card: ResMut<SaveCard>,
+    (document, clock): (Res<Document>, Res<Clock>),
+    mut notices: ResMut<Notices>,
+    mut awake: ResMut<Awake>,
+) {
+    for action in actions.read() {
+        if *action == Action::Save && document.get().is_some() {
+            card.open = !card.open;
+            card.fresh = true;
+            card.path = proposed(card.kind, &document, &clock);
+            tracing::debug!("save: {}", if card.open { "opened" } else { "closed" });
+        }
+    }
+    awake.keep_if(card.job.is_some() || card.wanted.is_some());
+    if let Some(outcome) = card.job.as_ref().and_then(|job| job.poll()) {
+        card.job = None;
+        notices.tell(match outcome.and_then(|saved| saved) {
+            Ok(path) => told(&path),
+            Err(why) => format!("It could not be saved: {why}"),
+        });
+    }
+}
+
+fn told(path: &Path) -> String {
+    tracing::debug!("saved: {}", path.display());
+    format!("Saved {}", path.display())
+}
+
+/// Draws the card.
+pub fn show(
+    In(ctx): In<egui::Context>,
+    mut card: ResMut<SaveCard>,
+    (document, clock): (Res<Document>, Res<Clock>),
+    mut awake: ResMut<Awake>,
+) {
+    if !card.open || document.get().is_none() {
+        return;
+    }
+    let card = &mut *card;
+    let mut saves = false;
+    egui::Area::new("save".into()).order(egui::Order::Foreground).anchor(Align2::CENTER_TOP, [0.0, 70.0]).show(
+        &ctx,
+        |ui| {
+            theme::frame().fill(theme::SOLID).inner_margin(16).show(ui, |ui| {
+                ui.set_width(520.0_f32.min(ctx.content_rect().width() - 60.0));
+                ui.label(RichText::new("Save what is shown").heading().strong());
+                ui.add_space(4.0);
+                for kind in SaveAs::ALL {
+                    if ui.radio_value(&mut card.kind, kind, kind.title()).on_hover_text(kind.help()).changed() {
+                        card.path = proposed(kind, &document, &clock);
+                    }
+                }
+                ui.label(RichText::new(card.kind.help()).size(11.5).color(theme::QUIET));
+                ui.add_space(6.0);
+                let field = egui::TextEdit::singleline(&mut card.path)
+                    .id(egui::Id::new("save path"))
+                    .desired_width(f32::INFINITY);
+                let field = ui.add(field).on_hover_text("Where it is written");
+                // The end of a name says what it is.
+                let end = Path::new(card.path.trim()).extension().and_then(|end| end.to_str());
+                if let Some(kind) =
+                    end.filter(|end| field.changed() && *end != card.kind.extension()).and_then(SaveAs::of)
+                {
+                    card.kind = kind;
+                }
+                if std::mem::take(&mut card.fresh) {
+                    field.request_focus();
+                }
+                let path = Path::new(card.path.trim());
+                let there = path.is_file();
+                if there {
+                    ui.label(
+                        RichText::new("There is such a file: it will be replaced").size(11.5).color(theme::WARNING),
+                    );
+                }
+                let enter = field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
+                if ui.input(|i| i.key_pressed(egui::Key::Escape)) {
+                    card.open = false;
+                }
+                ui.horizontal(|ui| {
+                    let text = if there { "Replace" } else { "Save" };
+                    let save = ui.add_enabled(!card.path.trim().is_empty(), egui::Button::new(text));
+                    saves = save.on_hover_text("Enter").clicked() || enter && !card.path.trim().is_empty();
+                    if ui.button("Cancel").on_hover_text("Esc").clicked() {
+                        card.open = false;
+                    }
+                });
+            });
+        },
+    );
+    if saves {
+        card.open = false;
+        card.wanted = Some((card.kind, PathBuf::from(card.path.trim()), 0));
+        awake.keep_if(true);
+    }
+}
+
+/// Writes what was asked for, once the card is off the screen.
+fn write_wanted(world: &mut World) {
+    let Some((kind, path, frames)) = world.resource::<SaveCard>().wanted.clone() else { return };
+    if kind == SaveAs::Picture && frames < 3 {
+        world.resource_mut::<SaveCard>().wanted = Some((kind, path, frames + 1));
+        return;
+    }
+    world.resource_mut::<SaveCard>().wanted = None;
+    let saved = match kind {
+        SaveAs::Picture => {
+            world.spawn(Screenshot::primary_window()).observe(
+                move |captured: On<ScreenshotCaptured>, mut notices: ResMut<Notices>| {
+                    let image =
+                        captured.image.clone().try_into_dynamic().map(|i| i.to_rgb8()).map_err(|e| e.to_string());
+                    let saved = image.and_then(|image| capture::save(&image, &path).map_err(|e| e.to_string()));
+                    notices.tell(match saved {
+                        Ok(()) => told(&path),
+                        Err(why) => format!("It could not be saved: {why}"),
+                    });
+                },
+            );
+            return;
+        }
+        SaveAs::ClearPicture => {
+            let Some(view) = ViewFile::of(world) else { return };
+            let job = Job::start(move |_| clear_picture(&view, &path).map(|()| path));
+            world.resource_mut::<SaveCard>().job = Some(job);
+            world.resource_mut::<Notices>().tell("Drawing the picture");
+            return;
+        }
+        SaveAs::View => ViewFile::of(world).map_or(Ok(()), |view| view.write(&path)),
+        SaveAs::Table | SaveAs::Scene => exported(world, kind, &path),
+    };
+    let text = match saved {
+        Ok(()) => told(&path),
+        Err(error) => format!("It could not be saved: {error}"),
+    };
+    world.resource_mut::<Notices>().tell(text);
+}
+
+fn exported(world: &World, kind: SaveAs, path: &Path) -> memory_city_heap::error::Result<()> {
+    let Some(city) = &world.resource::<Shown>().0 else { return Ok(()) };
+    let found = world.resource::<GroupSearch>().found().map(Arc::clone);
+    let time = world.resource::<Clock>().time.min(city.times().saturating_sub(1));
+    let (plan, timeline, appearance) = (&*city.plan, &*city.timeline, &*city.appearance);
+    let lit = found.as_deref().map(|found| &found.lit);
+    let shown = ShownCity { plan, timeline, appearance, time, lit };
+    write_whole(path, |mut file| {
+        let mut bytes = Vec::new();
+        match kind {
+            SaveAs::Scene => bytes = glb(&shown, &Progress::new())?,
+            _ => write_csv(&shown, &mut bytes, &Progress::new()).map_err(|e| Error::io(path, e))?,
+        }
+        file.write_all(&bytes).map_err(|e| Error::io(path, e))
+    })
+}
+
+/// A window has one surface, which is not to be seen through: another process draws the same view into an image.
+fn clear_picture(view: &ViewFile, path: &Path) -> Result<(), String> {
+    let folder = std::env::temp_dir().join(format!("memory-city-view-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let file = folder.join(format!("picture.{EXTENSION}"));
+    let drawn = view.write(&file).map_err(|e| e.to_string()).and_then(|()| {
+        let program = std::env::current_exe().map_err(|e| e.to_string())?;
+        let mut command = std::process::Command::new(program);
+        command.arg("render").arg(&file).arg("--transparent").arg("-o").arg(path);
+        let output = command.output().map_err(|e| e.to_string())?;
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        if output.status.success() { Ok(()) } else { Err(said) }
+    });
+    // It was for this picture alone.
+    let _ = std::fs::remove_dir_all(&folder);
+    drawn
+}
+
+/// Saving what is shown.
+pub struct SavePlugin;
+
+impl Plugin for SavePlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<SaveCard>().add_systems(Update, (save_actions, write_wanted).chain().in_set(Stage::Act));
+    }
+}

@@ -1,0 +1,283 @@
+//! View files: what a window shows, to be shown again exactly so. Which data, how grouped, the time, the camera, what is selected,
+//! looked for, marked and bookmarked, and the settings. `open` and `render` take one in place of data.
+//!
+//! A view file names its data by path, beside itself where it lies there: it holds keys of groups, and no amounts.
+
+use super::bookmarks::{Bookmark, Bookmarks};
+use super::clock::Clock;
+use super::document::Document;
+use super::kept_settings;
+use super::selection::{MarkNote, Marks, Selection, SharedFilter};
+use super::settings::{PartKey, Settings};
+use super::views::CameraRig;
+use bevy::prelude::*;
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::unfinished::write_whole;
+use memory_city_views::city::camera::CameraPose;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+/// What the first field of a view file says.
+const FORMAT: &str = "memory-city view";
+const VERSION: u32 = 1;
+/// No view file is larger.
+const MOST_BYTES: u64 = 4 << 20;
+/// How view files are called.
+pub const EXTENSION: &str = "mcview";
+
+/// What a window shows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ViewFile {
+    format: String,
+    version: u32,
+    /// What is opened.
+    pub data: Vec<PathBuf>,
+    /// Id of the grouping, or a list of classifiers.
+    pub grouping: String,
+    #[serde(default)]
+    unreachable: bool,
+    #[serde(default)]
+    gc_starts: bool,
+    /// The point in time, counted from 1.
+    pub time: usize,
+    /// From where the city is seen.
+    pub camera: CameraPose,
+    /// Width and height of the city in the window, pixels: a picture of that size shows the same.
+    pub size: (u32, u32),
+    /// Keys of the selected groups; the references of the first are shown.
+    #[serde(default)]
+    pub selected: Vec<String>,
+    /// What is looked for.
+    #[serde(default)]
+    pub filter: String,
+    #[serde(default)]
+    parts: Vec<PartKey>,
+    /// Marked groups by key.
+    #[serde(default)]
+    pub marks: BTreeMap<String, MarkNote>,
+    /// Places to come back to.
+    #[serde(default)]
+    pub bookmarks: Vec<Bookmark>,
+    #[serde(default)]
+    shadows: bool,
+    /// How the city looks, as the settings of the window are kept.
+    settings: Map<String, Value>,
+}
+
+impl ViewFile {
+    /// What `world` shows; `None` where nothing is open.
+    pub fn of(world: &World) -> Option<ViewFile> {
+        let open = world.resource::<Document>().get()?;
+        let settings = world.resource::<Settings>();
+        let (rig, clock) = (world.resource::<CameraRig>(), world.resource::<Clock>());
+        let (_, size) = rig.area();
+        let selection = world.resource::<Selection>();
+        // The grouping that was chosen for an input is to be the same in any version.
+        let grouping = match open.source.heaps() {
+            Some(_) => open.source.grouping_id(),
+            None => settings.grouping.clone(),
+        };
+        Some(ViewFile {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            data: world.resource::<super::loading::Loading>().paths().to_vec(),
+            grouping,
+            unreachable: settings.include_unreachable,
+            gc_starts: settings.gc_starts,
+            time: clock.time + 1,
+            camera: rig.pose,
+            size: (size.x.round().max(16.0) as u32, size.y.round().max(16.0) as u32),
+            selected: selection.nodes().map(|node| open.timeline.key(node)).collect(),
+            filter: world.resource::<SharedFilter>().0.clone(),
+            parts: settings.parts.clone(),
+            marks: world.resource::<Marks>().all().clone(),
+            bookmarks: world.resource::<Bookmarks>().list().to_vec(),
+            shadows: settings.shadows,
+            settings: kept_settings::of(settings),
+        })
+    }
+
+    /// The settings it asks for, over `base`.
+    pub fn settings(&self, base: Settings) -> Settings {
+        let mut settings = Settings {
+            grouping: self.grouping.clone(),
+            include_unreachable: self.unreachable,
+            gc_starts: self.gc_starts,
+            shadows: self.shadows,
+            parts: self.parts.clone(),
+            ..base
+        };
+        kept_settings::take(&self.settings, &mut settings);
+        settings
+    }
+
+    /// Writes it, complete or not at all. Data beside or below the file is named from there.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let io = |error| Error::io(path, error);
+        let folder = std::path::absolute(path).ok().and_then(|path| path.parent().map(Path::to_path_buf));
+        let named = |data: &PathBuf| {
+            let data = std::path::absolute(data).unwrap_or_else(|_| data.clone());
+            let beside = folder.as_ref().and_then(|folder| data.strip_prefix(folder).ok().map(Path::to_path_buf));
+            // The folder itself is `.`.
+            beside.map(|path| if path.as_os_str().is_empty() { ".".into() } else { path }).unwrap_or(data)
+        };
+        let view = ViewFile { data: self.data.iter().map(named).collect(), ..self.clone() };
+        let mut text = serde_json::to_vec_pretty(&view).map_err(|e| io(e.into()))?;
+        text.push(b'\n');
+        write_whole(path, |mut file| file.write_all(&text).map_err(io))
+    }
+
+    /// Reads one. Its data is named as it is to be opened from the working folder.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is none: says where and what.
+    pub fn read(path: &Path) -> Result<ViewFile> {
+        let wrong = |found: String| Error::Format {
+            path: path.to_path_buf(),
+            offset: None,
+            found,
+            expected: format!("a view file of version {VERSION}"),
+            remedy: "Save the view again with this version, or open the data itself".into(),
+        };
+        let length = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
+        if length > MOST_BYTES {
+            return Err(wrong(format!("{length} bytes")));
+        }
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let mut view: ViewFile = serde_json::from_slice(&bytes).map_err(|e| wrong(e.to_string()))?;
+        if (view.format.as_str(), view.version) != (FORMAT, VERSION) {
+            return Err(wrong(format!("{:?}, version {}", view.format, view.version)));
+        }
+        if view.data.is_empty() {
+            return Err(wrong("no data".to_owned()));
+        }
+        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        view.data = view.data.iter().map(|data| folder.join(data)).collect();
+        view.time = view.time.max(1);
+        view.size = (view.size.0.clamp(16, 8192), view.size.1.clamp(16, 8192));
+        Ok(view)
+    }
+
+    /// Whether a file says that it is a view file: by its content.
+    pub fn is_one(path: &Path) -> bool {
+        let Ok(file) = std::fs::File::open(path) else { return false };
+        let mut begin = Vec::new();
+        let read = file.take(256).read_to_end(&mut begin);
+        read.is_ok() && begin.starts_with(b"{") && String::from_utf8_lossy(&begin).contains(FORMAT)
+    }
+}
+
+/// A view that is on its way: its data is being opened.
+#[derive(Resource, Default)]
+pub struct AwaitedView(pub Option<ViewFile>);
+
+/// Shows what a view file says, once its data is there.
+#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
+pub(super) fn show_awaited(
+    mut awaited: ResMut<AwaitedView>,
+    document: Res<Document>,
+    loading: Res<super::loading::Loading>,
+    (mut clock, mut rig): (ResMut<Clock>, ResMut<CameraRig>),
+    (mut selection, mut marks): (ResMut<Selection>, ResMut<Marks>),
+    (mut bookmarks, mut filter): (ResMut<Bookmarks>, ResMut<SharedFilter>),
+    mut settings: ResMut<Settings>,
+    mut notices: ResMut<super::notices::Notices>,
+) {
+    if awaited.0.is_none() || loading.is_opening() {
+        return;
+    }
+    let Some(view) = awaited.0.take() else { return };
+    let Some(open) = document.get() else { return };
+    clock.jump(view.time - 1);
+    if settings.parts != view.parts {
+        settings.parts.clone_from(&view.parts);
+    }
+    rig.jump_to(view.camera);
+    marks.replace(&open.timeline, view.marks);
+    bookmarks.replace(view.bookmarks);
+    filter.0 = view.filter;
+    let found: Vec<_> = view.selected.iter().filter_map(|key| open.timeline.find(key)).collect();
+    if found.len() < view.selected.len() {
+        notices
+            .tell(format!("{} of the selected groups are not in the data any more", view.selected.len() - found.len()));
+    }
+    if !found.is_empty() {
+        selection.select_all(&open.timeline, found);
+    }
+    tracing::debug!("view: shown");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bevy::math::Vec3;
+    use memory_city_views::city::ReferenceShape;
+
+    fn view() -> ViewFile {
+        let settings = Settings { opacity: 0.15, reference_shape: ReferenceShape::Bundled, ..Settings::default() };
+        ViewFile {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            data: vec!["dumps".into()],
+            grouping: "package>type".into(),
+            unreachable: true,
+            gc_starts: false,
+            time: 3,
+            camera: CameraPose { eye: Vec3::new(0.1, 1.0 / 3.0, 77.7), yaw: 0.123_456_79, pitch: -0.7 },
+            size: (801, 503),
+            selected: vec!["Heap#a#b".into()],
+            filter: "bytes > 1MB".into(),
+            parts: vec![PartKey { key: "Heap#a".into(), beyond: 40 }],
+            marks: BTreeMap::from([("Heap#a".into(), MarkNote { colour: 2, note: "why?".into() })]),
+            bookmarks: Vec::new(),
+            shadows: false,
+            settings: kept_settings::of(&settings),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_exactly() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("dumps");
+        let path = folder.path().join("a.mcview");
+        let written = ViewFile { data: vec![data.clone(), "/elsewhere/x".into()], ..view() };
+        written.write(&path).expect("written");
+        assert!(ViewFile::is_one(&path));
+        let read = ViewFile::read(&path).expect("read");
+        assert_eq!(read, written, "to the last bit of the camera");
+        let text = std::fs::read_to_string(&path).expect("text");
+        assert!(text.contains("\"dumps\"") && !text.contains(&*data.to_string_lossy()), "{text}");
+        let settings = read.settings(Settings::default());
+        assert_eq!((settings.opacity, settings.reference_shape), (0.15, ReferenceShape::Bundled));
+        assert_eq!(
+            (settings.grouping.as_str(), settings.include_unreachable, settings.shadows),
+            ("package>type", true, false)
+        );
+        assert_eq!(settings.parts, written.parts);
+    }
+
+    #[test]
+    fn what_is_no_view_file_says_so() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.mcview");
+        view().write(&path).expect("written");
+        let good = std::fs::read_to_string(&path).expect("text");
+        let later = good.replace("\"version\": 1", "\"version\": 2");
+        let strange = good.replace("\"filter\"", "\"filtre\"");
+        let none = good.replace("\"dumps\"", "");
+        for text in ["", "{}", "[1]", &good[..good.len() / 2], &later, &strange, &none.replace("[\n    \n  ]", "[]")] {
+            std::fs::write(&path, text).expect("written");
+            let error = ViewFile::read(&path).expect_err(text).to_string();
+            assert!(error.contains("a.mcview"), "{error}");
+        }
+        std::fs::write(&path, "JAVA PROFILE 1.0.2").expect("written");
+        assert!(!ViewFile::is_one(&path) && !ViewFile::is_one(folder.path()));
+    }
+}

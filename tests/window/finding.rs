@@ -1,0 +1,153 @@
+//! Finding, in a real window: the palette, what it lights, a part of the city as its own city, names that are clicked.
+
+use super::{Session, WIDTH, difference, places, skipped};
+use std::path::Path;
+
+/// Types into the palette, which a chord has opened.
+fn look_for(session: &mut Session, text: &str) {
+    session.chord("ctrl", "k");
+    assert!(session.trail.iter().rev().take(40).any(|line| line.contains("palette: opened")), "Ctrl+K opens it");
+    session.tool("xdotool", &["type", "--delay", "40", text]);
+    session.expect(&format!("search: {text}: "));
+    session.rest();
+}
+
+#[test]
+fn a_window_finds_lights_opens_and_names() {
+    if skipped() {
+        return;
+    }
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let config = tempfile::tempdir().expect("a folder");
+    let sample = sample.to_string_lossy();
+    let environment = [("MEMORY_CITY_CONFIG", config.path())];
+    let mut session = Session::start(&["open", &*sample, "--grouping", "package>type"], &environment);
+    session.expect("city: person-leak");
+    session.expect("leak: ");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    session.key("h");
+    let plain = session.screenshot("30-names");
+
+    // A name is as good as its building.
+    let line = session.trail.iter().rev().find(|line| line.contains("names at [")).expect("names").clone();
+    let names = places(&line, "names at [");
+    assert!(names.len() > 12, "most of what there is room for has a name: {line}");
+    let (key, at) = names.iter().find(|(key, _)| key.matches('#').count() >= 2).expect("that of a building").clone();
+    session.click(at.0, at.1);
+    session.expect(&format!("selected: {key}"));
+    session.key("Escape");
+    session.expect("selected: nothing");
+
+    // A glob: what it finds is lit while one types, Enter goes to the first.
+    look_for(&mut session, "*LinkedList*");
+    let palette = session.screenshot("31-palette");
+    assert!(difference(&palette, &plain) > 0.1, "the palette is seen, and what is found is lit");
+    session.key("Return");
+    let line = session.expect("selected: Heap#");
+    assert!(line.contains("LinkedList"), "{line}");
+    session.rest();
+    session.key("Escape");
+    session.expect("selected: nothing");
+    session.key("r");
+
+    // An expression as a filter: it stays, with its counts, until Escape.
+    look_for(&mut session, "bytes > 100kB");
+    session.chord("shift", "Return");
+    session.point(WIDTH / 2, 21);
+    let filtered = session.screenshot("32-filter");
+    assert!(difference(&filtered, &plain) > 0.03, "what is not found recedes");
+    session.key("Escape");
+    session.expect("search: nothing");
+    session.point(WIDTH / 2, 20);
+    let again = session.screenshot("33-no-filter");
+    assert!(difference(&again, &plain) < 0.03, "all is as it was");
+
+    // An action by its name.
+    session.chord("ctrl", "p");
+    session.tool("xdotool", &["type", "--delay", "40", "bird"]);
+    session.rest();
+    session.key("Return");
+    session.expect("palette: closed");
+    let above = session.screenshot("34-above");
+    assert!(difference(&above, &plain) > 0.1, "the palette does what keys do");
+    session.key("r");
+
+    // A district as its own city, and back.
+    look_for(&mut session, "role = \"Package\" and name = \"lang\" or name = \"java.lang\"");
+    session.key("Return");
+    session.expect("selected: Heap#");
+    session.rest();
+    session.chord("ctrl", "Return");
+    assert!(session.trail.iter().any(|line| line.contains("part: Heap#java")), "Ctrl+Enter opens it");
+    session.key("Escape");
+    session.expect("selected: nothing");
+    session.point(WIDTH / 2, 21);
+    let part = session.screenshot("35-part");
+    assert!(difference(&part, &plain) > 0.1, "the district fills the ground");
+    session.chord("ctrl", "BackSpace");
+    assert!(session.trail.iter().any(|line| line.contains("part: 0 left")), "Ctrl+Backspace goes back");
+    session.point(WIDTH / 2, 20);
+    let back = session.screenshot("36-back");
+    assert!(difference(&back, &plain) < 0.03, "the whole city again");
+}
+
+/// What a view file keeps, another window shows again, and `render` too.
+#[test]
+fn a_view_file_brings_a_window_back() {
+    if skipped() {
+        return;
+    }
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let folder = tempfile::tempdir().expect("a folder");
+    let sample = sample.to_string_lossy();
+    let environment = [("MEMORY_CITY_CONFIG", folder.path())];
+    let mut session = Session::start(&["open", &*sample, "--grouping", "type"], &environment);
+    session.expect("city: person-leak");
+    session.expect("leak: ");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    session.key("h");
+    session.key("p");
+    session.expect("time: 15/");
+    look_for(&mut session, "*Person");
+    session.key("Return");
+    let selected = session.expect("selected: Heap#");
+    session.rest();
+    session.key("k");
+    session.chord("ctrl", "b");
+    let before = session.screenshot("37-view");
+    let file = folder.path().join("a.mcview");
+    let path = file.to_string_lossy().into_owned();
+    session.chord("ctrl", "F12");
+    session.chord("ctrl", "a");
+    session.tool("xdotool", &["type", "--delay", "40", &path]);
+    session.rest();
+    session.key("Return");
+    session.expect("saved: ");
+
+    let mut session = session.restart(&["open", &path], &environment);
+    session.expect("view: shown");
+    session.focus();
+    session.point(WIDTH / 2, 21);
+    session.key("h");
+    let after = session.screenshot("38-view-again");
+    let key = selected.split("selected: ").nth(1).expect("a key");
+    assert!(session.trail.iter().any(|line| line.contains(&format!("selected: {key}"))), "{key} is selected again");
+    assert!(session.trail.iter().any(|line| line.contains("time: 15/")), "the time is the same");
+    assert!(difference(&before, &after) < 0.03, "the same view");
+    let picture = folder.path().join("a.png");
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_memory-city"))
+        .args(["render", &path, "-o"])
+        .arg(&picture)
+        .status()
+        .expect("the program");
+    assert!(status.success());
+    let text = std::fs::read_to_string(&file).expect("text");
+    let view: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let size = image::open(&picture).expect("a picture").to_rgb8().dimensions();
+    assert_eq!(
+        (u64::from(size.0), u64::from(size.1)),
+        (view["size"][0].as_u64().unwrap(), view["size"][1].as_u64().unwrap())
+    );
+}

@@ -124,7 +124,7 @@ fn run_clock(
     awake.keep_if(clock.moving());
     let delta = time.delta_secs();
     if clock.progress < 1.0 && !clock.held {
-        let speed = if settings.animation > 0.0 { delta / settings.animation } else { 1.0 };
+        let speed = if settings.animation > 0.0 && !settings.reduced_motion { delta / settings.animation } else { 1.0 };
         clock.progress = (clock.progress + speed).min(1.0);
     }
     if clock.playing {

@@ -45,6 +45,10 @@ fn of(settings: &Settings) -> Map<String, Value> {
         "outgoing": settings.show_outgoing,
         "step-seconds": settings.animation,
         "play-seconds": settings.interval,
+        "navigation": settings.navigation,
+        "reduced-motion": settings.reduced_motion,
+        "ui-scale": settings.ui_scale,
+        "minimap": settings.minimap,
     });
     match all {
         Value::Object(map) => map,
@@ -60,6 +64,14 @@ fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     flag("cones", &mut settings.show_pointers);
     flag("incoming", &mut settings.show_incoming);
     flag("outgoing", &mut settings.show_outgoing);
+    flag("reduced-motion", &mut settings.reduced_motion);
+    flag("minimap", &mut settings.minimap);
+    if let Some(Ok(navigation)) = kept.get("navigation").map(|value| serde_json::from_value(value.clone())) {
+        settings.navigation = navigation;
+    }
+    if let Some(scale) = kept.get("ui-scale").and_then(Value::as_f64).filter(|scale| scale.is_finite()) {
+        settings.ui_scale = Some((scale as f32).clamp(0.5, 4.0));
+    }
     let number = |name: &str, to: &mut f32, most: f64| {
         *to = kept.get(name).and_then(Value::as_f64).map_or(*to, |v| v.clamp(0.0, most) as f32);
     };
@@ -156,6 +168,10 @@ mod tests {
             height: "amount".into(),
             labels: false,
             interval: 1.5,
+            navigation: memory_city_views::city::camera::Navigation::Walk,
+            reduced_motion: true,
+            ui_scale: Some(1.25),
+            minimap: false,
             ..Settings::default()
         };
         settings.set_metric_by_name("objects");
@@ -172,7 +188,7 @@ mod tests {
     #[test]
     fn whatever_is_in_the_file_there_are_settings() {
         let kept = json!({"area": 7, "colour": "no such", "height": [], "opacity": 1e99, "child-count": -1, "solid": 1e300,
-            "metric": "x".repeat(1000), "step-seconds": "long", "names": 3, "unknown": {}});
+            "metric": "x".repeat(1000), "step-seconds": "long", "names": 3, "navigation": "hop", "ui-scale": [2], "minimap": 1, "unknown": {}});
         let Value::Object(kept) = kept else { unreachable!() };
         let mut settings = Settings::default();
         take(&kept, &mut settings);

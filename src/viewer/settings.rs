@@ -4,6 +4,7 @@ use super::document::{Document, Grew, Opened};
 use bevy::prelude::*;
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{AUTO, ClosureMetric, Metric, Timeline};
+use memory_city_views::city::camera::Navigation;
 use memory_city_views::city::{AreaMode, CityConfig, Look};
 use std::sync::Arc;
 
@@ -57,6 +58,14 @@ pub struct Settings {
     pub include_unreachable: bool,
     /// Traces: the start of every GC is a point in time too.
     pub gc_starts: bool,
+    /// How drags and keys move the camera.
+    pub navigation: Navigation,
+    /// Nothing flies or slides: views and steps change at once.
+    pub reduced_motion: bool,
+    /// Size of text and panels; `None`: by the height of the screen.
+    pub ui_scale: Option<f32>,
+    /// Small pictures of the whole city from above, while only a part of it is in view.
+    pub minimap: bool,
 }
 
 impl Default for Settings {
@@ -86,6 +95,10 @@ impl Default for Settings {
             definitions: 0,
             include_unreachable: false,
             gc_starts: false,
+            navigation: Navigation::Orbit,
+            reduced_motion: false,
+            ui_scale: None,
+            minimap: true,
         }
     }
 }

@@ -82,6 +82,14 @@ impl Dock {
         self.tree.make_active(|id, _| id == tile);
     }
 
+    /// Has a view in front, opened where it is not; a layout that shows it already stays as it is.
+    pub fn bring_to_front(&mut self, view: &View, views: &Views) {
+        match self.tile(view.id) {
+            None => self.open(view, views),
+            Some(tile) => self.edited |= self.tree.make_active(|id, _| id == tile),
+        }
+    }
+
     fn add(&mut self, view: &View, views: &Views) -> TileId {
         let tile = self.tree.tiles.insert_pane(Pane(view.id.to_owned()));
         // Beside a view that stands in the same place at first; else where there is most room.

@@ -15,6 +15,8 @@ pub enum Action {
     Last,
     /// Automatic play on or off.
     Play,
+    /// Playing over and over, or once.
+    Repeat,
     /// The whole city from above.
     BirdsEye,
     /// The first view again.
@@ -141,7 +143,13 @@ pub const BINDINGS: &[Binding] = &[
     bind(Action::First, &[KeyCode::Home], "Home", "First point in time"),
     bind(Action::Last, &[KeyCode::End], "End", "Last point in time"),
     bind(Action::Play, &[KeyCode::Space], "Space", "Play or pause"),
-    bind(Action::Reset, &[KeyCode::KeyR], "R", "The whole city again, wherever you are (also F5 and Ctrl+Home, while you write too)"),
+    bind(Action::Repeat, &[KeyCode::KeyJ], "J", "Play over and over, or once"),
+    bind(
+        Action::Reset,
+        &[KeyCode::KeyR],
+        "R",
+        "The whole city again, wherever you are (also F5 and Ctrl+Home, while you write too)",
+    ),
     bind(Action::BirdsEye, &[KeyCode::KeyB], "B", "Bird's-eye view"),
     control(bind(Action::Reset, &[KeyCode::Home], "Ctrl+Home", "")),
     bind(Action::Reset, &[KeyCode::F5], "F5", ""),
@@ -233,7 +241,7 @@ impl Action {
     /// Tooltip: what it does and its key.
     pub fn tooltip(self) -> String {
         let binding = self.binding();
-        format!("{}  [{}]", binding.help, binding.printed)
+        format!("{}  [{}]", binding.help, super::keys::map().printed(self))
     }
 }
 
@@ -249,6 +257,7 @@ mod tests {
             Action::First,
             Action::Last,
             Action::Play,
+            Action::Repeat,
             Action::BirdsEye,
             Action::Reset,
             Action::Focus,

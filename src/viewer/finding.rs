@@ -90,6 +90,11 @@ impl Finding {
         Some(&self.known).filter(|known| !self.hidden && !matches!(known, FindingState::Nothing))
     }
 
+    /// Whether it was put away.
+    pub fn is_hidden(&self) -> bool {
+        self.hidden
+    }
+
     /// How far the search is.
     pub fn snapshot(&self) -> Option<Snapshot> {
         match &self.known {

@@ -1,6 +1,6 @@
-//! Keys to actions, through the table of [`super::action`]. Keys typed into a text field stay there.
+//! Keys to actions, through the table of [`super::action`] and [`super::keys`]. Keys typed into a text field stay there.
 
-use super::action::{Action, BINDINGS};
+use super::action::Action;
 use super::app::Stage;
 use super::dock::Focus;
 use super::panels::Typing;
@@ -58,16 +58,12 @@ fn keys_to_actions(
             }
             continue;
         }
-        let found = BINDINGS.iter().find(|b| {
-            b.keys.contains(&event.key_code)
-                && (b.control, b.alt) == (control, alt)
-                && (b.shift == shift || !b.shift && !b.control)
-        });
-        if let Some(binding) = found
-            && binding.keys != [KeyCode::Slash]
-            && (!event.repeat || repeats(binding.action))
+        let found = super::keys::map().action(event.key_code, (shift, control, alt));
+        if let Some(action) = found
+            && event.key_code != KeyCode::Slash
+            && (!event.repeat || repeats(action))
         {
-            actions.write(binding.action);
+            actions.write(action);
         }
     }
     // Who let go while another window had the keyboard did not say so.

@@ -4,7 +4,9 @@
 //! The file is JSON, put in place at once and read with suspicion: what is none of the values there are is passed over.
 
 use super::settings::Settings;
+use super::window::WindowSize;
 use bevy::prelude::*;
+use bevy::window::PrimaryWindow;
 use memory_city_heap::error::Error;
 use memory_city_heap::unfinished::write_whole;
 use memory_city_views::city::{AreaMode, colour, height};
@@ -49,6 +51,7 @@ fn of(settings: &Settings) -> Map<String, Value> {
         "reduced-motion": settings.reduced_motion,
         "ui-scale": settings.ui_scale,
         "minimap": settings.minimap,
+        "repeat": settings.repeat,
     });
     match all {
         Value::Object(map) => map,
@@ -66,6 +69,7 @@ fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     flag("outgoing", &mut settings.show_outgoing);
     flag("reduced-motion", &mut settings.reduced_motion);
     flag("minimap", &mut settings.minimap);
+    flag("repeat", &mut settings.repeat);
     if let Some(Ok(navigation)) = kept.get("navigation").map(|value| serde_json::from_value(value.clone())) {
         settings.navigation = navigation;
     }
@@ -129,6 +133,45 @@ pub fn load() -> Settings {
     settings
 }
 
+const WINDOW: &str = "window";
+
+/// The size of the window as it was left.
+pub fn window_size() -> WindowSize {
+    let kept = file().and_then(|path| read(&path).ok());
+    WindowSize(kept.and_then(|kept| size_in(&kept)))
+}
+
+fn size_in(kept: &Map<String, Value>) -> Option<(u32, u32)> {
+    let side = |at: usize| {
+        let side = kept.get(WINDOW)?.get(at)?.as_u64()?;
+        u32::try_from(side).ok().filter(|side| (200..=16384).contains(side))
+    };
+    Some((side(0)?, side(1)?))
+}
+
+/// Keeps the size of the window when it has stayed the same for a while.
+pub fn keep_window(
+    windows: Query<&Window, With<PrimaryWindow>>,
+    buttons: Res<ButtonInput<MouseButton>>,
+    mut kept: Local<Option<(u32, u32)>>,
+) {
+    let Ok(window) = windows.single() else { return };
+    let size = (window.resolution.physical_width(), window.resolution.physical_height());
+    if *kept == Some(size) || buttons.get_pressed().len() > 0 {
+        return;
+    }
+    // The first size is the program's own, unless a person changes it.
+    if kept.replace(size).is_none() {
+        return;
+    }
+    let Some(path) = file() else { return };
+    let mut all = read(&path).unwrap_or_default();
+    all.insert(WINDOW.to_owned(), json!([size.0, size.1]));
+    if let Err(error) = write(&path, &all) {
+        tracing::warn!("the size of the window is not kept: {error}");
+    }
+}
+
 /// Keeps what a person has changed when the mouse is let go; what the command line said for one run is not kept.
 pub fn keep(
     settings: Res<Settings>,
@@ -172,6 +215,7 @@ mod tests {
             reduced_motion: true,
             ui_scale: Some(1.25),
             minimap: false,
+            repeat: true,
             ..Settings::default()
         };
         settings.set_metric_by_name("objects");
@@ -183,6 +227,15 @@ mod tests {
         let path = folder.path().join("a").join(FILE);
         write(&path, &of(&settings)).expect("written");
         assert_eq!(read(&path), Ok(of(&settings)));
+    }
+
+    #[test]
+    fn the_size_of_the_window_is_read_with_suspicion() {
+        let size = |window: Value| size_in(json!({"window": window}).as_object().expect("an object"));
+        assert_eq!(size(json!([900, 600])), Some((900, 600)));
+        for wrong in [json!([0, 600]), json!([900]), json!("900x600"), json!([1e9, 5]), json!(null), json!([-5, 700])] {
+            assert_eq!(size(wrong), None);
+        }
     }
 
     #[test]

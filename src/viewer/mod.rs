@@ -11,7 +11,8 @@
 //! | [`views`] | the kinds of views, one file each, and their list |
 //! | [`dock`] | which views are shown, where |
 //! | [`panels`] | what stands around and over them |
-//! | [`action`], [`input`] | keys and buttons |
+//! | [`action`], [`keys`], [`input`] | keys and buttons |
+//! | [`window`] | its size, and that of text |
 //! | [`scene`] | the city on the GPU |
 //! | [`capture`], [`screenshot`] | pictures as files |
 //!
@@ -29,6 +30,7 @@ mod finding;
 mod input;
 mod job;
 pub mod kept_settings;
+pub mod keys;
 pub mod live;
 pub mod loading;
 mod notices;
@@ -42,3 +44,4 @@ pub mod settings;
 mod trail;
 pub mod views;
 mod ways;
+mod window;

@@ -64,6 +64,8 @@ pub struct Settings {
     pub reduced_motion: bool,
     /// Size of text and panels; `None`: by the height of the screen.
     pub ui_scale: Option<f32>,
+    /// Playing begins again at the end.
+    pub repeat: bool,
     /// Small pictures of the whole city from above, while only a part of it is in view.
     pub minimap: bool,
 }
@@ -98,6 +100,7 @@ impl Default for Settings {
             navigation: Navigation::Orbit,
             reduced_motion: false,
             ui_scale: None,
+            repeat: false,
             minimap: true,
         }
     }

@@ -86,7 +86,9 @@ impl Dock {
     pub fn bring_to_front(&mut self, view: &View, views: &Views) {
         match self.tile(view.id) {
             None => self.open(view, views),
-            Some(tile) => self.edited |= self.tree.make_active(|id, _| id == tile),
+            Some(tile) => {
+                self.tree.make_active(|id, _| id == tile);
+            }
         }
     }
 

@@ -3,9 +3,9 @@
 use bevy_egui::egui::{self, Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle};
 use memory_city_views::city;
 
-/// Panel background: dark, a little of the city shines through.
-pub const PANEL: Color32 = Color32::from_rgba_premultiplied(13, 18, 28, 236);
-/// The same where nothing may shine through: text over text.
+/// Panel background. Nothing shines through: it would be text over text.
+pub const PANEL: Color32 = Color32::from_rgb(13, 18, 28);
+/// What stands over panels and over the city.
 pub const SOLID: Color32 = Color32::from_rgb(14, 19, 30);
 /// The tab in front: of one piece with what it shows.
 pub const TAB: Color32 = Color32::from_rgb(32, 42, 62);
@@ -83,12 +83,14 @@ fn apply(ctx: &egui::Context, animated: bool) {
     v.slider_trailing_fill = true;
     v.interact_cursor = Some(egui::CursorIcon::PointingHand);
     ctx.set_global_style(style);
+    // Sizes are the window's: see `viewer/window`.
+    ctx.options_mut(|options| options.zoom_with_keyboard = false);
 }
 
 /// The frame of a panel.
 pub fn frame() -> egui::Frame {
     egui::Frame::new()
-        .fill(PANEL)
+        .fill(SOLID)
         .stroke(Stroke::new(1.0, Color32::from_rgb(44, 55, 78)))
         .corner_radius(CornerRadius::same(8))
         .inner_margin(Margin::same(10))
@@ -132,6 +134,21 @@ pub fn shortened(text: &str, most: usize) -> String {
     let start: String = text.chars().take(head).collect();
     let end: String = text.chars().skip(count - tail).collect();
     format!("{start}…{end}")
+}
+
+/// A text shortened in the middle until it is no wider than `room` points; of a few letters at least.
+pub fn fitting(painter: &egui::Painter, text: &str, font: &FontId, room: f32) -> String {
+    let width = |text: &str| painter.layout_no_wrap(text.to_owned(), font.clone(), TEXT).size().x;
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    // The longest that fits, by halving.
+    let (mut fits, mut not) = (6, text.chars().count());
+    while fits + 1 < not {
+        let middle = usize::midpoint(fits, not);
+        if width(&shortened(text, middle)) <= room { fits = middle } else { not = middle }
+    }
+    shortened(text, fits)
 }
 
 /// A name without what is the same in many: packages, and the parameters of methods. `java.lang.String ›

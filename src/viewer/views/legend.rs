@@ -66,7 +66,8 @@ fn contents(ui: &mut egui::Ui, city: &City, settings: &Settings, selected: bool,
         Some(title) => line(ui, format!("Ground area ~ {area} · height: {}", title.to_lowercase())),
     }
     colour_bar(ui, city.appearance.legend());
-    line(ui, format!("Opaque: the {} that grew most; others {:.0} %", settings.solid_count, settings.opacity * 100.0));
+    let which = if city.times() < 2 { "largest" } else { "that grew most" };
+    line(ui, format!("Opaque: the {} {which}; others {:.0} %", settings.solid_count, settings.opacity * 100.0));
     ui.horizontal(|ui| {
         if ways.found().is_some() {
             swatch(ui, theme::ROUTE);

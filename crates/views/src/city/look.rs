@@ -168,7 +168,11 @@ impl Appearance {
         let values = Values::of_areas(plan, timeline);
         let known = |id: &Option<Arc<str>>| id.as_deref().and_then(|id| timeline.metric(id)).unwrap_or(values.metric);
         let (colour_metric, height_metric) = (known(&look.colour_metric), known(&look.height_metric));
-        let mode: &ColourMode = colour::mode(&look.colour);
+        let mode: &ColourMode = match colour::mode(&look.colour) {
+            // One state has no growth: what is large is what there is to be seen.
+            mode if mode.id == colour::modes()[0].id && timeline.times() < 2 => colour::mode("share"),
+            mode => mode,
+        };
         let rule: &HeightRule = height::rule(&look.height);
         let colour = (mode.scale)(&values.measured_in(colour_metric));
         let heights = values.measured_in(height_metric);

@@ -5,6 +5,7 @@ use crate::viewer::action::Action;
 use crate::viewer::document::OpenDocument;
 use crate::viewer::finding::{Finding, FindingState, LeakPlace, owners_offered};
 use crate::viewer::panels::theme;
+use memory_city_analysis::analyses::Verdict;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, Rect, RichText, Stroke, StrokeKind};
 
 /// The card is no wider, and leaves the city beside it where the pane has room.
@@ -17,10 +18,21 @@ const PATH_LETTERS: usize = 165;
 const MOST_ROWS: usize = 3;
 
 /// Draws it into the pane of the city. Returns what was asked for.
-pub fn show(ctx: &egui::Context, pane: Rect, open: &OpenDocument, finding: &mut Finding) -> Vec<Action> {
+///
+/// Where no heap can be asked who owns what grows, `verdict` says what the trees tell.
+pub fn show(
+    ctx: &egui::Context,
+    pane: Rect,
+    open: &OpenDocument,
+    finding: &mut Finding,
+    verdict: &Verdict,
+) -> Vec<Action> {
     let mut asked = Vec::new();
     let (mut cancelled, mut unfolded) = (false, false);
-    let Some(known) = finding.shown() else { return asked };
+    if finding.is_hidden() {
+        return asked;
+    }
+    let known = finding.shown().unwrap_or(&FindingState::Nothing);
     let width = WIDTH.min(pane.width() - 2.0 * theme::GAP - 30.0);
     if width < 200.0 {
         return asked;
@@ -29,9 +41,14 @@ pub fn show(ctx: &egui::Context, pane: Rect, open: &OpenDocument, finding: &mut 
     area.fixed_pos(pane.min + egui::vec2(theme::GAP, theme::GAP)).show(ctx, |ui| {
         ui.set_max_width(width);
         match known {
-            FindingState::Nothing => {}
+            FindingState::Nothing => line(ui, |ui| {
+                let colour = if verdict.grows { theme::GROWTH } else { theme::OUTGOING };
+                ui.label(RichText::new(if verdict.grows { "▲" } else { "✔" }).size(12.0).color(colour));
+                ui.add(egui::Label::new(RichText::new(theme::brief(&verdict.text)).size(12.5)).wrap());
+                dismiss(ui, &mut asked);
+            }),
             FindingState::Looking(_) => line(ui, |ui| {
-                ui.add(egui::Spinner::new().size(12.0));
+                ui.add(egui::Spinner::new().size(12.0)).on_hover_text(&verdict.text);
                 ui.label(quiet(looking(finding)));
                 cancelled = ui.small_button("Cancel").clicked();
             }),
@@ -91,7 +108,12 @@ fn card(ui: &mut egui::Ui, width: f32, leak: &LeakPlace, open: &OpenDocument, go
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| dismiss(ui, asked));
         });
         let (place, below) = headline(&leak.place);
+        let since = open.timeline.points().first().map_or("", |point| point.label.as_str());
+        let since = if since.is_empty() { String::new() } else { format!(" ({since})") };
+        let place = format!("{place} grows");
+        let sentence = format!("{} in all, {:.0} % of all growth, since the first state{since}", leak.growth, 100.0 * leak.share);
         long(ui, RichText::new(place).size(16.0).strong(), &leak.place);
+        long(ui, RichText::new(sentence).size(12.5).color(theme::GROWTH), &leak.place);
         if let Some(below) = below {
             long(ui, quiet(format!("in {below}")), &leak.place);
         }
@@ -104,7 +126,6 @@ fn card(ui: &mut egui::Ui, width: f32, leak: &LeakPlace, open: &OpenDocument, go
             let retained = format!("{} › {} kept alive", leak.retained.0, leak.retained.1);
             ui.label(RichText::new(retained).size(12.5))
                 .on_hover_text("What would be freed without it, at first and at last");
-            ui.label(RichText::new(leak.growth.as_str()).size(12.5).strong().color(theme::GROWTH));
         });
         if !leak.elements.is_empty() && !leak.place.ends_with(&leak.elements) {
             long(ui, quiet(format!("Fills up with {}", leak.elements)), &leak.elements);

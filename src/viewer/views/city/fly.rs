@@ -139,6 +139,11 @@ impl CameraRig {
         1.0 + (PLAN_HEIGHTS - 1.0) * self.flat
     }
 
+    /// Whether a view of the whole city is shown.
+    pub(super) fn shows_all(&self) -> bool {
+        self.whole.is_some()
+    }
+
     /// Whether any of the city is in sight.
     pub(super) fn sees_city(&self) -> bool {
         camera::sees_city(&self.pose, self.tallest * self.heights(), &self.lens())
@@ -454,16 +459,15 @@ mod tests {
                     Hand::Drag(grip, at, to) => {
                         let (eye, towards) = rig.ray(at);
                         let held = camera::pivot_on_ground(eye, towards);
-                        let before = rig.sees_city();
+                        let p = rig.clip_from_world() * held.extend(1.0);
+                        let in_sight = p.w > 1.0 && (Vec2::new(p.x, p.y) / p.w).abs().max_element() < 0.95;
                         let mut last = at;
                         for next in to {
                             rig.drag(grip, held, next - last, mode);
                             last = next;
                         }
                         // What turns the city around a point in sight never loses it.
-                        let (corner, size) = rig.area();
-                        let inside = at.cmpge(corner).all() && at.cmple(corner + size).all();
-                        if grip == Grip::Turn && mode == Navigation::Orbit && !rig.plan() && before && inside && towards.y < -0.1 {
+                        if grip == Grip::Turn && mode == Navigation::Orbit && !rig.plan() && in_sight {
                             prop_assert!(rig.sees_city(), "{:?}", rig.pose);
                         }
                     }

@@ -175,7 +175,7 @@ pub fn paint(
             let fill = match label.style {
                 Style::Selected => Color32::from_rgb(28, 84, 168),
                 Style::Root => theme::ROUTE,
-                _ => Color32::from_rgba_premultiplied(12, 16, 26, 205),
+                _ => Color32::from_rgb(12, 16, 26),
             };
             painter.rect(rect, 4.0, fill, Stroke::new(1.0, Color32::from_white_alpha(40)), StrokeKind::Inside);
         }

@@ -8,6 +8,7 @@ mod crumbs;
 mod fly;
 mod labels;
 mod laid_out;
+mod minimap;
 mod moving;
 mod pane;
 mod picking;

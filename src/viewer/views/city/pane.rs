@@ -6,11 +6,12 @@ use super::labels;
 use super::laid_out::{City, Shown};
 use super::picking::Pointer;
 use super::routes::{self, ShownRoutes};
-use super::{LayingOut, card, crumbs};
+use super::{LayingOut, card, crumbs, minimap};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::finding::Finding;
+use crate::viewer::keys;
 use crate::viewer::owners::OwnersOf;
 use crate::viewer::panels::{numbers, theme, tooltip};
 use crate::viewer::references::References;
@@ -21,8 +22,9 @@ use crate::viewer::ways::Ways;
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::egui;
-use memory_city_analysis::timeline::NodeId;
-use memory_city_views::city::HitTarget;
+use memory_city_analysis::analyses::{self, Verdict};
+use memory_city_analysis::timeline::{Metric, NodeId};
+use memory_city_views::city::{HitTarget, Standing};
 
 /// Where the city is drawn.
 #[derive(Resource, Default)]
@@ -58,6 +60,7 @@ pub fn draw(
     laying: Res<LayingOut>,
     (mut finding, mut owners): (ResMut<Finding>, ResMut<OwnersOf>),
     mut actions: MessageWriter<Action>,
+    mut verdict: Local<Option<((u64, Metric), Verdict)>>,
 ) {
     let rect = ui.available_rect_before_wrap();
     ui.allocate_rect(rect, egui::Sense::hover());
@@ -65,15 +68,28 @@ pub fn draw(
     names.rig.set_pane(rect, rect);
     let painter = ui.painter_at(rect);
     names.paint(&painter, rect);
+    lost_hint(&painter, rect, &names);
     if laying.active() {
         let corner = rect.right_top() + egui::vec2(-34.0, 10.0);
         egui::Spinner::new().paint_at(ui, egui::Rect::from_min_size(corner, egui::vec2(24.0, 24.0)));
     }
     if let Some(open) = document.get() {
-        actions.write_batch(card::show(ui.ctx(), rect, open, finding.bypass_change_detection()));
+        let of = (document.revision(), names.settings.metric_in(&open.timeline));
+        if verdict.as_ref().is_none_or(|(before, _)| *before != of) {
+            let found = analyses::verdict(&open.timeline, of.1);
+            tracing::debug!("verdict: {}", found.text);
+            *verdict = Some((of, found));
+        }
+        let Some(known) = verdict.as_ref() else { return };
+        actions.write_batch(card::show(ui.ctx(), rect, open, finding.bypass_change_detection(), &known.1));
         let selection = names.selection.bypass_change_detection();
         let owners = owners.bypass_change_detection();
         actions.write_batch(crumbs::show(ui.ctx(), rect, &open.timeline, owners, selection));
+    }
+    if names.settings.minimap
+        && let Some(city) = &names.shown.0
+    {
+        minimap::show(ui.ctx(), rect, city, names.rig.bypass_change_detection(), &names.selection);
     }
     names.tooltip(ui.ctx(), &document, &pointer);
 }
@@ -101,7 +117,21 @@ fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Docume
     names.rig.set_pane(all, free);
     let layer = egui::LayerId::new(egui::Order::Background, "labels".into());
     names.paint(&ctx.layer_painter(layer).with_clip_rect(free), all);
+    lost_hint(&ctx.layer_painter(layer).with_clip_rect(free), free, &names);
     names.tooltip(&ctx, &document, &pointer);
+}
+
+/// Says how the city comes back where nothing of it is in sight.
+fn lost_hint(painter: &egui::Painter, rect: egui::Rect, names: &Names<'_>) {
+    if names.shown.0.is_none() || names.rig.sees_city() {
+        return;
+    }
+    let text = format!("The city is out of sight.  {}  brings it back", keys::map().printed(Action::Reset));
+    let galley = painter.layout_no_wrap(text, egui::FontId::proportional(15.0), theme::TEXT);
+    let plate = egui::Rect::from_center_size(rect.center(), galley.size() + egui::vec2(28.0, 18.0));
+    let stroke = egui::Stroke::new(1.0, theme::ACCENT);
+    painter.rect(plate, 8.0, theme::SOLID, stroke, egui::StrokeKind::Inside);
+    painter.galley(plate.center() - galley.size() / 2.0, galley, theme::TEXT);
 }
 
 /// The city is not drawn, unless it is asked for again in this frame.
@@ -138,7 +168,11 @@ impl Names<'_> {
             roots,
         };
         let city: &City = city;
-        let standing = |plot: usize| states.get(plot).map(|&s| city.appearance.standing(s)).unwrap_or_default();
+        let heights = self.rig.heights();
+        let standing = |plot: usize| {
+            let standing = states.get(plot).map(|&s| city.appearance.standing(s)).unwrap_or_default();
+            Standing { height: standing.height * heights, ..standing }
+        };
         let labels = labels::collect(city, &standing, &wanted);
         let eye = self.rig.pose.eye;
         let hidden = |label: &labels::Label| {

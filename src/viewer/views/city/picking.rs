@@ -1,82 +1,158 @@
-//! What the mouse points at in the city, and what a click selects. The ray is cast by [`memory_city_views::city`]; a drag is no click.
+//! What the mouse points at in the city, drags, and what a click selects. The ray is cast by [`memory_city_views::city`]; a drag is no click.
 
-use super::fly::CameraRig;
-use super::laid_out::Shown;
+use super::fly::{CameraRig, Grip};
+use super::laid_out::{City, Shown};
 use super::pane::CityPane;
 use crate::viewer::clock::Clock;
 use crate::viewer::selection::{Selection, Target};
+use crate::viewer::settings::Settings;
+use bevy::input::ButtonState;
 use bevy::prelude::*;
-use bevy::window::PrimaryWindow;
+use bevy::window::{PrimaryWindow, WindowEvent};
 use bevy_egui::{EguiContexts, egui};
-use memory_city_views::city::HitTarget;
+use memory_city_views::city::{Hit, HitTarget, Standing, camera};
 
 /// The mouse over the city.
 #[derive(Resource, Default)]
 pub struct Pointer {
     /// Logical pixels of the window, while over the city's pane and nothing that lies over it.
     pub over: Option<Vec2>,
-    pressed_at: Option<Vec2>,
+    /// Where the mouse is by the events that were read.
+    at: Option<Vec2>,
+    drag: Option<Drag>,
+    /// Where the left button was pressed and let go in this frame without a drag.
+    clicked: Option<Vec2>,
+}
+
+/// A button that is held over the city.
+struct Drag {
+    button: MouseButton,
+    grip: Grip,
+    pressed_at: Vec2,
+    /// What was taken hold of.
+    held: Vec3,
+    /// Whether it went further than a click does.
+    moved: bool,
 }
 
 /// A press that moves further than this is a drag.
 const CLICK_SLOP: f32 = 4.0;
 
-/// Finds out whether the mouse is over the city: in its pane, with nothing over it, and busy with no other widget.
+/// Whether a point is over the city: in its pane, with nothing over it, and the mouse busy with no other widget.
+fn is_over(at: Vec2, contexts: &mut EguiContexts, pane: &CityPane) -> bool {
+    let point = egui::pos2(at.x, at.y);
+    let Some(rect) = pane.rect.filter(|rect| rect.contains(point)) else { return false };
+    let Ok(ctx) = contexts.ctx_mut() else { return rect.is_positive() };
+    let covered = ctx.layer_id_at(point).is_some_and(|layer| layer.order != egui::Order::Background);
+    !covered && !ctx.egui_is_using_pointer()
+}
+
+/// What stands under a point of the window, and where the ray meets it; `None` beside the city.
+fn hit(city: &mut City, rig: &CameraRig, time: usize, at: Vec2) -> Option<Hit> {
+    let (origin, direction) = rig.ray(at);
+    let states = city.states(time.min(city.times().saturating_sub(1))).plots;
+    let heights = rig.heights();
+    let standing = |plot: usize| {
+        let standing = city.appearance.standing(states[plot]);
+        Standing { height: standing.height * heights, ..standing }
+    };
+    city.appearance.pick(&city.plan, standing, origin, direction)
+}
+
+/// Finds out where the mouse is, and drags. Events are taken in the order in which they came: in a slow frame the mouse goes
+/// somewhere, presses, moves and lets go. Positions are those of the window, so that pens, touch, virtual machines and remote
+/// desktops drag as a mouse does.
+#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub fn find_pointer(
+    mut events: MessageReader<WindowEvent>,
     windows: Query<&Window, With<PrimaryWindow>>,
+    (buttons, keys): (Res<ButtonInput<MouseButton>>, Res<ButtonInput<KeyCode>>),
     mut contexts: EguiContexts,
     pane: Res<CityPane>,
+    (clock, settings): (Res<Clock>, Res<Settings>),
     mut pointer: ResMut<Pointer>,
+    mut shown: ResMut<Shown>,
+    mut rig: ResMut<CameraRig>,
 ) {
-    let cursor = windows.single().ok().and_then(|w| w.cursor_position());
-    let over = cursor.filter(|at| {
-        let point = egui::pos2(at.x, at.y);
-        let Some(rect) = pane.rect.filter(|rect| rect.contains(point)) else { return false };
-        let Ok(ctx) = contexts.ctx_mut() else { return rect.is_positive() };
-        let covered = ctx.layer_id_at(point).is_some_and(|layer| layer.order != egui::Order::Background);
-        !covered && !ctx.egui_is_using_pointer()
-    });
-    if pointer.over != over {
-        pointer.over = over;
+    let pointer = pointer.bypass_change_detection();
+    pointer.clicked = None;
+    for event in events.read() {
+        match event {
+            WindowEvent::CursorMoved(moved) => {
+                let before = pointer.at.replace(moved.position);
+                let Some(drag) = &mut pointer.drag else { continue };
+                drag.moved |= drag.pressed_at.distance(moved.position) > CLICK_SLOP;
+                if drag.moved {
+                    // The first step has all that the slop kept back.
+                    let from = if rig.dragging { before.unwrap_or(drag.pressed_at) } else { drag.pressed_at };
+                    rig.dragging = true;
+                    rig.drag(drag.grip, drag.held, moved.position - from, settings.navigation);
+                }
+            }
+            WindowEvent::MouseButtonInput(input) if input.state == ButtonState::Pressed => {
+                let Some(at) = pointer.at.filter(|at| is_over(*at, &mut contexts, &pane)) else { continue };
+                let shift = keys.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]);
+                let grip = match input.button {
+                    MouseButton::Left | MouseButton::Right if !shift => Grip::Turn,
+                    MouseButton::Left | MouseButton::Right | MouseButton::Middle => Grip::Move,
+                    _ => continue,
+                };
+                if pointer.drag.is_some() {
+                    continue;
+                }
+                let city = shown.bypass_change_detection().0.as_mut();
+                let met = city.and_then(|city| hit(city, &rig, clock.time, at)).map(|hit| hit.point);
+                let (eye, towards) = rig.ray(at);
+                let held = met.unwrap_or_else(|| camera::pivot_on_ground(eye, towards));
+                pointer.drag = Some(Drag { button: input.button, grip, pressed_at: at, held, moved: false });
+            }
+            WindowEvent::MouseButtonInput(input) => {
+                if let Some(drag) = pointer.drag.take_if(|drag| drag.button == input.button) {
+                    rig.dragging = false;
+                    pointer.clicked = Some(drag.pressed_at).filter(|_| !drag.moved && drag.button == MouseButton::Left);
+                }
+            }
+            _ => {}
+        }
     }
+    // Who let go while another window had the mouse did not say so.
+    if pointer.drag.as_ref().is_some_and(|drag| !buttons.pressed(drag.button)) {
+        pointer.drag = None;
+        rig.dragging = false;
+    }
+    let cursor = windows.single().ok().and_then(|w| w.cursor_position());
+    pointer.at = cursor.or(pointer.at);
+    pointer.over = cursor.filter(|at| is_over(*at, &mut contexts, &pane));
 }
 
 /// Updates what is hovered and selects on a click.
 pub fn pick(
-    buttons: Res<ButtonInput<MouseButton>>,
     keys: Res<ButtonInput<KeyCode>>,
-    mut pointer: ResMut<Pointer>,
+    pointer: Res<Pointer>,
     mut selection: ResMut<Selection>,
     mut shown: ResMut<Shown>,
     clock: Res<Clock>,
     rig: Res<CameraRig>,
 ) {
     let over = pointer.over.filter(|_| !rig.dragging());
-    let hovered = match (over, shown.bypass_change_detection().0.as_mut()) {
-        (Some(at), Some(city)) => {
-            let (origin, direction) = rig.ray(at);
-            let before = city.states(clock.time.min(city.times().saturating_sub(1))).plots;
-            let standing = |plot: usize| city.appearance.standing(before[plot]);
-            let hit = city.appearance.pick(&city.plan, standing, origin, direction);
-            hit.map(|hit| match hit.target {
-                HitTarget::Plot(plot) => city.target_of_plot(plot),
-                HitTarget::District(district) => Target::Node(city.plan.districts[district].node),
-            })
-        }
-        _ => None,
+    let city = &mut shown.bypass_change_detection().0;
+    let mut target = |at: Vec2| {
+        let city = city.as_mut()?;
+        let hit = hit(city, &rig, clock.time, at)?;
+        Some(match hit.target {
+            HitTarget::Plot(plot) => city.target_of_plot(plot),
+            HitTarget::District(district) => Target::Node(city.plan.districts[district].node),
+        })
     };
+    let hovered = over.and_then(&mut target);
+    // What was under the mouse when it was pressed: it may be elsewhere by now.
+    let clicked = pointer.clicked.map(&mut target);
     if selection.hovered != hovered {
         selection.hovered = hovered;
     }
-    if buttons.just_pressed(MouseButton::Left) {
-        pointer.pressed_at = over;
-    }
-    if buttons.just_released(MouseButton::Left)
-        && let (Some(start), Some(end), Some(city)) = (pointer.pressed_at.take(), over, &shown.0)
-        && start.distance(end) <= CLICK_SLOP
-    {
+    if let (Some(clicked), Some(city)) = (clicked, &shown.0) {
         let several = keys.any_pressed([KeyCode::ControlLeft, KeyCode::ControlRight]);
-        match hovered {
+        match clicked {
             Some(Target::Node(node) | Target::More(node)) if several => {
                 selection.add_or_remove(&city.timeline, node);
             }

@@ -126,7 +126,11 @@ pub fn present(
                 *cone_count = ConeCount::default();
                 if let Some((time, node, map)) = map {
                     let cones = city::cones(&city.plan, &city.timeline, &city.appearance, time, node, map);
-                    cone_count.left_out = cones.left_out;
+                    // Of a direction that is off, nothing is missing.
+                    let outgoing = cones.left_out - cones.left_out_incoming;
+                    let counted = |shown: bool, n: usize| if shown { n } else { 0 };
+                    cone_count.left_out = counted(settings.show_incoming, cones.left_out_incoming)
+                        + counted(settings.show_outgoing, outgoing);
                     for cone in &cones.cones {
                         if if cone.incoming { !settings.show_incoming } else { !settings.show_outgoing } {
                             continue;
@@ -162,7 +166,7 @@ pub fn present(
     scene.view = Some(ViewRecord {
         clip_from_world: clip_from_world.to_cols_array_2d(),
         world_from_clip: clip_from_world.inverse().to_cols_array_2d(),
-        eye: rig.pose.eye.extend(shown.0.as_ref().map_or(1.0, |city| city.appearance.height_unit())).to_array(),
+        eye: rig.pose.eye.extend(shown.0.as_ref().map_or(1.0, |city| city.appearance.height_unit() * rig.heights())).to_array(),
         scene: [
             clock.eased(),
             if settings.shadows { 0.38 } else { 0.0 },

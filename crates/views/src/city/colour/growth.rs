@@ -4,19 +4,22 @@ use super::super::legend::{Gradient, Legend, Mark};
 use super::super::look::Values;
 use super::super::mapping::GROWTH;
 use super::{ColourMode, ColourScale, metric_name, text};
+use memory_city_analysis::analyses;
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {
         id: "growth",
         title: "Growth",
-        explanation: "How much each group has grown since the first state: gray, orange, red",
+        explanation: "How much each group has grown since the first state: gray, orange, red; below 1 % of the heap nothing is red",
         measures: true,
         scale,
     }
 }
 
 fn scale(values: &Values<'_>) -> ColourScale {
-    let most = values.max_growth();
+    let largest = values.max_growth();
+    // A floor: where all growth is little against the heap, nothing is red.
+    let most = analyses::growth_scale(values.timeline, values.metric(), largest);
     let marks = match most {
         0 => vec![Mark { position: 0.0, value: 0.0, text: "nothing grows".to_owned() }],
         _ => {
@@ -31,7 +34,8 @@ fn scale(values: &Values<'_>) -> ColourScale {
             [0.0, 0.5, 1.0].map(mark).to_vec()
         }
     };
-    let title = format!("Growth since the first state, {}", metric_name(values));
+    let floor = if most > largest { ", red: 1 % of the heap" } else { "" };
+    let title = format!("Growth since the first state, {}{floor}", metric_name(values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&GROWTH), marks },
         // Shrinking looks like no growth; a peak above the largest growth overall looks like that.

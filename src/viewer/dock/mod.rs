@@ -135,7 +135,7 @@ impl Dock {
     /// room for that shrinks everything alike.
     fn fit(&mut self, size: egui::Vec2, views: &Views) {
         let far = (size - self.size).abs().max_elem() > 0.5;
-        if far && size.x > 2.0 * (LEFT + RIGHT) * 0.7 && size.y > 2.0 * BELOW {
+        if far && size.x > 1.9 * (LEFT + RIGHT) && size.y > 2.0 * BELOW {
             let before = std::mem::replace(&mut self.size, size);
             if let Some(root) = self.tree.root {
                 fit(&mut self.tree.tiles, root, before, size, views);

@@ -151,8 +151,20 @@ pub fn fitting(painter: &egui::Painter, text: &str, font: &FontId, room: f32) ->
     shortened(text, fits)
 }
 
+/// A name or path with the indices of bytecode said to be such: `copyOf(char[], int):1` becomes `copyOf(char[], int) at bytecode 1`.
+pub fn worded(text: &str) -> String {
+    let mut parts = text.split("):");
+    let mut out = parts.next().unwrap_or("").to_owned();
+    for part in parts {
+        let digits = part.starts_with(|c: char| c.is_ascii_digit());
+        out.push_str(if digits { ") at bytecode " } else { "):" });
+        out.push_str(part);
+    }
+    out
+}
+
 /// A name without what is the same in many: packages, and the parameters of methods. `java.lang.String ›
-/// java.util.Arrays.copyOf(char[], int):1` becomes `String › Arrays.copyOf:1`.
+/// java.util.Arrays.copyOf(char[], int):1` becomes `String › Arrays.copyOf@1`.
 pub fn brief(name: &str) -> String {
     let part = |text: &str| {
         let (class, text) = match text.strip_prefix("class ") {
@@ -174,7 +186,12 @@ pub fn brief(name: &str) -> String {
             }
             start = next;
         }
-        format!("{class}{}{rest}", &path[start..])
+        // An index of bytecode shall not read like the number of a line.
+        let index = rest.strip_prefix(':').filter(|index| index.bytes().all(|b| b.is_ascii_digit()));
+        match index {
+            Some(index) => format!("{class}{}@{index}", &path[start..]),
+            None => format!("{class}{}{rest}", &path[start..]),
+        }
     };
     name.split(" › ")
         .map(|names| names.split(" ‹ ").map(part).collect::<Vec<_>>().join(" ‹ "))
@@ -184,13 +201,21 @@ pub fn brief(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{brief, shortened};
+    use super::{brief, shortened, worded};
+
+    #[test]
+    fn an_index_of_bytecode_does_not_read_like_a_line() {
+        let path = "Type: char[] › Allocation Site: a.B.f(int):12 ‹ a.C.g():7";
+        assert_eq!(worded(path), "Type: char[] › Allocation Site: a.B.f(int) at bytecode 12 ‹ a.C.g() at bytecode 7");
+        assert_eq!(worded("a.B.f(): x"), "a.B.f(): x");
+        assert_eq!(worded("a.B.f() line 12"), "a.B.f() line 12");
+    }
 
     #[test]
     fn brief_names_keep_what_tells() {
         for (name, expected) in [
-            ("java.lang.String › java.util.Arrays.copyOf(char[], int):1", "String › Arrays.copyOf:1"),
-            ("char[] › a.B.<init>(int):2 ‹ c.D.run():7", "char[] › B.<init>:2 ‹ D.run:7"),
+            ("java.lang.String › java.util.Arrays.copyOf(char[], int):1", "String › Arrays.copyOf@1"),
+            ("char[] › a.B.<init>(int):2 ‹ c.D.run():7", "char[] › B.<init>@2 ‹ D.run@7"),
             ("java.util.HashMap$Node[]", "HashMap$Node[]"),
             ("class a.b.Registry › … › java.lang.String", "class Registry › … › String"),
             ("Main", "Main"),

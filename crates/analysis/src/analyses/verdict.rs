@@ -5,8 +5,10 @@
 use super::{bytes_text, count_text, top_growing};
 use crate::timeline::{Metric, NodeId, Timeline, Unit};
 
-/// Growth below this share of the heap is no growth worth a word, or a colour: caches fill, classes load.
-pub const GROWTH_FLOOR: f64 = 0.01;
+/// Growth below this share of the heap is no growth worth a word: caches fill, classes load.
+const WORD_FLOOR: f64 = 0.01;
+/// Colours reach their red end no sooner than at this share of the heap: a healthy service is not red anywhere.
+pub const GROWTH_FLOOR: f64 = 0.05;
 
 /// What can be said of a series in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +27,12 @@ pub fn growth_scale(timeline: &Timeline, metric: Metric, largest: u64) -> u64 {
     if largest == 0 {
         return 0;
     }
+    largest.max(of_largest_heap(timeline, metric, GROWTH_FLOOR))
+}
+
+fn of_largest_heap(timeline: &Timeline, metric: Metric, share: f64) -> u64 {
     let heap = (0..timeline.times()).map(|t| timeline.value(t, NodeId::ROOT, metric)).max().unwrap_or(0);
-    largest.max((heap as f64 * GROWTH_FLOOR).ceil() as u64)
+    (heap as f64 * share).ceil() as u64
 }
 
 /// Looks at a series: linear in the groups, and for one of them in the points in time.
@@ -55,7 +61,7 @@ pub fn verdict(timeline: &Timeline, metric: Metric) -> Verdict {
     let all = positive(timeline.growth(NodeId::ROOT, metric));
     let first = top_growing(timeline, metric, 1).first().copied();
     let most = first.map_or(0, |node| positive(timeline.growth(node, metric)));
-    let floor = growth_scale(timeline, metric, 1);
+    let floor = of_largest_heap(timeline, metric, WORD_FLOOR).max(1);
     if let Some(node) = first.filter(|_| most >= floor) {
         let since = since(timeline, metric, node);
         let point = &timeline.points()[since];
@@ -136,7 +142,7 @@ mod tests {
             "{}",
             of.text
         );
-        assert_eq!(growth_scale(&series(&[(1000, 500_000), (4096, 500_000)]), Metric::Bytes, 3096), 5041);
+        assert_eq!(growth_scale(&series(&[(1000, 500_000), (4096, 500_000)]), Metric::Bytes, 3096), 25_205);
         let of = verdict(&series(&[(4000, 5000), (10, 5000)]), Metric::Bytes);
         assert_eq!(of.text, "Nothing grows: no group is larger at the end than at the start");
         assert_eq!(growth_scale(&series(&[(4000, 5000), (10, 5000)]), Metric::Bytes, 0), 0);

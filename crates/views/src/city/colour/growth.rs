@@ -10,7 +10,7 @@ pub(super) fn mode() -> ColourMode {
     ColourMode {
         id: "growth",
         title: "Growth",
-        explanation: "How much each group has grown since the first state: gray, orange, red; below 1 % of the heap nothing is red",
+        explanation: "How much each group has grown since the first state: gray, orange, red; red is at least 5 % of the heap",
         measures: true,
         scale,
     }
@@ -34,7 +34,7 @@ fn scale(values: &Values<'_>) -> ColourScale {
             [0.0, 0.5, 1.0].map(mark).to_vec()
         }
     };
-    let floor = if most > largest { ", red: 1 % of the heap" } else { "" };
+    let floor = if most > largest { ", red: 5 % of the heap" } else { "" };
     let title = format!("Growth since the first state, {}{floor}", metric_name(values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&GROWTH), marks },

@@ -85,11 +85,7 @@ impl Progress {
             let stage = self.0.stage.lock().unwrap_or_else(|e| e.into_inner()).clone();
             return Snapshot { stage, done: reached.min(MILLION), total: MILLION };
         }
-        Snapshot {
-            stage: self.0.stage.lock().unwrap_or_else(|e| e.into_inner()).clone(),
-            done,
-            total,
-        }
+        Snapshot { stage: self.0.stage.lock().unwrap_or_else(|e| e.into_inner()).clone(), done, total }
     }
 }
 

@@ -18,6 +18,8 @@ use memory_city_formats::event::GcKind;
 /// Height of the bar with its frame.
 pub const HEIGHT: f32 = 96.0;
 
+/// Room for the values of the axis, points.
+const GUTTER: f32 = 58.0;
 /// Seconds for which a state is shown at normal speed.
 const NORMAL: f32 = 0.5;
 /// The slowest and the fastest play, as multiples of it.
@@ -211,12 +213,13 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     let metric = tools.metric;
     let heap = |t: usize| tools.heap.0[t];
     let most = tools.heap.1;
-    // Room for the line of text above, and for the marks at both ends.
+    // Room for the line of text above, for the values at the left, and for marks and moments below.
     let (width, height) = (ui.available_width(), HEIGHT - 22.0);
     let last = times.saturating_sub(1).max(1) as f64;
-    let aside = last * 10.0 / f64::from(width - 20.0).max(1.0);
-    let unit = most as f64 / f64::from(height - 26.0).max(1.0);
-    let bounds = PlotBounds::from_min_max([-aside, -8.0 * unit], [last + aside, most as f64 + 18.0 * unit]);
+    let point = last / f64::from(width - GUTTER - 10.0).max(1.0);
+    let unit = most as f64 / f64::from(height - 36.0).max(1.0);
+    let low = [-point * f64::from(GUTTER), -18.0 * unit];
+    let bounds = PlotBounds::from_min_max(low, [last + 10.0 * point, most as f64 + 18.0 * unit]);
     // A single point in time stands in the middle.
     let x = |t: usize| if times < 2 { last / 2.0 } else { t as f64 };
     // Of many points in time as many as there is room for, with all peaks and hollows.
@@ -315,13 +318,13 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
         let y = transform.position_from_point(&egui_plot::PlotPoint::new(0.0, value as f64)).y;
         if y > rect.top() + 18.0 {
             let text = number(timeline, value, metric);
-            painter.text(Pos2::new(rect.left() + 10.0, y), Align2::LEFT_CENTER, text, tiny.clone(), faint);
+            painter.text(Pos2::new(rect.left() + GUTTER - 8.0, y), Align2::RIGHT_CENTER, text, tiny.clone(), faint);
         }
     }
     if let (Some(begin), Some(last), true) = (timeline.points().first(), timeline.points().last(), times > 1) {
-        let y = rect.bottom() - 8.0;
+        let y = rect.bottom() - 1.0;
         let (begin, last) = (theme::shortened(&begin.label, 28), theme::shortened(&last.label, 28));
-        painter.text(Pos2::new(rect.left() + 10.0, y), Align2::LEFT_BOTTOM, begin, tiny.clone(), faint);
+        painter.text(Pos2::new(rect.left() + GUTTER, y), Align2::LEFT_BOTTOM, begin, tiny.clone(), faint);
         painter.text(Pos2::new(rect.right() - 10.0, y), Align2::RIGHT_BOTTOM, last, tiny, faint);
     }
     if ranged {

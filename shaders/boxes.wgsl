@@ -111,7 +111,9 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
         colour = select(mix(colour, view.selected.rgb, 0.55), view.selected.rgb, kind != KIND_SLAB);
     }
     if hovered {
-        colour = mix(colour, vec3<f32>(1.0), 0.22);
+        // Brighter, of the same hue: red stays red, and the white outline says the rest.
+        let most = max(max(colour.r, colour.g), max(colour.b, 1e-3));
+        colour = colour * min(1.25, max(1.0, 1.0 / most));
     }
 
     var out: Varying;

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt, EventMask};
 
+#[path = "window/calm.rs"]
+mod calm;
 #[path = "window/change.rs"]
 mod change;
 #[path = "window/finding.rs"]
@@ -67,10 +69,15 @@ type Environment<'a> = [(&'a str, &'a Path)];
 impl Session {
     /// Starts the program on a display of its own.
     fn start(arguments: &[&str], environment: &Environment) -> Session {
+        Session::start_on((WIDTH, HEIGHT), arguments, environment)
+    }
+
+    /// The same on a display of any size, pixels.
+    fn start_on((width, height): (u32, u32), arguments: &[&str], environment: &Environment) -> Session {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("../window-test");
         std::fs::create_dir_all(&folder).expect("a folder for screenshots");
         let mut server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", &format!("{WIDTH}x{HEIGHT}x24"), "-nolisten", "tcp"])
+            .args(["-displayfd", "1", "-screen", "0", &format!("{width}x{height}x24"), "-nolisten", "tcp"])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

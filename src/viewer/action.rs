@@ -15,12 +15,32 @@ pub enum Action {
     Last,
     /// Automatic play on or off.
     Play,
+    /// Playing over and over, or once.
+    Repeat,
     /// The whole city from above.
     BirdsEye,
     /// The first view again.
     Reset,
     /// Flies to the selected building.
     Focus,
+    /// The whole city from the south.
+    FromSouth,
+    /// The whole city from the east.
+    FromEast,
+    /// The whole city from the north.
+    FromNorth,
+    /// The whole city from the west.
+    FromWest,
+    /// A plan of the city: straight from above, without perspective.
+    PlanView,
+    /// What drags and keys do with the camera: the next way.
+    Navigation,
+    /// Text and panels larger.
+    Larger,
+    /// Text and panels smaller.
+    Smaller,
+    /// Text and panels by the height of the screen.
+    OwnScale,
     /// Nothing selected; closes the cheat sheet; cancels loading.
     Escape,
     /// Selects the next owner of what is selected, up to the root.
@@ -139,9 +159,26 @@ pub const BINDINGS: &[Binding] = &[
     bind(Action::First, &[KeyCode::Home], "Home", "First point in time"),
     bind(Action::Last, &[KeyCode::End], "End", "Last point in time"),
     bind(Action::Play, &[KeyCode::Space], "Space", "Play or pause"),
-    bind(Action::Reset, &[KeyCode::KeyR], "R", "Reset the view: brings the whole city back"),
+    bind(Action::Repeat, &[KeyCode::KeyJ], "J", "Play over and over, or once"),
+    bind(
+        Action::Reset,
+        &[KeyCode::KeyR],
+        "R",
+        "The whole city again, wherever you are (also F5 and Ctrl+Home, while you write too)",
+    ),
     bind(Action::BirdsEye, &[KeyCode::KeyB], "B", "Bird's-eye view"),
+    control(bind(Action::Reset, &[KeyCode::Home], "Ctrl+Home", "")),
+    bind(Action::Reset, &[KeyCode::F5], "F5", ""),
     bind(Action::Focus, &[KeyCode::KeyF], "F", "Fly to the selected building"),
+    bind(Action::FromSouth, &[KeyCode::Digit1], "1", "The whole city from the south"),
+    bind(Action::FromEast, &[KeyCode::Digit2], "2", "The whole city from the east"),
+    bind(Action::FromNorth, &[KeyCode::Digit3], "3", "The whole city from the north"),
+    bind(Action::FromWest, &[KeyCode::Digit4], "4", "The whole city from the west"),
+    bind(Action::PlanView, &[KeyCode::Digit5], "5", "Plan: straight from above without perspective, a treemap"),
+    bind(Action::Navigation, &[KeyCode::KeyV], "V", "Drags and keys: orbit, fly, first person"),
+    control(bind(Action::Larger, &[KeyCode::Equal, KeyCode::NumpadAdd], "Ctrl+Plus", "Text and panels larger")),
+    control(bind(Action::Smaller, &[KeyCode::Minus, KeyCode::NumpadSubtract], "Ctrl+Minus", "Text and panels smaller")),
+    control(bind(Action::OwnScale, &[KeyCode::Digit0], "Ctrl+0", "Text and panels by the height of the screen")),
     bind(
         Action::FollowOwner,
         &[KeyCode::Enter],
@@ -243,8 +280,8 @@ pub const FLY_KEYS: &[(&str, &str)] = &[
     ("W  A  S  D", "Fly forward, left, back, right (Shift: faster)"),
     ("Q  E", "Fly up, down"),
     ("Wheel", "Fly towards the mouse pointer, or back"),
-    ("Drag, right button", "Look around"),
-    ("Drag, wheel pressed", "Move up, down, left, right"),
+    ("Drag", "Turn the city around the point under the pointer (V: look around instead)"),
+    ("Drag, wheel pressed", "Move it: what you take hold of stays under the pointer (also Shift+drag)"),
     ("Click", "Select or deselect a building or district"),
 ];
 
@@ -258,7 +295,7 @@ impl Action {
     /// Tooltip: what it does and its key.
     pub fn tooltip(self) -> String {
         let binding = self.binding();
-        format!("{}  [{}]", binding.help, binding.printed)
+        format!("{}  [{}]", binding.help, super::keys::map().printed(self))
     }
 }
 
@@ -274,9 +311,19 @@ mod tests {
             Action::First,
             Action::Last,
             Action::Play,
+            Action::Repeat,
             Action::BirdsEye,
             Action::Reset,
             Action::Focus,
+            Action::FromSouth,
+            Action::FromEast,
+            Action::FromNorth,
+            Action::FromWest,
+            Action::PlanView,
+            Action::Navigation,
+            Action::Larger,
+            Action::Smaller,
+            Action::OwnScale,
             Action::Escape,
             Action::FollowOwner,
             Action::Ways,

@@ -101,23 +101,36 @@ impl Plugin for ViewerPlugin {
 /// Opens the window on `paths`, or on the bundled sample when there are none, and listens if asked to. Returns when the
 /// window is closed.
 pub fn run(paths: Vec<PathBuf>, settings: Settings, listen: Option<live::ListenOptions>) -> AppExit {
+    super::keys::read();
     let mut app = App::new();
+    let size = super::kept_settings::window_size();
+    let first = size.0.unwrap_or(super::window::FIRST);
     app.add_plugins(DefaultPlugins.build().disable::<LogPlugin>().set(render_plugin()).set(WindowPlugin {
         primary_window: Some(Window {
             title: "Memory City".to_owned(),
             name: Some("memory-city".to_owned()),
-            resolution: WindowResolution::new(1440, 900),
+            resolution: WindowResolution::new(first.0, first.1),
             present_mode: PresentMode::AutoVsync,
             ..default()
         }),
         ..default()
     }))
     .add_plugins(ViewerPlugin)
+    .add_plugins(super::window::WindowPlugin)
+    .insert_resource(size)
     .insert_resource(settings)
     .insert_resource(ClearColor(Color::srgb(0.05, 0.07, 0.11)))
     .add_systems(Startup, (spawn_window_camera, super::dock::restore_layout))
     .add_systems(Update, (title_window, screenshot::save_on_request).in_set(Stage::Derive))
-    .add_systems(Last, (super::dock::keep_layout, super::kept_settings::keep, rest_when_nothing_moves));
+    .add_systems(
+        Last,
+        (
+            super::dock::keep_layout,
+            super::kept_settings::keep,
+            super::kept_settings::keep_window,
+            rest_when_nothing_moves,
+        ),
+    );
     let listens = listen.is_some();
     app.insert_resource(Listening::at_once(listen));
     let first = if paths.is_empty() && !listens {

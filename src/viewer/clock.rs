@@ -7,6 +7,7 @@ use super::app::{Awake, Stage};
 use super::document::{Closed, Document, Grew, Opened};
 use super::settings::Settings;
 use bevy::prelude::*;
+use memory_city_analysis::timeline::TimePoint;
 
 /// The shown point in time.
 #[derive(Resource, Default)]
@@ -15,8 +16,12 @@ pub struct Clock {
     pub time: usize,
     /// Whether time steps by itself.
     pub playing: bool,
+    /// The first and last point in time that are played; all where there is none.
+    range: Option<(usize, usize)>,
     /// How many points in time there are.
     times: usize,
+    /// What tells them apart.
+    points: Vec<Moment>,
     /// Seconds the current state has been shown while playing.
     shown_for: f32,
     /// Progress of the step, 0 to 1; 1 when it is done.
@@ -25,10 +30,60 @@ pub struct Clock {
     held: bool,
 }
 
+/// What tells a point in time from others of the same program: when it was, its name, and of a garbage collection whether it is
+/// its end.
+type Moment = (u64, String, Option<bool>);
+
+fn moment(point: &TimePoint) -> Moment {
+    (point.millis, point.label.clone(), point.gc.as_ref().map(|gc| gc.end))
+}
+
 impl Clock {
+    /// The points in time as they were: to find the moment that is shown again when there are others.
+    fn take_points(&mut self, points: &[TimePoint]) {
+        self.times = points.len();
+        self.points = points.iter().map(moment).collect();
+    }
+
     /// Index of the last point in time.
     pub fn last(&self) -> usize {
         self.times.saturating_sub(1)
+    }
+
+    /// The first and last point in time that are played.
+    pub fn range(&self) -> (usize, usize) {
+        let (first, last) = self.range.unwrap_or((0, self.last()));
+        (first.min(self.last()), last.min(self.last()))
+    }
+
+    /// Whether only a part is played.
+    pub fn has_range(&self) -> bool {
+        self.range.is_some()
+    }
+
+    /// Plays from one point in time to another, in either order; all of them for a range of one, or `None`.
+    pub fn set_range(&mut self, range: Option<(usize, usize)>) {
+        self.range = range.filter(|(a, b)| a != b).map(|(a, b)| (a.min(b), a.max(b)));
+    }
+
+    /// Lets `seconds` pass while playing, each state shown for `interval`: what is faster than frames passes over states. Stops
+    /// at the end, or begins again.
+    fn play_on(&mut self, seconds: f32, interval: f32, repeat: bool) {
+        let (first, last) = self.range();
+        let interval = interval.max(0.005);
+        self.shown_for += seconds;
+        if self.shown_for < interval {
+            return;
+        }
+        let steps = (self.shown_for / interval) as usize;
+        let left = self.shown_for - steps as f32 * interval;
+        if self.time >= last {
+            if repeat && first < last { self.step_to(first) } else { self.playing = false }
+        } else {
+            let to = self.time.max(first).saturating_add(steps).min(last);
+            self.step_to(to);
+            self.shown_for = left;
+        }
     }
 
     /// Shows `time` at once.
@@ -68,7 +123,8 @@ impl Clock {
 
 fn opened(_: On<Opened>, document: Res<Document>, mut clock: ResMut<Clock>) {
     // Open on the change: the last state, where growth is visible.
-    *clock = Clock { times: document.timeline().map_or(0, |t| t.times()), ..Clock::default() };
+    *clock = Clock::default();
+    clock.take_points(document.timeline().map_or(&[], |timeline| timeline.points()));
     let last = clock.last();
     clock.jump(last);
 }
@@ -76,9 +132,14 @@ fn opened(_: On<Opened>, document: Res<Document>, mut clock: ResMut<Clock>) {
 fn grew(_: On<Grew>, document: Res<Document>, mut clock: ResMut<Clock>) {
     // Who looks at the last time goes on with it; who looks back stays there.
     let follows = clock.time >= clock.last();
-    clock.times = document.timeline().map_or(0, |t| t.times());
+    let shown = clock.points.get(clock.time).cloned();
+    clock.take_points(document.timeline().map_or(&[], |timeline| timeline.points()));
     let last = clock.last();
-    if clock.time > last {
+    // Points may have come between: the moment that is shown stays, not its number.
+    let same = shown.and_then(|shown| clock.points.iter().position(|point| *point == shown));
+    if let Some(same) = same.filter(|same| !follows && *same != clock.time) {
+        clock.jump(same);
+    } else if clock.time > last {
         clock.jump(last);
     } else if follows {
         clock.step_to(last);
@@ -92,7 +153,7 @@ fn closed(_: On<Closed>, mut clock: ResMut<Clock>) {
 /// Handles the time actions and lets time pass.
 fn run_clock(
     mut clock: ResMut<Clock>,
-    settings: Res<Settings>,
+    mut settings: ResMut<Settings>,
     time: Res<Time>,
     mut actions: MessageReader<Action>,
     mut awake: ResMut<Awake>,
@@ -111,32 +172,27 @@ fn run_clock(
             Action::First => clock.step_to(0),
             Action::Last => clock.step_to(last),
             Action::Play => {
-                clock.playing = !clock.playing && last > 0;
+                let (first, last) = clock.range();
+                clock.playing = !clock.playing && last > first;
                 clock.shown_for = 0.0;
                 // Playing from the end starts over: otherwise nothing would happen.
-                if clock.playing && clock.time == last {
-                    clock.step_to(0);
+                if clock.playing && !(first..last).contains(&clock.time) {
+                    clock.step_to(first);
                 }
             }
+            Action::Repeat => settings.repeat = !settings.repeat,
             _ => {}
         }
     }
     awake.keep_if(clock.moving());
     let delta = time.delta_secs();
     if clock.progress < 1.0 && !clock.held {
-        let speed = if settings.animation > 0.0 { delta / settings.animation } else { 1.0 };
+        let speed = if settings.animation > 0.0 && !settings.reduced_motion { delta / settings.animation } else { 1.0 };
         clock.progress = (clock.progress + speed).min(1.0);
     }
     if clock.playing {
-        clock.shown_for += delta;
-        if clock.shown_for >= settings.interval {
-            if clock.time >= last {
-                clock.playing = false;
-            } else {
-                let to = clock.time + 1;
-                clock.step_to(to);
-            }
-        }
+        // After a stall it goes on where it was.
+        clock.play_on(delta.min(0.25), settings.interval, settings.repeat);
     }
 }
 
@@ -150,5 +206,74 @@ impl Plugin for ClockPlugin {
             .add_observer(grew)
             .add_observer(closed)
             .add_systems(Update, run_clock.in_set(Stage::Act));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(times: usize) -> Clock {
+        Clock { times, progress: 1.0, playing: true, ..Clock::default() }
+    }
+
+    #[test]
+    fn play_stays_in_its_range_stops_at_the_end_or_begins_again() {
+        let mut once = clock(20);
+        once.set_range(Some((9, 4)));
+        once.step_to(4);
+        let mut seen = Vec::new();
+        for _ in 0..40 {
+            seen.push(once.time);
+            once.play_on(0.1, 0.1, false);
+        }
+        seen.dedup();
+        assert_eq!(seen, [4, 5, 6, 7, 8, 9]);
+        assert!(!once.playing);
+        let mut over = clock(20);
+        over.set_range(Some((4, 6)));
+        over.step_to(4);
+        let mut seen = Vec::new();
+        for _ in 0..7 {
+            seen.push(over.time);
+            over.play_on(0.1, 0.1, true);
+        }
+        assert_eq!(seen, [4, 5, 6, 4, 5, 6, 4]);
+        over.set_range(Some((3, 3)));
+        assert!(!over.has_range() && over.range() == (0, 19));
+    }
+
+    #[test]
+    fn fifty_times_as_fast_passes_a_hundred_states_in_a_second() {
+        let mut clock = clock(5000);
+        for _ in 0..60 {
+            clock.play_on(1.0 / 60.0, 0.01, false);
+        }
+        assert!((98..=101).contains(&clock.time), "{}", clock.time);
+    }
+
+    #[test]
+    fn the_moment_is_found_again_when_points_come_between() {
+        let point = |millis: u64, end: bool| TimePoint {
+            millis,
+            label: format!("{millis}"),
+            gc: Some(memory_city_formats::series::GcPoint {
+                number: 1,
+                kind: memory_city_formats::event::GcKind::Major,
+                cause: String::new(),
+                duration: 1,
+                end,
+                freed: 0,
+            }),
+            ..TimePoint::default()
+        };
+        let mut clock = clock(3);
+        clock.take_points(&[point(10, true), point(20, true), point(30, true)]);
+        assert_eq!(clock.points[1], moment(&point(20, true)));
+        assert_ne!(
+            clock.points[1],
+            moment(&point(20, false)),
+            "the start of a collection is another moment than its end"
+        );
     }
 }

@@ -80,6 +80,8 @@ pub struct Finding {
     folded: bool,
     /// It made room once for what was selected: whoever unfolds it again wants to see it.
     made_room: bool,
+    /// It made room once since the pane is small.
+    made_small: bool,
     /// The place to be shown once objects are grouped by owner.
     wanted: Option<String>,
 }
@@ -88,6 +90,11 @@ impl Finding {
     /// What is known, unless it was put away.
     pub fn shown(&self) -> Option<&FindingState> {
         Some(&self.known).filter(|known| !self.hidden && !matches!(known, FindingState::Nothing))
+    }
+
+    /// Whether it was put away.
+    pub fn is_hidden(&self) -> bool {
+        self.hidden
     }
 
     /// How far the search is.
@@ -109,6 +116,13 @@ impl Finding {
     /// Whether only a line is shown of it.
     pub fn is_folded(&self) -> bool {
         self.folded
+    }
+
+    /// Makes room, once, where it would cover most of the city.
+    pub fn make_small(&mut self) {
+        if !self.made_small && matches!(self.known, FindingState::Leaks(_)) {
+            (self.made_small, self.folded) = (true, true);
+        }
     }
 
     /// Shows all of it again.

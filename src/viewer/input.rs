@@ -1,12 +1,12 @@
-//! Keys to actions, through the table of [`super::action`]. Keys typed into a panel stay there.
+//! Keys to actions, through the table of [`super::action`] and [`super::keys`]. Keys typed into a text field stay there.
 
-use super::action::{Action, BINDINGS};
+use super::action::Action;
 use super::app::Stage;
 use super::dock::Focus;
+use super::panels::Typing;
 use bevy::input::ButtonState;
 use bevy::input::keyboard::{Key, KeyboardInput};
 use bevy::prelude::*;
-use bevy_egui::input::EguiWantsInput;
 use std::collections::HashSet;
 
 /// Shift, Control, Alt. The other Alt key is a shift on many keyboards.
@@ -24,7 +24,7 @@ const MODIFIERS: [KeyCode; 7] = [
 fn keys_to_actions(
     mut events: MessageReader<KeyboardInput>,
     held: Res<ButtonInput<KeyCode>>,
-    (egui, focus): (Res<EguiWantsInput>, Res<Focus>),
+    (typing, focus): (Res<Typing>, Res<Focus>),
     mut actions: MessageWriter<Action>,
     mut modifiers: Local<HashSet<KeyCode>>,
 ) {
@@ -40,7 +40,9 @@ fn keys_to_actions(
         let shift = is_held(&MODIFIERS[..2]);
         let control = is_held(&MODIFIERS[2..6]);
         let alt = is_held(&MODIFIERS[6..]);
-        if event.state != ButtonState::Pressed || egui.wants_keyboard_input() {
+        // The way back is there while somebody writes, too.
+        let home = control && event.key_code == KeyCode::Home;
+        if event.state != ButtonState::Pressed || typing.takes(event.key_code) && !home {
             continue;
         }
         // The view that has the keyboard handles some keys itself.
@@ -56,16 +58,12 @@ fn keys_to_actions(
             }
             continue;
         }
-        let found = BINDINGS.iter().find(|b| {
-            b.keys.contains(&event.key_code)
-                && (b.control, b.alt) == (control, alt)
-                && (b.shift == shift || !b.shift && !b.control)
-        });
-        if let Some(binding) = found
-            && binding.keys != [KeyCode::Slash]
-            && (!event.repeat || repeats(binding.action))
+        let found = super::keys::map().action(event.key_code, (shift, control, alt));
+        if let Some(action) = found
+            && event.key_code != KeyCode::Slash
+            && (!event.repeat || repeats(action))
         {
-            actions.write(binding.action);
+            actions.write(action);
         }
     }
     // Who let go while another window had the keyboard did not say so.

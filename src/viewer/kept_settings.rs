@@ -4,7 +4,9 @@
 //! The file is JSON, put in place at once and read with suspicion: what is none of the values there are is passed over.
 
 use super::settings::{MOST_NAMES, NAME_SIZES, Settings};
+use super::window::WindowSize;
 use bevy::prelude::*;
+use bevy::window::PrimaryWindow;
 use memory_city_heap::error::Error;
 use memory_city_heap::unfinished::write_whole;
 use memory_city_views::city::height::HeightCurve;
@@ -54,6 +56,11 @@ pub(super) fn of(settings: &Settings) -> Map<String, Value> {
         "reference-count": settings.reference_count,
         "step-seconds": settings.animation,
         "play-seconds": settings.interval,
+        "navigation": settings.navigation,
+        "reduced-motion": settings.reduced_motion,
+        "ui-scale": settings.ui_scale,
+        "minimap": settings.minimap,
+        "repeat": settings.repeat,
     });
     match all {
         Value::Object(map) => map,
@@ -70,6 +77,15 @@ pub(super) fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     flag("cones", &mut settings.show_pointers);
     flag("incoming", &mut settings.show_incoming);
     flag("outgoing", &mut settings.show_outgoing);
+    flag("reduced-motion", &mut settings.reduced_motion);
+    flag("minimap", &mut settings.minimap);
+    flag("repeat", &mut settings.repeat);
+    if let Some(Ok(navigation)) = kept.get("navigation").map(|value| serde_json::from_value(value.clone())) {
+        settings.navigation = navigation;
+    }
+    if let Some(scale) = kept.get("ui-scale").and_then(Value::as_f64).filter(|scale| scale.is_finite()) {
+        settings.ui_scale = Some((scale as f32).clamp(0.5, 4.0));
+    }
     let number = |name: &str, to: &mut f32, most: f64| {
         *to = kept.get(name).and_then(Value::as_f64).map_or(*to, |v| v.clamp(0.0, most) as f32);
     };
@@ -143,6 +159,44 @@ pub fn load() -> Settings {
 /// Whether the settings have just become those of a view file: nobody has changed anything.
 #[derive(Resource, Default)]
 pub struct OthersSettings(pub bool);
+const WINDOW: &str = "window";
+
+/// The size of the window as it was left.
+pub fn window_size() -> WindowSize {
+    let kept = file().and_then(|path| read(&path).ok());
+    WindowSize(kept.and_then(|kept| size_in(&kept)))
+}
+
+fn size_in(kept: &Map<String, Value>) -> Option<(u32, u32)> {
+    let side = |at: usize| {
+        let side = kept.get(WINDOW)?.get(at)?.as_u64()?;
+        u32::try_from(side).ok().filter(|side| (200..=16384).contains(side))
+    };
+    Some((side(0)?, side(1)?))
+}
+
+/// Keeps the size of the window when it has stayed the same for a while.
+pub fn keep_window(
+    windows: Query<&Window, With<PrimaryWindow>>,
+    buttons: Res<ButtonInput<MouseButton>>,
+    mut kept: Local<Option<(u32, u32)>>,
+) {
+    let Ok(window) = windows.single() else { return };
+    let size = (window.resolution.physical_width(), window.resolution.physical_height());
+    if *kept == Some(size) || buttons.get_pressed().len() > 0 {
+        return;
+    }
+    // The first size is the program's own, unless a person changes it.
+    if kept.replace(size).is_none() {
+        return;
+    }
+    let Some(path) = file() else { return };
+    let mut all = read(&path).unwrap_or_default();
+    all.insert(WINDOW.to_owned(), json!([size.0, size.1]));
+    if let Err(error) = write(&path, &all) {
+        tracing::warn!("the size of the window is not kept: {error}");
+    }
+}
 
 /// Keeps what a person has changed when the mouse is let go; what the command line said for one run is not kept.
 pub fn keep(
@@ -195,6 +249,11 @@ mod tests {
             cap: false,
             palette: "cividis".into(),
             theme: CityTheme::Light,
+            navigation: memory_city_views::city::camera::Navigation::Walk,
+            reduced_motion: true,
+            ui_scale: Some(1.25),
+            minimap: false,
+            repeat: true,
             ..Settings::default()
         };
         settings.set_metric_by_name("objects");
@@ -209,9 +268,18 @@ mod tests {
     }
 
     #[test]
+    fn the_size_of_the_window_is_read_with_suspicion() {
+        let size = |window: Value| size_in(json!({"window": window}).as_object().expect("an object"));
+        assert_eq!(size(json!([900, 600])), Some((900, 600)));
+        for wrong in [json!([0, 600]), json!([900]), json!("900x600"), json!([1e9, 5]), json!(null), json!([-5, 700])] {
+            assert_eq!(size(wrong), None);
+        }
+    }
+
+    #[test]
     fn whatever_is_in_the_file_there_are_settings() {
         let kept = json!({"area": 7, "colour": "no such", "height": [], "opacity": 1e99, "child-count": -1, "solid": 1e300,
-            "metric": "x".repeat(1000), "step-seconds": "long", "names": 3, "unknown": {}});
+            "metric": "x".repeat(1000), "step-seconds": "long", "names": 3, "navigation": "hop", "ui-scale": [2], "minimap": 1, "unknown": {}});
         let Value::Object(kept) = kept else { unreachable!() };
         let mut settings = Settings::default();
         take(&kept, &mut settings);

@@ -13,7 +13,8 @@
 //! | [`views`] | the kinds of views, one file each, and their list |
 //! | [`dock`] | which views are shown, where |
 //! | [`panels`] | what stands around and over them |
-//! | [`action`], [`input`] | keys and buttons |
+//! | [`action`], [`keys`], [`input`] | keys and buttons |
+//! | [`window`] | its size, and that of text |
 //! | [`scene`] | the city on the GPU |
 //! | [`capture`], [`screenshot`], [`view_file`] | pictures and views as files |
 //!
@@ -32,6 +33,7 @@ mod finding;
 mod input;
 mod job;
 pub mod kept_settings;
+pub mod keys;
 pub mod live;
 pub mod loading;
 mod notices;
@@ -49,3 +51,4 @@ mod trail;
 pub mod view_file;
 pub mod views;
 mod ways;
+mod window;

@@ -4,6 +4,7 @@ use super::document::{Document, Grew, Opened};
 use bevy::prelude::*;
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{AUTO, ClosureMetric, Metric, Timeline};
+use memory_city_views::city::camera::Navigation;
 use memory_city_views::city::height::HeightCurve;
 use memory_city_views::city::{AreaMode, CityConfig, CityPart, CityTheme, Look, ReferenceShape, USUAL_CONES, colour};
 use std::sync::Arc;
@@ -85,6 +86,16 @@ pub struct Settings {
     pub include_unreachable: bool,
     /// Traces: the start of every GC is a point in time too.
     pub gc_starts: bool,
+    /// How drags and keys move the camera.
+    pub navigation: Navigation,
+    /// Nothing flies or slides: views and steps change at once.
+    pub reduced_motion: bool,
+    /// Size of text and panels; `None`: by the height of the screen.
+    pub ui_scale: Option<f32>,
+    /// Playing begins again at the end.
+    pub repeat: bool,
+    /// Small pictures of the whole city from above, while only a part of it is in view.
+    pub minimap: bool,
     /// The part of the heap that is shown as its own city, the last one, and those it was opened from; none for the whole heap.
     pub parts: Vec<PartKey>,
 }
@@ -139,6 +150,11 @@ impl Default for Settings {
             include_unreachable: false,
             gc_starts: false,
             parts: Vec::new(),
+            navigation: Navigation::Orbit,
+            reduced_motion: false,
+            ui_scale: None,
+            repeat: false,
+            minimap: true,
         }
     }
 }

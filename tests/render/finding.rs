@@ -10,8 +10,11 @@ pub(super) fn a_view_file_and_the_city_alone(studio: &mut Studio, settings: &Set
     let pose = CameraPose { eye: bevy::math::Vec3::new(31.0, 44.0, 63.0), yaw: -0.4, pitch: -0.62 };
     let bundled =
         Settings { opacity: 0.3, reference_shape: ReferenceShape::Bundled, name_count: 15, ..settings.clone() };
-    let wish =
-        Shot { time: Some(9), view: CameraView::Pose(pose), ..Shot { select: vec!["Person".into()], ..shot(&bundled) } };
+    let wish = Shot {
+        time: Some(9),
+        view: CameraView::Pose(pose),
+        ..Shot { select: vec!["Person".into()], ..shot(&bundled) }
+    };
     let picture = studio.shoot(&wish).expect("a picture");
     let folder = tempfile::tempdir().expect("a folder");
     let (file, drawn) = (folder.path().join("a.mcview"), folder.path().join("a.png"));

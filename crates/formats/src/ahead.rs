@@ -40,7 +40,19 @@ pub fn each_state<T: Send>(
     let budget = budget / 2;
     let fits = |estimates: &Vec<u64>| estimates.windows(2).any(|two| two[0].saturating_add(two[1]) <= budget);
     let Some(estimates) = estimates.filter(fits) else {
-        return wanted.iter().map(|&index| one(index, progress)).collect();
+        // One way through all of them: a bar that begins again with each file tells nothing.
+        let parts = if wanted.len() > 1 { wanted.len() as u64 } else { 0 };
+        let mut made = Vec::with_capacity(wanted.len());
+        for (part, &index) in wanted.iter().enumerate() {
+            progress.part(part as u64, parts);
+            let result = one(index, progress);
+            if result.is_err() {
+                progress.part(0, 0);
+            }
+            made.push(result?);
+        }
+        progress.part(0, 0);
+        return Ok(made);
     };
     let at_once = at_once(&estimates, cores, budget);
     let largest = estimates.iter().copied().max().unwrap_or(0);

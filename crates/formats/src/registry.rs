@@ -136,7 +136,7 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
 
 /// A warning for a file of a folder that is left out.
 pub(crate) fn skip(path: &Path, why: String) -> Warning {
-    Warning { path: path.to_owned(), offset: None, message: format!("skipped: {why}") }
+    Warning { path: path.to_owned(), offset: None, message: format!("{}{why}", Warning::SKIPPED) }
 }
 
 fn is_companion(file: &Path) -> bool {

@@ -77,6 +77,16 @@ pub struct Warning {
     pub message: String,
 }
 
+impl Warning {
+    /// How messages about files begin that are passed over since they are none of what was asked for.
+    pub const SKIPPED: &str = "skipped: ";
+
+    /// Whether it only says that a file of another kind was passed over: what is shown is complete.
+    pub fn skips_file(&self) -> bool {
+        self.offset.is_none() && self.message.starts_with(Warning::SKIPPED)
+    }
+}
+
 fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> std::result::Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
 }

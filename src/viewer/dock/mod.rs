@@ -82,6 +82,16 @@ impl Dock {
         self.tree.make_active(|id, _| id == tile);
     }
 
+    /// Has a view in front, opened where it is not; a layout that shows it already stays as it is.
+    pub fn bring_to_front(&mut self, view: &View, views: &Views) {
+        match self.tile(view.id) {
+            None => self.open(view, views),
+            Some(tile) => {
+                self.tree.make_active(|id, _| id == tile);
+            }
+        }
+    }
+
     fn add(&mut self, view: &View, views: &Views) -> TileId {
         let tile = self.tree.tiles.insert_pane(Pane(view.id.to_owned()));
         // Beside a view that stands in the same place at first; else where there is most room.
@@ -125,7 +135,7 @@ impl Dock {
     /// room for that shrinks everything alike.
     fn fit(&mut self, size: egui::Vec2, views: &Views) {
         let far = (size - self.size).abs().max_elem() > 0.5;
-        if far && size.x > 2.0 * (LEFT + RIGHT) * 0.7 && size.y > 2.0 * BELOW {
+        if far && size.x > 1.9 * (LEFT + RIGHT) && size.y > 2.0 * BELOW {
             let before = std::mem::replace(&mut self.size, size);
             if let Some(root) = self.tree.root {
                 fit(&mut self.tree.tiles, root, before, size, views);

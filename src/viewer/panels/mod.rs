@@ -61,6 +61,7 @@ impl Plugin for PanelsPlugin {
         app.add_plugins(EguiPlugin { bindless_mode_array_size: None })
             .add_plugins((grouping_editor::GroupingEditorPlugin, save::SavePlugin))
             .init_resource::<PanelState>()
+            .init_resource::<Typing>()
             .add_systems(
                 PreUpdate,
                 let_egui_rest.after(EguiPreUpdateSet::ProcessInput).before(EguiPreUpdateSet::BeginPass),
@@ -73,12 +74,40 @@ impl Plugin for PanelsPlugin {
 
 /// bevy_egui says in every frame which modifier keys are held. egui asks for another frame after any event: a window would
 /// never rest. What was said before is left out.
-fn let_egui_rest(mut inputs: Query<&mut EguiInput>, mut held: Local<egui::Modifiers>) {
-    for mut input in &mut inputs {
+///
+/// And keys that are actions stay away from it unless somebody writes: Tab would give a button the keyboard, which then takes
+/// Space and Enter.
+fn let_egui_rest(
+    mut contexts: Query<(&mut EguiInput, &mut EguiContext)>,
+    mut held: Local<egui::Modifiers>,
+    mut typing: ResMut<Typing>,
+) {
+    typing.0 = false;
+    for (mut input, mut context) in &mut contexts {
+        let writes = context.bypass_change_detection().get_mut().text_edit_focused();
+        typing.0 |= writes;
         input.bypass_change_detection().events.retain(|event| match event {
             egui::Event::ModifiersChanged(now) => std::mem::replace(&mut *held, *now) != *now,
+            egui::Event::Key { key: egui::Key::Tab | egui::Key::Space | egui::Key::Enter, .. } => writes,
             _ => true,
         });
+    }
+}
+
+/// Whether somebody writes into a text field: it alone keeps keys for itself.
+#[derive(Resource, Default)]
+pub struct Typing(bool);
+
+impl Typing {
+    /// Whether a key belongs to the text: those of functions never do.
+    pub fn takes(&self, key: KeyCode) -> bool {
+        use KeyCode::{F1, F2, F3, F4, F5, F6, F7, F8, F9, F10, F11, F12};
+        self.0 && ![F1, F2, F3, F4, F5, F6, F7, F8, F9, F10, F11, F12].contains(&key)
+    }
+
+    /// Whether somebody writes.
+    pub fn goes_on(&self) -> bool {
+        self.0
     }
 }
 
@@ -98,6 +127,8 @@ fn panel_actions(
         match action {
             Action::Help => panels.help = !panels.help,
             Action::Panels => panels.visible = !panels.visible,
+            // What lies over the city goes as well: it is to be seen.
+            Action::Reset => panels.help = false,
             Action::Pointers => settings.show_pointers = !settings.show_pointers,
             Action::Colour => {
                 // What has to be found first is chosen, not passed by.

@@ -69,10 +69,17 @@ fn list(ui: &mut egui::Ui, timeline: &Timeline, found: &GroupOwners, selection: 
         );
     }
     if found.owners.is_empty() {
-        ui.label(quiet("No group: roots hold its objects themselves, or nothing does"));
+        ui.label(quiet(if found.chain.roots.is_empty() {
+            "The input does not tell what keeps it: no group does, and no GC root is known"
+        } else {
+            "No group: GC roots hold its objects themselves"
+        }));
     }
     let height = ROW * SEEN.min(found.owners.len() as f32);
-    let area = egui::ScrollArea::vertical().id_salt("owners").max_height(height).auto_shrink([false, true]);
+    let area = egui::ScrollArea::vertical()
+        .id_salt(("owners", selection.node()))
+        .max_height(height)
+        .auto_shrink([false, true]);
     area.show_rows(ui, ROW - ui.spacing().item_spacing.y, found.owners.len(), |ui, rows| {
         let owners = &found.owners[rows];
         let nodes: Vec<NodeId> = owners.iter().map(|owner| owner.node).collect();
@@ -135,8 +142,13 @@ fn row(ui: &mut egui::Ui, name: &str, keeps: Amount, about: Amount, colour: Colo
     let font = FontId::proportional(12.0);
     let percent = format!("{:.0} %", 100.0 * share);
     let right = painter.text(rect.right_center(), Align2::RIGHT_CENTER, percent, font.clone(), theme::QUIET);
-    let room = ((right.left() - rect.left() - 40.0) / 6.4).max(6.0) as usize;
     let at = rect.left_center() + egui::vec2(33.0, 0.0);
-    painter.text(at, Align2::LEFT_CENTER, theme::shortened(name, room), font, colour);
+    painter.text(
+        at,
+        Align2::LEFT_CENTER,
+        theme::fitting(&painter, name, &font, right.left() - rect.left() - 40.0),
+        font,
+        colour,
+    );
     response
 }

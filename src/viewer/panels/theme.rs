@@ -7,9 +7,9 @@ use bevy_egui::egui::epaint::Primitive;
 use bevy_egui::egui::{self, Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle};
 use memory_city_views::city::{self, CityTheme};
 
-/// Panel background: dark, a little of the city shines through.
-pub const PANEL: Color32 = Color32::from_rgba_premultiplied(13, 18, 28, 236);
-/// The same where nothing may shine through: text over text.
+/// Panel background. Nothing shines through: it would be text over text.
+pub const PANEL: Color32 = Color32::from_rgb(13, 18, 28);
+/// What stands over panels and over the city.
 pub const SOLID: Color32 = Color32::from_rgb(14, 19, 30);
 /// The tab in front: of one piece with what it shows.
 pub const TAB: Color32 = Color32::from_rgb(32, 42, 62);
@@ -135,12 +135,14 @@ fn apply(ctx: &egui::Context, animated: bool) {
     v.slider_trailing_fill = true;
     v.interact_cursor = Some(egui::CursorIcon::PointingHand);
     ctx.set_global_style(style);
+    // Sizes are the window's: see `viewer/window`.
+    ctx.options_mut(|options| options.zoom_with_keyboard = false);
 }
 
 /// The frame of a panel.
 pub fn frame() -> egui::Frame {
     egui::Frame::new()
-        .fill(PANEL)
+        .fill(SOLID)
         .stroke(Stroke::new(1.0, Color32::from_rgb(44, 55, 78)))
         .corner_radius(CornerRadius::same(8))
         .inner_margin(Margin::same(10))
@@ -192,8 +194,35 @@ pub fn shortened(text: &str, most: usize) -> String {
     format!("{start}…{end}")
 }
 
+/// A text shortened in the middle until it is no wider than `room` points; of a few letters at least.
+pub fn fitting(painter: &egui::Painter, text: &str, font: &FontId, room: f32) -> String {
+    let width = |text: &str| painter.layout_no_wrap(text.to_owned(), font.clone(), TEXT).size().x;
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    // The longest that fits, by halving.
+    let (mut fits, mut not) = (6, text.chars().count());
+    while fits + 1 < not {
+        let middle = usize::midpoint(fits, not);
+        if width(&shortened(text, middle)) <= room { fits = middle } else { not = middle }
+    }
+    shortened(text, fits)
+}
+
+/// A name or path with the indices of bytecode said to be such: `copyOf(char[], int):1` becomes `copyOf(char[], int) at bytecode 1`.
+pub fn worded(text: &str) -> String {
+    let mut parts = text.split("):");
+    let mut out = parts.next().unwrap_or("").to_owned();
+    for part in parts {
+        let digits = part.starts_with(|c: char| c.is_ascii_digit());
+        out.push_str(if digits { ") at bytecode " } else { "):" });
+        out.push_str(part);
+    }
+    out
+}
+
 /// A name without what is the same in many: packages, and the parameters of methods. `java.lang.String ›
-/// java.util.Arrays.copyOf(char[], int):1` becomes `String › Arrays.copyOf:1`.
+/// java.util.Arrays.copyOf(char[], int):1` becomes `String › Arrays.copyOf@1`.
 pub fn brief(name: &str) -> String {
     let part = |text: &str| {
         let (class, text) = match text.strip_prefix("class ") {
@@ -215,7 +244,12 @@ pub fn brief(name: &str) -> String {
             }
             start = next;
         }
-        format!("{class}{}{rest}", &path[start..])
+        // An index of bytecode shall not read like the number of a line.
+        let index = rest.strip_prefix(':').filter(|index| index.bytes().all(|b| b.is_ascii_digit()));
+        match index {
+            Some(index) => format!("{class}{}@{index}", &path[start..]),
+            None => format!("{class}{}{rest}", &path[start..]),
+        }
     };
     name.split(" › ")
         .map(|names| names.split(" ‹ ").map(part).collect::<Vec<_>>().join(" ‹ "))
@@ -225,7 +259,7 @@ pub fn brief(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{MEANING, QUIET, SOLID, TEXT, brief, mirrored, shortened};
+    use super::{MEANING, QUIET, SOLID, TEXT, brief, mirrored, shortened, worded};
     use bevy_egui::egui::Color32;
 
     #[test]
@@ -244,10 +278,18 @@ mod tests {
     }
 
     #[test]
+    fn an_index_of_bytecode_does_not_read_like_a_line() {
+        let path = "Type: char[] › Allocation Site: a.B.f(int):12 ‹ a.C.g():7";
+        assert_eq!(worded(path), "Type: char[] › Allocation Site: a.B.f(int) at bytecode 12 ‹ a.C.g() at bytecode 7");
+        assert_eq!(worded("a.B.f(): x"), "a.B.f(): x");
+        assert_eq!(worded("a.B.f() line 12"), "a.B.f() line 12");
+    }
+
+    #[test]
     fn brief_names_keep_what_tells() {
         for (name, expected) in [
-            ("java.lang.String › java.util.Arrays.copyOf(char[], int):1", "String › Arrays.copyOf:1"),
-            ("char[] › a.B.<init>(int):2 ‹ c.D.run():7", "char[] › B.<init>:2 ‹ D.run:7"),
+            ("java.lang.String › java.util.Arrays.copyOf(char[], int):1", "String › Arrays.copyOf@1"),
+            ("char[] › a.B.<init>(int):2 ‹ c.D.run():7", "char[] › B.<init>@2 ‹ D.run@7"),
             ("java.util.HashMap$Node[]", "HashMap$Node[]"),
             ("class a.b.Registry › … › java.lang.String", "class Registry › … › String"),
             ("Main", "Main"),

@@ -11,11 +11,20 @@ use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Sense};
 use egui_plot::{Line, Plot, PlotBounds, Points, VLine};
+use memory_city_analysis::analyses::count_text;
 use memory_city_analysis::timeline::{Metric, NodeId, TimePoint};
 use memory_city_formats::event::GcKind;
 
 /// Height of the bar with its frame.
 pub const HEIGHT: f32 = 96.0;
+
+/// Room for the values of the axis, points.
+const GUTTER: f32 = 58.0;
+/// Seconds for which a state is shown at normal speed.
+const NORMAL: f32 = 0.5;
+/// The slowest and the fastest play, as multiples of it.
+const SLOWEST: f32 = 0.1;
+const FASTEST: f32 = 50.0;
 
 /// The heap over time, and its largest value: computed once for a document and metric.
 type Heap = (Vec<u64>, u64);
@@ -29,8 +38,11 @@ struct TimeTools<'a> {
     selected: Option<NodeId>,
     interval: f32,
     base: Option<usize>,
+    repeat: bool,
     actions: Vec<Action>,
     go_to: Option<usize>,
+    /// A range that was chosen: all of it, or none.
+    range: Option<Option<(usize, usize)>>,
 }
 
 /// Draws the bar.
@@ -61,17 +73,22 @@ pub fn draw(
         selected: selection.node(),
         interval: settings.interval,
         base: settings.base.map(|base| base.min(clock.last())),
+        repeat: settings.repeat,
         actions: Vec::new(),
         go_to: None,
+        range: None,
     };
     ui.horizontal(|ui| {
         buttons(ui, &mut tools);
         ui.add_space(8.0);
         chart(ui, &mut tools);
     });
-    let TimeTools { interval, actions: asked, go_to, .. } = tools;
+    let TimeTools { interval, actions: asked, go_to, range, .. } = tools;
     if settings.interval != interval {
         settings.interval = interval;
+    }
+    if let Some(range) = range {
+        clock.set_range(range);
     }
     if let Some(time) = go_to {
         clock.step_to(time);
@@ -95,10 +112,15 @@ fn buttons(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
             ] {
                 let enabled = times > 1;
                 let button =
-                    egui::Button::new(egui::RichText::new(text).size(text_size)).min_size(egui::vec2(36.0, 28.0));
+                    egui::Button::new(egui::RichText::new(text).size(text_size)).min_size(egui::vec2(32.0, 28.0));
                 if ui.add_enabled(enabled, button).on_hover_text(action.tooltip()).clicked() {
                     tools.actions.push(action);
                 }
+            }
+            let label = egui::RichText::new("↻").size(16.0);
+            let repeat = egui::Button::new(label).min_size(egui::vec2(28.0, 28.0)).selected(tools.repeat);
+            if ui.add_enabled(times > 1, repeat).on_hover_text(Action::Repeat.tooltip()).clicked() {
+                tools.actions.push(Action::Repeat);
             }
         });
         let point = &tools.open.timeline.points()[tools.clock.time];
@@ -114,10 +136,14 @@ fn buttons(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
             .on_hover_text(when(point));
         });
         ui.horizontal(|ui| {
-            ui.label(egui::RichText::new("each").size(11.0).color(theme::QUIET));
-            let speed = egui::Slider::new(&mut tools.interval, 0.1..=3.0).step_by(0.1).fixed_decimals(1).suffix(" s");
+            ui.label(egui::RichText::new("speed").size(11.0).color(theme::QUIET));
+            let mut times = (NORMAL / tools.interval.max(1e-3)).clamp(SLOWEST, FASTEST);
+            let speed = egui::Slider::new(&mut times, SLOWEST..=FASTEST).logarithmic(true).prefix("×").max_decimals(1);
             ui.spacing_mut().slider_width = 110.0;
-            ui.add(speed).on_hover_text("How long automatic play shows each state");
+            let tip = "How fast automatic play is: at ×1 each state is shown for half a second";
+            if ui.add(speed).on_hover_text(tip).changed() {
+                tools.interval = NORMAL / times;
+            }
         });
     });
 }
@@ -132,6 +158,56 @@ fn caption(point: &TimePoint) -> String {
     }
 }
 
+/// The distance of the lines of an axis up to `most`: 1, 2 or 5 times a power of ten, so that there are two to five of them.
+fn axis_step(most: u64) -> u64 {
+    let mut power: u64 = 1;
+    loop {
+        for step in [1, 2, 5] {
+            let distance = power.saturating_mul(step);
+            if most / distance < 5 {
+                return distance.max(1);
+            }
+        }
+        power = power.saturating_mul(10);
+    }
+}
+
+/// Points in time to draw a curve through: all, or of many the lowest and the highest of each of `columns` parts.
+fn thinned(times: usize, columns: usize, of: &dyn Fn(usize) -> f64) -> Vec<usize> {
+    if times <= 2 * columns {
+        return (0..times).collect();
+    }
+    let mut kept = Vec::with_capacity(2 * columns + 2);
+    for column in 0..columns {
+        let part = column * times / columns..(column + 1) * times / columns;
+        let low = part.clone().min_by(|a, b| of(*a).total_cmp(&of(*b)));
+        let high = part.max_by(|a, b| of(*a).total_cmp(&of(*b)));
+        kept.extend(low.into_iter().chain(high));
+    }
+    kept.extend([0, times - 1]);
+    kept.sort_unstable();
+    kept.dedup();
+    kept
+}
+
+/// How many times larger the curve of a group is drawn beside that of the heap: 1, 2, 5, 10, 20 and so on, so that it fills a
+/// part of the room and never leaves it.
+fn magnification(peak: u64, most: u64) -> u64 {
+    let room = most / peak.max(1);
+    let mut best = 1;
+    let mut power: u64 = 1;
+    loop {
+        for step in [1, 2, 5] {
+            let times = power.saturating_mul(step);
+            if times > room || times > 1_000_000_000 {
+                return best;
+            }
+            best = times;
+        }
+        power = power.saturating_mul(10);
+    }
+}
+
 /// The heap over time. The marked part is what no root reaches.
 fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     let timeline = &tools.open.timeline;
@@ -139,16 +215,25 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     let metric = tools.metric;
     let heap = |t: usize| tools.heap.0[t];
     let most = tools.heap.1;
-    // Room for the line of text above, and for the marks at both ends.
+    // Room for the line of text above, for the values at the left, and for marks and moments below.
     let (width, height) = (ui.available_width(), HEIGHT - 22.0);
     let last = times.saturating_sub(1).max(1) as f64;
-    let aside = last * 10.0 / f64::from(width - 20.0).max(1.0);
-    let unit = most as f64 / f64::from(height - 26.0).max(1.0);
-    let bounds = PlotBounds::from_min_max([-aside, -8.0 * unit], [last + aside, most as f64 + 18.0 * unit]);
+    let point = last / f64::from(width - GUTTER - 10.0).max(1.0);
+    let unit = most as f64 / f64::from(height - 36.0).max(1.0);
+    let low = [-point * f64::from(GUTTER), -18.0 * unit];
+    let bounds = PlotBounds::from_min_max(low, [last + 10.0 * point, most as f64 + 18.0 * unit]);
     // A single point in time stands in the middle.
     let x = |t: usize| if times < 2 { last / 2.0 } else { t as f64 };
-    let series = |of: &dyn Fn(usize) -> f64| -> Vec<[f64; 2]> { (0..times).map(|t| [x(t), of(t)]).collect() };
+    // Of many points in time as many as there is room for, with all peaks and hollows.
+    let columns = (width as usize).max(16);
+    let series = |of: &dyn Fn(usize) -> f64| -> Vec<[f64; 2]> {
+        thinned(times, columns, of).into_iter().map(|t| [x(t), of(t)]).collect()
+    };
+    let axis = axis_step(most);
+    let (first, end) = tools.clock.range();
+    let ranged = tools.clock.has_range();
     let now = tools.clock.time;
+    let magnified = tools.selected.map_or(1, |node| magnification(timeline.peak(node, metric), most));
     let response = Plot::new("heap over time")
         .width(width)
         .height(height)
@@ -166,15 +251,37 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
         .label_formatter(|_| None)
         .show(ui, |plot| {
             plot.set_plot_bounds(bounds);
+            for value in (1..).map(|n| n * axis).take_while(|value| *value <= most).take(8) {
+                let faint = Color32::from_white_alpha(18);
+                plot.hline(egui_plot::HLine::new("axis", value as f64).color(faint).width(1.0));
+            }
+            // Full collections are marked at the foot, the others while they can be told apart.
+            let gcs = |kind: GcKind| {
+                let is = |t: &usize| timeline.points()[*t].gc.as_ref().is_some_and(|gc| gc.kind == kind && gc.end);
+                (0..times).filter(is).map(|t| [x(t), -4.0 * unit]).collect::<Vec<_>>()
+            };
+            let marks = [(GcKind::Major, theme::WARNING, 2.6, 2000), (GcKind::Minor, theme::QUIET, 1.2, columns / 4)];
+            for (kind, colour, radius, room) in marks {
+                let at = gcs(kind);
+                if at.len() <= room {
+                    plot.points(Points::new("gc", at).color(colour).radius(radius));
+                }
+            }
+            if ranged {
+                for edge in [first, end] {
+                    plot.vline(VLine::new("range", x(edge)).color(theme::ROUTE).width(1.5));
+                }
+            }
             let sizes = series(&|t| heap(t) as f64);
             plot.line(Line::new("heap", sizes.clone()).color(theme::ACCENT).width(1.8).fill(0.0).fill_alpha(0.18));
             if times <= 120 {
                 plot.points(Points::new("states", sizes).color(theme::ACCENT).radius(2.0));
             }
-            // The selected group over time, on its own scale: its shape is what matters.
-            if let Some(node) = tools.selected {
-                let scale = most as f64 / timeline.peak(node, metric).max(1) as f64;
-                let shape = series(&|t| timeline.value(t, node, metric) as f64 * scale);
+            // The selected group over time on the scale of the heap; what is small as a round multiple that is told.
+            if tools.selected.is_some() {
+                let scale = magnified as f64;
+                let shape =
+                    series(&|t| timeline.value(t, tools.selected.unwrap_or(NodeId::ROOT), metric) as f64 * scale);
                 plot.line(Line::new("selection", shape).color(Color32::WHITE).width(1.5));
             }
             if let Some(base) = tools.base {
@@ -200,8 +307,9 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     painter.text(rect.min + egui::vec2(10.0, 3.0), Align2::LEFT_TOP, title, small.clone(), theme::QUIET);
     let mut right = format!("now {}", number(timeline, heap(tools.clock.time), metric));
     if let Some(node) = tools.selected {
+        let times = if magnified > 1 { format!(" (drawn ×{})", count_text(magnified)) } else { String::new() };
         right = format!(
-            "— {} {}    {right}",
+            "— {} {}{times}    {right}",
             theme::shortened(&theme::brief(&timeline.display_name(node)), 32),
             number(timeline, timeline.value(tools.clock.time, node, metric), metric)
         );
@@ -213,10 +321,39 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
         let time = transform.value_from_position(position).x.round();
         (time.max(0.0) as usize).min(times.saturating_sub(1))
     };
-    if let Some(position) = response.interact_pointer_pos()
+    // Values of the axis, and when it begins and ends.
+    let faint = theme::QUIET.gamma_multiply(0.9);
+    let tiny = FontId::proportional(9.5);
+    for value in (1..).map(|n| n * axis).take_while(|value| *value <= most).take(8) {
+        let y = transform.position_from_point(&egui_plot::PlotPoint::new(0.0, value as f64)).y;
+        if y > rect.top() + 18.0 {
+            let text = number(timeline, value, metric);
+            painter.text(Pos2::new(rect.left() + GUTTER - 8.0, y), Align2::RIGHT_CENTER, text, tiny.clone(), faint);
+        }
+    }
+    if let (Some(begin), Some(last), true) = (timeline.points().first(), timeline.points().last(), times > 1) {
+        let y = rect.bottom() - 1.0;
+        let (begin, last) = (theme::shortened(&begin.label, 28), theme::shortened(&last.label, 28));
+        painter.text(Pos2::new(rect.left() + GUTTER, y), Align2::LEFT_BOTTOM, begin, tiny.clone(), faint);
+        painter.text(Pos2::new(rect.right() - 10.0, y), Align2::RIGHT_BOTTOM, last, tiny, faint);
+    }
+    if ranged {
+        let shade = Color32::from_black_alpha(110);
+        let edge = |t: usize| transform.position_from_point(&egui_plot::PlotPoint::new(x(t), 0.0)).x;
+        painter.rect_filled(rect.with_max_x(edge(first)), 0.0, shade);
+        painter.rect_filled(rect.with_min_x(edge(end)), 0.0, shade);
+    }
+    if response.double_clicked() {
+        tools.range = Some(None);
+    } else if let Some(position) = response.interact_pointer_pos()
         && (response.clicked() || response.dragged())
     {
-        tools.go_to = Some(at(position));
+        let held = ui.input(|i| i.modifiers.shift);
+        let from = ui.input(|i| i.pointer.press_origin()).map(at);
+        match from.filter(|_| held && response.dragged()) {
+            Some(from) => tools.range = Some(Some((from, at(position)))),
+            None => tools.go_to = Some(at(position)),
+        }
     }
     response.on_hover_ui_at_pointer(|ui| {
         let Some(position) = ui.ctx().pointer_hover_pos() else { return };
@@ -232,6 +369,50 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
                     .color(theme::QUIET),
             );
         }
-        ui.label(egui::RichText::new("Click or drag to go there").color(theme::QUIET).size(11.0));
+        ui.label(
+            egui::RichText::new("Click or drag to go there; Shift and drag: play this part alone; double click: all")
+                .color(theme::QUIET)
+                .size(11.0),
+        );
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{axis_step, magnification, thinned};
+
+    #[test]
+    fn axes_have_a_few_lines() {
+        for most in [1u64, 4, 5, 17, 999, 1_000_000, 2_910_000, u64::MAX] {
+            let lines = most / axis_step(most);
+            assert!(lines <= 5 && (lines >= 1 || most < 1), "{most}: {lines}");
+        }
+    }
+
+    #[test]
+    fn a_curve_of_many_times_keeps_its_peaks() {
+        let value = |t: usize| {
+            if t == 5_432 {
+                99.0
+            } else if t == 7_000 {
+                -5.0
+            } else {
+                (t % 7) as f64
+            }
+        };
+        let kept = thinned(10_000, 300, &value);
+        assert!(kept.len() <= 602 && kept.windows(2).all(|w| w[0] < w[1]));
+        assert!([0, 5_432, 7_000, 9_999].iter().all(|t| kept.contains(t)));
+        assert_eq!(thinned(500, 300, &value).len(), 500);
+    }
+
+    #[test]
+    fn curves_are_magnified_by_round_numbers_that_fit() {
+        for (peak, most, expected) in
+            [(100, 100, 1), (51, 100, 1), (50, 100, 2), (9, 100, 10), (1, 4_999, 2000), (0, 0, 1)]
+        {
+            assert_eq!(magnification(peak, most), expected, "{peak} of {most}");
+        }
+        assert!(magnification(1, u64::MAX) <= 1_000_000_000);
+    }
 }

@@ -82,7 +82,7 @@ pub fn beside(ctx: &egui::Context, pointer: egui::Pos2, lines: impl FnOnce(&mut 
 /// The lines about a node.
 pub fn node(ui: &mut egui::Ui, timeline: &Timeline, time: usize, node: NodeId) {
     let now = timeline.amount(time, node);
-    ui.label(RichText::new(timeline.path_label(node)).strong());
+    ui.label(RichText::new(theme::worded(&timeline.path_label(node))).strong());
     ui.label(amounts(now));
     let heap = timeline.amount(time, NodeId::ROOT).bytes.max(1);
     ui.label(

@@ -73,7 +73,17 @@ fn menu(ui: &mut egui::Ui, dock: &mut Dock, views: &Views) {
 }
 
 fn warnings(ui: &mut egui::Ui, open: &OpenDocument) {
-    let warnings = &open.warnings;
+    let (skipped, warnings): (Vec<_>, Vec<_>) = open.warnings.iter().partition(|warning| warning.skips_file());
+    if !skipped.is_empty() {
+        let files =
+            if skipped.len() == 1 { "1 other file".to_owned() } else { format!("{} other files", skipped.len()) };
+        ui.label(RichText::new(files).color(theme::QUIET)).on_hover_ui(|ui| {
+            ui.label("Not part of what is shown, and nothing is missing for it:");
+            for warning in skipped.iter().take(12) {
+                ui.label(theme::shortened(&warning.to_string(), 400));
+            }
+        });
+    }
     let text = match warnings.len() {
         0 => return,
         1 => "1 warning".to_owned(),

@@ -255,16 +255,15 @@ fn table(
         return;
     }
     let timeline = Arc::clone(&tools.timeline);
-    egui::ScrollArea::vertical().id_salt(id).max_height(132.0).auto_shrink([false, true]).show_rows(
-        ui,
-        17.0,
-        edges.len(),
-        |ui, rows| {
+    egui::ScrollArea::vertical()
+        .id_salt((id, tools.selection.node()))
+        .max_height(132.0)
+        .auto_shrink([false, true])
+        .show_rows(ui, 17.0, edges.len(), |ui, rows| {
             for edge in &edges[rows] {
                 row(ui, tools, &timeline, edge, colour, incoming);
             }
-        },
-    );
+        });
 }
 
 fn row(
@@ -285,12 +284,11 @@ fn row(
     let font = egui::FontId::proportional(12.0);
     let counts = format!("{} › {}", analyses::count_text(edge.referencing), analyses::count_text(edge.referenced));
     let right = painter.text(rect.right_top(), egui::Align2::RIGHT_TOP, counts, font.clone(), theme::QUIET);
-    let room = ((right.left() - rect.left() - 16.0) / 6.4) as usize;
     painter.circle_filled(rect.left_center() + egui::vec2(5.0, 0.0), 3.5, colour);
     painter.text(
         rect.left_top() + egui::vec2(14.0, 0.0),
         egui::Align2::LEFT_TOP,
-        theme::shortened(name, room.max(6)),
+        theme::fitting(&painter, name, &font, right.left() - rect.left() - 20.0),
         font,
         theme::TEXT,
     );

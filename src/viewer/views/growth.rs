@@ -5,7 +5,7 @@ use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
 use crate::viewer::live::Listening;
-use crate::viewer::panels::numbers::{metric_name, signed};
+use crate::viewer::panels::numbers::{metric_name, number, signed};
 use crate::viewer::panels::{live_panel, theme, tooltip};
 use crate::viewer::selection::{Selection, SharedFilter};
 use crate::viewer::settings::Settings;
@@ -26,7 +26,7 @@ pub(super) fn view() -> View {
     View {
         id: "growth",
         title: "Growth",
-        help: "The groups that grow most, and programs that are connected",
+        help: "The groups that grow most, of one state the largest; and programs that are connected",
         place: Place::Left,
         keys: &[],
         plugin: |_| (),
@@ -53,7 +53,14 @@ fn draw(
     let metric = settings.metric_in(&open.timeline);
     let state = (document.revision(), metric);
     if ranked.as_ref().is_none_or(|(of, _)| *of != state) {
-        *ranked = Some((state, analyses::top_growing(&open.timeline, metric, MOST_RANKED)));
+        *ranked = Some((
+            state,
+            if open.timeline.times() < 2 {
+                analyses::largest(&open.timeline, metric, MOST_RANKED)
+            } else {
+                analyses::top_growing(&open.timeline, metric, MOST_RANKED)
+            },
+        ));
     }
     let Some((_, ranked)) = ranked.as_ref() else { return };
     theme::pane(ui, |ui| {
@@ -74,22 +81,32 @@ fn list(
     selection: &mut Selection,
     anchor: &mut Option<NodeId>,
 ) {
-    theme::heading(ui, &format!("GROWS MOST  ·  {} first to last", metric_name(timeline, metric)));
+    let single = timeline.times() < 2;
+    let name = metric_name(timeline, metric);
+    let title = if single { format!("LARGEST  ·  {name}") } else { format!("GROWS MOST  ·  {name} first to last") };
+    theme::heading(ui, &title);
+    let heap = timeline.value(time.min(timeline.times().saturating_sub(1)), NodeId::ROOT, metric).max(1);
     let top: Vec<NodeId> = ranked.iter().copied().filter(|&node| filter.shows(timeline, node)).take(ROWS).collect();
-    let most = top.first().map(|&n| timeline.growth(n, metric)).unwrap_or(0).max(1);
-    if timeline.times() < 2 {
+    let value = |node: NodeId| match single {
+        true => i64::try_from(timeline.value(0, node, metric)).unwrap_or(i64::MAX),
+        false => timeline.growth(node, metric),
+    };
+    let most = top.first().map(|&n| value(n)).unwrap_or(0).max(1);
+    // Bars have the colours of the city: red is what is red there.
+    let red = if single { most } else { analyses::growth_scale(timeline, metric, most as u64).max(1) as i64 };
+    if top.is_empty() {
         ui.label(
-            RichText::new("Only one state is open. Open a second one of the same program, taken later, to see growth.")
-                .color(theme::QUIET),
+            RichText::new(if single {
+                "The heap is empty."
+            } else {
+                "No group is larger at the end than at the start."
+            })
+            .color(theme::QUIET),
         );
         return;
     }
-    if top.is_empty() {
-        ui.label(RichText::new("No group is larger at the end than at the start.").color(theme::QUIET));
-        return;
-    }
     for (rank, (&node, name)) in top.iter().zip(timeline.names_apart(&top)).enumerate() {
-        let growth = timeline.growth(node, metric);
+        let growth = value(node);
         let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 20.0), Sense::click());
         let painter = ui.painter_at(rect);
         let selected = selection.has(node);
@@ -100,9 +117,22 @@ fn list(
         }
         let share = (growth as f64 / most as f64) as f32;
         let bar = Rect::from_min_size(rect.min + egui::vec2(2.0, 16.0), egui::vec2((rect.width() - 4.0) * share, 2.5));
-        painter.rect_filled(bar, 1.0, theme::colour(city::growth_colour(share)));
+        painter.rect_filled(
+            bar,
+            1.0,
+            if single {
+                theme::ACCENT
+            } else {
+                theme::colour(city::growth_colour((growth as f64 / red as f64) as f32))
+            },
+        );
         let font = egui::FontId::proportional(12.5);
-        let amount = signed(timeline, growth, metric);
+        let amount = match single {
+            true => {
+                format!("{}  {:.1} %", number(timeline, growth as u64, metric), 100.0 * growth as f64 / heap as f64)
+            }
+            false => signed(timeline, growth, metric),
+        };
         let amount_rect = painter.text(
             rect.right_top() + egui::vec2(-4.0, 1.0),
             Align2::RIGHT_TOP,
@@ -111,7 +141,7 @@ fn list(
             theme::TEXT,
         );
         let name = &theme::brief(&name);
-        let room = ((amount_rect.left() - rect.left() - 26.0) / 7.3) as usize;
+        let room = amount_rect.left() - rect.left() - 32.0;
         painter.text(
             rect.left_top() + egui::vec2(4.0, 1.0),
             Align2::LEFT_TOP,
@@ -122,7 +152,7 @@ fn list(
         painter.text(
             rect.left_top() + egui::vec2(24.0, 1.0),
             Align2::LEFT_TOP,
-            theme::shortened(name, room.max(6)),
+            theme::fitting(&painter, name, &font, room),
             font,
             theme::TEXT,
         );

@@ -86,7 +86,8 @@ fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settin
             );
         }
     }
-    line(ui, format!("Opaque: the {} that grew most; others {:.0} %", settings.solid_count, settings.opacity * 100.0));
+    let which = if city.times() < 2 { "largest" } else { "that grew most" };
+    line(ui, format!("Opaque: the {} {which}; others {:.0} %", settings.solid_count, settings.opacity * 100.0));
     ui.horizontal(|ui| {
         if ways.found().is_some() {
             swatch(ui, theme::ROUTE);

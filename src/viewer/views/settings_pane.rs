@@ -9,6 +9,7 @@ use crate::viewer::settings::{MOST_NAMES, NAME_SIZES, Settings};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::timeline::{ClosureMetric, Timeline};
+use memory_city_views::city::camera::Navigation;
 use memory_city_views::city::height::{HeightCurve, HeightMetric};
 use memory_city_views::city::{AreaMode, CityTheme, MOST_CONES, ReferenceShape, colour, height};
 
@@ -252,9 +253,47 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
             .on_hover_text("How long a time step is animated; 0 jumps");
         ui.end_row();
     });
+    egui::Grid::new("window settings").num_columns(2).spacing([10.0, 6.0]).show(ui, |ui| {
+        label(ui, "Dragging");
+        ui.horizontal(|ui| {
+            for navigation in Navigation::ALL {
+                ui.selectable_value(&mut settings.navigation, navigation, navigation.title()).on_hover_text(format!(
+                    "{}  [{}]",
+                    navigation.explanation(),
+                    Action::Navigation.binding().printed
+                ));
+            }
+        });
+        ui.end_row();
+
+        label(ui, "Motion");
+        ui.horizontal(|ui| {
+            ui.checkbox(&mut settings.reduced_motion, "reduced")
+                .on_hover_text("Views and time steps change at once: nothing flies or slides");
+            ui.checkbox(&mut settings.minimap, "minimap")
+                .on_hover_text("The whole city, small, in a corner while only a part of it is in view");
+        });
+        ui.end_row();
+
+        label(ui, "Text size");
+        ui.horizontal(|ui| {
+            let now = settings.ui_scale.map_or("own".to_owned(), |scale| format!("{:.0} %", 100.0 * scale));
+            for (text, action) in [("−", Action::Smaller), ("+", Action::Larger), ("auto", Action::OwnScale)] {
+                if ui.button(text).on_hover_text(action.tooltip()).clicked() {
+                    actions.push(action);
+                }
+            }
+            ui.label(RichText::new(now).color(theme::QUIET).size(12.0));
+        });
+        ui.end_row();
+    });
     ui.horizontal(|ui| {
-        for (text, action) in [("Reset view", Action::Reset), ("Bird's eye", Action::BirdsEye), ("Save…", Action::Save)]
-        {
+        for (text, action) in [
+            ("Reset view", Action::Reset),
+            ("Bird's eye", Action::BirdsEye),
+            ("Plan", Action::PlanView),
+            ("Save…", Action::Save),
+        ] {
             if ui.button(text).on_hover_text(action.tooltip()).clicked() {
                 actions.push(action);
             }

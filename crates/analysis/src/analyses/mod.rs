@@ -11,6 +11,7 @@
 //! | `kept_by_threads` | what each thread alone keeps alive |
 //! | `looked` | the owners at the points in time worth a look |
 //! | `registry` | the analyses there are; programs may add their own |
+//! | `verdict` | what grows, or that nothing does, in a sentence |
 //! | [`report`] | several of them, one after the other |
 //! | [`compare`](mod@compare) | two runs side by side |
 //! | [`check`] | whether limits are kept, for build pipelines |
@@ -49,6 +50,7 @@ mod one_object;
 mod parameters;
 mod registry;
 pub mod report;
+mod verdict;
 
 pub use crate::tabular::{bytes_text, count_text, gc_text, time_text, uptime_text};
 pub use cut::named_cut;
@@ -57,6 +59,7 @@ pub use interface::{Analysis, Description, Findings, Need, TimeWindow, run};
 pub use kept::FollowsFrom;
 pub use parameters::{Argument, Arguments, Parameter, ParameterKind, metric_of};
 pub use registry::AnalysisRegistry;
+pub use verdict::{GROWTH_FLOOR, Verdict, growth_scale, largest, verdict};
 pub use windows::RunMeasures;
 
 use crate::timeline::{Metric, NodeId, Timeline};

@@ -31,7 +31,11 @@ const LOWEST: f32 = 0.6;
 /// And within this distance of the centre: far enough for the home view of a narrow window between panels, near enough
 /// for the city to be seen.
 const FARTHEST: f32 = 12.0 * CITY_SIZE as f32;
-const STEEPEST: f32 = 1.55;
+const STEEPEST: f32 = 1.5703;
+/// How far the bird's-eye view looks down: a little of the walls is seen.
+const BIRDS_EYE: f32 = 1.55;
+/// How far views of the whole city look down.
+const HOME_PITCH: f32 = -0.66;
 /// A framed point is at least this far ahead.
 const NEAREST: f32 = 2.0;
 /// Framed things get this much more room than they take.
@@ -72,12 +76,18 @@ impl Lens {
 
 /// The whole city, parallel to its border, from the south, looking down enough to see every district.
 pub fn home(tallest: f32, lens: &Lens) -> CameraPose {
-    frame(&city_corners(tallest), 0.0, -0.66, lens)
+    frame(&city_corners(tallest), 0.0, HOME_PITCH, lens)
 }
 
 /// The whole city from straight above.
 pub fn birds_eye(tallest: f32, lens: &Lens) -> CameraPose {
-    frame(&city_corners(tallest), 0.0, -STEEPEST, lens)
+    frame(&city_corners(tallest), 0.0, -BIRDS_EYE, lens)
+}
+
+/// A plan of the city: from straight above, for a city whose buildings are flat. Seen so, a plane is not distorted: areas in the
+/// picture are areas of the ground.
+pub fn plan_view(lens: &Lens) -> CameraPose {
+    frame(&city_corners(0.0), 0.0, -STEEPEST, lens)
 }
 
 /// A plot or district from the present side, near enough to see it and its neighbours.
@@ -129,6 +139,174 @@ fn frame(points: &[Vec3; 8], yaw: f32, pitch: f32, lens: &Lens) -> CameraPose {
     let shift = |(least, most): (f32, f32), low: f32, high: f32| (least + most - (low + high) * distance) / 2.0;
     let eye = right * shift(x, low.x, high.x) + up * shift(y, low.y, high.y) - forward * distance;
     clamp(CameraPose { eye, ..pose })
+}
+
+/// A side of the city to look from, with north up on the ground.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ViewSide {
+    /// As the home view.
+    South,
+    /// From the right of the home view.
+    East,
+    /// From behind it.
+    North,
+    /// From its left.
+    West,
+}
+
+/// The whole city from one side, looking down as the home view does.
+pub fn from_side(side: ViewSide, tallest: f32, lens: &Lens) -> CameraPose {
+    use std::f32::consts::FRAC_PI_2;
+    let yaw = match side {
+        ViewSide::South => 0.0,
+        ViewSide::East => -FRAC_PI_2,
+        ViewSide::North => 2.0 * FRAC_PI_2,
+        ViewSide::West => FRAC_PI_2,
+    };
+    frame(&city_corners(tallest), yaw, HOME_PITCH, lens)
+}
+
+/// How what drags and keys do is understood.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Navigation {
+    /// A drag turns the city around the point that was taken hold of.
+    #[default]
+    Orbit,
+    /// A drag turns the look; keys fly where it looks.
+    Fly,
+    /// A drag turns the look; keys walk level, at the height of the eye.
+    Walk,
+}
+
+impl Navigation {
+    /// All, in the order in which they are offered.
+    pub const ALL: [Navigation; 3] = [Navigation::Orbit, Navigation::Fly, Navigation::Walk];
+
+    /// The name for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Navigation::Orbit => "orbit",
+            Navigation::Fly => "fly",
+            Navigation::Walk => "first person",
+        }
+    }
+
+    /// What a drag and the keys do, a sentence.
+    pub fn explanation(self) -> &'static str {
+        match self {
+            Navigation::Orbit => "Dragging turns the city around the point under the pointer",
+            Navigation::Fly => "Dragging looks around; W A S D fly where you look",
+            Navigation::Walk => "Dragging looks around; W A S D walk level, Q and E change the height of the eye",
+        }
+    }
+
+    /// The one after it, around.
+    #[must_use]
+    pub fn next(self) -> Navigation {
+        let at = Navigation::ALL.iter().position(|n| *n == self).unwrap_or(0);
+        Navigation::ALL[(at + 1) % Navigation::ALL.len()]
+    }
+}
+
+/// Radians of turn for each point of the screen that a drag moves.
+const TURN: f32 = 0.005;
+
+/// Turns the camera around `pivot` by a drag of `by` points (right, down): the pivot stays where it is in the picture. The
+/// city is grasped, so it follows the pointer: dragging to the right brings what is at the left. It never ends below the ground
+/// nor looks up from below.
+pub fn orbit(pose: &CameraPose, pivot: Vec3, by: Vec2) -> CameraPose {
+    let offset = pose.eye - pivot;
+    let level = Vec2::new(offset.x, offset.z).length();
+    // The eye's height over the pivot as an angle: both it and the look stay between level and straight down.
+    let height = offset.y.atan2(level);
+    let (lowest, highest) = (0.04 - height, STEEPEST - height);
+    let tilt = (by.y * TURN).clamp(lowest.min(0.0), highest.max(0.0));
+    let tilt = tilt.clamp((-0.04 - pose.pitch.abs()).min(0.0), (pose.pitch + STEEPEST).max(0.0));
+    let turn = -by.x * TURN;
+    // A rigid turn about the level axis through the pivot, then about the upright one.
+    let right = pose.right();
+    let tilted = glam::Quat::from_axis_angle(right, -tilt) * offset;
+    let turned = glam::Quat::from_rotation_y(-turn) * tilted;
+    CameraPose { eye: pivot + turned, yaw: pose.yaw + turn, pitch: pose.pitch - tilt }
+}
+
+/// Moves the camera sideways by a drag of `by` points (right, down) in a picture `height` points high: what was taken hold of at
+/// `grasped` stays under the pointer.
+pub fn pan(pose: &CameraPose, grasped: Vec3, by: Vec2, height: f32, lens: &Lens) -> CameraPose {
+    let depth = (grasped - pose.eye).dot(pose.forward()).clamp(0.5, FARTHEST);
+    let unit = 2.0 * (lens.fov.clamp(0.1, 2.6) / 2.0).tan() * depth / height.max(1.0);
+    CameraPose { eye: pose.eye + (pose.up() * by.y - pose.right() * by.x) * unit, ..*pose }
+}
+
+/// Turns the look by a drag of `by` points in a picture `height` points high: the picture follows the pointer, a little faster
+/// than it, so that no drag across the window loses the city at once.
+pub fn drag_look(pose: &CameraPose, by: Vec2, height: f32, lens: &Lens) -> CameraPose {
+    let angle = 1.5 * lens.fov.clamp(0.1, 2.6) / height.max(1.0);
+    CameraPose { yaw: pose.yaw - by.x * angle, pitch: pose.pitch + by.y * angle, ..*pose }
+}
+
+/// Walks: as [`fly`], but ahead is level.
+pub fn walk(pose: &CameraPose, by: Vec3) -> CameraPose {
+    let ahead = Vec3::new(pose.yaw.sin(), 0.0, -pose.yaw.cos());
+    CameraPose { eye: pose.eye + pose.right() * by.x + Vec3::Y * by.y + ahead * by.z, ..*pose }
+}
+
+/// The direction through a point of the picture, in normalized device coordinates; not normalized, its depth is 1.
+pub fn direction(pose: &CameraPose, lens: &Lens, ndc: Vec2) -> Vec3 {
+    let tan = (lens.fov.clamp(0.1, 2.6) / 2.0).tan();
+    let aside = pose.right() * (ndc.x * tan * lens.aspect.clamp(0.05, 20.0));
+    pose.forward() + aside + pose.up() * (ndc.y * tan)
+}
+
+/// The place to turn around where a ray from the eye meets nothing: where it meets the ground, as near to the city as that can be.
+pub fn pivot_on_ground(eye: Vec3, towards: Vec3) -> Vec3 {
+    let half = CITY_SIZE as f32 / 2.0;
+    let reach = if towards.y < -1e-3 { (-eye.y / towards.y).clamp(0.0, FARTHEST) } else { FARTHEST };
+    let met = eye + towards * reach;
+    Vec3::new(met.x.clamp(-half, half), 0.0, met.z.clamp(-half, half))
+}
+
+/// Whether any part of the box around the city is in the free part of the picture.
+pub fn sees_city(pose: &CameraPose, tallest: f32, lens: &Lens) -> bool {
+    let corners = city_corners(tallest);
+    let inside = |v: f32, low: f32, high: f32| v >= low && v <= high;
+    let (low, high) = (corners[0], corners[7]);
+    if (0..3).all(|axis| inside(pose.eye[axis], low[axis], high[axis])) {
+        return true;
+    }
+    let clip = lens.clip_from_world(pose);
+    let (free_low, free_high) = lens.free();
+    // Each is at least 0 for what is in the picture.
+    let planes: [&dyn Fn(glam::Vec4) -> f32; 5] = [
+        &|p| p.w - 0.05,
+        &|p| p.x - free_low.x * p.w,
+        &|p| free_high.x * p.w - p.x,
+        &|p| p.y - free_low.y * p.w,
+        &|p| free_high.y * p.w - p.y,
+    ];
+    const FACES: [[usize; 4]; 6] = [[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]];
+    FACES.iter().any(|face| {
+        let mut polygon: Vec<glam::Vec4> = face.iter().map(|&c| clip * corners[c].extend(1.0)).collect();
+        for plane in planes {
+            let mut kept = Vec::with_capacity(polygon.len() + 1);
+            for (i, &a) in polygon.iter().enumerate() {
+                let b = polygon[(i + 1) % polygon.len()];
+                let (at_a, at_b) = (plane(a), plane(b));
+                if at_a >= 0.0 {
+                    kept.push(a);
+                }
+                if (at_a >= 0.0) != (at_b >= 0.0) {
+                    kept.push(a + (b - a) * (at_a / (at_a - at_b)));
+                }
+            }
+            polygon = kept;
+            if polygon.is_empty() {
+                return false;
+            }
+        }
+        true
+    })
 }
 
 /// Moves: `by` is right, up, ahead in world units. Up is the world's up; ahead follows the look.
@@ -268,6 +446,89 @@ mod tests {
             let closer = (zoom(&pose, towards, notches).eye - ground).length() < (pose.eye - ground).length();
             prop_assert_eq!(closer, notches > 0.0);
         }
+    }
+
+    proptest! {
+        #[test]
+        fn a_drag_turns_the_city_around_what_was_taken_hold_of(
+            (x, z, height) in (-45.0..45.0f32, -45.0..45.0f32, 0.0..40.0f32),
+            drags in prop::collection::vec((-400.0..400.0f32, -400.0..400.0f32), 1..20),
+        ) {
+            let lens = lens(1.6, [0.0; 4]);
+            let pivot = Vec3::new(x, height, z);
+            let mut pose = home(60.0, &lens);
+            let at = |pose: &CameraPose| {
+                let p = lens.clip_from_world(pose) * pivot.extend(1.0);
+                (Vec2::new(p.x, p.y) / p.w, (pose.eye - pivot).length())
+            };
+            let before = at(&pose);
+            for (dx, dy) in drags {
+                pose = clamp(orbit(&pose, pivot, Vec2::new(dx, dy)));
+                let now = at(&pose);
+                prop_assert!((now.0 - before.0).length() < 0.01, "it stays in the picture: {} {}", now.0, before.0);
+                prop_assert!((now.1 - before.1).abs() < 0.05 * before.1, "and as far away");
+                prop_assert!(pose.eye.y > pivot.y - 0.01 && sees_city(&pose, 60.0, &lens));
+            }
+        }
+
+        #[test]
+        fn panning_keeps_what_was_taken_hold_of_under_the_pointer(
+            (x, z) in (-40.0..40.0f32, -40.0..40.0f32),
+            (dx, dy) in (-300.0..300.0f32, -200.0..200.0f32),
+        ) {
+            let lens = lens(1.6, [0.0; 4]);
+            let (grasped, pose) = (Vec3::new(x, 0.0, z), home(30.0, &lens));
+            let on_screen = |pose: &CameraPose| {
+                let p = lens.clip_from_world(pose) * grasped.extend(1.0);
+                Vec2::new(p.x / p.w * 1.6, -p.y / p.w) * 300.0
+            };
+            let moved = on_screen(&pan(&pose, grasped, Vec2::new(dx, dy), 600.0, &lens)) - on_screen(&pose);
+            prop_assert!((moved - Vec2::new(dx, dy)).length() < 0.5, "{moved}");
+        }
+
+        #[test]
+        fn directions_lead_to_where_points_are_in_the_picture(
+            (x, y) in (-1.0..1.0f32, -1.0..1.0f32), depth in 1.0..200.0f32, yaw in 0.0..6.0f32, pitch in -1.5..1.5f32,
+        ) {
+            let lens = lens(1.3, [0.0; 4]);
+            let pose = CameraPose { eye: Vec3::new(3.0, 20.0, -7.0), yaw, pitch };
+            let p = lens.clip_from_world(&pose) * (pose.eye + direction(&pose, &lens, Vec2::new(x, y)) * depth).extend(1.0);
+            prop_assert!((Vec2::new(p.x, p.y) / p.w - Vec2::new(x, y)).length() < 1e-3);
+        }
+
+        #[test]
+        fn the_city_is_seen_when_a_point_of_it_is_in_the_picture(
+            (x, y, z) in (-120.0..120.0f32, 1.0..90.0f32, -120.0..120.0f32), yaw in 0.0..6.2f32, pitch in -1.5..1.0f32,
+        ) {
+            let lens = lens(1.6, [0.1, 0.0, 0.2, 0.05]);
+            let pose = CameraPose { eye: Vec3::new(x, y, z), yaw, pitch };
+            let clip = lens.clip_from_world(&pose);
+            let (low, high) = lens.free();
+            // A lattice within the box is no more than the box: whatever of it is seen, the city is.
+            let (n, half) = (24, CITY_SIZE as f32 / 2.0);
+            let step = |i: i32| i as f32 / n as f32;
+            let seen = (0..=n).any(|i| (0..=n).any(|j| (0..=4).any(|k| {
+                let at = Vec3::new((step(i) * 2.0 - 1.0) * half, k as f32 * 7.0, (step(j) * 2.0 - 1.0) * half);
+                let p = clip * at.extend(1.0);
+                let ndc = Vec2::new(p.x, p.y) / p.w;
+                p.w > 0.05 && ndc.cmpge(low).all() && ndc.cmple(high).all()
+            })));
+            prop_assert!(!seen || sees_city(&pose, 28.0, &lens));
+        }
+    }
+
+    #[test]
+    fn sides_show_the_whole_city_and_the_sky_shows_nothing_of_it() {
+        let lens = lens(1.6, [0.1, 0.1, 0.2, 0.05]);
+        for side in [ViewSide::South, ViewSide::East, ViewSide::North, ViewSide::West] {
+            assert!(all_in_free_part(&from_side(side, 40.0, &lens), 40.0, &lens), "{side:?}");
+        }
+        assert!(from_side(ViewSide::East, 40.0, &lens).eye.x > 50.0, "from the east");
+        let up = CameraPose { eye: Vec3::new(0.0, 100.0, 150.0), yaw: 0.0, pitch: 1.2 };
+        assert!(!sees_city(&up, 40.0, &lens));
+        let away = CameraPose { eye: Vec3::new(0.0, 10.0, 150.0), yaw: std::f32::consts::PI, pitch: -0.2 };
+        assert!(!sees_city(&away, 40.0, &lens));
+        assert!(sees_city(&home(40.0, &lens), 40.0, &lens));
     }
 
     #[test]

@@ -232,7 +232,11 @@ impl Appearance {
         let base = look.base.map(|base| base.min(timeline.times().saturating_sub(1)));
         let values = Values::of_areas(plan, timeline).since(base.unwrap_or(0));
         let known = |id: Option<&str>| id.and_then(|id| timeline.metric(id));
-        let mode: &ColourMode = colour::mode(&look.colour);
+        let mode: &ColourMode = match colour::mode(&look.colour) {
+            // One state has no growth: what is large is what there is to be seen.
+            mode if mode.id == colour::modes()[0].id && timeline.times() < 2 => colour::mode("share"),
+            mode => mode,
+        };
         let rule: &HeightRule = height::rule(&look.height);
         let colour_metric = known(mode.metric.or(look.colour_metric.as_deref())).unwrap_or(values.metric);
         let by_itself = match (rule.measures, values.metric) {

@@ -6,9 +6,12 @@ use crate::viewer::document::OpenDocument;
 use crate::viewer::finding::{Finding, FindingState, LeakPlace, owners_offered};
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, Rect, RichText, Stroke, StrokeKind};
+use memory_city_analysis::analyses::Verdict;
 
 /// The card is no wider, and leaves the city beside it where the pane has room.
 const WIDTH: f32 = 400.0;
+/// In smaller panes it is a line until somebody wants more.
+const SMALL: (f32, f32) = (560.0, 400.0);
 /// Letters of a place in large letters.
 const HEADLINE: usize = 64;
 /// Letters of a path: three rows.
@@ -17,10 +20,24 @@ const PATH_LETTERS: usize = 165;
 const MOST_ROWS: usize = 3;
 
 /// Draws it into the pane of the city. Returns what was asked for.
-pub fn show(ctx: &egui::Context, pane: Rect, open: &OpenDocument, finding: &mut Finding) -> Vec<Action> {
+///
+/// Where no heap can be asked who owns what grows, `verdict` says what the trees tell.
+pub fn show(
+    ctx: &egui::Context,
+    pane: Rect,
+    open: &OpenDocument,
+    finding: &mut Finding,
+    verdict: &Verdict,
+) -> Vec<Action> {
     let mut asked = Vec::new();
     let (mut cancelled, mut unfolded) = (false, false);
-    let Some(known) = finding.shown() else { return asked };
+    if finding.is_hidden() {
+        return asked;
+    }
+    if pane.width() < SMALL.0 || pane.height() < SMALL.1 {
+        finding.make_small();
+    }
+    let known = finding.shown().unwrap_or(&FindingState::Nothing);
     let width = WIDTH.min(pane.width() - 2.0 * theme::GAP - 30.0);
     if width < 200.0 {
         return asked;
@@ -29,9 +46,14 @@ pub fn show(ctx: &egui::Context, pane: Rect, open: &OpenDocument, finding: &mut 
     area.fixed_pos(pane.min + egui::vec2(theme::GAP, theme::GAP)).show(ctx, |ui| {
         ui.set_max_width(width);
         match known {
-            FindingState::Nothing => {}
+            FindingState::Nothing => line(ui, |ui| {
+                let colour = if verdict.grows { theme::GROWTH } else { theme::OUTGOING };
+                ui.label(RichText::new(if verdict.grows { "▲" } else { "✔" }).size(12.0).color(colour));
+                ui.add(egui::Label::new(RichText::new(theme::brief(&verdict.text)).size(12.5)).wrap());
+                dismiss(ui, &mut asked);
+            }),
             FindingState::Looking(_) => line(ui, |ui| {
-                ui.add(egui::Spinner::new().size(12.0));
+                ui.add(egui::Spinner::new().size(12.0)).on_hover_text(&verdict.text);
                 ui.label(quiet(looking(finding)));
                 cancelled = ui.small_button("Cancel").clicked();
             }),
@@ -44,7 +66,7 @@ pub fn show(ctx: &egui::Context, pane: Rect, open: &OpenDocument, finding: &mut 
                 ui.label(quiet("What leaks is not known".to_owned())).on_hover_text(why);
                 dismiss(ui, &mut asked);
             }),
-            FindingState::Leaks(leak) if finding.is_folded() => unfolded = folded(ui, leak),
+            FindingState::Leaks(leak) if finding.is_folded() => unfolded = folded(ui, leak, open),
             FindingState::Leaks(leak) => card(ui, width, leak, open, finding.is_going(), &mut asked),
         }
     });
@@ -55,6 +77,10 @@ pub fn show(ctx: &egui::Context, pane: Rect, open: &OpenDocument, finding: &mut 
         finding.unfold();
     }
     asked
+}
+
+fn title(open: &OpenDocument) -> &'static str {
+    if open.timeline.times() < 2 { "WHAT FILLS THE HEAP" } else { "WHAT LEAKS" }
 }
 
 fn quiet(text: String) -> RichText {
@@ -87,26 +113,41 @@ fn card(ui: &mut egui::Ui, width: f32, leak: &LeakPlace, open: &OpenDocument, go
         ui.set_width(width - 25.0);
         ui.spacing_mut().item_spacing.y = 3.0;
         ui.horizontal(|ui| {
-            ui.label(RichText::new("WHAT LEAKS").size(11.0).strong().color(theme::GROWTH));
+            ui.label(RichText::new(title(open)).size(11.0).strong().color(theme::GROWTH));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| dismiss(ui, asked));
         });
         let (place, below) = headline(&leak.place);
+        let single = open.timeline.times() < 2;
+        let since = open.timeline.points().first().map_or("", |point| point.label.as_str());
+        let since = if since.is_empty() { String::new() } else { format!(" ({since})") };
+        let share_text = format!("{:.0} %", 100.0 * leak.share);
+        let (place, sentence) = match single {
+            true => (place, format!("keeps {} alive, {share_text} of the heap", leak.retained.1)),
+            false => (
+                format!("{place} grows"),
+                format!("{} in all, {share_text} of all growth, since the first state{since}", leak.growth),
+            ),
+        };
         long(ui, RichText::new(place).size(16.0).strong(), &leak.place);
+        long(ui, RichText::new(sentence).size(12.5).color(theme::GROWTH), &leak.place);
         if let Some(below) = below {
             long(ui, quiet(format!("in {below}")), &leak.place);
         }
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = 10.0;
             let (first, last) = &leak.counts;
-            if !last.is_empty() {
+            if !last.is_empty() && single {
+                ui.label(RichText::new(format!("{last} elements")).size(12.5).strong());
+            } else if !last.is_empty() {
                 ui.label(RichText::new(format!("{first} › {last} elements")).size(12.5).strong());
             }
-            let retained = format!("{} › {} kept alive", leak.retained.0, leak.retained.1);
-            ui.label(RichText::new(retained).size(12.5))
-                .on_hover_text("What would be freed without it, at first and at last");
-            ui.label(RichText::new(leak.growth.as_str()).size(12.5).strong().color(theme::GROWTH));
+            if !single {
+                let retained = format!("{} › {} kept alive", leak.retained.0, leak.retained.1);
+                ui.label(RichText::new(retained).size(12.5))
+                    .on_hover_text("What would be freed without it, at first and at last");
+            }
         });
-        if !leak.elements.is_empty() && !leak.place.ends_with(&leak.elements) {
+        if !single && !leak.elements.is_empty() && !leak.place.ends_with(&leak.elements) {
             long(ui, quiet(format!("Fills up with {}", leak.elements)), &leak.elements);
         }
         if let Some(path) = &leak.path {
@@ -151,11 +192,11 @@ fn headline(place: &str) -> (String, Option<String>) {
 }
 
 /// What is left of the card once the place was shown: it stands in the way of nothing, and opens again.
-fn folded(ui: &mut egui::Ui, leak: &LeakPlace) -> bool {
+fn folded(ui: &mut egui::Ui, leak: &LeakPlace, open: &OpenDocument) -> bool {
     let drawn = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 15, right: 10, top: 4, bottom: 4 });
     let drawn = drawn.show(ui, |ui| {
         ui.horizontal(|ui| {
-            ui.label(RichText::new("WHAT LEAKS").size(11.0).strong().color(theme::GROWTH));
+            ui.label(RichText::new(title(open)).size(11.0).strong().color(theme::GROWTH));
             let text = theme::shortened(&headline(&leak.place).0, 44);
             ui.add(egui::Label::new(RichText::new(text).strong()).selectable(false));
             ui.label(RichText::new(leak.growth.as_str()).size(12.5).color(theme::GROWTH));
@@ -200,7 +241,7 @@ fn long(ui: &mut egui::Ui, text: RichText, all: &str) {
     }
 }
 
-/// How much of the growth of the heap it is, as a bar with words beside it.
+/// How much of the growth of the heap it is (of one state: of the heap), as a bar.
 fn share(ui: &mut egui::Ui, share: f32) {
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(egui::vec2(90.0, 8.0), egui::Sense::hover());
@@ -208,7 +249,6 @@ fn share(ui: &mut egui::Ui, share: f32) {
         painter.rect(rect, 4.0, Color32::from_rgb(38, 48, 68), Stroke::NONE, StrokeKind::Inside);
         let part = Rect::from_min_size(rect.min, egui::vec2(rect.width() * share.max(0.02), rect.height()));
         painter.rect_filled(part, 4.0, theme::GROWTH);
-        ui.label(quiet(format!("{:.0} % of all growth", 100.0 * share)));
     });
 }
 

@@ -7,15 +7,18 @@ use super::place_of;
 use crate::viewer::action::Action;
 use crate::viewer::app::Awake;
 use crate::viewer::clock::Clock;
+use crate::viewer::dock::Dock;
 use crate::viewer::notices::Notices;
+use crate::viewer::panels::Typing;
 use crate::viewer::selection::{Selection, Target};
-use bevy::input::mouse::{AccumulatedMouseMotion, AccumulatedMouseScroll, MouseScrollUnit};
+use crate::viewer::settings::Settings;
+use crate::viewer::views::Views;
+use bevy::input::mouse::{AccumulatedMouseScroll, MouseScrollUnit};
 use bevy::prelude::*;
 use bevy_egui::egui;
-use bevy_egui::input::EguiWantsInput;
 use glam::{Mat4, Vec2, Vec3};
 use memory_city_analysis::timeline::NodeId;
-use memory_city_views::city::camera::{self, CameraPose, Lens};
+use memory_city_views::city::camera::{self, CameraPose, Lens, Navigation, ViewSide};
 
 /// Vertical field of view, radians.
 pub const FIELD_OF_VIEW: f32 = 0.55;
@@ -36,13 +39,45 @@ pub struct CameraRig {
     /// The part of the pane that nothing covers, as shares of its size: left, top, right, bottom margins.
     margins: [f32; 4],
     tallest: f32,
-    dragging: bool,
+    pub(super) dragging: bool,
     pending_home: bool,
     /// From where the next city is seen first.
     awaited: Option<CameraPose>,
     /// Counts how often the camera was taken elsewhere at once.
     jumps: u64,
+    /// The view of the whole city that is shown, until a hand moves the camera.
+    whole: Option<WholeView>,
+    /// How far buildings are flattened for the plan: 0 not at all, 1 wholly.
+    flat: f32,
 }
+
+/// A view of the whole city, framed anew when the city or its pane changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WholeView {
+    /// From a side.
+    Side(ViewSide),
+    /// From above.
+    Above,
+    /// A plan: buildings are flat.
+    Plan,
+}
+
+impl WholeView {
+    /// The first view.
+    pub const HOME: WholeView = WholeView::Side(ViewSide::South);
+}
+
+/// What a drag does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grip {
+    /// Turns the city, or the look.
+    Turn,
+    /// Moves the city under the pointer.
+    Move,
+}
+
+/// Heights of a plan, beside those of the city: buildings still lie upon their districts.
+const PLAN_HEIGHTS: f32 = 0.008;
 
 impl Default for CameraRig {
     fn default() -> Self {
@@ -58,8 +93,10 @@ impl Default for CameraRig {
             pending_home: true,
             awaited: None,
             jumps: 0,
+            whole: Some(WholeView::HOME),
+            flat: 0.0,
         };
-        rig.pose = rig.home();
+        rig.pose = rig.pose_of(WholeView::HOME);
         rig
     }
 }
@@ -95,8 +132,40 @@ impl CameraRig {
         Lens { fov: FIELD_OF_VIEW, aspect: size.x / size.y.max(1.0), margins: self.margins }
     }
 
-    fn home(&self) -> CameraPose {
-        camera::home(self.tallest, &self.lens())
+    /// The pose of a view of the whole city.
+    fn pose_of(&self, view: WholeView) -> CameraPose {
+        match view {
+            WholeView::Side(side) => camera::from_side(side, self.tallest, &self.lens()),
+            WholeView::Above => camera::birds_eye(self.tallest, &self.lens()),
+            WholeView::Plan => camera::plan_view(&self.lens()),
+        }
+    }
+
+    /// Flies to a view of the whole city.
+    pub fn show_whole(&mut self, view: WholeView) {
+        self.dragging = false;
+        self.fly_to(self.pose_of(view));
+        self.whole = Some(view);
+    }
+
+    /// Whether the city is shown as a plan.
+    pub(super) fn plan(&self) -> bool {
+        self.whole == Some(WholeView::Plan) || self.whole.is_none() && self.flat >= 1.0
+    }
+
+    /// What heights are multiplied by.
+    pub(super) fn heights(&self) -> f32 {
+        1.0 + (PLAN_HEIGHTS - 1.0) * self.flat
+    }
+
+    /// Whether a view of the whole city is shown.
+    pub(super) fn shows_all(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// Whether any of the city is in sight.
+    pub(super) fn sees_city(&self) -> bool {
+        camera::sees_city(&self.pose, self.tallest * self.heights(), &self.lens())
     }
 
     /// The next city that is shown is seen from here, not from its home view.
@@ -109,18 +178,33 @@ impl CameraRig {
         self.tallest = tallest;
         self.flight = None;
         self.jumps += 1;
+        (self.whole, self.flat) = (Some(WholeView::HOME), 0.0);
         if let Some(pose) = self.awaited.take() {
             self.jump_to(pose);
             return;
         }
-        self.pose = self.home();
+        self.pose = self.pose_of(WholeView::HOME);
         // Panels appear with the city: the view is taken again once their room is known.
         self.pending_home = true;
     }
 
-    /// The same city, laid out anew: the camera stays.
+    /// The same city, laid out anew: who looked at all of it still does, who was near something stays there.
     pub fn set_tallest(&mut self, tallest: f32) {
         self.tallest = tallest;
+        self.reframe();
+        if self.flight.is_none() && !self.sees_city() {
+            self.show_whole(WholeView::HOME);
+        }
+    }
+
+    /// Frames the view of the whole city again, if it is one.
+    fn reframe(&mut self) {
+        let Some(view) = self.whole else { return };
+        let pose = self.pose_of(view);
+        match &mut self.flight {
+            Some((_, to, _)) => *to = pose,
+            None => self.pose = pose,
+        }
     }
 
     /// Where the city is drawn, and the part of it that nothing covers.
@@ -133,19 +217,83 @@ impl CameraRig {
             (all.bottom() - free.bottom()) / h,
         ];
         let pane = Some((Vec2::new(all.left(), all.top()), Vec2::new(all.width(), all.height())));
-        let was_home = self.pose == self.home();
-        if (pane, margins) != (self.pane, self.margins) {
-            (self.pane, self.margins) = (pane, margins);
-        }
+        let changed = (pane, margins) != (self.pane, self.margins);
+        (self.pane, self.margins) = (pane, margins);
         // A new city, or a pane of another size: who looked at the whole city still does.
-        if std::mem::take(&mut self.pending_home) || was_home {
-            self.pose = self.home();
+        if std::mem::take(&mut self.pending_home) || changed {
+            self.reframe();
         }
     }
 
     /// Whether the camera moves by itself.
     pub(super) fn moving(&self) -> bool {
-        self.flight.is_some()
+        self.flight.is_some() || self.flat != self.flat_wanted()
+    }
+
+    /// The plan stays one while it is moved about; any other view has heights.
+    fn flat_wanted(&self) -> f32 {
+        if self.plan() { 1.0 } else { 0.0 }
+    }
+
+    /// Lets time pass.
+    pub(super) fn advance(&mut self, seconds: f32) {
+        let step = seconds / 0.6;
+        if let Some((from, to, progress)) = self.flight {
+            let progress = (progress + step).min(1.0);
+            let eased = progress * progress * (3.0 - 2.0 * progress);
+            self.pose = if progress < 1.0 { camera::clamp(camera::between(&from, &to, eased)) } else { to };
+            self.flight = (progress < 1.0).then_some((from, to, progress));
+        }
+        let wanted = self.flat_wanted();
+        self.flat = if wanted > self.flat { (self.flat + step).min(1.0) } else { (self.flat - step).max(wanted) };
+    }
+
+    /// A hand moves the camera: no flight goes on.
+    fn moved(&mut self, pose: CameraPose) {
+        let plan = self.plan();
+        self.flight = None;
+        self.whole = None;
+        self.flat = if plan { 1.0 } else { self.flat.min(0.999) };
+        self.pose = camera::clamp(pose);
+    }
+
+    /// Drags by `by` points what is taken hold of at `held`.
+    pub(super) fn drag(&mut self, grip: Grip, held: Vec3, by: Vec2, navigation: Navigation) {
+        let height = self.area().1.y;
+        // A plan is moved about: it has no sides to be looked at.
+        let pose = match (grip, navigation) {
+            (Grip::Move, _) => camera::pan(&self.pose, held, by, height, &self.lens()),
+            _ if self.plan() => camera::pan(&self.pose, held, by, height, &self.lens()),
+            (Grip::Turn, Navigation::Orbit) => camera::orbit(&self.pose, held, by),
+            (Grip::Turn, _) => camera::drag_look(&self.pose, by, height, &self.lens()),
+        };
+        self.moved(pose);
+    }
+
+    /// Flies: `wish` is right, up, ahead, each from -1 to 1.
+    pub(super) fn fly_by(&mut self, wish: Vec3, seconds: f32, navigation: Navigation) {
+        // Speed follows height: slow between buildings, fast above the city.
+        let by = wish * (8.0 + self.pose.eye.y.max(0.0) * 0.7) * seconds;
+        let pose = match navigation {
+            // Ahead on a plan is up in the picture.
+            _ if self.plan() => camera::walk(&self.pose, by),
+            Navigation::Walk => camera::walk(&self.pose, by),
+            Navigation::Orbit | Navigation::Fly => camera::fly(&self.pose, by),
+        };
+        self.moved(pose);
+    }
+
+    /// The wheel: nearer to what is under the pointer, or back from it.
+    pub(super) fn zoom_at(&mut self, at: Vec2, notches: f32) {
+        self.moved(camera::zoom(&self.pose, self.ray(at).1, notches.clamp(-8.0, 8.0)));
+    }
+
+    /// Has a point of the ground in the middle of the picture.
+    pub(super) fn centre_on(&mut self, x: f32, z: f32) {
+        let ahead = self.pose.forward();
+        let met = self.pose.eye + ahead * (self.pose.eye.y / (-ahead.y).max(0.05));
+        let eye = self.pose.eye + Vec3::new(x - met.x, 0.0, z - met.z);
+        self.moved(CameraPose { eye, ..self.pose });
     }
 
     /// Whether a mouse button drags the view.
@@ -155,6 +303,8 @@ impl CameraRig {
 
     /// Flies to a pose.
     pub fn fly_to(&mut self, pose: CameraPose) {
+        self.whole = None;
+        self.flat = self.flat.min(0.999);
         self.flight = Some((self.pose, pose, 0.0));
     }
 
@@ -163,6 +313,7 @@ impl CameraRig {
         self.flight = None;
         self.pending_home = false;
         self.jumps += 1;
+        (self.whole, self.flat) = (None, 0.0);
         self.pose = camera::clamp(pose);
     }
 
@@ -181,9 +332,7 @@ impl CameraRig {
         let (corner, size) = self.area();
         let at = (at - corner) / size.max(Vec2::ONE);
         let ndc = Vec2::new(at.x * 2.0 - 1.0, 1.0 - at.y * 2.0);
-        let world_from_clip = self.clip_from_world().inverse();
-        let near = world_from_clip.project_point3(ndc.extend(0.5));
-        (self.pose.eye, (near - self.pose.eye).normalize_or(Vec3::NEG_Y))
+        (self.pose.eye, camera::direction(&self.pose, &self.lens(), ndc).normalize_or(Vec3::NEG_Y))
     }
 }
 
@@ -197,10 +346,9 @@ pub fn follow_size(mut rig: ResMut<CameraRig>, cameras: Query<&Camera>) {
             && size.min_element() > 0.0
             && rig.target != size
         {
-            let was_home = rig.pane.is_none() && rig.pose == rig.home();
             rig.target = size;
-            if was_home {
-                rig.pose = rig.home();
+            if rig.pane.is_none() {
+                rig.reframe();
             }
         }
     }
@@ -214,16 +362,27 @@ pub fn view_actions(
     mut shown: ResMut<Shown>,
     clock: Res<Clock>,
     mut notices: ResMut<Notices>,
+    (mut settings, mut dock, views): (ResMut<Settings>, ResMut<Dock>, Res<Views>),
 ) {
     for action in actions.read() {
         match action {
             Action::Reset => {
-                let home = rig.home();
-                rig.fly_to(home);
+                rig.show_whole(WholeView::HOME);
+                // Behind another tab it would be there and not seen.
+                if let Some(view) = views.get(super::ID) {
+                    dock.bypass_change_detection().bring_to_front(view, &views);
+                }
             }
-            Action::BirdsEye => {
-                let above = camera::birds_eye(rig.tallest, &rig.lens());
-                rig.fly_to(above);
+            Action::FromSouth => rig.show_whole(WholeView::HOME),
+            Action::FromEast => rig.show_whole(WholeView::Side(ViewSide::East)),
+            Action::FromNorth => rig.show_whole(WholeView::Side(ViewSide::North)),
+            Action::FromWest => rig.show_whole(WholeView::Side(ViewSide::West)),
+            Action::BirdsEye => rig.show_whole(WholeView::Above),
+            Action::PlanView => rig.show_whole(WholeView::Plan),
+            Action::Navigation => {
+                settings.navigation = settings.navigation.next();
+                let navigation = settings.navigation;
+                notices.tell(format!("{}: {}", navigation.title(), navigation.explanation()));
             }
             Action::Focus => {
                 let (Some(city), Some(node)) = (shown.bypass_change_detection().0.as_mut(), selection.node()) else {
@@ -247,32 +406,26 @@ pub fn focus_pose(city: &mut City, node: NodeId, time: usize, from: &CameraPose,
     Some(city.focus(target, time, from, lens))
 }
 
-/// Held keys, wheel and drags.
+/// Held keys, wheel, and flights to views.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub fn fly(
     mut rig: ResMut<CameraRig>,
     keys: Res<ButtonInput<KeyCode>>,
-    buttons: Res<ButtonInput<MouseButton>>,
-    motion: Res<AccumulatedMouseMotion>,
     scroll: Res<AccumulatedMouseScroll>,
-    egui: Res<EguiWantsInput>,
+    typing: Res<Typing>,
     pointer: Res<Pointer>,
+    settings: Res<Settings>,
     time: Res<Time>,
     mut awake: ResMut<Awake>,
 ) {
-    awake.keep_if(rig.moving());
     // A long frame must not fling the camera away.
     let delta = time.delta_secs().min(0.1);
-    let mut pose = rig.pose;
-    if let Some((from, to, progress)) = rig.flight {
-        let progress = (progress + delta / 0.6).min(1.0);
-        let eased = progress * progress * (3.0 - 2.0 * progress);
-        pose = camera::between(&from, &to, eased);
-        rig.flight = (progress < 1.0).then_some((from, to, progress));
-    }
-    let mut moved = false;
-    if !egui.wants_keyboard_input() && !keys.any_pressed([KeyCode::ControlLeft, KeyCode::ControlRight]) {
-        let axis = |plus: KeyCode, minus: KeyCode| keys.pressed(plus) as i8 as f32 - keys.pressed(minus) as i8 as f32;
+    rig.bypass_change_detection().advance(if settings.reduced_motion { f32::INFINITY } else { delta });
+    awake.keep_if(rig.moving());
+    if !typing.goes_on() && !keys.any_pressed([KeyCode::ControlLeft, KeyCode::ControlRight]) {
+        // Also what was pressed and let go within one slow frame.
+        let held = |key: KeyCode| f32::from(u8::from(keys.pressed(key) || keys.just_pressed(key)));
+        let axis = |plus: KeyCode, minus: KeyCode| held(plus) - held(minus);
         let wish = Vec3::new(
             axis(KeyCode::KeyD, KeyCode::KeyA),
             axis(KeyCode::KeyQ, KeyCode::KeyE),
@@ -280,41 +433,129 @@ pub fn fly(
         );
         if wish != Vec3::ZERO {
             let fast = if keys.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]) { 3.0 } else { 1.0 };
-            // Speed follows height: slow between buildings, fast above the city.
-            let speed = (8.0 + pose.eye.y.max(0.0) * 0.7) * fast * delta;
-            pose = camera::fly(&pose, wish * speed);
-            moved = true;
+            rig.fly_by(wish, fast * delta.max(0.016), settings.navigation);
         }
-    }
-    let pressed_now = buttons.any_just_pressed([MouseButton::Right, MouseButton::Middle]);
-    if pressed_now && pointer.over.is_some() {
-        rig.dragging = true;
-    }
-    if !buttons.any_pressed([MouseButton::Right, MouseButton::Middle]) {
-        rig.dragging = false;
-    }
-    if rig.dragging && motion.delta != Vec2::ZERO {
-        if buttons.pressed(MouseButton::Right) {
-            pose = camera::look(&pose, motion.delta * 0.0045);
-        } else {
-            let per_pixel = pose.eye.y.max(2.0) * 1.4 / rig.area().1.y.max(1.0);
-            pose = camera::fly(&pose, Vec3::new(-motion.delta.x, motion.delta.y, 0.0) * per_pixel);
-        }
-        moved = true;
     }
     if let Some(at) = pointer.over.filter(|_| scroll.delta.y != 0.0) {
         let notches = match scroll.unit {
             MouseScrollUnit::Line => scroll.delta.y,
             MouseScrollUnit::Pixel => scroll.delta.y / 40.0,
         };
-        pose = camera::zoom(&pose, rig.ray(at).1, notches.clamp(-8.0, 8.0));
-        moved = true;
+        rig.zoom_at(at, notches);
     }
-    if moved {
-        rig.flight = None;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memory_city_views::city::camera::ViewSide;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Debug)]
+    enum Hand {
+        Drag(Grip, Vec2, Vec<Vec2>),
+        Fly(Vec3, f32),
+        Wheel(Vec2, f32),
+        View(WholeView),
+        Window(Vec2),
+        City(f32),
+        Wait(f32),
     }
-    let clamped = camera::clamp(pose);
-    if clamped != rig.pose {
-        rig.pose = clamped;
+
+    fn point() -> impl Strategy<Value = Vec2> {
+        (-50.0..1500.0f32, -50.0..900.0f32).prop_map(|(x, y)| Vec2::new(x, y))
+    }
+
+    fn hand() -> impl Strategy<Value = (Hand, usize)> {
+        let grip = prop_oneof![Just(Grip::Turn), Just(Grip::Move)];
+        let view = prop_oneof![
+            Just(WholeView::Side(ViewSide::East)),
+            Just(WholeView::Side(ViewSide::North)),
+            Just(WholeView::Above),
+            Just(WholeView::Plan)
+        ];
+        let hand = prop_oneof![
+            3 => (grip, point(), prop::collection::vec(point(), 1..6)).prop_map(|(g, at, to)| Hand::Drag(g, at, to)),
+            (-1.0..1.0f32, -1.0..1.0f32, -1.0..1.0f32, 0.0..9.0f32)
+                .prop_map(|(x, y, z, s)| Hand::Fly(Vec3::new(x, y, z), s)),
+            (point(), -60.0..60.0f32).prop_map(|(at, n)| Hand::Wheel(at, n)),
+            view.prop_map(Hand::View),
+            (40.0..4000.0f32, 40.0..2200.0f32).prop_map(|(x, y)| Hand::Window(Vec2::new(x, y))),
+            (0.0..180.0f32).prop_map(Hand::City),
+            (0.0..1.0f32).prop_map(Hand::Wait),
+        ];
+        (hand, 0..Navigation::ALL.len())
+    }
+
+    proptest! {
+        #[test]
+        fn after_any_inputs_the_city_is_on_screen_after_one_key(hands in prop::collection::vec(hand(), 0..40)) {
+            let mut rig = CameraRig::default();
+            for (hand, mode) in hands {
+                let mode = Navigation::ALL[mode];
+                match hand {
+                    Hand::Drag(grip, at, to) => {
+                        let (eye, towards) = rig.ray(at);
+                        let held = camera::pivot_on_ground(eye, towards);
+                        let p = rig.clip_from_world() * held.extend(1.0);
+                        let in_sight = p.w > 1.0 && (Vec2::new(p.x, p.y) / p.w).abs().max_element() < 0.95;
+                        let mut last = at;
+                        for next in to {
+                            rig.drag(grip, held, next - last, mode);
+                            last = next;
+                        }
+                        // What turns the city around a point in sight never loses it.
+                        if grip == Grip::Turn && mode == Navigation::Orbit && !rig.plan() && in_sight {
+                            prop_assert!(rig.sees_city(), "{:?}", rig.pose);
+                        }
+                    }
+                    Hand::Fly(by, seconds) => rig.fly_by(by, seconds, mode),
+                    Hand::Wheel(at, notches) => rig.zoom_at(at, notches),
+                    Hand::View(view) => rig.show_whole(view),
+                    Hand::Window(size) => {
+                        let all = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(size.x, size.y));
+                        rig.set_pane(all, all);
+                    }
+                    Hand::City(tallest) => rig.set_tallest(tallest),
+                    Hand::Wait(seconds) => rig.advance(seconds),
+                }
+                prop_assert!(rig.pose.eye.is_finite() && rig.pose.eye.y > 0.0);
+            }
+            rig.show_whole(WholeView::HOME);
+            rig.advance(f32::INFINITY);
+            prop_assert!(rig.sees_city());
+            prop_assert_eq!(rig.pose, camera::home(rig.tallest, &rig.lens()));
+        }
+    }
+
+    #[test]
+    fn a_drag_of_200_points_leaves_the_city_in_sight() {
+        for mode in Navigation::ALL {
+            for by in [Vec2::X, Vec2::Y, Vec2::NEG_X, Vec2::NEG_Y] {
+                let mut rig = CameraRig::default();
+                let (eye, towards) = rig.ray(Vec2::new(640.0, 360.0));
+                rig.drag(Grip::Turn, camera::pivot_on_ground(eye, towards), by * 200.0, mode);
+                assert!(rig.sees_city(), "{mode:?} {by}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_view_of_the_whole_city_stays_one_when_the_city_or_the_window_changes() {
+        for view in [WholeView::HOME, WholeView::Side(ViewSide::West), WholeView::Above, WholeView::Plan] {
+            let mut rig = CameraRig::default();
+            rig.show_whole(view);
+            rig.advance(f32::INFINITY);
+            rig.set_tallest(90.0);
+            let all = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(500.0, 900.0));
+            rig.set_pane(all, all);
+            assert_eq!(rig.pose, rig.pose_of(view), "{view:?}");
+        }
+        // Who went near something stays there, unless nothing of the city would be left in sight.
+        let mut rig = CameraRig::default();
+        rig.zoom_at(Vec2::new(640.0, 400.0), 3.0);
+        let near = rig.pose;
+        rig.set_tallest(90.0);
+        assert_eq!(rig.pose, near);
     }
 }

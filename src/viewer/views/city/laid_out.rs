@@ -56,7 +56,8 @@ pub struct City {
     pub named_mores: Vec<usize>,
     /// The buildings that may have names.
     pub nameable: Arc<Nameable>,
-    /// The groups that grow most in the metric of the layout, strongest first: ranked once, shown in every frame.
+    /// The groups that grow most in the metric of the layout (of one state the largest), strongest first: ranked once, shown in
+    /// every frame.
     pub growing: Vec<NodeId>,
     /// The settings it was made with.
     pub made_with: Settings,
@@ -130,7 +131,10 @@ impl City {
                 paint: [ground | (opacity << 24), kind::BLOCK],
             }
         }));
-        let growing = analyses::top_growing(&timeline, settings.metric, MOST_RANKED);
+        let growing = match timeline.times() {
+            0 | 1 => analyses::largest(&timeline, settings.metric, MOST_RANKED),
+            _ => analyses::top_growing(&timeline, settings.metric, MOST_RANKED),
+        };
         let largest_first = |a: &city::Rect, b: &city::Rect| (b.w * b.h).total_cmp(&(a.w * a.h));
         let mut named_districts: Vec<_> = plan.districts.iter().collect();
         named_districts.sort_by(|a, b| largest_first(&a.cell, &b.cell));

@@ -11,6 +11,7 @@ mod drill;
 mod fly;
 mod labels;
 mod laid_out;
+mod minimap;
 mod moving;
 mod multiples;
 mod pane;

@@ -4,6 +4,7 @@ use super::laid_out::{City, Shown};
 use crate::viewer::app::Awake;
 use crate::viewer::scene::Versioned;
 use crate::viewer::scene::records::BoxRecord;
+use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 
 /// The buildings that are on the way, if any.
@@ -58,7 +59,12 @@ impl Moving {
 }
 
 /// Moves the buildings that are on the way.
-pub fn move_buildings(mut moving: ResMut<Moving>, mut shown: ResMut<Shown>, time: Res<Time>, mut awake: ResMut<Awake>) {
+pub fn move_buildings(
+    mut moving: ResMut<Moving>,
+    mut shown: ResMut<Shown>,
+    (time, settings): (Res<Time>, Res<Settings>),
+    mut awake: ResMut<Awake>,
+) {
     let Some(journey) = &mut moving.bypass_change_detection().0 else { return };
     awake.keep_if(true);
     let city = shown.bypass_change_detection().0.as_mut();
@@ -68,7 +74,7 @@ pub fn move_buildings(mut moving: ResMut<Moving>, mut shown: ResMut<Shown>, time
         return;
     };
     journey.progress += time.delta_secs() / MOVE;
-    if journey.progress >= 1.0 {
+    if journey.progress >= 1.0 || settings.reduced_motion {
         city.boxes = journey.to.clone();
         moving.0 = None;
         return;

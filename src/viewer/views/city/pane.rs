@@ -9,11 +9,12 @@ use super::multiples::{self, Multiples};
 use super::picking::Pointer;
 use super::present::{ConeCount, ShownCones};
 use super::routes::{self, ShownRoutes};
-use super::{LayingOut, card, crumbs, drill};
+use super::{LayingOut, card, crumbs, drill, minimap};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::finding::Finding;
+use crate::viewer::keys;
 use crate::viewer::owners::OwnersOf;
 use crate::viewer::panels::{numbers, theme, tooltip};
 use crate::viewer::references::References;
@@ -25,10 +26,11 @@ use crate::viewer::ways::Ways;
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::egui;
+use memory_city_analysis::analyses::{self, Verdict};
 use memory_city_analysis::tabular::count_text;
-use memory_city_analysis::timeline::NodeId;
+use memory_city_analysis::timeline::{Metric, NodeId};
 use memory_city_views::city::camera::CameraPose;
-use memory_city_views::city::{HitTarget, PlotKind, ShownNames};
+use memory_city_views::city::{HitTarget, PlotKind, ShownNames, Standing};
 
 /// Where the city is drawn.
 #[derive(Resource, Default)]
@@ -66,8 +68,8 @@ fn ends(canvas: &labels::Canvas<'_>, shown: &ShownCones) {
     }
 }
 
-/// What the names were collected for: the layout, the time, and which are wanted.
-type WrittenFor = (u64, usize, labels::Wanted);
+/// What the names were collected for: the layout, the time, the scale of heights, and which are wanted.
+type WrittenFor = (u64, usize, u32, labels::Wanted);
 
 impl CityPane {
     /// What is named at a point of the window.
@@ -107,6 +109,7 @@ pub fn draw(
     laying: Res<LayingOut>,
     (mut finding, mut owners): (ResMut<Finding>, ResMut<OwnersOf>),
     mut actions: MessageWriter<Action>,
+    mut verdict: Local<Option<((u64, Metric), Verdict)>>,
 ) {
     let rect = ui.available_rect_before_wrap();
     ui.allocate_rect(rect, egui::Sense::hover());
@@ -118,18 +121,32 @@ pub fn draw(
     } else {
         names.rig.set_pane(rect, rect);
         names.paint(&painter, rect);
+        lost_hint(&painter, rect, &names);
     }
     if laying.active() {
         let corner = rect.right_top() + egui::vec2(-34.0, 10.0);
         egui::Spinner::new().paint_at(ui, egui::Rect::from_min_size(corner, egui::vec2(24.0, 24.0)));
     }
     if let Some(open) = document.get() {
-        actions.write_batch(card::show(ui.ctx(), rect, open, finding.bypass_change_detection()));
+        let of = (document.revision(), names.settings.metric_in(&open.timeline));
+        if verdict.as_ref().is_none_or(|(before, _)| *before != of) {
+            let found = analyses::verdict(&open.timeline, of.1);
+            tracing::debug!("verdict: {}", found.text);
+            *verdict = Some((of, found));
+        }
+        let Some(known) = verdict.as_ref() else { return };
+        actions.write_batch(card::show(ui.ctx(), rect, open, finding.bypass_change_detection(), &known.1));
         let selection = names.selection.bypass_change_detection();
         let owners = owners.bypass_change_detection();
         actions.write_batch(crumbs::show(ui.ctx(), rect, &open.timeline, owners, selection));
     }
     names.top_lines(ui.ctx(), rect);
+    if names.settings.minimap
+        && names.multiples.0.is_empty()
+        && let Some(city) = &names.shown.0
+    {
+        minimap::show(ui.ctx(), rect, city, names.rig.bypass_change_detection(), &names.selection);
+    }
     names.tooltip(ui.ctx(), &document, &pointer);
 }
 
@@ -168,7 +185,21 @@ fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Docume
     }
     names.rig.set_pane(all, free);
     names.paint(&painter, all);
+    lost_hint(&painter, free, &names);
     names.tooltip(&ctx, &document, &pointer);
+}
+
+/// Says how the city comes back where nothing of it is in sight.
+fn lost_hint(painter: &egui::Painter, rect: egui::Rect, names: &Names<'_>) {
+    if names.shown.0.is_none() || names.rig.sees_city() {
+        return;
+    }
+    let text = format!("The city is out of sight.  {}  brings it back", keys::map().printed(Action::Reset));
+    let galley = painter.layout_no_wrap(text, egui::FontId::proportional(15.0), theme::TEXT);
+    let plate = egui::Rect::from_center_size(rect.center(), galley.size() + egui::vec2(28.0, 18.0));
+    let stroke = egui::Stroke::new(1.0, theme::ACCENT);
+    painter.rect(plate, 8.0, theme::SOLID, stroke, egui::StrokeKind::Inside);
+    painter.galley(plate.center() - galley.size() / 2.0, galley, theme::TEXT);
 }
 
 /// The city is not drawn, unless it is asked for again in this frame.
@@ -223,7 +254,11 @@ impl Names<'_> {
         let time = self.clock.time.min(city.times().saturating_sub(1));
         let states = city.states(time);
         let city: &City = city;
-        let standing = |plot: usize| states.get(plot).map(|s| city.appearance.standing(s)).unwrap_or_default();
+        let heights = self.rig.heights();
+        let standing = |plot: usize| {
+            let standing = states.get(plot).map(|s| city.appearance.standing(s)).unwrap_or_default();
+            Standing { height: standing.height * heights, ..standing }
+        };
         // Where something is looked for, what is found has names.
         let found = self.search.found();
         let shows = |node: &NodeId| match found {
@@ -249,9 +284,9 @@ impl Names<'_> {
             roots,
         };
         let pane = &mut *self.pane;
-        let written_for = (city.layout, time, wanted);
+        let written_for = (city.layout, time, heights.to_bits(), wanted);
         if pane.written.as_ref().is_none_or(|(of, _)| *of != written_for) {
-            let labels = labels::collect(city, &standing, &written_for.2);
+            let labels = labels::collect(city, &standing, &written_for.3);
             pane.written = Some((written_for, labels));
         }
         let labels = pane.written.as_ref().map_or(&[][..], |(_, labels)| labels);

@@ -1,10 +1,9 @@
-//! What the mouse points at in the city, and what a click selects. The ray is cast by [`memory_city_views::city`]; a drag is no click.
+//! What the mouse points at in the city, drags, and what a click selects. The ray is cast by [`memory_city_views::city`]; a drag is no click.
 
 use super::drill;
-use super::fly::CameraRig;
-use super::fly::focus_pose;
+use super::fly::{CameraRig, Grip, focus_pose};
 use super::labels::Named;
-use super::laid_out::Shown;
+use super::laid_out::{City, Shown};
 use super::multiples::Multiples;
 use super::pane::CityPane;
 use super::present::ShownCones;
@@ -12,17 +11,33 @@ use crate::viewer::clock::Clock;
 use crate::viewer::notices::Notices;
 use crate::viewer::selection::{Selection, Target};
 use crate::viewer::settings::Settings;
+use bevy::input::ButtonState;
 use bevy::prelude::*;
-use bevy::window::PrimaryWindow;
+use bevy::window::{PrimaryWindow, WindowEvent};
 use bevy_egui::{EguiContexts, egui};
-use memory_city_views::city::{HitTarget, nearest_way};
+use memory_city_views::city::{Hit, HitTarget, Standing, camera, nearest_way};
 
 /// The mouse over the city.
 #[derive(Resource, Default)]
 pub struct Pointer {
     /// Logical pixels of the window, while over the city's pane and nothing that lies over it.
     pub over: Option<Vec2>,
-    pressed_at: Option<Vec2>,
+    /// Where the mouse is by the events that were read.
+    at: Option<Vec2>,
+    drag: Option<Drag>,
+    /// Where the left button was pressed and let go in this frame without a drag.
+    clicked: Option<Vec2>,
+}
+
+/// A button that is held over the city.
+struct Drag {
+    button: MouseButton,
+    grip: Grip,
+    pressed_at: Vec2,
+    /// What was taken hold of.
+    held: Vec3,
+    /// Whether it went further than a click does.
+    moved: bool,
 }
 
 /// A reference is under the mouse within so many points.
@@ -30,33 +45,148 @@ const CONE_REACH: f32 = 3.0;
 /// A press that moves further than this is a drag.
 const CLICK_SLOP: f32 = 4.0;
 
-/// Finds out whether the mouse is over the city: in its pane, with nothing over it, and busy with no other widget.
+/// Whether a point is over the city: in its pane, with nothing over it, and the mouse busy with no other widget.
+fn is_over(at: Vec2, contexts: &mut EguiContexts, pane: &CityPane) -> bool {
+    let point = egui::pos2(at.x, at.y);
+    let Some(rect) = pane.rect.filter(|rect| rect.contains(point)) else { return false };
+    let Ok(ctx) = contexts.ctx_mut() else { return rect.is_positive() };
+    let covered = ctx.layer_id_at(point).is_some_and(|layer| layer.order != egui::Order::Background);
+    !covered && !ctx.egui_is_using_pointer()
+}
+
+/// What stands under a point of the window, and where the ray meets it; `None` beside the city.
+fn hit(city: &mut City, rig: &CameraRig, time: usize, at: Vec2) -> Option<Hit> {
+    let (origin, direction) = rig.ray(at);
+    let states = city.states(time.min(city.times().saturating_sub(1)));
+    let heights = rig.heights();
+    let standing = |plot: usize| {
+        let standing = city.appearance.standing(states.of(plot));
+        Standing { height: standing.height * heights, ..standing }
+    };
+    city.appearance.pick(&city.plan, standing, origin, direction)
+}
+
+/// Finds out where the mouse is, and drags. Events are taken in the order in which they came: in a slow frame the mouse goes
+/// somewhere, presses, moves and lets go. Positions are those of the window, so that pens, touch, virtual machines and remote
+/// desktops drag as a mouse does.
+#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub fn find_pointer(
+    mut events: MessageReader<WindowEvent>,
     windows: Query<&Window, With<PrimaryWindow>>,
+    (buttons, keys): (Res<ButtonInput<MouseButton>>, Res<ButtonInput<KeyCode>>),
     mut contexts: EguiContexts,
     (pane, multiples): (Res<CityPane>, Res<Multiples>),
+    (clock, settings): (Res<Clock>, Res<Settings>),
     mut pointer: ResMut<Pointer>,
+    mut shown: ResMut<Shown>,
+    mut rig: ResMut<CameraRig>,
 ) {
-    let cursor = windows.single().ok().and_then(|w| w.cursor_position());
-    let over = cursor.filter(|at| {
-        let point = egui::pos2(at.x, at.y);
-        let Some(rect) = pane.rect.filter(|rect| rect.contains(point)) else { return false };
-        let Ok(ctx) = contexts.ctx_mut() else { return rect.is_positive() };
-        let covered = ctx.layer_id_at(point).is_some_and(|layer| layer.order != egui::Order::Background);
-        // Of several times beside each other a click chooses one.
-        !covered && !ctx.egui_is_using_pointer() && multiples.0.is_empty()
-    });
-    if pointer.over != over {
-        pointer.over = over;
+    let pointer = pointer.bypass_change_detection();
+    pointer.clicked = None;
+    // Of several times beside each other a click chooses one.
+    let mut over_city = |at: Vec2| multiples.0.is_empty() && is_over(at, &mut contexts, &pane);
+    for event in events.read() {
+        match event {
+            WindowEvent::CursorMoved(moved) => {
+                let before = pointer.at.replace(moved.position);
+                let Some(drag) = &mut pointer.drag else { continue };
+                drag.moved |= drag.pressed_at.distance(moved.position) > CLICK_SLOP;
+                if drag.moved {
+                    // The first step has all that the slop kept back.
+                    let from = if rig.dragging { before.unwrap_or(drag.pressed_at) } else { drag.pressed_at };
+                    rig.dragging = true;
+                    rig.drag(drag.grip, drag.held, moved.position - from, settings.navigation);
+                }
+            }
+            WindowEvent::MouseButtonInput(input) if input.state == ButtonState::Pressed => {
+                let Some(at) = pointer.at.filter(|at| over_city(*at)) else { continue };
+                let shift = keys.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]);
+                let grip = match input.button {
+                    MouseButton::Left | MouseButton::Right if !shift => Grip::Turn,
+                    MouseButton::Left | MouseButton::Right | MouseButton::Middle => Grip::Move,
+                    _ => continue,
+                };
+                if pointer.drag.is_some() {
+                    continue;
+                }
+                let city = shown.bypass_change_detection().0.as_mut();
+                let met = city.and_then(|city| hit(city, &rig, clock.time, at)).map(|hit| hit.point);
+                let (eye, towards) = rig.ray(at);
+                let held = met.unwrap_or_else(|| camera::pivot_on_ground(eye, towards));
+                pointer.drag = Some(Drag { button: input.button, grip, pressed_at: at, held, moved: false });
+            }
+            WindowEvent::MouseButtonInput(input) => {
+                if let Some(drag) = pointer.drag.take_if(|drag| drag.button == input.button) {
+                    rig.dragging = false;
+                    pointer.clicked = Some(drag.pressed_at).filter(|_| !drag.moved && drag.button == MouseButton::Left);
+                }
+            }
+            _ => {}
+        }
     }
+    // Who let go while another window had the mouse did not say so.
+    if pointer.drag.as_ref().is_some_and(|drag| !buttons.pressed(drag.button)) {
+        pointer.drag = None;
+        rig.dragging = false;
+    }
+    let cursor = windows.single().ok().and_then(|w| w.cursor_position());
+    pointer.at = cursor.or(pointer.at);
+    pointer.over = cursor.filter(|at| over_city(*at));
+}
+
+/// What is under a point of the window.
+#[derive(Default)]
+struct Under {
+    /// A name, which stands for what it names.
+    named: Option<Named>,
+    target: Option<Target>,
+    /// One of the references on screen.
+    reference: Option<usize>,
+}
+
+fn under(
+    at: Vec2,
+    city: &mut City,
+    rig: &CameraRig,
+    pane: &CityPane,
+    cones: &ShownCones,
+    selection: &Selection,
+    time: usize,
+) -> Option<Under> {
+    if let Some(named) = pane.named_at(egui::pos2(at.x, at.y)) {
+        let target = match named {
+            Named::Group(target) => Some(target),
+            Named::Rest(..) => None,
+        };
+        return Some(Under { named: Some(named), target, reference: None });
+    }
+    let met = hit(city, rig, time, at);
+    let target = met.as_ref().map(|hit| match hit.target {
+        HitTarget::Plot(plot) => city.target_of_plot(plot),
+        HitTarget::District(district) => Target::Node(city.plan.districts[district].node),
+    });
+    // References lie before and behind roofs: the one under the mouse, unless something stands before it.
+    let reference = || {
+        let (corner, size) = rig.area();
+        let near = nearest_way(&cones.ways, rig.clip_from_world(), size, at - corner, CONE_REACH)?;
+        let cone = cones.cones.get(near.way)?;
+        // At its ends a building is meant.
+        let ends = [Some(city.target_of_plot(cone.other)), selection.node().map(Target::Node)];
+        if target.is_some() && ends.contains(&target) {
+            return None;
+        }
+        let far = rig.pose.eye.distance(near.at);
+        met.as_ref().is_none_or(|hit| hit.distance > far - 0.7).then_some(near.way)
+    };
+    let reference = reference();
+    Some(Under { named: None, target, reference })
 }
 
 /// Updates what is hovered and selects on a click.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub fn pick(
-    buttons: Res<ButtonInput<MouseButton>>,
     keys: Res<ButtonInput<KeyCode>>,
-    mut pointer: ResMut<Pointer>,
+    pointer: Res<Pointer>,
     mut selection: ResMut<Selection>,
     mut shown: ResMut<Shown>,
     clock: Res<Clock>,
@@ -65,78 +195,41 @@ pub fn pick(
     mut cones: ResMut<ShownCones>,
 ) {
     let over = pointer.over.filter(|_| !rig.dragging());
-    // A name stands for what it names.
-    let named = over.and_then(|at| pane.named_at(egui::pos2(at.x, at.y)));
-    let mut before_it = None;
-    let hovered = match (over, shown.bypass_change_detection().0.as_mut()) {
-        (Some(_), Some(_)) if named.is_some() => match named {
-            Some(Named::Group(target)) => Some(target),
-            Some(Named::Rest(..)) | None => None,
-        },
-        (Some(at), Some(city)) => {
-            let (origin, direction) = rig.ray(at);
-            let before = city.states(clock.time.min(city.times().saturating_sub(1)));
-            let standing = |plot: usize| city.appearance.standing(before.of(plot));
-            let hit = city.appearance.pick(&city.plan, standing, origin, direction);
-            before_it = hit.as_ref().map(|hit| hit.distance);
-            hit.map(|hit| match hit.target {
-                HitTarget::Plot(plot) => city.target_of_plot(plot),
-                HitTarget::District(district) => Target::Node(city.plan.districts[district].node),
-            })
-        }
-        _ => None,
-    };
-    // References lie before and behind roofs: the one under the mouse, unless something stands before it.
-    let on = over.filter(|_| named.is_none()).and_then(|at| {
-        let (corner, size) = rig.area();
-        let near = nearest_way(&cones.ways, rig.clip_from_world(), size, at - corner, CONE_REACH)?;
-        let cone = cones.cones.get(near.way)?;
-        // At its ends a building is meant.
-        let city = shown.0.as_ref()?;
-        let ends = [Some(city.target_of_plot(cone.other)), selection.node().map(Target::Node)];
-        if hovered.is_some() && ends.contains(&hovered) {
-            return None;
-        }
-        let far = rig.pose.eye.distance(near.at);
-        before_it.is_none_or(|distance| distance > far - 0.7).then_some(near.way)
-    });
-    if cones.hovered != on {
-        cones.hovered = on;
-        if let Some(cone) = on.and_then(|at| cones.cones.get(at)) {
+    let city = &mut shown.bypass_change_detection().0;
+    let mut find = |at: Vec2| under(at, city.as_mut()?, &rig, &pane, &cones, &selection, clock.time);
+    let hovered = over.and_then(&mut find).unwrap_or_default();
+    // What was under the mouse when it was pressed: it may be elsewhere by now.
+    let clicked = pointer.clicked.map(|at| find(at).unwrap_or_default());
+    if cones.hovered != hovered.reference {
+        cones.hovered = hovered.reference;
+        if let Some(cone) = hovered.reference.and_then(|at| cones.cones.get(at)) {
             let way = if cone.incoming { "in" } else { "out" };
             tracing::debug!("reference: {way}, {} objects refer to {}", cone.referencing, cone.referenced);
         }
     }
-    if selection.hovered != hovered {
-        selection.hovered = hovered;
+    if selection.hovered != hovered.target {
+        selection.hovered = hovered.target;
     }
-    if buttons.just_pressed(MouseButton::Left) {
-        pointer.pressed_at = over;
-    }
-    if buttons.just_released(MouseButton::Left)
-        && let (Some(start), Some(end)) = (pointer.pressed_at.take(), over)
-        && let Some(city) = shown.bypass_change_detection().0.as_mut()
-        && start.distance(end) <= CLICK_SLOP
-    {
-        if let Some(Named::Rest(district, _)) = named {
+    if let (Some(clicked), Some(city)) = (clicked, &mut shown.bypass_change_detection().0) {
+        if let Some(Named::Rest(district, _)) = clicked.named {
             if let Some(pose) = focus_pose(city, district, clock.time, &rig.pose, &rig.lens()) {
                 rig.fly_to(pose);
             }
             return;
         }
         // What stands for many opens: there is nothing of it to be selected.
-        if let Some(Named::Group(Target::More(parent))) = named {
+        if let Some(Named::Group(Target::More(parent))) = clicked.named {
             drill::open(city, Target::More(parent), &mut settings, &mut notices);
             return;
         }
         // A click on a reference goes to its other end.
-        let other = cones.hovered.and_then(|at| cones.cones.get(at)).and_then(|cone| cone.other_node);
+        let other = clicked.reference.and_then(|at| cones.cones.get(at)).and_then(|cone| cone.other_node);
         if let Some(node) = other {
             selection.select(&city.timeline, node);
             return;
         }
         let several = keys.any_pressed([KeyCode::ControlLeft, KeyCode::ControlRight]);
-        match hovered {
+        match clicked.target {
             Some(Target::Node(node) | Target::More(node)) if several => {
                 selection.add_or_remove(&city.timeline, node);
             }

@@ -232,7 +232,11 @@ pub fn present(
     scene.view = Some(ViewRecord {
         clip_from_world: clip_from_world.to_cols_array_2d(),
         world_from_clip: clip_from_world.inverse().to_cols_array_2d(),
-        eye: rig.pose.eye.extend(shown.0.as_ref().map_or(1.0, |city| city.appearance.height_unit())).to_array(),
+        eye: rig
+            .pose
+            .eye
+            .extend(shown.0.as_ref().map_or(1.0, |city| city.appearance.height_unit() * rig.heights()))
+            .to_array(),
         scene: [
             clock.eased(),
             if settings.shadows && pane.backdrop.is_none() { 0.38 } else { 0.0 },

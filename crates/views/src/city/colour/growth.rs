@@ -4,12 +4,13 @@ use super::super::legend::{Gradient, Legend, Mark};
 use super::super::look::Values;
 use super::super::mapping::GROWTH;
 use super::{ColourMode, ColourScale, metric_name, since, text};
+use memory_city_analysis::analyses;
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {
         id: "growth",
         title: "Growth",
-        explanation: "How much each group has grown since the first state, or the base: gray, orange, red",
+        explanation: "How much each group has grown since the first state, or the base: gray, orange, red; red is at least 5 % of the heap",
         measures: true,
         metric: None,
         scale,
@@ -17,7 +18,9 @@ pub(super) fn mode() -> ColourMode {
 }
 
 fn scale(values: &Values<'_>) -> ColourScale {
-    let most = values.max_growth();
+    let largest = values.max_growth();
+    // A floor: where all growth is little against the heap, nothing is red.
+    let most = analyses::growth_scale(values.timeline, values.metric(), largest);
     let marks = match most {
         0 => vec![Mark { position: 0.0, value: 0.0, text: "nothing grows".to_owned() }],
         _ => {
@@ -32,7 +35,8 @@ fn scale(values: &Values<'_>) -> ColourScale {
             [0.0, 0.5, 1.0].map(mark).to_vec()
         }
     };
-    let title = format!("Growth {}, {}", since(values), metric_name(values));
+    let floor = if most > largest { ", red: 5 % of the heap" } else { "" };
+    let title = format!("Growth {}, {}{floor}", since(values), metric_name(values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&GROWTH), marks },
         // Shrinking looks like no growth; a peak above the largest growth overall looks like that.

@@ -1,0 +1,157 @@
+//! The verdict over a series in one sentence: what grows, how much of the whole that is, and since when; or that nothing does.
+//!
+//! It reads a timeline alone, whatever it was made of, and so is there at once. Who owns what grows is the analysis `leak`'s.
+
+use super::{bytes_text, count_text, top_growing};
+use crate::timeline::{Metric, NodeId, Timeline, Unit};
+
+/// Growth below this share of the heap is no growth worth a word: caches fill, classes load.
+const WORD_FLOOR: f64 = 0.01;
+/// Colours reach their red end no sooner than at this share of the heap: a healthy service is not red anywhere.
+pub const GROWTH_FLOOR: f64 = 0.05;
+
+/// What can be said of a series in a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The sentence.
+    pub text: String,
+    /// The group it is about.
+    pub group: Option<NodeId>,
+    /// Whether something grows.
+    pub grows: bool,
+}
+
+/// Growth of this size stands for the red end of colours: the largest of any group, at least [`GROWTH_FLOOR`] of the largest heap;
+/// 0 where nothing grows.
+pub fn growth_scale(timeline: &Timeline, metric: Metric, largest: u64) -> u64 {
+    if largest == 0 {
+        return 0;
+    }
+    largest.max(of_largest_heap(timeline, metric, GROWTH_FLOOR))
+}
+
+fn of_largest_heap(timeline: &Timeline, metric: Metric, share: f64) -> u64 {
+    let heap = (0..timeline.times()).map(|t| timeline.value(t, NodeId::ROOT, metric)).max().unwrap_or(0);
+    (heap as f64 * share).ceil() as u64
+}
+
+/// Looks at a series: linear in the groups, and for one of them in the points in time.
+pub fn verdict(timeline: &Timeline, metric: Metric) -> Verdict {
+    let text = |value: u64| match timeline.metric_info(metric).unit {
+        Unit::Bytes => bytes_text(value),
+        Unit::Millis => format!("{} ms", count_text(value)),
+        Unit::Objects | Unit::Count => {
+            format!("{} {}", count_text(value), timeline.metric_info(metric).title.to_lowercase())
+        }
+    };
+    let last = timeline.times().saturating_sub(1);
+    let heap = timeline.value(last, NodeId::ROOT, metric);
+    let percent = |value: u64| 100.0 * value as f64 / heap.max(1) as f64;
+    if timeline.times() < 2 {
+        let largest = largest(timeline, metric, 1).first().copied();
+        let said = largest.map(|node| {
+            let value = timeline.value(last, node, metric);
+            format!("{} is the largest group, {:.0} % of {}", timeline.display_name(node), percent(value), text(heap))
+        });
+        let text =
+            format!("{}. One state tells no growth: open a later one too", said.unwrap_or("The heap is empty".into()));
+        return Verdict { text, group: largest, grows: false };
+    }
+    let positive = |growth: i64| u64::try_from(growth).unwrap_or(0);
+    let all = positive(timeline.growth(NodeId::ROOT, metric));
+    let first = top_growing(timeline, metric, 1).first().copied();
+    let most = first.map_or(0, |node| positive(timeline.growth(node, metric)));
+    let floor = of_largest_heap(timeline, metric, WORD_FLOOR).max(1);
+    if let Some(node) = first.filter(|_| most >= floor) {
+        let since = since(timeline, metric, node);
+        let point = &timeline.points()[since];
+        let label = if point.label.is_empty() { String::new() } else { format!(" ({})", point.label) };
+        let text = format!(
+            "{} grows most: +{}, {:.0} % of the heap now, since {}/{}{label}",
+            timeline.display_name(node),
+            text(most),
+            percent(most),
+            since + 1,
+            timeline.times(),
+        );
+        return Verdict { text, group: first, grows: true };
+    }
+    if all >= floor {
+        let text =
+            format!("The heap grows by {}, {:.0} % of it, in many small groups: none by 1 %", text(all), percent(all));
+        return Verdict { text, group: None, grows: true };
+    }
+    let least = match first {
+        Some(node) => format!("the most any group grew is {} ({})", text(most), timeline.display_name(node)),
+        None => "no group is larger at the end than at the start".to_owned(),
+    };
+    Verdict { text: format!("Nothing grows: {least}"), group: None, grows: false }
+}
+
+/// The `n` leaves with most at the last time, largest first; none that are empty. Ties by key.
+pub fn largest(timeline: &Timeline, metric: Metric, n: usize) -> Vec<NodeId> {
+    let last = timeline.times().saturating_sub(1);
+    let leaves = timeline.nodes().filter(|&node| timeline.is_leaf(node));
+    let sizes = leaves.map(|node| (i64::try_from(timeline.value(last, node, metric)).unwrap_or(i64::MAX), node));
+    super::strongest(sizes.filter(|(size, _)| *size > 0).collect(), n)
+}
+
+/// The point in time from which a group grows: the last at which it had no more than a twentieth of its growth.
+fn since(timeline: &Timeline, metric: Metric, node: NodeId) -> usize {
+    let first = timeline.value(0, node, metric) as f64;
+    let little = first + 0.05 * timeline.growth(node, metric) as f64;
+    (0..timeline.times()).rev().find(|&t| timeline.value(t, node, metric) as f64 <= little).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group::MemoryTree;
+    use crate::timeline::Amount;
+    use crate::timeline::TimePoint;
+
+    /// A heap of two groups over time, bytes.
+    fn series(of: &[(u64, u64)]) -> Timeline {
+        let trees: Vec<MemoryTree> = of
+            .iter()
+            .map(|&(a, b)| {
+                let mut tree = MemoryTree::new();
+                for (name, bytes) in [("A", a), ("B", b)] {
+                    let node = tree.child(0, &"Type".into(), &name.into());
+                    tree.add_up(&[node as u32], Amount { objects: 1, bytes });
+                }
+                tree
+            })
+            .collect();
+        let points = (0..of.len()).map(|t| TimePoint { label: format!("dump {t}"), ..TimePoint::default() });
+        Timeline::from_trees(points.collect(), &trees)
+    }
+
+    #[test]
+    fn the_verdict_names_what_grows_how_much_and_since_when() {
+        let of = verdict(&series(&[(1000, 5000), (1000, 5000), (1010, 5000), (3000, 5000)]), Metric::Bytes);
+        assert_eq!(of.text, "A grows most: +2.00 kB, 25 % of the heap now, since 3/4 (dump 2)");
+        assert!(of.grows && of.group.is_some());
+    }
+
+    #[test]
+    fn little_growth_and_shrinking_are_none() {
+        let of = verdict(&series(&[(1000, 500_000), (4096, 500_000)]), Metric::Bytes);
+        assert!(
+            !of.grows && of.text.starts_with("Nothing grows: the most any group grew is 3.10 kB (A)"),
+            "{}",
+            of.text
+        );
+        assert_eq!(growth_scale(&series(&[(1000, 500_000), (4096, 500_000)]), Metric::Bytes, 3096), 25_205);
+        let of = verdict(&series(&[(4000, 5000), (10, 5000)]), Metric::Bytes);
+        assert_eq!(of.text, "Nothing grows: no group is larger at the end than at the start");
+        assert_eq!(growth_scale(&series(&[(4000, 5000), (10, 5000)]), Metric::Bytes, 0), 0);
+    }
+
+    #[test]
+    fn one_state_tells_the_largest() {
+        let of = verdict(&series(&[(3000, 1000)]), Metric::Bytes);
+        assert_eq!(of.text, "A is the largest group, 75 % of 4.00 kB. One state tells no growth: open a later one too");
+        assert_eq!(verdict(&series(&[(0, 0)]), Metric::Bytes).group, None);
+    }
+}

@@ -77,7 +77,7 @@ lint:
 	$(CARGO) clippy --locked --release --all-targets -- -D warnings
 
 viewer-test:
-	$(CARGO) test --locked --release --lib --bins --test render --test live_view
+	$(CARGO) test --locked --release --lib --bins --test render --test detail --test live_view
 
 window-test:
 	$(CARGO) test --locked --release --test window

@@ -87,6 +87,8 @@ fn blocks_look_like_the_buildings_they_stand_for() {
         panels: false,
         paths: false,
         cut: None,
+        of_view: None,
+        with: Default::default(),
     };
     for opacity in [0.4, 1.0] {
         let settings = Settings { opacity, ..settings.clone() };

@@ -257,7 +257,7 @@ mod tests {
         let point = |millis: u64, end: bool| TimePoint {
             millis,
             label: format!("{millis}"),
-            gc: Some(memory_city_formats::series::GcPoint {
+            gc: Some(memory_city_formats::GcPoint {
                 number: 1,
                 kind: memory_city_formats::event::GcKind::Major,
                 cause: String::new(),

@@ -476,13 +476,13 @@ mod tests {
         ];
         let hand = prop_oneof![
             3 => (grip, point(), prop::collection::vec(point(), 1..6)).prop_map(|(g, at, to)| Hand::Drag(g, at, to)),
-            (-1.0..1.0f32, -1.0..1.0f32, -1.0..1.0f32, 0.0..9.0f32)
+            1 => (-1.0..1.0f32, -1.0..1.0f32, -1.0..1.0f32, 0.0..9.0f32)
                 .prop_map(|(x, y, z, s)| Hand::Fly(Vec3::new(x, y, z), s)),
-            (point(), -60.0..60.0f32).prop_map(|(at, n)| Hand::Wheel(at, n)),
-            view.prop_map(Hand::View),
-            (40.0..4000.0f32, 40.0..2200.0f32).prop_map(|(x, y)| Hand::Window(Vec2::new(x, y))),
-            (0.0..180.0f32).prop_map(Hand::City),
-            (0.0..1.0f32).prop_map(Hand::Wait),
+            1 => (point(), -60.0..60.0f32).prop_map(|(at, n)| Hand::Wheel(at, n)),
+            1 => view.prop_map(Hand::View),
+            1 => (40.0..4000.0f32, 40.0..2200.0f32).prop_map(|(x, y)| Hand::Window(Vec2::new(x, y))),
+            1 => (0.0..180.0f32).prop_map(Hand::City),
+            1 => (0.0..1.0f32).prop_map(Hand::Wait),
         ];
         (hand, 0..Navigation::ALL.len())
     }

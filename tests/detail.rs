@@ -5,6 +5,7 @@
 use image::RgbImage;
 use memory_city::viewer::capture::{CameraView, Shot, Studio};
 use memory_city::viewer::loading::open_document;
+use memory_city::viewer::panels::PanelState;
 use memory_city::viewer::settings::Settings;
 use memory_city::viewer::views::{self, CameraRig, Sharpness};
 use memory_city_heap::progress::Progress;
@@ -78,6 +79,8 @@ fn blocks_look_like_the_buildings_they_stand_for() {
             .expect("it opens")
     };
     let mut studio = Studio::new(SIZE, 4).expect("a GPU, if only in software");
+    // Nothing lies over so small a picture.
+    studio.app().world_mut().resource_mut::<PanelState>().nothing = true;
     let shot = |settings: &Settings, view: CameraView| Shot {
         size: SIZE,
         time: Some(1),

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`app`] | what runs, in which order; window and headless |
 //! | [`document`], [`loading`], [`live`] | what is open, and how it comes and goes |
-//! | [`clock`], [`span`], [`selection`], [`references`], [`settings`] | state that all views share |
+//! | [`clock`], [`selection`], [`references`], [`settings`] | state that all views share |
 //! | [`palette`] | one field that finds everything |
 //! | [`search`], [`bookmarks`] | what is looked for and lit; places to come back to |
 //! | [`kept_settings`] | what of them is the same in the next run |
@@ -46,7 +46,6 @@ mod screenshot;
 pub mod search;
 pub mod selection;
 pub mod settings;
-mod span;
 mod trail;
 pub mod view_file;
 pub mod views;

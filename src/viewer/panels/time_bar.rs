@@ -231,7 +231,7 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     };
     let axis = axis_step(most);
     let (first, end) = tools.clock.range();
-    let ranged = tools.clock.has_range();
+    let ranged = tools.clock.chosen().is_some();
     let now = tools.clock.time;
     let magnified = tools.selected.map_or(1, |node| magnification(timeline.peak(node, metric), most));
     let response = Plot::new("heap over time")

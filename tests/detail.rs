@@ -79,8 +79,6 @@ fn blocks_look_like_the_buildings_they_stand_for() {
             .expect("it opens")
     };
     let mut studio = Studio::new(SIZE, 4).expect("a GPU, if only in software");
-    // Nothing lies over so small a picture.
-    studio.app().world_mut().resource_mut::<PanelState>().nothing = true;
     let shot = |settings: &Settings, view: CameraView| Shot {
         size: SIZE,
         time: Some(1),
@@ -96,6 +94,10 @@ fn blocks_look_like_the_buildings_they_stand_for() {
     for opacity in [0.4, 1.0] {
         let settings = Settings { opacity, ..settings.clone() };
         studio.show(open(&settings));
+        // Caption and legend find their room; then nothing lies over so small a picture.
+        studio.app().world_mut().resource_mut::<PanelState>().nothing = false;
+        studio.shoot(&shot(&settings, CameraView::Home)).expect("a picture");
+        studio.app().world_mut().resource_mut::<PanelState>().nothing = true;
         let mut take = |view: CameraView, smallest: f32| {
             studio.app().world_mut().resource_mut::<Sharpness>().smallest = smallest;
             let picture = studio.shoot(&shot(&settings, view)).expect("a picture");

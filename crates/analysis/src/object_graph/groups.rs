@@ -86,7 +86,8 @@ impl ObjectNaming {
     ) -> Result<Vec<(BoxGroup, Vec<ObjectId>)>> {
         // By leaf: which of the selected nodes it lies in.
         let within = |node: NodeId| {
-            let found: Vec<usize> = (0..selected.len()).filter(|&i| self.timeline.is_within(node, selected[i])).collect();
+            let found: Vec<usize> =
+                (0..selected.len()).filter(|&i| self.timeline.is_within(node, selected[i])).collect();
             found
         };
         let of_leaf: Vec<Vec<usize>> = self.place.iter().map(|node| node.map_or(Vec::new(), within)).collect();

@@ -52,14 +52,7 @@ impl MapGraph {
         self.step(source, of, most, -1, progress)
     }
 
-    fn step(
-        &mut self,
-        source: &Source,
-        of: usize,
-        most: usize,
-        direction: i32,
-        progress: &Progress,
-    ) -> Result<usize> {
+    fn step(&mut self, source: &Source, of: usize, most: usize, direction: i32, progress: &Progress) -> Result<usize> {
         let Some(map) = self.maps.get(of).cloned() else { return Ok(0) };
         let edges = if direction > 0 { &map.outgoing } else { &map.incoming };
         let fresh: Vec<NodeId> = edges.iter().map(|edge| edge.other).filter(|&n| self.place(n).is_none()).collect();

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::group::{ByFunction, Cardinality, Classifier, ClassifierMeta, GroupOptions, Grouping, Reads, group};
-use crate::timeline::references::reference_map;
 use crate::timeline::TimePoint;
+use crate::timeline::references::reference_map;
 use memory_city_heap::ownership::ObjectClosures;
 use memory_city_heap::{HeapBuilder, HeapType, Root, TypeId, TypeKind};
 use proptest::prelude::*;
@@ -133,8 +133,7 @@ impl Setting {
     }
 
     fn graph(&self, selected: &[NodeId], limits: GraphLimits) -> ObjectGraph {
-        let (heap, grouped, timeline) =
-            (Arc::clone(&self.heap), Arc::clone(&self.grouped), Arc::clone(&self.timeline));
+        let (heap, grouped, timeline) = (Arc::clone(&self.heap), Arc::clone(&self.grouped), Arc::clone(&self.timeline));
         ObjectGraph::of(heap, grouped, timeline, selected, KeepRules::default(), limits, &Progress::new())
             .expect("a graph")
     }
@@ -361,8 +360,7 @@ fn long_lists_are_few_boxes() {
     let last = setting.timeline.find("Heap#T2").expect("the last");
     let mut graph = setting.graph(&[last], GraphLimits::default());
     graph.paths_to_roots(0, None, &Progress::new()).expect("ways");
-    let boxes: Vec<(&str, u64)> =
-        graph.graph().boxes.iter().map(|b| (&*b.name, b.amount.objects)).collect();
+    let boxes: Vec<(&str, u64)> = graph.graph().boxes.iter().map(|b| (&*b.name, b.amount.objects)).collect();
     assert_eq!(boxes, [("T2", 1), ("T1", u64::from(nodes) - 1), ("T1", 1), ("T0", 1)]);
     assert_eq!(graph.held_over(0, &Progress::new()).expect("held").roots, [1]);
 }

@@ -43,8 +43,12 @@ pub(crate) fn start(recording: &Arc<AgentRecording>) -> Result<(), String> {
             let _ = recording.events(false);
             recording.retire();
             remove_leftovers(&recording.folder);
-            let status = AgentStatus { pid: std::process::id(), ended: why, ..AgentStatus::default() };
-            let _ = status.write(&recording.folder);
+            // It has said so itself, unless it could not begin, or failed.
+            let status = AgentStatus::read(&recording.folder).unwrap_or_default();
+            if status.ended.is_empty() {
+                let status = AgentStatus { pid: std::process::id(), ended: why, ..status };
+                let _ = status.write(&recording.folder);
+            }
         }
         recording.is_done();
     };
@@ -64,6 +68,9 @@ fn record(recording: &AgentRecording) -> Result<(), String> {
     let sink = Sink::create(&recording.folder, recording.options.max_size, since_start).map_err(wrong)?;
     let mut worker = Worker::new(recording, thread.jni, sink);
     let result = worker.work();
+    if let Err(why) = &result {
+        worker.stopped(why);
+    }
     worker.forget_all();
     result
 }
@@ -90,6 +97,8 @@ struct Worker<'a> {
     told_interval: u32,
     written_at: u64,
     size: u64,
+    /// Samples that are in the trace.
+    written: u64,
     /// Whether the program's name is in the trace.
     named: bool,
 }
@@ -116,6 +125,7 @@ impl<'a> Worker<'a> {
             told_interval: 0,
             written_at: 0,
             size: 0,
+            written: 0,
             named: false,
         }
     }
@@ -346,8 +356,9 @@ impl<'a> Worker<'a> {
         self.written_at = now;
         self.name_program()?;
         let sink = self.sink()?;
-        sink.flush().map_err(wrong)?;
-        self.size = sink.bytes();
+        let flushed = sink.flush().map_err(wrong);
+        (self.size, self.written) = (sink.bytes(), sink.samples());
+        flushed?;
         // Not being able to say how it goes is no reason to stop.
         let _ = self.status(String::new()).write(&self.recording.folder);
         Ok(())
@@ -391,6 +402,7 @@ impl<'a> Worker<'a> {
         let now = recording.now();
         let sink = self.sink()?;
         sink.loss(now, ChunkKind::FRAMES, LossReason::TableFull, refused);
+        self.write(now)?;
         if let Some(sink) = self.sink.take() {
             let bytes = sink.bytes();
             sink.finish(why).map_err(wrong)?;
@@ -402,6 +414,15 @@ impl<'a> Worker<'a> {
             tidy(&recording.folder);
         }
         Ok(())
+    }
+
+    /// Nothing more can be written: says how many samples were taken, and that all that are not in the trace are lost.
+    fn stopped(&mut self, why: &str) {
+        let _ = self.recording.events(false);
+        // From here on none is taken.
+        self.recording.retire();
+        self.lost = self.recording.samples.load(Ordering::Relaxed).saturating_sub(self.written);
+        let _ = self.status(why.to_owned()).write(&self.recording.folder);
     }
 
     /// Gives back every weak reference.

@@ -167,7 +167,10 @@ impl RecordingSession {
             eprintln!("memory-city: warning: {walks} walks could not be taken; the last: {why}");
         }
         if status.lost > 0 {
-            eprintln!("memory-city: warning: {} samples were lost: the buffers were full", count_text(status.lost));
+            eprintln!(
+                "memory-city: warning: {} samples were lost: there was no room for them",
+                count_text(status.lost)
+            );
         }
         self.taker.finish(reason)?;
         if let Some(city) = self.live {

@@ -26,6 +26,7 @@ views! {
     table,
     nested,
     trends,
+    graph,
     analysis,
     inspector,
     growth,
@@ -90,7 +91,7 @@ pub struct ViewPicture {
 
 /// The pictures that views make; that of the city is made without being asked for.
 pub fn pictures() -> Vec<ViewPicture> {
-    nested::pictures().into_iter().chain(trends::pictures()).collect()
+    nested::pictures().into_iter().chain(trends::pictures()).chain(graph::pictures()).collect()
 }
 
 /// The kinds of views there are.

@@ -1,6 +1,6 @@
 //! The geometry of views: where things stand, how high, in which colour. Pure functions, no drawing.
 //!
-//! [`city`] is the first view, [`nested`] has sunburst and icicle, [`graph`] who refers to what; [`page`] makes a file of the city that any browser shows. This crate knows values over time, not what
+//! [`city`] is the first view, [`nested`] has sunburst and icicle, [`graph`] who refers to what, [`overview`] a run in charts; [`page`] makes a file of the city that any browser shows. This crate knows values over time, not what
 //! they are values of: no type, no object, no format of heaps.
 //!
 //! # Example
@@ -15,4 +15,5 @@
 pub mod city;
 pub mod graph;
 pub mod nested;
+pub mod overview;
 pub mod page;

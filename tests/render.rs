@@ -443,7 +443,9 @@ fn the_sample_city_looks_as_it_should() {
     let picture = studio.shoot(&wish).expect("a picture");
     golden("trace", &picture);
     golden_boxes("trace", &Taken { boxes: studio.box_numbers(), picture: picture.clone() });
-    assert!(share(&picture, is_red) > 0.004 && share(&picture, is_purple) > 0.0008 && share(&picture, is_green) > 0.003);
+    assert!(
+        share(&picture, is_red) > 0.004 && share(&picture, is_purple) > 0.0008 && share(&picture, is_green) > 0.003
+    );
     studio.show(open(&settings));
 
     // Other views than the city, at two sizes.

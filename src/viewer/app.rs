@@ -11,6 +11,7 @@ use super::notices::NoticesPlugin;
 use super::owners::OwnersPlugin;
 use super::palette::PalettePlugin;
 use super::panels::PanelsPlugin;
+use super::run::RunPlugin;
 use super::scene::{ScenePlugin, city_camera};
 use super::screenshot;
 use super::search::SearchPlugin;
@@ -74,6 +75,7 @@ impl Plugin for ViewerPlugin {
                 FindingPlugin,
                 OwnersPlugin,
                 WaysPlugin,
+                RunPlugin,
                 ScenePlugin,
                 PanelsPlugin,
                 DockPlugin,

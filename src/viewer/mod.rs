@@ -9,6 +9,7 @@
 //! | [`search`], [`bookmarks`] | what is looked for and lit; places to come back to |
 //! | [`kept_settings`] | what of them is the same in the next run |
 //! | [`finding`] | what leaks, found in the background |
+//! | [`run`] | collections, memory and suspicious windows of the run |
 //! | [`owners`], [`ways`] | who keeps the selection, the ways to it from the roots, and what goes when one is cut |
 //! | [`views`] | the kinds of views, one file each, and their list |
 //! | [`dock`] | which views are shown, where |
@@ -41,6 +42,7 @@ mod owners;
 mod palette;
 pub mod panels;
 mod references;
+mod run;
 mod scene;
 mod screenshot;
 pub mod search;

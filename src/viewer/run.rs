@@ -150,9 +150,8 @@ fn look(document: Res<Document>, panels: Res<PanelState>, mut run: ResMut<OpenRu
     let times = open.timeline.times();
     if run.of != Some(revision) && run.job.is_none() && times > 1 {
         let source = Arc::clone(&open.source);
-        let work = move |progress: &Progress| {
-            RunFacts::of(&source, TimeWindow { from: 0, to: times - 1 }, STATES, progress)
-        };
+        let work =
+            move |progress: &Progress| RunFacts::of(&source, TimeWindow { from: 0, to: times - 1 }, STATES, progress);
         if panels.still {
             let outcome = work(&Progress::new());
             run.take(revision, outcome, &open.timeline);

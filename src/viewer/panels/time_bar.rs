@@ -6,6 +6,7 @@ use super::theme;
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::{Document, OpenDocument};
+use crate::viewer::run::{OpenRun, SuspectWindow};
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;
@@ -39,6 +40,7 @@ struct TimeTools<'a> {
     interval: f32,
     base: Option<usize>,
     repeat: bool,
+    suspects: &'a [SuspectWindow],
     actions: Vec<Action>,
     go_to: Option<usize>,
     /// A range that was chosen: all of it, or none.
@@ -51,7 +53,7 @@ pub fn draw(
     document: Res<Document>,
     mut clock: ResMut<Clock>,
     mut settings: ResMut<Settings>,
-    selection: Res<Selection>,
+    (selection, run): (Res<Selection>, Res<OpenRun>),
     mut actions: MessageWriter<Action>,
     mut heap: Local<Option<((u64, Metric), Heap)>>,
 ) {
@@ -74,6 +76,7 @@ pub fn draw(
         interval: settings.interval,
         base: settings.base.map(|base| base.min(clock.last())),
         repeat: settings.repeat,
+        suspects: run.suspects(),
         actions: Vec::new(),
         go_to: None,
         range: None,
@@ -337,6 +340,11 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
         painter.text(Pos2::new(rect.left() + GUTTER, y), Align2::LEFT_BOTTOM, begin, tiny.clone(), faint);
         painter.text(Pos2::new(rect.right() - 10.0, y), Align2::RIGHT_BOTTOM, last, tiny, faint);
     }
+    for suspect in tools.suspects {
+        let edge = |t: usize| transform.position_from_point(&egui_plot::PlotPoint::new(x(t.min(times - 1)), 0.0)).x;
+        let y = rect.top() + 18.5;
+        painter.hline(edge(suspect.from)..=edge(suspect.to), y, (2.0, theme::suspect(suspect.kind)));
+    }
     if ranged {
         let shade = Color32::from_black_alpha(110);
         let edge = |t: usize| transform.position_from_point(&egui_plot::PlotPoint::new(x(t), 0.0)).x;
@@ -355,6 +363,7 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
             None => tools.go_to = Some(at(position)),
         }
     }
+    let suspects = tools.suspects;
     response.on_hover_ui_at_pointer(|ui| {
         let Some(position) = ui.ctx().pointer_hover_pos() else { return };
         let t = at(position);
@@ -368,6 +377,9 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
                 egui::RichText::new(format!("unreachable, not counted: {}", amounts(point.unreachable)))
                     .color(theme::QUIET),
             );
+        }
+        for suspect in suspects.iter().filter(|suspect| (suspect.from..=suspect.to).contains(&t)) {
+            ui.label(egui::RichText::new(format!("⚠ {}", suspect.text)).color(theme::suspect(suspect.kind)));
         }
         ui.label(
             egui::RichText::new("Click or drag to go there; Shift and drag: play this part alone; double click: all")

@@ -157,6 +157,7 @@ fn rules_of(arguments: &Arguments) -> WindowRules {
 }
 
 /// What windows are found in: the collections and memory of a run, and where the numbers come from.
+#[derive(Clone, Debug)]
 pub struct RunMeasures {
     /// When it begins, nanoseconds: since the program started where collections are known, else since 1970.
     pub began: u64,

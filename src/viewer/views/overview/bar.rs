@@ -1,6 +1,6 @@
 //! What stands above the charts: which they are, what is suspicious, thresholds.
 
-use super::{Overview, paint};
+use super::Overview;
 use crate::viewer::clock::Clock;
 use crate::viewer::panels::theme;
 use crate::viewer::run::OpenRun;
@@ -26,7 +26,7 @@ pub fn show(ui: &mut egui::Ui, overview: &mut Overview, run: &mut OpenRun, clock
                 .on_hover_text("No window of time is beyond the thresholds for growing memory, collecting, or churn");
         }
         for suspect in run.suspects() {
-            let title = RichText::new(format!("⚠ {}", suspect.kind.title())).color(paint::mark(suspect.kind));
+            let title = RichText::new(format!("⚠ {}", suspect.kind.title())).color(theme::suspect(suspect.kind));
             let help = format!(
                 "{}\n{} to {}. Click to choose this window in all views",
                 suspect.text,
@@ -49,7 +49,8 @@ pub fn show(ui: &mut egui::Ui, overview: &mut Overview, run: &mut OpenRun, clock
         .on_hover_text("From where on a window is suspicious");
         if let Some((_, to)) = clock.chosen() {
             ui.separator();
-            if ui.small_button("Go to its end").on_hover_text("Shows the heap at the end of the window (End)").clicked() {
+            if ui.small_button("Go to its end").on_hover_text("Shows the heap at the end of the window (End)").clicked()
+            {
                 clock.step_to(to);
             }
             if ui.small_button("✕").on_hover_text("Look at the whole run again").clicked() {
@@ -64,7 +65,7 @@ pub fn show(ui: &mut egui::Ui, overview: &mut Overview, run: &mut OpenRun, clock
 
 fn thresholds(ui: &mut egui::Ui, rules: &mut WindowRules) {
     egui::Grid::new("thresholds").num_columns(2).show(ui, |ui| {
-        let mut percent = |ui: &mut egui::Ui, name: &str, help: &str, value: &mut u64, most: u64| {
+        let percent = |ui: &mut egui::Ui, name: &str, help: &str, value: &mut u64, most: u64| {
             ui.label(name).on_hover_text(help);
             ui.add(egui::DragValue::new(value).range(0..=most).suffix(" %"));
             ui.end_row();

@@ -89,7 +89,8 @@ fn draw(
             let text = match (run.error(), timeline.times() < 2) {
                 (Some(error), _) => RichText::new(error).color(theme::WARNING),
                 (None, true) => {
-                    let text = "Only one state is open. Open a second one of the same program, taken later, or a trace.";
+                    let text =
+                        "Only one state is open. Open a second one of the same program, taken later, or a trace.";
                     RichText::new(text).color(theme::QUIET)
                 }
                 (None, false) => RichText::new("Looking through the run …").color(theme::QUIET),
@@ -184,10 +185,11 @@ fn mouse(
             ui.label(if number == 0 { RichText::new(line).strong() } else { RichText::new(line) });
         }
         if let Some(mark) = mark {
-            ui.label(RichText::new(mark.kind.title()).strong().color(paint::mark(mark.kind)));
+            ui.label(RichText::new(mark.kind.title()).strong().color(theme::suspect(mark.kind)));
             ui.label(&mark.text);
         }
-        let hint = if mark.is_some() { "Click to choose this window" } else { "Click to go there, drag to choose a window" };
+        let hint =
+            if mark.is_some() { "Click to choose this window" } else { "Click to go there, drag to choose a window" };
         ui.label(RichText::new(hint).color(theme::QUIET));
     });
 }

@@ -2,7 +2,7 @@
 
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Mesh, Pos2, Rect, RichText, Shape, Stroke};
-use memory_city_views::overview::{ChartLine, ChartPicture, ChartTint, RunPicture, WindowKind};
+use memory_city_views::overview::{ChartPicture, ChartTint, RunPicture};
 
 const GRID: Color32 = Color32::from_rgb(38, 48, 68);
 /// The chosen window, as in all charts.
@@ -21,15 +21,6 @@ fn tint(tint: ChartTint) -> Color32 {
         ChartTint::Allocated => theme::SERIES[3],
         ChartTint::Survived => theme::SERIES[0],
         ChartTint::SurvivedNew => theme::SERIES[4],
-    }
-}
-
-/// The colour of a suspicious window.
-pub fn mark(kind: WindowKind) -> Color32 {
-    match kind {
-        WindowKind::Leak | WindowKind::SteepestLeak => theme::ERROR,
-        WindowKind::Overhead => theme::WARNING,
-        WindowKind::Churn => theme::INCOMING,
     }
 }
 
@@ -83,8 +74,9 @@ fn one(painter: &egui::Painter, picture: &RunPicture, chart: &ChartPicture, now:
     }
     let inside = painter.with_clip_rect(plot.expand(1.0).intersect(painter.clip_rect()));
     for found in picture.marks.iter().filter(|found| found.is_suspicious) {
-        let colour = mark(found.kind);
-        let range = Rect::from_x_y_ranges(found.x.0 as f32..=(found.x.1 as f32).max(found.x.0 as f32 + 2.0), plot.y_range());
+        let colour = theme::suspect(found.kind);
+        let range =
+            Rect::from_x_y_ranges(found.x.0 as f32..=(found.x.1 as f32).max(found.x.0 as f32 + 2.0), plot.y_range());
         inside.rect_filled(range, 0.0, colour.gamma_multiply(0.14));
         inside.hline(range.x_range(), plot.top() + 1.5, Stroke::new(3.0, colour));
     }
@@ -157,14 +149,27 @@ fn numbers(ui: &mut egui::Ui, picture: &RunPicture) {
             ui.add_space(10.0);
             ui.label(RichText::new("Threads, by what they allocated").strong());
             for (name, text, share) in &picture.threads {
-                let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 18.0), egui::Sense::hover());
+                let (rect, response) =
+                    ui.allocate_exact_size(egui::vec2(ui.available_width(), 18.0), egui::Sense::hover());
                 let filled = rect.with_max_x(rect.left() + rect.width() * *share as f32);
                 ui.painter().rect_filled(filled, 2.0, theme::SERIES[3].gamma_multiply(0.35));
                 let font = FontId::proportional(12.0);
-                let said = ui.painter().text(rect.right_center() - egui::vec2(4.0, 0.0), Align2::RIGHT_CENTER, text, font.clone(), theme::QUIET);
+                let said = ui.painter().text(
+                    rect.right_center() - egui::vec2(4.0, 0.0),
+                    Align2::RIGHT_CENTER,
+                    text,
+                    font.clone(),
+                    theme::QUIET,
+                );
                 let room = said.left() - rect.left() - 12.0;
                 let short = theme::fitting(ui.painter(), name, &font, room);
-                ui.painter().text(rect.left_center() + egui::vec2(4.0, 0.0), Align2::LEFT_CENTER, short, font, theme::TEXT);
+                ui.painter().text(
+                    rect.left_center() + egui::vec2(4.0, 0.0),
+                    Align2::LEFT_CENTER,
+                    short,
+                    font,
+                    theme::TEXT,
+                );
                 response.on_hover_text(name);
             }
             if picture.threads_left_out > 0 {

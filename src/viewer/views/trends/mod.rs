@@ -15,6 +15,7 @@ use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Grew, Opened};
 use crate::viewer::panels::theme;
+use crate::viewer::run::OpenRun;
 use crate::viewer::selection::Selection;
 use bevy::prelude::*;
 use bevy_egui::egui;
@@ -108,7 +109,7 @@ fn draw(
     document: Res<Document>,
     mut trends: ResMut<Trends>,
     mut selection: ResMut<Selection>,
-    (mut clock, focus): (ResMut<Clock>, Res<Focus>),
+    (mut clock, focus, run): (ResMut<Clock>, Res<Focus>, Res<OpenRun>),
 ) {
     let (trends, clock) = (trends.bypass_change_detection(), clock.bypass_change_detection());
     trends.seen = true;
@@ -134,7 +135,12 @@ fn draw(
         }
         bar::window(ui, trends, timeline, clock);
         let last = timeline.times() - 1;
-        let axis = Axis { seen: trends.zoom.unwrap_or((0.0, last as f64)), now: clock.time, span: clock.chosen() };
+        let axis = Axis {
+            seen: trends.zoom.unwrap_or((0.0, last as f64)),
+            now: clock.time,
+            span: clock.chosen(),
+            suspects: run.suspects().to_vec(),
+        };
         let room = ui.available_height();
         let height = if trends.charts.len() == 1 { room.max(160.0) } else { HEIGHT.min(room).max(160.0) };
         let (mut go_down, mut change) = (None, plot::Change::default());

@@ -90,6 +90,7 @@ analyses! {
     kept_by,
     inspect,
     closure,
+    graph,
     containers,
     duplicate_strings,
     duplicate_arrays,

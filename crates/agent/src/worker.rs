@@ -314,7 +314,10 @@ impl<'a> Worker<'a> {
         sink.deaths(dead, begun, last);
         sink.let_go(thinned.into_iter().map(|(sample, _)| sample), begun);
         let now = self.recording.now();
-        self.next_deaths = now + DEATHS_DUTY * now.saturating_sub(begun);
+        // Whoever records every allocation wants every age: each collection is looked at, whatever that takes.
+        let is_exact = self.recording.options.sampling == SamplingMode::All;
+        let duty = if is_exact { 0 } else { DEATHS_DUTY };
+        self.next_deaths = now + duty * now.saturating_sub(begun);
         self.deaths_due = false;
         Ok(())
     }

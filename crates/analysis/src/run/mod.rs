@@ -159,7 +159,7 @@ impl RunFacts {
             .collect();
         self.threads.sort_by(|a, b| b.born.bytes.total_cmp(&a.born.bytes).then_with(|| a.thread.cmp(&b.thread)));
         self.lives = Some(found);
-        self.lives_are_exact = lives.is_exact();
+        self.lives_are_exact = lives.is_exact() || lives.is_complete();
         Ok(())
     }
 

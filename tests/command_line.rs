@@ -338,7 +338,7 @@ fn saved_groupings_are_known_by_name() {
 #[test]
 fn the_recorded_cities_have_their_points_in_time_and_the_sites_that_leak() {
     let grows = |path: &str, points: usize, expected: &[&str]| {
-        let printed = text(&run(&["report", &sample(path)]).stdout);
+        let printed = text(&run(&["report", &sample(&format!("sample-data/{path}"))]).stdout);
         assert_eq!(printed.lines().filter(|l| l.contains("  Walk ")).count(), points, "{printed}");
         for line in expected {
             assert!(printed.contains(line), "{path}: {line} in\n{printed}");

@@ -63,6 +63,7 @@ fn every_way_to_end_under_every_collector() {
             stands_still(jdk, collector, class_path, &folder("still"));
             full_for_the_recording_process(jdk, collector, class_path, &folder("full"));
             full_for_both(jdk, collector, class_path, &folder("tmpfs"));
+            no_room_for_dumps(jdk, collector, class_path, &folder("small"));
         }
     });
 }
@@ -135,6 +136,7 @@ fn a_recording_process_that_does_nothing_stops_nobody() {
         stands_still(jdk, collector(0), class_path, &temporary.join("stopped"));
         full_for_the_recording_process(jdk, collector(1), class_path, &temporary.join("full"));
         full_for_both(jdk, collector(2), class_path, &temporary.join("tmpfs"));
+        no_room_for_dumps(jdk, collector(4), class_path, &temporary.join("small"));
         all_is_there_though_nobody_takes_walks(jdk, collector(3), class_path, &temporary.join("every"));
     });
 }
@@ -237,32 +239,38 @@ fn full_for_the_recording_process(jdk: &Jdk, collector: &[&str], class_path: &st
     assert!(samples > 50 && gaps == 0 && lost == 0, "{what}: {samples} samples, {gaps} missing, {lost} lost");
 }
 
-/// A disk of its own that has 400 KB, for the program's part of the trace and that of the recording process.
-fn full_for_both(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path) {
+/// Runs a recorded program with a trace on a disk of its own that has so much room; `None` where disks cannot be had. The disk goes
+/// with the command, so the trace is copied.
+fn on_a_disk_of(size: &str, jdk: &Jdk, options: &str, program: &str, folder: &Path) -> Option<(Output, PathBuf)> {
     if !Command::new("unshare").args(["-rm", "true"]).output().is_ok_and(|o| o.status.success()) {
-        return jvm::skip("full_for_both", "nobody but root may mount a disk here");
+        jvm::skip("on_a_disk_of", "nobody but root may mount a disk here");
+        return None;
     }
-    let what = format!("JDK {} {collector:?}, full disk", jdk.version);
-    std::fs::create_dir(folder).expect("a folder");
     let disk = folder.join("disk");
-    std::fs::create_dir(&disk).expect("a folder");
-    // All allocations: that fills it at once. The disk goes with the command, so the trace is copied.
+    std::fs::create_dir_all(&disk).expect("a folder");
     let line = format!(
-        "mount -t tmpfs -o size=400k none '{disk}' || exit 99\n\
-         '{city}' record -o '{disk}/trace' --every-allocation --walk-every 300ms -- '{java}' -Xmx64m {collector} \
-         -cp '{class_path}' Counted 100000\ncode=$?\ncp -r '{disk}/trace' '{folder}/trace'\nexit $code",
+        "mount -t tmpfs -o size={size} none '{disk}' || exit 99\n\
+         '{city}' record -o '{disk}/trace' {options} -- '{java}' -Xmx64m {program}\n\
+         code=$?\ncp -r '{disk}/trace' '{folder}/trace'\nexit $code",
         disk = disk.display(),
         city = env!("CARGO_BIN_EXE_memory-city"),
         java = java(jdk),
-        collector = collector.join(" "),
         folder = folder.display(),
     );
-    let done = finish(Command::new("unshare").args(["-rm", "sh", "-c", &line]));
+    Some((finish(Command::new("unshare").args(["-rm", "sh", "-c", &line])), folder.join("trace")))
+}
+
+/// The disk is full soon, for the program's part of the trace and that of the recording process.
+fn full_for_both(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path) {
+    let what = format!("JDK {} {collector:?}, full disk", jdk.version);
+    // All allocations: that fills it at once.
+    let program = format!("{} -cp '{class_path}' Counted 100000", collector.join(" "));
+    let ran = on_a_disk_of("400k", jdk, "--every-allocation --walk-every 300ms", &program, folder);
+    let Some((done, trace)) = ran else { return };
     let (printed, said) = (text(&done.stdout), text(&done.stderr));
     assert!(done.status.success() && printed.contains("done 100000"), "{what}: {printed} {said}");
     let stopped = said.lines().filter(|l| l.contains("recording has stopped")).count();
     assert_eq!(stopped, 1, "{what}: {said}");
-    let trace = folder.join("trace");
     let (samples, gaps, lost) = samples_and_gaps(&trace);
     assert!(samples > 50 && gaps == lost, "{what}: {samples} samples, {gaps} missing, {lost} lost");
     // What there was no room for cannot be in the trace: the command says it. Together they are all that were taken.
@@ -274,6 +282,19 @@ fn full_for_both(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path)
     assert_eq!(number(" samples (") - number(" samples were lost"), samples, "{what}: {said}");
     let (report, said) = of_trace(&["report"], &trace);
     assert!(report.contains("HEAP OVER TIME"), "{what}: {said}");
+}
+
+/// The disk has room for samples, and not for dumps: there are no walks, which is said.
+fn no_room_for_dumps(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path) {
+    let what = format!("JDK {} {collector:?}, no room for dumps", jdk.version);
+    let program = format!("{} -cp '{class_path}' Ending return 2500", collector.join(" "));
+    let Some((done, trace)) = on_a_disk_of("30m", jdk, "--walk-every 500ms", &program, folder) else { return };
+    let (printed, said) = (text(&done.stdout), text(&done.stderr));
+    assert!(done.status.success() && printed.contains("done"), "{what}: {printed} {said}");
+    assert!(said.contains("walks were left out: the disk is too full") && said.contains(" 0 walks;"), "{what}: {said}");
+    let (samples, gaps, lost) = samples_and_gaps(&trace);
+    assert!(samples > 50 && gaps == 0 && lost == 0, "{what}: {samples} samples, {gaps} missing, {lost} lost");
+    assert_eq!(ends(&trace), ["the program ended"], "{what}");
 }
 
 /// When the recording process is killed, the program goes on, and is still sampled; its trace is whole.

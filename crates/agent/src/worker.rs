@@ -332,9 +332,17 @@ impl<'a> Worker<'a> {
         let outcome = unsafe { walk(self.recording, &mut self.schedule, self.jni, &followed, collections, heap) };
         self.recording.live.put_back(followed, 0);
         let now = self.recording.now();
-        if let WalkOutcome::Never(why) = outcome {
-            log(&why);
-            self.sink()?.setting(now, "walks", why);
+        match outcome {
+            WalkOutcome::Never(why) => {
+                log(&why);
+                self.sink()?.setting(now, "walks", why);
+            }
+            WalkOutcome::NoRoom(free, needed) => {
+                let megabytes = |bytes: u64| bytes.div_ceil(1 << 20);
+                let (free, needed) = (megabytes(free), megabytes(needed));
+                self.sink()?.setting(now, "walks", format!("no room: {free} MB are free, a walk may take {needed} MB"));
+            }
+            WalkOutcome::Done | WalkOutcome::NotNow => {}
         }
         self.write(now)
     }
@@ -378,6 +386,7 @@ impl<'a> Worker<'a> {
             lost: self.lost,
             collections: self.collections,
             walks: self.schedule.walks,
+            no_room: self.schedule.no_room,
             pauses: self.schedule.pauses / 1000,
             last_pause: self.schedule.last_pause / 1000,
             sampling: recording.spent.load(Ordering::Relaxed) / 1000,

@@ -103,7 +103,7 @@ fn births_less_deaths_are_what_is_alive() {
         for (t, &alive) in alive.iter().enumerate() {
             assert_eq!(alive, timeline.amount(t, NodeId::ROOT), "{name}, after collection {t}");
             let freed = timeline.points()[t].gc.as_ref().expect("a collection").freed;
-            assert_eq!(died[t] as u64, freed, "{name}: freed by collection {t}");
+            assert_eq!(Some(died[t] as u64), freed, "{name}: freed by collection {t}");
         }
     }
 }
@@ -402,7 +402,8 @@ impl ThoughtUp {
             };
             recording.collections.push(collection);
             for end in [false, true] {
-                let gc = GcPoint { number: gc, kind: GcKind::Minor, cause: "full".into(), duration: 5, end, freed: 0 };
+                let gc =
+                    GcPoint { number: gc, kind: GcKind::Minor, cause: "full".into(), duration: 5, end, freed: Some(0) };
                 let millis = if end { millis + 5 } else { millis };
                 points.push(SnapshotInfo { label: "GC".into(), millis, path: "run".into(), gc: Some(gc) });
             }

@@ -166,6 +166,9 @@ impl RecordingSession {
         if let Some((walks, why)) = &self.taker.failed {
             eprintln!("memory-city: warning: {walks} walks could not be taken; the last: {why}");
         }
+        if status.no_room > 0 {
+            eprintln!("memory-city: warning: {} walks were left out: the disk is too full", count_text(status.no_room));
+        }
         if status.lost > 0 {
             eprintln!(
                 "memory-city: warning: {} samples were lost: there was no room for them",

@@ -136,7 +136,7 @@ fn timeline(lives: Lives<'_>, history: &GcHistory, grouping: &Grouping, progress
             cause: if record.cause.is_empty() { "unknown cause".to_owned() } else { record.cause.clone() },
             duration: (record.end - record.start) / 1_000_000,
             end: true,
-            freed: std::mem::take(freed),
+            freed: Some(std::mem::take(freed)),
         };
         let point = TimePoint {
             label: format!("GC {}", record.number),

@@ -128,7 +128,7 @@ fn gc_point(scan: &Scan, walk: &WalkPlace, (stream, row): &(u16, GcRow)) -> Opti
         cause: cause.unwrap_or_else(|| "unknown cause".to_owned()),
         duration: row.duration / 1_000_000,
         end: !walk.start.before_gc,
-        freed: row.freed.unwrap_or(0),
+        freed: row.freed,
     })
 }
 

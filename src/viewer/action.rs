@@ -175,7 +175,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(Action::FromNorth, &[KeyCode::Digit3], "3", "The whole city from the north"),
     bind(Action::FromWest, &[KeyCode::Digit4], "4", "The whole city from the west"),
     bind(Action::PlanView, &[KeyCode::Digit5], "5", "Plan: straight from above without perspective, a treemap"),
-    bind(Action::Navigation, &[KeyCode::KeyV], "V", "Drags and keys: orbit, fly, first person"),
+    bind(Action::Navigation, &[KeyCode::Digit6], "6", "Drags and keys: orbit, fly, first person"),
     control(bind(Action::Larger, &[KeyCode::Equal, KeyCode::NumpadAdd], "Ctrl+Plus", "Text and panels larger")),
     control(bind(Action::Smaller, &[KeyCode::Minus, KeyCode::NumpadSubtract], "Ctrl+Minus", "Text and panels smaller")),
     control(bind(Action::OwnScale, &[KeyCode::Digit0], "Ctrl+0", "Text and panels by the height of the screen")),
@@ -280,7 +280,7 @@ pub const FLY_KEYS: &[(&str, &str)] = &[
     ("W  A  S  D", "Fly forward, left, back, right (Shift: faster)"),
     ("Q  E", "Fly up, down"),
     ("Wheel", "Fly towards the mouse pointer, or back"),
-    ("Drag", "Turn the city around the point under the pointer (V: look around instead)"),
+    ("Drag", "Turn the city around the point under the pointer (6: look around instead)"),
     ("Drag, wheel pressed", "Move it: what you take hold of stays under the pointer (also Shift+drag)"),
     ("Click", "Select or deselect a building or district"),
 ];

@@ -111,7 +111,7 @@ fn drags_by_positions_turn_the_city_and_one_key_brings_it_back() {
 
     // Whatever was done, in any way of moving.
     for _ in 0..2 {
-        session.key("v");
+        session.key("6");
         session.drag_with("1", (700, 200), (760, 700));
         session.drag_with("1", (700, 200), (760, 700));
         session.tool("xdotool", &["click", "--repeat", "9", "4"]);

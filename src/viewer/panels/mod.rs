@@ -11,6 +11,7 @@ pub mod owners_panel;
 pub mod save;
 pub mod status;
 pub mod theme;
+pub mod ticks;
 pub mod time_bar;
 pub mod tooltip;
 pub mod top_bar;

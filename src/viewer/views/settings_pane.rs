@@ -56,15 +56,18 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         label(ui, "Measure");
         let timeline = &open.timeline;
         let chosen = settings.metric_in(timeline);
-        ui.horizontal_wrapped(|ui| {
+        // Two beside each other: a grid does not ask again how high something is that wraps.
+        egui::Grid::new("measure").num_columns(2).spacing([4.0, 2.0]).show(ui, |ui| {
+            let mut shown = 0;
             for metric in timeline.metrics() {
                 let choice = ui.selectable_label(chosen == metric, metric_name(timeline, metric));
                 if choice.on_hover_text(Action::Metric.tooltip()).clicked() {
                     settings.set_metric(timeline, metric);
                 }
+                end_of_two(ui, &mut shown);
             }
             if open.source.heaps().is_some() {
-                to_find(ui, timeline, settings);
+                to_find(ui, timeline, settings, &mut shown);
             }
         });
         ui.end_row();
@@ -339,7 +342,7 @@ fn compare(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings, acti
 }
 
 /// Metrics that the trees do not have yet: a click has them found.
-fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings) {
+fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings, shown: &mut usize) {
     for metric in ClosureMetric::ALL {
         let info = metric.info();
         if timeline.metric(&info.id).is_some() {
@@ -357,6 +360,15 @@ fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings) {
         if ui.selectable_label(asked && wished, text).on_hover_text(tip).clicked() {
             settings.set_closure(metric);
         }
+        end_of_two(ui, shown);
+    }
+}
+
+/// Ends the row of a grid after every other entry.
+fn end_of_two(ui: &mut egui::Ui, shown: &mut usize) {
+    *shown += 1;
+    if shown.is_multiple_of(2) {
+        ui.end_row();
     }
 }
 

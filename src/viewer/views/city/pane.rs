@@ -115,16 +115,19 @@ pub fn draw(
     ui.allocate_rect(rect, egui::Sense::hover());
     names.pane.rect = Some(rect);
     let painter = ui.painter_at(rect);
-    if names.beside_each_other(&painter, rect) {
+    // The card that says what leaks stands before none of the city.
+    let free = rect.with_min_y((rect.top() + card::room(rect, &finding)).min(rect.bottom()));
+    if names.beside_each_other(&painter, free) {
         let Names { multiples, clock, settings, .. } = &mut names;
         multiples::click(ui, multiples, clock.bypass_change_detection(), settings.bypass_change_detection());
     } else {
-        names.rig.set_pane(rect, rect);
+        names.rig.set_pane(rect, free);
         names.paint(&painter, rect);
         lost_hint(&painter, rect, &names);
     }
+    let mut card = None;
     if laying.active() {
-        let corner = rect.right_top() + egui::vec2(-34.0, 10.0);
+        let corner = free.right_top() + egui::vec2(-34.0, 10.0);
         egui::Spinner::new().paint_at(ui, egui::Rect::from_min_size(corner, egui::vec2(24.0, 24.0)));
     }
     if let Some(open) = document.get() {
@@ -135,12 +138,14 @@ pub fn draw(
             *verdict = Some((of, found));
         }
         let Some(known) = verdict.as_ref() else { return };
-        actions.write_batch(card::show(ui.ctx(), rect, open, finding.bypass_change_detection(), &known.1));
+        let (asked, place) = card::show(ui.ctx(), rect, open, finding.bypass_change_detection(), &known.1);
+        actions.write_batch(asked);
+        card = place;
         let selection = names.selection.bypass_change_detection();
         let owners = owners.bypass_change_detection();
         actions.write_batch(crumbs::show(ui.ctx(), rect, &open.timeline, owners, selection));
     }
-    names.top_lines(ui.ctx(), rect);
+    names.top_lines(ui.ctx(), rect, card);
     if names.settings.minimap
         && names.multiples.0.is_empty()
         && let Some(city) = &names.shown.0
@@ -172,7 +177,7 @@ fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Docume
             legend::over(&ctx, city, &names.clock, &names.settings, selected.is_some(), &names.ways);
         }
         caption(&ctx, open, &names.clock, &names.settings, selected);
-        names.top_lines(&ctx, all);
+        names.top_lines(&ctx, all, None);
     }
     names.pane.rect = Some(all);
     let layer = egui::LayerId::new(egui::Order::Background, "labels".into());
@@ -221,14 +226,14 @@ pub fn fill(world: &mut World, ctx: &egui::Context) {
 }
 
 impl Names<'_> {
-    /// The lines at the top: which part of the heap this is, and what is looked for.
-    fn top_lines(&mut self, ctx: &egui::Context, pane: egui::Rect) {
+    /// The lines at the top: which part of the heap this is, and what is looked for. `card` stands at the top already.
+    fn top_lines(&mut self, ctx: &egui::Context, pane: egui::Rect, card: Option<egui::Rect>) {
         let Some(city) = &self.shown.0 else { return };
         let time = self.clock.time;
         let mut filter = self.filter.clone();
         let count = *self.count;
         let lines = drill::TopLines { city, search: &self.search, filter: &mut filter, time, count };
-        let back = drill::show(ctx, pane, &self.settings, lines);
+        let back = drill::show(ctx, pane, card, &self.settings, lines);
         if *self.filter != filter {
             *self.filter = filter;
         }

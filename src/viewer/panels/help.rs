@@ -30,7 +30,10 @@ pub fn show(ctx: &egui::Context) -> bool {
                     });
                 });
                 ui.separator();
-                egui::ScrollArea::vertical().max_height((window.height() - 96.0).max(120.0)).show(ui, |ui| {
+                // An area that stands in the middle believes that it has half of the window.
+                let room = (window.height() - 96.0).max(120.0);
+                let rows = egui::ScrollArea::vertical().max_height(room).min_scrolled_height(room);
+                rows.show(ui, |ui| {
                     let keys = keys_of_actions();
                     // The last column has the mouse and a way to a leak as well.
                     let rest = 14;

@@ -49,7 +49,7 @@ fn chosen(first: usize, last: usize, most: usize) -> Vec<usize> {
     let length = last - first;
     let steps = length.min(most.max(2) - 1).max(1);
     // A distance that all have is better than one more point.
-    let steps = (steps.div_ceil(2)..=steps).rev().find(|steps| length.is_multiple_of(*steps)).unwrap_or(steps);
+    let steps = (steps.div_ceil(3)..=steps).rev().find(|steps| length.is_multiple_of(*steps)).unwrap_or(steps);
     let mut times: Vec<usize> = (0..=steps).map(|step| first + length * step / steps).collect();
     times.dedup();
     times

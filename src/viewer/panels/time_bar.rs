@@ -316,7 +316,13 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
         );
     }
     right.push_str(&format!("    most {}", number(timeline, most, metric)));
-    painter.text(Pos2::new(rect.right() - 10.0, rect.top() + 3.0), Align2::RIGHT_TOP, right, small, theme::TEXT);
+    painter.text(
+        Pos2::new(rect.right() - RIGHT - 14.0, rect.top() + 3.0),
+        Align2::RIGHT_TOP,
+        right,
+        small,
+        theme::TEXT,
+    );
 
     let at = |position: Pos2| {
         let time = transform.value_from_position(position).x.round();

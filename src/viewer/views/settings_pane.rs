@@ -152,14 +152,14 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
 
         if timeline.times() > 1 {
             label(ui, "Compare");
-            ui.horizontal(|ui| compare(ui, timeline, settings, actions));
+            ui.vertical(|ui| compare(ui, timeline, settings, actions));
             ui.end_row();
             label(ui, "Times");
             ui.horizontal(|ui| {
                 for (count, text) in [(0, "one"), (4, "4"), (9, "9"), (16, "16")] {
                     ui.selectable_value(&mut settings.multiples, count, text).on_hover_text(Action::Multiples.tooltip());
                 }
-                ui.label(RichText::new("beside each other").color(theme::QUIET).size(12.0));
+                ui.label(RichText::new("side by side").color(theme::QUIET).size(12.0));
             });
             ui.end_row();
         }
@@ -327,17 +327,19 @@ fn compare(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings, acti
     if wanted != settings.base {
         settings.compare_with(wanted);
     }
-    ui.add_enabled_ui(settings.base.is_some(), |ui| {
-        if ui.button("swap").on_hover_text(Action::SwapBase.tooltip()).clicked() {
-            actions.push(Action::SwapBase);
-        }
-    });
-    let divided = settings.window.is_some();
-    ui.add_enabled_ui(divided || settings.base.is_some(), |ui| {
-        let text = if divided { "for all times" } else { "re-layout" };
-        if ui.button(text).on_hover_text(Action::ReLayout.tooltip()).clicked() {
-            actions.push(Action::ReLayout);
-        }
+    ui.horizontal(|ui| {
+        ui.add_enabled_ui(settings.base.is_some(), |ui| {
+            if ui.button("swap").on_hover_text(Action::SwapBase.tooltip()).clicked() {
+                actions.push(Action::SwapBase);
+            }
+        });
+        let divided = settings.window.is_some();
+        ui.add_enabled_ui(divided || settings.base.is_some(), |ui| {
+            let text = if divided { "for all times" } else { "re-layout" };
+            if ui.button(text).on_hover_text(Action::ReLayout.tooltip()).clicked() {
+                actions.push(Action::ReLayout);
+            }
+        });
     });
 }
 

@@ -387,11 +387,14 @@ fn plate(
 }
 
 /// What stands over the city: cards, lines, lists. Names keep clear of it.
-fn covered(ctx: &egui::Context, free: Rect) -> Vec<Rect> {
+/// What stands over the city.
+pub(super) fn covered(ctx: &egui::Context, free: Rect) -> Vec<Rect> {
+    use egui::emath::GuiRounding as _;
     ctx.memory(|memory| {
         let layers = memory.areas().visible_layer_ids();
         let over =
             layers.into_iter().filter(|layer| matches!(layer.order, egui::Order::Middle | egui::Order::Foreground));
-        over.filter_map(|layer| memory.area_rect(layer.id)).filter(|rect| rect.intersects(free)).collect()
+        let rects = over.filter_map(|layer| memory.area_rect(layer.id)).map(|rect| rect.round_ui());
+        rects.filter(|rect| rect.intersects(free)).collect()
     })
 }

@@ -174,11 +174,12 @@ impl Studio {
 
     /// Frames of the panels alone: they find out how much room they take. Drawing the city is most of the work of a picture.
     fn rehearse(&mut self, frames: usize) {
-        self.app.world_mut().resource_mut::<SceneInput>().unseen = true;
+        let mut input = self.app.world_mut().resource_mut::<SceneInput>();
+        let before = std::mem::replace(&mut input.unseen, true);
         for _ in 0..frames {
             self.app.update();
         }
-        self.app.world_mut().resource_mut::<SceneInput>().unseen = false;
+        self.app.world_mut().resource_mut::<SceneInput>().unseen = before;
     }
 
     /// Renders a picture without what is behind the city: its alpha says how much of a pixel is the city's. Drawn twice, before black

@@ -299,7 +299,9 @@ fn folded(ui: &mut egui::Ui, leak: &LeakPlace, open: &OpenDocument) -> bool {
             ui.label(RichText::new(title(open)).size(11.0).strong().color(theme::GROWTH));
             let text = theme::shortened(&headline(&leak.place).0, 44);
             ui.add(egui::Label::new(RichText::new(text).strong()).selectable(false));
-            ui.label(RichText::new(leak.growth.as_str()).size(12.5).color(theme::GROWTH));
+            let single = open.timeline.times() < 2;
+            let amount = if single { &leak.retained.1 } else { &leak.growth };
+            ui.label(RichText::new(amount.as_str()).size(12.5).color(theme::GROWTH));
         });
     });
     accent(ui, drawn.response.rect);

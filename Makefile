@@ -13,7 +13,7 @@ RUN_PACKAGES := build-essential pkg-config curl ca-certificates libvulkan1 mesa-
 	libx11-6 libx11-xcb1 libxcursor1 libxi6 libxrandr2 libxkbcommon0 libxkbcommon-x11-0 libwayland-client0
 # What the tests need besides: a virtual display, real mouse and keyboard events, and a JVM to take real dumps from.
 # The oldest JDK that will do, of those the distribution has: Ubuntu 22.04's default is too old.
-TEST_PACKAGES := xvfb xdotool imagemagick x11-utils \
+TEST_PACKAGES := xvfb xdotool openbox imagemagick x11-utils \
 	'openjdk-17-jdk-headless|openjdk-21-jdk-headless|default-jdk-headless' libh2-java python3 python3-venv
 # A browser for the page that `page` writes. Ubuntu has none that runs without its package daemon: there that test is skipped
 # unless a Chromium is installed.

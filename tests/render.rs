@@ -24,6 +24,8 @@ use std::path::{Path, PathBuf};
 mod change;
 #[path = "render/finding.rs"]
 mod finding;
+#[path = "render/panels.rs"]
+mod panels;
 
 const SIZE: (u32, u32) = (640, 400);
 

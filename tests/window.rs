@@ -23,6 +23,8 @@ mod calm;
 mod change;
 #[path = "window/finding.rs"]
 mod finding;
+#[path = "window/hunts.rs"]
+mod hunts;
 #[path = "window/inspector.rs"]
 mod inspector;
 
@@ -51,6 +53,7 @@ struct Session {
     pointer: (u32, u32),
     folder: PathBuf,
     window: Running,
+    manager: Option<Running>,
     server: Running,
 }
 
@@ -73,7 +76,21 @@ impl Session {
     }
 
     /// The same on a display of any size, pixels.
-    fn start_on((width, height): (u32, u32), arguments: &[&str], environment: &Environment) -> Session {
+    fn start_on(size: (u32, u32), arguments: &[&str], environment: &Environment) -> Session {
+        Session::start_with(size, false, arguments, environment)
+    }
+
+    /// The same with a window manager.
+    fn start_managed(size: (u32, u32), arguments: &[&str], environment: &Environment) -> Session {
+        Session::start_with(size, true, arguments, environment)
+    }
+
+    fn start_with(
+        (width, height): (u32, u32),
+        managed: bool,
+        arguments: &[&str],
+        environment: &Environment,
+    ) -> Session {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("../window-test");
         std::fs::create_dir_all(&folder).expect("a folder for screenshots");
         let mut server = Command::new("Xvfb")
@@ -88,17 +105,25 @@ impl Session {
         BufReader::new(said).read_line(&mut number).expect("the number of a display");
         let display = format!(":{}", number.trim());
         let server = Running(server);
+        let manager = managed.then(|| {
+            let mut openbox = Command::new("openbox");
+            let started = openbox.env("DISPLAY", &display).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+            // The first thing that it does is to say that it is there.
+            let wait = ["search", "--sync", "--onlyvisible", "--maxdepth", "1", "."];
+            let _ = Command::new("timeout").arg("2").arg("xdotool").args(wait).env("DISPLAY", &display).output();
+            Running(started.expect("openbox"))
+        });
         let (window, lines) = Session::launch(arguments, &display, environment);
         let (trail, rests, pointer) = (Vec::new(), false, (0, 0));
-        Session { display, lines, trail, rests, pointer, folder, window, server }
+        Session { display, lines, trail, rests, pointer, folder, window, manager, server }
     }
 
     /// Ends the program and starts it again on the same display.
     fn restart(self, arguments: &[&str], environment: &Environment) -> Session {
-        let Session { display, trail, pointer, folder, window, server, .. } = self;
+        let Session { display, trail, pointer, folder, window, manager, server, .. } = self;
         drop(window);
         let (window, lines) = Session::launch(arguments, &display, environment);
-        Session { display, lines, trail, rests: false, pointer, folder, window, server }
+        Session { display, lines, trail, rests: false, pointer, folder, window, manager, server }
     }
 
     fn launch(arguments: &[&str], display: &str, environment: &Environment) -> (Running, Receiver<String>) {
@@ -227,6 +252,11 @@ impl Session {
     /// What is on screen when nothing moves any more.
     fn screenshot(&mut self, name: &str) -> image::RgbImage {
         self.rest();
+        self.shown(name)
+    }
+
+    /// What is on screen.
+    fn shown(&self, name: &str) -> image::RgbImage {
         let path = self.folder.join(format!("{name}.png"));
         self.tool("import", &["-window", "root", &path.to_string_lossy()]);
         image::open(&path).expect("a screenshot").to_rgb8()

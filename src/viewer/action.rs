@@ -280,7 +280,7 @@ pub const FLY_KEYS: &[(&str, &str)] = &[
     ("W  A  S  D", "Fly forward, left, back, right (Shift: faster)"),
     ("Q  E", "Fly up, down"),
     ("Wheel", "Fly towards the mouse pointer, or back"),
-    ("Drag", "Turn the city around the point under the pointer (V: look around instead)"),
+    ("Drag", "Turn the city around the point under the pointer (6: look around instead)"),
     ("Drag, wheel pressed", "Move it: what you take hold of stays under the pointer (also Shift+drag)"),
     ("Click", "Select or deselect a building or district"),
 ];

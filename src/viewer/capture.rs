@@ -16,8 +16,9 @@ use super::selection::{MarkNote, Marks, Selection, SharedFilter};
 use super::settings::Settings;
 use super::views::{self, CameraRig, Shown, Views, focus_pose};
 use super::ways::{self, CutChoice, Ways};
+use super::window::own_scale;
 use bevy::asset::RenderAssetUsages;
-use bevy::camera::RenderTarget;
+use bevy::camera::{ImageRenderTarget, RenderTarget};
 use bevy::prelude::*;
 use bevy::render::RenderApp;
 use bevy::render::render_asset::RenderAssets;
@@ -95,6 +96,7 @@ pub type ClearPicture = image::RgbaImage;
 pub struct Studio {
     app: App,
     target: Handle<Image>,
+    camera: Entity,
     size: (u32, u32),
     /// Name of the GPU it draws with.
     pub adapter: String,
@@ -122,9 +124,9 @@ impl Studio {
         app.cleanup();
         let target = app.world_mut().resource_mut::<Assets<Image>>().add(target_image(size));
         let msaa = if samples > 1 { Msaa::Sample4 } else { Msaa::Off };
-        app.world_mut().spawn((city_camera(msaa), RenderTarget::Image(target.clone().into())));
+        let camera = app.world_mut().spawn((city_camera(msaa), target_of(&target, size))).id();
         let adapter = app.world().resource::<RenderAdapterInfo>().name.clone();
-        Ok(Studio { app, target, size, adapter })
+        Ok(Studio { app, target, camera, size, adapter })
     }
 
     /// Opens a document.
@@ -159,6 +161,7 @@ impl Studio {
             let mut images = self.app.world_mut().resource_mut::<Assets<Image>>();
             let _ = images.insert(self.target.id(), image);
             self.size = shot.size;
+            self.app.world_mut().entity_mut(self.camera).insert(target_of(&self.target, shot.size));
         }
         self.prepare(shot)?;
         // The panels measure themselves in the first frames, in which no city is drawn.
@@ -171,11 +174,12 @@ impl Studio {
 
     /// Frames of the panels alone: they find out how much room they take. Drawing the city is most of the work of a picture.
     fn rehearse(&mut self, frames: usize) {
-        self.app.world_mut().resource_mut::<SceneInput>().unseen = true;
+        let mut input = self.app.world_mut().resource_mut::<SceneInput>();
+        let before = std::mem::replace(&mut input.unseen, true);
         for _ in 0..frames {
             self.app.update();
         }
-        self.app.world_mut().resource_mut::<SceneInput>().unseen = false;
+        self.app.world_mut().resource_mut::<SceneInput>().unseen = before;
     }
 
     /// Renders a picture without what is behind the city: its alpha says how much of a pixel is the city's. Drawn twice, before black
@@ -271,6 +275,12 @@ impl Studio {
         let texture = drawn.and_then(|images| images.get(self.target.id())).map(|image| &*image.texture);
         read_texture(device, queue, texture.ok_or_else(|| no_picture("nothing was drawn"))?)
     }
+}
+
+/// The image that a camera draws into. Text in it is as large as in a window that fills a screen of this height.
+fn target_of(image: &Handle<Image>, (_, height): (u32, u32)) -> RenderTarget {
+    let scale_factor = own_scale(height as f32);
+    RenderTarget::Image(ImageRenderTarget { handle: image.clone(), scale_factor })
 }
 
 /// The pixels of a texture of four bytes each, without the last one. Waits for the GPU.

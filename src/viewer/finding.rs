@@ -82,6 +82,8 @@ pub struct Finding {
     made_room: bool,
     /// It made room once since the pane is small.
     made_small: bool,
+    /// A person asked for all that is known: also where that covers much of the city.
+    all: bool,
     /// The place to be shown once objects are grouped by owner.
     wanted: Option<String>,
 }
@@ -127,7 +129,17 @@ impl Finding {
 
     /// Shows all of it again.
     pub fn unfold(&mut self) {
-        self.folded = false;
+        (self.folded, self.all) = (false, true);
+    }
+
+    /// Whether a person asked for all that is known.
+    pub fn shows_all(&self) -> bool {
+        self.all
+    }
+
+    /// The first sentences alone again.
+    pub fn shorten(&mut self) {
+        self.all = false;
     }
 
     /// Makes room for the first group that is selected.

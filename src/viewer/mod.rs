@@ -27,7 +27,7 @@ pub mod app;
 pub mod bookmarks;
 pub mod capture;
 pub mod clock;
-mod dock;
+pub mod dock;
 pub mod document;
 pub mod film;
 mod finding;

@@ -132,14 +132,19 @@ impl Dock {
     }
 
     /// When the window changes its size, the side columns keep theirs and the middle takes the rest. A window that has no
-    /// room for that shrinks everything alike.
+    /// room for that shrinks everything alike, in width or in height.
     fn fit(&mut self, size: egui::Vec2, views: &Views) {
-        let far = (size - self.size).abs().max_elem() > 0.5;
-        if far && size.x > 1.9 * (LEFT + RIGHT) && size.y > 2.0 * BELOW {
-            let before = std::mem::replace(&mut self.size, size);
-            if let Some(root) = self.tree.root {
-                fit(&mut self.tree.tiles, root, before, size, views);
-            }
+        let before = self.size;
+        if size.x > 1.9 * (LEFT + RIGHT) {
+            self.size.x = size.x;
+        }
+        if size.y > 2.0 * BELOW {
+            self.size.y = size.y;
+        }
+        if (self.size - before).abs().max_elem() <= 0.5 {
+            self.size = before;
+        } else if let Some(root) = self.tree.root {
+            fit(&mut self.tree.tiles, root, before, self.size, views);
         }
     }
 }

@@ -238,6 +238,8 @@ fn choose(row: &PaletteRow) -> Done {
 
 /// Keys, before the field sees them.
 fn keys(ctx: &egui::Context, palette: &mut Palette, rows: usize) -> Done {
+    // The key that opened it is on its way through this frame still.
+    let fresh = palette.fresh;
     ctx.input_mut(|input| {
         let last = rows.saturating_sub(1);
         for (key, by) in [(Key::ArrowDown, 1isize), (Key::ArrowUp, -1), (Key::PageDown, 8), (Key::PageUp, -8)] {
@@ -245,7 +247,7 @@ fn keys(ctx: &egui::Context, palette: &mut Palette, rows: usize) -> Done {
             palette.at = palette.at.saturating_add_signed(by * pressed as isize).min(last);
         }
         let closes = [Key::K, Key::P].into_iter().any(|key| input.consume_key(Modifiers::COMMAND, key));
-        if input.consume_key(Modifiers::NONE, Key::Escape) || closes {
+        if input.consume_key(Modifiers::NONE, Key::Escape) || closes && !fresh {
             return Done::Close;
         }
         if input.consume_key(Modifiers::COMMAND, Key::Enter) {

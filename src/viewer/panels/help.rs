@@ -5,13 +5,22 @@ use crate::viewer::action::{BINDINGS, FLY_KEYS};
 use crate::viewer::keys;
 use bevy_egui::egui::{self, Align2, RichText};
 
+/// Width of a column of keys with what they do, points.
+const COLUMN: f32 = 400.0;
+/// Room for keys.
+const KEYS: f32 = 104.0;
+
 /// Shows the cheat sheet; returns whether it stays open.
 pub fn show(ctx: &egui::Context) -> bool {
     let mut open = true;
-    egui::Area::new("help".into()).order(egui::Order::Foreground).anchor(Align2::CENTER_CENTER, [0.0, -20.0]).show(
+    let window = ctx.content_rect();
+    let columns = (((window.width() - 70.0) / COLUMN) as usize).clamp(1, 3);
+    let width = ((window.width() - 70.0) / columns as f32).min(1.25 * COLUMN);
+    egui::Area::new("help".into()).order(egui::Order::Foreground).anchor(Align2::CENTER_CENTER, [0.0, 0.0]).show(
         ctx,
         |ui| {
-            theme::frame().fill(theme::SOLID).inner_margin(18).show(ui, |ui| {
+            theme::frame().fill(theme::SOLID).inner_margin(16).show(ui, |ui| {
+                ui.set_width(columns as f32 * width);
                 ui.horizontal(|ui| {
                     ui.label(RichText::new("Keys and mouse").heading().strong());
                     ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
@@ -21,52 +30,77 @@ pub fn show(ctx: &egui::Context) -> bool {
                     });
                 });
                 ui.separator();
-                let room = ui.ctx().content_rect().height() - 150.0;
-                egui::ScrollArea::vertical().max_height(room.max(120.0)).show(ui, |ui| {
+                // An area that stands in the middle believes that it has half of the window.
+                let room = (window.height() - 96.0).max(120.0);
+                let rows = egui::ScrollArea::vertical().max_height(room).min_scrolled_height(room);
+                rows.show(ui, |ui| {
+                    let keys = keys_of_actions();
+                    // The last column has the mouse and a way to a leak as well.
+                    let rest = 14;
+                    let each = (keys.len() + rest).div_ceil(columns);
                     ui.horizontal_top(|ui| {
-                        egui::Grid::new("keys").num_columns(2).spacing([16.0, 1.0]).min_row_height(16.0).show(
-                            ui,
-                            |ui| {
-                                for binding in BINDINGS.iter().filter(|b| !b.help.is_empty()) {
-                                    // Further keys of an action stand beside the first, unless a person gave it others.
-                                    let map = keys::map();
-                                    let own = !map.is_built_in(binding.action);
-                                    if own && binding.printed != binding.action.binding().printed {
-                                        continue;
-                                    }
-                                    let printed = if own { map.printed(binding.action) } else { binding.printed };
-                                    ui.label(RichText::new(printed).monospace().color(theme::ACCENT));
-                                    ui.label(binding.help);
-                                    ui.end_row();
+                        ui.spacing_mut().item_spacing.x = 0.0;
+                        for column in 0..columns {
+                            ui.vertical(|ui| {
+                                ui.set_width(width);
+                                ui.spacing_mut().item_spacing.y = 2.0;
+                                for (printed, help) in keys.iter().skip(column * each).take(each) {
+                                    line(ui, printed, help, width);
                                 }
-                            },
-                        );
-                        ui.add_space(20.0);
-                        ui.vertical(|ui| {
-                            egui::Grid::new("fly").num_columns(2).spacing([16.0, 4.0]).show(ui, |ui| {
-                                for (keys, help) in FLY_KEYS {
-                                    ui.label(RichText::new(*keys).monospace().color(theme::ACCENT));
-                                    ui.label(*help);
-                                    ui.end_row();
+                                if column + 1 == columns {
+                                    ui.add_space(8.0);
+                                    for (printed, help) in FLY_KEYS {
+                                        line(ui, printed, help, width);
+                                    }
+                                    leak_in_five(ui);
                                 }
                             });
-                            ui.add_space(12.0);
-                            ui.set_max_width(340.0);
-                            ui.label(RichText::new("How to find a leak").strong());
-                            for line in [
-                                "1. Play the time (Space). What turns red grows.",
-                                "2. Click the reddest building. Strings and arrays are often only the symptom.",
-                                "3. Follow the purple cones (Enter): they lead to what keeps those objects alive.",
-                                "4. A thick end that thins out to a few objects is the owner: a list, a map, a cache.",
-                                "5. Its GC roots name the static field or local variable: the line to fix.",
-                            ] {
-                                ui.label(RichText::new(line).color(theme::QUIET));
-                            }
-                        });
-                    })
+                        }
+                    });
                 });
             });
         },
     );
     open
+}
+
+/// Keys as printed, and what they do. Further keys of an action stand beside the first, unless a person gave it others.
+fn keys_of_actions() -> Vec<(&'static str, &'static str)> {
+    let map = keys::map();
+    let mut all = Vec::new();
+    for binding in BINDINGS.iter().filter(|b| !b.help.is_empty()) {
+        let own = !map.is_built_in(binding.action);
+        if own && binding.printed != binding.action.binding().printed {
+            continue;
+        }
+        all.push((if own { map.printed(binding.action) } else { binding.printed }, binding.help));
+    }
+    all
+}
+
+fn line(ui: &mut egui::Ui, printed: &str, help: &str, width: f32) {
+    ui.horizontal_top(|ui| {
+        ui.set_max_width(width - 14.0);
+        ui.spacing_mut().item_spacing.x = 8.0;
+        ui.allocate_ui_with_layout(egui::vec2(KEYS, 15.0), egui::Layout::top_down(egui::Align::LEFT), |ui| {
+            ui.set_width(KEYS);
+            let keys = RichText::new(printed).monospace().size(11.5).color(theme::ACCENT);
+            ui.add(egui::Label::new(keys).wrap());
+        });
+        ui.add(egui::Label::new(RichText::new(help).size(12.0)).wrap());
+    });
+}
+
+fn leak_in_five(ui: &mut egui::Ui) {
+    ui.add_space(8.0);
+    ui.label(RichText::new("How to find a leak").strong());
+    for text in [
+        "1. Play the time (Space). What turns red grows.",
+        "2. Click the reddest building. Strings and arrays are often only the symptom.",
+        "3. Follow the purple cones (Enter): they lead to what keeps those objects alive.",
+        "4. A thick end that thins out to a few objects is the owner: a list, a map, a cache.",
+        "5. Its GC roots name the static field or local variable: the line to fix.",
+    ] {
+        ui.add(egui::Label::new(RichText::new(text).size(12.0).color(theme::QUIET)).wrap());
+    }
 }

@@ -11,6 +11,7 @@ pub mod owners_panel;
 pub mod save;
 pub mod status;
 pub mod theme;
+pub mod ticks;
 pub mod time_bar;
 pub mod tooltip;
 pub mod top_bar;
@@ -75,12 +76,13 @@ impl Plugin for PanelsPlugin {
 /// bevy_egui says in every frame which modifier keys are held. egui asks for another frame after any event: a window would
 /// never rest. What was said before is left out.
 ///
-/// And keys that are actions stay away from it unless somebody writes: Tab would give a button the keyboard, which then takes
-/// Space and Enter.
+/// And keys that are actions stay away from it unless somebody writes, or the view that has the keyboard handles them itself: Tab
+/// would give a button the keyboard, which then takes Space and Enter.
 fn let_egui_rest(
     mut contexts: Query<(&mut EguiInput, &mut EguiContext)>,
     mut held: Local<egui::Modifiers>,
     mut typing: ResMut<Typing>,
+    focus: Res<dock::Focus>,
 ) {
     typing.0 = false;
     for (mut input, mut context) in &mut contexts {
@@ -88,7 +90,9 @@ fn let_egui_rest(
         typing.0 |= writes;
         input.bypass_change_detection().events.retain(|event| match event {
             egui::Event::ModifiersChanged(now) => std::mem::replace(&mut *held, *now) != *now,
-            egui::Event::Key { key: egui::Key::Tab | egui::Key::Space | egui::Key::Enter, .. } => writes,
+            egui::Event::Key { key: egui::Key::Tab, .. } => writes,
+            egui::Event::Key { key: egui::Key::Space, .. } => writes || focus.takes(KeyCode::Space),
+            egui::Event::Key { key: egui::Key::Enter, .. } => writes || focus.takes(KeyCode::Enter),
             _ => true,
         });
     }

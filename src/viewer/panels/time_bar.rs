@@ -2,7 +2,7 @@
 //! the time of all views.
 
 use super::numbers::{amounts, metric_name, number, when};
-use super::theme;
+use super::{theme, ticks};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::{Document, OpenDocument};
@@ -11,7 +11,7 @@ use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Sense};
-use egui_plot::{Line, Plot, PlotBounds, Points, VLine};
+use egui_plot::{Line, Plot, PlotBounds, Points};
 use memory_city_analysis::analyses::count_text;
 use memory_city_analysis::timeline::{Metric, NodeId, TimePoint};
 use memory_city_formats::event::GcKind;
@@ -21,6 +21,8 @@ pub const HEIGHT: f32 = 96.0;
 
 /// Room for the values of the axis, points.
 const GUTTER: f32 = 58.0;
+/// Room at the right for the mark of the last point in time, points.
+const RIGHT: f32 = 14.0;
 /// Seconds for which a state is shown at normal speed.
 const NORMAL: f32 = 0.5;
 /// The slowest and the fastest play, as multiples of it.
@@ -221,10 +223,10 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     // Room for the line of text above, for the values at the left, and for marks and moments below.
     let (width, height) = (ui.available_width(), HEIGHT - 22.0);
     let last = times.saturating_sub(1).max(1) as f64;
-    let point = last / f64::from(width - GUTTER - 10.0).max(1.0);
+    let point = last / f64::from(width - GUTTER - RIGHT).max(1.0);
     let unit = most as f64 / f64::from(height - 36.0).max(1.0);
     let low = [-point * f64::from(GUTTER), -18.0 * unit];
-    let bounds = PlotBounds::from_min_max(low, [last + 10.0 * point, most as f64 + 18.0 * unit]);
+    let bounds = PlotBounds::from_min_max(low, [last + f64::from(RIGHT) * point, most as f64 + 18.0 * unit]);
     // A single point in time stands in the middle.
     let x = |t: usize| if times < 2 { last / 2.0 } else { t as f64 };
     // Of many points in time as many as there is room for, with all peaks and hollows.
@@ -270,9 +272,12 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
                     plot.points(Points::new("gc", at).color(colour).radius(radius));
                 }
             }
+            // From foot to top, and not through the words above and below.
+            let upright =
+                |name: &'static str, t: usize| Line::new(name, vec![[x(t), 0.0], [x(t), most as f64 + 3.0 * unit]]);
             if ranged {
                 for edge in [first, end] {
-                    plot.vline(VLine::new("range", x(edge)).color(theme::ROUTE).width(1.5));
+                    plot.line(upright("range", edge).color(theme::ROUTE).width(1.5));
                 }
             }
             let sizes = series(&|t| heap(t) as f64);
@@ -288,14 +293,10 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
                 plot.line(Line::new("selection", shape).color(Color32::WHITE).width(1.5));
             }
             if let Some(base) = tools.base {
-                plot.vline(
-                    VLine::new("base", x(base))
-                        .color(theme::ROUTE)
-                        .width(1.5)
-                        .style(egui_plot::LineStyle::dashed_loose()),
-                );
+                let dashed = egui_plot::LineStyle::dashed_loose();
+                plot.line(upright("base", base).color(theme::ROUTE).width(1.5).style(dashed));
             }
-            plot.vline(VLine::new("now", x(now)).color(Color32::WHITE).width(2.0));
+            plot.line(upright("now", now).color(Color32::WHITE).width(2.0));
             plot.points(Points::new("now", vec![[x(now), heap(now) as f64]]).color(Color32::WHITE).radius(4.5));
         });
     let transform = response.transform;
@@ -318,7 +319,13 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
         );
     }
     right.push_str(&format!("    most {}", number(timeline, most, metric)));
-    painter.text(Pos2::new(rect.right() - 10.0, rect.top() + 3.0), Align2::RIGHT_TOP, right, small, theme::TEXT);
+    painter.text(
+        Pos2::new(rect.right() - RIGHT - 14.0, rect.top() + 3.0),
+        Align2::RIGHT_TOP,
+        right,
+        small,
+        theme::TEXT,
+    );
 
     let at = |position: Pos2| {
         let time = transform.value_from_position(position).x.round();
@@ -334,11 +341,13 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
             painter.text(Pos2::new(rect.left() + GUTTER - 8.0, y), Align2::RIGHT_CENTER, text, tiny.clone(), faint);
         }
     }
-    if let (Some(begin), Some(last), true) = (timeline.points().first(), timeline.points().last(), times > 1) {
-        let y = rect.bottom() - 1.0;
-        let (begin, last) = (theme::shortened(&begin.label, 28), theme::shortened(&last.label, 28));
-        painter.text(Pos2::new(rect.left() + GUTTER, y), Align2::LEFT_BOTTOM, begin, tiny.clone(), faint);
-        painter.text(Pos2::new(rect.right() - 10.0, y), Align2::RIGHT_BOTTOM, last, tiny, faint);
+    let across = |t: usize| transform.position_from_point(&egui_plot::PlotPoint::new(x(t), 0.0)).x;
+    if times > 1 {
+        ticks::paint(&painter, timeline.points(), (0, times - 1), &across, rect.bottom() - 1.0, &tiny, faint);
+    } else {
+        let text = "One state is open. Open a later one of the same program beside it (Ctrl+O) to see what grows";
+        let at = Pos2::new(rect.left() + GUTTER, rect.bottom() - 1.0);
+        painter.text(at, Align2::LEFT_BOTTOM, text, FontId::proportional(11.0), theme::QUIET);
     }
     for suspect in tools.suspects {
         let edge = |t: usize| transform.position_from_point(&egui_plot::PlotPoint::new(x(t.min(times - 1)), 0.0)).x;
@@ -347,9 +356,8 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     }
     if ranged {
         let shade = Color32::from_black_alpha(110);
-        let edge = |t: usize| transform.position_from_point(&egui_plot::PlotPoint::new(x(t), 0.0)).x;
-        painter.rect_filled(rect.with_max_x(edge(first)), 0.0, shade);
-        painter.rect_filled(rect.with_min_x(edge(end)), 0.0, shade);
+        painter.rect_filled(rect.with_max_x(across(first)), 0.0, shade);
+        painter.rect_filled(rect.with_min_x(across(end)), 0.0, shade);
     }
     if response.double_clicked() {
         tools.range = Some(None);

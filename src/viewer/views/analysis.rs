@@ -162,12 +162,17 @@ fn draw(
     });
 }
 
+/// Width of a parameter with its name, points.
+const PARAMETER: f32 = 210.0;
+
 /// What the analysis is told. Returns whether Enter was pressed in a field.
 fn parameters(ui: &mut egui::Ui, description: &Description, arguments: &mut Arguments, timeline: &Timeline) -> bool {
     let mut entered = false;
     let mut wanted: Vec<(&'static str, String)> = Vec::new();
-    ui.horizontal_wrapped(|ui| {
-        for parameter in &description.parameters {
+    // As many beside each other as there is room for.
+    let columns = ((ui.available_width() / PARAMETER) as usize).max(1);
+    egui::Grid::new(("parameters", description.id)).spacing([8.0, 4.0]).show(ui, |ui| {
+        for (number, parameter) in description.parameters.iter().enumerate() {
             let now = arguments.iter().find(|(id, _)| *id == parameter.id).map(|(_, argument)| argument.clone());
             ui.label(RichText::new(parameter.title).size(12.0).color(theme::QUIET))
                 .on_hover_text(parameter.explanation);
@@ -189,16 +194,23 @@ fn parameters(ui: &mut egui::Ui, description: &Description, arguments: &mut Argu
                 }
                 (ParameterKind::Text { default }, Some(Argument::Word(mut text))) => {
                     let id = ui.id().with((description.id, parameter.id));
-                    let field = egui::TextEdit::singleline(&mut text).id(id).desired_width(220.0).hint_text(*default);
+                    let field = egui::TextEdit::singleline(&mut text)
+                        .id(id)
+                        .desired_width(PARAMETER - 80.0)
+                        .hint_text(*default);
                     let field = ui.add(field).on_hover_text(format!("{}  [Enter runs]", parameter.explanation));
                     if field.changed() {
                         wanted.push((parameter.id, text));
                     }
                     entered |= field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
                 }
-                _ => {}
+                _ => {
+                    ui.label("");
+                }
             }
-            ui.add_space(8.0);
+            if (number + 1) % columns == 0 {
+                ui.end_row();
+            }
         }
     });
     for (id, text) in wanted {

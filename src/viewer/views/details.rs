@@ -105,8 +105,9 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
             }
         });
     });
-    ui.label(RichText::new(timeline.name(node)).size(15.0).strong().color(theme::ACCENT));
-    let parents = timeline.parent(node).map(|p| timeline.path_label(p)).unwrap_or_default();
+    let name = theme::worded(timeline.name(node));
+    ui.label(RichText::new(name).size(15.0).strong().color(theme::ACCENT));
+    let parents = timeline.parent(node).map(|p| theme::worded(&timeline.path_label(p))).unwrap_or_default();
     if !parents.is_empty() {
         ui.label(RichText::new(parents).size(11.0).color(theme::QUIET));
     }

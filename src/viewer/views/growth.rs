@@ -25,7 +25,7 @@ const MOST_RANKED: usize = 200;
 pub(super) fn view() -> View {
     View {
         id: "growth",
-        title: "Growth",
+        title: "Ranking",
         help: "The groups that grow most, of one state the largest; and programs that are connected",
         place: Place::Left,
         keys: &[],

@@ -56,15 +56,18 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         label(ui, "Measure");
         let timeline = &open.timeline;
         let chosen = settings.metric_in(timeline);
-        ui.horizontal_wrapped(|ui| {
+        // Two beside each other: a grid does not ask again how high something is that wraps.
+        egui::Grid::new("measure").num_columns(2).spacing([4.0, 2.0]).show(ui, |ui| {
+            let mut shown = 0;
             for metric in timeline.metrics() {
                 let choice = ui.selectable_label(chosen == metric, metric_name(timeline, metric));
                 if choice.on_hover_text(Action::Metric.tooltip()).clicked() {
                     settings.set_metric(timeline, metric);
                 }
+                end_of_two(ui, &mut shown);
             }
             if open.source.heaps().is_some() {
-                to_find(ui, timeline, settings);
+                to_find(ui, timeline, settings, &mut shown);
             }
         });
         ui.end_row();
@@ -149,14 +152,14 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
 
         if timeline.times() > 1 {
             label(ui, "Compare");
-            ui.horizontal(|ui| compare(ui, timeline, settings, actions));
+            ui.vertical(|ui| compare(ui, timeline, settings, actions));
             ui.end_row();
             label(ui, "Times");
             ui.horizontal(|ui| {
                 for (count, text) in [(0, "one"), (4, "4"), (9, "9"), (16, "16")] {
                     ui.selectable_value(&mut settings.multiples, count, text).on_hover_text(Action::Multiples.tooltip());
                 }
-                ui.label(RichText::new("beside each other").color(theme::QUIET).size(12.0));
+                ui.label(RichText::new("side by side").color(theme::QUIET).size(12.0));
             });
             ui.end_row();
         }
@@ -324,22 +327,24 @@ fn compare(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings, acti
     if wanted != settings.base {
         settings.compare_with(wanted);
     }
-    ui.add_enabled_ui(settings.base.is_some(), |ui| {
-        if ui.button("swap").on_hover_text(Action::SwapBase.tooltip()).clicked() {
-            actions.push(Action::SwapBase);
-        }
-    });
-    let divided = settings.window.is_some();
-    ui.add_enabled_ui(divided || settings.base.is_some(), |ui| {
-        let text = if divided { "for all times" } else { "re-layout" };
-        if ui.button(text).on_hover_text(Action::ReLayout.tooltip()).clicked() {
-            actions.push(Action::ReLayout);
-        }
+    ui.horizontal(|ui| {
+        ui.add_enabled_ui(settings.base.is_some(), |ui| {
+            if ui.button("swap").on_hover_text(Action::SwapBase.tooltip()).clicked() {
+                actions.push(Action::SwapBase);
+            }
+        });
+        let divided = settings.window.is_some();
+        ui.add_enabled_ui(divided || settings.base.is_some(), |ui| {
+            let text = if divided { "for all times" } else { "re-layout" };
+            if ui.button(text).on_hover_text(Action::ReLayout.tooltip()).clicked() {
+                actions.push(Action::ReLayout);
+            }
+        });
     });
 }
 
 /// Metrics that the trees do not have yet: a click has them found.
-fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings) {
+fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings, shown: &mut usize) {
     for metric in ClosureMetric::ALL {
         let info = metric.info();
         if timeline.metric(&info.id).is_some() {
@@ -357,6 +362,15 @@ fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings) {
         if ui.selectable_label(asked && wished, text).on_hover_text(tip).clicked() {
             settings.set_closure(metric);
         }
+        end_of_two(ui, shown);
+    }
+}
+
+/// Ends the row of a grid after every other entry.
+fn end_of_two(ui: &mut egui::Ui, shown: &mut usize) {
+    *shown += 1;
+    if shown.is_multiple_of(2) {
+        ui.end_row();
     }
 }
 

@@ -96,7 +96,8 @@ pub fn find(
     Ok(FoundWays { ways, time, route, rows })
 }
 
-/// The rows of the list, nested as the steps are. Nothing recurses.
+/// The rows of the list, nested as the steps are: of one step those through which most is reached come first, roots and holders
+/// alike. Nothing recurses.
 fn rows(steps: &[WayStep]) -> Vec<(u32, WayRow)> {
     let mut above: Vec<Vec<usize>> = vec![Vec::new(); steps.len()];
     (1..steps.len()).for_each(|at| above[steps[at].below].push(at));
@@ -106,14 +107,17 @@ fn rows(steps: &[WayStep]) -> Vec<(u32, WayRow)> {
         rows.push((depth, row));
         let WayRow::Step(at) = row else { continue };
         let step = &steps[at];
-        rows.extend((0..step.roots.len()).map(|root| (depth + 1, WayRow::Root(at, root))));
         if matches!(step.end, PathEnd::Nothing | PathEnd::NotFollowed) && step.reached.objects > 0 {
             open.push((depth + 1, WayRow::End(at)));
         }
         if step.left_out.0 > 0 {
             open.push((depth + 1, WayRow::LeftOut(at)));
         }
-        open.extend(above[at].iter().rev().map(|&next| (depth + 1, WayRow::Step(next))));
+        let roots = step.roots.iter().enumerate().map(|(n, root)| (root.reached.objects, WayRow::Root(at, n)));
+        let holders = above[at].iter().map(|&next| (steps[next].reached.objects, WayRow::Step(next)));
+        let mut all: Vec<(u64, WayRow)> = roots.chain(holders).collect();
+        all.sort_by_key(|(reached, _)| std::cmp::Reverse(*reached));
+        open.extend(all.into_iter().rev().map(|(_, row)| (depth + 1, row)));
     }
     rows
 }

@@ -8,10 +8,15 @@ use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, Rect, RichText, Stroke, StrokeKind};
 use memory_city_analysis::analyses::Verdict;
 
-/// The card is no wider, and leaves the city beside it where the pane has room.
+/// All that is known is no wider, and leaves the city beside it where the pane has room.
 const WIDTH: f32 = 400.0;
+/// The first sentences are no wider.
+const BANNER: f32 = 660.0;
 /// In smaller panes it is a line until somebody wants more.
 const SMALL: (f32, f32) = (560.0, 400.0);
+/// What the city leaves free for a line, and for the first sentences, points.
+const LINE_ROOM: f32 = 34.0;
+const BANNER_ROOM: f32 = 70.0;
 /// Letters of a place in large letters.
 const HEADLINE: usize = 64;
 /// Letters of a path: three rows.
@@ -19,7 +24,20 @@ const PATH_LETTERS: usize = 165;
 /// Rows of a long text before it is cut; all of it is in the tooltip.
 const MOST_ROWS: usize = 3;
 
-/// Draws it into the pane of the city. Returns what was asked for.
+fn is_small(pane: Rect) -> bool {
+    pane.width() < SMALL.0 || pane.height() < SMALL.1
+}
+
+/// How much of the pane's top the city leaves free for it, points. What is unfolded stands before the city.
+pub fn room(pane: Rect, finding: &Finding) -> f32 {
+    match finding.shown() {
+        _ if finding.is_hidden() => 0.0,
+        Some(FindingState::Leaks(_)) if !is_small(pane) => BANNER_ROOM,
+        _ => LINE_ROOM,
+    }
+}
+
+/// Draws it into the pane of the city. Returns what was asked for, and where it stands.
 ///
 /// Where no heap can be asked who owns what grows, `verdict` says what the trees tell.
 pub fn show(
@@ -28,23 +46,24 @@ pub fn show(
     open: &OpenDocument,
     finding: &mut Finding,
     verdict: &Verdict,
-) -> Vec<Action> {
+) -> (Vec<Action>, Option<Rect>) {
     let mut asked = Vec::new();
-    let (mut cancelled, mut unfolded) = (false, false);
+    let (mut cancelled, mut unfolded, mut shortened) = (false, false, false);
     if finding.is_hidden() {
-        return asked;
+        return (asked, None);
     }
-    if pane.width() < SMALL.0 || pane.height() < SMALL.1 {
+    if is_small(pane) {
         finding.make_small();
     }
     let known = finding.shown().unwrap_or(&FindingState::Nothing);
-    let width = WIDTH.min(pane.width() - 2.0 * theme::GAP - 30.0);
+    let room = pane.width() - 2.0 * theme::GAP;
+    let width = WIDTH.min(room - 30.0);
     if width < 200.0 {
-        return asked;
+        return (asked, None);
     }
     let area = egui::Area::new("what leaks".into()).order(egui::Order::Middle).constrain_to(pane);
-    area.fixed_pos(pane.min + egui::vec2(theme::GAP, theme::GAP)).show(ctx, |ui| {
-        ui.set_max_width(width);
+    let drawn = area.fixed_pos(pane.min + egui::vec2(theme::GAP, theme::GAP)).show(ctx, |ui| {
+        ui.set_max_width(room);
         match known {
             FindingState::Nothing => line(ui, |ui| {
                 let colour = if verdict.grows { theme::GROWTH } else { theme::OUTGOING };
@@ -67,7 +86,13 @@ pub fn show(
                 dismiss(ui, &mut asked);
             }),
             FindingState::Leaks(leak) if finding.is_folded() => unfolded = folded(ui, leak, open),
-            FindingState::Leaks(leak) => card(ui, width, leak, open, finding.is_going(), &mut asked),
+            FindingState::Leaks(leak) if finding.shows_all() => {
+                ui.set_max_width(width);
+                shortened = card(ui, width, leak, open, finding.is_going(), &mut asked);
+            }
+            FindingState::Leaks(leak) => {
+                unfolded = banner(ui, room.min(BANNER), leak, open, finding.is_going(), &mut asked);
+            }
         }
     });
     if cancelled {
@@ -76,7 +101,10 @@ pub fn show(
     if unfolded {
         finding.unfold();
     }
-    asked
+    if shortened {
+        finding.shorten();
+    }
+    (asked, Some(drawn.response.rect))
 }
 
 fn title(open: &OpenDocument) -> &'static str {
@@ -107,7 +135,81 @@ fn dismiss(ui: &mut egui::Ui, asked: &mut Vec<Action>) {
     }
 }
 
-fn card(ui: &mut egui::Ui, width: f32, leak: &LeakPlace, open: &OpenDocument, going: bool, asked: &mut Vec<Action>) {
+/// What it is and how fast, in words.
+struct Headline {
+    place: String,
+    below: Option<String>,
+    sentence: String,
+}
+
+fn told(leak: &LeakPlace, single: bool) -> Headline {
+    let (place, below) = headline(&leak.place);
+    let share = format!("{:.0} %", 100.0 * leak.share);
+    let (place, sentence) = match single {
+        true => (place, format!("keeps {} alive, {share} of the heap", leak.retained.1)),
+        false => {
+            (format!("{place} grows"), format!("{} in all, {share} of all growth, since the first state", leak.growth))
+        }
+    };
+    Headline { place, below, sentence }
+}
+
+/// Its first sentences, and the way to the place. Returns whether all that is known is wanted.
+fn banner(
+    ui: &mut egui::Ui,
+    width: f32,
+    leak: &LeakPlace,
+    open: &OpenDocument,
+    going: bool,
+    asked: &mut Vec<Action>,
+) -> bool {
+    let mut more = false;
+    let single = open.timeline.times() < 2;
+    let Headline { place, sentence, .. } = told(leak, single);
+    let frame = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 15, right: 8, top: 4, bottom: 5 });
+    let drawn = frame.show(ui, |ui| {
+        ui.set_width(width - 23.0);
+        ui.spacing_mut().item_spacing.y = 1.0;
+        let right = |ui: &mut egui::Ui, add: &mut dyn FnMut(&mut egui::Ui)| {
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| add(ui));
+        };
+        ui.horizontal(|ui| {
+            ui.label(RichText::new(title(open)).size(11.0).strong().color(theme::GROWTH));
+            let (font, room) = (egui::FontId::proportional(15.0), ui.available_width() - 26.0);
+            let text = theme::fitting(ui.painter(), &place, &font, room);
+            ui.add(egui::Label::new(RichText::new(text).font(font).strong()).selectable(false))
+                .on_hover_text(&leak.place);
+            right(ui, &mut |ui| dismiss(ui, asked));
+        });
+        ui.horizontal(|ui| {
+            ui.label(RichText::new(sentence).size(12.5).color(theme::GROWTH)).on_hover_text(since(open));
+            right(ui, &mut |ui| {
+                go(ui, open, going, asked);
+                let button = egui::Button::new(quiet("More".to_owned())).frame(false);
+                more = ui.add(button).on_hover_text("All that is known of it").clicked();
+            });
+        });
+    });
+    accent(ui, drawn.response.rect);
+    more
+}
+
+fn since(open: &OpenDocument) -> String {
+    let first = open.timeline.points().first().map_or("", |point| point.label.as_str());
+    if first.is_empty() { "Since the first state".to_owned() } else { format!("Since {first}") }
+}
+
+/// All of it. Returns whether less is wanted.
+fn card(
+    ui: &mut egui::Ui,
+    width: f32,
+    leak: &LeakPlace,
+    open: &OpenDocument,
+    going: bool,
+    asked: &mut Vec<Action>,
+) -> bool {
+    let mut less = false;
+    let single = open.timeline.times() < 2;
     let frame = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 15, right: 10, top: 8, bottom: 9 });
     let drawn = frame.show(ui, |ui| {
         ui.set_width(width - 25.0);
@@ -116,53 +218,17 @@ fn card(ui: &mut egui::Ui, width: f32, leak: &LeakPlace, open: &OpenDocument, go
             ui.label(RichText::new(title(open)).size(11.0).strong().color(theme::GROWTH));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| dismiss(ui, asked));
         });
-        let (place, below) = headline(&leak.place);
-        let single = open.timeline.times() < 2;
-        let since = open.timeline.points().first().map_or("", |point| point.label.as_str());
-        let since = if since.is_empty() { String::new() } else { format!(" ({since})") };
-        let share_text = format!("{:.0} %", 100.0 * leak.share);
-        let (place, sentence) = match single {
-            true => (place, format!("keeps {} alive, {share_text} of the heap", leak.retained.1)),
-            false => (
-                format!("{place} grows"),
-                format!("{} in all, {share_text} of all growth, since the first state{since}", leak.growth),
-            ),
-        };
+        let Headline { place, below, sentence } = told(leak, single);
         long(ui, RichText::new(place).size(16.0).strong(), &leak.place);
+        let first = open.timeline.points().first().map_or("", |point| point.label.as_str());
+        let sentence = if single || first.is_empty() { sentence } else { format!("{sentence} ({first})") };
         long(ui, RichText::new(sentence).size(12.5).color(theme::GROWTH), &leak.place);
-        if let Some(below) = below {
-            long(ui, quiet(format!("in {below}")), &leak.place);
-        }
-        ui.horizontal_wrapped(|ui| {
-            ui.spacing_mut().item_spacing.x = 10.0;
-            let (first, last) = &leak.counts;
-            if !last.is_empty() && single {
-                ui.label(RichText::new(format!("{last} elements")).size(12.5).strong());
-            } else if !last.is_empty() {
-                ui.label(RichText::new(format!("{first} › {last} elements")).size(12.5).strong());
-            }
-            if !single {
-                let retained = format!("{} › {} kept alive", leak.retained.0, leak.retained.1);
-                ui.label(RichText::new(retained).size(12.5))
-                    .on_hover_text("What would be freed without it, at first and at last");
-            }
-        });
-        if !single && !leak.elements.is_empty() && !leak.place.ends_with(&leak.elements) {
-            long(ui, quiet(format!("Fills up with {}", leak.elements)), &leak.elements);
-        }
-        if let Some(path) = &leak.path {
-            // Both ends of a path say most: it is cut in the middle.
-            let text = theme::shortened(&shown(path), PATH_LETTERS);
-            let response = ui.add(egui::Label::new(RichText::new(text).size(12.0).color(theme::INCOMING)).wrap());
-            response.on_hover_text(shown(path));
-        }
-        for note in &leak.notes {
-            ui.add(egui::Label::new(RichText::new(note).size(11.0).color(theme::QUIET)).wrap());
-        }
+        rest(ui, leak, single, below);
         ui.add_space(3.0);
         ui.horizontal(|ui| {
             go(ui, open, going, asked);
             share(ui, leak.share);
+            less = ui.add(egui::Button::new(quiet("Less".to_owned())).frame(false)).clicked();
         });
         if leak.others > 0 {
             let places = if leak.others == 1 { "1 more place" } else { &format!("{} more places", leak.others) };
@@ -170,6 +236,40 @@ fn card(ui: &mut egui::Ui, width: f32, leak: &LeakPlace, open: &OpenDocument, go
         }
     });
     accent(ui, drawn.response.rect);
+    less
+}
+
+/// What is known beside the place and how much it grows.
+fn rest(ui: &mut egui::Ui, leak: &LeakPlace, single: bool, below: Option<String>) {
+    if let Some(below) = below {
+        long(ui, quiet(format!("in {below}")), &leak.place);
+    }
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 10.0;
+        let (first, last) = &leak.counts;
+        if !last.is_empty() && single {
+            ui.label(RichText::new(format!("{last} elements")).size(12.5).strong());
+        } else if !last.is_empty() {
+            ui.label(RichText::new(format!("{first} › {last} elements")).size(12.5).strong());
+        }
+        if !single {
+            let retained = format!("{} › {} kept alive", leak.retained.0, leak.retained.1);
+            ui.label(RichText::new(retained).size(12.5))
+                .on_hover_text("What would be freed without it, at first and at last");
+        }
+    });
+    if !single && !leak.elements.is_empty() && !leak.place.ends_with(&leak.elements) {
+        long(ui, quiet(format!("Fills up with {}", leak.elements)), &leak.elements);
+    }
+    if let Some(path) = &leak.path {
+        // Both ends of a path say most: it is cut in the middle.
+        let text = theme::shortened(&shown(path), PATH_LETTERS);
+        let response = ui.add(egui::Label::new(RichText::new(text).size(12.0).color(theme::INCOMING)).wrap());
+        response.on_hover_text(shown(path));
+    }
+    for note in &leak.notes {
+        ui.add(egui::Label::new(RichText::new(note).size(11.0).color(theme::QUIET)).wrap());
+    }
 }
 
 /// What a place is called in large letters: its end, which is what is to be looked at; and what it lies in, where both together
@@ -199,7 +299,9 @@ fn folded(ui: &mut egui::Ui, leak: &LeakPlace, open: &OpenDocument) -> bool {
             ui.label(RichText::new(title(open)).size(11.0).strong().color(theme::GROWTH));
             let text = theme::shortened(&headline(&leak.place).0, 44);
             ui.add(egui::Label::new(RichText::new(text).strong()).selectable(false));
-            ui.label(RichText::new(leak.growth.as_str()).size(12.5).color(theme::GROWTH));
+            let single = open.timeline.times() < 2;
+            let amount = if single { &leak.retained.1 } else { &leak.growth };
+            ui.label(RichText::new(amount.as_str()).size(12.5).color(theme::GROWTH));
         });
     });
     accent(ui, drawn.response.rect);

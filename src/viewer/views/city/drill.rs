@@ -110,8 +110,14 @@ pub(super) struct TopLines<'a> {
 }
 
 /// Draws the lines into the upper right corner of the city: which part it is, and what is lit. Returns how many of the parts shall
-/// be left, where somebody goes back.
-pub(super) fn show(ctx: &egui::Context, pane: Rect, settings: &Settings, lines: TopLines<'_>) -> Option<usize> {
+/// be left, where somebody goes back. Where there is no room for them beside `card`, they stand below it.
+pub(super) fn show(
+    ctx: &egui::Context,
+    pane: Rect,
+    card: Option<Rect>,
+    settings: &Settings,
+    lines: TopLines<'_>,
+) -> Option<usize> {
     let TopLines { city, search, filter, time, count } = lines;
     let (parts, timeline) = (&settings.parts, &city.timeline);
     let filtered = !filter.0.trim().is_empty();
@@ -120,8 +126,12 @@ pub(super) fn show(ctx: &egui::Context, pane: Rect, settings: &Settings, lines: 
         return None;
     }
     let mut back = None;
-    let area = egui::Area::new("part and filter".into()).order(egui::Order::Middle).constrain_to(pane);
-    area.pivot(Align2::RIGHT_TOP).fixed_pos(pane.right_top() + egui::vec2(-theme::GAP, theme::GAP)).show(ctx, |ui| {
+    let id = egui::Id::new("part and filter");
+    let width = ctx.memory(|memory| memory.area_rect(id)).map_or(300.0, |rect| rect.width());
+    let beside = card.is_none_or(|card| card.right() + width + 2.0 * theme::GAP < pane.right());
+    let top = card.filter(|_| !beside).map_or(pane.top() + theme::GAP, |card| card.bottom() + 6.0);
+    let area = egui::Area::new(id).order(egui::Order::Middle).constrain_to(pane);
+    area.pivot(Align2::RIGHT_TOP).fixed_pos(egui::pos2(pane.right() - theme::GAP, top)).show(ctx, |ui| {
         ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         let line = || theme::frame().fill(theme::SOLID).inner_margin(Margin::symmetric(9, 5));
         ui.vertical(|ui| {

@@ -217,11 +217,14 @@ impl CameraRig {
             (all.bottom() - free.bottom()) / h,
         ];
         let pane = Some((Vec2::new(all.left(), all.top()), Vec2::new(all.width(), all.height())));
-        let changed = (pane, margins) != (self.pane, self.margins);
+        let (resized, uncovered) = (pane != self.pane, margins != self.margins);
         (self.pane, self.margins) = (pane, margins);
         // A new city, or a pane of another size: who looked at the whole city still does.
-        if std::mem::take(&mut self.pending_home) || changed {
+        if std::mem::take(&mut self.pending_home) || resized {
             self.reframe();
+        } else if uncovered && let Some(view) = self.whole {
+            // Something came over the city, or went: it glides there.
+            self.show_whole(view);
         }
     }
 

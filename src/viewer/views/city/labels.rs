@@ -205,6 +205,8 @@ impl Canvas<'_> {
 const PAD: egui::Vec2 = egui::vec2(5.0, 1.5);
 /// Letters of a name.
 const LETTERS: usize = 34;
+/// A district's name that has room for fewer is left out.
+const FEWEST: usize = 8;
 /// Letters of the name of a root.
 const ROOT_LETTERS: usize = 60;
 /// Room between the name of a district and the number of buildings without one.
@@ -256,7 +258,7 @@ fn measure<'a>(canvas: &Canvas<'_>, city: &City, label: &'a Label, look: NameLoo
     let room = width - badge - 2.0 * PAD.x;
     let letters = (room / (0.52 * font.size)).max(0.0) as usize;
     let short = label.text.chars().count() <= letters;
-    if letters < 5 && !short {
+    if letters < FEWEST && !short {
         return None;
     }
     let galley = lay_out(theme::shortened(&label.text, letters.min(2 * LETTERS)));
@@ -387,11 +389,14 @@ fn plate(
 }
 
 /// What stands over the city: cards, lines, lists. Names keep clear of it.
-fn covered(ctx: &egui::Context, free: Rect) -> Vec<Rect> {
+/// What stands over the city.
+pub(super) fn covered(ctx: &egui::Context, free: Rect) -> Vec<Rect> {
+    use egui::emath::GuiRounding as _;
     ctx.memory(|memory| {
         let layers = memory.areas().visible_layer_ids();
         let over =
             layers.into_iter().filter(|layer| matches!(layer.order, egui::Order::Middle | egui::Order::Foreground));
-        over.filter_map(|layer| memory.area_rect(layer.id)).filter(|rect| rect.intersects(free)).collect()
+        let rects = over.filter_map(|layer| memory.area_rect(layer.id)).map(|rect| rect.round_ui());
+        rects.filter(|rect| rect.intersects(free)).collect()
     })
 }

@@ -49,6 +49,10 @@ pub struct CityPane {
     last_pose: Option<CameraPose>,
     jumps: u64,
     written: Option<(WrittenFor, Vec<labels::Label>)>,
+    /// Counts how often names were written.
+    writings: u64,
+    /// What names were last placed for without regard to those before: which names, and what covered the city.
+    placed_for: Option<(u64, Vec<egui::Rect>)>,
 }
 
 /// Whether a pose is so far from another one that other names may matter.
@@ -77,6 +81,9 @@ impl CityPane {
         self.names.iter().rev().find(|spot| spot.rect.contains(at)).map(|spot| spot.named)
     }
 }
+
+/// Room below the city for the name of its floor, points.
+const FOOT: f32 = 14.0;
 
 /// Names beside which nothing else is said at most this often.
 const MOST_NAMED: usize = 40;
@@ -115,16 +122,21 @@ pub fn draw(
     ui.allocate_rect(rect, egui::Sense::hover());
     names.pane.rect = Some(rect);
     let painter = ui.painter_at(rect);
-    if names.beside_each_other(&painter, rect) {
+    // The card that says what leaks stands before none of the city.
+    let top = rect.top() + card::room(rect, &finding);
+    let free = rect.with_max_y(rect.bottom() - FOOT.min(0.1 * rect.height()));
+    let free = free.with_min_y(top.min(free.bottom()));
+    if names.beside_each_other(&painter, free) {
         let Names { multiples, clock, settings, .. } = &mut names;
         multiples::click(ui, multiples, clock.bypass_change_detection(), settings.bypass_change_detection());
     } else {
-        names.rig.set_pane(rect, rect);
+        names.rig.set_pane(rect, free);
         names.paint(&painter, rect);
         lost_hint(&painter, rect, &names);
     }
+    let mut card = None;
     if laying.active() {
-        let corner = rect.right_top() + egui::vec2(-34.0, 10.0);
+        let corner = free.right_top() + egui::vec2(-34.0, 10.0);
         egui::Spinner::new().paint_at(ui, egui::Rect::from_min_size(corner, egui::vec2(24.0, 24.0)));
     }
     if let Some(open) = document.get() {
@@ -135,12 +147,14 @@ pub fn draw(
             *verdict = Some((of, found));
         }
         let Some(known) = verdict.as_ref() else { return };
-        actions.write_batch(card::show(ui.ctx(), rect, open, finding.bypass_change_detection(), &known.1));
+        let (asked, place) = card::show(ui.ctx(), rect, open, finding.bypass_change_detection(), &known.1);
+        actions.write_batch(asked);
+        card = place;
         let selection = names.selection.bypass_change_detection();
         let owners = owners.bypass_change_detection();
         actions.write_batch(crumbs::show(ui.ctx(), rect, &open.timeline, owners, selection));
     }
-    names.top_lines(ui.ctx(), rect);
+    names.top_lines(ui.ctx(), rect, card);
     if names.settings.minimap
         && names.multiples.0.is_empty()
         && let Some(city) = &names.shown.0
@@ -180,7 +194,7 @@ fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Docume
             legend::over(&ctx, city, &names.clock, &names.settings, selected.is_some(), &names.ways, brief);
         }
         caption(&ctx, open, &names.clock, &names.settings, selected, brief);
-        names.top_lines(&ctx, all);
+        names.top_lines(&ctx, all, None);
     }
     names.pane.rect = Some(all);
     let layer = egui::LayerId::new(egui::Order::Background, "labels".into());
@@ -229,14 +243,14 @@ pub fn fill(world: &mut World, ctx: &egui::Context) {
 }
 
 impl Names<'_> {
-    /// The lines at the top: which part of the heap this is, and what is looked for.
-    fn top_lines(&mut self, ctx: &egui::Context, pane: egui::Rect) {
+    /// The lines at the top: which part of the heap this is, and what is looked for. `card` stands at the top already.
+    fn top_lines(&mut self, ctx: &egui::Context, pane: egui::Rect, card: Option<egui::Rect>) {
         let Some(city) = &self.shown.0 else { return };
         let time = self.clock.time;
         let mut filter = self.filter.clone();
         let count = *self.count;
         let lines = drill::TopLines { city, search: &self.search, filter: &mut filter, time, count };
-        let back = drill::show(ctx, pane, &self.settings, lines);
+        let back = drill::show(ctx, pane, card, &self.settings, lines);
         if *self.filter != filter {
             *self.filter = filter;
         }
@@ -296,6 +310,7 @@ impl Names<'_> {
         if pane.written.as_ref().is_none_or(|(of, _)| *of != written_for) {
             let labels = labels::collect(city, &standing, &written_for.3);
             pane.written = Some((written_for, labels));
+            pane.writings += 1;
         }
         let labels = pane.written.as_ref().map_or(&[][..], |(_, labels)| labels);
         let eye = self.rig.pose.eye;
@@ -312,17 +327,21 @@ impl Names<'_> {
         let clip_from_world = self.rig.clip_from_world();
         let pointer = painter.ctx().pointer_latest_pos();
         let canvas = labels::Canvas { painter, picture: all, clip_from_world, pointer };
-        // Where the camera was taken elsewhere names are placed anew: what is shown then does not depend on the way there.
+        // While something moves names stay what they are as far as they can. At rest they are placed anew where the camera, the
+        // time or what is over the city are other ones: what is shown then does not depend on the way there.
         let pose = self.rig.pose;
         let jumped = pane.jumps != self.rig.jumps();
-        let rests = pane.last_pose == Some(pose) && pane.placed_from.is_some_and(|from| is_elsewhere(&from, &pose));
+        let still = pane.last_pose == Some(pose);
+        let placed_for = (pane.writings, labels::covered(painter.ctx(), painter.clip_rect()));
+        let other = !self.clock.playing && pane.placed_for.as_ref() != Some(&placed_for);
+        let rests = still && (other || pane.placed_from.is_some_and(|from| is_elsewhere(&from, &pose)));
         if jumped || rests {
             pane.shown = ShownNames::default();
             pane.placed_from = Some(pose);
+            pane.placed_for = Some(placed_for);
         }
         pane.jumps = self.rig.jumps();
         pane.placed_from.get_or_insert(pose);
-        let still = pane.last_pose == Some(pose);
         pane.last_pose = Some(pose);
         ends(&canvas, &self.cones);
         pane.names = labels::paint(&canvas, city, labels, look, &mut pane.shown, hidden);

@@ -2,7 +2,7 @@
 //! chart, whatever the number of times.
 
 use super::charts::{DrawnChart, DrawnSeries};
-use crate::viewer::panels::{numbers, theme};
+use crate::viewer::panels::{numbers, theme, ticks};
 use crate::viewer::run::SuspectWindow;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Mesh, Pos2, Rect, RichText, Sense, Shape, Stroke};
 use memory_city_analysis::timeline::{NodeId, Timeline};
@@ -185,18 +185,9 @@ fn grid(painter: &egui::Painter, scale: &Scale, chart: &DrawnChart, timeline: &T
         value += step;
     }
     let last = timeline.times().saturating_sub(1);
-    let places = ((scale.room.width() / 130.0) as usize).clamp(1, 8);
-    for place in 0..=places {
-        let time = scale.seen.0 + (scale.seen.1 - scale.seen.0) * place as f64 / places as f64;
-        let time = (time.round().max(0.0) as usize).min(last);
-        let align = match place {
-            0 => Align2::LEFT_BOTTOM,
-            _ if place == places => Align2::RIGHT_BOTTOM,
-            _ => Align2::CENTER_BOTTOM,
-        };
-        let text = theme::shortened(&timeline.points()[time].label, 18);
-        painter.text(Pos2::new(scale.x(time as f64), room.bottom()), align, text, font.clone(), theme::QUIET);
-    }
+    let seen = (scale.seen.0.round().max(0.0) as usize, (scale.seen.1.round().max(0.0) as usize).min(last));
+    let x = |time: usize| scale.x(time as f64);
+    ticks::paint(painter, timeline.points(), seen, &x, room.bottom(), &font, theme::QUIET);
 }
 
 /// 1, 2 or 5 times a power of ten, not below a number.

@@ -1,0 +1,49 @@
+//! Snapshots of the panels, with their words to the letter: on a small screen, a usual one and one of 2160 lines, where text is
+//! twice as large. The city itself is left out: it has pictures of its own, and drivers that differ.
+//!
+//! The panels are systems of the viewer, drawn by the renderer of the window; a harness for plain egui would need a second renderer
+//! with other features, and all of Bevy built anew for them.
+
+use super::*;
+use memory_city::viewer::dock::Dock;
+use memory_city::viewer::views::Views;
+
+/// Of a thousand pixels less than one may differ: a word is more.
+const MOST_OFF: f64 = 0.0006;
+
+fn in_front(studio: &mut Studio, view: &str) {
+    let world = studio.app().world_mut();
+    let views = world.resource::<Views>().clone();
+    let view = views.get(view).expect("a view");
+    world.resource_mut::<Dock>().bring_to_front(view, &views);
+}
+
+#[test]
+fn panels_look_as_they_should_on_three_screens() {
+    let settings = Settings::default();
+    let mut studio = Studio::new((1280, 720), 1).expect("a GPU, if only in software");
+    studio.show(open(&sample(), &settings));
+    studio.leave_out(true);
+    let mut wrong = Vec::new();
+    for (screen, size) in [("720", (1280, 720)), ("1080", (1920, 1080)), ("2160", (3840, 2160))] {
+        for state in ["start", "selected", "settings", "table", "help"] {
+            let select = if state == "selected" { vec!["Person".to_owned()] } else { Vec::new() };
+            in_front(&mut studio, if state == "settings" { "settings" } else { "details" });
+            in_front(&mut studio, if state == "table" { "table" } else { "city" });
+            studio.app().world_mut().resource_mut::<PanelState>().help = state == "help";
+            let picture = studio.shoot(&Shot { size, select, panels: true, ..shot(&settings) }).expect("a picture");
+            assert_eq!(picture.dimensions(), size);
+            let bright = share(&picture, |p| p.iter().any(|&c| c > 150));
+            assert!(bright > 0.008, "{state} at {screen}: there are words ({bright})");
+            let name = format!("panels-{state}-{screen}");
+            let Some(kept) = kept(&name, &picture) else { continue };
+            let off = difference(&kept, &picture, 40);
+            if off > MOST_OFF {
+                let got = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
+                capture::save(&picture, &got).expect("written");
+                wrong.push(format!("{name}: {:.2} % differ, see {}", 100.0 * off, got.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}\nUPDATE_GOLDEN=1 keeps the new ones: look at them first");
+}

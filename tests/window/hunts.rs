@@ -1,0 +1,218 @@
+//! Leak hunts by a person's means alone: real keys and mouse in a real window, from what is first seen to a picture that is saved.
+
+use super::*;
+
+/// Saves what is shown as a picture, through the card that asks where.
+fn saved_picture(session: &mut Session, path: &Path) -> image::RgbImage {
+    session.chord("ctrl", "F12");
+    assert!(session.trail.iter().rev().take(40).any(|line| line.contains("save: opened")), "Ctrl+F12 opens it");
+    session.chord("ctrl", "a");
+    session.tool("xdotool", &["type", "--delay", "40", &path.to_string_lossy()]);
+    session.rest();
+    session.key("Return");
+    session.expect("saved: ");
+    session.rest();
+    image::open(path).expect("the saved picture").to_rgb8()
+}
+
+fn is_red([r, g, b]: [u8; 3]) -> bool {
+    r > 100 && u32::from(r) > 3 * u32::from(g.max(b))
+}
+
+fn is_yellow([r, g, b]: [u8; 3]) -> bool {
+    r > 140 && g > 110 && b < 90 && r.abs_diff(g) < 90
+}
+
+/// The middle of what is red in the city.
+fn reddest(picture: &image::RgbImage) -> (u32, u32) {
+    let mut found: Vec<(u32, u32)> = (60..HEIGHT - 130)
+        .flat_map(|y| (320..WIDTH - 350).map(move |x| (x, y)))
+        .filter(|&(x, y)| is_red(picture.get_pixel(x, y).0))
+        .collect();
+    assert!(found.len() > 400, "something is red");
+    found.sort_unstable();
+    let x = found[found.len() / 2].0;
+    let mut column: Vec<u32> = found.iter().filter(|at| at.0 == x).map(|at| at.1).collect();
+    column.sort_unstable();
+    (x, column[column.len() / 2])
+}
+
+/// Follows owners with Enter up to the root. Returns what was selected on the way, and what the root is.
+fn follow_owners(session: &mut Session) -> (Vec<String>, String) {
+    let mut walked = Vec::new();
+    loop {
+        // What the key does is told before the key.
+        session.tool("xdotool", &["key", "Return"]);
+        let line = session.expect("owner: ");
+        session.expect("key: Enter");
+        session.rest();
+        let told = line.split("owner: ").nth(1).unwrap_or_default().to_owned();
+        if told.starts_with("here: ") {
+            return (walked, told);
+        }
+        walked.push(told);
+        assert!(walked.len() < 24, "{walked:?}");
+    }
+}
+
+/// The hunt of figure 10: what is red is a symptom; from owner to owner it leads to the list that is never emptied.
+#[test]
+fn the_hunt_of_figure_10_ends_with_a_saved_picture() {
+    if skipped() {
+        return;
+    }
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let folder = tempfile::tempdir().expect("a folder");
+    let environment = [("MEMORY_CITY_CONFIG", folder.path())];
+    let mut session = Session::start(&["open", &sample.to_string_lossy(), "--grouping", "package>type"], &environment);
+    session.expect("city: person-leak");
+    session.expect("leak: ");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    session.key("h");
+    // From the first time to the last one by itself: nothing is red before anything has grown.
+    session.key("Home");
+    session.expect("time: 1/");
+    let first = session.screenshot("60-hunt-first");
+    assert!(share(&first, is_red) < 0.002, "nothing has grown");
+    session.key("space");
+    session.expect("time: 16/16");
+    let grown = session.screenshot("61-hunt-grown");
+    assert!(share(&grown, is_red) > 0.01, "what grows turned red");
+    // A click on what is red.
+    let (x, y) = reddest(&grown);
+    session.click(x, y);
+    let symptom = session.expect("selected: Heap#");
+    assert!(symptom.contains("byte[]"), "{symptom}");
+    session.expect("owners: ");
+    let (walked, root) = follow_owners(&mut session);
+    let mut chain = walked.iter();
+    for of in ["#String", "#Person", "#LinkedList$Node", "#LinkedList"] {
+        assert!(chain.any(|key| key.ends_with(of)), "{of}: {walked:?}");
+    }
+    assert!(root.contains("Static field: register.store.PersonRegistry.PERSONS"), "{root}");
+    // The path over the roofs, and the picture of it.
+    session.key("u");
+    session.expect("ways: ");
+    session.point(WIDTH / 2, 21);
+    let seen = session.screenshot("62-hunt-path");
+    assert!(share(&seen, is_yellow) > share(&grown, is_yellow) + 0.0005, "the path is seen");
+    let saved = saved_picture(&mut session, &folder.path().join("figure-10.png"));
+    assert_eq!(saved.dimensions(), (WIDTH, HEIGHT));
+    assert!(difference(&saved, &seen) < 0.01, "what was seen is what is saved, without the card that asked");
+}
+
+/// A folder of real dumps that `make real` has taken.
+fn real_dumps(name: &str) -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/real/dumps");
+    let folder = std::env::var_os("MEMORY_CITY_REAL_DUMPS").map_or(root, PathBuf::from).join(name);
+    if !folder.is_dir() {
+        eprintln!("SKIPPED: no {}: `make real` takes the dumps", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+/// A Spark driver of a million objects: the first sentence names the list, O flies there, its owners lead to the thread that holds
+/// it.
+#[test]
+fn the_hunt_in_spark_ends_with_a_saved_picture() {
+    let Some(dumps) = real_dumps("spark-leak").filter(|_| !skipped()) else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let environment = [("MEMORY_CITY_CONFIG", folder.path())];
+    let mut session = Session::start(&["open", &dumps.to_string_lossy()], &environment);
+    session.expect("city: spark-leak");
+    let leak = session.expect("leak: ");
+    assert!(leak.ends_with("py4j.Gateway › java.util.concurrent.ConcurrentHashMap › java.util.ArrayList"), "{leak}");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    let first = session.screenshot("63-spark");
+    assert!(share(&first, is_red) > 0.005, "what grows is red");
+    session.key("o");
+    session.expect("city: spark-leak owner");
+    let selected = session.expect("selected: Heap#");
+    assert!(selected.contains("java.util.ArrayList"), "{selected}");
+    session.rest();
+    let there = session.screenshot("64-spark-owner");
+    // A list that holds half of the growth is a district: its edges are lit.
+    assert!(share(&there, is_blue) > share(&first, is_blue) + 0.0005, "the place is seen");
+    assert!(difference(&first, &there) > 0.1, "the city of owners, from near");
+    session.key("u");
+    let ways = session.expect("ways: ");
+    session.point(WIDTH / 2, 21);
+    let path = session.screenshot("65-spark-path");
+    assert!(share(&path, is_yellow) > share(&there, is_yellow), "{ways}");
+    let saved = saved_picture(&mut session, &folder.path().join("spark.png"));
+    assert_eq!(saved.dimensions(), (WIDTH, HEIGHT));
+    assert!(difference(&saved, &path) < 0.01, "what was seen is what is saved");
+    // The whole city again, by one key.
+    session.key("Escape");
+    session.key("Escape");
+    session.key("r");
+    let whole = session.screenshot("66-spark-whole");
+    assert!(difference(&whole, &there) > 0.05, "all of it is seen again");
+}
+
+/// In a desktop with a window manager: the window has a frame and the keyboard, the pointer stands where the window is.
+#[test]
+fn a_window_manager_frames_the_window_and_all_goes_on() {
+    if skipped() {
+        return;
+    }
+    if Command::new("openbox").arg("--version").stdout(Stdio::null()).status().is_err() {
+        eprintln!("SKIPPED: no openbox (apt-get install openbox)");
+        return;
+    }
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let config = tempfile::tempdir().expect("a folder");
+    let environment = [("MEMORY_CITY_CONFIG", config.path())];
+    let mut session = Session::start_managed((1280, 720), &["open", &sample.to_string_lossy()], &environment);
+    session.expect("leak: ");
+    session.rest();
+    // Nobody gives it the keyboard but the manager.
+    session.tool("xdotool", &["key", "Home"]);
+    session.expect("time: 1/");
+    session.rest();
+    session.tool("xdotool", &["mousemove", "640", "380"]);
+    let line = session.expect("pointer: ");
+    let at = line.split("pointer: ").nth(1).and_then(|rest| rest.split(" over").next()).expect("a place");
+    let (x, y) = at.split_once(", ").expect("two numbers");
+    let (x, y): (f32, f32) = (x.parse().expect("a number"), y.parse().expect("a number"));
+    assert!(x <= 640.0 && y < 380.0 && y > 300.0, "the frame has a title: {line}");
+    session.rest();
+    // Over nothing that has a tooltip.
+    let aside = |session: &mut Session, x: &str| {
+        session.tool("xdotool", &["mousemove", x, "40"]);
+        session.expect("pointer: ");
+        session.rest();
+    };
+    aside(&mut session, "500");
+    let before = session.shown("70-managed");
+    session.tool("xdotool", &["mousemove", "640", "380"]);
+    session.expect("pointer: ");
+    session.rest();
+    session.tool("xdotool", &["mousedown", "1"]);
+    session.expect("button: Left Pressed");
+    for step in 1..=5 {
+        session.tool("xdotool", &["mousemove", &(640 + 40 * step).to_string(), "380"]);
+        session.expect("pointer: ");
+    }
+    session.tool("xdotool", &["mouseup", "1"]);
+    session.expect("button: Left Released");
+    aside(&mut session, "501");
+    let turned = session.shown("71-managed-turned");
+    let off = |a: &image::RgbImage, b: &image::RgbImage| {
+        let differs = |(p, q): &(&image::Rgb<u8>, &image::Rgb<u8>)| (0..3).any(|c| p[c].abs_diff(q[c]) > 24);
+        a.pixels().zip(b.pixels()).filter(differs).count() as f64 / a.pixels().len() as f64
+    };
+    assert!(off(&before, &turned) > 0.03, "a drag by positions turns the city");
+    session.tool("xdotool", &["key", "F5"]);
+    session.expect("key: F5");
+    session.rest();
+    let back = session.shown("72-managed-back");
+    assert!(off(&before, &back) < 0.01, "one key brings it back");
+    // The time bar is in sight: all of the window is on the screen.
+    session.tool("xdotool", &["key", "End"]);
+    session.expect("time: 16/16");
+    session.rest();
+}

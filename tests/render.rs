@@ -453,10 +453,15 @@ fn the_sample_city_looks_as_it_should() {
     // Other views than the city, at two sizes.
     for (name, view, size) in [
         ("sunburst", "sunburst", (1280, 720)),
+        ("sunburst-small", "sunburst", (640, 400)),
         ("icicle", "icicle", (1280, 720)),
         ("icicle-small", "icicle", (640, 400)),
         ("trends", "trends", (1280, 720)),
         ("trends-small", "trends", (640, 400)),
+        ("graph", "graph", (1280, 720)),
+        ("graph-small", "graph", (640, 400)),
+        ("overview", "overview", (1280, 720)),
+        ("overview-small", "overview", (640, 400)),
     ] {
         let wish = Shot { of_view: Some(view), size, ..select(&settings) };
         golden(name, &studio.shoot(&wish).expect("a picture"));

@@ -445,6 +445,10 @@ fn the_sample_city_looks_as_it_should() {
     let picture = studio.shoot(&wish).expect("a picture");
     golden("trace", &picture);
     golden_boxes("trace", &Taken { boxes: studio.box_numbers(), picture: picture.clone() });
+    for (name, size) in [("details", (1280, 720)), ("details-small", (640, 400))] {
+        let wish = Shot { of_view: Some("details"), size, ..shot(&traced) };
+        golden(name, &studio.shoot(&wish).expect("a picture"));
+    }
     assert!(
         share(&picture, is_red) > 0.004 && share(&picture, is_purple) > 0.0008 && share(&picture, is_green) > 0.003
     );

@@ -2,8 +2,8 @@
 //! must show.
 
 use super::*;
-use memory_city_views::city::CityTheme;
 use memory_city_views::city::height::HeightCurve;
+use memory_city_views::city::{CityTheme, ReferenceShape};
 
 fn is_white([r, g, b]: [u8; 3]) -> bool {
     r.min(g).min(b) > 243
@@ -117,6 +117,7 @@ pub(super) fn the_scene_of_figure_10(studio: &mut Studio) {
         height: "base".into(),
         solid_count: 10,
         opacity: 0.0,
+        reference_shape: ReferenceShape::Straight,
         ..Settings::default()
     };
     studio.show(open(&trace, &figure));

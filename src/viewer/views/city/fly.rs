@@ -320,6 +320,11 @@ impl CameraRig {
         self.pose = camera::clamp(pose);
     }
 
+    /// The pose that it has is that of a view of the whole city.
+    pub fn show_at_once(&mut self, view: WholeView) {
+        self.whole = Some(view);
+    }
+
     /// How often the camera was taken elsewhere at once.
     pub(super) fn jumps(&self) -> u64 {
         self.jumps

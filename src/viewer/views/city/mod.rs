@@ -23,7 +23,7 @@ mod sight;
 mod states;
 mod step;
 
-pub use fly::CameraRig;
+pub use fly::{CameraRig, WholeView};
 pub(in crate::viewer) use fly::focus_pose;
 pub use laid_out::{City, Shown};
 pub use multiples::Multiples;

@@ -21,11 +21,12 @@ BROWSER := $(shell grep -qs '^ID=debian' /etc/os-release && echo chromium)
 
 # Setting up comes before building, also under `make -j`.
 .NOTPARALLEL:
-.PHONY: help run build test engine-test viewer-test window-test adding-test bench real fmt lint tour setup setup-test
+.PHONY: help run build test engine-test recorder-test viewer-test window-test adding-test bench real fmt lint tour setup setup-test
 
 help:
 	@echo "make run     set up, build, and open the sample city (without a display: render a tour of pictures)"
 	@echo "make test    set up and run all tests"
+	@echo "make recorder-test   half an hour of the recorder: each collector, each way to end, classes that come and go"
 	@echo "make bench   run the benchmarks; results and how to read them: benches/README.md"
 	@echo "make real    leaks of real applications (Spark, Tomcat), other tools on the same dumps: docs/real.md"
 	@echo "make fmt     format the sources"
@@ -71,6 +72,13 @@ lint-engine:
 
 engine-test:
 	$(CARGO) test --locked --workspace --no-default-features
+
+# Each collector of each JDK: every way to end, every leak, a minute of classes that come and go.
+recorder-test: export MEMORY_CITY_REQUIRE_JVM := 1
+recorder-test: export MEMORY_CITY_CACHE := $(CURDIR)/target/test-cache
+recorder-test: setup setup-test
+	$(CARGO) test --locked --no-default-features --test recorder -- --ignored --test-threads 1
+	$(CARGO) test --locked -p memory-city-agent --test jvm -- --ignored --test-threads 1
 
 lint: 
 	@rustfmt --check --edition 2024 $(SOURCES)

@@ -1,7 +1,8 @@
 //! What recording costs the program: rounds of the same work in one JVM, recorded and not in turns; and walks.
 //!
-//! `cargo bench --bench recorder --no-default-features`; needs a JDK 17 or newer, H2 in /usr/share/java for its row, and
-//! Tomcat's jars where `make real` puts them (target/real/tomcat) for the other. `-- h2 17` runs the rows of these words only.
+//! `cargo bench --bench recorder --no-default-features`; needs a JDK 17 or newer, H2 in /usr/share/java for its row, Tomcat's
+//! jars where `make real` puts them (target/real/tomcat), and Debian's liblucene8-java (installed, or unpacked with `dpkg -x` into
+//! target/real/lucene). `-- h2 17 pairs=12` runs the rows of these words only, with so many pairs.
 //! Times are of all cores that the process used, those of the collector and of the recorder included: on a machine that has other
 //! things to do they say more than the clock.
 
@@ -26,38 +27,45 @@ mod recorder {
     use std::path::{Path, PathBuf};
 
     const WARM_UP: usize = 6;
-    const PAIRS: usize = 8;
+    /// Pairs, where `pairs=N` does not say otherwise.
+    const PAIRS: usize = 24;
+    /// Pairs where pauses are looked at.
+    const PAUSE_PAIRS: usize = 8;
     /// Rounds of each kind in a pair.
-    const ROUNDS: usize = 3;
+    const ROUNDS: usize = 2;
     const WALKS: u64 = 7;
     const H2: &str = "/usr/share/java/h2.jar";
     const FLAGS: [&str; 2] = ["-Xmx768m", "-XX:+EnableDynamicAgentLoading"];
 
     pub fn main() {
-        let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+        let mut words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+        let pairs = words.iter().find_map(|word| word.strip_prefix("pairs=")?.parse().ok()).unwrap_or(PAIRS);
+        words.retain(|word| !word.contains('='));
         let wanted = |row: &[&str]| words.iter().all(|word| row.contains(&word.as_str()));
-        let tomcat = tomcat_jars();
-        println!(
-            "| JVM | program | ratio (median) | middle half | noise: middle half, largest | first round | interval |"
-        );
+        let (tomcat, lucene) = (jars("tomcat", ""), jars("lucene", "lucene-"));
+        println!("| JVM | program | ratio (median) | 95 % of it | control, with 95 % | first round | interval |");
         println!("|---|---|---|---|---|---|---|");
         let folder = tempfile::tempdir().expect("a folder");
         let mut with_classes = Vec::new();
         for jdk in jdks().range(17..).map(|(_, jdk)| jdk.clone()) {
             let classes = folder.path().join(jdk.version.to_string());
             std::fs::create_dir(&classes).expect("a folder");
-            let class_path = format!("{}:{H2}:{}", classes.display(), tomcat.clone().unwrap_or_default());
+            let others = [&tomcat, &lucene].map(|jars| jars.clone().unwrap_or_default()).join(":");
+            let class_path = format!("{}:{H2}:{others}", classes.display());
             jdk.compile(&[&root().join("benches/java/Rounds.java")], &class_path, &classes);
-            if tomcat.is_some() {
-                jdk.compile(&[&root().join("benches/java/TomcatRounds.java")], &class_path, &classes);
+            for (_, source) in [(&tomcat, "TomcatRounds"), (&lucene, "LuceneRounds")].iter().filter(|w| w.0.is_some()) {
+                jdk.compile(&[&root().join(format!("benches/java/{source}.java"))], &class_path, &classes);
             }
             with_classes.push((jdk, class_path));
         }
         for (jdk, class_path) in &with_classes {
-            for work in ["h2", "tomcat", "allocate"] {
-                let there = work == "allocate"
-                    || work == "h2" && Path::new(H2).exists()
-                    || work == "tomcat" && tomcat.is_some();
+            for work in ["h2", "lucene", "tomcat", "allocate"] {
+                let there = match work {
+                    "h2" => Path::new(H2).exists(),
+                    "lucene" => lucene.is_some(),
+                    "tomcat" => tomcat.is_some(),
+                    _ => true,
+                };
                 let version = jdk.version.to_string();
                 if !wanted(&[work, &version]) {
                     continue;
@@ -67,14 +75,14 @@ mod recorder {
                     continue;
                 }
                 let mut program = Program::start_with(jdk, &FLAGS, class_path, "Rounds", &[work]);
-                println!("| {version} | {work} | {} |", cost(&mut program, folder.path()));
+                println!("| {version} | {work} | {} |", cost(&mut program, folder.path(), pairs));
             }
         }
         println!();
         println!(
-            "| JVM | objects | walk, s per million objects (median; middle half) | young pause, ms: not recorded | recorded | pairs |"
+            "| JVM | objects | pause of a walk, s per million objects (median; middle half) | with all that is behind it | young pause, ms: not recorded | recorded | pairs |"
         );
-        println!("|---|---|---|---|---|---|");
+        println!("|---|---|---|---|---|---|---|");
         for (jdk, class_path) in &with_classes {
             if wanted(&["heap", &jdk.version.to_string()]) {
                 println!("| {} | {} |", jdk.version, pauses(jdk, class_path, folder.path()));
@@ -82,18 +90,21 @@ mod recorder {
         }
     }
 
-    fn tomcat_jars() -> Option<String> {
-        let folder =
-            [root().join("target/real/tomcat/usr/share/java"), root().join("target/real-main/tomcat/usr/share/java")];
-        let folder = folder.into_iter().find(|f| f.exists())?;
-        let mut jars: Vec<String> = std::fs::read_dir(folder)
-            .ok()?
-            .flatten()
-            .map(|e| e.path().to_string_lossy().into_owned())
-            .filter(|p| p.ends_with(".jar"))
-            .collect();
-        jars.sort();
-        Some(jars.join(":"))
+    /// The jars of a library, unpacked beside those of `make real`, or installed.
+    fn jars(library: &str, prefix: &str) -> Option<String> {
+        let unpacked = |real: &str| root().join("target").join(real).join(library).join("usr/share/java");
+        let mut folders = vec![unpacked("real"), unpacked("real-main")];
+        folders.extend((!prefix.is_empty()).then(|| PathBuf::from("/usr/share/java")));
+        folders.into_iter().find_map(|folder| {
+            let is_one = |path: &PathBuf| {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                name.starts_with(prefix) && name.ends_with(".jar")
+            };
+            let found = std::fs::read_dir(folder).ok()?.flatten().map(|e| e.path()).filter(is_one);
+            let mut found: Vec<String> = found.map(|path| path.to_string_lossy().into_owned()).collect();
+            found.sort();
+            (!found.is_empty()).then(|| found.join(":"))
+        })
     }
 
     fn library() -> PathBuf {
@@ -133,40 +144,54 @@ mod recorder {
         }
     }
 
-    /// In each pair: not recorded, recorded, not recorded, so that what drifts hits both alike. The first recorded round meets
-    /// names that are new and is told apart. The noise is what the rounds before differ by from those behind.
-    fn cost(program: &mut Program, folder: &Path) -> String {
+    /// Not recorded, recorded, not recorded, recorded, ...: what is recorded is compared with the mean of its neighbours, so that
+    /// what drifts hits both alike. The control is the same of rounds that are not recorded: each with the mean of those before and
+    /// behind. The first recorded round meets names that are new and is told apart.
+    fn cost(program: &mut Program, folder: &Path, pairs: usize) -> String {
         rounds(program, WARM_UP);
         let jvm = AttachedJvm::open(program.pid).expect("the program");
-        let (mut ratios, mut noise, mut firsts, mut interval) = (Vec::new(), Vec::new(), Vec::new(), 0);
-        let mut before = cpu(&rounds(program, ROUNDS));
-        for pair in 0..PAIRS {
+        let (mut plain, mut recorded, mut firsts, mut interval) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        plain.push(cpu(&rounds(program, ROUNDS)));
+        for pair in 0..pairs {
             let options = options(folder, pair);
             jvm.load(&library(), &options.text()).expect("recording begins");
-            let first = round(program).cpu;
-            let recorded = cpu(&rounds(program, ROUNDS));
+            firsts.push(round(program).cpu);
+            recorded.push(cpu(&rounds(program, ROUNDS)));
             interval = AgentStatus::read(&options.folder).map_or(0, |s| s.interval);
             jvm.load(&library(), &AgentOptions { stop: true, ..options.clone() }.text()).expect("recording ends");
             let _ = std::fs::remove_dir_all(&options.folder);
-            let after = cpu(&rounds(program, ROUNDS));
-            ratios.push(2.0 * recorded / (before + after));
-            firsts.push(2.0 * first / (before + after));
-            noise.push(f64::max(before / after, after / before));
-            before = after;
+            plain.push(cpu(&rounds(program, ROUNDS)));
         }
-        let (ratio, low, high) = quartiles(ratios);
-        let (_, noise_low, noise_high) = quartiles(noise.clone());
-        let most = noise.into_iter().fold(1.0, f64::max);
-        let (first, ..) = quartiles(firsts);
+        let mean = |at: usize| (plain[at] + plain[at + 1]) / 2.0;
+        let ratios = recorded.iter().enumerate().map(|(at, took)| took / mean(at)).collect();
+        let firsts = firsts.iter().enumerate().map(|(at, took)| took / mean(at)).collect();
+        let control = plain.windows(3).map(|of| 2.0 * of[1] / (of[0] + of[2])).collect();
+        let (control, first) = (likely(control), likely(firsts).0);
+        let (ratio, low, high) = likely(ratios);
         format!(
-            "{ratio:.3} | {low:.3} to {high:.3} | {noise_low:.3} to {noise_high:.3}, {most:.3} | {first:.3} | {} KB",
+            "{ratio:.3} | {low:.3} to {high:.3} | {:.3} ({:.3} to {:.3}) | {first:.3} | {} KB",
+            control.0,
+            control.1,
+            control.2,
             interval >> 10
         )
     }
 
+    /// The median, and between which values it is in 95 of 100 cases, by the ranks of a sign test.
+    fn likely(mut all: Vec<f64>) -> (f64, f64, f64) {
+        all.sort_by(f64::total_cmp);
+        let n = all.len() as f64;
+        let low = (n / 2.0 - 0.98 * n.sqrt()).floor().max(1.0) as usize - 1;
+        let middle = (all[(all.len() - 1) / 2] + all[all.len() / 2]) / 2.0;
+        (middle, all[low], all[all.len() - 1 - low])
+    }
+
     /// Walks of a million objects, and young collections of a program that has them.
     fn pauses(jdk: &Jdk, class_path: &str, folder: &Path) -> String {
-        let mut program = Program::start_with(jdk, &FLAGS, class_path, "Rounds", &["heap", "1000000"]);
+        let log = folder.join(format!("safepoints-{}", jdk.version));
+        let flag = format!("-Xlog:safepoint:file={}", log.display());
+        let flags = [FLAGS[0], FLAGS[1], &flag];
+        let mut program = Program::start_with(jdk, &flags, class_path, "Rounds", &["heap", "1000000"]);
         rounds(&mut program, 3);
         let jvm = AttachedJvm::open(program.pid).expect("the program");
         let (mut apart, mut with) = (Vec::new(), Vec::new());
@@ -174,7 +199,7 @@ mod recorder {
             let sum = |of: fn(&Took) -> f64| rounds.iter().map(of).sum::<f64>();
             sum(|r| r.paused) / sum(|r| r.collections).max(1.0) / 1e6
         };
-        for pair in 0..PAIRS {
+        for pair in 0..PAUSE_PAIRS {
             apart.push(young(&rounds(&mut program, ROUNDS)));
             let options = options(folder, 100 + pair);
             jvm.load(&library(), &options.text()).expect("recording begins");
@@ -187,8 +212,8 @@ mod recorder {
         std::fs::create_dir_all(&options.folder).expect("a folder");
         let _lock = RecorderLock::take(&options.folder).expect("the lock");
         jvm.load(&library(), &options.text()).expect("recording begins");
-        let (mut walks, mut objects) = (Vec::new(), 0);
-        while (walks.len() as u64) < WALKS {
+        let (mut asked, mut objects) = (Vec::new(), 0);
+        while (asked.len() as u64) < WALKS {
             // Work brings about collections, and walks come behind them.
             round(&mut program);
             for number in WalkNote::waiting(&options.folder) {
@@ -197,16 +222,23 @@ mod recorder {
                 let input = Input::open(&dump, &Progress::new()).expect("a dump");
                 let counted = hprof::histogram(&input, &Progress::new()).expect("a dump");
                 objects = counted.rows.iter().map(|r| r.objects).sum::<u64>();
-                walks.push((note.end - note.start) as f64 / 1e9 / (objects as f64 / 1e6));
+                asked.push((note.end - note.start) as f64 / 1e9 / (objects as f64 / 1e6));
                 for path in [dump, file] {
                     std::fs::remove_file(path).expect("removed");
                 }
             }
         }
         jvm.load(&library(), &AgentOptions { stop: true, ..options }.text()).expect("recording ends");
-        let (walk, low, high) = quartiles(walks);
+        // For how long it stood still the VM says; the request takes longer where it puts files together behind that.
+        let said = std::fs::read_to_string(&log).expect("what the VM logs");
+        let pause = |line: &str| {
+            line.contains("HeapDumper").then(|| line.split("Total:").nth(1)?.split_whitespace().next()?.parse().ok())
+        };
+        let pauses: Vec<f64> =
+            said.lines().filter_map(|line| pause(line)?).map(|ns: f64| ns / 1e3 / objects as f64).collect();
+        let ((walk, low, high), (asked, ..)) = (quartiles(pauses), quartiles(asked));
         let ((apart, ..), (with, ..)) = (quartiles(apart), quartiles(with));
-        format!("{objects} | {walk:.3}; {low:.3} to {high:.3} | {apart:.2} | {with:.2} | {PAIRS}")
+        format!("{objects} | {walk:.3}; {low:.3} to {high:.3} | {asked:.3} | {apart:.2} | {with:.2} | {PAUSE_PAIRS}")
     }
 
     /// Median, and where the middle half begins and ends.

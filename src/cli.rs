@@ -21,7 +21,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::lives::BY_AGE_TYPE_AND_SITE;
 use memory_city_analysis::table::parse_bytes;
-use memory_city_analysis::timeline::{AUTO, DIED};
+use memory_city_analysis::timeline::{AUTO, DIED, DIFFERENCE};
 use memory_city_formats::set_memory_budget;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -132,6 +132,10 @@ struct GroupingArgs {
     /// by --grouping (traces; recordings with samples)
     #[arg(long)]
     churn: bool,
+    /// What was born, died and survived between two points in time, counted from 1, by --grouping: the first and the last, or
+    /// --difference=3-8
+    #[arg(long, value_name = "FROM-TO", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with = "churn")]
+    difference: Option<String>,
     /// A classifier or filter of your own: a script (docs/groupings.md), known by the name of its file; may be given several times
     #[arg(long, value_name = "FILE")]
     classifier: Vec<std::path::PathBuf>,
@@ -160,6 +164,9 @@ fn memory(text: &str) -> std::result::Result<u64, String> {
 impl GroupingArgs {
     /// The grouping that is asked for: of what is alive, or of what died.
     fn named(&self) -> String {
+        if let Some(times) = &self.difference {
+            return format!("{DIFFERENCE}{times}:{}", self.grouping);
+        }
         match (self.churn, &*self.grouping) {
             (false, list) => list.to_owned(),
             (true, AUTO) => format!("{DIED}{BY_AGE_TYPE_AND_SITE}"),

@@ -333,3 +333,36 @@ fn saved_groupings_are_known_by_name() {
     assert_eq!(done.status.code(), Some(0));
     assert!(text(&done.stderr).contains("groupings.json") && text(&done.stderr).contains("move it away"));
 }
+
+/// The cities that were recorded with allocation sites show what their leaks are known for.
+#[test]
+fn the_recorded_cities_have_their_points_in_time_and_the_sites_that_leak() {
+    let grows = |path: &str, points: usize, expected: &[&str]| {
+        let printed = text(&run(&["report", &sample(&format!("sample-data/{path}"))]).stdout);
+        assert_eq!(printed.lines().filter(|l| l.contains("  Walk ")).count(), points, "{printed}");
+        for line in expected {
+            assert!(printed.contains(line), "{path}: {line} in\n{printed}");
+        }
+    };
+    let pool = "org.apache.commons.httpclient.MultiThreadedHttpConnectionManager$HostConnectionPool";
+    grows(
+        "http-pool/city.json.zst",
+        25,
+        &[
+            &format!("Type: {pool} › Allocation site: "),
+            &format!("Type: java.util.LinkedList › Allocation site: {pool}.<init>() line"),
+            "Type: java.util.HashMap$Node › ",
+            "+1,920 objects",
+        ],
+    );
+    grows(
+        "journeys/city.json.zst",
+        24,
+        &[
+            "Type: agency.store.Location › Closest domain call site: agency.store.JourneyStore.locations(String, int) line",
+            "Type: java.util.Date › Closest domain call site: agency.store.JourneyStore.locations(String, int) line",
+            "+18,100 objects",
+            "Type: agency.service.JourneyService$QueryKey › ",
+        ],
+    );
+}

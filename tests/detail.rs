@@ -5,6 +5,7 @@
 use image::RgbImage;
 use memory_city::viewer::capture::{CameraView, Shot, Studio};
 use memory_city::viewer::loading::open_document;
+use memory_city::viewer::panels::PanelState;
 use memory_city::viewer::settings::Settings;
 use memory_city::viewer::views::{self, CameraRig, Sharpness};
 use memory_city_heap::progress::Progress;
@@ -93,6 +94,10 @@ fn blocks_look_like_the_buildings_they_stand_for() {
     for opacity in [0.4, 1.0] {
         let settings = Settings { opacity, ..settings.clone() };
         studio.show(open(&settings));
+        // Caption and legend find their room; then nothing lies over so small a picture.
+        studio.app().world_mut().resource_mut::<PanelState>().nothing = false;
+        studio.shoot(&shot(&settings, CameraView::Home)).expect("a picture");
+        studio.app().world_mut().resource_mut::<PanelState>().nothing = true;
         let mut take = |view: CameraView, smallest: f32| {
             studio.app().world_mut().resource_mut::<Sharpness>().smallest = smallest;
             let picture = studio.shoot(&shot(&settings, view)).expect("a picture");

@@ -2,6 +2,13 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "recorder/endings.rs"]
+mod endings;
+#[path = "recorder/leaks.rs"]
+mod leaks;
+#[path = "recorder/secrets.rs"]
+mod secrets;
+
 use memory_city_agent::AgentOptions;
 use memory_city_agent::folder::{AgentStatus, RecorderLock, WalkNote};
 use memory_city_heap::progress::Progress;
@@ -12,16 +19,44 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// What `Leaky` holds in a string, and in bytes.
-const SECRETS: [&str; 2] = ["zq-secret-", "zq-bytes-of-a-password-0815"];
-
-/// The newest JDK and the oldest that is supported here, with the compiled test programs.
+/// The oldest JDK here that is supported, with the compiled test programs.
 fn with_jdk(test: &str, run: impl FnOnce(&Jdk, &str, &Path)) {
     let Some(jdk) = jvm::jdk_from(17) else { return jvm::skip(test, "there is no JDK 17 or newer") };
-    let folder = tempfile::tempdir().expect("a folder");
-    let sources = ["Leaky", "Resting", "Ending", "Leaks"].map(|n| root().join(format!("tests/java/{n}.java")));
-    jdk.compile(&sources.each_ref().map(PathBuf::as_path), ".", folder.path());
+    let folder = compiled(&jdk);
     run(&jdk, &folder.path().to_string_lossy(), folder.path());
+}
+
+/// Each JDK here that is supported, with the compiled test programs.
+fn with_jdks(test: &str, mut run: impl FnMut(&Jdk, &str, &Path)) {
+    let jdks = jvm::jdks();
+    if jdks.range(17..).next().is_none() {
+        return jvm::skip(test, "there is no JDK 17 or newer");
+    }
+    for jdk in jdks.range(17..).map(|(_, jdk)| jdk) {
+        let folder = compiled(jdk);
+        run(jdk, &folder.path().to_string_lossy(), folder.path());
+    }
+}
+
+fn compiled(jdk: &Jdk) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let programs = ["Leaky", "Resting", "Ending", "Leaks", "Counted"];
+    let sources = programs.map(|n| root().join(format!("tests/java/{n}.java")));
+    jdk.compile(&sources.each_ref().map(PathBuf::as_path), ".", folder.path());
+    folder
+}
+
+/// Runs a program of the tests recorded, and waits for its end.
+fn record(jdk: &Jdk, folder: &Path, options: &[&str], program: &[&str]) -> Output {
+    let (output, java) = (folder.to_string_lossy(), java(jdk));
+    finish(&mut memory_city(&[&["record", "-o", &output], options, &["--", &java], program].concat()))
+}
+
+/// What a command prints, told to do something with a trace.
+fn of_trace(words: &[&str], folder: &Path) -> (String, String) {
+    let output = folder.to_string_lossy();
+    let done = finish(&mut memory_city(&[words, &[&output]].concat()));
+    (text(&done.stdout), text(&done.stderr))
 }
 
 fn memory_city(words: &[&str]) -> Command {
@@ -86,9 +121,9 @@ fn ends(folder: &Path) -> Vec<String> {
     ends
 }
 
-/// One command from the program to the line that leaks; nothing of its values is in any file, and nothing else is left.
+/// One command from the program to the line that leaks; nothing but the trace is left.
 #[test]
-fn a_recorded_program_opens_with_the_line_that_leaks_and_without_its_secrets() {
+fn a_recorded_program_opens_with_the_line_that_leaks() {
     with_jdk("a_recorded_program", |jdk, class_path, temporary| {
         let folder = temporary.join("trace");
         let output = folder.to_string_lossy();
@@ -115,26 +150,16 @@ fn a_recorded_program_opens_with_the_line_that_leaks_and_without_its_secrets() {
         assert_eq!(ends(&folder), ["the program ended", "the program ended"]);
 
         let (mut walks, mut linked, mut unlinked) = (0, 0, 0);
-        for_chunks(&folder, |chunk| {
-            let payload = chunk.payload().expect("a payload");
-            for secret in SECRETS {
-                assert!(
-                    !payload.windows(secret.len()).any(|w| w == secret.as_bytes()),
-                    "{secret} in {:?}",
-                    chunk.kind()
-                );
-            }
-            match chunk.kind() {
-                ChunkKind::WALK_END => {
-                    for end in chunk.rows::<WalkEndRow>().expect("rows").rows {
-                        walks += 1;
-                        unlinked += end.unlinked;
-                        assert!(end.objects > 1000 && end.roots > 100 && end.pause.is_some_and(|p| p > 0));
-                    }
+        for_chunks(&folder, |chunk| match chunk.kind() {
+            ChunkKind::WALK_END => {
+                for end in chunk.rows::<WalkEndRow>().expect("rows").rows {
+                    walks += 1;
+                    unlinked += end.unlinked;
+                    assert!(end.objects > 1000 && end.roots > 100 && end.pause.is_some_and(|p| p > 0));
                 }
-                ChunkKind::WALK_SAMPLES => linked += chunk.rows::<WalkSampleRow>().expect("rows").rows.len() as u64,
-                _ => {}
             }
+            ChunkKind::WALK_SAMPLES => linked += chunk.rows::<WalkSampleRow>().expect("rows").rows.len() as u64,
+            _ => {}
         });
         assert!(walks >= 2 && linked > 100 && unlinked * 50 < linked, "{walks} walks, {linked} linked, {unlinked} not");
         let mut names: Vec<String> = Vec::new();
@@ -182,27 +207,6 @@ fn commands_keep_their_exit_codes() {
         assert!(!none.exists());
         let done = finish(&mut memory_city(&["record", "-o", &none.to_string_lossy(), "--", "/no/such/java"]));
         assert!(done.status.code() == Some(1) && !none.exists(), "{}", text(&done.stderr));
-    });
-}
-
-/// When the recording process is killed, the program goes on, and is still sampled; its trace is whole.
-#[test]
-fn a_recording_process_that_dies_leaves_the_program_alone() {
-    with_jdk("a_recording_process_that_dies", |jdk, class_path, temporary| {
-        let folder = temporary.join("trace");
-        let output = folder.to_string_lossy();
-        let file = std::fs::File::create(temporary.join("out")).expect("a file");
-        let words =
-            ["record", "-o", &output, "--walk-every", "1s", "--", &java(jdk), "-cp", class_path, "Leaky", "6000"];
-        let mut recorder = memory_city(&words).stdout(file).stderr(Stdio::null()).spawn().expect("it runs");
-        wait_until("a walk", || folder.join("01-000000.mcity").exists());
-        recorder.kill().expect("killed");
-        recorder.wait().expect("a status");
-        wait_until("the program", || std::fs::read_to_string(temporary.join("out")).is_ok_and(|t| t.contains("done ")));
-        wait_until("the end", || !ends(&folder).is_empty());
-        assert_eq!(ends(&folder), ["the program ended"]);
-        // No dump stays behind.
-        wait_until("tidying", || !folder.join(".walks").exists());
     });
 }
 
@@ -265,204 +269,6 @@ fn samples_and_gaps(folder: &Path) -> (u64, u64, u64) {
         all.last().map_or(0, |last| last + 1 - all.len() as u64)
     });
     (samples, gaps.sum(), lost)
-}
-
-/// However a program ends, it ends so as it would without, and its trace opens with what was recorded until then.
-#[test]
-fn programs_end_as_they_would_and_leave_traces_that_open() {
-    with_jdk("programs_end_as_they_would", |jdk, class_path, temporary| {
-        // How, further options of the VM, whether its hook runs, whether it can say that it ended.
-        let ways: [(&str, &[&str], bool, bool); 7] = [
-            ("return", &[], true, true),
-            ("exit", &[], true, true),
-            ("halt", &[], false, true),
-            ("throw", &[], true, true),
-            ("memory", &[], true, true),
-            ("memory", &["-XX:+ExitOnOutOfMemoryError"], false, false),
-            ("memory", &["-XX:+CrashOnOutOfMemoryError", "-XX:-CreateCoredumpOnCrash"], false, false),
-        ];
-        for (number, (how, options, hook, told)) in ways.into_iter().enumerate() {
-            let folder = temporary.join(format!("{number}-{how}"));
-            let (output, java) = (folder.to_string_lossy().into_owned(), java(jdk));
-            let log = format!("-XX:ErrorFile={}", temporary.join("crash.log").display());
-            let mut words = vec!["record", "-o", &output, "--walk-every", "500ms", "--", &java, "-Xmx64m", &log];
-            words.extend(options);
-            words.extend(["-cp", class_path, "Ending", how, "1500"]);
-            let done = finish(&mut memory_city(&words));
-            let plain = words.iter().position(|word| *word == "--").map_or(0, |at| at + 2);
-            let without = finish(jdk.tool("java").args(&words[plain..]));
-            let (said, printed) = (text(&done.stderr), text(&done.stdout));
-            assert_eq!(done.status.code(), without.status.code(), "{how} {options:?}: {said}");
-            assert_eq!(printed.contains("hook"), hook, "{how} {options:?}: {printed}");
-            assert_eq!(ends(&folder).contains(&"the program ended".to_owned()), told, "{how} {options:?}: {said}");
-            assert!(said.contains("memory-city open"), "{how}: {said}");
-            let (samples, gaps, lost) = samples_and_gaps(&folder);
-            assert!(samples > 50 && gaps == 0 && lost == 0, "{how}: {samples} samples, {gaps} missing, {lost} lost");
-            let report = finish(&mut memory_city(&["report", &output]));
-            assert!(text(&report.stdout).contains("Ending"), "{how} {options:?}: {}", text(&report.stderr));
-        }
-    });
-}
-
-/// Ctrl+C reaches the program, which ends as it does; so do SIGTERM, and SIGKILL, which leaves no time for anything.
-#[test]
-fn signals_end_the_program_and_the_trace_opens() {
-    with_jdk("signals_end_the_program", |jdk, class_path, temporary| {
-        for (signal, code, hook) in [(libc::SIGINT, 130, true), (libc::SIGTERM, 143, true), (libc::SIGKILL, 137, false)]
-        {
-            let folder = temporary.join(format!("signal-{signal}"));
-            let (output, java) = (folder.to_string_lossy().into_owned(), java(jdk));
-            let words = [
-                "record",
-                "-o",
-                &output,
-                "--walk-every",
-                "500ms",
-                "--",
-                &java,
-                "-Xmx64m",
-                "-cp",
-                class_path,
-                "Ending",
-                "wait",
-            ];
-            let command = &mut memory_city(&words);
-            let mut recorder =
-                command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
-            wait_until("walks", || AgentStatus::read(&folder).is_some_and(|s| s.walks > 1 && s.samples > 100));
-            let program = AgentStatus::read(&folder).expect("its state").pid;
-            // Killed is the program, told to end is the command.
-            let target = if signal == libc::SIGKILL { program } else { recorder.id() };
-            // SAFETY: no pointers; both are processes that this test has started, and that have not been waited for.
-            unsafe { libc::kill(target as i32, signal) };
-            let status = recorder.wait().expect("a status");
-            let (mut printed, mut said) = (String::new(), String::new());
-            std::io::Read::read_to_string(&mut recorder.stdout.take().expect("its output"), &mut printed)
-                .expect("text");
-            std::io::Read::read_to_string(&mut recorder.stderr.take().expect("its words"), &mut said).expect("text");
-            assert_eq!((status.code(), printed.contains("hook")), (Some(code), hook), "{signal}: {said}");
-            assert_eq!(said.contains("the program was killed"), signal == libc::SIGKILL, "{said}");
-            assert!(!Path::new(&format!("/proc/{program}/maps")).exists() || signal != libc::SIGKILL);
-            let (samples, gaps, lost) = samples_and_gaps(&folder);
-            assert!(samples > 50 && gaps == 0 && lost == 0, "{signal}: {samples} samples, {gaps} missing");
-            let report = finish(&mut memory_city(&["report", &output]));
-            assert!(text(&report.stdout).contains("Ending"), "{signal}: {}", text(&report.stderr));
-        }
-    });
-}
-
-/// A recording process that stands still, or whose disk is full, stops no program: it runs to its end, and all of its samples are
-/// in the trace.
-#[test]
-fn a_recording_process_that_does_nothing_stops_nobody() {
-    with_jdk("a_recording_process_that_does_nothing", |jdk, class_path, temporary| {
-        let folder = temporary.join("stopped");
-        let (output, java) = (folder.to_string_lossy().into_owned(), java(jdk));
-        let out = temporary.join("out");
-        let words = [
-            "record",
-            "-o",
-            &output,
-            "--walk-every",
-            "300ms",
-            "--",
-            &java,
-            "-Xmx64m",
-            "-cp",
-            class_path,
-            "Ending",
-            "return",
-            "4000",
-        ];
-        let file = std::fs::File::create(&out).expect("a file");
-        let mut recorder = memory_city(&words).stdout(file).stderr(Stdio::null()).spawn().expect("it runs");
-        wait_until("a walk", || folder.join("01-000000.mcity").exists());
-        // SAFETY: no pointers; the process was started here and not waited for.
-        unsafe { libc::kill(recorder.id() as i32, libc::SIGSTOP) };
-        wait_until("the program", || std::fs::read_to_string(&out).is_ok_and(|t| t.contains("done")));
-        wait_until("its end", || ends(&folder).contains(&"the program ended".to_owned()));
-        let waiting = WalkNote::waiting(&folder);
-        assert!(waiting.len() <= 1, "one dump waits at most: {waiting:?}");
-        // SAFETY: as above.
-        unsafe { libc::kill(recorder.id() as i32, libc::SIGCONT) };
-        assert!(recorder.wait().expect("a status").success());
-        let (samples, gaps, lost) = samples_and_gaps(&folder);
-        assert!(samples > 50 && gaps == 0 && lost == 0, "{samples} samples, {gaps} missing, {lost} lost");
-        assert!(!folder.join(".walks").exists());
-
-        // Its files may have 64 KB: as on a full disk. The program writes its own.
-        let program = Program::start_with(jdk, &["-Xmx64m"], class_path, "Ending", &["wait"]);
-        let folder = temporary.join("full");
-        let line = format!(
-            "trap '' XFSZ; ulimit -f 64; exec '{}' attach {} --for 4s --walk-every 500ms -o '{}'",
-            env!("CARGO_BIN_EXE_memory-city"),
-            program.pid,
-            folder.display()
-        );
-        let done = finish(Command::new("sh").args(["-c", &line]));
-        let said = text(&done.stderr);
-        assert!(said.contains("walks could not be taken"), "{said}");
-        assert!(Path::new(&format!("/proc/{}", program.pid)).exists(), "the program runs");
-        let (samples, gaps, lost) = samples_and_gaps(&folder);
-        assert!(samples > 50 && gaps == 0 && lost == 0, "{samples} samples, {gaps} missing, {lost} lost");
-    });
-}
-
-/// Of programs that leak the guilty line comes first; a healthy one that allocates as much and replaces what it holds has none.
-#[test]
-fn the_guilty_line_comes_first_and_the_healthy_program_has_none() {
-    with_jdk("the_guilty_line_comes_first", |jdk, class_path, temporary| {
-        let source = std::fs::read_to_string(root().join("tests/java/Leaks.java")).expect("the source");
-        for way in ["persons", "queries", "pools", "healthy"] {
-            let folder = temporary.join(way);
-            let (output, java) = (folder.to_string_lossy().into_owned(), java(jdk));
-            let words = [
-                "record",
-                "-o",
-                &output,
-                "--walk-every",
-                "1s",
-                "--walk-share",
-                "50",
-                "--",
-                &java,
-                "-Xmx300m",
-                "-Xmn20m",
-                "-cp",
-                class_path,
-                "Leaks",
-                way,
-                "12000",
-            ];
-            let done = finish(&mut memory_city(&words));
-            assert!(done.status.success(), "{way}: {}", text(&done.stderr));
-            let done = finish(&mut memory_city(&["analyse", "sites", &output, "--format", "json"]));
-            let report: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
-            let part = &report["analyses"][0];
-            let answer = part["answers"][0].as_str().expect("an answer");
-            jvm::say(&format!("  {way}: {answer}"));
-            let told = text(&finish(&mut memory_city(&["report", &output])).stdout);
-            if way == "healthy" {
-                assert!(answer.starts_with("No place in the code"), "{answer}");
-                assert!(told.contains("Nothing accumulates"), "{told}");
-                continue;
-            }
-            let line = source.lines().position(|l| l.ends_with(&format!("// here: {way}"))).expect("the line") + 1;
-            assert!(answer.contains(&format!("line {line} allocates what stays")), "{way}, line {line}: {answer}");
-            let first = &part["tables"][0]["rows"][0];
-            assert!(first["values"]["place"].as_str().is_some_and(|p| p.ends_with(&format!("line {line}"))), "{first}");
-            // Samples and exact counts stand side by side, and agree where all was recorded from the start.
-            let types = part["tables"][1]["rows"].as_array().expect("types");
-            let number = |row: &serde_json::Value, name: &str| row["values"][name].as_f64().unwrap_or(0.0);
-            let compared: Vec<_> = types.iter().filter(|row| number(row, "samples") >= 30.0).collect();
-            let away = |row: &&&serde_json::Value| {
-                // What the VM made before, or itself, has no sample.
-                number(row, "estimated") - number(row, "bytes") > number(row, "estimated_error")
-            };
-            assert!(!compared.is_empty() && compared.iter().filter(away).count() == 0, "{types:#?}");
-            assert!(told.contains(&format!("line {line} allocates what stays")), "{told}");
-        }
-    });
 }
 
 /// Without a recording process, as in a container, there are no walks: the trace opens all the same, with what samples estimate,

@@ -445,7 +445,9 @@ fn the_sample_city_looks_as_it_should() {
     let picture = studio.shoot(&wish).expect("a picture");
     golden("trace", &picture);
     golden_boxes("trace", &Taken { boxes: studio.box_numbers(), picture: picture.clone() });
-    assert!(share(&picture, is_red) > 0.005 && share(&picture, is_purple) > 0.002 && share(&picture, is_green) > 0.005);
+    assert!(
+        share(&picture, is_red) > 0.004 && share(&picture, is_purple) > 0.0008 && share(&picture, is_green) > 0.003
+    );
     studio.show(open(&settings));
 
     // Other views than the city, at two sizes.
@@ -481,7 +483,7 @@ fn a_film_shows_every_time_and_the_steps_between() {
             .env("MEMORY_CITY_CACHE", "")
             .arg("render")
             .args(sample())
-            .args(["--size", "320x200", "-o"])
+            .args(["--no-labels", "--size", "320x200", "-o"])
             .arg(output)
             .args(arguments)
             .output()
@@ -496,8 +498,8 @@ fn a_film_shows_every_time_and_the_steps_between() {
     assert!(!film.join("0006.png").exists());
     for (number, time) in [(0, "2"), (2, "3"), (4, "4")] {
         command(&["--time", time], &alone);
-        // Labels may stand elsewhere: in a film they are placed once more.
-        assert!(difference(&pictures[number], &picture(&alone), 40) < 0.02, "picture {number}");
+        // Without names: in a film they stay where they were as long as they can.
+        assert!(difference(&pictures[number], &picture(&alone), 40) < 0.002, "picture {number}");
     }
     for pair in pictures.windows(2) {
         assert!(difference(&pair[0], &pair[1], 0) > 0.001, "a step shows");

@@ -26,6 +26,7 @@ public final class Rounds {
         Work work = switch (arguments[0]) {
             case "h2" -> h2();
             case "tomcat" -> (Work) Class.forName("TomcatRounds").getDeclaredConstructor().newInstance();
+            case "lucene" -> (Work) Class.forName("LuceneRounds").getDeclaredConstructor().newInstance();
             case "heap" -> heap(Integer.parseInt(arguments[1]));
             default -> Rounds::allocate;
         };

@@ -35,6 +35,16 @@ fuzz_target!(|bytes: &[u8]| {
         number += 1;
     }
     let Ok(series) = wire::open_bytes(Path::new("fuzz.mcity"), file) else { return };
+    let points: Vec<usize> = (0..series.points().len().min(4)).collect();
+    if let Ok(Some(sampled)) = series.sampled(&points, &Progress::new()) {
+        for (at, alive) in sampled.alive.iter().enumerate() {
+            assert!(alive.iter().all(|object| (object.group as usize) < sampled.groups.len()));
+            assert_eq!(sampled.alive_by_group(at).len(), sampled.groups.len());
+        }
+        assert!(sampled.groups.iter().all(|group| (group.site as usize) < sampled.sites.len()));
+    }
+    let _ = series.gc_history(&Progress::new());
+    let _ = series.lives();
     for index in 0..series.points().len().min(4) {
         let Ok(heap) = series.load(index, &Progress::new()) else { continue };
         for o in heap.objects() {

@@ -14,7 +14,7 @@ import org.apache.commons.httpclient.params.HttpConnectionManagerParams;
  * so nothing outside this process is needed: asking for one is enough.
  *
  * <p>A number on standard input is one step: so many new hosts. "close" is the remedy: idle connections are closed.
- * After each line one line is printed, and nothing runs until the next.
+ * "collect" asks for a garbage collection. After each line one line is printed, and nothing runs until the next.
  */
 public final class HttpPool {
     private HttpPool() {}
@@ -31,6 +31,8 @@ public final class HttpPool {
         for (String line = steps.readLine(); line != null; line = steps.readLine()) {
             if (line.equals("close")) {
                 manager.closeIdleConnections(0);
+            } else if (line.equals("collect")) {
+                System.gc();
             } else {
                 for (int left = Integer.parseInt(line.trim()); left > 0; left--) {
                     HostConfiguration host = new HostConfiguration();

@@ -17,6 +17,9 @@ use memory_city_heap::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// Objects that are followed where every allocation is recorded; a weak reference each.
+const MOST_FOLLOWED: u32 = 1 << 20;
+
 /// How to record.
 #[derive(Args, Clone)]
 pub struct RecordingArgs {
@@ -62,6 +65,8 @@ impl RecordingArgs {
             walks: if self.no_walks { 0 } else { self.walk_every.as_millis() as u64 },
             duty: (100.0 / self.walk_share).round().clamp(1.0, 1e6) as u32,
             max_size: self.most_bytes(),
+            // Of a small program all objects are known.
+            followed: if self.every_allocation { MOST_FOLLOWED } else { AgentOptions::default().followed },
             ..AgentOptions::default()
         }
     }

@@ -11,12 +11,12 @@ use super::notices::NoticesPlugin;
 use super::owners::OwnersPlugin;
 use super::palette::PalettePlugin;
 use super::panels::PanelsPlugin;
+use super::run::RunPlugin;
 use super::scene::{ScenePlugin, city_camera};
 use super::screenshot;
 use super::search::SearchPlugin;
 use super::selection::SelectionPlugin;
 use super::settings::{Settings, SettingsPlugin};
-use super::span::SpanPlugin;
 use super::view_file::{self, AwaitedView};
 use super::views::{Sharpness, ViewsPlugin};
 use super::ways::WaysPlugin;
@@ -68,33 +68,26 @@ impl Plugin for ViewerPlugin {
             .init_resource::<OthersSettings>()
             .add_systems(Update, view_file::show_awaited.in_set(Stage::Act))
             .configure_sets(Update, (Stage::Input, Stage::Load, Stage::Act, Stage::Derive, Stage::Present).chain());
-        app.add_plugins((
-            SettingsPlugin,
-            DocumentPlugin,
-            ClockPlugin,
-            SpanPlugin,
-            SelectionPlugin,
-            NoticesPlugin,
-            InputPlugin,
-        ))
-        .add_plugins((
-            LoadingPlugin,
-            LivePlugin,
-            FindingPlugin,
-            OwnersPlugin,
-            WaysPlugin,
-            ScenePlugin,
-            PanelsPlugin,
-            DockPlugin,
-            ViewsPlugin,
-            SearchPlugin,
-            BookmarksPlugin,
-            PalettePlugin,
-        ))
-        .add_systems(
-            Update,
-            (trail::log_input, trail::log_changes).chain().in_set(Stage::Present).after(super::views::Drawn),
-        );
+        app.add_plugins((SettingsPlugin, DocumentPlugin, ClockPlugin, SelectionPlugin, NoticesPlugin, InputPlugin))
+            .add_plugins((
+                LoadingPlugin,
+                LivePlugin,
+                FindingPlugin,
+                OwnersPlugin,
+                WaysPlugin,
+                RunPlugin,
+                ScenePlugin,
+                PanelsPlugin,
+                DockPlugin,
+                ViewsPlugin,
+                SearchPlugin,
+                BookmarksPlugin,
+                PalettePlugin,
+            ))
+            .add_systems(
+                Update,
+                (trail::log_input, trail::log_changes).chain().in_set(Stage::Present).after(super::views::Drawn),
+            );
     }
 }
 

@@ -16,7 +16,8 @@ pub struct Clock {
     pub time: usize,
     /// Whether time steps by itself.
     pub playing: bool,
-    /// The first and last point in time that are played; all where there is none.
+    /// The part of the run that a person looks at, by its first and last point in time: what is played, what charts rank by. Chosen in
+    /// one view, it is that of all.
     range: Option<(usize, usize)>,
     /// How many points in time there are.
     times: usize,
@@ -50,18 +51,18 @@ impl Clock {
         self.times.saturating_sub(1)
     }
 
-    /// The first and last point in time that are played.
+    /// The first and last point in time of the chosen part; of the whole run where none is chosen.
     pub fn range(&self) -> (usize, usize) {
         let (first, last) = self.range.unwrap_or((0, self.last()));
         (first.min(self.last()), last.min(self.last()))
     }
 
-    /// Whether only a part is played.
-    pub fn has_range(&self) -> bool {
-        self.range.is_some()
+    /// The chosen part, where one is.
+    pub fn chosen(&self) -> Option<(usize, usize)> {
+        self.range.map(|_| self.range()).filter(|(first, last)| first < last)
     }
 
-    /// Plays from one point in time to another, in either order; all of them for a range of one, or `None`.
+    /// Chooses the part between two points in time, in either order; the whole run for a part of one, or `None`.
     pub fn set_range(&mut self, range: Option<(usize, usize)>) {
         self.range = range.filter(|(a, b)| a != b).map(|(a, b)| (a.min(b), a.max(b)));
     }
@@ -240,7 +241,7 @@ mod tests {
         }
         assert_eq!(seen, [4, 5, 6, 4, 5, 6, 4]);
         over.set_range(Some((3, 3)));
-        assert!(!over.has_range() && over.range() == (0, 19));
+        assert!(over.chosen().is_none() && over.range() == (0, 19));
     }
 
     #[test]

@@ -4,11 +4,12 @@
 //! |---|---|
 //! | [`app`] | what runs, in which order; window and headless |
 //! | [`document`], [`loading`], [`live`] | what is open, and how it comes and goes |
-//! | [`clock`], [`span`], [`selection`], [`references`], [`settings`] | state that all views share |
+//! | [`clock`], [`selection`], [`references`], [`settings`] | state that all views share |
 //! | [`palette`] | one field that finds everything |
 //! | [`search`], [`bookmarks`] | what is looked for and lit; places to come back to |
 //! | [`kept_settings`] | what of them is the same in the next run |
 //! | [`finding`] | what leaks, found in the background |
+//! | [`run`] | collections, memory and suspicious windows of the run |
 //! | [`owners`], [`ways`] | who keeps the selection, the ways to it from the roots, and what goes when one is cut |
 //! | [`views`] | the kinds of views, one file each, and their list |
 //! | [`dock`] | which views are shown, where |
@@ -41,12 +42,12 @@ mod owners;
 mod palette;
 pub mod panels;
 mod references;
+mod run;
 mod scene;
 mod screenshot;
 pub mod search;
 pub mod selection;
 pub mod settings;
-mod span;
 mod trail;
 pub mod view_file;
 pub mod views;

@@ -57,7 +57,7 @@ public final class Leaks {
         }
         sink = text.toString();
         for (int i = 0; i < 3; i++) {
-            WINDOW[RANDOM.nextInt(WINDOW.length)] = new long[1 + RANDOM.nextInt(40)];
+            WINDOW[RANDOM.nextInt(WINDOW.length)] = new long[1 + RANDOM.nextInt(39)];
         }
     }
 

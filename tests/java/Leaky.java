@@ -15,6 +15,9 @@ public final class Leaky {
     static final List<Session> SESSIONS = new ArrayList<>();
     static final String SECRET = new String("zq-secret-" + "that-nobody-may-read-4711");
     static final byte[] SECRET_BYTES = "zq-bytes-of-a-password-0815".getBytes();
+    static final char[] SECRET_CHARS = ("zq-characters-" + "of-a-key").toCharArray();
+    /** Eight characters. */
+    static final long[] SECRET_NUMBERS = {java.nio.ByteBuffer.wrap("zq-number".getBytes()).getLong()};
     static long sum;
 
     static void login(long number) {
@@ -41,6 +44,6 @@ public final class Leaky {
                 Thread.sleep(1);
             }
         }
-        System.out.println("done " + SESSIONS.size() + " " + SECRET.length() + SECRET_BYTES.length + " " + (sum > 0));
+        System.out.println("done " + SESSIONS.size() + " " + SECRET.length() + SECRET_BYTES.length + SECRET_CHARS.length + SECRET_NUMBERS.length + " " + (sum > 0));
     }
 }

@@ -177,6 +177,8 @@ pub struct AgentStatus {
     pub collections: u64,
     /// Walks.
     pub walks: u64,
+    /// Walks that were left out because the disk was too full.
+    pub no_room: u64,
     /// How long the program stood still for walks, microseconds.
     pub pauses: u64,
     /// For the last one.
@@ -234,6 +236,7 @@ status_fields!(
     lost,
     collections,
     walks,
+    no_room,
     pauses,
     last_pause,
     sampling,

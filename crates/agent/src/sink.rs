@@ -54,6 +54,11 @@ impl Sink {
         self.writer.bytes()
     }
 
+    /// Samples that were written.
+    pub(crate) fn samples(&self) -> u64 {
+        self.writer.samples()
+    }
+
     pub(crate) fn run(&mut self, facts: &[(&str, String)]) -> WireResult<()> {
         let row = |(key, value): &(&str, String)| RunRow { key: (*key).to_owned(), value: value.clone() };
         self.writer.write(&facts.iter().map(row).collect::<Vec<_>>())

@@ -25,6 +25,8 @@ pub(crate) struct WalkSchedule {
     next: u64,
     failures: u32,
     pub(crate) walks: u64,
+    /// Walks that were left out because the disk was too full.
+    pub(crate) no_room: u64,
     /// Nanoseconds that the program stood still for walks, and for the last one.
     pub(crate) pauses: u64,
     pub(crate) last_pause: u64,
@@ -40,6 +42,7 @@ impl WalkSchedule {
             next: FIRST.min(every),
             failures: 0,
             walks: 0,
+            no_room: 0,
             pauses: 0,
             last_pause: 0,
         }
@@ -68,6 +71,12 @@ impl WalkSchedule {
         self.next = end.saturating_add(self.every.max(self.duty * self.last_pause));
     }
 
+    /// The disk is too full for this one.
+    fn left_out(&mut self, now: u64) {
+        self.no_room += 1;
+        self.next = now.saturating_add(self.every);
+    }
+
     /// Why there will be no more walks, when there will be none.
     fn failed(&mut self, now: u64, why: &str, for_good: bool) -> Option<String> {
         self.failures += 1;
@@ -82,8 +91,10 @@ impl WalkSchedule {
 /// What became of a walk.
 pub(crate) enum WalkOutcome {
     Done,
-    /// Not now: nobody waits for it, the last one is still there, or the disk is too full.
+    /// Not now: nobody waits for it, the last one is still there, or the VM could not.
     NotNow,
+    /// The disk has fewer bytes than it might take: both.
+    NoRoom(u64, u64),
     /// And never again, with the reason.
     Never(String),
 }
@@ -104,8 +115,10 @@ pub(crate) unsafe fn walk(
     if !RecorderLock::is_held(folder) || is_occupied(folder) {
         return WalkOutcome::NotNow;
     }
-    if free_space(folder).is_some_and(|free| free < 2 * heap_bytes.unwrap_or(512 << 20) + (64 << 20)) {
-        return WalkOutcome::NotNow;
+    let needed = 2 * heap_bytes.unwrap_or(512 << 20) + (64 << 20);
+    if let Some(free) = free_space(folder).filter(|free| *free < needed) {
+        schedule.left_out(recording.now());
+        return WalkOutcome::NoRoom(free, needed);
     }
     let number = schedule.walks + 1;
     let file = WalkNote::dump(folder, number);

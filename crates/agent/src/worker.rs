@@ -43,8 +43,12 @@ pub(crate) fn start(recording: &Arc<AgentRecording>) -> Result<(), String> {
             let _ = recording.events(false);
             recording.retire();
             remove_leftovers(&recording.folder);
-            let status = AgentStatus { pid: std::process::id(), ended: why, ..AgentStatus::default() };
-            let _ = status.write(&recording.folder);
+            // It has said so itself, unless it could not begin, or failed.
+            let status = AgentStatus::read(&recording.folder).unwrap_or_default();
+            if status.ended.is_empty() {
+                let status = AgentStatus { pid: std::process::id(), ended: why, ..status };
+                let _ = status.write(&recording.folder);
+            }
         }
         recording.is_done();
     };
@@ -64,6 +68,9 @@ fn record(recording: &AgentRecording) -> Result<(), String> {
     let sink = Sink::create(&recording.folder, recording.options.max_size, since_start).map_err(wrong)?;
     let mut worker = Worker::new(recording, thread.jni, sink);
     let result = worker.work();
+    if let Err(why) = &result {
+        worker.stopped(why);
+    }
     worker.forget_all();
     result
 }
@@ -90,6 +97,8 @@ struct Worker<'a> {
     told_interval: u32,
     written_at: u64,
     size: u64,
+    /// Samples that are in the trace.
+    written: u64,
     /// Whether the program's name is in the trace.
     named: bool,
 }
@@ -116,6 +125,7 @@ impl<'a> Worker<'a> {
             told_interval: 0,
             written_at: 0,
             size: 0,
+            written: 0,
             named: false,
         }
     }
@@ -304,7 +314,10 @@ impl<'a> Worker<'a> {
         sink.deaths(dead, begun, last);
         sink.let_go(thinned.into_iter().map(|(sample, _)| sample), begun);
         let now = self.recording.now();
-        self.next_deaths = now + DEATHS_DUTY * now.saturating_sub(begun);
+        // Whoever records every allocation wants every age: each collection is looked at, whatever that takes.
+        let is_exact = self.recording.options.sampling == SamplingMode::All;
+        let duty = if is_exact { 0 } else { DEATHS_DUTY };
+        self.next_deaths = now + duty * now.saturating_sub(begun);
         self.deaths_due = false;
         Ok(())
     }
@@ -319,9 +332,17 @@ impl<'a> Worker<'a> {
         let outcome = unsafe { walk(self.recording, &mut self.schedule, self.jni, &followed, collections, heap) };
         self.recording.live.put_back(followed, 0);
         let now = self.recording.now();
-        if let WalkOutcome::Never(why) = outcome {
-            log(&why);
-            self.sink()?.setting(now, "walks", why);
+        match outcome {
+            WalkOutcome::Never(why) => {
+                log(&why);
+                self.sink()?.setting(now, "walks", why);
+            }
+            WalkOutcome::NoRoom(free, needed) => {
+                let megabytes = |bytes: u64| bytes.div_ceil(1 << 20);
+                let (free, needed) = (megabytes(free), megabytes(needed));
+                self.sink()?.setting(now, "walks", format!("no room: {free} MB are free, a walk may take {needed} MB"));
+            }
+            WalkOutcome::Done | WalkOutcome::NotNow => {}
         }
         self.write(now)
     }
@@ -346,8 +367,9 @@ impl<'a> Worker<'a> {
         self.written_at = now;
         self.name_program()?;
         let sink = self.sink()?;
-        sink.flush().map_err(wrong)?;
-        self.size = sink.bytes();
+        let flushed = sink.flush().map_err(wrong);
+        (self.size, self.written) = (sink.bytes(), sink.samples());
+        flushed?;
         // Not being able to say how it goes is no reason to stop.
         let _ = self.status(String::new()).write(&self.recording.folder);
         Ok(())
@@ -364,6 +386,7 @@ impl<'a> Worker<'a> {
             lost: self.lost,
             collections: self.collections,
             walks: self.schedule.walks,
+            no_room: self.schedule.no_room,
             pauses: self.schedule.pauses / 1000,
             last_pause: self.schedule.last_pause / 1000,
             sampling: recording.spent.load(Ordering::Relaxed) / 1000,
@@ -391,6 +414,7 @@ impl<'a> Worker<'a> {
         let now = recording.now();
         let sink = self.sink()?;
         sink.loss(now, ChunkKind::FRAMES, LossReason::TableFull, refused);
+        self.write(now)?;
         if let Some(sink) = self.sink.take() {
             let bytes = sink.bytes();
             sink.finish(why).map_err(wrong)?;
@@ -402,6 +426,15 @@ impl<'a> Worker<'a> {
             tidy(&recording.folder);
         }
         Ok(())
+    }
+
+    /// Nothing more can be written: says how many samples were taken, and that all that are not in the trace are lost.
+    fn stopped(&mut self, why: &str) {
+        let _ = self.recording.events(false);
+        // From here on none is taken.
+        self.recording.retire();
+        self.lost = self.recording.samples.load(Ordering::Relaxed).saturating_sub(self.written);
+        let _ = self.status(why.to_owned()).write(&self.recording.folder);
     }
 
     /// Gives back every weak reference.

@@ -7,6 +7,8 @@
 //! | [`timeline`] | memory trees over time | one tree with a value per node and time; reference maps; JSON |
 //! | [`inspection`] | a heap state | its objects one by one: lists, pages, what a set reaches and retains, trees to unfold |
 //! | [`analyses`] | a source | what grows most, what keeps it alive, what was collected: tables |
+//! | [`object_graph`] | sets of objects | boxes and arrows: who refers to what, up to the roots |
+//! | [`run`] | a source | its collections and memory, as charts ask for them |
 //! | [`table`] | a timeline | its nodes as rows: sorted, filtered, opened and closed |
 //! | [`lives`] | what came and went at every collection | what died, how old, what was promoted |
 //! | [`trends`] | a timeline | series for charts, with what is left over, at any level of detail |
@@ -37,7 +39,9 @@ pub mod analyses;
 pub mod group;
 pub mod inspection;
 pub mod lives;
+pub mod object_graph;
 pub mod ownership;
+pub mod run;
 pub mod table;
 pub mod tabular;
 pub mod timeline;

@@ -272,3 +272,64 @@ fn owners_and_types_of_traces_are_matched_by_identity() {
     assert_eq!(found.tables.len(), 2);
     assert!(found.notes[0].starts_with("Not by owner") && found.notes[0].contains("references"), "{:?}", found.notes);
 }
+
+/// As trees: at either time what is there is the whole heap, what was born is at the second alone, what died at the first alone, and
+/// objects are as many as identity says.
+#[test]
+fn the_difference_as_trees_is_the_heap_at_both_times() {
+    use memory_city_analysis::timeline::{DIFFERENCE, fates};
+    let last_dumps =
+        ["sample-data/person-leak/person-leak-15.hprof.gz", "sample-data/person-leak/person-leak-16.hprof.gz"];
+    let trace = ["tests/data/anttracks/churn-parallel"];
+    for (paths, grouping) in [(&trace[..], "type>site"), (&trace[..], "thread>type"), (&last_dumps[..], "package>type")]
+    {
+        let source = open(paths, grouping);
+        let timeline = source.timeline();
+        let last = timeline.times() - 1;
+        let (base, time) = (last / 2, last);
+        let found = fates(&source, Some((base + 1, time + 1)), &Progress::new()).expect("trees");
+        let trees = found.timeline();
+        assert_eq!(trees.times(), 2);
+        for (side, of) in [(0, base), (1, time)] {
+            assert_eq!(trees.amount(side, NodeId::ROOT), timeline.amount(of, NodeId::ROOT), "{grouping}");
+        }
+        let words = if source.is_recorded() {
+            ["Born", "Died", "Survived"]
+        } else {
+            ["More than before", "Fewer than before", "As many as before"]
+        };
+        let objects = |word: &str, side: usize| {
+            trees.find(&format!("Heap#{word}")).map_or(0, |node| trees.amount(side, node).objects)
+        };
+        assert_eq!((objects(words[0], 0), objects(words[1], 1)), (0, 0));
+        assert_eq!(objects(words[2], 0), objects(words[2], 1));
+        if source.is_recorded() && grouping == "type>site" {
+            let [born, died, survived] = by_identity(&source, grouping, base, time)
+                .values()
+                .fold([0; 3], |sum: [i64; 3], of| [sum[0] + of[1], sum[1] + of[0], sum[2] + of[2]]);
+            let told = [objects(words[0], 1), objects(words[1], 0), objects(words[2], 0)].map(|n| n as i64);
+            assert_eq!(told, [born, died, survived]);
+        }
+        // Every group is the sum of its parts.
+        for node in trees.nodes().filter(|&node| !trees.is_leaf(node)) {
+            for side in 0..2 {
+                let sum: u64 = trees.children(node).iter().map(|&c| trees.amount(side, c).objects).sum();
+                assert!(sum <= trees.amount(side, node).objects, "{}", trees.key(node));
+            }
+        }
+        // Opened as anybody opens it.
+        let opened = open(paths, &format!("{DIFFERENCE}{}-{}:{grouping}", base + 1, time + 1));
+        for side in 0..2 {
+            assert_eq!(opened.timeline().amount(side, NodeId::ROOT), trees.amount(side, NodeId::ROOT));
+        }
+        let said = opened.warnings().iter().map(|w| w.message.clone()).collect::<Vec<_>>().join("\n");
+        assert!(said.contains(if source.is_recorded() { "by identity" } else { "no identity" }), "{said}");
+    }
+    let wrong = Source::open(
+        &[root().join(trace[0])],
+        &format!("{DIFFERENCE}3to4:type"),
+        GroupOptions::default(),
+        &Progress::new(),
+    );
+    assert!(wrong.err().is_some_and(|e| e.to_string().contains("two times")));
+}

@@ -220,6 +220,12 @@ impl<'a> Lives<'a> {
         self.sampled.is_none()
     }
 
+    /// Whether every allocation was sampled: each stands for itself alone, and the only error is what got lost on the way, which the
+    /// recording counts.
+    pub fn is_complete(&self) -> bool {
+        self.sampled.is_some_and(|lives| lives.samples.iter().all(|sample| sample.weight <= 1.0))
+    }
+
     /// How many samples the estimates are made of.
     pub fn samples(&self) -> u64 {
         self.sampled.map_or(0, |lives| lives.samples.len() as u64)

@@ -330,7 +330,7 @@ impl<S: TraceSource> RecordedSeries<S> {
                         .map_or_else(|| "unknown cause".to_owned(), |c| c.to_string()),
                     duration: c.end - c.start,
                     end,
-                    freed: c.freed,
+                    freed: Some(c.freed),
                 };
                 SnapshotInfo {
                     label: match (collection, end) {

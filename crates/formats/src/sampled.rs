@@ -57,7 +57,7 @@ pub struct SampledGroup {
     pub allocated: SampledAmount,
 }
 
-/// A sample whose object is in a walk.
+/// A sample whose object some root reaches in a walk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampledObject {
     /// Its number.

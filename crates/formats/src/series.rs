@@ -40,8 +40,9 @@ pub struct GcPoint {
     pub duration: u64,
     /// Its end, or its start.
     pub end: bool,
-    /// Objects it freed.
-    pub freed: u64,
+    /// Objects it freed, where that is known: a trace has seen each, a recorder of samples has not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub freed: Option<u64>,
 }
 
 /// What a person must know about a dump, and which program it seems to be of.

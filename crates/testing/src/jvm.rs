@@ -94,6 +94,22 @@ impl Jdk {
         Command::new(self.home.join("bin").join(name))
     }
 
+    /// The collectors that it has, as it is told to use them, and layouts of objects besides: builds differ.
+    pub fn collectors(&self) -> Vec<Vec<&'static str>> {
+        let mut all: Vec<Vec<&str>> = vec![
+            vec!["-XX:+UseG1GC"],
+            vec!["-XX:+UseParallelGC"],
+            vec!["-XX:+UseSerialGC"],
+            vec!["-XX:+UseZGC"],
+            vec!["-XX:+UseShenandoahGC"],
+            vec!["-XX:+UseG1GC", "-XX:+UseCompactObjectHeaders"],
+            vec!["-XX:+UseZGC", "-XX:+UseCompactObjectHeaders"],
+        ];
+        all.retain(|flags| self.tool("java").args(flags).arg("-version").output().is_ok_and(|o| o.status.success()));
+        assert!(all.len() >= 3, "JDK {} has {all:?}", self.version);
+        all
+    }
+
     /// Compiles sources into a folder.
     pub fn compile(&self, sources: &[&Path], class_path: &str, into: &Path) {
         output(self.tool("javac").args(["-nowarn", "-cp", class_path, "-d"]).arg(into).args(sources));

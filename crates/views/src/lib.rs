@@ -1,7 +1,7 @@
 //! The geometry of views: where things stand, how high, in which colour. Pure functions, no drawing.
 //!
-//! [`city`] is the first view, [`nested`] has sunburst and icicle; [`page`] makes a file of the city that any browser shows,
-//! [`export`] tables and scenes for other programs. This crate knows values over time, not what
+//! [`city`] is the first view, [`nested`] has sunburst and icicle, [`graph`] who refers to what, [`overview`] a run in charts;
+//! [`page`] makes a file of the city that any browser shows, [`export`] tables and scenes for other programs. This crate knows values over time, not what
 //! they are values of: no type, no object, no format of heaps.
 //!
 //! # Example
@@ -15,5 +15,7 @@
 
 pub mod city;
 pub mod export;
+pub mod graph;
 pub mod nested;
+pub mod overview;
 pub mod page;

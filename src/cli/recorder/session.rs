@@ -166,8 +166,14 @@ impl RecordingSession {
         if let Some((walks, why)) = &self.taker.failed {
             eprintln!("memory-city: warning: {walks} walks could not be taken; the last: {why}");
         }
+        if status.no_room > 0 {
+            eprintln!("memory-city: warning: {} walks were left out: the disk is too full", count_text(status.no_room));
+        }
         if status.lost > 0 {
-            eprintln!("memory-city: warning: {} samples were lost: the buffers were full", count_text(status.lost));
+            eprintln!(
+                "memory-city: warning: {} samples were lost: there was no room for them",
+                count_text(status.lost)
+            );
         }
         self.taker.finish(reason)?;
         if let Some(city) = self.live {

@@ -74,11 +74,19 @@ fn damaged_and_old_files_are_ignored_and_strangers_left_out() {
 fn side_columns_keep_their_size_when_the_window_grows() {
     let views = views();
     let mut dock = Dock::new(&views);
-    for size in [egui::vec2(1920.0, 900.0), egui::vec2(1000.0, 500.0), NOMINAL] {
+    for size in [egui::vec2(1920.0, 900.0), egui::vec2(1200.0, 500.0), NOMINAL] {
         dock.fit(size, &views);
         let root = dock.tree.root.expect("a root");
         let Some(Tile::Container(Container::Linear(row))) = dock.tree.tiles.get(root) else { panic!("a row") };
         let widths = row.shares.split(&row.children, size.x);
         assert!((widths[0] - LEFT).abs() < 0.5 && (widths[2] - RIGHT).abs() < 0.5, "{widths:?}");
     }
+    // Where there is no room for that, all shrink alike.
+    let small = egui::vec2(1000.0, 500.0);
+    dock.fit(small, &views);
+    let root = dock.tree.root.expect("a root");
+    let Some(Tile::Container(Container::Linear(row))) = dock.tree.tiles.get(root) else { panic!("a row") };
+    let widths = row.shares.split(&row.children, small.x);
+    let share = small.x / NOMINAL.x;
+    assert!((widths[0] - LEFT * share).abs() < 2.0 && (widths[2] - RIGHT * share).abs() < 2.0, "{widths:?}");
 }

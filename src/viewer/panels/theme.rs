@@ -6,11 +6,21 @@ use bevy_egui::EguiRenderOutput;
 use bevy_egui::egui::epaint::Primitive;
 use bevy_egui::egui::{self, Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle};
 use memory_city_views::city::{self, CityTheme};
+use memory_city_views::overview::WindowKind;
 
 /// Panel background. Nothing shines through: it would be text over text.
 pub const PANEL: Color32 = Color32::from_rgb(13, 18, 28);
 /// What stands over panels and over the city.
 pub const SOLID: Color32 = Color32::from_rgb(14, 19, 30);
+/// The colour of a suspicious window of time, in every chart.
+pub const fn suspect(kind: WindowKind) -> Color32 {
+    match kind {
+        WindowKind::Leak | WindowKind::SteepestLeak => ERROR,
+        WindowKind::Overhead => WARNING,
+        WindowKind::Churn => INCOMING,
+    }
+}
+
 /// The tab in front: of one piece with what it shows.
 pub const TAB: Color32 = Color32::from_rgb(32, 42, 62);
 /// Text that matters.

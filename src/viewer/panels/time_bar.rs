@@ -6,6 +6,7 @@ use super::{theme, ticks};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::{Document, OpenDocument};
+use crate::viewer::run::{OpenRun, SuspectWindow};
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;
@@ -41,6 +42,7 @@ struct TimeTools<'a> {
     interval: f32,
     base: Option<usize>,
     repeat: bool,
+    suspects: &'a [SuspectWindow],
     actions: Vec<Action>,
     go_to: Option<usize>,
     /// A range that was chosen: all of it, or none.
@@ -53,7 +55,7 @@ pub fn draw(
     document: Res<Document>,
     mut clock: ResMut<Clock>,
     mut settings: ResMut<Settings>,
-    selection: Res<Selection>,
+    (selection, run): (Res<Selection>, Res<OpenRun>),
     mut actions: MessageWriter<Action>,
     mut heap: Local<Option<((u64, Metric), Heap)>>,
 ) {
@@ -76,6 +78,7 @@ pub fn draw(
         interval: settings.interval,
         base: settings.base.map(|base| base.min(clock.last())),
         repeat: settings.repeat,
+        suspects: run.suspects(),
         actions: Vec::new(),
         go_to: None,
         range: None,
@@ -233,7 +236,7 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     };
     let axis = axis_step(most);
     let (first, end) = tools.clock.range();
-    let ranged = tools.clock.has_range();
+    let ranged = tools.clock.chosen().is_some();
     let now = tools.clock.time;
     let magnified = tools.selected.map_or(1, |node| magnification(timeline.peak(node, metric), most));
     let response = Plot::new("heap over time")
@@ -270,8 +273,7 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
                 }
             }
             // From foot to top, and not through the words above and below.
-            let upright =
-                |name: &'static str, t: usize| Line::new(name, vec![[x(t), 0.0], [x(t), most as f64 + 3.0 * unit]]);
+            let upright = |name: &'static str, t: usize| Line::new(name, vec![[x(t), 0.0], [x(t), most as f64]]);
             if ranged {
                 for edge in [first, end] {
                     plot.line(upright("range", edge).color(theme::ROUTE).width(1.5));
@@ -346,6 +348,11 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
         let at = Pos2::new(rect.left() + GUTTER, rect.bottom() - 1.0);
         painter.text(at, Align2::LEFT_BOTTOM, text, FontId::proportional(11.0), theme::QUIET);
     }
+    for suspect in tools.suspects {
+        let edge = |t: usize| transform.position_from_point(&egui_plot::PlotPoint::new(x(t.min(times - 1)), 0.0)).x;
+        let y = rect.top() + 18.5;
+        painter.hline(edge(suspect.from)..=edge(suspect.to), y, (2.0, theme::suspect(suspect.kind)));
+    }
     if ranged {
         let shade = Color32::from_black_alpha(110);
         painter.rect_filled(rect.with_max_x(across(first)), 0.0, shade);
@@ -363,6 +370,7 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
             None => tools.go_to = Some(at(position)),
         }
     }
+    let suspects = tools.suspects;
     response.on_hover_ui_at_pointer(|ui| {
         let Some(position) = ui.ctx().pointer_hover_pos() else { return };
         let t = at(position);
@@ -376,6 +384,9 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
                 egui::RichText::new(format!("unreachable, not counted: {}", amounts(point.unreachable)))
                     .color(theme::QUIET),
             );
+        }
+        for suspect in suspects.iter().filter(|suspect| (suspect.from..=suspect.to).contains(&t)) {
+            ui.label(egui::RichText::new(format!("⚠ {}", suspect.text)).color(theme::suspect(suspect.kind)));
         }
         ui.label(
             egui::RichText::new("Click or drag to go there; Shift and drag: play this part alone; double click: all")

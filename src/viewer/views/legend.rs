@@ -14,6 +14,8 @@ use memory_city_views::city::{self, Comparison, Histogram, Legend};
 
 /// Width over a picture, with its frame, points.
 pub const WIDTH: f32 = 292.0;
+/// The same over a small picture, where it says what colours mean and nothing else.
+const BRIEF_WIDTH: f32 = 190.0;
 
 /// The legend as a kind of view.
 pub(super) fn view() -> View {
@@ -43,15 +45,31 @@ fn draw(
     });
 }
 
-/// Shows the legend at the lower left of a picture.
-pub fn over(ctx: &egui::Context, city: &mut City, clock: &Clock, settings: &Settings, selected: bool, ways: &Ways) {
+/// Shows the legend at the lower left of a picture, briefly where that is small.
+pub fn over(
+    ctx: &egui::Context,
+    city: &mut City,
+    clock: &Clock,
+    settings: &Settings,
+    selected: bool,
+    ways: &Ways,
+    brief: bool,
+) {
     egui::Area::new("legend".into()).anchor(Align2::LEFT_BOTTOM, [theme::GAP, -theme::GAP]).movable(false).show(
         ctx,
         |ui| {
             theme::frame().show(ui, |ui| {
-                ui.set_width(WIDTH - 22.0);
+                ui.set_width(if brief { BRIEF_WIDTH } else { WIDTH } - 22.0);
                 ui.spacing_mut().item_spacing.y = 3.0;
-                contents(ui, city, clock, settings, selected, ways);
+                if brief {
+                    let (counts, _) = city.told(clock.time.min(city.times().saturating_sub(1)));
+                    colour_bar(ui, city.appearance.legend(), &counts);
+                    if selected {
+                        swatches(ui, settings, selected, ways);
+                    }
+                } else {
+                    contents(ui, city, clock, settings, selected, ways);
+                }
             });
         },
     );
@@ -88,7 +106,12 @@ fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settin
     }
     let which = if city.times() < 2 { "largest" } else { "that grew most" };
     line(ui, format!("Opaque: the {} {which}; others {:.0} %", settings.solid_count, settings.opacity * 100.0));
-    ui.horizontal(|ui| {
+    swatches(ui, settings, selected, ways);
+}
+
+/// What lines and marked buildings mean.
+fn swatches(ui: &mut egui::Ui, settings: &Settings, selected: bool, ways: &Ways) {
+    ui.horizontal_wrapped(|ui| {
         if ways.found().is_some() {
             swatch(ui, theme::ROUTE);
             ui.label(RichText::new("path from a root").size(11.0));

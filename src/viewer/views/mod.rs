@@ -25,7 +25,9 @@ views! {
     city,
     table,
     nested,
+    overview,
     trends,
+    graph,
     analysis,
     inspector,
     growth,
@@ -90,7 +92,8 @@ pub struct ViewPicture {
 
 /// The pictures that views make; that of the city is made without being asked for.
 pub fn pictures() -> Vec<ViewPicture> {
-    nested::pictures().into_iter().chain(trends::pictures()).collect()
+    let small = nested::pictures().into_iter().chain(overview::pictures());
+    small.chain(trends::pictures()).chain(graph::pictures()).collect()
 }
 
 /// The kinds of views there are.

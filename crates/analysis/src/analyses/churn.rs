@@ -106,8 +106,12 @@ impl Analysis for Churn {
             kind => found_window(document, window, &history, given, kind, progress)?,
         };
         let dead = DeadTree::of(lives, &grouping, run, progress)?;
-        let totals =
-            DeadTotals { all: dead.all(), born: dead.born, seconds: run.seconds(), is_exact: lives.is_exact() };
+        let totals = DeadTotals {
+            all: dead.all(),
+            born: dead.born,
+            seconds: run.seconds(),
+            is_exact: lives.is_exact() || lives.is_complete(),
+        };
         let short = u32::try_from(arguments.number("short")).unwrap_or(u32::MAX);
         let by_bytes = arguments.word("sort") == "bytes";
         let (groups, left_out) = listed(&dead, arguments.count("top"), arguments.count("depth"), by_bytes);
@@ -396,7 +400,9 @@ fn answers(
 
 fn notes(lives: Lives<'_>) -> Vec<String> {
     let mut notes = Vec::new();
-    if !lives.is_exact() {
+    if lives.is_complete() {
+        notes.push("Every allocation was recorded: each sample stands for itself.".to_owned());
+    } else if !lives.is_exact() {
         notes.push(format!(
             "Numbers are estimates from {} samples, each standing for many allocations like it; the columns of errors say how \
              far off they may be, nineteen times out of twenty.",

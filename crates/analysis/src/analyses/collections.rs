@@ -71,13 +71,13 @@ impl Analysis for Collections {
             let elapsed = last.millis.saturating_sub(begun);
             if elapsed > 0 && sum.count > 0 {
                 notes.push(format!(
-                    "{} collections paused the program for {} ms of {} ({:.1} %), {} ms at most; {} objects were freed.",
+                    "{} collections paused the program for {} ms of {} ({:.1} %), {} ms at most{}.",
                     count_text(sum.count),
                     count_text(sum.pause),
                     uptime_text(elapsed),
                     100.0 * sum.pause as f64 / elapsed as f64,
                     count_text(sum.longest),
-                    count_text(sum.freed),
+                    sum.freed.map_or(String::new(), |freed| format!("; {} objects were freed", count_text(freed))),
                 ));
             }
         }
@@ -141,7 +141,7 @@ fn one(label: &str, ended: u64, gc: &GcPoint, survived: u64) -> Vec<Cell> {
         Cell::Text(gc_kind_text(gc.kind).to_owned()),
         Cell::Text(gc.cause.clone()),
         Cell::Number(gc.duration),
-        Cell::Number(gc.freed),
+        gc.freed.map_or(Cell::Empty, Cell::Number),
         Cell::Number(survived),
         survival(gc.freed, survived),
     ]
@@ -166,7 +166,8 @@ struct Total {
     count: u64,
     pause: u64,
     longest: u64,
-    freed: u64,
+    /// Where it is known of all of them.
+    freed: Option<u64>,
     /// Objects that survived, each time anew.
     survived: u64,
 }
@@ -176,7 +177,9 @@ impl Total {
         self.count += 1;
         self.pause = self.pause.saturating_add(gc.duration);
         self.longest = self.longest.max(gc.duration);
-        self.freed = self.freed.saturating_add(gc.freed);
+        // The first one begins the sum.
+        let before = if self.count == 1 { Some(0) } else { self.freed };
+        self.freed = before.zip(gc.freed).map(|(sum, freed)| sum.saturating_add(freed));
         self.survived = self.survived.saturating_add(survived);
     }
 
@@ -187,13 +190,14 @@ impl Total {
             Cell::Number(self.count),
             Cell::Number(self.pause),
             Cell::Number(self.longest),
-            Cell::Number(self.freed),
+            self.freed.map_or(Cell::Empty, Cell::Number),
             survival(self.freed, self.survived),
         ]
     }
 }
 
-fn survival(freed: u64, survived: u64) -> Cell {
+fn survival(freed: Option<u64>, survived: u64) -> Cell {
+    let Some(freed) = freed else { return Cell::Empty };
     let all = freed as f64 + survived as f64;
     if all > 0.0 { Cell::Percent(100.0 * survived as f64 / all) } else { Cell::Empty }
 }

@@ -126,6 +126,7 @@ pub fn compare<'a>(
         Err(Error::Unusable { what, .. }) => notes.push(format!("What died cannot be compared. {what}.")),
         Err(error) => return Err(error),
     }
+    tables.push(trend(runs, &axes, align, place, &alive));
     for (run, (time, label)) in runs.iter().zip(points.into_iter().zip(["A", "B"])) {
         let point = &run.timeline().points()[time];
         let taken = if point.gc.is_some() { uptime_text(point.millis) } else { time_text(point.millis) };
@@ -231,6 +232,75 @@ fn by_allocation(run: &Source, progress: &Progress) -> Result<RunAxis> {
     Ok(RunAxis { at: (0..run.timeline().times()).map(until).collect() })
 }
 
+/// How many places of both runs the trend has, and how many groups beside all together.
+const TREND_PLACES: usize = 20;
+const TREND_GROUPS: usize = 5;
+
+/// Both runs on the way to where they are compared: bytes of all and of the groups that differ most, at places that are as far for both.
+fn trend(runs: [&Source; 2], axes: &[RunAxis; 2], align: &str, place: f64, alive: &Timeline) -> ResultTable {
+    let value = |t: usize, node| alive.value(t, node, Metric::Bytes);
+    let mut groups: Vec<NodeId> = alive.nodes().filter(|&node| alive.is_leaf(node)).collect();
+    groups.sort_by_key(|&node| (Reverse(change(value(0, node), value(1, node)).unsigned_abs()), node));
+    groups.retain(|&node| value(0, node) != value(1, node));
+    groups.truncate(TREND_GROUPS);
+    let mut rows = Vec::new();
+    for group in std::iter::once(NodeId::ROOT).chain(groups) {
+        let key = alive.key(group);
+        let nodes = runs.map(|run| run.timeline().find(&key));
+        let mut last = None;
+        for step in 1..=TREND_PLACES {
+            let at = place * step as f64 / TREND_PLACES as f64;
+            let points = [0, 1].map(|side: usize| axes[side].point(at));
+            // Short runs have fewer points than places.
+            if last.replace(points) == Some(points) {
+                continue;
+            }
+            let bytes = |side: usize| {
+                let timeline = runs[side].timeline();
+                nodes[side].map_or(0, |node| timeline.value(points[side], node, Metric::Bytes))
+            };
+            let (a, b) = (bytes(0), bytes(1));
+            let at = if align == "time" { Cell::Time(at as u64) } else { Cell::Number(at.round() as u64) };
+            let cells = vec![
+                Cell::Node(NodeLink::new(alive, group)),
+                at,
+                Cell::Number(points[0] as u64 + 1),
+                Cell::Number(points[1] as u64 + 1),
+                Cell::Number(a),
+                Cell::Number(b),
+                Cell::Change(change(a, b)),
+            ];
+            rows.push(Row { cells, ..Row::default() });
+        }
+    }
+    let (count, bytes) = (CellKind::Number(Unit::Count), CellKind::Number(Unit::Bytes));
+    let at = match align {
+        "time" => Column::new("at", "After", CellKind::Uptime, "Time since the start"),
+        "gcs" => Column::new("at", "Collections", count, "Collections until then"),
+        _ => Column::new("at", "Allocated", count, "Objects allocated until then"),
+    };
+    let columns = vec![
+        Column::new(
+            "group",
+            "Group",
+            CellKind::Node,
+            "The group; all together first, then those that differ most in the end",
+        ),
+        at,
+        Column::new("point_a", "A, point", count, "The point in time of the first run, counted from 1"),
+        Column::new("point_b", "B, point", count, "Of the second"),
+        Column::new("bytes_a", "A, bytes", bytes, "Bytes in the first run"),
+        Column::new("bytes_b", "B, bytes", bytes, "In the second"),
+        Column::new("bytes_change", "Change, bytes", CellKind::Change(Unit::Bytes), "Second minus first"),
+    ];
+    ResultTable {
+        header: TableHeader { id: "trend".into(), title: "On the way there".into(), columns, ..TableHeader::default() },
+        rows,
+        left_out: None,
+        empty_text: "There is one place alone.".into(),
+    }
+}
+
 /// The tree of a run at a point in time, as the next point of a timeline.
 fn add_tree(builder: &mut TimelineBuilder, run: &Source, time: usize, label: &str, progress: &Progress) -> Result<()> {
     let point = &run.timeline().points()[time];
@@ -278,7 +348,7 @@ fn died(runs: [&Source; 2], points: [usize; 2], progress: &Progress) -> Result<(
             count_text(window.end.into()),
             count_text(pauses / 1_000_000),
             uptime_text(window.to / 1_000_000),
-            if lives.is_exact() {
+            if lives.is_exact() || lives.is_complete() {
                 String::new()
             } else {
                 format!("; estimated from {} samples", count_text(lives.samples()))

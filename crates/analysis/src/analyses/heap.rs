@@ -82,7 +82,7 @@ impl Analysis for HeapOverTime {
                     Cell::Text(gc_kind_text(gc.kind).into()),
                     Cell::Text(gc.cause.clone()),
                     Cell::Number(gc.duration),
-                    Cell::Number(gc.freed),
+                    gc.freed.map_or(Cell::Empty, Cell::Number),
                 ]),
                 (None, true) => cells.extend(std::iter::repeat_n(Cell::Empty, 4)),
                 (None, false) => {

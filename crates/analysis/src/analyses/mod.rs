@@ -93,6 +93,7 @@ analyses! {
     kept_by,
     inspect,
     closure,
+    graph,
     containers,
     duplicate_strings,
     duplicate_arrays,

@@ -237,7 +237,7 @@ fn site_table(sites: &[SampledSite], top: usize, has_growth: bool) -> ResultTabl
     let samples = CellKind::Number(Unit::Count);
     let columns = vec![
         Column::new("place", "Allocated at", CellKind::Text, "The place in the code"),
-        Column::new("samples", "Samples", samples, "Samples whose objects are in the last walk"),
+        Column::new("samples", "Samples", samples, "Samples whose objects some root reaches in the last walk"),
         Column::new("alive", "Alive, about", bytes, "Bytes that these stand for: an estimate"),
         Column::new("alive_error", "±", bytes, "Three standard deviations of that"),
         Column::new(
@@ -295,7 +295,8 @@ fn type_table(
         if at % (1 << 20) == 0 {
             progress.check()?;
         }
-        if let Some(count) = counts.get_mut(heap.type_of(object).0 as usize) {
+        // As of samples: what has died and was not collected yet is not alive.
+        if let Some(count) = counts.get_mut(heap.type_of(object).0 as usize).filter(|_| heap.is_reachable(object)) {
             count.objects += 1;
             count.bytes += heap.size_of(object);
         }
@@ -318,7 +319,12 @@ fn type_table(
     let bytes = CellKind::Number(Unit::Bytes);
     let columns = vec![
         Column::new("type", "Type", CellKind::Text, "The type"),
-        Column::new("objects", "Objects (exact)", CellKind::Number(Unit::Objects), "Objects in the last walk, counted"),
+        Column::new(
+            "objects",
+            "Objects (exact)",
+            CellKind::Number(Unit::Objects),
+            "Objects in the last walk that some root reaches, counted",
+        ),
         Column::new("bytes", "Bytes (exact)", bytes, "Their shallow bytes, counted"),
         Column::new("samples", "Samples", CellKind::Number(Unit::Count), "How many of them are samples"),
         Column::new("estimated", "By samples, about", bytes, "Bytes that these stand for: an estimate"),

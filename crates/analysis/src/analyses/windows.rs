@@ -74,6 +74,14 @@ impl Analysis for Windows {
                     u64::MAX,
                 ),
                 number(
+                    "growth_percent",
+                    "Least growth, percent",
+                    "And by so many percent of what it began with",
+                    rules.least_growth_percent,
+                    0,
+                    1_000_000,
+                ),
+                number(
                     "narrow_least",
                     "Narrow, least",
                     "Its steepest part has so many percent of its points at least, and two",
@@ -146,6 +154,7 @@ fn rules_of(arguments: &Arguments) -> WindowRules {
         kept_percent: number("kept"),
         least_cover_percent: number("cover"),
         least_growth: number("growth"),
+        least_growth_percent: number("growth_percent"),
         narrow_least_percent: number("narrow_least"),
         narrow_most_percent: number("narrow_most"),
         regression_percent: number("regression"),
@@ -157,6 +166,7 @@ fn rules_of(arguments: &Arguments) -> WindowRules {
 }
 
 /// What windows are found in: the collections and memory of a run, and where the numbers come from.
+#[derive(Clone, Debug)]
 pub struct RunMeasures {
     /// When it begins, nanoseconds: since the program started where collections are known, else since 1970.
     pub began: u64,

@@ -110,7 +110,7 @@ pub fn died_over_time(source: &Source, grouping: &str, progress: &Progress) -> R
     let mut warnings = source.warnings();
     let path = warnings.first().map(|warning| warning.path.clone()).unwrap_or_default();
     let mut warn = |message: String| warnings.push(Warning { path: path.clone(), offset: None, message });
-    if !lives.is_exact() {
+    if !lives.is_exact() && !lives.is_complete() {
         warn(format!("what died is estimated from {} samples", lives.samples()));
     }
     if lives.undated() > 0 {
@@ -136,7 +136,7 @@ fn timeline(lives: Lives<'_>, history: &GcHistory, grouping: &Grouping, progress
             cause: if record.cause.is_empty() { "unknown cause".to_owned() } else { record.cause.clone() },
             duration: (record.end - record.start) / 1_000_000,
             end: true,
-            freed: std::mem::take(freed),
+            freed: Some(std::mem::take(freed)),
         };
         let point = TimePoint {
             label: format!("GC {}", record.number),

@@ -50,14 +50,15 @@ pub fn gc_kind_text(kind: GcKind) -> &'static str {
     }
 }
 
-/// A garbage collection as `full, System.gc(), 12 ms, freed 1,234`.
+/// A garbage collection as `full, System.gc(), 12 ms, freed 1,234 objects`.
 pub fn gc_text(gc: &GcPoint) -> String {
     let kind = gc_kind_text(gc.kind);
-    let freed = match gc.end {
-        true => format!("freed {}", count_text(gc.freed)),
-        false => format!("will free {}", count_text(gc.freed)),
+    let freed = match (gc.freed, gc.end) {
+        (Some(freed), true) => format!(", freed {} objects", count_text(freed)),
+        (Some(freed), false) => format!(", will free {} objects", count_text(freed)),
+        (None, _) => String::new(),
     };
-    format!("{kind}, {}, {} ms, {freed} objects", gc.cause, gc.duration)
+    format!("{kind}, {}, {} ms{freed}", gc.cause, gc.duration)
 }
 
 /// A time in milliseconds since the Unix epoch as `2026-11-21 14:03:22 UTC`; beyond the year 9999 as `300000000000000 ms

@@ -8,6 +8,7 @@ mod builder;
 mod closures;
 mod counted;
 pub(crate) mod difference;
+mod fates;
 mod growing;
 mod history;
 pub mod json;
@@ -22,6 +23,7 @@ mod symbols;
 
 pub use builder::TimelineBuilder;
 pub use closures::{ClosureMetric, ClosureRequest, object_groups};
+pub use fates::{DIFFERENCE, fates};
 pub use growing::GrowingTree;
 pub(crate) use history::named as named_grouping;
 pub use history::{AUTO, History};

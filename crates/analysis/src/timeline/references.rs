@@ -90,7 +90,7 @@ pub fn reference_map(
 
 /// The nodes of some leaves, each once: where a chain of single children is one node, several leaves are the same.
 #[inline]
-pub(super) fn nodes<'a>(place: &'a [Option<NodeId>], leaves: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
+pub(crate) fn nodes<'a>(place: &'a [Option<NodeId>], leaves: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
     let node = |leaf: &u32| place[*leaf as usize].map(|n| n.0);
     let first = move |(i, leaf): (usize, &u32)| node(leaf).filter(|n| !leaves[..i].iter().any(|l| node(l) == Some(*n)));
     leaves.iter().enumerate().filter_map(first)

@@ -9,7 +9,7 @@ use super::counted::trees_of_recording;
 use super::history::named;
 use super::json::{self, JsonSource};
 use super::references::ReferenceMap;
-use super::{AUTO, History, NodeId, Timeline};
+use super::{AUTO, DIFFERENCE, History, NodeId, Timeline};
 use crate::group::{GroupOptions, Grouping};
 use memory_city_formats::HeapSeries;
 use memory_city_heap::error::{Error, Result, Warning};
@@ -35,7 +35,8 @@ pub const DIED: &str = "died:";
 impl Source {
     /// Opens files and folders: memory trees in JSON, heap dumps or a trace, told apart by content. `grouping` may be
     /// [`AUTO`](super::AUTO), a name, or a list of classifiers; behind [`DIED`] it is that of what died, see
-    /// [`died_over_time`](crate::lives::died_over_time).
+    /// [`died_over_time`](crate::lives::died_over_time); behind [`DIFFERENCE`] that of the difference of two times, see
+    /// [`fates`](super::fates()).
     ///
     /// # Errors
     /// When an input is none of these or cannot be read, or the work was cancelled.
@@ -60,6 +61,11 @@ impl Source {
             crate::lives::grouping_of_dead(of_dead)?;
             let source = Self::open_gradually(paths, "type", options, progress, &mut |_| ())?;
             return crate::lives::died_over_time(&source, of_dead, progress);
+        }
+        if let Some(of_difference) = grouping.strip_prefix(DIFFERENCE) {
+            let (times, grouping) = super::fates::parse(of_difference)?;
+            let source = Self::open_gradually(paths, grouping, options, progress, &mut |_| ())?;
+            return super::fates(&source, times, progress);
         }
         if are_trees(paths)? {
             let mut trees = json::read(paths, progress)?;

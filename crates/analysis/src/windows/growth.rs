@@ -35,13 +35,15 @@ pub fn leak_window(levels: &[MemoryLevel], gcs: usize, rules: &WindowRules) -> O
         return None;
     }
     let grown = levels[last].bytes.saturating_sub(levels[from].bytes);
+    let share_grown =
+        u128::from(grown) * 100 >= u128::from(rules.least_growth_percent) * u128::from(levels[from].bytes);
     let covered = levels[last].gc.saturating_sub(levels[from].gc) + 1;
     let is_long = covered as u128 * 100 >= u128::from(rules.least_cover_percent) * gcs.max(1) as u128;
     Some(LeakWindow {
         from,
         to: last,
         steepest: narrowed(levels, from, rules),
-        is_suspicious: is_long && grown >= rules.least_growth.max(1),
+        is_suspicious: is_long && grown >= rules.least_growth.max(1) && share_grown,
         regression: regression(levels, rules),
     })
 }

@@ -30,6 +30,8 @@ pub struct WindowRules {
     pub least_cover_percent: u64,
     /// It must grow by so many bytes. The source names such a threshold without a number: 1, any growth.
     pub least_growth: u64,
+    /// And by so many percent of what it began with, so that a heap that stays as it is for a while is none: 10, chosen here.
+    pub least_growth_percent: u64,
     /// The steepest part of it has at least so many percent of its points, and 2.
     pub narrow_least_percent: u64,
     /// And at most so many percent.
@@ -53,6 +55,7 @@ impl Default for WindowRules {
             kept_percent: 75,
             least_cover_percent: 10,
             least_growth: 1,
+            least_growth_percent: 10,
             narrow_least_percent: 10,
             narrow_most_percent: 50,
             regression_percent: 10,

@@ -123,7 +123,8 @@ proptest! {
                 prop_assert!(100 * here >= kept.min(100) * most, "it never falls below a share of the largest");
             }
             let covers = 10 * (found.to - found.from + 1) >= bytes.len();
-            prop_assert_eq!(found.is_suspicious, covers);
+            let grows = 10 * (bytes[found.to] - inside[0]) >= inside[0];
+            prop_assert_eq!(found.is_suspicious, covers && grows);
             // Its steepest part has the length that is asked for.
             let (from, to) = found.steepest.expect("time passes");
             let (points, all) = (to - from + 1, found.to - found.from + 1);

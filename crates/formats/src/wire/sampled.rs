@@ -6,16 +6,17 @@ use crate::sampled::{SampledAllocations, SampledAmount, SampledGroup, SampledObj
 use ahash::AHashMap;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_wire::{ChunkKind, LossReason, WEIGHT_ONE, WalkSampleRow};
+use memory_city_wire::{ChunkKind, LossReason, WEIGHT_ONE};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The setting that says that one in so many samples is followed.
 pub(super) const FOLLOWED: &str = "sampling.followed-one-in";
 
-/// What the samples say, with those that are alive in the walks of these numbers; `None` where there are none.
+/// What the samples say, with those that `alive` names of the walks of these numbers; `None` where there are none.
 ///
-/// O(samples + samples in these walks).
+/// O(samples), and what `alive` takes: the samples that some root reaches in a walk. Weak references to what has died in an old
+/// generation live until that is collected, so being followed is not being alive.
 ///
 /// # Errors
 /// When a file has changed since, or the work was cancelled.
@@ -23,6 +24,7 @@ pub(super) fn sampled(
     scan: &Scan,
     provenance: &Provenance,
     walks: &[usize],
+    alive: &dyn Fn(usize) -> Result<Vec<u64>>,
     progress: &Progress,
 ) -> Result<Option<SampledAllocations>> {
     if scan.samples.is_empty() && scan.old_samples.is_empty() {
@@ -54,30 +56,24 @@ pub(super) fn sampled(
         groups.push(SampledGroup { class: Arc::clone(class), site: *site, allocated: *allocated });
     }
     let one_in = FollowedShare::of(scan);
-    let mut alive = Vec::new();
-    for &walk in walks {
+    let mut alive_in = Vec::new();
+    for &number in walks {
         progress.check()?;
         let mut objects = Vec::new();
-        let Some(walk) = scan.walks.get(walk) else {
-            alive.push(objects);
+        let Some(walk) = scan.walks.get(number) else {
+            alive_in.push(objects);
             continue;
         };
-        for &(_, file, offset) in walk.chunks.iter().filter(|chunk| chunk.0 == ChunkKind::WALK_SAMPLES) {
-            // What is damaged was warned of when the state was read.
-            let Ok(links) = scan.chunk(file, offset)?.rows::<WalkSampleRow>() else { continue };
-            for link in links.rows {
-                let (Some(sample), Some(key)) = (scan.samples.get(&link.sample), keys.get(&link.sample)) else {
-                    continue;
-                };
-                let Some((group, _)) = numbers.get(key) else { continue };
-                let weight = weight_of(sample) * one_in.between(sample.time, walk.start.time);
-                let amount = SampledAmount::of_sample(sample.size, weight);
-                objects.push(SampledObject { sample: link.sample, group: *group, amount });
-            }
+        for id in alive(number)? {
+            let (Some(sample), Some(key)) = (scan.samples.get(&id), keys.get(&id)) else { continue };
+            let Some((group, _)) = numbers.get(key) else { continue };
+            let weight = weight_of(sample) * one_in.between(sample.time, walk.start.time);
+            let amount = SampledAmount::of_sample(sample.size, weight);
+            objects.push(SampledObject { sample: id, group: *group, amount });
         }
         objects.sort_unstable_by_key(|object| object.sample);
         objects.dedup_by_key(|object| object.sample);
-        alive.push(objects);
+        alive_in.push(objects);
     }
     let lost = |row: &&memory_city_wire::LossRow| {
         row.what == u32::from(ChunkKind::SAMPLES.0) && row.reason != LossReason::Thinned
@@ -85,7 +81,7 @@ pub(super) fn sampled(
     Ok(Some(SampledAllocations {
         sites: provenance.all_sites(),
         groups,
-        alive,
+        alive: alive_in,
         is_thinned: !one_in.0.is_empty(),
         lost: scan.losses.iter().filter(lost).map(|row| row.count).fold(0, u64::saturating_add),
         is_exact: scan.run.get("recording.mode").is_some_and(|mode| mode == "every-allocation"),

@@ -11,10 +11,10 @@ use crate::kept::KeptStates;
 use crate::lives::{GcHistory, Lives, SampledLives};
 use crate::sampled::SampledAllocations;
 use crate::series::{GcPoint, HeapSeries, SnapshotInfo};
-use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
+use memory_city_heap::{HeapState, ObjectId};
 use memory_city_wire::{CollectionKind, GcRow, WalkStartRow};
 use std::sync::{Arc, Mutex};
 
@@ -128,7 +128,7 @@ fn gc_point(scan: &Scan, walk: &WalkPlace, (stream, row): &(u16, GcRow)) -> Opti
         cause: cause.unwrap_or_else(|| "unknown cause".to_owned()),
         duration: row.duration / 1_000_000,
         end: !walk.start.before_gc,
-        freed: row.freed.unwrap_or(0),
+        freed: row.freed,
     })
 }
 
@@ -147,6 +147,23 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
+impl WalkSeries {
+    /// Reads a walk, and which of its objects are samples, by the number of the sample.
+    fn read(&self, index: usize, progress: &Progress) -> Result<(Arc<HeapState>, Vec<(u64, ObjectId)>)> {
+        let (state, samples) = heap_state(&self.scan, &self.scan.walks[index], &self.provenance, progress)?;
+        let state = Arc::new(state);
+        let mut warnings = lock(&self.warnings);
+        for warning in state.warnings() {
+            if !warnings.contains(warning) {
+                warnings.push(warning.clone());
+            }
+        }
+        drop(warnings);
+        lock(&self.kept).keep(index, Arc::clone(&state), memory_budget());
+        Ok((state, samples))
+    }
+}
+
 impl HeapSeries for WalkSeries {
     fn points(&self) -> &[SnapshotInfo] {
         &self.points
@@ -157,16 +174,7 @@ impl HeapSeries for WalkSeries {
             return Ok(state);
         }
         progress.begin(format!("Reading {}", self.points[index].label), 0);
-        let state = Arc::new(heap_state(&self.scan, &self.scan.walks[index], &self.provenance, progress)?);
-        let mut warnings = lock(&self.warnings);
-        for warning in state.warnings() {
-            if !warnings.contains(warning) {
-                warnings.push(warning.clone());
-            }
-        }
-        drop(warnings);
-        lock(&self.kept).keep(index, Arc::clone(&state), memory_budget());
-        Ok(state)
+        Ok(self.read(index, progress)?.0)
     }
 
     fn warnings(&self) -> Vec<Warning> {
@@ -190,7 +198,11 @@ impl HeapSeries for WalkSeries {
     }
 
     fn sampled(&self, points: &[usize], progress: &Progress) -> Result<Option<SampledAllocations>> {
-        sampled(&self.scan, &self.provenance, points, progress)
+        let alive = |walk: usize| {
+            let (heap, samples) = self.read(walk, progress)?;
+            Ok(samples.into_iter().filter(|(_, object)| heap.is_reachable(*object)).map(|(sample, _)| sample).collect())
+        };
+        sampled(&self.scan, &self.provenance, points, &alive, progress)
     }
 
     fn has_sites(&self) -> bool {

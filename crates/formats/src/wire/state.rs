@@ -10,7 +10,7 @@ use ahash::{AHashMap, AHashSet};
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{
-    BitSet, HeapColumns, HeapState, Inference, NO_LENGTH, ObjectIds, Referent, Referents, Strength, TypeKind,
+    BitSet, HeapColumns, HeapState, Inference, NO_LENGTH, ObjectId, ObjectIds, Referent, Referents, Strength, TypeKind,
 };
 use memory_city_wire::{
     ChunkKind, ObjectColumns, ObjectNaming, ReferentStrength, TraceRow, WalkInferredRow, WalkMirrorRow,
@@ -32,7 +32,7 @@ fn rows<R: TraceRow>(scan: &Scan, walk: &WalkPlace, lost: &mut u64) -> Result<Ve
     Ok(all)
 }
 
-/// Reads a walk.
+/// Reads a walk; behind it, which of its objects are samples, by the number of the sample.
 ///
 /// # Errors
 /// When it has more objects or references than can be numbered, two objects are at one place, or the work was cancelled.
@@ -42,7 +42,7 @@ pub(super) fn heap_state(
     walk: &WalkPlace,
     provenance: &Provenance,
     progress: &Progress,
-) -> Result<HeapState> {
+) -> Result<(HeapState, Vec<(u64, ObjectId)>)> {
     let start = &walk.start;
     let path = &scan.files[walk.file].path;
     let places: Vec<(usize, u64)> =
@@ -164,10 +164,14 @@ pub(super) fn heap_state(
         }
     }
     let mut sample_of: AHashMap<u32, SampleOrigin> = AHashMap::default();
+    let mut links = Vec::new();
     let mut without_sample = 0u64;
     for row in rows::<WalkSampleRow>(scan, walk, &mut lost)? {
         match (find(row.object), scan.samples.get(&row.sample)) {
-            (Some(o), Some(&sample)) => _ = sample_of.insert(o.0, sample),
+            (Some(o), Some(&sample)) => {
+                links.push((row.sample, o));
+                sample_of.insert(o.0, sample);
+            }
             (Some(_), None) => without_sample += 1,
             _ => {}
         }
@@ -217,12 +221,12 @@ pub(super) fn heap_state(
         warnings,
     };
     if start.all_alive {
-        return Ok(HeapState::with_reachable(columns, BitSet::full(n)));
+        return Ok((HeapState::with_reachable(columns, BitSet::full(n)), links));
     }
     if inferred.is_empty() {
-        return Ok(HeapState::new(columns));
+        return Ok((HeapState::new(columns), links));
     }
     let mut inference = Inference::new(columns);
     inferred.into_iter().for_each(|(from, to, field)| inference.add_reference(from, to, field));
-    inference.finish()
+    Ok((inference.finish()?, links))
 }

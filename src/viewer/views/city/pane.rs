@@ -126,7 +126,9 @@ pub fn draw(
     let top = rect.top() + card::room(rect, &finding);
     let free = rect.with_max_y(rect.bottom() - FOOT.min(0.1 * rect.height()));
     let free = free.with_min_y(top.min(free.bottom()));
-    if names.beside_each_other(&painter, free) {
+    if names.beside_each_other(&painter, rect.with_min_y(free.top())) {
+        // Behind the card there is no picture.
+        painter.rect_filled(rect.with_max_y(free.top()), 0.0, theme::SOLID);
         let Names { multiples, clock, settings, .. } = &mut names;
         multiples::click(ui, multiples, clock.bypass_change_detection(), settings.bypass_change_detection());
     } else {
@@ -164,6 +166,11 @@ pub fn draw(
     names.tooltip(ui.ctx(), &document, &pointer);
 }
 
+/// A picture that is wider than this, points, has room for caption and legend beside the city.
+const ROOMY: f32 = 1000.0;
+/// Height of the caption of a smaller one.
+const BRIEF_CAPTION: f32 = 40.0;
+
 /// Draws the city alone into the whole window or image, with caption and legend: panels are hidden, or a picture is made.
 pub fn alone(world: &mut World, ctx: &egui::Context) {
     if let Err(error) = world.run_system_cached_with(draw_alone, ctx.clone()) {
@@ -177,15 +184,18 @@ fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Docume
     let mut free = all;
     // Caption and legend stand at the left: the city beside them, if there is room.
     let alone = names.pane.backdrop.is_some();
-    if free.width() > 1000.0 && !alone {
-        free.min.x += legend::WIDTH + theme::GAP;
+    let brief = all.width() <= ROOMY;
+    match (alone, brief) {
+        (true, _) => {}
+        (false, true) => free.min.y += BRIEF_CAPTION,
+        (false, false) => free.min.x += legend::WIDTH + theme::GAP,
     }
     let selected = names.selection.node();
     if !alone {
         if let Some(city) = names.shown.bypass_change_detection().0.as_mut() {
-            legend::over(&ctx, city, &names.clock, &names.settings, selected.is_some(), &names.ways);
+            legend::over(&ctx, city, &names.clock, &names.settings, selected.is_some(), &names.ways, brief);
         }
-        caption(&ctx, open, &names.clock, &names.settings, selected);
+        caption(&ctx, open, &names.clock, &names.settings, selected, brief);
         names.top_lines(&ctx, all, None);
     }
     names.pane.rect = Some(all);
@@ -394,7 +404,14 @@ impl Names<'_> {
 }
 
 /// Title and time of a picture without panels.
-fn caption(ctx: &egui::Context, open: &OpenDocument, clock: &Clock, settings: &Settings, selected: Option<NodeId>) {
+fn caption(
+    ctx: &egui::Context,
+    open: &OpenDocument,
+    clock: &Clock,
+    settings: &Settings,
+    selected: Option<NodeId>,
+    brief: bool,
+) {
     let quiet = |text: String| egui::RichText::new(text).color(theme::QUIET);
     egui::Area::new("caption".into())
         .anchor(egui::Align2::LEFT_TOP, [theme::GAP, theme::GAP])
@@ -403,6 +420,10 @@ fn caption(ctx: &egui::Context, open: &OpenDocument, clock: &Clock, settings: &S
             theme::frame().show(ui, |ui| {
                 ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
                 let timeline = &open.timeline;
+                if brief {
+                    brief_caption(ui, open, clock, selected);
+                    return;
+                }
                 let label = timeline.points().get(clock.time).map_or("", |point| &point.label);
                 ui.label(egui::RichText::new(&open.title).heading().strong());
                 ui.label(format!("{}/{}  {}", clock.time + 1, timeline.times(), label));
@@ -423,4 +444,24 @@ fn caption(ctx: &egui::Context, open: &OpenDocument, clock: &Clock, settings: &S
                 }
             });
         });
+}
+
+/// The caption of a small picture: one line.
+fn brief_caption(ui: &mut egui::Ui, open: &OpenDocument, clock: &Clock, selected: Option<NodeId>) {
+    let quiet = |text: String| egui::RichText::new(text).color(theme::QUIET);
+    let timeline = &open.timeline;
+    ui.horizontal(|ui| {
+        ui.label(egui::RichText::new(&open.title).strong());
+        ui.label(format!("{}/{}", clock.time + 1, timeline.times()));
+        let of = selected.unwrap_or(NodeId::ROOT);
+        if selected.is_some() {
+            let name = theme::shortened(&theme::brief(&timeline.display_name(of)), 40);
+            ui.label(egui::RichText::new(name).color(theme::ACCENT)).on_hover_text(timeline.path_label(of));
+        }
+        ui.label(quiet(numbers::amounts(timeline.amount(clock.time, of))));
+        if !open.warnings.is_empty() {
+            let text = format!("⚠ {}", theme::shortened(&open.warnings[0].to_string(), 60));
+            ui.label(egui::RichText::new(text).color(theme::WARNING).size(11.0));
+        }
+    });
 }

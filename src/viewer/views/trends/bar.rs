@@ -4,7 +4,6 @@ use super::Trends;
 use super::charts::Chart;
 use crate::viewer::clock::Clock;
 use crate::viewer::panels::{numbers, theme};
-use crate::viewer::span::TimeSpan;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_analysis::trends::TrendOrder;
@@ -18,29 +17,30 @@ const ORDERS: [(TrendOrder, &str, &str); 5] = [
     (TrendOrder::Average, "average", "Those that are largest on average come first"),
 ];
 
-/// The chosen span and the zoom, which all charts share.
-pub fn span(ui: &mut egui::Ui, trends: &mut Trends, timeline: &Timeline, span: &mut TimeSpan, clock: &mut Clock) {
+/// The chosen window and the zoom, which all charts share.
+pub fn window(ui: &mut egui::Ui, trends: &mut Trends, timeline: &Timeline, clock: &mut Clock) {
     ui.horizontal_wrapped(|ui| {
-        match span.get() {
+        match clock.chosen() {
             Some((from, to)) => {
-                ui.label(RichText::new(format!("Span {} to {}", from + 1, to + 1)).strong()).on_hover_text(format!(
+                ui.label(RichText::new(format!("Window {} to {}", from + 1, to + 1)).strong()).on_hover_text(format!(
                     "{} to {}; groups are ranked by what they do in it. Drag its edges to change it",
                     timeline.points()[from].label,
                     timeline.points()[to].label
                 ));
                 if ui
                     .small_button("Go to its end")
-                    .on_hover_text("Shows the heap at the end of the span in all views (End)")
+                    .on_hover_text("Shows the heap at the end of the window in all views (End)")
                     .clicked()
                 {
                     clock.step_to(to);
                 }
                 if ui.small_button("✕").on_hover_text("Look at the whole run again").clicked() {
-                    span.clear();
+                    clock.set_range(None);
                 }
             }
             None => {
-                let text = "Drag over a chart to choose a span of time, click to go to a time, Ctrl and wheel to zoom";
+                let text =
+                    "Drag over a chart to choose a window of time, click to go to a time, Ctrl and wheel to zoom";
                 ui.label(RichText::new(text).color(theme::QUIET));
             }
         }

@@ -2,13 +2,13 @@
 
 use super::Trends;
 use crate::viewer::app::Awake;
+use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
 use crate::viewer::job::Job;
 use crate::viewer::notices::Notices;
 use crate::viewer::panels::PanelState;
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
-use crate::viewer::span::TimeSpan;
 use bevy::prelude::*;
 use memory_city_analysis::analyses::TimeWindow;
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
@@ -98,7 +98,7 @@ impl Chart {
 pub fn follow(
     mut trends: ResMut<Trends>,
     document: Res<Document>,
-    (settings, panels, span): (Res<Settings>, Res<PanelState>, Res<TimeSpan>),
+    (settings, panels, clock): (Res<Settings>, Res<PanelState>, Res<Clock>),
     selection: Res<Selection>,
     mut notices: ResMut<Notices>,
     mut awake: ResMut<Awake>,
@@ -119,7 +119,7 @@ pub fn follow(
         let of = Of {
             revision: document.revision(),
             metric: own.unwrap_or_else(|| settings.metric_in(timeline)),
-            span: span.or_all(timeline.times()),
+            span: within(clock.range(), timeline.times()),
             rules: chart.rules.clone(),
         };
         if chart.job.as_ref().is_some_and(|(aim, _)| *aim != of) {
@@ -149,6 +149,12 @@ pub fn follow(
         }
         awake.keep_if(chart.job.is_some());
     }
+}
+
+/// The clock may know of other points in time for a frame.
+fn within((first, last): (usize, usize), times: usize) -> (usize, usize) {
+    let end = times.saturating_sub(1);
+    (first.min(end), if last == 0 { end } else { last.min(end) })
 }
 
 fn make(timeline: &Timeline, parent: NodeId, of: &Of) -> DrawnChart {

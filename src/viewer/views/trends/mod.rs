@@ -2,7 +2,7 @@
 //! of its own children below, as deep as the tree is.
 //!
 //! What the series are is [`memory_city_analysis::trends`]'s, made off the frame ([`charts`]); how they are drawn is [`plot`]'s. Time,
-//! zoom and the chosen span are the same for all charts, everything else is a chart's own.
+//! zoom and the chosen window are the same for all charts, everything else is a chart's own.
 
 mod bar;
 mod charts;
@@ -15,8 +15,8 @@ use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Grew, Opened};
 use crate::viewer::panels::theme;
+use crate::viewer::run::OpenRun;
 use crate::viewer::selection::Selection;
-use crate::viewer::span::TimeSpan;
 use bevy::prelude::*;
 use bevy_egui::egui;
 use charts::Chart;
@@ -25,7 +25,7 @@ use plot::Axis;
 
 const ID: &str = "trends";
 
-/// The key that the view handles itself: to the end of the chosen span.
+/// The key that the view handles itself: to the end of the chosen window.
 const KEYS: &[KeyCode] = &[KeyCode::End];
 
 /// Height of a chart where there is more than one.
@@ -109,9 +109,9 @@ fn draw(
     document: Res<Document>,
     mut trends: ResMut<Trends>,
     mut selection: ResMut<Selection>,
-    (mut clock, mut span, focus): (ResMut<Clock>, ResMut<TimeSpan>, Res<Focus>),
+    (mut clock, focus, run): (ResMut<Clock>, Res<Focus>, Res<OpenRun>),
 ) {
-    let trends = trends.bypass_change_detection();
+    let (trends, clock) = (trends.bypass_change_detection(), clock.bypass_change_detection());
     trends.seen = true;
     let Some(open) = document.get() else { return };
     let timeline = &*open.timeline;
@@ -129,13 +129,18 @@ fn draw(
         let selection = selection.bypass_change_detection();
         if focus.is(ID)
             && ui.input(|i| i.key_pressed(egui::Key::End))
-            && let Some((_, to)) = span.get()
+            && let Some((_, to)) = clock.chosen()
         {
             clock.step_to(to);
         }
-        bar::span(ui, trends, timeline, &mut span, &mut clock);
+        bar::window(ui, trends, timeline, clock);
         let last = timeline.times() - 1;
-        let axis = Axis { seen: trends.zoom.unwrap_or((0.0, last as f64)), now: clock.time, span: span.get() };
+        let axis = Axis {
+            seen: trends.zoom.unwrap_or((0.0, last as f64)),
+            now: clock.time,
+            span: clock.chosen(),
+            suspects: run.suspects().to_vec(),
+        };
         let room = ui.available_height();
         let height = if trends.charts.len() == 1 { room.max(160.0) } else { HEIGHT.min(room).max(160.0) };
         let (mut go_down, mut change) = (None, plot::Change::default());
@@ -162,8 +167,8 @@ fn draw(
         if let Some(time) = change.go_to {
             clock.step_to(time);
         }
-        if let Some((from, to)) = change.span {
-            span.choose(from, to);
+        if change.span.is_some() {
+            clock.set_range(change.span);
         }
         if let Some(zoom) = change.zoom {
             trends.zoom = (zoom.0 > 0.0 || zoom.1 < last as f64).then_some(zoom);

@@ -3,6 +3,7 @@
 
 use super::charts::{DrawnChart, DrawnSeries};
 use crate::viewer::panels::{numbers, theme, ticks};
+use crate::viewer::run::SuspectWindow;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Mesh, Pos2, Rect, RichText, Sense, Shape, Stroke};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_analysis::trends::MinMaxLevels;
@@ -15,6 +16,8 @@ pub struct Axis {
     pub now: usize,
     /// The chosen span.
     pub span: Option<(usize, usize)>,
+    /// Windows that are suspicious.
+    pub suspects: Vec<SuspectWindow>,
 }
 
 /// What is being dragged: the end of a span that stays where it is.
@@ -117,6 +120,10 @@ pub fn show(
             let (width, colour) = if is_lit(series) { (3.0, LIT) } else { (1.8, colour(place, series)) };
             painter.add(Shape::line(line.collect(), Stroke::new(width, colour)));
         }
+    }
+    for suspect in &axis.suspects {
+        let range = scale.x(suspect.from as f64)..=scale.x(suspect.to as f64);
+        painter.hline(range, inner.top() + 1.5, Stroke::new(3.0, theme::suspect(suspect.kind)));
     }
     if let Some((from, to)) = axis.span {
         let window = Rect::from_x_y_ranges(scale.x(from as f64)..=scale.x(to as f64), inner.y_range());
@@ -266,6 +273,9 @@ fn mouse(
                 false => "Click to go to this time",
             };
             ui.label(RichText::new(click).color(theme::QUIET));
+        }
+        for suspect in axis.suspects.iter().filter(|suspect| (suspect.from..=suspect.to).contains(&time)) {
+            ui.label(RichText::new(format!("⚠ {}", suspect.text)).color(theme::suspect(suspect.kind)));
         }
     });
     touched

@@ -72,7 +72,8 @@ impl<'de> Visitor<'de> for GcSeed<'_, '_, 'de> {
             }
             context.path.field = "";
         }
-        let [number, duration, freed] = counts.map(|count| if count == ABSENT { 0 } else { count });
+        let freed = Some(counts[2]).filter(|count| *count != ABSENT);
+        let [number, duration, _] = counts.map(|count| if count == ABSENT { 0 } else { count });
         let Ok(number) = u32::try_from(number) else {
             context.path.field = "number";
             return Err(A::Error::custom(format!("{number}, expected a number up to {}", u32::MAX)));

@@ -1,0 +1,103 @@
+//! The collections of a run as a table: what the charts show, for CSV.
+
+use super::{NANOS, RunFacts};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, gc_kind_text};
+use crate::timeline::Unit;
+
+impl RunFacts {
+    /// A row for each collection; of a run without, one for each level.
+    pub fn table(&self) -> ResultTable {
+        if self.collections.is_empty() {
+            return self.levels_table();
+        }
+        let count = CellKind::Number(Unit::Count);
+        let bytes = CellKind::Number(Unit::Bytes);
+        let mut columns = vec![
+            Column::new("gc", "GC", count, "The collection's own number"),
+            Column::new("kind", "Kind", CellKind::Text, "minor: a part of the heap, full: all of it"),
+            Column::new("cause", "Cause", CellKind::Text, "Why it came"),
+            Column::new("begins", "Begins", CellKind::Uptime, "When it begins"),
+            Column::new("ends", "Ends", CellKind::Uptime, "When it ends"),
+            Column::new("pause_us", "Pause (µs)", count, "How long it takes"),
+            Column::new(
+                "overhead",
+                "Overhead",
+                CellKind::Percent,
+                "Its share of the time since the end of the one before",
+            ),
+            Column::new("before", "Before", bytes, "Bytes in use at its start"),
+            Column::new("after", "After", bytes, "Bytes in use at its end"),
+            Column::new("allocated", "Allocated", bytes, "Bytes allocated since the one before"),
+            Column::new("survived", "Survived", CellKind::Percent, "Share of the bytes in use that survived"),
+            Column::new(
+                "new_survived",
+                "New survived",
+                CellKind::Percent,
+                "Share of the bytes allocated before it that survived",
+            ),
+        ];
+        if self.spaces.is_some() {
+            for (id, name) in [("eden", "Eden"), ("survivor", "Survivor"), ("old", "Old")] {
+                columns.push(Column::new(
+                    format!("{id}_before"),
+                    format!("{name} before"),
+                    bytes,
+                    "Bytes there at its start",
+                ));
+                columns.push(Column::new(
+                    format!("{id}_after"),
+                    format!("{name} after"),
+                    bytes,
+                    "Bytes there at its end",
+                ));
+            }
+        }
+        let number = |value: Option<u64>| value.map_or(Cell::Empty, Cell::Number);
+        let percent = |share: Option<f64>| share.map_or(Cell::Empty, |share| Cell::Percent(100.0 * share));
+        let row = |gc: usize| {
+            let of = &self.collections[gc];
+            let mut cells = vec![
+                Cell::Number(of.number),
+                of.kind.map_or(Cell::Empty, |kind| Cell::Text(gc_kind_text(kind).to_owned())),
+                Cell::Text(of.cause.clone()),
+                Cell::Time(of.start / NANOS),
+                Cell::Time(of.end / NANOS),
+                Cell::Number(of.end.saturating_sub(of.start) / 1000),
+                percent(Some(self.overhead(gc))),
+                number(of.before),
+                number(of.after),
+                number(self.allocated(gc).map(|bytes| bytes as u64)),
+                percent(self.survived(gc)),
+                percent(self.survived_new(gc)),
+            ];
+            if let Some(spaces) = &self.spaces {
+                let [before, after] = spaces[gc];
+                for (before, after) in
+                    [(before.eden, after.eden), (before.survivor, after.survivor), (before.old, after.old)]
+                {
+                    cells.extend([Cell::Number(before), Cell::Number(after)]);
+                }
+            }
+            Row { cells, ..Row::default() }
+        };
+        self.titled(columns, (0..self.collections.len()).map(row).collect())
+    }
+
+    fn levels_table(&self) -> ResultTable {
+        let moment = if self.measures.is_epoch { CellKind::Time } else { CellKind::Uptime };
+        let columns = vec![
+            Column::new("time", "Time", moment, "When"),
+            Column::new("bytes", "Bytes", CellKind::Number(Unit::Bytes), self.measures.levels_are.clone()),
+        ];
+        let row = |level: &crate::windows::MemoryLevel| Row {
+            cells: vec![Cell::Time(level.time / NANOS), Cell::Number(level.bytes)],
+            ..Row::default()
+        };
+        self.titled(columns, self.measures.levels.iter().map(row).collect())
+    }
+
+    fn titled(&self, columns: Vec<Column>, rows: Vec<Row>) -> ResultTable {
+        let header = TableHeader { id: "run".into(), title: "Run".into(), columns, ..TableHeader::default() };
+        ResultTable { header, rows, left_out: None, empty_text: "Nothing is known of the run.".into() }
+    }
+}

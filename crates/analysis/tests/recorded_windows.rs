@@ -1,0 +1,75 @@
+//! Suspicious windows of runs that were recorded: programs of benches/java/Phases.java on JDK 17.
+//!
+//! The recordings lie in tests/data/recordings; docs/churn.md says how they were made.
+
+use memory_city_analysis::analyses::TimeWindow;
+use memory_city_analysis::group::GroupOptions;
+use memory_city_analysis::run::RunFacts;
+use memory_city_analysis::timeline::{Metric, NodeId, Source};
+use memory_city_analysis::windows::WindowRules;
+use memory_city_heap::progress::Progress;
+use memory_city_testing::root;
+
+fn open(name: &str) -> (Source, RunFacts) {
+    let path = root().join("tests/data/recordings").join(name);
+    let source = Source::open(&[path], "type", GroupOptions::default(), &Progress::new()).expect("a recording");
+    let window = TimeWindow::whole(source.timeline());
+    let facts = RunFacts::of(&source, window, 60, &Progress::new()).expect("facts");
+    (source, facts)
+}
+
+/// Tables that only the start needs take more than all that leaks until the end: the window begins behind them.
+#[test]
+fn the_leak_begins_behind_the_spike_of_the_start() {
+    let (source, facts) = open("leak-after-spike");
+    assert_eq!(facts.measures.levels_are, "bytes that GC roots reach");
+    let found = facts.suspicious(&WindowRules::default());
+    let leak = found.leak.expect("a leak");
+    let levels = &facts.measures.levels;
+    assert!(leak.is_suspicious && leak.to == levels.len() - 1);
+    // The third walk is the first without the tables.
+    assert_eq!(leak.from, 2);
+    let [spike, first, last] = [1, leak.from, leak.to].map(|at| levels[at].bytes);
+    assert!(spike > last && last > 10 * first, "{spike} {first} {last}");
+    assert!(levels[leak.from..].windows(2).all(|pair| pair[1].bytes > pair[0].bytes));
+    // Levels are what the trees hold, exactly.
+    for (time, level) in levels.iter().enumerate() {
+        assert_eq!(level.bytes, source.timeline().value(time, NodeId::ROOT, Metric::Bytes));
+    }
+    let (from, to) = leak.steepest.expect("time passes");
+    assert!(from >= leak.from && to <= leak.to);
+    // What grows is what is never closed.
+    let timeline = source.timeline();
+    let sessions = timeline.find("Heap#Phases$Session").expect("sessions");
+    let grown =
+        timeline.value(leak.to, sessions, Metric::Objects) - timeline.value(leak.from, sessions, Metric::Objects);
+    assert!(grown > 4000, "{grown}");
+    // Collections take their time in it, but not too much.
+    assert!(found.overhead.is_some_and(|window| !window.is_suspicious));
+}
+
+/// While a cache takes nearly all of the heap, collections of all of it take most of the time; before and after they do not.
+#[test]
+fn the_overhead_is_found_where_the_heap_is_full() {
+    let (_, facts) = open("gc-overhead");
+    let found = facts.suspicious(&WindowRules::default());
+    let window = found.overhead.expect("collections");
+    assert!(window.is_suspicious && window.rate() > 0.5, "{window:?}");
+    assert!(window.last - window.first + 1 >= 5);
+    let gcs = &facts.measures.gcs;
+    let share = |from: u64, to: u64| {
+        let within = facts.gcs_between(from, to);
+        let spent: u64 = gcs[within].iter().map(|gc| gc.end - gc.start).sum();
+        spent as f64 / (to - from) as f64
+    };
+    // A second before it and the rest behind the full heap: little.
+    assert!(share(facts.measures.began, window.from - 700_000_000) < 0.1);
+    assert!(share(window.to + 2_500_000_000, facts.ended) < 0.1);
+    // No other window of five collections is stronger.
+    for first in 0..gcs.len() - 5 {
+        let from = if first == 0 { facts.measures.began } else { gcs[first - 1].end };
+        assert!(share(from, gcs[first + 4].end) <= window.rate() + 1e-9);
+    }
+    // The heap is as large at the end as it was: no leak.
+    assert!(found.leak.is_none_or(|leak| !leak.is_suspicious), "{:?}", found.leak);
+}

@@ -1,0 +1,176 @@
+//! The run as a whole, found out in the background: its collections, how much memory it used, and its suspicious windows, which every
+//! chart marks.
+//!
+//! What is found is [`memory_city_analysis::run`]'s; nothing is computed here but which points in time a window is between.
+
+use super::app::{Awake, Stage};
+use super::document::{Closed, Document, Opened};
+use super::job::Job;
+use super::panels::PanelState;
+use bevy::prelude::*;
+use memory_city_analysis::analyses::TimeWindow;
+use memory_city_analysis::run::RunFacts;
+use memory_city_analysis::timeline::Timeline;
+use memory_city_analysis::windows::WindowRules;
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::Progress;
+use memory_city_views::city::Rect;
+use memory_city_views::overview::{RunConfig, RunPicture, RunView, WindowKind};
+use std::sync::Arc;
+
+/// After so many collections of the whole heap at most it is computed what roots reach.
+const STATES: usize = 60;
+
+const NANOS: u64 = 1_000_000;
+
+/// A suspicious window, between two points in time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SuspectWindow {
+    pub kind: WindowKind,
+    pub from: usize,
+    pub to: usize,
+    /// What is said of it, a sentence.
+    pub text: String,
+}
+
+/// What is known of the run that is open.
+#[derive(Resource, Default)]
+pub struct OpenRun {
+    facts: Option<Arc<RunFacts>>,
+    /// Of which document that is.
+    of: Option<u64>,
+    job: Option<(u64, Job<Result<RunFacts>>)>,
+    /// The thresholds.
+    rules: WindowRules,
+    suspects: Vec<SuspectWindow>,
+    error: Option<String>,
+}
+
+impl OpenRun {
+    /// What is known, once it is.
+    pub fn facts(&self) -> Option<&Arc<RunFacts>> {
+        self.facts.as_ref()
+    }
+
+    /// The windows beyond their thresholds.
+    pub fn suspects(&self) -> &[SuspectWindow] {
+        &self.suspects
+    }
+
+    /// The thresholds.
+    pub fn rules(&self) -> WindowRules {
+        self.rules
+    }
+
+    /// Other thresholds: windows are found anew at once.
+    pub fn set_rules(&mut self, rules: WindowRules, timeline: &Timeline) {
+        self.rules = rules;
+        self.find(timeline);
+    }
+
+    /// Why nothing is known.
+    pub fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
+    fn find(&mut self, timeline: &Timeline) {
+        self.suspects.clear();
+        let Some(facts) = &self.facts else { return };
+        let moments = Moments::new(timeline, facts);
+        // The marks of a picture of no particular size: which windows there are does not depend on it.
+        let room = Rect::new(0.0, 0.0, 1000.0, 500.0);
+        let config = RunConfig { view: RunView::Overview, room, zoom: None, chosen: None, rules: self.rules };
+        for mark in RunPicture::new(facts, &config).marks.into_iter().filter(|mark| mark.is_suspicious) {
+            let (from, to) = (moments.point(mark.from), moments.point(mark.to));
+            if from < to {
+                self.suspects.push(SuspectWindow { kind: mark.kind, from, to, text: mark.text });
+            }
+        }
+    }
+
+    fn take(&mut self, revision: u64, outcome: Result<RunFacts>, timeline: &Timeline) {
+        self.of = Some(revision);
+        match outcome {
+            Ok(facts) => {
+                (self.facts, self.error) = (Some(Arc::new(facts)), None);
+                self.find(timeline);
+                tracing::debug!("run: {} suspicious windows", self.suspects.len());
+            }
+            Err(Error::Cancelled) => {}
+            Err(error) => self.error = Some(error.to_string()),
+        }
+    }
+}
+
+/// From the times of a run, nanoseconds, to points in time and back.
+pub struct Moments {
+    /// By point, on the clock of the run.
+    times: Vec<u64>,
+}
+
+impl Moments {
+    /// Points of recordings have times of day, their collections times since the program started: what both know of is the first state.
+    pub fn new(timeline: &Timeline, facts: &RunFacts) -> Moments {
+        let points = timeline.points();
+        let of_day = points.first().is_some_and(|point| point.gc.is_none());
+        let first = points.first().map_or(0, |point| point.millis.saturating_mul(NANOS));
+        let offset = match facts.measures.levels.first() {
+            Some(level) if of_day && !facts.measures.is_epoch => first.saturating_sub(level.time),
+            _ => 0,
+        };
+        let time = |millis: u64| millis.saturating_mul(NANOS).saturating_sub(offset);
+        Moments { times: points.iter().map(|point| time(point.millis)).collect() }
+    }
+
+    /// When a point in time is.
+    pub fn time(&self, point: usize) -> u64 {
+        self.times.get(point).copied().unwrap_or(0)
+    }
+
+    /// The point in time that is nearest.
+    pub fn point(&self, time: u64) -> usize {
+        let after = self.times.partition_point(|at| *at < time).min(self.times.len().saturating_sub(1));
+        let before = after.saturating_sub(1);
+        if self.time(after).abs_diff(time) <= self.time(before).abs_diff(time) { after } else { before }
+    }
+}
+
+fn look(document: Res<Document>, panels: Res<PanelState>, mut run: ResMut<OpenRun>, mut awake: ResMut<Awake>) {
+    let run = run.bypass_change_detection();
+    let Some(open) = document.get() else { return };
+    if let Some(outcome) = run.job.as_ref().and_then(|(_, job)| job.poll())
+        && let Some((revision, _)) = run.job.take()
+    {
+        match outcome {
+            Ok(outcome) => run.take(revision, outcome, &open.timeline),
+            Err(panic) => (run.of, run.error) = (Some(revision), Some(panic)),
+        }
+    }
+    let revision = document.revision();
+    let times = open.timeline.times();
+    if run.of != Some(revision) && run.job.is_none() && times > 1 {
+        let source = Arc::clone(&open.source);
+        let work =
+            move |progress: &Progress| RunFacts::of(&source, TimeWindow { from: 0, to: times - 1 }, STATES, progress);
+        if panels.still {
+            let outcome = work(&Progress::new());
+            run.take(revision, outcome, &open.timeline);
+        } else {
+            run.job = Some((revision, Job::start(work)));
+        }
+    }
+    awake.keep_if(run.job.is_some());
+}
+
+/// Keeps what is known of the run.
+pub struct RunPlugin;
+
+impl Plugin for RunPlugin {
+    fn build(&self, app: &mut App) {
+        let forget = |run: &mut OpenRun| *run = OpenRun { rules: run.rules, ..OpenRun::default() };
+        app.init_resource::<OpenRun>()
+            .add_observer(move |_: On<Opened>, mut run: ResMut<OpenRun>| forget(&mut run))
+            .add_observer(move |_: On<Closed>, mut run: ResMut<OpenRun>| forget(&mut run))
+            .add_systems(Update, look.in_set(Stage::Derive));
+    }
+}

@@ -1,0 +1,90 @@
+//! What stands above the charts: which they are, what is suspicious, thresholds.
+
+use super::Overview;
+use crate::viewer::clock::Clock;
+use crate::viewer::panels::theme;
+use crate::viewer::run::OpenRun;
+use bevy_egui::egui::{self, RichText};
+use memory_city_analysis::timeline::Timeline;
+use memory_city_analysis::windows::WindowRules;
+use memory_city_views::overview::RunView;
+
+/// The controls.
+pub fn show(ui: &mut egui::Ui, overview: &mut Overview, run: &mut OpenRun, clock: &mut Clock, timeline: &Timeline) {
+    ui.horizontal_wrapped(|ui| {
+        for (view, name, help) in [
+            (RunView::Overview, "Overview", "Memory after collections, and the time they take: where to look"),
+            (RunView::Details, "Details", "Each collection: before and after, by space, pauses, allocation, survival"),
+        ] {
+            if ui.selectable_label(overview.view == view, name).on_hover_text(help).clicked() {
+                overview.view = view;
+            }
+        }
+        ui.separator();
+        if run.suspects().is_empty() {
+            ui.label(RichText::new("Nothing is suspicious").color(theme::QUIET))
+                .on_hover_text("No window of time is beyond the thresholds for growing memory, collecting, or churn");
+        }
+        for suspect in run.suspects() {
+            let title = RichText::new(format!("⚠ {}", suspect.kind.title())).color(theme::suspect(suspect.kind));
+            let help = format!(
+                "{}\n{} to {}. Click to choose this window in all views",
+                suspect.text,
+                timeline.points()[suspect.from].label,
+                timeline.points()[suspect.to].label
+            );
+            let is_chosen = clock.chosen() == Some((suspect.from, suspect.to));
+            if ui.add(egui::Button::selectable(is_chosen, title)).on_hover_text(help).clicked() {
+                clock.set_range((!is_chosen).then_some((suspect.from, suspect.to)));
+            }
+        }
+        ui.menu_button("Thresholds", |ui| {
+            let mut rules = run.rules();
+            thresholds(ui, &mut rules);
+            if rules != run.rules() {
+                run.set_rules(rules, timeline);
+            }
+        })
+        .response
+        .on_hover_text("From where on a window is suspicious");
+        if let Some((_, to)) = clock.chosen() {
+            ui.separator();
+            if ui.small_button("Go to its end").on_hover_text("Shows the heap at the end of the window (End)").clicked()
+            {
+                clock.step_to(to);
+            }
+            if ui.small_button("✕").on_hover_text("Look at the whole run again").clicked() {
+                clock.set_range(None);
+            }
+        }
+        if overview.zoom.is_some() && ui.small_button("Whole run").on_hover_text("Zooms out").clicked() {
+            overview.zoom = None;
+        }
+    });
+}
+
+fn thresholds(ui: &mut egui::Ui, rules: &mut WindowRules) {
+    egui::Grid::new("thresholds").num_columns(2).show(ui, |ui| {
+        let percent = |ui: &mut egui::Ui, name: &str, help: &str, value: &mut u64, most: u64| {
+            ui.label(name).on_hover_text(help);
+            ui.add(egui::DragValue::new(value).range(0..=most).suffix(" %"));
+            ui.end_row();
+        };
+        percent(ui, "GC overhead from", "Share of the time that collections take", &mut rules.overhead_percent, 100);
+        percent(ui, "Churn from", "Of the average of the run", &mut rules.churn_percent, 100_000);
+        percent(ui, "Growth: cover at least", "Of all collections", &mut rules.least_cover_percent, 100);
+        percent(ui, "Growth: ends below", "Of its largest", &mut rules.kept_percent, 100);
+        ui.label("Growth: at least").on_hover_text("Bytes by which memory grows");
+        ui.add(egui::DragValue::new(&mut rules.least_growth).speed(100_000.0).suffix(" B"));
+        ui.end_row();
+        ui.label("Collections at least").on_hover_text("In windows of overhead and churn");
+        ui.add(egui::DragValue::new(&mut rules.least_gcs).range(1..=1000));
+        ui.end_row();
+        ui.label("Collections at most");
+        ui.add(egui::DragValue::new(&mut rules.most_gcs).range(1..=100_000));
+        ui.end_row();
+    });
+    if ui.button("Usual thresholds").clicked() {
+        *rules = WindowRules::default();
+    }
+}

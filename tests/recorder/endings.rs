@@ -1,0 +1,319 @@
+//! However a program ends, and whatever becomes of the disk and of the recording process: the program does what it would do
+//! without the recorder, its trace opens with what was recorded until then, and what is missing is counted.
+
+use super::*;
+use memory_city_wire::{ClassRow, StringRow};
+use std::collections::HashMap;
+
+/// How a program ends: the word for it, further options of the VM, whether its hook runs, whether the trace can say that it ended.
+type Ending = (&'static str, &'static [&'static str], bool, bool);
+
+const ENDINGS: [Ending; 7] = [
+    ("return", &[], true, true),
+    ("exit", &[], true, true),
+    ("halt", &[], false, true),
+    ("throw", &[], true, true),
+    ("memory", &[], true, true),
+    ("memory", &["-XX:+ExitOnOutOfMemoryError"], false, false),
+    ("memory", &["-XX:+CrashOnOutOfMemoryError", "-XX:-CreateCoredumpOnCrash"], false, false),
+];
+
+/// Each signal, the exit code of the command, whether the program's hook runs.
+const SIGNALS: [(i32, i32, bool); 3] =
+    [(libc::SIGINT, 130, true), (libc::SIGTERM, 143, true), (libc::SIGKILL, 137, false)];
+
+#[test]
+fn programs_end_as_they_would_and_leave_traces_that_open() {
+    with_jdks("programs_end_as_they_would", |jdk, class_path, temporary| {
+        let collectors = jdk.collectors();
+        for (number, way) in ENDINGS.iter().enumerate() {
+            // Another collector for each way, and another again on another JDK.
+            let collector = &collectors[(number + jdk.version as usize) % collectors.len()];
+            ends_as_it_would(jdk, collector, class_path, &temporary.join(number.to_string()), way);
+        }
+    });
+}
+
+/// Ctrl+C reaches the program, which ends as it does; so do SIGTERM, and SIGKILL, which leaves no time for anything.
+#[test]
+fn signals_end_the_program_and_the_trace_opens() {
+    with_jdks("signals_end_the_program", |jdk, class_path, temporary| {
+        let collectors = jdk.collectors();
+        for (number, way) in SIGNALS.into_iter().enumerate() {
+            let collector = &collectors[(number + jdk.version as usize) % collectors.len()];
+            ends_by_signal(jdk, collector, class_path, &temporary.join(format!("signal-{number}")), way);
+        }
+    });
+}
+
+/// All of it under every collector: `make recorder-test`.
+#[test]
+#[ignore = "takes ten minutes: `make recorder-test`"]
+fn every_way_to_end_under_every_collector() {
+    with_jdks("every_way_to_end", |jdk, class_path, temporary| {
+        for (number, collector) in jdk.collectors().iter().enumerate() {
+            jvm::say(&format!("  JDK {}: {collector:?}", jdk.version));
+            let folder = |name: &str| temporary.join(format!("{name}-{number}"));
+            for (way, ending) in ENDINGS.iter().enumerate() {
+                ends_as_it_would(jdk, collector, class_path, &folder(&format!("ends-{way}")), ending);
+            }
+            for signal in SIGNALS {
+                ends_by_signal(jdk, collector, class_path, &folder(&format!("signal-{}", signal.0)), signal);
+            }
+            stands_still(jdk, collector, class_path, &folder("still"));
+            full_for_the_recording_process(jdk, collector, class_path, &folder("full"));
+            full_for_both(jdk, collector, class_path, &folder("tmpfs"));
+            no_room_for_dumps(jdk, collector, class_path, &folder("small"));
+        }
+    });
+}
+
+fn ends_as_it_would(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path, way: &Ending) {
+    let (how, options, hook, told) = *way;
+    let what = format!("JDK {} {collector:?} {how} {options:?}", jdk.version);
+    let log = format!("-XX:ErrorFile={}", folder.with_extension("log").display());
+    let program = [&["-Xmx64m", &log], collector, options, &["-cp", class_path, "Ending", how]].concat();
+    let done = record(jdk, folder, &["--walk-every", "500ms"], &[&program[..], &["1500"]].concat());
+    let without = finish(jdk.tool("java").args(&program).arg("100"));
+    let (said, printed) = (text(&done.stderr), text(&done.stdout));
+    assert_eq!(done.status.code(), without.status.code(), "{what}: {said}");
+    let lines =
+        |printed: &str| printed.lines().filter(|l| !l.starts_with("ready ")).map(String::from).collect::<Vec<_>>();
+    // A VM that crashes says so, with addresses in it.
+    if !options.iter().any(|o| o.contains("CrashOn")) {
+        assert_eq!(lines(&printed), lines(&text(&without.stdout)), "{what}");
+    }
+    assert_eq!(printed.contains("hook"), hook, "{what}: {printed}");
+    assert_eq!(ends(folder).contains(&"the program ended".to_owned()), told, "{what}: {said}");
+    assert!(said.contains("memory-city open"), "{what}: {said}");
+    opens_complete(folder, &what);
+}
+
+/// Opens with the program's classes; of its samples none is missing.
+fn opens_complete(folder: &Path, what: &str) {
+    let (samples, gaps, lost) = samples_and_gaps(folder);
+    assert!(samples > 50 && gaps == 0 && lost == 0, "{what}: {samples} samples, {gaps} missing, {lost} lost");
+    let (report, said) = of_trace(&["report"], folder);
+    assert!(report.contains("Ending"), "{what}: {said}");
+}
+
+fn ends_by_signal(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path, way: (i32, i32, bool)) {
+    let (signal, code, hook) = way;
+    let what = format!("JDK {} {collector:?} signal {signal}", jdk.version);
+    let (output, java) = (folder.to_string_lossy(), java(jdk));
+    let words = ["record", "-o", &output, "--walk-every", "500ms", "--", &java, "-Xmx64m"];
+    let words = [&words[..], collector, &["-cp", class_path, "Ending", "wait"]].concat();
+    let command = &mut memory_city(&words);
+    let mut recorder =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+    wait_until("walks", || AgentStatus::read(folder).is_some_and(|s| s.walks > 1 && s.samples > 100));
+    let program = AgentStatus::read(folder).expect("its state").pid;
+    // Killed is the program, told to end is the command.
+    send(if signal == libc::SIGKILL { program } else { recorder.id() }, signal);
+    let status = recorder.wait().expect("a status");
+    let (mut printed, mut said) = (String::new(), String::new());
+    std::io::Read::read_to_string(&mut recorder.stdout.take().expect("its output"), &mut printed).expect("text");
+    std::io::Read::read_to_string(&mut recorder.stderr.take().expect("its words"), &mut said).expect("text");
+    assert_eq!((status.code(), printed.contains("hook")), (Some(code), hook), "{what}: {said}");
+    assert_eq!(said.contains("the program was killed"), signal == libc::SIGKILL, "{what}: {said}");
+    assert!(!Path::new(&format!("/proc/{program}/maps")).exists() || signal != libc::SIGKILL, "{what}");
+    opens_complete(folder, &what);
+}
+
+/// Sends a signal to a process that the test has started, and that has not been waited for.
+fn send(process: u32, signal: i32) {
+    // SAFETY: no pointers; whose number it is, see above.
+    unsafe { libc::kill(process as i32, signal) };
+}
+
+/// A recording process that stands still, or whose disk is full, stops no program: it runs to its end, and all of its samples are
+/// in the trace.
+#[test]
+fn a_recording_process_that_does_nothing_stops_nobody() {
+    with_jdks("a_recording_process_that_does_nothing", |jdk, class_path, temporary| {
+        let collectors = jdk.collectors();
+        let collector = |number: usize| &collectors[(number + jdk.version as usize) % collectors.len()];
+        stands_still(jdk, collector(0), class_path, &temporary.join("stopped"));
+        full_for_the_recording_process(jdk, collector(1), class_path, &temporary.join("full"));
+        full_for_both(jdk, collector(2), class_path, &temporary.join("tmpfs"));
+        no_room_for_dumps(jdk, collector(4), class_path, &temporary.join("small"));
+        all_is_there_though_nobody_takes_walks(jdk, collector(3), class_path, &temporary.join("every"));
+    });
+}
+
+fn stands_still(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path) {
+    let what = format!("JDK {} {collector:?}, stopped", jdk.version);
+    let out = folder.with_extension("out");
+    let mut recorder =
+        recording(jdk, &["--walk-every", "300ms"], collector, class_path, folder, &["Ending", "return", "4000"]);
+    wait_until("a walk", || folder.join("01-000000.mcity").exists());
+    send(recorder.id(), libc::SIGSTOP);
+    wait_until("the program", || std::fs::read_to_string(&out).is_ok_and(|t| t.contains("done")));
+    wait_until("its end", || ends(folder).contains(&"the program ended".to_owned()));
+    let waiting = WalkNote::waiting(folder);
+    assert!(waiting.len() <= 1, "{what}: one dump waits at most: {waiting:?}");
+    send(recorder.id(), libc::SIGCONT);
+    assert!(recorder.wait().expect("a status").success(), "{what}");
+    opens_complete(folder, &what);
+    assert!(!folder.join(".walks").exists(), "{what}");
+}
+
+/// Records a program that prints into a file beside the trace.
+fn recording(
+    jdk: &Jdk,
+    options: &[&str],
+    collector: &[&str],
+    class_path: &str,
+    folder: &Path,
+    program: &[&str],
+) -> Child {
+    let (output, java) = (folder.to_string_lossy(), java(jdk));
+    let words =
+        [&["record", "-o", &output], options, &["--", &java, "-Xmx64m"], collector, &["-cp", class_path], program];
+    let file = std::fs::File::create(folder.with_extension("out")).expect("a file");
+    memory_city(&words.concat()).stdout(file).stderr(Stdio::null()).spawn().expect("it runs")
+}
+
+/// Every allocation is recorded while the recording process stands still: what the program says it made is in the trace, one by
+/// one, but for those that are counted as lost.
+fn all_is_there_though_nobody_takes_walks(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path) {
+    const ROUNDS: u64 = 60_000;
+    let what = format!("JDK {} {collector:?}, every allocation", jdk.version);
+    let options = ["--every-allocation", "--walk-every", "300ms"];
+    let rounds = ROUNDS.to_string();
+    let mut recorder = recording(jdk, &options, collector, class_path, folder, &["Counted", &rounds]);
+    wait_until("a sample", || AgentStatus::read(folder).is_some_and(|s| s.samples > 0));
+    send(recorder.id(), libc::SIGSTOP);
+    let out = folder.with_extension("out");
+    wait_until("the program", || std::fs::read_to_string(&out).is_ok_and(|t| t.contains("done")));
+    wait_until("its end", || ends(folder).contains(&"the program ended".to_owned()));
+    send(recorder.id(), libc::SIGCONT);
+    assert!(recorder.wait().expect("a status").success(), "{what}");
+    let (samples, gaps, lost) = samples_and_gaps(folder);
+    let made = made_by_class(folder);
+    // Of C1 and C2 some are made in other ways besides, of which arrays have a class of their own.
+    let expected = [("C0", ROUNDS), ("C1", ROUNDS), ("C2", ROUNDS + ROUNDS / 100), ("C3", ROUNDS), ("C4", ROUNDS)];
+    let missing: u64 = expected.iter().map(|(class, count)| count - made[&format!("Counted${class}")]).sum();
+    jvm::say(&format!("  {what}: {samples} samples, {gaps} missing within threads, {lost} lost, {missing} of ours"));
+    assert!(missing <= lost && gaps <= lost && (lost > 0 || missing + gaps == 0), "{what}: {missing}, {gaps}, {lost}");
+}
+
+/// Samples by the name of their class.
+fn made_by_class(folder: &Path) -> HashMap<String, u64> {
+    let (mut strings, mut classes, mut samples) = (HashMap::new(), HashMap::new(), HashMap::<u32, u64>::new());
+    // The program's own stream: that of the walks has numbers of its own.
+    let visit = &mut |chunk: &memory_city_wire::Chunk<'_>| match chunk.kind() {
+        ChunkKind::STRINGS => {
+            strings.extend(chunk.rows::<StringRow>().expect("rows").rows.into_iter().map(|r| (r.id, r.text)));
+        }
+        ChunkKind::CLASSES => {
+            classes.extend(chunk.rows::<ClassRow>().expect("rows").rows.into_iter().map(|r| (r.id, r.name)));
+        }
+        ChunkKind::SAMPLES => {
+            for row in chunk.rows::<SampleRow>().expect("rows").rows {
+                *samples.entry(row.class).or_default() += 1;
+            }
+        }
+        _ => {}
+    };
+    let parts = std::fs::read_dir(folder).expect("the trace").flatten().map(|e| e.path());
+    let own = |part: &PathBuf| part.file_name().is_some_and(|n| n.to_string_lossy().starts_with("00-"));
+    parts.filter(own).for_each(|part| for_chunks_of(&part, visit));
+    samples.into_iter().filter_map(|(class, count)| Some((strings.get(classes.get(&class)?)?.clone(), count))).collect()
+}
+
+/// The recording process may write 64 KB a file: as on a full disk. The program writes its own.
+fn full_for_the_recording_process(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path) {
+    let what = format!("JDK {} {collector:?}, no room for walks", jdk.version);
+    let program = Program::start_with(jdk, &[&["-Xmx64m"], collector].concat(), class_path, "Ending", &["wait"]);
+    let line = format!(
+        "trap '' XFSZ; ulimit -f 64; exec '{}' attach {} --for 4s --walk-every 500ms -o '{}'",
+        env!("CARGO_BIN_EXE_memory-city"),
+        program.pid,
+        folder.display()
+    );
+    let said = text(&finish(Command::new("sh").args(["-c", &line])).stderr);
+    assert!(said.contains("walks could not be taken"), "{what}: {said}");
+    assert!(Path::new(&format!("/proc/{}", program.pid)).exists(), "{what}: the program runs");
+    let (samples, gaps, lost) = samples_and_gaps(folder);
+    assert!(samples > 50 && gaps == 0 && lost == 0, "{what}: {samples} samples, {gaps} missing, {lost} lost");
+}
+
+/// Runs a recorded program with a trace on a disk of its own that has so much room; `None` where disks cannot be had. The disk goes
+/// with the command, so the trace is copied.
+fn on_a_disk_of(size: &str, jdk: &Jdk, options: &str, program: &str, folder: &Path) -> Option<(Output, PathBuf)> {
+    if !Command::new("unshare").args(["-rm", "true"]).output().is_ok_and(|o| o.status.success()) {
+        jvm::skip("on_a_disk_of", "nobody but root may mount a disk here");
+        return None;
+    }
+    let disk = folder.join("disk");
+    std::fs::create_dir_all(&disk).expect("a folder");
+    let line = format!(
+        "mount -t tmpfs -o size={size} none '{disk}' || exit 99\n\
+         '{city}' record -o '{disk}/trace' {options} -- '{java}' -Xmx64m {program}\n\
+         code=$?\ncp -r '{disk}/trace' '{folder}/trace'\nexit $code",
+        disk = disk.display(),
+        city = env!("CARGO_BIN_EXE_memory-city"),
+        java = java(jdk),
+        folder = folder.display(),
+    );
+    Some((finish(Command::new("unshare").args(["-rm", "sh", "-c", &line])), folder.join("trace")))
+}
+
+/// The disk is full soon, for the program's part of the trace and that of the recording process.
+fn full_for_both(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path) {
+    let what = format!("JDK {} {collector:?}, full disk", jdk.version);
+    // All allocations: that fills it at once.
+    let program = format!("{} -cp '{class_path}' Counted 100000", collector.join(" "));
+    let ran = on_a_disk_of("400k", jdk, "--every-allocation --walk-every 300ms", &program, folder);
+    let Some((done, trace)) = ran else { return };
+    let (printed, said) = (text(&done.stdout), text(&done.stderr));
+    assert!(done.status.success() && printed.contains("done 100000"), "{what}: {printed} {said}");
+    let stopped = said.lines().filter(|l| l.contains("recording has stopped")).count();
+    assert_eq!(stopped, 1, "{what}: {said}");
+    let (samples, gaps, lost) = samples_and_gaps(&trace);
+    assert!(samples > 50 && gaps == lost, "{what}: {samples} samples, {gaps} missing, {lost} lost");
+    // What there was no room for cannot be in the trace: the command says it. Together they are all that were taken.
+    let number = |behind: &str| -> u64 {
+        let before = said.split(behind).next().unwrap_or_default();
+        let word = before.split_whitespace().last().unwrap_or_default();
+        word.replace(',', "").parse().unwrap_or_else(|e| panic!("{what}: {e}: {said}"))
+    };
+    assert_eq!(number(" samples (") - number(" samples were lost"), samples, "{what}: {said}");
+    let (report, said) = of_trace(&["report"], &trace);
+    assert!(report.contains("HEAP OVER TIME"), "{what}: {said}");
+}
+
+/// The disk has room for samples, and not for dumps: there are no walks, which is said.
+fn no_room_for_dumps(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path) {
+    let what = format!("JDK {} {collector:?}, no room for dumps", jdk.version);
+    let program = format!("{} -cp '{class_path}' Ending return 2500", collector.join(" "));
+    let Some((done, trace)) = on_a_disk_of("30m", jdk, "--walk-every 500ms", &program, folder) else { return };
+    let (printed, said) = (text(&done.stdout), text(&done.stderr));
+    assert!(done.status.success() && printed.contains("done"), "{what}: {printed} {said}");
+    assert!(said.contains("walks were left out: the disk is too full") && said.contains(" 0 walks;"), "{what}: {said}");
+    let (samples, gaps, lost) = samples_and_gaps(&trace);
+    assert!(samples > 50 && gaps == 0 && lost == 0, "{what}: {samples} samples, {gaps} missing, {lost} lost");
+    assert_eq!(ends(&trace), ["the program ended"], "{what}");
+}
+
+/// When the recording process is killed, the program goes on, and is still sampled; its trace is whole.
+#[test]
+fn a_recording_process_that_dies_leaves_the_program_alone() {
+    with_jdk("a_recording_process_that_dies", |jdk, class_path, temporary| {
+        let folder = temporary.join("trace");
+        let output = folder.to_string_lossy();
+        let file = std::fs::File::create(temporary.join("out")).expect("a file");
+        let words =
+            ["record", "-o", &output, "--walk-every", "1s", "--", &java(jdk), "-cp", class_path, "Leaky", "6000"];
+        let mut recorder = memory_city(&words).stdout(file).stderr(Stdio::null()).spawn().expect("it runs");
+        wait_until("a walk", || folder.join("01-000000.mcity").exists());
+        recorder.kill().expect("killed");
+        recorder.wait().expect("a status");
+        wait_until("the program", || std::fs::read_to_string(temporary.join("out")).is_ok_and(|t| t.contains("done ")));
+        wait_until("the end", || !ends(&folder).is_empty());
+        assert_eq!(ends(&folder), ["the program ended"]);
+        // No dump stays behind.
+        wait_until("tidying", || !folder.join(".walks").exists());
+    });
+}

@@ -1,0 +1,73 @@
+//! What leaks is named by the line that allocates it, and where nothing leaks nothing is named.
+
+use super::*;
+
+/// The programs of `Leaks`, the last of them healthy.
+const WAYS: [&str; 4] = ["persons", "queries", "pools", "healthy"];
+
+/// Of programs that leak the guilty line comes first; a healthy one that allocates as much and replaces what it holds has none.
+#[test]
+fn the_guilty_line_comes_first_and_the_healthy_program_has_none() {
+    with_jdks("the_guilty_line_comes_first", |jdk, class_path, temporary| {
+        // Another collector for each, and another again on another JDK.
+        let collectors = jdk.collectors();
+        for (number, way) in WAYS.into_iter().enumerate() {
+            let collector = &collectors[(number + jdk.version as usize) % collectors.len()];
+            named_right(jdk, collector, class_path, &temporary.join(way), way);
+        }
+    });
+}
+
+/// The same under every collector: `make recorder-test`.
+#[test]
+#[ignore = "takes ten minutes: `make recorder-test`"]
+fn the_guilty_line_comes_first_under_every_collector() {
+    with_jdks("the_guilty_line_comes_first_under_every_collector", |jdk, class_path, temporary| {
+        for (number, collector) in jdk.collectors().iter().enumerate() {
+            for way in WAYS {
+                named_right(jdk, collector, class_path, &temporary.join(format!("{way}-{number}")), way);
+            }
+        }
+    });
+}
+
+fn named_right(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path, way: &str) {
+    let source = std::fs::read_to_string(root().join("tests/java/Leaks.java")).expect("the source");
+    let what = format!("JDK {} {collector:?} {way}", jdk.version);
+    // Some do not collect when the young objects are many.
+    let often: &[&str] = match collector[0] {
+        "-XX:+UseZGC" => &["-XX:ZCollectionInterval=1"],
+        "-XX:+UseShenandoahGC" => &["-XX:+UnlockDiagnosticVMOptions", "-XX:ShenandoahGuaranteedGCInterval=1000"],
+        _ => &["-Xmn20m"],
+    };
+    let program = [&["-Xmx300m"], collector, often, &["-cp", class_path, "Leaks", way, "12000"]].concat();
+    let done = record(jdk, folder, &["--walk-every", "1s", "--walk-share", "50"], &program);
+    assert!(done.status.success(), "{what}: {}", text(&done.stderr));
+    let (json, said) = of_trace(&["analyse", "sites", "--format", "json"], folder);
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap_or_else(|e| panic!("{what}: {e}: {said}"));
+    let part = &report["analyses"][0];
+    let answer = part["answers"][0].as_str().expect("an answer");
+    jvm::say(&format!("  {what}: {answer}"));
+    let told = of_trace(&["report"], folder).0;
+    if way == "healthy" {
+        assert!(answer.starts_with("No place in the code"), "{what}: {answer}");
+        assert!(told.contains("Nothing accumulates"), "{what}: {told}");
+        return;
+    }
+    let line = source.lines().position(|l| l.ends_with(&format!("// here: {way}"))).expect("the line") + 1;
+    assert!(answer.contains(&format!("line {line} allocates what stays")), "{what}, line {line}: {answer}");
+    let first = &part["tables"][0]["rows"][0];
+    let place = first["values"]["place"].as_str();
+    assert!(place.is_some_and(|p| p.ends_with(&format!("line {line}"))), "{what}: {first}");
+    // Samples and exact counts stand side by side, and agree where all was recorded from the start.
+    let types = part["tables"][1]["rows"].as_array().expect("types");
+    let number = |row: &serde_json::Value, name: &str| row["values"][name].as_f64().unwrap_or(0.0);
+    let compared: Vec<_> = types.iter().filter(|row| number(row, "samples") >= 30.0).collect();
+    // What the VM made before, or itself, has no sample.
+    let away =
+        |row: &&&serde_json::Value| number(row, "estimated") - number(row, "bytes") > number(row, "estimated_error");
+    // Three standard deviations are left once in four hundred times.
+    let apart: Vec<_> = compared.iter().filter(away).collect();
+    assert!(!compared.is_empty() && apart.len() <= compared.len() / 20, "{what}: {apart:#?}");
+    assert!(told.contains(&format!("line {line} allocates what stays")), "{what}: {told}");
+}

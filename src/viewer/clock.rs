@@ -264,7 +264,7 @@ mod tests {
                 cause: String::new(),
                 duration: 1,
                 end,
-                freed: 0,
+                freed: Some(0),
             }),
             ..TimePoint::default()
         };

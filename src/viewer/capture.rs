@@ -14,7 +14,7 @@ use super::scene::{SceneInput, city_camera};
 use super::search::GroupSearch;
 use super::selection::{MarkNote, Marks, Selection, SharedFilter};
 use super::settings::Settings;
-use super::views::{self, CameraRig, Shown, Views, focus_pose};
+use super::views::{self, CameraRig, Shown, Views, WholeView, focus_pose};
 use super::ways::{self, CutChoice, Ways};
 use super::window::own_scale;
 use bevy::asset::RenderAssetUsages;
@@ -264,7 +264,13 @@ impl Studio {
             (CameraView::Pose(pose), _) => *pose,
             _ => home,
         };
-        world.resource_mut::<CameraRig>().jump_to(pose);
+        let mut rig = world.resource_mut::<CameraRig>();
+        rig.jump_to(pose);
+        match shot.view {
+            CameraView::Home => rig.show_at_once(WholeView::HOME),
+            CameraView::BirdsEye => rig.show_at_once(WholeView::Above),
+            CameraView::Focus | CameraView::Pose(_) => {}
+        }
     }
 
     /// Copies what the last frame drew.

@@ -273,8 +273,7 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
                 }
             }
             // From foot to top, and not through the words above and below.
-            let upright =
-                |name: &'static str, t: usize| Line::new(name, vec![[x(t), 0.0], [x(t), most as f64 + 3.0 * unit]]);
+            let upright = |name: &'static str, t: usize| Line::new(name, vec![[x(t), 0.0], [x(t), most as f64]]);
             if ranged {
                 for edge in [first, end] {
                     plot.line(upright("range", edge).color(theme::ROUTE).width(1.5));

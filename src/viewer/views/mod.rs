@@ -38,7 +38,7 @@ views! {
     settings_pane,
 }
 
-pub use city::{CameraRig, City, ConeCount, Multiples, Sharpness, Shown, ShownRoutes};
+pub use city::{CameraRig, City, ConeCount, Multiples, Sharpness, Shown, ShownRoutes, WholeView};
 pub(super) use city::{alone, fill, focus_pose, hide, set_backdrop};
 
 /// The systems that turn the state into a picture.

@@ -23,7 +23,18 @@ impl Appearance {
                 let p = &plan.plots[plot];
                 (p.cell, p.ground + f64::from(standing(plot).height))
             }
-            HitTarget::District(district) => (plan.districts[district].cell, plan.districts[district].top),
+            HitTarget::District(district) => {
+                // With all that stands in it.
+                let (cell, top) = (plan.districts[district].cell, plan.districts[district].top);
+                let (right, front) = (cell.x + cell.w, cell.y + cell.h);
+                let plots = plan.plots.iter().enumerate();
+                let inside = plots.filter(|(_, p)| {
+                    let (x, y) = p.cell.centre();
+                    x > cell.x && x < right && y > cell.y && y < front
+                });
+                let roofs = inside.map(|(plot, p)| p.ground + f64::from(standing(plot).height));
+                (cell, roofs.fold(top, f64::max))
+            }
         };
         let pose = |turn: f32, pitch: f32| {
             let seen_from = CameraPose { yaw: from.yaw + turn, pitch, ..*from };

@@ -286,9 +286,20 @@ impl CameraRig {
         self.moved(pose);
     }
 
-    /// The wheel: nearer to what is under the pointer, or back from it.
+    /// The wheel: nearer to what is under the pointer, or back from it. Where nothing is under it that would lose the city, which is
+    /// approached instead.
     pub(super) fn zoom_at(&mut self, at: Vec2, notches: f32) {
-        self.moved(camera::zoom(&self.pose, self.ray(at).1, notches.clamp(-8.0, 8.0)));
+        let notches = notches.clamp(-8.0, 8.0);
+        let sees = |pose: &CameraPose| camera::sees_city(pose, self.tallest * self.heights(), &self.lens());
+        let to = |towards: Vec3| camera::clamp(camera::zoom(&self.pose, towards, notches));
+        let pose = to(self.ray(at).1);
+        let instead = to((-self.pose.eye).normalize_or(Vec3::NEG_Y));
+        let pose = match !sees(&self.pose) || sees(&pose) {
+            true => pose,
+            false if sees(&instead) => instead,
+            false => self.pose,
+        };
+        self.moved(pose);
     }
 
     /// Has a point of the ground in the middle of the picture.
@@ -318,6 +329,11 @@ impl CameraRig {
         self.jumps += 1;
         (self.whole, self.flat) = (None, 0.0);
         self.pose = camera::clamp(pose);
+    }
+
+    /// The pose that it has is that of a view of the whole city.
+    pub fn show_at_once(&mut self, view: WholeView) {
+        self.whole = Some(view);
     }
 
     /// How often the camera was taken elsewhere at once.
@@ -539,6 +555,19 @@ mod tests {
                 let (eye, towards) = rig.ray(Vec2::new(640.0, 360.0));
                 rig.drag(Grip::Turn, camera::pivot_on_ground(eye, towards), by * 200.0, mode);
                 assert!(rig.sees_city(), "{mode:?} {by}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_wheel_over_the_sky_does_not_lose_the_city() {
+        for at in [Vec2::new(1200.0, 5.0), Vec2::new(10.0, 5.0), Vec2::new(1275.0, 715.0)] {
+            for notches in [1.0, -1.0] {
+                let mut rig = CameraRig::default();
+                for _ in 0..60 {
+                    rig.zoom_at(at, notches);
+                    assert!(rig.sees_city(), "{at} {notches}");
+                }
             }
         }
     }

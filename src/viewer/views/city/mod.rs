@@ -23,8 +23,8 @@ mod sight;
 mod states;
 mod step;
 
-pub use fly::CameraRig;
 pub(in crate::viewer) use fly::focus_pose;
+pub use fly::{CameraRig, WholeView};
 pub use laid_out::{City, Shown};
 pub use multiples::Multiples;
 pub(in crate::viewer) use pane::{alone, fill, hide, set_backdrop};

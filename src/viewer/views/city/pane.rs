@@ -126,7 +126,9 @@ pub fn draw(
     let top = rect.top() + card::room(rect, &finding);
     let free = rect.with_max_y(rect.bottom() - FOOT.min(0.1 * rect.height()));
     let free = free.with_min_y(top.min(free.bottom()));
-    if names.beside_each_other(&painter, free) {
+    if names.beside_each_other(&painter, rect.with_min_y(free.top())) {
+        // Behind the card there is no picture.
+        painter.rect_filled(rect.with_max_y(free.top()), 0.0, theme::SOLID);
         let Names { multiples, clock, settings, .. } = &mut names;
         multiples::click(ui, multiples, clock.bypass_change_detection(), settings.bypass_change_detection());
     } else {

@@ -89,7 +89,7 @@ fn draw(
         let hit = response.hover_pos().map(|at| fit.back(f64::from(at.x), f64::from(at.y)));
         let over = hit.and_then(|(x, y)| picture.item_at(x, y));
         let link = hit.filter(|_| over.is_none()).and_then(|(x, y)| picture.link_at(x, y, 5.0 / fit.scale));
-        let look = paint::GraphLook { fit, chosen: graph.chosen, over, link };
+        let look = paint::GraphLook { fit, chosen: graph.chosen_or_first(), over, link };
         paint::picture(&ui.painter().with_clip_rect(room), &picture, &look);
         bar::legend(ui, room, graph, &picture);
         let details = over

@@ -105,28 +105,37 @@ fn one(painter: &egui::Painter, picture: &RunPicture, chart: &ChartPicture, now:
     }
 }
 
-/// The area between two lines, whose points may be at different places: from one to the next of either.
+/// The area between two lines, whose points may be at different places: a strip over the places of both.
 fn between(above: &[(f64, f64)], below: &[(f64, f64)], colour: Color32) -> Mesh {
     let mut mesh = Mesh::default();
-    let (mut a, mut b) = (0, 0);
     if above.is_empty() || below.is_empty() {
         return mesh;
     }
-    mesh.colored_vertex(point(&above[0]), colour);
-    mesh.colored_vertex(point(&below[0]), colour);
-    let (mut last_a, mut last_b) = (0, 1);
-    while a + 1 < above.len() || b + 1 < below.len() {
-        let go_above = b + 1 >= below.len() || a + 1 < above.len() && above[a + 1].0 <= below[b + 1].0;
-        let next = mesh.vertices.len() as u32;
-        if go_above {
+    // Where a line is between the last point passed and the next one.
+    let at = |line: &[(f64, f64)], next: usize, x: f64| match (next.checked_sub(1).map(|i| line[i]), line.get(next)) {
+        (Some((x0, y0)), Some(&(x1, y1))) if x1 > x0 => y0 + (y1 - y0) * ((x - x0) / (x1 - x0)).clamp(0.0, 1.0),
+        (_, Some(&(_, y))) | (Some((_, y)), None) => y,
+        (None, None) => 0.0,
+    };
+    let (mut a, mut b) = (0, 0);
+    while a < above.len() || b < below.len() {
+        let first = |line: &[(f64, f64)], next: usize| line.get(next).map_or(f64::INFINITY, |p| p.0);
+        let (x, high, low) = if first(above, a) <= first(below, b) {
+            let (x, y) = above[a];
             a += 1;
-            mesh.colored_vertex(point(&above[a]), colour);
+            (x, y, at(below, b, x))
         } else {
+            let (x, y) = below[b];
             b += 1;
-            mesh.colored_vertex(point(&below[b]), colour);
-        }
-        mesh.add_triangle(last_a, last_b, next);
-        if go_above { last_a = next } else { last_b = next }
+            (x, at(above, a, x), y)
+        };
+        mesh.colored_vertex(point(&(x, high)), colour);
+        mesh.colored_vertex(point(&(x, low)), colour);
+    }
+    for step in 0..(mesh.vertices.len() as u32 / 2).saturating_sub(1) {
+        let a = 2 * step;
+        mesh.add_triangle(a, a + 1, a + 2);
+        mesh.add_triangle(a + 1, a + 2, a + 3);
     }
     mesh
 }
@@ -209,8 +218,13 @@ mod tests {
                 ((b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y)).abs() / 2.0
             })
             .sum();
-        // 4 high-1 columns, then a trapezoid from 1 to 3 over 6.
+        // 4 wide and 1 high, then from 1 to 3 over 6.
         assert!((area - (4.0 + 12.0)).abs() < 1e-3, "{area}");
+        // Nothing reaches out of a hollow.
+        let hollow = [(0.0, 5.0), (1.0, 1.0), (9.0, 1.0), (10.0, 5.0)];
+        let mesh = between(&hollow, &[(0.0, 0.0), (10.0, 0.0)], Color32::WHITE);
+        let middle = mesh.vertices.iter().filter(|v| v.pos.x >= 1.0 && v.pos.x <= 9.0);
+        assert!(middle.clone().count() >= 4 && middle.clone().all(|v| v.pos.y <= 1.0));
         assert!(between(&[], &below, Color32::WHITE).indices.is_empty());
     }
 }

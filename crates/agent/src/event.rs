@@ -5,7 +5,7 @@
 use std::sync::{Mutex, PoisonError};
 
 /// A method, as people read it, and its lines.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct MethodFacts {
     /// The class, as the VM writes it: `Ljava/util/HashMap;`.
     pub(crate) class: String,

@@ -1,12 +1,14 @@
 //! Stacks as a tree of calls, each with a number. Names are asked for when a method is new, while its class is on the stack
 //! and so cannot be unloaded: afterwards its id may not be used.
 //!
-//! A stack that was seen before is found by one hash over all of it. Bounded: when the tables are full, stacks that are new have
-//! the number 0, "not known", and are counted.
+//! A stack that was seen before is found by one hash over all of it. Programs that load the same classes again and again have ever
+//! new ids for the same methods: a method is what its names and lines are, and what is known by id is a cache that is emptied
+//! when it is full. Bounded: when there is no room for further names and calls, stacks that are new have the number 0, "not
+//! known", and are counted.
 
 use crate::event::{Definition, MethodFacts};
 use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 /// A frame as the VM gives it: the method's id and the place in its bytecode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +44,7 @@ impl Hasher for WordHasher {
 
 type ByWords = BuildHasherDefault<WordHasher>;
 
-/// What the tables may take, bytes.
+/// What the tables may take, bytes: names and calls three quarters of it, what is known by the VM's ids the rest.
 const MOST_BYTES: usize = 32 << 20;
 /// What an entry of the tables takes, about.
 const STACK_BYTES: usize = 32;
@@ -54,9 +56,16 @@ pub(crate) struct StackTable {
     seed: u64,
     stacks: HashMap<u64, u32, ByWords>,
     nodes: HashMap<(u32, u32, i32), u32, ByWords>,
+    /// By the VM's id; 0 for a method that found no room.
     methods: HashMap<usize, u32, ByWords>,
+    /// By a hash over all that is known of it.
+    named: HashMap<u64, u32>,
+    names: RandomState,
     classes: HashMap<String, u32>,
+    /// Of names and calls.
     bytes: usize,
+    /// Of what is known by the VM's ids.
+    cached: usize,
     most: usize,
     /// Stacks and classes that found no room.
     refused: u64,
@@ -70,12 +79,15 @@ impl StackTable {
     fn within(most: usize) -> StackTable {
         StackTable {
             // From the system's randomness, by way of the standard library.
-            seed: std::hash::RandomState::new().hash_one(0u8),
+            seed: RandomState::new().hash_one(0u8),
             stacks: HashMap::default(),
             nodes: HashMap::default(),
             methods: HashMap::default(),
+            named: HashMap::default(),
+            names: RandomState::new(),
             classes: HashMap::default(),
             bytes: 0,
+            cached: 0,
             most,
             refused: 0,
         }
@@ -92,6 +104,7 @@ impl StackTable {
             return id;
         }
         if !self.room(METHOD_BYTES + 3 * signature.len()) {
+            self.refused += 1;
             return 0;
         }
         let id = self.classes.len() as u32 + 1;
@@ -119,27 +132,39 @@ impl StackTable {
         if let Some(&id) = self.stacks.get(&fingerprint) {
             return id;
         }
+        let Some(id) = self.calls(frames, &mut facts, new) else {
+            self.refused += 1;
+            return 0;
+        };
+        self.make_way(STACK_BYTES);
+        self.stacks.insert(fingerprint, id);
+        id
+    }
+
+    /// The number of the innermost call; none where there is no room.
+    fn calls(
+        &mut self,
+        frames: &[RawFrame],
+        facts: &mut impl FnMut(usize) -> MethodFacts,
+        new: &mut Vec<Definition>,
+    ) -> Option<u32> {
         let mut parent = 0;
         for frame in frames.iter().rev() {
-            let Some(method) = self.method(frame.method, &mut facts, new) else { return 0 };
+            let method = self.method(frame.method, facts, new)?;
             let location = i32::try_from(frame.location).unwrap_or(-1);
             if let Some(&node) = self.nodes.get(&(parent, method, location)) {
                 parent = node;
                 continue;
             }
             if !self.room(NODE_BYTES) {
-                return 0;
+                return None;
             }
             let id = self.nodes.len() as u32 + 1;
             self.nodes.insert((parent, method, location), id);
             new.push(Definition::Frame { id, parent, method, location });
             parent = id;
         }
-        if !self.room(STACK_BYTES) {
-            return 0;
-        }
-        self.stacks.insert(fingerprint, parent);
-        parent
+        Some(parent)
     }
 
     fn method(
@@ -148,29 +173,51 @@ impl StackTable {
         facts: &mut impl FnMut(usize) -> MethodFacts,
         new: &mut Vec<Definition>,
     ) -> Option<u32> {
-        if let Some(&id) = self.methods.get(&method) {
-            return Some(id);
+        let id = match self.methods.get(&method) {
+            Some(&id) => id,
+            None => {
+                let id = self.name(facts(method), new);
+                self.make_way(METHOD_BYTES);
+                self.methods.insert(method, id);
+                id
+            }
+        };
+        Some(id).filter(|id| *id != 0)
+    }
+
+    /// The number of a method by what is known of it; 0 when there is no room.
+    fn name(&mut self, facts: MethodFacts, new: &mut Vec<Definition>) -> u32 {
+        let key = self.names.hash_one(&facts);
+        if let Some(&id) = self.named.get(&key) {
+            return id;
         }
-        if !self.room(METHOD_BYTES) {
-            return None;
-        }
-        let id = self.methods.len() as u32 + 1;
-        self.methods.insert(method, id);
-        let facts = facts(method);
         // Its names stay in the table of strings, each with its key.
         let names = [&facts.class, &facts.name, &facts.signature, &facts.file].iter().map(|n| n.len()).sum::<usize>();
-        self.bytes += 2 * names;
+        if !self.room(METHOD_BYTES + 2 * names) {
+            return 0;
+        }
+        let id = self.named.len() as u32 + 1;
+        self.named.insert(key, id);
         new.push(Definition::Method { id, facts: Box::new(facts) });
-        Some(id)
+        id
     }
 
     fn room(&mut self, bytes: usize) -> bool {
-        let fits = self.bytes + bytes <= self.most;
-        match fits {
-            true => self.bytes += bytes,
-            false => self.refused += 1,
+        let fits = self.bytes + bytes <= self.most / 4 * 3;
+        if fits {
+            self.bytes += bytes;
         }
         fits
+    }
+
+    /// Makes room in what is known by the VM's ids: all of it goes, and comes again where it is still needed.
+    fn make_way(&mut self, bytes: usize) {
+        if self.cached + bytes > self.most / 4 {
+            self.methods = HashMap::default();
+            self.stacks = HashMap::default();
+            self.cached = 0;
+        }
+        self.cached += bytes;
     }
 }
 
@@ -231,5 +278,17 @@ mod tests {
         assert_eq!(table.refused() as usize, 200 - known);
         assert_eq!(table.stack(&stack(1), facts, &mut new), first);
         assert_ne!(first, 0);
+    }
+
+    /// The same classes, loaded again and again, have ever new ids: they are named once, and never fill the tables.
+    #[test]
+    fn classes_that_are_loaded_again_are_what_they_were() {
+        let mut table = StackTable::within(1000);
+        let mut new = Vec::new();
+        let stack = |n: usize| [RawFrame { method: 1000 + n, location: 1 }, RawFrame { method: 7, location: 2 }];
+        let same = |method: usize| facts(method.min(1000));
+        let ids: Vec<u32> = (0..500).map(|n| table.stack(&stack(n), same, &mut new)).collect();
+        assert!(ids[0] != 0 && ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+        assert_eq!((table.refused(), new.len()), (0, 4), "two methods, two calls");
     }
 }

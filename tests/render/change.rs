@@ -2,7 +2,7 @@
 //! must show.
 
 use super::*;
-use memory_city_views::city::CityTheme;
+use memory_city_views::city::{CityTheme, ReferenceShape};
 use memory_city_views::city::height::HeightCurve;
 
 fn is_white([r, g, b]: [u8; 3]) -> bool {
@@ -117,6 +117,7 @@ pub(super) fn the_scene_of_figure_10(studio: &mut Studio) {
         height: "base".into(),
         solid_count: 10,
         opacity: 0.0,
+        reference_shape: ReferenceShape::Straight,
         ..Settings::default()
     };
     studio.show(open(&trace, &figure));

@@ -95,7 +95,7 @@ adding-test:
 	scripts/try-adding.py
 
 bench:
-	$(CARGO) bench --bench layout --bench grouping --bench hprof --bench closures --bench series --bench trace --bench windows --bench json --bench live --bench recorder --no-default-features
+	$(CARGO) bench --bench layout --bench grouping --bench hprof --bench closures --bench series --bench trace --bench windows --bench json --bench live --bench recorder --bench recording --no-default-features
 	$(CARGO) bench --bench frame --bench live_frames
 
 # Downloads Spark, Tomcat and VisualVM into target/real.

@@ -74,3 +74,43 @@ fn two_runs_become_one_input() {
     printed(&["page", CHURN, "--churn", "-o", &page]);
     assert!(std::fs::read_to_string(&page).expect("a page").contains("0 GCs survived"));
 }
+
+#[test]
+fn the_difference_of_two_times_is_a_tree() {
+    let tree = |difference: &str| {
+        rows(&printed(&["report", LEAK, difference, "--grouping", "type", "--tree", "--depth", "1", "--format", "csv"]))
+    };
+    let whole = tree("--difference");
+    let names: Vec<&str> = whole.iter().map(|row| &*row["name"]).collect();
+    assert!(names.contains(&"Born") && names.contains(&"Survived"), "{names:?}");
+    assert_ne!(tree("--difference=2-3")[0]["objects"], "");
+    let dumps = printed(&["report", "sample-data/person-leak", "--difference=3-8", "--tree", "--depth", "1"]);
+    assert!(dumps.contains("More than before"), "{dumps}");
+    let refused = run(&["report", LEAK, "--difference=3-800"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("no point in time 800"), "{}", text(&refused.stderr));
+    assert_eq!(run(&["report", LEAK, "--difference", "--churn"]).status.code(), Some(2));
+}
+
+#[test]
+fn the_object_graph_names_what_holds_a_group() {
+    let dump = "sample-data/person-leak/person-leak-16.hprof.gz";
+    let found = printed(&["analyse", "graph", dump, "-p", "group=Heap#register.model.Person", "--grouping", "type"]);
+    assert!(found.contains("objects are held by Static field"), "{found}");
+    let arrows = rows(&printed(&[
+        "analyse",
+        "graph",
+        dump,
+        "-p",
+        "group=Heap#register.model.Person",
+        "-p",
+        "steps=points-to",
+        "--grouping",
+        "type",
+        "--format",
+        "csv",
+        "--table",
+        "arrows",
+    ]));
+    assert!(arrows.iter().all(|row| row["from"] == "1"), "{arrows:?}");
+}

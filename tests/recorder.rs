@@ -182,6 +182,16 @@ fn a_recorded_program_opens_with_the_line_that_leaks() {
         let most = by_site.iter().max_by_key(|(_, bytes)| **bytes).expect("sampled objects").0;
         assert!(most.contains("login"), "{by_site:?}");
 
+        // What was allocated since the last collection can be hidden.
+        let ages =
+            |grouping: &str| of_trace(&["report", "--tree", "--format", "csv", "--grouping", grouping], &folder).0;
+        let (all, hidden) = (ages("age"), ages("filter(age >= 1)>age"));
+        assert!(all.contains("Survived") && all.contains("Newborn"), "{all}");
+        assert!(
+            hidden.contains("Survived") && !hidden.contains("Newborn") && !hidden.contains("(unknown)"),
+            "{hidden}"
+        );
+
         let report = finish(&mut memory_city(&["report", &output]));
         let report = text(&report.stdout);
         let leak = report.split("\n\n").find(|part| part.contains("WHAT LEAKS")).unwrap_or(&report);

@@ -445,6 +445,10 @@ fn the_sample_city_looks_as_it_should() {
     let picture = studio.shoot(&wish).expect("a picture");
     golden("trace", &picture);
     golden_boxes("trace", &Taken { boxes: studio.box_numbers(), picture: picture.clone() });
+    for (name, size) in [("details", (1280, 720)), ("details-small", (640, 400))] {
+        let wish = Shot { of_view: Some("details"), size, ..shot(&traced) };
+        golden(name, &studio.shoot(&wish).expect("a picture"));
+    }
     assert!(
         share(&picture, is_red) > 0.004 && share(&picture, is_purple) > 0.0008 && share(&picture, is_green) > 0.003
     );
@@ -453,10 +457,15 @@ fn the_sample_city_looks_as_it_should() {
     // Other views than the city, at two sizes.
     for (name, view, size) in [
         ("sunburst", "sunburst", (1280, 720)),
+        ("sunburst-small", "sunburst", (640, 400)),
         ("icicle", "icicle", (1280, 720)),
         ("icicle-small", "icicle", (640, 400)),
         ("trends", "trends", (1280, 720)),
         ("trends-small", "trends", (640, 400)),
+        ("graph", "graph", (1280, 720)),
+        ("graph-small", "graph", (640, 400)),
+        ("overview", "overview", (1280, 720)),
+        ("overview-small", "overview", (640, 400)),
     ] {
         let wish = Shot { of_view: Some(view), size, ..select(&settings) };
         golden(name, &studio.shoot(&wish).expect("a picture"));

@@ -27,6 +27,8 @@ mod finding;
 mod hunts;
 #[path = "window/inspector.rs"]
 mod inspector;
+#[path = "window/views.rs"]
+mod views;
 
 const WIDTH: u32 = 1440;
 const HEIGHT: u32 = 900;

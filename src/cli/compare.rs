@@ -18,10 +18,11 @@ pub struct CompareArgs {
     /// The second run
     #[arg(value_name = "RUN_B")]
     second: PathBuf,
-    /// What runs are aligned by: time since the start, collections, objects allocated [default: the last of these that both know]
-    #[arg(long, value_name = "BY", value_parser = ["time", "gcs", "allocated"])]
+    /// What runs are aligned by: time since the start, collections, objects allocated, or each at its end, for runs that do the same work from
+    /// beginning to end [default: objects allocated where both know it, else time]
+    #[arg(long, value_name = "BY", value_parser = ["time", "gcs", "allocated", "end"])]
     align: Option<String>,
-    /// How far from the start: milliseconds, collections, or objects [default: as far as the shorter run goes]
+    /// How far from the start: milliseconds, collections, objects, or percent of each run [default: as far as the shorter run goes]
     #[arg(long, value_name = "N")]
     at: Option<u64>,
     /// How many rows each table has

@@ -64,7 +64,14 @@ impl Clock {
 
     /// Chooses the part between two points in time, in either order; the whole run for a part of one, or `None`.
     pub fn set_range(&mut self, range: Option<(usize, usize)>) {
-        self.range = range.filter(|(a, b)| a != b).map(|(a, b)| (a.min(b), a.max(b)));
+        let range = range.filter(|(a, b)| a != b).map(|(a, b)| (a.min(b), a.max(b)));
+        if self.range != range {
+            self.range = range;
+            match range {
+                Some((first, last)) => tracing::debug!("window of time: {} to {}", first + 1, last + 1),
+                None => tracing::debug!("window of time: all"),
+            }
+        }
     }
 
     /// Lets `seconds` pass while playing, each state shown for `interval`: what is faster than frames passes over states. Stops

@@ -37,7 +37,7 @@ fn named_right(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path, w
     // Some do not collect when the young objects are many.
     let often: &[&str] = match collector[0] {
         "-XX:+UseZGC" => &["-XX:ZCollectionInterval=1"],
-        "-XX:+UseShenandoahGC" => &["-XX:+UnlockDiagnosticVMOptions", "-XX:ShenandoahGuaranteedGCInterval=1000"],
+        "-XX:+UseShenandoahGC" => &["-XX:+UnlockExperimentalVMOptions", "-XX:ShenandoahGuaranteedGCInterval=1000"],
         _ => &["-Xmn20m"],
     };
     let program = [&["-Xmx300m"], collector, often, &["-cp", class_path, "Leaks", way, "12000"]].concat();

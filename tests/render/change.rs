@@ -2,8 +2,8 @@
 //! must show.
 
 use super::*;
-use memory_city_views::city::{CityTheme, ReferenceShape};
 use memory_city_views::city::height::HeightCurve;
+use memory_city_views::city::{CityTheme, ReferenceShape};
 
 fn is_white([r, g, b]: [u8; 3]) -> bool {
     r.min(g).min(b) > 243

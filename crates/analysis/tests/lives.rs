@@ -259,7 +259,7 @@ fn survival_falls_from_all_to_those_that_stay() {
 #[test]
 fn a_run_compared_with_itself_has_no_difference() {
     let source = open(&trace("churn-parallel"), "type");
-    for align in ["auto", "time", "gcs", "allocated"] {
+    for align in ["auto", "time", "gcs", "allocated", "end"] {
         let compared = compare([&source, &source], [("align", align)], &Progress::new()).expect("compared");
         for table in &compared.report.parts[0].findings.tables {
             if table.header.id == "trend" {
@@ -471,12 +471,7 @@ fn the_case_of_the_paper_and_its_fix() {
     assert!(churn.answers[1].starts_with("99.9 % of them had survived no collection"), "{:?}", churn.answers);
     let below = |row: usize| (text(died, row, "group").to_owned(), number(died, row, "objects"));
     let first: Vec<(String, u64)> = (1..8).step_by(2).map(below).collect();
-    let expected = [
-        ("Promise$WaitQueue$$anon$4", 2_494_576),
-        ("Promise$Monitored", 2_494_393),
-        ("Future$$anonfun$onSuccess$1", 2_494_362),
-        ("FinagleHttp$$anonfun$runIteration$1$$anon$2", 2_494_361),
-    ];
+    let expected = [(WAIT, 2_494_576), (MONITORED, 2_494_393), (SUCCESS, 2_494_362), (HANDLER, 2_494_361)];
     assert_eq!(first, expected.map(|(name, objects)| (name.to_owned(), objects)));
     let suspects: Vec<&str> = (0..short.rows.len()).map(|row| text(short, row, "site")).collect();
     assert_eq!(suspects, ["Promise.transform", "Promise.respond", "Future.onSuccess", "FinagleHttp.runIteration"]);
@@ -510,8 +505,10 @@ fn the_worst_window_is_looked_at_alone() {
     let Cell::Change(per_second) = table.rows[churn].cells[table.header.column("rate").expect("a column")] else {
         panic!("a rate")
     };
-    let said = memory_city_analysis::analyses::bytes_text(per_second as u64);
-    assert_eq!(rate(&worst), format!("{said} per second."));
+    // What is freed and what died are counted apart: collections allocate a little themselves.
+    let said = rate(&worst);
+    let megabytes: f64 = said.split(" MB").next().and_then(|number| number.parse().ok()).expect("a rate");
+    assert!((megabytes * 1e6 / per_second as f64 - 1.0).abs() < 0.05, "{said} and {per_second}");
 }
 
 /// Whatever dies between two times was there at the first, or is counted as born and died between them.

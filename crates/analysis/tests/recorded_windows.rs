@@ -1,10 +1,12 @@
-//! Suspicious windows of runs that were recorded: programs of benches/java/Phases.java on JDK 17.
+//! Suspicious windows, churn and the effect of a fix, of runs that were recorded: programs of benches/java on JDK 17.
 //!
-//! The recordings lie in tests/data/recordings; docs/churn.md says how they were made.
+//! The recordings lie in tests/data/recordings; docs/churn.md says how they were made, and what larger ones of the same programs say.
 
-use memory_city_analysis::analyses::TimeWindow;
+use memory_city_analysis::analyses::compare::compare;
+use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, TimeWindow};
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::run::RunFacts;
+use memory_city_analysis::tabular::Cell;
 use memory_city_analysis::timeline::{Metric, NodeId, Source};
 use memory_city_analysis::windows::WindowRules;
 use memory_city_heap::progress::Progress;
@@ -72,4 +74,45 @@ fn the_overhead_is_found_where_the_heap_is_full() {
     }
     // The heap is as large at the end as it was: no leak.
     assert!(found.leak.is_none_or(|leak| !leak.is_suspicious), "{:?}", found.leak);
+}
+
+/// Requests of which each throws four objects away, recorded with every allocation; and the same with one of the four made once.
+#[test]
+fn one_of_four_short_lived_types_is_gone_after_the_fix() {
+    let [(before, facts), (after, _)] = [open("requests"), open("requests-fixed")];
+    assert!(facts.lives_are_exact, "every allocation was recorded");
+    let analysis = AnalysisRegistry::built_in().get("churn").expect("the analysis");
+    let types = |source: &Source| {
+        let arguments = Arguments::parse(&analysis.describe(), [("by", "age>type")]).expect("arguments");
+        let window = TimeWindow::whole(source.timeline());
+        let found = analyses::run(&*analysis, source, window, &arguments, &Progress::new()).expect("made");
+        assert!(!found.answers[0].contains("about"), "{:?}", found.answers);
+        let table = &found.tables[0];
+        let number = |row: usize, id: &str| match table.rows[row].cells[table.header.column(id).expect("a column")] {
+            Cell::Number(n) => n,
+            _ => 0,
+        };
+        assert!(
+            matches!(&table.rows[0].cells[table.header.column("group").expect("a column")], Cell::Text(age) if age == "0 GCs survived")
+        );
+        let all: u64 =
+            (0..table.rows.len()).filter(|&row| table.rows[row].depth == 0).map(|row| number(row, "objects")).sum();
+        let large =
+            (1..table.rows.len()).filter(|&row| table.rows[row].depth == 1 && number(row, "objects") * 10 > all);
+        assert!(number(0, "objects") * 1000 > all * 997, "nearly all died young");
+        (all, large.map(|row| number(row, "objects")).collect::<Vec<u64>>())
+    };
+    let ((all, four), (fewer, three)) = (types(&before), types(&after));
+    assert_eq!((four.len(), three.len()), (4, 3));
+    for of in &four {
+        assert!((0.24..0.26).contains(&(*of as f64 / all as f64)), "about a quarter: {of} of {all}");
+    }
+    assert!((0.74..0.76).contains(&(fewer as f64 / all as f64)), "{fewer} of {all}");
+    let compared = compare([&before, &after], [("align", "end")], &Progress::new()).expect("compared");
+    let findings = &compared.report.parts[0].findings;
+    assert!(findings.answers[0].contains("at the ends"), "{:?}", findings.answers);
+    let died = findings.tables.iter().find(|table| table.header.id == "died").expect("what died");
+    assert!(matches!(&died.rows[0].cells[0], Cell::Node(node) if node.name.ends_with("Requests$Handler")));
+    let column = died.header.column("bytes_percent").expect("a column");
+    assert_eq!(died.rows[0].cells[column], Cell::Percent(-100.0));
 }

@@ -31,15 +31,16 @@ pub fn description() -> Description {
                 id: "align",
                 title: "Align",
                 explanation: "time: as long after the start; gcs: after as many collections, or points in time where none are \
-                    recorded; allocated: after as many objects were allocated, which is the same work; auto: the last of these that \
-                    both runs know",
-                kind: ParameterKind::Choice { default: "auto", choices: &["auto", "time", "gcs", "allocated"] },
+                    recorded; allocated: after as many objects were allocated, which is the same work where allocation itself is not what \
+                    differs; end: each at its own end, for runs that do the same work from beginning to end; auto: allocated where both \
+                    runs know it, else time",
+                kind: ParameterKind::Choice { default: "auto", choices: &["auto", "time", "gcs", "allocated", "end"] },
             },
             Parameter {
                 id: "at",
                 title: "At",
-                explanation: "How far from the start: milliseconds, collections, or objects that were allocated. 0: as far as the \
-                    shorter run goes",
+                explanation: "How far from the start: milliseconds, collections, objects that were allocated, or percent of each run. \
+                    0: as far as the shorter run goes",
                 kind: ParameterKind::Number { default: 0, least: 0, most: u64::MAX },
             },
             Parameter {
@@ -110,6 +111,8 @@ pub fn compare<'a>(
         match align {
             "time" => format!("{} after the start", uptime_text(place as u64)),
             "gcs" => format!("after {} collections", count_text(place as u64)),
+            "end" if place >= 100.0 => "at the ends of the runs".to_owned(),
+            "end" => format!("after {place:.0} % of the time of each run"),
             _ => format!("after {} objects were allocated", count_text(place as u64)),
         }
     )];
@@ -159,6 +162,7 @@ fn axes(runs: [&Source; 2], align: &str, progress: &Progress) -> Result<(&'stati
         "time" => return Ok(("time", both(&|run| Ok(by_time(run)))?)),
         "gcs" => return Ok(("gcs", both(&|run| by_gcs(run, progress))?)),
         "allocated" => return Ok(("allocated", both(&|run| by_allocation(run, progress))?)),
+        "end" => return Ok(("end", both(&|run| Ok(by_share(run)))?)),
         _ => {}
     }
     match both(&|run| by_allocation(run, progress)) {
@@ -179,6 +183,19 @@ fn by_time(run: &Source) -> RunAxis {
         latest as f64
     };
     RunAxis { at: points.iter().map(since).collect() }
+}
+
+/// Percent of the way from the first to the last point in time.
+fn by_share(run: &Source) -> RunAxis {
+    let RunAxis { at } = by_time(run);
+    let (first, last) = (at.first().copied().unwrap_or(0.0), at.last().copied().unwrap_or(0.0));
+    let count = at.len();
+    let share = |(i, at): (usize, f64)| match last > first {
+        _ if i + 1 == count => 100.0,
+        true => 100.0 * (at - first) / (last - first),
+        false => 0.0,
+    };
+    RunAxis { at: at.into_iter().enumerate().map(share).collect() }
 }
 
 /// Collections that have ended; without any, points in time.
@@ -276,6 +293,7 @@ fn trend(runs: [&Source; 2], axes: &[RunAxis; 2], align: &str, place: f64, alive
     let (count, bytes) = (CellKind::Number(Unit::Count), CellKind::Number(Unit::Bytes));
     let at = match align {
         "time" => Column::new("at", "After", CellKind::Uptime, "Time since the start"),
+        "end" => Column::new("at", "Percent", count, "Percent of the time of each run"),
         "gcs" => Column::new("at", "Collections", count, "Collections until then"),
         _ => Column::new("at", "Allocated", count, "Objects allocated until then"),
     };

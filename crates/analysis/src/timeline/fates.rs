@@ -6,7 +6,7 @@
 
 use super::difference::{GroupMatch, TimeMatch};
 use super::json::JsonSource;
-use super::{Amount, NodeId, Source, Timeline, TimelineBuilder};
+use super::{Amount, Source, Timeline, TimelineBuilder};
 use crate::analyses::TimeWindow;
 use crate::group::MemoryTree;
 use memory_city_heap::error::{Error, Result, Warning};

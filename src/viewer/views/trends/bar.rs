@@ -56,7 +56,7 @@ pub fn of_chart(ui: &mut egui::Ui, chart: &mut Chart, timeline: &Timeline) {
     ui.horizontal_wrapped(|ui| {
         let title = match parent {
             NodeId::ROOT => timeline.name(NodeId::ROOT).to_owned(),
-            node => format!("↳ {}", theme::shortened(&theme::brief(&timeline.display_name(node)), 48)),
+            node => format!("› {}", theme::shortened(&theme::brief(&timeline.display_name(node)), 48)),
         };
         ui.label(RichText::new(title).strong()).on_hover_text(timeline.path_label(parent));
         let Some((metric, stacked)) = chart.drawn().map(|drawn| (drawn.metric, drawn.stacked)) else { return };

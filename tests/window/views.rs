@@ -1,0 +1,74 @@
+//! The other views in a real window: trends, sunburst, graph and overview, opened by name, by real clicks and keys, linked with each
+//! other by time and selection.
+
+use super::{HEIGHT, Session, WIDTH, difference, skipped};
+use std::path::Path;
+
+/// Shows a view, found by its name.
+fn show(session: &mut Session, name: &str) {
+    session.chord("ctrl", "k");
+    assert!(session.trail.iter().rev().take(40).any(|line| line.contains("palette: opened")), "Ctrl+K opens it");
+    let text = format!("Show {name}");
+    session.tool("xdotool", &["type", "--delay", "40", &text]);
+    session.expect(&format!("search: {text}: "));
+    session.rest();
+    session.key("Return");
+    session.rest();
+}
+
+#[test]
+fn views_are_linked_by_time_selection_and_window() {
+    if skipped() {
+        return;
+    }
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let config = tempfile::tempdir().expect("a folder");
+    let sample = sample.to_string_lossy();
+    let environment = [("MEMORY_CITY_CONFIG", config.path())];
+    let mut session = Session::start(&["open", &*sample, "--grouping", "package>type"], &environment);
+    session.expect("city: person-leak");
+    session.expect("leak: ");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    let city = session.screenshot("70-city");
+
+    // A click on an area opens the chart of its parts, goes to the time, and selects the group in all views.
+    show(&mut session, "Trends");
+    let trends = session.screenshot("71-trends");
+    assert!(difference(&city, &trends) > 0.2, "charts are seen");
+    let (x, y) = (WIDTH / 2, HEIGHT * 7 / 10);
+    session.click(x, y);
+    session.expect("trends: chart 2 of ");
+    session.expect("selected: Heap#");
+    session.rest();
+    let below = session.screenshot("72-trends-below");
+    assert!(difference(&trends, &below) > 0.05, "there are two charts");
+    // A drag chooses a window.
+    session.drag((x, HEIGHT * 3 / 10), (x + 90, HEIGHT * 3 / 10));
+    session.expect("window of time: ");
+    session.rest();
+    let windowed = session.screenshot("73-trends-window");
+    assert!(difference(&below, &windowed) > 0.005, "it is marked");
+
+    // The same selection, as parts within parts; a click on the middle goes out, one beside it in.
+    show(&mut session, "Sunburst");
+    let sunburst = session.screenshot("74-sunburst");
+    assert!(difference(&windowed, &sunburst) > 0.2);
+    session.key("Next");
+    session.rest();
+
+    // What refers to it, and a step up to its roots.
+    show(&mut session, "Graph");
+    session.expect("graph: ");
+    session.rest();
+    let graph = session.screenshot("75-graph");
+    assert!(difference(&sunburst, &graph) > 0.2);
+    // The view has the keyboard once it is clicked into.
+    session.click(WIDTH / 2, HEIGHT - 150);
+    session.rest();
+
+    // The run as a whole.
+    show(&mut session, "Overview");
+    let overview = session.screenshot("76-overview");
+    assert!(difference(&graph, &overview) > 0.1);
+}

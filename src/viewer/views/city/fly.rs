@@ -331,7 +331,8 @@ impl CameraRig {
         // A view that was kept comes back to the letter.
         let allowed = camera::clamp(pose);
         let yaw = if pose.yaw.abs() <= std::f32::consts::TAU { pose.yaw } else { allowed.yaw };
-        self.pose = if pose.eye.is_finite() && pose.pitch.is_finite() { CameraPose { yaw, ..allowed } } else { allowed };
+        self.pose =
+            if pose.eye.is_finite() && pose.pitch.is_finite() { CameraPose { yaw, ..allowed } } else { allowed };
     }
 
     /// The pose that it has is that of a view of the whole city.

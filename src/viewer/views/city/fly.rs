@@ -328,7 +328,11 @@ impl CameraRig {
         self.pending_home = false;
         self.jumps += 1;
         (self.whole, self.flat) = (None, 0.0);
-        self.pose = camera::clamp(pose);
+        // A view that was kept comes back to the letter.
+        let allowed = camera::clamp(pose);
+        let yaw = if pose.yaw.abs() <= std::f32::consts::TAU { pose.yaw } else { allowed.yaw };
+        self.pose =
+            if pose.eye.is_finite() && pose.pitch.is_finite() { CameraPose { yaw, ..allowed } } else { allowed };
     }
 
     /// The pose that it has is that of a view of the whole city.

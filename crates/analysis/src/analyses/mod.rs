@@ -77,6 +77,7 @@ analyses! {
     heap,
     growth,
     collections,
+    run,
     windows,
     churn,
     lifetimes,

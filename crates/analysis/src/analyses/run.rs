@@ -8,12 +8,12 @@ use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
-    Box::new(Run)
+    Box::new(RunNumbers)
 }
 
-struct Run;
+struct RunNumbers;
 
-impl Analysis for Run {
+impl Analysis for RunNumbers {
     fn describe(&self) -> Description {
         Description {
             id: "run",

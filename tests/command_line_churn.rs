@@ -116,3 +116,14 @@ fn the_object_graph_names_what_holds_a_group() {
     ]));
     assert!(arrows.iter().all(|row| row["from"] == "1"), "{arrows:?}");
 }
+
+#[test]
+fn a_run_is_told_collection_by_collection() {
+    for input in [CHURN, "tests/data/recordings/gc-overhead"] {
+        let gcs = rows(&printed(&["analyse", "run", input, "--format", "csv", "--table", "run"]));
+        assert!(gcs.len() >= 5 && gcs.iter().all(|row| !row["overhead"].is_empty()), "{input}");
+        assert_eq!(gcs[0].contains_key("eden_before"), input == CHURN);
+        let numbers = printed(&["analyse", "run", input]);
+        assert!(numbers.contains("Longest pause") && numbers.contains("Allocation rate"), "{numbers}");
+    }
+}

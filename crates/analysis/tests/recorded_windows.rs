@@ -72,6 +72,10 @@ fn the_overhead_is_found_where_the_heap_is_full() {
         let from = if first == 0 { facts.measures.began } else { gcs[first - 1].end };
         assert!(share(from, gcs[first + 4].end) <= window.rate() + 1e-9);
     }
+    // Requests throw away as much before and behind it: there is no burst.
+    let churn = found.churn.expect("collections");
+    let average = found.average.0 as f64 / found.average.1 as f64;
+    assert!(churn.rate() < 3.0 * average, "{churn:?}, on average {average}");
     // The heap is as large at the end as it was: no leak.
     assert!(found.leak.is_none_or(|leak| !leak.is_suspicious), "{:?}", found.leak);
 }

@@ -11,12 +11,12 @@ use memory_city_heap::ownership::ObjectClosures;
 use memory_city_heap::progress::Progress;
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
-    Box::new(Graph)
+    Box::new(GraphTables)
 }
 
-struct Graph;
+struct GraphTables;
 
-impl Analysis for Graph {
+impl Analysis for GraphTables {
     fn describe(&self) -> Description {
         let number = |id, title, explanation, default, least, most| Parameter {
             id,

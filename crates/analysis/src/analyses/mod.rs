@@ -80,6 +80,7 @@ analyses! {
     heap,
     growth,
     collections,
+    run,
     windows,
     churn,
     lifetimes,

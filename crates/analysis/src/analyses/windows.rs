@@ -254,14 +254,35 @@ impl RunMeasures {
         } else if let Some(lives) = document.heaps().and_then(|heaps| heaps.series().lives())
             && let Some(last) = whole.end.checked_sub(1)
         {
+            let (mut born, mut died) = (vec![0.0; self.gcs.len()], vec![0.0; self.gcs.len()]);
             lives.each(last, progress, |event| {
-                if event.step == LifeStep::Died
-                    && let Some(span) = event.gc.checked_sub(whole.first).and_then(|at| self.gcs.get_mut(at as usize))
+                if let Some(at) = event.gc.checked_sub(whole.first).map(|at| at as usize).filter(|&at| at < born.len())
                 {
-                    span.freed = span.freed.saturating_add(event.amount.bytes as i64);
+                    match event.step {
+                        LifeStep::Born => born[at] += event.amount.bytes,
+                        LifeStep::Died => died[at] += event.amount.bytes,
+                        LifeStep::Promoted => {}
+                    }
                 }
                 Ok(())
             })?;
+            // Deaths of samples are noticed some time after the collection, births are dated well: so what is in use at the start of a
+            // collection is what was left by the one before, and what was born since.
+            let mut used = match whole.first.checked_sub(1) {
+                Some(before) => history.collections[before as usize].after.map(|bytes| bytes as f64),
+                None => (history.began == 0).then_some(0.0),
+            };
+            for (at, (span, gc)) in self.gcs.iter_mut().zip(within).enumerate() {
+                let after = gc.after.map(|bytes| bytes as f64);
+                let freed = match (used, after) {
+                    (Some(used), Some(after)) => used + born[at] - after,
+                    // As much went as came.
+                    (Some(_), None) => born[at],
+                    (None, _) => died[at],
+                };
+                span.freed = freed as i64;
+                used = after.or(used);
+            }
             self.freed_is_estimated = Some(true);
             self.notes
                 .push(format!("What collections freed is estimated from {} samples.", count_text(lives.samples())));

@@ -81,13 +81,13 @@ impl ObjectGraph {
     /// Roots by kind and box.
     fn roots(&self) -> Vec<GraphRoot> {
         #[derive(Default)]
-        struct Held {
+        struct HeldByKind {
             roots: u64,
             objects: BTreeSet<ObjectId>,
             // Texts of dumps: hashed with a random seed.
             places: AHashMap<String, u64>,
         }
-        let mut found: BTreeMap<(RootKind, usize), Held> = BTreeMap::new();
+        let mut found: BTreeMap<(RootKind, usize), HeldByKind> = BTreeMap::new();
         for root in self.heap.roots() {
             let Some(of) = self.box_of(root.object) else { continue };
             let held = found.entry((root.kind, of)).or_default();
@@ -100,7 +100,7 @@ impl ObjectGraph {
             places.sort_unstable_by(|a, b| (Reverse(a.1), &a.0).cmp(&(Reverse(b.1), &b.0)));
             places
         };
-        let root = |((kind, held), found): ((RootKind, usize), Held)| GraphRoot {
+        let root = |((kind, held), found): ((RootKind, usize), HeldByKind)| GraphRoot {
             kind: kind.title().to_owned(),
             held,
             roots: found.roots,

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug)]
-struct Plan {
+struct GraphPlan {
     /// By object: its type; and a second group where it has one.
     objects: Vec<(u8, Option<u8>)>,
     edges: Vec<(u32, u32)>,
@@ -19,7 +19,7 @@ struct Plan {
 
 type Set = BTreeSet<u32>;
 
-fn plans(second: bool) -> impl Strategy<Value = Plan> {
+fn plans(second: bool) -> impl Strategy<Value = GraphPlan> {
     (2u32..40).prop_flat_map(move |n| {
         let other = if second { prop::option::of(0u8..4).boxed() } else { Just(None).boxed() };
         let kind = prop_oneof![Just(RootKind::Jni), Just(RootKind::LocalVariable), Just(RootKind::Thread)];
@@ -28,11 +28,11 @@ fn plans(second: bool) -> impl Strategy<Value = Plan> {
             prop::collection::vec((0..n, 0..n), 0..(2 * n as usize)),
             prop::collection::vec((0..n, kind), 1..5),
         )
-            .prop_map(|(objects, edges, roots)| Plan { objects, edges, roots })
+            .prop_map(|(objects, edges, roots)| GraphPlan { objects, edges, roots })
     })
 }
 
-impl Plan {
+impl GraphPlan {
     fn heap(&self) -> HeapState {
         let mut heap = HeapBuilder::new();
         let of = |t: u8| HeapType {
@@ -116,20 +116,20 @@ fn grouping() -> Grouping {
     Grouping::new("two", vec![two])
 }
 
-struct Setting {
+struct GraphSetting {
     heap: Arc<HeapState>,
     grouped: Arc<Grouped>,
     timeline: Arc<Timeline>,
 }
 
-impl Setting {
-    fn new(plan: &Plan) -> Setting {
+impl GraphSetting {
+    fn new(plan: &GraphPlan) -> GraphSetting {
         let heap = Arc::new(plan.heap());
         let options = GroupOptions::default();
         let grouped = Arc::new(group(&heap, &grouping(), options, &Progress::new()).expect("groups"));
         let timeline = Timeline::from_trees(vec![TimePoint::default()], std::slice::from_ref(&grouped.tree));
         let timeline = Arc::new(timeline);
-        Setting { heap, grouped, timeline }
+        GraphSetting { heap, grouped, timeline }
     }
 
     fn graph(&self, selected: &[NodeId], limits: GraphLimits) -> ObjectGraph {
@@ -144,7 +144,7 @@ impl Setting {
 }
 
 /// What is true of every graph: boxes are disjoint, arrows are what their objects say, nothing is lost.
-fn check(plan: &Plan, graph: &ObjectGraph) {
+fn check(plan: &GraphPlan, graph: &ObjectGraph) {
     let shown = graph.graph();
     let mut seen = Set::new();
     let sets: Vec<Set> = (0..shown.boxes.len()).map(|b| graph.objects(b).iter().map(|o| o.0).collect()).collect();
@@ -191,7 +191,7 @@ proptest! {
     /// What cones show of a group, its box shows: objects at both ends, references, roots.
     #[test]
     fn numbers_are_those_of_reference_maps(plan in plans(false), which in any::<prop::sample::Index>()) {
-        let setting = Setting::new(&plan);
+        let setting = GraphSetting::new(&plan);
         let leaves = setting.leaves();
         prop_assume!(!leaves.is_empty());
         let node = *which.get(&leaves);
@@ -239,7 +239,7 @@ proptest! {
         few in 2usize..5,
         rounds in 0usize..4,
     ) {
-        let setting = Setting::new(&plan);
+        let setting = GraphSetting::new(&plan);
         let leaves = setting.leaves();
         prop_assume!(!leaves.is_empty());
         let selected = &leaves[..leaves.len().min(2)];
@@ -265,7 +265,7 @@ proptest! {
     /// All ways, however many boxes they are put into; and what they hold.
     #[test]
     fn ways_lead_to_roots(plan in plans(false), limits in prop_oneof![Just(MANY), Just(GraphLimits { boxes_a_step: 2, rounds: 1 })]) {
-        let setting = Setting::new(&plan);
+        let setting = GraphSetting::new(&plan);
         let leaves = setting.leaves();
         prop_assume!(!leaves.is_empty());
         let mut graph = setting.graph(&leaves[..1], limits);
@@ -296,8 +296,8 @@ proptest! {
     }
 }
 
-fn plan(objects: &[u8], edges: &[(u32, u32)], roots: &[(u32, RootKind)]) -> Plan {
-    Plan { objects: objects.iter().map(|&t| (t, None)).collect(), edges: edges.to_vec(), roots: roots.to_vec() }
+fn plan(objects: &[u8], edges: &[(u32, u32)], roots: &[(u32, RootKind)]) -> GraphPlan {
+    GraphPlan { objects: objects.iter().map(|&t| (t, None)).collect(), edges: edges.to_vec(), roots: roots.to_vec() }
 }
 
 /// A refers to 1, 2, 3 and B to 1, 4, 5, all of one type: what both refer to is a box of its own.
@@ -305,7 +305,7 @@ fn plan(objects: &[u8], edges: &[(u32, u32)], roots: &[(u32, RootKind)]) -> Plan
 fn what_two_boxes_share_is_a_box_of_its_own() {
     let edges = [(0, 1), (0, 2), (0, 3), (6, 1), (6, 4), (6, 5)];
     let plan = plan(&[0, 2, 2, 2, 2, 2, 1], &edges, &[(0, RootKind::Thread), (6, RootKind::Thread)]);
-    let setting = Setting::new(&plan);
+    let setting = GraphSetting::new(&plan);
     let node = |name: &str| setting.timeline.find(&format!("Heap#{name}")).expect(name);
     let mut graph = setting.graph(&[node("T0"), node("T1")], GraphLimits::default());
     graph.points_to(0, &Progress::new()).expect("a step");
@@ -329,7 +329,7 @@ fn both_of_two_owners_are_named() {
     let mut edges: Vec<(u32, u32)> = (2..4).map(|a| (0, a)).chain((4..14).map(|a| (1, a))).collect();
     edges.extend(products.clone().flat_map(|p| [(2 + p % 2, p), (4 + p % 10, p)]));
     let plan = plan(&objects, &edges, &[(0, RootKind::StaticField), (1, RootKind::StaticField)]);
-    let setting = Setting::new(&plan);
+    let setting = GraphSetting::new(&plan);
     let product = setting.timeline.find("Heap#T3").expect("products");
     let mut graph = setting.graph(&[product], GraphLimits::default());
     let progress = Progress::new();
@@ -356,7 +356,7 @@ fn long_lists_are_few_boxes() {
     objects.push(2);
     let edges: Vec<(u32, u32)> = (0..=nodes).map(|o| (o, o + 1)).collect();
     let plan = plan(&objects, &edges, &[(0, RootKind::StaticField)]);
-    let setting = Setting::new(&plan);
+    let setting = GraphSetting::new(&plan);
     let last = setting.timeline.find("Heap#T2").expect("the last");
     let mut graph = setting.graph(&[last], GraphLimits::default());
     graph.paths_to_roots(0, None, &Progress::new()).expect("ways");

@@ -190,10 +190,10 @@ impl RunFacts {
         of_births.or_else(|| of.before.filter(|_| is_first).map(|before| before as f64))
     }
 
-    /// Nanoseconds in which that was.
+    /// Nanoseconds in which that was; a millisecond at least, since the clocks of traces know no less.
     pub fn allocating(&self, gc: usize) -> u64 {
         let before = gc.checked_sub(1).map_or(self.measures.began, |last| self.measures.gcs[last].end);
-        self.measures.gcs[gc].start.saturating_sub(before).max(1)
+        self.measures.gcs[gc].start.saturating_sub(before).max(NANOS)
     }
 
     /// Share of the bytes in use at the start of a collection that survived it, 0 to 1.

@@ -7,7 +7,7 @@ use memory_city_testing::root;
 
 fn source(name: &str) -> Source {
     let path = root().join("tests/data/anttracks").join(name);
-    let options = GroupOptions { include_unreachable: true, gc_starts: true, ..GroupOptions::default() };
+    let options = GroupOptions { include_unreachable: true, gc_starts: true };
     Source::open(&[path], "type", options, &Progress::new()).expect("the trace")
 }
 

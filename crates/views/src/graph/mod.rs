@@ -28,7 +28,7 @@ pub use route::PathPoint;
 use crate::city::Rect;
 use memory_city_analysis::object_graph::{GroupGraph, HeldOver};
 use memory_city_analysis::timeline::Metric;
-use order::{Columns, Link};
+use order::{BoxColumns, DrawnLink};
 use std::cmp::Reverse;
 
 /// What a box of the picture stands for.
@@ -172,10 +172,10 @@ impl GraphPicture {
         before: Option<&GraphPicture>,
     ) -> GraphPicture {
         let kinds = kinds(graph);
-        let columns = Columns::of(graph, kinds.len());
+        let columns = BoxColumns::of(graph, kinds.len());
         let (links, left_out) = links(graph, &kinds, config.most_links);
         let height = |item: GraphItem| height_of(graph, config.metric, item);
-        let mut order = order::Order::new(&columns, &links, height);
+        let mut order = order::GraphOrder::new(&columns, &links, height);
         order.keep(before);
         order.untangle();
         let centres = place::centres(&order);
@@ -310,16 +310,19 @@ fn kinds(graph: &GroupGraph) -> Vec<&str> {
 }
 
 /// What is drawn as arrows, and how many there would be more.
-fn links(graph: &GroupGraph, kinds: &[&str], most: usize) -> (Vec<Link>, usize) {
+fn links(graph: &GroupGraph, kinds: &[&str], most: usize) -> (Vec<DrawnLink>, usize) {
     let arrows = graph.arrows.iter().enumerate().map(|(i, arrow)| {
         let (from, to) = (GraphItem::Box(arrow.from), GraphItem::Box(arrow.to));
-        (arrow.references, Link { link: GraphLink::Arrow(i), from, to })
+        (arrow.references, DrawnLink { link: GraphLink::Arrow(i), from, to })
     });
     let roots = graph.roots.iter().enumerate().map(|(i, root)| {
         let kind = kinds.iter().position(|kind| *kind == root.kind).unwrap_or(0);
-        (root.roots, Link { link: GraphLink::Root(i), from: GraphItem::Roots(kind), to: GraphItem::Box(root.held) })
+        (
+            root.roots,
+            DrawnLink { link: GraphLink::Root(i), from: GraphItem::Roots(kind), to: GraphItem::Box(root.held) },
+        )
     });
-    let mut all: Vec<(u64, Link)> = roots.chain(arrows).collect();
+    let mut all: Vec<(u64, DrawnLink)> = roots.chain(arrows).collect();
     let left_out = all.len().saturating_sub(most);
     if left_out > 0 {
         all.sort_by_key(|&(references, _)| Reverse(references));

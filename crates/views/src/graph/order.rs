@@ -6,21 +6,21 @@ use rustc_hash::FxHashMap;
 
 /// What is drawn as an arrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Link {
+pub(super) struct DrawnLink {
     pub link: GraphLink,
     pub from: GraphItem,
     pub to: GraphItem,
 }
 
 /// The column of each box. Kinds of roots have one of their own, left of all others.
-pub(super) struct Columns {
+pub(super) struct BoxColumns {
     boxes: Vec<usize>,
     kinds: usize,
     count: usize,
 }
 
-impl Columns {
-    pub fn of(graph: &GroupGraph, kinds: usize) -> Columns {
+impl BoxColumns {
+    pub fn of(graph: &GroupGraph, kinds: usize) -> BoxColumns {
         let mut there: Vec<i32> = graph.boxes.iter().map(|b| b.column).collect();
         there.sort_unstable();
         there.dedup();
@@ -28,12 +28,12 @@ impl Columns {
         // Steps in which nothing was added have no column.
         let place = |column: i32| first + there.binary_search(&column).unwrap_or(0);
         let boxes = graph.boxes.iter().map(|b| place(b.column)).collect();
-        Columns { boxes, kinds, count: first + there.len() }
+        BoxColumns { boxes, kinds, count: first + there.len() }
     }
 }
 
 /// A box, or a place at which an arrow passes a column.
-struct Node {
+struct OrderNode {
     item: Option<GraphItem>,
     level: usize,
     height: f64,
@@ -42,8 +42,8 @@ struct Node {
 }
 
 /// Boxes and passing arrows, column by column.
-pub(super) struct Order {
-    nodes: Vec<Node>,
+pub(super) struct GraphOrder {
+    nodes: Vec<OrderNode>,
     places: FxHashMap<GraphItem, usize>,
     /// By column: its nodes from top to bottom.
     pub levels: Vec<Vec<usize>>,
@@ -59,11 +59,11 @@ const PASSING: f64 = 14.0;
 /// How often the order is gone through.
 const SWEEPS: usize = 12;
 
-impl Order {
-    pub fn new(columns: &Columns, links: &[Link], height: impl Fn(GraphItem) -> f64) -> Order {
+impl GraphOrder {
+    pub fn new(columns: &BoxColumns, links: &[DrawnLink], height: impl Fn(GraphItem) -> f64) -> GraphOrder {
         let kinds = (0..columns.kinds).map(|k| (GraphItem::Roots(k), 0));
         let boxes = columns.boxes.iter().enumerate().map(|(b, &level)| (GraphItem::Box(b), level));
-        let mut order = Order {
+        let mut order = GraphOrder {
             nodes: Vec::new(),
             places: FxHashMap::default(),
             levels: vec![Vec::new(); columns.count.max(1)],
@@ -100,7 +100,7 @@ impl Order {
 
     fn add(&mut self, item: Option<GraphItem>, level: usize, height: f64) -> usize {
         let node = self.nodes.len();
-        self.nodes.push(Node { item, level, height, kept: None });
+        self.nodes.push(OrderNode { item, level, height, kept: None });
         self.near.push([Vec::new(), Vec::new()]);
         self.levels[level].push(node);
         node

@@ -1,13 +1,13 @@
 //! Where boxes are in their columns: as near to what they are linked with as their order allows.
 
 use super::ROW_GAP;
-use super::order::Order;
+use super::order::GraphOrder;
 
 /// How often columns are gone through.
 const SWEEPS: usize = 10;
 
 /// By node: the middle of its height. The topmost edge is at 0.
-pub(super) fn centres(order: &Order) -> Vec<f64> {
+pub(super) fn centres(order: &GraphOrder) -> Vec<f64> {
     let mut centre = vec![0.0; order.len()];
     for row in &order.levels {
         stack(order, row, &mut centre);
@@ -39,7 +39,7 @@ pub(super) fn centres(order: &Order) -> Vec<f64> {
 }
 
 /// One below the other, around 0.
-fn stack(order: &Order, row: &[usize], centre: &mut [f64]) {
+fn stack(order: &GraphOrder, row: &[usize], centre: &mut [f64]) {
     let all: f64 = row.iter().map(|&node| order.height(node) + gap(order, node)).sum();
     let mut y = -all / 2.0;
     for &node in row {
@@ -48,13 +48,13 @@ fn stack(order: &Order, row: &[usize], centre: &mut [f64]) {
     }
 }
 
-fn gap(order: &Order, node: usize) -> f64 {
+fn gap(order: &GraphOrder, node: usize) -> f64 {
     if order.is_passing(node) { ROW_GAP / 3.0 } else { ROW_GAP }
 }
 
 /// The places nearest to those that are wanted, by least squares, among those that keep the order and the gaps: pools of
 /// adjacent violators (Ayer et al. 1955), after what lies above each node is taken off.
-fn settle(order: &Order, row: &[usize], wanted: &[(f64, f64)], centre: &mut [f64]) {
+fn settle(order: &GraphOrder, row: &[usize], wanted: &[(f64, f64)], centre: &mut [f64]) {
     let mut above = 0.0;
     let mut shift = Vec::with_capacity(row.len());
     for (i, &node) in row.iter().enumerate() {

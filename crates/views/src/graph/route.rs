@@ -1,7 +1,7 @@
 //! The ways of arrows: from the right side of who refers to the left side of what is referred to, past the columns between.
 
 use super::labels;
-use super::order::{Link, Order};
+use super::order::{DrawnLink, GraphOrder};
 use super::{BOX_WIDTH, COLUMN_GAP, GraphItem, GraphLink, GraphPicture, LEAST_WIDTH, LinkShape, MOST_WIDTH};
 use memory_city_analysis::object_graph::{GroupGraph, HeldOver};
 use rustc_hash::FxHashMap;
@@ -30,13 +30,13 @@ pub(super) fn links(
     graph: &GroupGraph,
     held: Option<&HeldOver>,
     picture: &GraphPicture,
-    links: &[Link],
-    order: &Order,
+    links: &[DrawnLink],
+    order: &GraphOrder,
     centres: &[f64],
 ) -> Vec<LinkShape> {
     let widths: Vec<(f64, f64)> = links.iter().map(|link| widths(graph, held, link.link)).collect();
     let ports = ports(picture, links, order, centres, &widths);
-    let shape = |(i, link): (usize, &Link)| {
+    let shape = |(i, link): (usize, &DrawnLink)| {
         let (from, to) = (ports[i].0, ports[i].1);
         let chain = &order.chains[i];
         let passing = &chain[1..chain.len() - 1];
@@ -92,8 +92,8 @@ type Port = (f64, f64, bool, f64);
 /// Arrows stand beside each other at the sides of boxes, in the order of where they lead.
 fn ports(
     picture: &GraphPicture,
-    links: &[Link],
-    order: &Order,
+    links: &[DrawnLink],
+    order: &GraphOrder,
     centres: &[f64],
     widths: &[(f64, f64)],
 ) -> Vec<(Port, Port)> {

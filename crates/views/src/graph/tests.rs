@@ -128,9 +128,9 @@ proptest! {
     #[test]
     fn untangling_never_makes_it_worse(graph in graphs()) {
         let kinds = kinds(&graph);
-        let columns = Columns::of(&graph, kinds.len());
+        let columns = BoxColumns::of(&graph, kinds.len());
         let (links, _) = links(&graph, &kinds, 1000);
-        let mut order = order::Order::new(&columns, &links, |_| LEAST_HEIGHT);
+        let mut order = order::GraphOrder::new(&columns, &links, |_| LEAST_HEIGHT);
         let before = order.crossings();
         let naive = {
             let mut count = 0;

@@ -167,15 +167,18 @@ fn kind(class: &str) -> u32 {
     class.strip_suffix("[]").map_or(0, |element| 1 + u32::from(PRIMITIVE.contains(&element)))
 }
 
+/// Objects and bytes by class.
+type ClassCounts = BTreeMap<Arc<str>, (u64, u64)>;
+
 fn histograms(scan: &Scan, started: u64) -> Vec<CountedTime> {
-    let mut times: BTreeMap<(u64, u64), BTreeMap<Arc<str>, (u64, u64)>> = BTreeMap::new();
+    let mut times: BTreeMap<(u64, u64), ClassCounts> = BTreeMap::new();
     for (stream, row) in scan.counts.iter().take(MOST_ROWS) {
         let name = scan.class_name(*stream, row.class);
         let counted = times.entry((row.time, row.histogram)).or_default().entry(name).or_default();
         counted.0 = counted.0.saturating_add(row.objects);
         counted.1 = counted.1.saturating_add(row.bytes);
     }
-    let of = |((time, number), classes): ((u64, u64), BTreeMap<Arc<str>, (u64, u64)>)| CountedTime {
+    let of = |((time, number), classes): ((u64, u64), ClassCounts)| CountedTime {
         millis: started.saturating_add(time / 1_000_000),
         label: format!("Histogram {}", number.saturating_add(1)),
         classes: classes

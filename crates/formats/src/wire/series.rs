@@ -4,17 +4,17 @@ use super::lives::{gc_history, sampled_lives};
 use super::origins::Provenance;
 use super::sampled::sampled;
 use super::scan::{Scan, WalkPlace};
-use super::state::heap_state;
+use super::state::{SampleLinks, heap_state};
 use crate::budget::memory_budget;
 use crate::event::GcKind;
 use crate::kept::KeptStates;
 use crate::lives::{GcHistory, Lives, SampledLives};
 use crate::sampled::SampledAllocations;
 use crate::series::{GcPoint, HeapSeries, SnapshotInfo};
+use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{HeapState, ObjectId};
 use memory_city_wire::{CollectionKind, GcRow, WalkStartRow};
 use std::sync::{Arc, Mutex};
 
@@ -149,7 +149,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl WalkSeries {
     /// Reads a walk, and which of its objects are samples, by the number of the sample.
-    fn read(&self, index: usize, progress: &Progress) -> Result<(Arc<HeapState>, Vec<(u64, ObjectId)>)> {
+    fn read(&self, index: usize, progress: &Progress) -> Result<(Arc<HeapState>, SampleLinks)> {
         let (state, samples) = heap_state(&self.scan, &self.scan.walks[index], &self.provenance, progress)?;
         let state = Arc::new(state);
         let mut warnings = lock(&self.warnings);

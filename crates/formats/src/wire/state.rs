@@ -32,6 +32,9 @@ fn rows<R: TraceRow>(scan: &Scan, walk: &WalkPlace, lost: &mut u64) -> Result<Ve
     Ok(all)
 }
 
+/// Which objects of a walk are samples: the number of the sample, and the object.
+pub(super) type SampleLinks = Vec<(u64, ObjectId)>;
+
 /// Reads a walk; behind it, which of its objects are samples, by the number of the sample.
 ///
 /// # Errors
@@ -42,7 +45,7 @@ pub(super) fn heap_state(
     walk: &WalkPlace,
     provenance: &Provenance,
     progress: &Progress,
-) -> Result<(HeapState, Vec<(u64, ObjectId)>)> {
+) -> Result<(HeapState, SampleLinks)> {
     let start = &walk.start;
     let path = &scan.files[walk.file].path;
     let places: Vec<(usize, u64)> =

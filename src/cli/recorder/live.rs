@@ -37,7 +37,7 @@ pub struct LiveCity {
 }
 
 /// Where the city is.
-struct Place {
+struct LiveAddress {
     address: String,
     token: Option<String>,
 }
@@ -50,9 +50,9 @@ impl LiveCity {
     /// When nothing listens at `address`, or no window can be opened.
     pub fn begin(folder: &Path, name: &str, address: &str) -> Result<LiveCity> {
         let place = match address {
-            "" if listens(DEFAULT_ADDRESS) => Place { address: DEFAULT_ADDRESS.into(), token: None },
+            "" if listens(DEFAULT_ADDRESS) => LiveAddress { address: DEFAULT_ADDRESS.into(), token: None },
             "" => open_window(folder)?,
-            address if listens(address) => Place { address: address.to_owned(), token: None },
+            address if listens(address) => LiveAddress { address: address.to_owned(), token: None },
             address => {
                 return Err(Error::Unusable {
                     what: format!("Nothing listens at {address}"),
@@ -201,7 +201,7 @@ fn listens(address: &str) -> bool {
 }
 
 /// A window of its own that listens to whoever knows the token: nobody else.
-fn open_window(folder: &Path) -> Result<Place> {
+fn open_window(folder: &Path) -> Result<LiveAddress> {
     if !cfg!(feature = "viewer") {
         return Err(Error::Unusable {
             what: "This memory-city was built without its window".into(),
@@ -223,5 +223,5 @@ fn open_window(folder: &Path) -> Result<Place> {
     // It stays when the recording has ended, and Ctrl+C is not for it.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.spawn().map_err(io)?;
-    Ok(Place { address, token: Some(token) })
+    Ok(LiveAddress { address, token: Some(token) })
 }

@@ -7,7 +7,7 @@ use memory_city_views::city::ReferenceShape;
 /// The command line draws of a view file what is on screen; and the city has a picture with nothing behind it.
 pub(super) fn a_view_file_and_the_city_alone(studio: &mut Studio, settings: &Settings) {
     // A view file: the command line draws what this shows. And the city alone, with nothing behind it.
-    let pose = CameraPose { eye: bevy::math::Vec3::new(31.0, 44.0, 63.0), yaw: 0.4, pitch: -0.62 };
+    let pose = CameraPose { eye: bevy::math::Vec3::new(8.0, 110.0, 165.0), yaw: -0.05, pitch: -0.58 };
     let bundled =
         Settings { opacity: 0.3, reference_shape: ReferenceShape::Bundled, name_count: 15, ..settings.clone() };
     let wish = Shot {

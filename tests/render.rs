@@ -473,6 +473,7 @@ fn the_sample_city_looks_as_it_should() {
     change::times_compared(&mut studio);
     change::heights_themes_and_times(&mut studio);
     change::the_scene_of_figure_10(&mut studio);
+    change::the_scenes_of_figures_11_and_12(&mut studio);
     studio.show(open(&settings));
 
     finding::a_view_file_and_the_city_alone(&mut studio, &settings);

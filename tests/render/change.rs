@@ -137,3 +137,32 @@ pub(super) fn the_scene_of_figure_10(studio: &mut Studio) {
         assert!(map.incoming.iter().any(|edge| edge.other == next), "{} <- {}", pair[0], pair[1]);
     }
 }
+
+/// The scenes of figures 11 and 12, recorded from stock JVMs with allocation sites, under their settings.
+pub(super) fn the_scenes_of_figures_11_and_12(studio: &mut Studio) {
+    let pool = "org.apache.commons.httpclient.MultiThreadedHttpConnectionManager$HostConnectionPool";
+    let scenes = [
+        ("figure-11", "http-pool", 19, 40, 0.3, pool),
+        ("figure-12", "journeys", 24, 30, 0.25, "agency.store.Location"),
+    ];
+    for (name, sample, time, child_count, opacity, selected) in scenes {
+        let file = format!("sample-data/{sample}/city.json.zst");
+        let recorded = [Path::new(env!("CARGO_MANIFEST_DIR")).join(file)];
+        let figure = Settings {
+            metric: Metric::Objects,
+            area_mode: AreaMode::Sqrt,
+            child_count,
+            height: "base".into(),
+            solid_count: 10,
+            opacity,
+            reference_shape: ReferenceShape::Straight,
+            ..Settings::default()
+        };
+        studio.show(open(&recorded, &figure));
+        let wish = Shot { select: vec![selected.into()], time: Some(time - 1), size: (960, 600), ..shot(&figure) };
+        let picture = studio.shoot(&wish).expect("a picture");
+        golden(name, &picture);
+        assert!(share(&picture, is_red) > 0.005, "{name}: something has grown");
+        assert!(share(&picture, is_selected) > 0.0005, "{name}: what is selected is seen");
+    }
+}

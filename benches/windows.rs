@@ -79,9 +79,9 @@ fn naive(gcs: &[GcSpan], levels: &[MemoryLevel]) -> [(usize, usize); 3] {
         for first in 0..gcs.len() {
             let from = if first == 0 { 0 } else { gcs[first - 1].end };
             let mut sum = 0.0;
-            for last in first..gcs.len().min(first + 50) {
-                sum += of(&gcs[last]);
-                let rate = sum / (gcs[last].end - from) as f64;
+            for (last, gc) in gcs.iter().enumerate().skip(first).take(50) {
+                sum += of(gc);
+                let rate = sum / (gc.end - from) as f64;
                 if last + 1 >= first + 5 && rate > best.0 {
                     best = (rate, (first, last));
                 }

@@ -124,14 +124,12 @@ mod tests {
 
     fn wishes() -> impl Strategy<Value = Vec<NameWish>> {
         let spot = (-20.0..660.0f32, -20.0..380.0f32);
-        let wish = (spot, 8.0..160.0f32, 10.0..22.0f32, 0u8..4, 1usize..4);
-        prop::collection::vec(wish, 0..60).prop_map(|all| {
-            let one = |(id, ((x, y), w, h, tier, places)): (usize, ((f32, f32), f32, f32, u8, usize))| {
-                let lifted = |k| NameBox::new(Vec2::new(x, y - k as f32 * h), Vec2::new(w, h));
-                NameWish { id: id as u64, tier, boxes: (0..places).map(lifted).collect() }
-            };
-            all.into_iter().enumerate().map(one).collect()
-        })
+        let wish = (spot, 8.0..160.0f32, 10.0..22.0f32, 0u8..4, 1usize..4).prop_map(|((x, y), w, h, tier, places)| {
+            let lifted = |k| NameBox::new(Vec2::new(x, y - k as f32 * h), Vec2::new(w, h));
+            NameWish { id: 0, tier, boxes: (0..places).map(lifted).collect() }
+        });
+        let numbered = |(id, wish): (usize, NameWish)| NameWish { id: id as u64, ..wish };
+        prop::collection::vec(wish, 0..60).prop_map(move |all| all.into_iter().enumerate().map(numbered).collect())
     }
 
     fn moved(wishes: &[NameWish], by: &[(f32, f32)]) -> Vec<NameWish> {

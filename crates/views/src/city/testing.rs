@@ -115,6 +115,13 @@ pub(crate) fn configs() -> impl Strategy<Value = CityConfig> {
     let child_count = prop_oneof![2 => Just(None), 1 => (0usize..6).prop_map(Some)];
     let metric = prop_oneof![Just(Metric::Objects), Just(Metric::Bytes)];
     (area_mode, child_count, metric, 0.8..1.0f64, 0.5..1.0f64).prop_map(
-        |(area_mode, child_count, metric, border, gap)| CityConfig { area_mode, metric, child_count, border, gap },
+        |(area_mode, child_count, metric, border, gap)| CityConfig {
+            area_mode,
+            metric,
+            child_count,
+            border,
+            gap,
+            window: None,
+        },
     )
 }

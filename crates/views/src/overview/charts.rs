@@ -91,7 +91,8 @@ fn memory(facts: &RunFacts, view: RunView, time: &TimeAxis, plot: Rect) -> Chart
     let explanation = "Bytes in use at the start and at the end of each collection".to_owned();
     let mut stacked: Vec<(&str, ChartTint, Series)> = Vec::new();
     if let Some(spaces) = &facts.spaces {
-        let parts: [(&str, ChartTint, fn(&memory_city_analysis::run::SpaceLevels) -> u64); 4] = [
+        type OfSpace = fn(&memory_city_analysis::run::SpaceLevels) -> u64;
+        let parts: [(&str, ChartTint, OfSpace); 4] = [
             ("Old", ChartTint::Old, |s| s.old),
             ("Survivor", ChartTint::Survivor, |s| s.survivor),
             ("Eden", ChartTint::Eden, |s| s.eden),

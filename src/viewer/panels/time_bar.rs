@@ -350,8 +350,9 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     }
     for suspect in tools.suspects {
         let edge = |t: usize| transform.position_from_point(&egui_plot::PlotPoint::new(x(t.min(times - 1)), 0.0)).x;
-        let y = rect.top() + 18.5;
-        painter.hline(edge(suspect.from)..=edge(suspect.to), y, (2.0, theme::suspect(suspect.kind)));
+        // On the axis: the curve stands above it.
+        let y = transform.position_from_point(&egui_plot::PlotPoint::new(0.0, 0.0)).y + 1.0;
+        painter.hline(edge(suspect.from)..=edge(suspect.to), y, (3.0, theme::suspect(suspect.kind)));
     }
     if ranged {
         let shade = Color32::from_black_alpha(110);

@@ -111,23 +111,24 @@ fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settin
 
 /// What lines and marked buildings mean.
 fn swatches(ui: &mut egui::Ui, settings: &Settings, selected: bool, ways: &Ways) {
+    let one = |ui: &mut egui::Ui, colour: Color32, means: &str| {
+        ui.horizontal(|ui| {
+            swatch(ui, colour);
+            ui.label(RichText::new(means).size(11.0));
+        });
+    };
     ui.horizontal_wrapped(|ui| {
         if ways.found().is_some() {
-            swatch(ui, theme::ROUTE);
-            ui.label(RichText::new("path from a root").size(11.0));
+            one(ui, theme::ROUTE, "path from a root");
         } else if settings.show_pointers {
-            swatch(ui, theme::colour(city::INCOMING_COLOUR));
-            ui.label(RichText::new("keeps it alive").size(11.0));
-            swatch(ui, theme::colour(city::OUTGOING_COLOUR));
-            ui.label(RichText::new("kept by it").size(11.0));
+            one(ui, theme::colour(city::INCOMING_COLOUR), "keeps it alive");
+            one(ui, theme::colour(city::OUTGOING_COLOUR), "kept by it");
         }
         if selected {
-            swatch(ui, theme::colour(city::SELECTED_COLOUR));
-            ui.label(RichText::new("selected").size(11.0));
+            one(ui, theme::colour(city::SELECTED_COLOUR), "selected");
         }
         if ways.freed().is_some() {
-            swatch(ui, theme::FREED);
-            ui.label(RichText::new("would be freed").size(11.0));
+            one(ui, theme::FREED, "would be freed");
         }
     });
 }

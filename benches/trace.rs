@@ -13,7 +13,7 @@ use memory_city_formats::HeapSeries;
 use memory_city_formats::anttracks::{AntTracks, AntTracksSource, TraceFiles, find_run};
 use memory_city_formats::event::{Decoder, EventSink, ObjectInfo, Step};
 use memory_city_formats::recorded::{RecordedSeries, open_with_cache};
-use memory_city_formats::replay::{Change, Collection, Moment, Observer, Replay};
+use memory_city_formats::replay::{CohortChange, Collection, Moment, Observer, Replay};
 use memory_city_heap::progress::Progress;
 use memory_city_testing::anttracks::{Spec, generate};
 use memory_city_views::city::{CityConfig, CityPlan};
@@ -126,7 +126,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
 struct Changes(u64);
 
 impl Observer for Changes {
-    fn moment(&mut self, _: Moment, changes: Vec<Change>, _: &[ObjectInfo]) {
+    fn moment(&mut self, _: Moment, changes: Vec<CohortChange>, _: &[ObjectInfo]) {
         self.0 += changes.len() as u64;
     }
     fn collected(&mut self, _: Collection) {}

@@ -120,7 +120,7 @@ fn metrics_over_time_are_those_of_each_time() {
     let progress = Progress::new();
     let with = source.with_closures(&ClosureMetric::ALL, KeepRules::default(), &progress).expect("not cancelled");
     let timeline = with.timeline();
-    assert_eq!(timeline.metrics().count(), 6);
+    assert_eq!(timeline.metrics().count(), 7);
     let metric = |of: ClosureMetric| timeline.metric(&of.info().id).expect("it was added");
     let request = ClosureRequest { rules: KeepRules::default(), deep: true };
     for t in 0..3 {

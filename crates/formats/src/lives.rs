@@ -367,7 +367,7 @@ impl InfoNumbers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::{Change, Moment};
+    use crate::replay::{CohortChange, Moment};
 
     /// Numbers that look random, the same in every run, from 0 to below 1.
     fn random(state: &mut u64) -> f64 {
@@ -410,7 +410,7 @@ mod tests {
     fn told(changes: &[&[(u32, SpaceKind, i64)]]) -> Vec<(u32, LifeStep, u32, SpaceKind, f64)> {
         let mut recording = Recording::default();
         for (moment, changes) in changes.iter().enumerate() {
-            let change = |&(birth, space, objects): &(u32, SpaceKind, i64)| Change {
+            let change = |&(birth, space, objects): &(u32, SpaceKind, i64)| CohortChange {
                 key: CohortKey { info: 0, birth, space },
                 objects,
                 bytes: 16 * objects,

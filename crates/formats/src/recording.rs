@@ -4,7 +4,7 @@
 //! anything.
 
 use super::event::{ObjectInfo, Program};
-use super::replay::{Change, CohortKey, Collection, Moment, Observer};
+use super::replay::{CohortChange, CohortKey, Collection, Moment, Observer};
 use memory_city_heap::{CohortFacts, Life, SpaceKind};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ struct Packed {
 
 impl ChangeLog {
     /// Adds the changes of the next moment, sorted by key.
-    pub fn push(&mut self, moment: Moment, changes: &[Change]) {
+    pub fn push(&mut self, moment: Moment, changes: &[CohortChange]) {
         self.starts.push(self.bytes.len());
         let mut bytes = std::mem::take(&mut self.bytes);
         let mut info = 0;
@@ -92,7 +92,7 @@ impl ChangeLog {
     }
 
     /// The changes that led to a moment.
-    pub fn changes(&self, index: usize) -> impl Iterator<Item = Change> + '_ {
+    pub fn changes(&self, index: usize) -> impl Iterator<Item = CohortChange> + '_ {
         let end = self.starts.get(index + 1).copied().unwrap_or(self.bytes.len());
         let mut bytes = self.bytes.get(self.starts[index]..end).unwrap_or(&[]);
         let mut info = 0u32;
@@ -102,7 +102,7 @@ impl ChangeLog {
             bytes = rest;
             info = info.wrapping_add(packed.info);
             let key = CohortKey { info, birth: gc.wrapping_sub(packed.age), space: packed.space };
-            Some(Change { key, objects: packed.objects, bytes: packed.bytes })
+            Some(CohortChange { key, objects: packed.objects, bytes: packed.bytes })
         })
     }
 
@@ -124,7 +124,7 @@ pub(crate) struct Recorder {
 }
 
 impl Observer for Recorder {
-    fn moment(&mut self, moment: Moment, changes: Vec<Change>, _: &[ObjectInfo]) {
+    fn moment(&mut self, moment: Moment, changes: Vec<CohortChange>, _: &[ObjectInfo]) {
         self.log.push(moment, &changes);
     }
 

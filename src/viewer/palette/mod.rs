@@ -32,7 +32,7 @@ const WIDTH: f32 = 640.0;
 
 /// The palette, open or not.
 #[derive(Resource, Default)]
-pub struct Palette {
+pub struct CommandPalette {
     open: bool,
     /// It has been opened in this frame: its field wants the keyboard.
     fresh: bool,
@@ -42,7 +42,7 @@ pub struct Palette {
     told: Option<(String, usize, u64, usize)>,
 }
 
-impl Palette {
+impl CommandPalette {
     fn close(&mut self, search: &mut GroupSearch) {
         self.open = false;
         search.typed = None;
@@ -52,7 +52,7 @@ impl Palette {
 
 fn palette_actions(
     mut actions: MessageReader<Action>,
-    mut palette: ResMut<Palette>,
+    mut palette: ResMut<CommandPalette>,
     mut search: ResMut<GroupSearch>,
     document: Res<Document>,
     mut awake: ResMut<Awake>,
@@ -62,7 +62,7 @@ fn palette_actions(
             if palette.open {
                 palette.close(&mut search);
             } else {
-                *palette = Palette { open: true, fresh: true, ..Palette::default() };
+                *palette = CommandPalette { open: true, fresh: true, ..CommandPalette::default() };
                 tracing::debug!("palette: opened");
             }
             awake.keep_if(true);
@@ -134,7 +134,7 @@ enum Done {
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub(super) fn show(
     In(ctx): In<egui::Context>,
-    mut palette: ResMut<Palette>,
+    mut palette: ResMut<CommandPalette>,
     mut search: ResMut<GroupSearch>,
     document: Res<Document>,
     (mut settings, mut selection, mut filter): (ResMut<Settings>, ResMut<Selection>, ResMut<SharedFilter>),
@@ -202,7 +202,12 @@ pub(super) fn show(
     palette.close(&mut search);
 }
 
-fn rows(palette: &Palette, found: Option<&SearchFound>, listed: Vec<PaletteEntry>, others: usize) -> Vec<PaletteRow> {
+fn rows(
+    palette: &CommandPalette,
+    found: Option<&SearchFound>,
+    listed: Vec<PaletteEntry>,
+    others: usize,
+) -> Vec<PaletteRow> {
     let mut rows = Vec::new();
     let typed = !palette.text.trim().is_empty();
     if let Some(found) = found.filter(|found| typed && found.matched > 0) {
@@ -237,7 +242,7 @@ fn choose(row: &PaletteRow) -> Done {
 }
 
 /// Keys, before the field sees them.
-fn keys(ctx: &egui::Context, palette: &mut Palette, rows: usize) -> Done {
+fn keys(ctx: &egui::Context, palette: &mut CommandPalette, rows: usize) -> Done {
     // The key that opened it is on its way through this frame still.
     let fresh = palette.fresh;
     ctx.input_mut(|input| {
@@ -267,7 +272,7 @@ type Numbers<'a> = (Option<&'a SearchFound>, usize, &'a Settings);
 
 fn window(
     ctx: &egui::Context,
-    palette: &mut Palette,
+    palette: &mut CommandPalette,
     search: &GroupSearch,
     (rows, choices): (&[PaletteRow], &[usize]),
     open: &OpenDocument,
@@ -401,6 +406,6 @@ pub struct PalettePlugin;
 
 impl Plugin for PalettePlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<Palette>().add_systems(Update, palette_actions.in_set(Stage::Act));
+        app.init_resource::<CommandPalette>().add_systems(Update, palette_actions.in_set(Stage::Act));
     }
 }

@@ -10,7 +10,7 @@ use crate::viewer::ways::Ways;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, Pos2, Rect, RichText, Sense, Stroke, StrokeKind};
 use memory_city_views::city::height::HeightAxis;
-use memory_city_views::city::{self, Comparison, Histogram, Legend};
+use memory_city_views::city::{self, ColourHistogram, Comparison, Legend};
 
 /// Width over a picture, with its frame, points.
 pub const WIDTH: f32 = 292.0;
@@ -240,18 +240,18 @@ fn height_scale(ui: &mut egui::Ui, axis: &HeightAxis, measured: bool) {
 }
 
 /// How many buildings have which colour, over the gradient.
-fn histogram(ui: &mut egui::Ui, legend: &Legend, histogram: &Histogram) {
+fn histogram(ui: &mut egui::Ui, legend: &Legend, histogram: &ColourHistogram) {
     const HIGH: f32 = 22.0;
     let (response, painter) = ui.allocate_painter(egui::vec2(ui.available_width(), HIGH), Sense::hover());
     let rect = response.rect;
     let most = histogram.counts.iter().copied().max().unwrap_or(0).max(1) as f32;
-    let wide = rect.width() / Histogram::PARTS as f32;
+    let wide = rect.width() / ColourHistogram::PARTS as f32;
     for (i, &count) in histogram.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
         // By root: one building must be seen beside a thousand.
         let high = ((count as f32 / most).sqrt() * HIGH).max(2.0);
         let low = Pos2::new(rect.left() + i as f32 * wide + 0.5, rect.bottom());
         let bar = Rect::from_min_max(low - egui::vec2(0.0, high), low + egui::vec2(wide - 1.0, 0.0));
-        let at = (i as f32 + 0.5) / Histogram::PARTS as f32;
+        let at = (i as f32 + 0.5) / ColourHistogram::PARTS as f32;
         painter.rect(
             bar,
             0.0,
@@ -269,7 +269,7 @@ fn histogram(ui: &mut egui::Ui, legend: &Legend, histogram: &Histogram) {
 }
 
 /// The gradient that buildings are coloured with, and its marks.
-fn colour_bar(ui: &mut egui::Ui, legend: &Legend, counts: &Histogram) {
+fn colour_bar(ui: &mut egui::Ui, legend: &Legend, counts: &ColourHistogram) {
     if legend.marks.is_empty() {
         line(ui, format!("{} (C)", legend.title));
         return;

@@ -7,7 +7,7 @@ use super::report::{self, Report};
 use super::{AnalysisRegistry, TimeWindow};
 use crate::group::{MemoryTree, Reads};
 use crate::ownership::holders::{NamedObjects, describe, named_objects};
-use crate::table::{Arrangement, Comparison, Filter, FilterColumn, Quantity, TableShape, TreeTable};
+use crate::table::{Arrangement, Filter, FilterColumn, FilterComparison, Quantity, TableShape, TreeTable};
 use crate::tabular::{bytes_text, count_text};
 use crate::timeline::{ClosureMetric, History, Metric, NodeId, Source, TimePoint, Timeline};
 use memory_city_heap::error::{Error, Result, Warning};
@@ -65,7 +65,7 @@ pub struct RetainedLimit {
 #[derive(Clone, Debug, PartialEq)]
 enum LimitOf {
     /// All objects of a type or owner together: `com.acme.Session > 50MB`.
-    Named(String, Comparison, Quantity),
+    Named(String, FilterComparison, Quantity),
     /// Any group of the tree that an expression holds for: `retained > 50MB and name ~ "acme"`.
     Groups,
 }
@@ -89,7 +89,9 @@ impl FromStr for RetainedLimit {
         let amount_only = format!("retained {amount}");
         match crate::table::parse_filter(&amount_only, &columns) {
             Ok(Filter::Compare {
-                comparison: comparison @ (Comparison::More | Comparison::AtLeast), number, ..
+                comparison: comparison @ (FilterComparison::More | FilterComparison::AtLeast),
+                number,
+                ..
             }) => Ok(RetainedLimit { text: text.to_owned(), of: LimitOf::Named(name.to_owned(), comparison, number) }),
             Ok(_) => Err(format!("say what is too much, with > or >=: '{name} > 50MB' fails when it retains more")),
             Err(error) => Err(format!("\n  {}", error.pointing(&amount_only).replace('\n', "\n  "))),
@@ -462,10 +464,10 @@ mod tests {
             LimitOf::Named(name, comparison, most) => (name, comparison, most.value()),
             LimitOf::Groups => panic!("{text} is about groups"),
         };
-        assert_eq!(named("com.acme.Session > 50MB"), ("com.acme.Session".into(), Comparison::More, 50e6));
-        assert_eq!(named("byte[]>=1KiB"), ("byte[]".into(), Comparison::AtLeast, 1024.0));
-        assert_eq!(named("List<int> > 3kB"), ("List<int>".into(), Comparison::More, 3000.0));
-        assert_eq!(named("\"a b\" > 3"), ("a b".into(), Comparison::More, 3.0));
+        assert_eq!(named("com.acme.Session > 50MB"), ("com.acme.Session".into(), FilterComparison::More, 50e6));
+        assert_eq!(named("byte[]>=1KiB"), ("byte[]".into(), FilterComparison::AtLeast, 1024.0));
+        assert_eq!(named("List<int> > 3kB"), ("List<int>".into(), FilterComparison::More, 3000.0));
+        assert_eq!(named("\"a b\" > 3"), ("a b".into(), FilterComparison::More, 3.0));
         assert_eq!(named("a.B.all > java.util.HashMap > 3MB").0, "a.B.all > java.util.HashMap");
         for groups in ["retained > 5MB", "bytes > 1MB and name ~ \"acme\"", "retained-objects > 3"] {
             assert_eq!(groups.parse::<RetainedLimit>().expect(groups).of, LimitOf::Groups);

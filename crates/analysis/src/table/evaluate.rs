@@ -2,7 +2,7 @@
 
 use super::TreeTable;
 use super::columns::TableField;
-use super::filter::{Comparison, Filter, Matching};
+use super::filter::{Filter, FilterComparison, Matching};
 use crate::timeline::{NodeId, Timeline};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -32,7 +32,7 @@ fn each(n: usize, progress: &Progress, holds: impl Fn(NodeId) -> bool + Sync) ->
 
 /// A filter with its columns and texts looked up.
 enum Test {
-    Number(TableField, Comparison, f64),
+    Number(TableField, FilterComparison, f64),
     Name(Pattern, bool),
     Role(Pattern, bool),
     /// Answers that are known for each node.

@@ -17,7 +17,7 @@ pub enum Filter {
         /// Id of the column.
         column: String,
         /// How they are to compare: column first.
-        comparison: Comparison,
+        comparison: FilterComparison,
         /// The number.
         number: Quantity,
     },
@@ -40,7 +40,7 @@ pub enum Filter {
 
 /// How a number is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
+pub enum FilterComparison {
     /// `<`
     Less,
     /// `<=`
@@ -130,49 +130,49 @@ impl Quantity {
     }
 }
 
-impl Comparison {
-    pub(super) const ALL: [(&str, Comparison); 7] = [
-        ("<=", Comparison::AtMost),
-        (">=", Comparison::AtLeast),
-        ("!=", Comparison::Unequal),
-        ("==", Comparison::Equal),
-        ("<", Comparison::Less),
-        (">", Comparison::More),
-        ("=", Comparison::Equal),
+impl FilterComparison {
+    pub(super) const ALL: [(&str, FilterComparison); 7] = [
+        ("<=", FilterComparison::AtMost),
+        (">=", FilterComparison::AtLeast),
+        ("!=", FilterComparison::Unequal),
+        ("==", FilterComparison::Equal),
+        ("<", FilterComparison::Less),
+        (">", FilterComparison::More),
+        ("=", FilterComparison::Equal),
     ];
 
     /// Whether it holds.
     #[inline]
     pub fn holds(self, left: f64, right: f64) -> bool {
         match self {
-            Comparison::Less => left < right,
-            Comparison::AtMost => left <= right,
-            Comparison::Equal => left == right,
-            Comparison::Unequal => left != right,
-            Comparison::AtLeast => left >= right,
-            Comparison::More => left > right,
+            FilterComparison::Less => left < right,
+            FilterComparison::AtMost => left <= right,
+            FilterComparison::Equal => left == right,
+            FilterComparison::Unequal => left != right,
+            FilterComparison::AtLeast => left >= right,
+            FilterComparison::More => left > right,
         }
     }
 
     /// The same with both sides exchanged.
-    pub(super) fn turned(self) -> Comparison {
+    pub(super) fn turned(self) -> FilterComparison {
         match self {
-            Comparison::Less => Comparison::More,
-            Comparison::AtMost => Comparison::AtLeast,
-            Comparison::AtLeast => Comparison::AtMost,
-            Comparison::More => Comparison::Less,
+            FilterComparison::Less => FilterComparison::More,
+            FilterComparison::AtMost => FilterComparison::AtLeast,
+            FilterComparison::AtLeast => FilterComparison::AtMost,
+            FilterComparison::More => FilterComparison::Less,
             same => same,
         }
     }
 
     fn text(self) -> &'static str {
         match self {
-            Comparison::Less => "<",
-            Comparison::AtMost => "<=",
-            Comparison::Equal => "=",
-            Comparison::Unequal => "!=",
-            Comparison::AtLeast => ">=",
-            Comparison::More => ">",
+            FilterComparison::Less => "<",
+            FilterComparison::AtMost => "<=",
+            FilterComparison::Equal => "=",
+            FilterComparison::Unequal => "!=",
+            FilterComparison::AtLeast => ">=",
+            FilterComparison::More => ">",
         }
     }
 }

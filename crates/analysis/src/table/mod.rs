@@ -48,7 +48,7 @@ mod parse;
 mod tests;
 mod view;
 
-pub use filter::{Comparison, Filter, Matching, Quantity, parse_bytes};
+pub use filter::{Filter, FilterComparison, Matching, Quantity, parse_bytes};
 pub(crate) use parse::parse as parse_filter;
 pub use parse::{FilterColumn, FilterError};
 pub use view::{Arrangement, Expanded, Sort, TableRows, TableShape, TableView};

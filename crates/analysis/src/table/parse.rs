@@ -8,7 +8,7 @@
 //! comparison = column operator literal | literal operator column
 //! ```
 
-use super::filter::{Comparison, Filter, Matching, Quantity, SUFFIXES, SuffixKind, continues_word};
+use super::filter::{Filter, FilterComparison, Matching, Quantity, SUFFIXES, SuffixKind, continues_word};
 use crate::tabular::CellKind;
 use crate::timeline::Unit;
 use memory_city_heap::error::Error;
@@ -60,7 +60,7 @@ enum Token {
     Column(String),
     Number(Quantity),
     Text(String),
-    Compare(Comparison),
+    Compare(FilterComparison),
     Match(Matching),
     Open,
     Close,
@@ -218,8 +218,8 @@ impl<'a> FilterParser<'a> {
             (true, Token::Text(text) | Token::Word(text), operator) => {
                 let matching = match operator {
                     Token::Match(matching) => matching,
-                    Token::Compare(Comparison::Equal) => Matching::Is,
-                    Token::Compare(Comparison::Unequal) => Matching::IsNot,
+                    Token::Compare(FilterComparison::Equal) => Matching::Is,
+                    Token::Compare(FilterComparison::Unequal) => Matching::IsNot,
                     _ => return Err(self.wrong(operator_at, format!("{id} is text: compare it with ~ !~ = or !="))),
                 };
                 Ok(Filter::Text { column: column.id, matching, text })
@@ -270,7 +270,7 @@ impl<'a> FilterParser<'a> {
             return Ok(());
         };
         let symbol = |len: usize, token: Token| (len, token);
-        let operator = Comparison::ALL.iter().find(|(text, _)| rest.starts_with(text));
+        let operator = FilterComparison::ALL.iter().find(|(text, _)| rest.starts_with(text));
         let (len, token) = match first {
             '(' => symbol(1, Token::Open),
             ')' => symbol(1, Token::Close),

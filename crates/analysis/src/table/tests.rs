@@ -57,12 +57,12 @@ fn filters() -> impl Strategy<Value = Filter> {
         "children",
     ]);
     let comparisons = prop::sample::select(vec![
-        Comparison::Less,
-        Comparison::AtMost,
-        Comparison::Equal,
-        Comparison::Unequal,
-        Comparison::AtLeast,
-        Comparison::More,
+        FilterComparison::Less,
+        FilterComparison::AtMost,
+        FilterComparison::Equal,
+        FilterComparison::Unequal,
+        FilterComparison::AtLeast,
+        FilterComparison::More,
     ]);
     let number = prop_oneof![-20..3000i32, Just(0)].prop_map(|n| f64::from(n) / 4.0);
     let compare = (numbers, comparisons, number, 0..SUFFIXES.len()).prop_map(|(column, comparison, number, suffix)| {
@@ -153,12 +153,12 @@ fn holds(timeline: &Timeline, chosen: Metric, node: NodeId, filter: &Filter) -> 
             };
             let right = number.number * SUFFIXES[number.suffix].1;
             match comparison {
-                Comparison::Less => left < right,
-                Comparison::AtMost => left <= right,
-                Comparison::Equal => left == right,
-                Comparison::Unequal => left != right,
-                Comparison::AtLeast => left >= right,
-                Comparison::More => left > right,
+                FilterComparison::Less => left < right,
+                FilterComparison::AtMost => left <= right,
+                FilterComparison::Equal => left == right,
+                FilterComparison::Unequal => left != right,
+                FilterComparison::AtLeast => left >= right,
+                FilterComparison::More => left > right,
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use crate::group::{Grouping, GroupingRun, MemoryTree, ObjectView, Placement, Reads};
 use memory_city_formats::Recording;
-use memory_city_formats::replay::{Change, CohortKey};
+use memory_city_formats::replay::{CohortChange, CohortKey};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use rustc_hash::FxHashMap;
@@ -62,7 +62,7 @@ impl<'a> GrowingTree<'a> {
     }
 
     /// Goes on to the next moment, `gcs` GCs after the start. Returns the nodes that changed.
-    pub fn step(&mut self, changes: impl Iterator<Item = Change>, gcs: u32) -> &[u32] {
+    pub fn step(&mut self, changes: impl Iterator<Item = CohortChange>, gcs: u32) -> &[u32] {
         self.changed.clear();
         match self.cohorts.take() {
             None => changes.for_each(|c| self.apply(CohortKey { birth: 0, ..c.key }, c, gcs)),
@@ -77,7 +77,7 @@ impl<'a> GrowingTree<'a> {
                 self.placement.tree.clear_amounts();
                 self.leaves.clear();
                 for (&key, &(objects, bytes)) in &cohorts {
-                    self.apply(key, Change { key, objects, bytes }, gcs);
+                    self.apply(key, CohortChange { key, objects, bytes }, gcs);
                 }
                 self.cohorts = Some(cohorts);
                 self.changed = (0..self.placement.tree.len() as u32).collect();
@@ -92,7 +92,7 @@ impl<'a> GrowingTree<'a> {
         &self.changed
     }
 
-    fn apply(&mut self, class: CohortKey, change: Change, gcs: u32) {
+    fn apply(&mut self, class: CohortKey, change: CohortChange, gcs: u32) {
         let (recording, placement) = (self.recording, &mut self.placement);
         let leaves = self.leaves.entry(class).or_insert_with(|| {
             let facts = recording.facts(change.key, gcs);

@@ -61,7 +61,7 @@ impl Cohort {
 
 /// A change of a cohort: so many more or fewer objects and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct CohortChange {
     /// The cohort.
     pub key: CohortKey,
     /// How many objects came or went.
@@ -270,14 +270,14 @@ impl Cohorts {
     }
 
     /// What changed since the last time, by key. Empty cohorts are given up: no object may refer to them.
-    pub(crate) fn take_changes(&mut self) -> Vec<Change> {
+    pub(crate) fn take_changes(&mut self) -> Vec<CohortChange> {
         let mut changes = Vec::new();
         for (cohort, count, bytes) in self.changed.drain(..) {
             let c = &mut self.entries[cohort as usize];
             c.listed = false;
             let key = c.key();
             if (c.count, c.bytes) != (count, bytes) {
-                changes.push(Change {
+                changes.push(CohortChange {
                     key,
                     objects: i64::from(c.count) - i64::from(count),
                     bytes: c.bytes.wrapping_sub(bytes) as i64,
@@ -322,7 +322,7 @@ mod tests {
         assert_eq!(size, 16);
         (0..3).for_each(|_| cohorts.add(eden, 16));
         let key = |space| CohortKey { info: 0, birth: 0, space };
-        assert_eq!(cohorts.take_changes(), [Change { key: key(SpaceKind::Eden), objects: 3, bytes: 48 }]);
+        assert_eq!(cohorts.take_changes(), [CohortChange { key: key(SpaceKind::Eden), objects: 3, bytes: 48 }]);
         assert_eq!(cohorts.take_changes(), []);
         let old = cohorts.in_space(eden, SpaceKind::Old);
         for _ in 0..2 {
@@ -333,8 +333,8 @@ mod tests {
         assert_eq!(
             cohorts.take_changes(),
             [
-                Change { key: key(SpaceKind::Eden), objects: -3, bytes: -48 },
-                Change { key: key(SpaceKind::Old), objects: 2, bytes: 32 }
+                CohortChange { key: key(SpaceKind::Eden), objects: -3, bytes: -48 },
+                CohortChange { key: key(SpaceKind::Old), objects: 2, bytes: 32 }
             ]
         );
         // The empty cohort is used again for another one, and the way to it is forgotten.

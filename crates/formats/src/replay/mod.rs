@@ -22,7 +22,7 @@ mod sink;
 mod state;
 mod vacant;
 
-pub use cohorts::{Change, CohortKey};
+pub use cohorts::{CohortChange, CohortKey};
 pub use limits::ReplayLimits;
 pub use saved::SavedReplay;
 
@@ -71,14 +71,14 @@ pub struct Collection {
 /// What the replay tells whoever runs it. Called between events.
 pub trait Observer {
     /// A moment was reached; `changes` came since the moment before.
-    fn moment(&mut self, moment: Moment, changes: Vec<Change>, infos: &[ObjectInfo]);
+    fn moment(&mut self, moment: Moment, changes: Vec<CohortChange>, infos: &[ObjectInfo]);
     /// A collection ended.
     fn collected(&mut self, collection: Collection);
 }
 
 /// Watches nothing.
 impl Observer for () {
-    fn moment(&mut self, _: Moment, _: Vec<Change>, _: &[ObjectInfo]) {}
+    fn moment(&mut self, _: Moment, _: Vec<CohortChange>, _: &[ObjectInfo]) {}
     fn collected(&mut self, _: Collection) {}
 }
 

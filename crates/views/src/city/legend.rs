@@ -89,17 +89,17 @@ pub struct Legend {
 
 /// How many buildings have which colour at one time: the legend draws it over the gradient.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Histogram {
+pub struct ColourHistogram {
     /// Buildings by place on the gradient, in parts of equal width.
-    pub counts: [u32; Histogram::PARTS],
+    pub counts: [u32; ColourHistogram::PARTS],
 }
 
-impl Histogram {
+impl ColourHistogram {
     /// Parts of the gradient.
     pub const PARTS: usize = 32;
 
     /// Of the buildings that are there; More plots have no colour of their own. Linear in the plots.
-    pub fn new(plan: &CityPlan, state: impl Fn(usize) -> PlotState + Sync) -> Histogram {
+    pub fn new(plan: &CityPlan, state: impl Fn(usize) -> PlotState + Sync) -> ColourHistogram {
         let pairs = plan.plots.par_iter().enumerate().with_min_len(8192);
         let counted = pairs.fold(
             || [0u32; Self::PARTS],
@@ -112,7 +112,7 @@ impl Histogram {
             },
         );
         let counts = counted.reduce(|| [0; Self::PARTS], |a, b| std::array::from_fn(|i| a[i] + b[i]));
-        Histogram { counts }
+        ColourHistogram { counts }
     }
 
     /// How many there are.

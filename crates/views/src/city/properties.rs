@@ -315,13 +315,13 @@ fn the_histogram_counts_every_building_once() {
         let appearance = Appearance::new(&plan, &timeline, &Look::default());
         for t in 0..timeline.times() {
             let states = appearance.states(&plan, &timeline, t);
-            let histogram = super::Histogram::new(&plan, |plot| states[plot]);
+            let histogram = super::ColourHistogram::new(&plan, |plot| states[plot]);
             let buildings = (0..plan.plots.len()).filter(|&p| matches!(plan.plots[p].kind, PlotKind::Building(_)));
             let there: Vec<usize> = buildings.filter(|&p| plan.value(&timeline, t, p) > 0).collect();
             assert_eq!(histogram.buildings() as usize, there.len());
             for plot in there {
-                let part = (states[plot].colour() * super::Histogram::PARTS as f32) as usize;
-                assert!(histogram.counts[part.min(super::Histogram::PARTS - 1)] > 0);
+                let part = (states[plot].colour() * super::ColourHistogram::PARTS as f32) as usize;
+                assert!(histogram.counts[part.min(super::ColourHistogram::PARTS - 1)] > 0);
             }
         }
     }

@@ -17,7 +17,7 @@ use memory_city_analysis::group::registry;
 use memory_city_analysis::timeline::{NodeId, Source, Timeline};
 use memory_city_views::city::camera::{CameraPose, Lens};
 use memory_city_views::city::{
-    self, Appearance, CityPlan, Comparison, Histogram, HitTarget, Nameable, PlotKind, PlotState, Standing,
+    self, Appearance, CityPlan, ColourHistogram, Comparison, HitTarget, Nameable, PlotKind, PlotState, Standing,
 };
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub struct City {
     /// Which box shows which plot.
     pub(super) order: BoxOrder,
     states: StatesCache,
-    told: Option<(usize, Arc<Histogram>, Option<Comparison>)>,
+    told: Option<(usize, Arc<ColourHistogram>, Option<Comparison>)>,
     /// Differs for every layout and drawing order.
     pub layout: u64,
     /// The districts that may have names, largest first.
@@ -209,12 +209,12 @@ impl City {
 
     /// What the legend tells of time `t`: how many buildings have which colour, and how it differs from the base. Counted once
     /// for each time that is shown.
-    pub fn told(&mut self, t: usize) -> (Arc<Histogram>, Option<Comparison>) {
+    pub fn told(&mut self, t: usize) -> (Arc<ColourHistogram>, Option<Comparison>) {
         if let Some((_, histogram, comparison)) = self.told.as_ref().filter(|(time, ..)| *time == t) {
             return (Arc::clone(histogram), *comparison);
         }
         let states = self.states(t);
-        let histogram = Arc::new(Histogram::new(&self.plan, |plot| states.of(plot)));
+        let histogram = Arc::new(ColourHistogram::new(&self.plan, |plot| states.of(plot)));
         let comparison = self.appearance.base().map(|base| Comparison::between(&self.plan, &self.timeline, base, t));
         self.told = Some((t, Arc::clone(&histogram), comparison));
         (histogram, comparison)

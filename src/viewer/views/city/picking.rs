@@ -24,13 +24,13 @@ pub struct Pointer {
     pub over: Option<Vec2>,
     /// Where the mouse is by the events that were read.
     at: Option<Vec2>,
-    drag: Option<Drag>,
+    drag: Option<CityDrag>,
     /// Where the left button was pressed and let go in this frame without a drag.
     clicked: Option<Vec2>,
 }
 
 /// A button that is held over the city.
-struct Drag {
+struct CityDrag {
     button: MouseButton,
     grip: Grip,
     pressed_at: Vec2,
@@ -113,7 +113,7 @@ pub fn find_pointer(
                 let met = city.and_then(|city| hit(city, &rig, clock.time, at)).map(|hit| hit.point);
                 let (eye, towards) = rig.ray(at);
                 let held = met.unwrap_or_else(|| camera::pivot_on_ground(eye, towards));
-                pointer.drag = Some(Drag { button: input.button, grip, pressed_at: at, held, moved: false });
+                pointer.drag = Some(CityDrag { button: input.button, grip, pressed_at: at, held, moved: false });
             }
             WindowEvent::MouseButtonInput(input) => {
                 if let Some(drag) = pointer.drag.take_if(|drag| drag.button == input.button) {

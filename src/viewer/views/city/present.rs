@@ -6,7 +6,7 @@ use super::multiples::Multiples;
 use super::pane::CityPane;
 use super::routes::{self, BoxMarks, RouteKey, ShownRoutes};
 use super::sharpness::Sharpness;
-use super::sight::Sight;
+use super::sight::DrawnSight;
 use super::step::TimeStep;
 use crate::viewer::clock::Clock;
 use crate::viewer::panels::theme::pack;
@@ -61,7 +61,7 @@ pub struct ShownCones {
 const PIECES: usize = 16;
 
 /// What cones, boxes and routes were made of that were drawn last.
-type Drawn<'s> = (Local<'s, Option<ConeKey>>, Local<'s, [u64; 5]>, Local<'s, Option<RouteKey>>, Local<'s, Sight>);
+type Drawn<'s> = (Local<'s, Option<ConeKey>>, Local<'s, [u64; 5]>, Local<'s, Option<RouteKey>>, Local<'s, DrawnSight>);
 
 /// Fills the scene input.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches

@@ -29,11 +29,11 @@ pub(super) struct SightKey {
 
 /// The plan that was made last.
 #[derive(Default)]
-pub(super) struct Sight {
+pub(super) struct DrawnSight {
     made: Option<(SightKey, Arc<DrawPlan>)>,
 }
 
-impl Sight {
+impl DrawnSight {
     /// What is drawn. `marks` are boxes that are never part of one.
     pub fn plan(
         &mut self,

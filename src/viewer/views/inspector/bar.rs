@@ -1,6 +1,6 @@
 //! The bar at the top of the inspector: back, forward, the way to what is shown, the dominator tree, an address to go to.
 
-use super::navigation::{InspectorStop, Navigation};
+use super::navigation::{InspectorStop, InspectorWay};
 use super::{Inspector, parts};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
@@ -84,7 +84,7 @@ pub fn show(
 }
 
 /// The way to what is shown. Returns the number of a stop that was clicked.
-fn crumbs(ui: &mut egui::Ui, navigation: &Navigation, timeline: &Timeline) -> Option<usize> {
+fn crumbs(ui: &mut egui::Ui, navigation: &InspectorWay, timeline: &Timeline) -> Option<usize> {
     let most = ((ui.available_width() / 150.0) as usize).clamp(2, 6);
     let (crumbs, left_out) = navigation.crumbs(most);
     let mut clicked = None;

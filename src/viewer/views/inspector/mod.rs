@@ -41,7 +41,7 @@ use desk::{Desk, DeskOf};
 use group::GroupPage;
 use memory_city_analysis::inspection::InspectedHeap;
 use memory_city_analysis::timeline::{NodeId, Timeline};
-use navigation::{InspectorStop, Navigation};
+use navigation::{InspectorStop, InspectorWay};
 use object::InspectedObjects;
 use tree::TreePage;
 
@@ -74,7 +74,7 @@ fn plugin(app: &mut App) {
 
 #[derive(Resource, Default)]
 struct Inspector {
-    navigation: Navigation,
+    navigation: InspectorWay,
     desk: Desk,
     group: GroupPage,
     objects: InspectedObjects,

@@ -43,7 +43,7 @@ impl ObjectStop {
 
 /// Stops, the oldest first, and which of them is shown.
 #[derive(Clone, Debug, Default)]
-pub struct Navigation {
+pub struct InspectorWay {
     stops: Vec<InspectorStop>,
     /// The one that is shown; of no meaning while there are none.
     at: usize,
@@ -52,7 +52,7 @@ pub struct Navigation {
 /// Stops that are kept: the oldest go first.
 const MOST: usize = 1_000;
 
-impl Navigation {
+impl InspectorWay {
     /// What is shown.
     pub fn here(&self) -> Option<&InspectorStop> {
         self.stops.get(self.at)
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn the_way_is_that_of_a_browser() {
-        let mut way = Navigation::default();
+        let mut way = InspectorWay::default();
         assert!(!way.back() && !way.forward() && way.here().is_none());
         way.go(group("a"));
         way.go(object(1));
@@ -159,7 +159,7 @@ mod tests {
         way.back();
         way.go(object(3));
         assert!(!way.can_go_forward(), "what lay forward is gone");
-        let shown = |way: &Navigation, most| {
+        let shown = |way: &InspectorWay, most| {
             let (crumbs, left_out) = way.crumbs(most);
             (crumbs.iter().map(|(at, _)| *at).collect::<Vec<_>>(), left_out)
         };
@@ -177,12 +177,12 @@ mod tests {
         way.go(object(5));
         way.replace(group("b"));
         assert!(way.here() == Some(&group("b")) && !way.can_go_back(), "what is there already is not there twice");
-        assert_eq!(Navigation::default().crumbs(3).0, []);
+        assert_eq!(InspectorWay::default().crumbs(3).0, []);
     }
 
     #[test]
     fn old_stops_go() {
-        let mut way = Navigation::default();
+        let mut way = InspectorWay::default();
         (0..2 * MOST as u32).for_each(|n| way.go(object(n)));
         assert_eq!((way.stops.len(), way.here()), (MOST, Some(&object(2 * MOST as u32 - 1))));
     }

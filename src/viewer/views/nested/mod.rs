@@ -20,7 +20,7 @@ use bevy::prelude::*;
 use bevy_egui::egui;
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_views::nested::{NestedPart, NestedPicture, NestedPlan, NestedShape, SiblingOrder};
-use paint::Look;
+use paint::NestedLook;
 use pictures::Pictures;
 
 const ID: &str = "nested";
@@ -166,7 +166,7 @@ fn draw(
         let Some((local, global)) = local.zip(global) else { return };
         let top = nested.top(timeline);
         let (left, right) = split(room);
-        let mut look = Look {
+        let mut look = NestedLook {
             timeline,
             metric,
             shape: nested.shape,

@@ -8,7 +8,7 @@ use memory_city_views::city;
 use memory_city_views::nested::{NestedCell, NestedPart, NestedPicture, NestedShape, NestedTarget, Outline};
 
 /// How a picture is painted.
-pub struct Look<'a> {
+pub struct NestedLook<'a> {
     pub timeline: &'a Timeline,
     pub metric: Metric,
     pub shape: NestedShape,
@@ -40,7 +40,7 @@ pub fn picture(
     room: egui::Rect,
     name: &str,
     picture: &NestedPicture,
-    look: &Look<'_>,
+    look: &NestedLook<'_>,
 ) -> Option<usize> {
     let response = ui.interact(room, ui.id().with(name), egui::Sense::click());
     let target = target(room, look);
@@ -52,14 +52,14 @@ pub fn picture(
     pointed
 }
 
-fn target(room: egui::Rect, look: &Look<'_>) -> NestedTarget {
+fn target(room: egui::Rect, look: &NestedLook<'_>) -> NestedTarget {
     let room = room.shrink(4.0);
     let room = city::Rect::new(room.left().into(), room.top().into(), room.width().into(), room.height().into());
     NestedTarget { room, rings: look.rings, scale: look.scale }
 }
 
 /// The same without a mouse.
-pub fn still(painter: &egui::Painter, room: egui::Rect, picture: &NestedPicture, look: &Look<'_>) {
+pub fn still(painter: &egui::Painter, room: egui::Rect, picture: &NestedPicture, look: &NestedLook<'_>) {
     paint(painter, &target(room, look), picture, look, None);
 }
 
@@ -67,7 +67,7 @@ fn paint(
     painter: &egui::Painter,
     target: &NestedTarget,
     picture: &NestedPicture,
-    look: &Look<'_>,
+    look: &NestedLook<'_>,
     pointed: Option<usize>,
 ) {
     let branch = look.branch_of.and_then(|node| picture.cell_of(node));
@@ -164,7 +164,7 @@ fn fill(painter: &egui::Painter, outline: &Outline, colour: Color32) {
 }
 
 /// Name and share, as much of them as there is room for.
-fn label(painter: &egui::Painter, outline: &Outline, cell: &NestedCell, look: &Look<'_>, ink: Color32) {
+fn label(painter: &egui::Painter, outline: &Outline, cell: &NestedCell, look: &NestedLook<'_>, ink: Color32) {
     let (x, y) = outline.middle();
     let fits = |size: egui::Vec2| {
         let (w, h) = (f64::from(size.x) / 2.0 + 2.0, f64::from(size.y) / 2.0 + 1.0);

@@ -18,7 +18,7 @@ type PlanOf = (u64, Metric, SiblingOrder);
 
 /// What pictures are of.
 #[derive(Clone, Debug, PartialEq)]
-struct Of {
+struct PictureOf {
     plan: PlanOf,
     time: usize,
     top: NodeId,
@@ -26,7 +26,7 @@ struct Of {
 }
 
 /// Plan and pictures of a moment.
-pub struct Made {
+pub struct MadePicture {
     pub plan: Arc<NestedPlan>,
     local: NestedPicture,
     global: NestedPicture,
@@ -37,15 +37,15 @@ pub struct Made {
 /// What is on screen, and what is on its way.
 #[derive(Default)]
 pub struct Pictures {
-    made: Option<(Of, Made)>,
+    made: Option<(PictureOf, MadePicture)>,
     /// Local and global picture of the time before, while there is a step from there.
     before: Option<(NestedPicture, NestedPicture)>,
-    job: Option<(Of, Job<Made>)>,
+    job: Option<(PictureOf, Job<MadePicture>)>,
 }
 
 impl Pictures {
     /// What there is, once there is something.
-    pub fn made(&self) -> Option<&Made> {
+    pub fn made(&self) -> Option<&MadePicture> {
         self.made.as_ref().map(|(_, made)| made)
     }
 
@@ -61,7 +61,7 @@ impl Pictures {
         Some(self.before.as_ref().map_or_else(|| now.clone(), |(_, before)| before.between(now, progress)))
     }
 
-    fn take(&mut self, of: Of, made: Made) {
+    fn take(&mut self, of: PictureOf, made: MadePicture) {
         let before = self.made.take();
         // Going elsewhere is no step in time.
         self.before = before
@@ -85,7 +85,7 @@ pub fn follow(
     if !std::mem::take(&mut nested.seen) {
         return;
     }
-    let of = Of {
+    let of = PictureOf {
         plan: (document.revision(), settings.metric_in(timeline), nested.order),
         time: clock.time,
         top: nested.top(timeline),
@@ -119,7 +119,7 @@ pub fn follow(
     awake.keep_if(pictures.job.is_some());
 }
 
-fn make(timeline: &Timeline, of: &Of, at_hand: Option<Arc<NestedPlan>>) -> Made {
+fn make(timeline: &Timeline, of: &PictureOf, at_hand: Option<Arc<NestedPlan>>) -> MadePicture {
     let (_, metric, order) = of.plan;
     let plan = at_hand.unwrap_or_else(|| {
         Arc::new(NestedPlan::new(timeline, NestedConfig { metric, order, ..NestedConfig::default() }))
@@ -127,7 +127,7 @@ fn make(timeline: &Timeline, of: &Of, at_hand: Option<Arc<NestedPlan>>) -> Made 
     let picture = |time: usize, top: NodeId, levels: u32| NestedPicture::new(&plan, timeline, time, top, levels);
     let small = of.times.iter().filter(|&&t| t < timeline.times());
     let small = small.map(|&t| (t, heap_scale(&plan, timeline, t), picture(t, of.top, LOCAL_RINGS - 1))).collect();
-    Made {
+    MadePicture {
         local: picture(of.time, of.top, LOCAL_RINGS - 1),
         global: picture(of.time, NodeId::ROOT, u32::MAX),
         small,

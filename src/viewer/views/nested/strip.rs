@@ -1,6 +1,6 @@
 //! The heap over time, and small pictures of some times side by side: a click on the curve shows a time, or takes it away.
 
-use super::paint::{self, Look};
+use super::paint::{self, NestedLook};
 use super::{LOCAL_RINGS, Nested};
 use crate::viewer::panels::{numbers, theme};
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Rect, Sense, Stroke};
@@ -59,7 +59,7 @@ fn pictures(ui: &mut egui::Ui, room: Rect, nested: &Nested, timeline: &Timeline,
         let stroke =
             if shown { Stroke::new(1.5, theme::ACCENT) } else { Stroke::new(1.0, Color32::from_rgb(44, 55, 78)) };
         ui.painter().rect_stroke(cell, 4.0, stroke, egui::StrokeKind::Inside);
-        let look = Look {
+        let look = NestedLook {
             timeline,
             metric: made.plan.config().metric,
             shape: nested.shape,

@@ -1,6 +1,6 @@
 //! What is set for all charts and for each.
 
-use super::Trends;
+use super::TrendCharts;
 use super::charts::Chart;
 use crate::viewer::clock::Clock;
 use crate::viewer::panels::{numbers, theme};
@@ -18,12 +18,12 @@ const ORDERS: [(TrendOrder, &str, &str); 5] = [
 ];
 
 /// The chosen window and the zoom, which all charts share.
-pub fn window(ui: &mut egui::Ui, trends: &mut Trends, timeline: &Timeline, clock: &mut Clock) {
+pub fn window(ui: &mut egui::Ui, trends: &mut TrendCharts, timeline: &Timeline, clock: &mut Clock) {
     ui.horizontal_wrapped(|ui| {
         match clock.chosen() {
             Some((from, to)) => {
                 ui.label(RichText::new(format!("Window {} to {}", from + 1, to + 1)).strong()).on_hover_text(format!(
-                    "{} to {}; groups are ranked by what they do in it. Drag its edges to change it",
+                    "{} to {}; groups are ranked by what they do in it. WindowDrag its edges to change it",
                     timeline.points()[from].label,
                     timeline.points()[to].label
                 ));

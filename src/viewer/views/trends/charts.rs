@@ -1,6 +1,6 @@
 //! The series of charts, made by jobs while the ones before stay on screen.
 
-use super::Trends;
+use super::TrendCharts;
 use crate::viewer::app::Awake;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
@@ -37,7 +37,7 @@ impl Default for ChartRules {
 
 /// What series are of.
 #[derive(Clone, Debug, PartialEq)]
-struct Of {
+struct SeriesOf {
     revision: u64,
     metric: Metric,
     span: (usize, usize),
@@ -72,8 +72,8 @@ pub struct Chart {
     /// The key of the group; of the whole heap where it is empty.
     pub of: String,
     pub rules: ChartRules,
-    drawn: Option<(Of, DrawnChart)>,
-    job: Option<(Of, Job<DrawnChart>)>,
+    drawn: Option<(SeriesOf, DrawnChart)>,
+    job: Option<(SeriesOf, Job<DrawnChart>)>,
 }
 
 impl Chart {
@@ -96,7 +96,7 @@ impl Chart {
 /// Follows document, metric, span, and what is set for each chart; and, without a window, the selection.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub fn follow(
-    mut trends: ResMut<Trends>,
+    mut trends: ResMut<TrendCharts>,
     document: Res<Document>,
     (settings, panels, clock): (Res<Settings>, Res<PanelState>, Res<Clock>),
     selection: Res<Selection>,
@@ -116,7 +116,7 @@ pub fn follow(
     }
     for chart in &mut trends.charts {
         let own = chart.rules.metric.as_deref().and_then(|id| timeline.metric(id));
-        let of = Of {
+        let of = SeriesOf {
             revision: document.revision(),
             metric: own.unwrap_or_else(|| settings.metric_in(timeline)),
             span: within(clock.range(), timeline.times()),
@@ -157,7 +157,7 @@ fn within((first, last): (usize, usize), times: usize) -> (usize, usize) {
     (first.min(end), if last == 0 { end } else { last.min(end) })
 }
 
-fn make(timeline: &Timeline, parent: NodeId, of: &Of) -> DrawnChart {
+fn make(timeline: &Timeline, parent: NodeId, of: &SeriesOf) -> DrawnChart {
     let rules = TrendRules { metric: of.metric, order: of.rules.order, top: of.rules.top };
     // Ranked by the span, drawn over the whole run.
     let window = TimeWindow { from: of.span.0, to: of.span.1 };

@@ -52,24 +52,24 @@ pub(super) fn pictures() -> [ViewPicture; 1] {
 
 /// The charts, one below the other.
 #[derive(Resource)]
-pub struct Trends {
+pub struct TrendCharts {
     /// The first is of the whole heap; each of the others of a group of the one before.
     charts: Vec<Chart>,
     /// The part of the time that is seen, the same for all.
     zoom: Option<(f64, f64)>,
     /// Where a drag began, and which it was.
-    drag: Option<plot::Drag>,
+    drag: Option<plot::WindowDrag>,
     /// Whether it was drawn in the last frame: what nobody sees is not computed.
     seen: bool,
 }
 
-impl Default for Trends {
+impl Default for TrendCharts {
     fn default() -> Self {
-        Trends { charts: vec![Chart::default()], zoom: None, drag: None, seen: false }
+        TrendCharts { charts: vec![Chart::default()], zoom: None, drag: None, seen: false }
     }
 }
 
-impl Trends {
+impl TrendCharts {
     /// Opens the chart of a group's children below a chart, in place of what was there.
     fn open(&mut self, below: usize, timeline: &Timeline, node: NodeId) {
         let key = timeline.key(node);
@@ -93,10 +93,10 @@ impl Trends {
 }
 
 fn plugin(app: &mut App) {
-    app.init_resource::<Trends>()
-        .add_observer(|_: On<Opened>, mut trends: ResMut<Trends>| *trends = Trends::default())
-        .add_observer(|_: On<Closed>, mut trends: ResMut<Trends>| *trends = Trends::default())
-        .add_observer(|_: On<Grew>, document: Res<Document>, mut trends: ResMut<Trends>| {
+    app.init_resource::<TrendCharts>()
+        .add_observer(|_: On<Opened>, mut trends: ResMut<TrendCharts>| *trends = TrendCharts::default())
+        .add_observer(|_: On<Closed>, mut trends: ResMut<TrendCharts>| *trends = TrendCharts::default())
+        .add_observer(|_: On<Grew>, document: Res<Document>, mut trends: ResMut<TrendCharts>| {
             let Some(timeline) = document.timeline() else { return };
             let there = trends.charts.iter().skip(1).take_while(|chart| timeline.find(&chart.of).is_some()).count();
             trends.charts.truncate(1 + there);
@@ -107,7 +107,7 @@ fn plugin(app: &mut App) {
 fn draw(
     InMut(ui): InMut<egui::Ui>,
     document: Res<Document>,
-    mut trends: ResMut<Trends>,
+    mut trends: ResMut<TrendCharts>,
     mut selection: ResMut<Selection>,
     (mut clock, focus, run): (ResMut<Clock>, Res<Focus>, Res<OpenRun>),
 ) {
@@ -143,7 +143,7 @@ fn draw(
         };
         let room = ui.available_height();
         let height = if trends.charts.len() == 1 { room.max(160.0) } else { HEIGHT.min(room).max(160.0) };
-        let (mut go_down, mut change) = (None, plot::Change::default());
+        let (mut go_down, mut change) = (None, plot::ChartWish::default());
         egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
             for number in 0..trends.charts.len() {
                 let opened = trends.charts.get(number + 1).map(|chart| chart.of.clone());
@@ -185,8 +185,8 @@ fn one(
     axis: &Axis,
     selection: &mut Selection,
     opened: Option<String>,
-    drag: &mut Option<plot::Drag>,
-    change: &mut plot::Change,
+    drag: &mut Option<plot::WindowDrag>,
+    change: &mut plot::ChartWish,
 ) -> Option<NodeId> {
     let Some(drawn) = chart.drawn() else {
         ui.label(egui::RichText::new("Looking through all points in time …").color(theme::QUIET));

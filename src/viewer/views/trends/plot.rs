@@ -22,13 +22,13 @@ pub struct Axis {
 
 /// What is being dragged: the end of a span that stays where it is.
 #[derive(Clone, Copy, Debug)]
-pub struct Drag {
+pub struct WindowDrag {
     fixed: usize,
 }
 
 /// What the mouse asks for.
 #[derive(Default)]
-pub struct Change {
+pub struct ChartWish {
     pub go_to: Option<usize>,
     pub span: Option<(usize, usize)>,
     pub zoom: Option<(f64, f64)>,
@@ -82,8 +82,8 @@ pub fn show(
     timeline: &Timeline,
     axis: &Axis,
     lit: &[NodeId],
-    drag: &mut Option<Drag>,
-    change: &mut Change,
+    drag: &mut Option<WindowDrag>,
+    change: &mut ChartWish,
 ) -> Touched {
     let last = timeline.times().saturating_sub(1);
     let inner = Rect::from_min_max(room.min + egui::vec2(NUMBERS, 4.0), room.max - egui::vec2(8.0, TIMES));
@@ -219,8 +219,8 @@ fn mouse(
     chart: &DrawnChart,
     timeline: &Timeline,
     axis: &Axis,
-    drag: &mut Option<Drag>,
-    change: &mut Change,
+    drag: &mut Option<WindowDrag>,
+    change: &mut ChartWish,
 ) -> Touched {
     let mut touched = Touched::default();
     let last = timeline.times().saturating_sub(1);
@@ -231,9 +231,9 @@ fn mouse(
         // An edge that is near is dragged, the other one stays; else a new span begins.
         let edges = axis.span.map(|(from, to)| [(from, to), (to, from)]);
         let near = edges.iter().flatten().find(|(edge, _)| (scale.x(*edge as f64) - origin.x).abs() <= NEAR);
-        *drag = Some(Drag { fixed: near.map_or_else(|| time_at(origin.x), |(_, other)| *other) });
+        *drag = Some(WindowDrag { fixed: near.map_or_else(|| time_at(origin.x), |(_, other)| *other) });
     }
-    if let Some(Drag { fixed }) = *drag
+    if let Some(WindowDrag { fixed }) = *drag
         && response.dragged()
         && let Some(at) = response.interact_pointer_pos()
     {

@@ -355,7 +355,7 @@ fn marks_of_every_legend_are_where_buildings_of_that_value_are() {
                     "fill" => value / plan.plots[plot].max_value as f64,
                     "age" => {
                         let there = (0..=t).rev().take_while(|&t| plan.value(&timeline, t, plot) > 0).count();
-                        if there == t + 1 { 1.0 } else { there.saturating_sub(1) as f64 / t as f64 }
+                        if there == t + 1 { 1.0 } else { there.saturating_sub(1) as f64 / t.max(1) as f64 }
                     }
                     _ => {
                         assert_eq!(position, 0.0);

@@ -9,7 +9,7 @@ use memory_city_analysis::lives::{
 use memory_city_analysis::tabular::{Cell, ResultTable};
 use memory_city_analysis::timeline::{AUTO, Amount, DIED, GcKind, GcPoint, History, Metric, NodeId, Source};
 use memory_city_formats::event::{ObjectInfo, Program};
-use memory_city_formats::replay::{Change, CohortKey, Collection, Moment};
+use memory_city_formats::replay::{CohortChange, CohortKey, Collection, Moment};
 use memory_city_formats::{GcHistory, HeapSeries, LifeStep, Lives, Recording, SnapshotInfo};
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::progress::Progress;
@@ -372,7 +372,7 @@ impl ThoughtUp {
         let mut points = Vec::new();
         for gc in 0..GCS {
             let key = |info: u32, birth: u32, space| CohortKey { info, birth, space };
-            let change = |key, objects: i64| Change { key, objects, bytes: 24 * objects };
+            let change = |key, objects: i64| CohortChange { key, objects, bytes: 24 * objects };
             let (mut born, mut dead) = (Vec::new(), Vec::new());
             for (info, &(_, _, all)) in (0..).zip(types) {
                 // So many in each interval, what is left over in the first.

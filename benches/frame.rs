@@ -102,7 +102,7 @@ fn measure(studio: &mut Studio, case: &Case) {
         // Near enough to fill the screen.
         let mut rig = studio.app().world_mut().resource_mut::<CameraRig>();
         let mut pose = rig.pose;
-        pose.eye = pose.eye * 0.62;
+        pose.eye *= 0.62;
         rig.jump_to(pose);
         studio.frame();
     }

@@ -51,6 +51,9 @@ type Of = (u64, usize, Metric);
 pub type WrongText = (String, String);
 type Made = (Arc<TreeTable>, std::result::Result<SearchFound, WrongText>);
 
+/// Work on what is looked for, and for what it is.
+type SearchJob = ((Of, String), Job<Result<Made>>);
+
 /// What is looked for, and what is found of it.
 #[derive(Resource, Default)]
 pub struct GroupSearch {
@@ -58,7 +61,7 @@ pub struct GroupSearch {
     pub typed: Option<String>,
     table: Option<(Of, Arc<TreeTable>)>,
     done: Option<(Of, String)>,
-    job: Option<((Of, String), Job<Result<Made>>)>,
+    job: Option<SearchJob>,
     found: Option<Arc<SearchFound>>,
     /// Why the text cannot be read.
     pub wrong: Option<WrongText>,

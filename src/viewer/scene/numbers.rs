@@ -85,7 +85,7 @@ pub fn box_numbers(
             for (slot, buffer) in [&boxes, &before, &after].into_iter().enumerate() {
                 pass.set_vertex_buffer(slot as u32, buffer.slice(..));
             }
-            triangles.draw(&mut pass, [0..count]);
+            triangles.draw(&mut pass, std::iter::once(0..count));
         }
     }
     encoder.copy_texture_to_buffer(

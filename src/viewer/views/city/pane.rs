@@ -111,9 +111,7 @@ pub struct Names<'w> {
 pub fn draw(
     InMut(ui): InMut<egui::Ui>,
     mut names: Names,
-    document: Res<Document>,
-    pointer: Res<Pointer>,
-    laying: Res<LayingOut>,
+    (document, pointer, laying): (Res<Document>, Res<Pointer>, Res<LayingOut>),
     (mut finding, mut owners): (ResMut<Finding>, ResMut<OwnersOf>),
     mut actions: MessageWriter<Action>,
     mut verdict: Local<Option<((u64, Metric), Verdict)>>,

@@ -63,17 +63,14 @@ const PIECES: usize = 16;
 /// What cones, boxes and routes were made of that were drawn last.
 type Drawn<'s> = (Local<'s, Option<ConeKey>>, Local<'s, [u64; 5]>, Local<'s, Option<RouteKey>>, Local<'s, DrawnSight>);
 
+/// Which time is seen, where, and how finely.
+type Seen<'w> = (Res<'w, Clock>, Res<'w, TimeStep>, Res<'w, CityPane>, Res<'w, Multiples>, Res<'w, Sharpness>);
+
 /// Fills the scene input.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub fn present(
     mut shown: ResMut<Shown>,
-    (clock, step, pane, multiples, sharpness): (
-        Res<Clock>,
-        Res<TimeStep>,
-        Res<CityPane>,
-        Res<Multiples>,
-        Res<Sharpness>,
-    ),
+    (clock, step, pane, multiples, sharpness): Seen<'_>,
     settings: Res<Settings>,
     (selection, marks, search): (Res<Selection>, Res<Marks>, Res<GroupSearch>),
     (references, ways): (Res<References>, Res<Ways>),

@@ -123,7 +123,7 @@ impl HeapSeries for Growing {
     fn gc_history(&self, _: &Progress) -> Result<Option<GcHistory>> {
         let record = |i: u64| GcRecord {
             number: i,
-            kind: Some(if i % 20 == 0 { GcKind::Major } else { GcKind::Minor }),
+            kind: Some(if i.is_multiple_of(20) { GcKind::Major } else { GcKind::Minor }),
             cause: "Allocation Failure".into(),
             start: i * 100_000_000,
             end: i * 100_000_000 + 1_000_000 + i * 7919 % 9_000_000,

@@ -33,11 +33,11 @@ fn main() {
     println!("drawing with {}\n", studio.adapter);
     println!("| view | groups | times | nothing (ms) | frame (ms) | ratio | slowest (ms) |");
     println!("|---|---|---|---|---|---|---|");
-    let many = source(Run { times: 1000, packages: 1, types: 10_000, deep: 1 }, "type");
+    let many = source(Run { times: 1000, packages: 1, types: 10_000 }, "type");
     measure(&mut studio, &many, "trends", None, (10_000, 1000), "type");
     drop(many);
-    let long = source(Run { times: 10_000, packages: 4, types: 40, deep: 4 }, "package>type");
-    measure(&mut studio, &long, "trends", Some("Heap#a0#b#c#T0"), (160, 10_000), "package>type");
+    let long = source(Run { times: 10_000, packages: 4, types: 40 }, "package>type");
+    measure(&mut studio, &long, "trends", Some("Heap#a0#b0#c0#T0"), (160, 10_000), "package>type");
     measure(&mut studio, &long, "overview", None, (160, 10_000), "package>type");
     measure(&mut studio, &long, "details", None, (160, 10_000), "package>type");
 }
@@ -89,7 +89,6 @@ struct Run {
     times: usize,
     packages: usize,
     types: usize,
-    deep: usize,
 }
 
 /// A program whose types grow in ways of their own, collection by collection.
@@ -103,9 +102,9 @@ impl HeapSeries for Growing {
         let run = self.1;
         let mut heap = HeapBuilder::new();
         for i in 0..run.types * run.packages {
-            let inner = ["", ".b", ".b.c", ".b.c.d"][run.deep.min(4) - 1];
+            let p = run.packages;
             let of = heap.add_type(HeapType {
-                name: format!("a{}{inner}.T{}", i % run.packages, i / run.packages),
+                name: format!("a{}.b{}.c{}.T{i}", i % p, i / p % 3, i / p / 3 % 2),
                 kind: TypeKind::Instance,
                 superclass: None,
                 loader: Arc::from("app"),

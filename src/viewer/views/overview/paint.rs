@@ -87,10 +87,8 @@ fn one(painter: &egui::Painter, picture: &RunPicture, chart: &ChartPicture, now:
         }
         inside.add(Shape::line(line.points.iter().map(point).collect(), Stroke::new(1.4, colour)));
     }
-    for bar in &chart.bars {
-        let r = bar.rect;
-        let rect = Rect::from_min_size(Pos2::new(r.x as f32, r.y as f32), egui::vec2(r.w as f32, r.h as f32));
-        inside.rect_filled(rect, 0.0, tint(bar.tint));
+    for (rect, colour) in told_apart(chart) {
+        inside.rect_filled(rect, 0.0, colour);
     }
     if let Some((from, to)) = picture.chosen {
         let window = Rect::from_x_y_ranges(from as f32..=to as f32, plot.y_range());
@@ -103,6 +101,25 @@ fn one(painter: &egui::Painter, picture: &RunPicture, chart: &ChartPicture, now:
     if let Some(why) = &chart.empty {
         painter.text(plot.center(), Align2::CENTER_CENTER, why, FontId::proportional(12.0), theme::QUIET);
     }
+}
+
+/// The bars that are seen: of those in one column of pixels the tallest of each colour.
+fn told_apart(chart: &ChartPicture) -> Vec<(Rect, Color32)> {
+    let mut seen: Vec<(Rect, Color32)> = Vec::new();
+    let mut column = (i64::MIN, 0);
+    for bar in &chart.bars {
+        let r = bar.rect;
+        let rect = Rect::from_min_size(Pos2::new(r.x as f32, r.y as f32), egui::vec2(r.w as f32, r.h as f32));
+        if column.0 != r.x.floor() as i64 {
+            column = (r.x.floor() as i64, seen.len());
+        }
+        let colour = tint(bar.tint);
+        match seen[column.1..].iter_mut().find(|(_, of)| *of == colour) {
+            Some((tallest, _)) => *tallest = tallest.union(rect),
+            None => seen.push((rect, colour)),
+        }
+    }
+    seen
 }
 
 /// The area between two lines, whose points may be at different places: a strip over the places of both.

@@ -85,12 +85,11 @@ fn quiet_panics() {
 
 pub(crate) unsafe extern "C" fn vm_init(_jvmti: *mut JvmtiEnv, _jni: *mut JNIEnv, _thread: jobject) {
     guarded("the start of the program", || {
-        let started = current().map(|recording| {
-            recording.miss_nothing();
-            worker::start(&recording)
-        });
-        if let Some(Err(why)) = started {
+        let Some(recording) = current() else { return };
+        recording.miss_nothing();
+        if let Err(why) = worker::start(&recording) {
             give_up(&why);
+            recording.abandon();
         }
     });
 }

@@ -22,6 +22,8 @@ use std::time::Duration;
 
 /// The recording that runs.
 static CURRENT: RwLock<Option<Arc<AgentRecording>>> = RwLock::new(None);
+/// The one that no callback sees any more, and that is still being written: the end of the program waits for it too.
+static RETIRED: Mutex<Option<Arc<AgentRecording>>> = Mutex::new(None);
 /// The tools of the VM, asked for once.
 static TOOLS: OnceLock<Vm> = OnceLock::new();
 /// Recordings so far.
@@ -93,6 +95,7 @@ impl AgentRecording {
     pub(crate) fn is_done(&self) {
         self.ending.lock().unwrap_or_else(PoisonError::into_inner).done = true;
         self.ended.notify_all();
+        RETIRED.lock().unwrap_or_else(PoisonError::into_inner).take_if(|r| r.number == self.number);
     }
 
     /// Switches sampling and the events of collections on or off.
@@ -126,9 +129,16 @@ impl AgentRecording {
     /// Takes it out of the callbacks' sight. When this returns, none of them uses it.
     pub(crate) fn retire(&self) {
         let mut current = CURRENT.write().unwrap_or_else(PoisonError::into_inner);
-        if current.as_ref().is_some_and(|c| c.number == self.number) {
-            *current = None;
+        if let Some(own) = current.take_if(|c| c.number == self.number) {
+            *RETIRED.lock().unwrap_or_else(PoisonError::into_inner) = Some(own);
         }
+    }
+
+    /// Nobody works on it: it could not begin.
+    pub(crate) fn abandon(&self) {
+        let _ = self.events(false);
+        self.retire();
+        self.is_done();
     }
 }
 
@@ -144,7 +154,8 @@ pub(crate) fn current() -> Option<Arc<AgentRecording>> {
 
 /// Ends the recording that runs, and waits until it is written, or so long.
 pub(crate) fn end_and_wait(reason: &str, most: Duration) {
-    if let Some(recording) = current() {
+    let retired = || RETIRED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if let Some(recording) = current().or_else(retired) {
         recording.end(reason);
         recording.wait(most);
     }
@@ -228,8 +239,7 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
         begun = worker::start(&recording);
     }
     if begun.is_err() {
-        let _ = recording.events(false);
-        recording.retire();
+        recording.abandon();
     }
     begun.map(|()| folder)
 }

@@ -14,8 +14,7 @@ use memory_city_analysis::timeline::Timeline;
 use memory_city_analysis::windows::WindowRules;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
-use memory_city_views::city::Rect;
-use memory_city_views::overview::{RunConfig, RunPicture, RunView, WindowKind};
+use memory_city_views::overview::{TimeAxis, WindowKind, window_marks};
 use std::sync::Arc;
 
 /// After so many collections of the whole heap at most it is computed what roots reach.
@@ -44,9 +43,17 @@ pub struct OpenRun {
     rules: WindowRules,
     suspects: Vec<SuspectWindow>,
     error: Option<String>,
+    /// Whether a view has looked at it: a picture of the city alone does not pay for it.
+    wanted: bool,
 }
 
 impl OpenRun {
+    /// For who draws it: it is found out from now on.
+    pub fn asked(&mut self) -> &mut OpenRun {
+        self.wanted = true;
+        self
+    }
+
     /// What is known, once it is.
     pub fn facts(&self) -> Option<&Arc<RunFacts>> {
         self.facts.as_ref()
@@ -77,10 +84,9 @@ impl OpenRun {
         self.suspects.clear();
         let Some(facts) = &self.facts else { return };
         let moments = Moments::new(timeline, facts);
-        // The marks of a picture of no particular size: which windows there are does not depend on it.
-        let room = Rect::new(0.0, 0.0, 1000.0, 500.0);
-        let config = RunConfig { view: RunView::Overview, room, zoom: None, chosen: None, rules: self.rules };
-        for mark in RunPicture::new(facts, &config).marks.into_iter().filter(|mark| mark.is_suspicious) {
+        let (from, to) = (facts.measures.began, facts.ended.max(facts.measures.began + 1));
+        let axis = TimeAxis { from, to, x: 0.0, w: 1.0, is_epoch: facts.measures.is_epoch };
+        for mark in window_marks(facts, &self.rules, &axis).into_iter().filter(|mark| mark.is_suspicious) {
             let (from, to) = (moments.point(mark.from), moments.point(mark.to));
             if from < to {
                 self.suspects.push(SuspectWindow { kind: mark.kind, from, to, text: mark.text });
@@ -148,7 +154,7 @@ fn look(document: Res<Document>, panels: Res<PanelState>, mut run: ResMut<OpenRu
     }
     let revision = document.revision();
     let times = open.timeline.times();
-    if run.of != Some(revision) && run.job.is_none() && times > 1 {
+    if run.wanted && run.of != Some(revision) && run.job.is_none() && times > 1 {
         let source = Arc::clone(&open.source);
         let work =
             move |progress: &Progress| RunFacts::of(&source, TimeWindow { from: 0, to: times - 1 }, STATES, progress);

@@ -4,7 +4,7 @@ use super::{Session, WIDTH, difference, places, skipped};
 use std::path::Path;
 
 /// Types into the palette, which a chord has opened.
-fn look_for(session: &mut Session, text: &str) {
+pub(super) fn look_for(session: &mut Session, text: &str) {
     session.chord("ctrl", "k");
     assert!(session.trail.iter().rev().take(40).any(|line| line.contains("palette: opened")), "Ctrl+K opens it");
     session.tool("xdotool", &["type", "--delay", "40", text]);

@@ -1,17 +1,13 @@
 //! The other views in a real window: trends, sunburst, graph and overview, opened by name, by real clicks and keys, linked with each
 //! other by time and selection.
 
+use super::finding::look_for;
 use super::{HEIGHT, Session, WIDTH, difference, skipped};
 use std::path::Path;
 
 /// Shows a view, found by its name.
 fn show(session: &mut Session, name: &str) {
-    session.chord("ctrl", "k");
-    assert!(session.trail.iter().rev().take(40).any(|line| line.contains("palette: opened")), "Ctrl+K opens it");
-    let text = format!("Show {name}");
-    session.tool("xdotool", &["type", "--delay", "40", &text]);
-    session.expect(&format!("search: {text}: "));
-    session.rest();
+    look_for(session, &format!("Show {name}"));
     session.key("Return");
     session.rest();
 }

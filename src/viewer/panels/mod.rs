@@ -1,6 +1,7 @@
 //! What stands around and over the views (egui): the bar at the top, the time bar, cards and messages, the cheat sheet. One
 //! file each. They read shared state and write wishes; they compute nothing about heaps.
 
+pub mod chosen;
 pub mod grouping_box;
 pub mod grouping_editor;
 pub mod help;

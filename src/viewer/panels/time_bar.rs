@@ -55,7 +55,7 @@ pub fn draw(
     document: Res<Document>,
     mut clock: ResMut<Clock>,
     mut settings: ResMut<Settings>,
-    (selection, run): (Res<Selection>, Res<OpenRun>),
+    (selection, mut run): (Res<Selection>, ResMut<OpenRun>),
     mut actions: MessageWriter<Action>,
     mut heap: Local<Option<((u64, Metric), Heap)>>,
 ) {
@@ -78,7 +78,7 @@ pub fn draw(
         interval: settings.interval,
         base: settings.base.map(|base| base.min(clock.last())),
         repeat: settings.repeat,
-        suspects: run.suspects(),
+        suspects: run.bypass_change_detection().asked().suspects(),
         actions: Vec::new(),
         go_to: None,
         range: None,

@@ -19,12 +19,7 @@ struct Closure;
 
 impl Analysis for Closure {
     fn describe(&self) -> Description {
-        let number = |id, title, explanation, default, least, most| Parameter {
-            id,
-            title,
-            explanation,
-            kind: ParameterKind::Number { default, least, most },
-        };
+        let number = Parameter::number;
         Description {
             id: "closure",
             title: "Closure of a group",

@@ -24,12 +24,7 @@ const LEFT_OUT: usize = 2;
 
 impl Analysis for DominatorTree {
     fn describe(&self) -> Description {
-        let number = |id, title, explanation, default, least, most| Parameter {
-            id,
-            title,
-            explanation,
-            kind: ParameterKind::Number { default, least, most },
-        };
+        let number = Parameter::number;
         Description {
             id: "dominators",
             title: "Dominator tree",

@@ -18,12 +18,7 @@ struct GraphTables;
 
 impl Analysis for GraphTables {
     fn describe(&self) -> Description {
-        let number = |id, title, explanation, default, least, most| Parameter {
-            id,
-            title,
-            explanation,
-            kind: ParameterKind::Number { default, least, most },
-        };
+        let number = Parameter::number;
         Description {
             id: "graph",
             title: "Object graph of a group",

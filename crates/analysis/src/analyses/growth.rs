@@ -34,12 +34,7 @@ const FIXED: usize = 9;
 
 impl Analysis for Growth {
     fn describe(&self) -> Description {
-        let number = |id, title, explanation, default, least, most| Parameter {
-            id,
-            title,
-            explanation,
-            kind: ParameterKind::Number { default, least, most },
-        };
+        let number = Parameter::number;
         Description {
             id: "growth",
             title: "Growth",

@@ -19,6 +19,20 @@ pub struct Parameter {
     pub kind: ParameterKind,
 }
 
+impl Parameter {
+    /// A whole number between two.
+    pub(super) fn number(
+        id: &'static str,
+        title: &'static str,
+        explanation: &'static str,
+        default: u64,
+        least: u64,
+        most: u64,
+    ) -> Parameter {
+        Parameter { id, title, explanation, kind: ParameterKind::Number { default, least, most } }
+    }
+}
+
 /// What a parameter may be, and what it is unless somebody says otherwise.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]

@@ -36,12 +36,7 @@ pub(super) fn rules(arguments: &Arguments) -> KeepRules {
 
 impl Analysis for PathsToRoots {
     fn describe(&self) -> Description {
-        let number = |id, title, explanation, default, least, most| Parameter {
-            id,
-            title,
-            explanation,
-            kind: ParameterKind::Number { default, least, most },
-        };
+        let number = Parameter::number;
         Description {
             id: "paths",
             title: "Paths to GC roots",

@@ -1,7 +1,7 @@
 //! Windows of time that are suspicious: where memory grows to the end, where collecting takes long, where much is thrown away.
 //! The rules are those of [`crate::windows`]; every threshold is a parameter.
 
-use super::{Analysis, Arguments, Description, Findings, Parameter, ParameterKind, TimeWindow, looked};
+use super::{Analysis, Arguments, Description, Findings, Parameter, TimeWindow, looked};
 use crate::tabular::{
     Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text, time_text, uptime_text,
 };
@@ -25,12 +25,7 @@ const NANOS: u64 = 1_000_000;
 
 impl Analysis for Windows {
     fn describe(&self) -> Description {
-        let number = |id, title, explanation, default, least, most| Parameter {
-            id,
-            title,
-            explanation,
-            kind: ParameterKind::Number { default, least, most },
-        };
+        let number = Parameter::number;
         let rules = WindowRules::default();
         Description {
             id: "windows",

@@ -3,7 +3,7 @@
 use super::axis::TimeAxis;
 use memory_city_analysis::run::RunFacts;
 use memory_city_analysis::tabular::{bytes_text, count_text};
-use memory_city_analysis::windows::{GcWindow, SuspiciousWindows, WindowRules};
+use memory_city_analysis::windows::{GcWindow, WindowRules};
 
 /// What a window is suspicious of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,12 +47,9 @@ pub struct WindowMark {
     pub text: String,
 }
 
-pub(super) fn marks(
-    facts: &RunFacts,
-    found: &SuspiciousWindows,
-    rules: &WindowRules,
-    time: &TimeAxis,
-) -> Vec<WindowMark> {
+/// The windows of a run, those beyond their thresholds first, with their places on an axis: no chart is needed for them.
+pub fn window_marks(facts: &RunFacts, rules: &WindowRules, time: &TimeAxis) -> Vec<WindowMark> {
+    let found = facts.suspicious(rules);
     let mut marks = Vec::new();
     let mut add = |kind, is_suspicious, from, to, text| {
         marks.push(WindowMark { kind, is_suspicious, from, to, x: (time.place(from), time.place(to)), text });

@@ -20,7 +20,7 @@ mod marks;
 mod tests;
 
 pub use axis::{AxisTick, TimeAxis, ValueAxis, ValueUnit};
-pub use marks::{WindowKind, WindowMark};
+pub use marks::{WindowKind, WindowMark, window_marks};
 
 use crate::city::Rect;
 use memory_city_analysis::run::{RunFacts, RunStatistic};
@@ -220,7 +220,6 @@ impl RunPicture {
             Some((from, to)) => ("Chosen window".to_owned(), (from.min(to), to.max(from))),
             None => ("Whole run".to_owned(), (began, ended)),
         };
-        let found = facts.suspicious(&config.rules);
         let (threads, threads_left_out) = match config.view {
             RunView::Overview => (Vec::new(), 0),
             RunView::Details => threads(facts),
@@ -228,7 +227,7 @@ impl RunPicture {
         RunPicture {
             ticks: time.ticks(),
             chosen: config.chosen.map(|(from, to)| (time.place(from.min(to)), time.place(to.max(from)))),
-            marks: marks::marks(facts, &found, &config.rules, &time),
+            marks: window_marks(facts, &config.rules, &time),
             statistics: facts.statistics(span.0, span.1),
             notes: facts.measures.notes.clone(),
             time,

@@ -83,7 +83,7 @@ pub(super) enum GraphWish {
 struct GraphWork {
     graph: Option<GraphOf>,
     held: Option<HeldOver>,
-    picture: GraphPicture,
+    picture: Arc<GraphPicture>,
     outcome: Result<usize>,
 }
 
@@ -91,8 +91,8 @@ struct GraphWork {
 #[derive(Resource, Default)]
 pub struct DrawnGraph {
     graph: Option<GraphOf>,
-    picture: GraphPicture,
-    before: Option<GraphPicture>,
+    picture: Arc<GraphPicture>,
+    before: Option<Arc<GraphPicture>>,
     /// How far the picture before has moved into this one.
     progress: f32,
     job: Option<Job<GraphWork>>,
@@ -164,13 +164,13 @@ impl DrawnGraph {
     }
 
     /// The picture on the way from the one before.
-    pub(super) fn shown(&self) -> GraphPicture {
+    pub(super) fn shown(&self) -> Arc<GraphPicture> {
         match &self.before {
             Some(before) if self.progress < 1.0 => {
                 let t = f64::from(self.progress);
-                GraphPicture::between(before, &self.picture, t * t * (3.0 - 2.0 * t))
+                Arc::new(GraphPicture::between(before, &self.picture, t * t * (3.0 - 2.0 * t)))
             }
-            _ => self.picture.clone(),
+            _ => Arc::clone(&self.picture),
         }
     }
 
@@ -247,7 +247,7 @@ pub(super) fn follow(
     let wish = drawn.wish.take().or((moved && drawn.steps == 0).then_some(GraphWish::Anew));
     let Some(wish) = wish else { return };
     let config = GraphConfig { metric, ..GraphConfig::default() };
-    let before = drawn.picture.clone();
+    let before = Arc::clone(&drawn.picture);
     match wish {
         GraphWish::Anew => {
             (drawn.followed, drawn.time, drawn.metric) = (selection.revision(), clock.time, Some(metric));
@@ -257,7 +257,7 @@ pub(super) fn follow(
             }
             (drawn.graph, drawn.held, drawn.before, drawn.error, drawn.steps) = (None, None, None, None, 0);
             if nodes.is_empty() {
-                drawn.picture = GraphPicture::default();
+                drawn.picture = Arc::default();
                 return;
             }
             let time = clock.time;
@@ -283,7 +283,7 @@ pub(super) fn follow(
 fn begin(source: &Source, time: usize, nodes: &[NodeId], config: &GraphConfig, progress: &Progress) -> GraphWork {
     let mut graph = match GraphOf::new(source, time, nodes, progress) {
         Ok(graph) => graph,
-        Err(error) => return GraphWork { outcome: Err(error), ..GraphWork::nothing(GraphPicture::default()) },
+        Err(error) => return GraphWork { outcome: Err(error), ..GraphWork::nothing(Arc::default()) },
     };
     // Boxes are added behind those that were selected, and may split what a step before has added.
     let mut outcome = Ok(0);
@@ -296,7 +296,7 @@ fn begin(source: &Source, time: usize, nodes: &[NodeId], config: &GraphConfig, p
 }
 
 impl GraphWork {
-    fn nothing(picture: GraphPicture) -> GraphWork {
+    fn nothing(picture: Arc<GraphPicture>) -> GraphWork {
         GraphWork { graph: None, held: None, picture, outcome: Ok(0) }
     }
 
@@ -314,7 +314,7 @@ impl GraphWork {
             Some(Ok(held)) => (held, outcome),
             Some(Err(error)) => (None, outcome.and(Err(error))),
         };
-        let picture = GraphPicture::new(graph.graph(), config, held.as_ref(), before);
+        let picture = Arc::new(GraphPicture::new(graph.graph(), config, held.as_ref(), before));
         GraphWork { graph: Some(graph), held, picture, outcome }
     }
 }

@@ -18,7 +18,7 @@ use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
 use made::{DrawnGraph, GraphWish};
 use memory_city_analysis::object_graph::GraphStep;
-use memory_city_views::graph::{GraphFit, GraphItem};
+use memory_city_views::graph::{GraphFit, GraphItem, GraphPicture};
 
 const ID: &str = "graph";
 
@@ -84,8 +84,8 @@ fn draw(
         bar::show(ui, graph, selection, timeline);
         let room = ui.available_rect_before_wrap();
         let response = ui.interact(room, ui.id().with("canvas"), egui::Sense::click_and_drag());
-        let fit = moved(ui, graph, room, &response);
         let picture = graph.shown();
+        let fit = moved(ui, graph, &picture, room, &response);
         let hit = response.hover_pos().map(|at| fit.back(f64::from(at.x), f64::from(at.y)));
         let over = hit.and_then(|(x, y)| picture.item_at(x, y));
         let link = hit.filter(|_| over.is_none()).and_then(|(x, y)| picture.link_at(x, y, 5.0 / fit.scale));
@@ -130,14 +130,20 @@ fn draw(
 }
 
 /// Drags move the picture, the wheel makes it larger or smaller.
-fn moved(ui: &egui::Ui, graph: &mut DrawnGraph, room: egui::Rect, response: &egui::Response) -> GraphFit {
+fn moved(
+    ui: &egui::Ui,
+    graph: &mut DrawnGraph,
+    picture: &GraphPicture,
+    room: egui::Rect,
+    response: &egui::Response,
+) -> GraphFit {
     let within = memory_city_views::city::Rect::new(
         f64::from(room.left()),
         f64::from(room.top()),
         f64::from(room.width()),
         f64::from(room.height() - bar::LEGEND),
     );
-    let mut fit = graph.fit.unwrap_or_else(|| GraphFit::new(&graph.shown(), within, 14.0));
+    let mut fit = graph.fit.unwrap_or_else(|| GraphFit::new(picture, within, 14.0));
     if response.dragged() {
         let by = response.drag_delta();
         fit.offset = (fit.offset.0 + f64::from(by.x), fit.offset.1 + f64::from(by.y));

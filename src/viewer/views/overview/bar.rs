@@ -2,7 +2,7 @@
 
 use super::Overview;
 use crate::viewer::clock::Clock;
-use crate::viewer::panels::theme;
+use crate::viewer::panels::{chosen, theme};
 use crate::viewer::run::OpenRun;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::timeline::Timeline;
@@ -47,15 +47,9 @@ pub fn show(ui: &mut egui::Ui, overview: &mut Overview, run: &mut OpenRun, clock
         })
         .response
         .on_hover_text("From where on a window is suspicious");
-        if let Some((_, to)) = clock.chosen() {
+        if clock.chosen().is_some() {
             ui.separator();
-            if ui.small_button("Go to its end").on_hover_text("Shows the heap at the end of the window (End)").clicked()
-            {
-                clock.step_to(to);
-            }
-            if ui.small_button("✕").on_hover_text("Look at the whole run again").clicked() {
-                clock.set_range(None);
-            }
+            chosen::buttons(ui, clock);
         }
         if overview.zoom.is_some() && ui.small_button("Whole run").on_hover_text("Zooms out").clicked() {
             overview.zoom = None;

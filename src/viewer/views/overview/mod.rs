@@ -11,7 +11,7 @@ use super::{Place, View, ViewPicture};
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Opened};
-use crate::viewer::panels::theme;
+use crate::viewer::panels::{chosen, theme};
 use crate::viewer::run::{Moments, OpenRun};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
@@ -80,7 +80,7 @@ fn draw(
     (mut run, mut clock, focus): (ResMut<OpenRun>, ResMut<Clock>, Res<Focus>),
 ) {
     let Some(open) = document.get() else { return };
-    let (overview, run) = (overview.bypass_change_detection(), run.bypass_change_detection());
+    let (overview, run) = (overview.bypass_change_detection(), run.bypass_change_detection().asked());
     let clock = clock.bypass_change_detection();
     let timeline = &*open.timeline;
     ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, theme::PANEL);
@@ -99,11 +99,8 @@ fn draw(
             return;
         };
         let moments = Moments::new(timeline, &facts);
-        if focus.is(ID)
-            && ui.input(|i| i.key_pressed(egui::Key::End))
-            && let Some((_, to)) = clock.chosen()
-        {
-            clock.step_to(to);
+        if focus.is(ID) {
+            chosen::key(ui, clock);
         }
         bar::show(ui, overview, run, clock, timeline);
         let room = ui.available_rect_before_wrap();

@@ -3,7 +3,7 @@
 use super::TrendCharts;
 use super::charts::Chart;
 use crate::viewer::clock::Clock;
-use crate::viewer::panels::{numbers, theme};
+use crate::viewer::panels::{chosen, numbers, theme};
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_analysis::trends::TrendOrder;
@@ -27,16 +27,7 @@ pub fn window(ui: &mut egui::Ui, trends: &mut TrendCharts, timeline: &Timeline, 
                     timeline.points()[from].label,
                     timeline.points()[to].label
                 ));
-                if ui
-                    .small_button("Go to its end")
-                    .on_hover_text("Shows the heap at the end of the window in all views (End)")
-                    .clicked()
-                {
-                    clock.step_to(to);
-                }
-                if ui.small_button("✕").on_hover_text("Look at the whole run again").clicked() {
-                    clock.set_range(None);
-                }
+                chosen::buttons(ui, clock);
             }
             None => {
                 let text =

@@ -14,7 +14,7 @@ use crate::viewer::app::Stage;
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Grew, Opened};
-use crate::viewer::panels::theme;
+use crate::viewer::panels::{chosen, theme};
 use crate::viewer::run::OpenRun;
 use crate::viewer::selection::Selection;
 use bevy::prelude::*;
@@ -109,7 +109,7 @@ fn draw(
     document: Res<Document>,
     mut trends: ResMut<TrendCharts>,
     mut selection: ResMut<Selection>,
-    (mut clock, focus, run): (ResMut<Clock>, Res<Focus>, Res<OpenRun>),
+    (mut clock, focus, mut run): (ResMut<Clock>, Res<Focus>, ResMut<OpenRun>),
 ) {
     let (trends, clock) = (trends.bypass_change_detection(), clock.bypass_change_detection());
     trends.seen = true;
@@ -127,11 +127,8 @@ fn draw(
             return;
         }
         let selection = selection.bypass_change_detection();
-        if focus.is(ID)
-            && ui.input(|i| i.key_pressed(egui::Key::End))
-            && let Some((_, to)) = clock.chosen()
-        {
-            clock.step_to(to);
+        if focus.is(ID) {
+            chosen::key(ui, clock);
         }
         bar::window(ui, trends, timeline, clock);
         let last = timeline.times() - 1;
@@ -139,7 +136,7 @@ fn draw(
             seen: trends.zoom.unwrap_or((0.0, last as f64)),
             now: clock.time,
             span: clock.chosen(),
-            suspects: run.suspects().to_vec(),
+            suspects: run.bypass_change_detection().asked().suspects(),
         };
         let room = ui.available_height();
         let height = if trends.charts.len() == 1 { room.max(160.0) } else { HEIGHT.min(room).max(160.0) };
@@ -182,7 +179,7 @@ fn one(
     ui: &mut egui::Ui,
     chart: &Chart,
     timeline: &Timeline,
-    axis: &Axis,
+    axis: &Axis<'_>,
     selection: &mut Selection,
     opened: Option<String>,
     drag: &mut Option<plot::WindowDrag>,

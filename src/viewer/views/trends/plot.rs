@@ -9,7 +9,7 @@ use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_analysis::trends::MinMaxLevels;
 
 /// Time, as all charts show it.
-pub struct Axis {
+pub struct Axis<'s> {
     /// The times at both edges.
     pub seen: (f64, f64),
     /// The time that is shown in other views.
@@ -17,7 +17,7 @@ pub struct Axis {
     /// The chosen span.
     pub span: Option<(usize, usize)>,
     /// Windows that are suspicious.
-    pub suspects: Vec<SuspectWindow>,
+    pub suspects: &'s [SuspectWindow],
 }
 
 /// What is being dragged: the end of a span that stays where it is.
@@ -80,7 +80,7 @@ pub fn show(
     room: Rect,
     chart: &DrawnChart,
     timeline: &Timeline,
-    axis: &Axis,
+    axis: &Axis<'_>,
     lit: &[NodeId],
     drag: &mut Option<WindowDrag>,
     change: &mut ChartWish,
@@ -122,7 +122,7 @@ pub fn show(
             painter.add(Shape::line(line.collect(), Stroke::new(width, colour)));
         }
     }
-    for suspect in &axis.suspects {
+    for suspect in axis.suspects {
         let range = scale.x(suspect.from as f64)..=scale.x(suspect.to as f64);
         painter.hline(range, inner.top() + 1.5, Stroke::new(3.0, theme::suspect(suspect.kind)));
     }
@@ -219,7 +219,7 @@ fn mouse(
     scale: &Scale,
     chart: &DrawnChart,
     timeline: &Timeline,
-    axis: &Axis,
+    axis: &Axis<'_>,
     drag: &mut Option<WindowDrag>,
     change: &mut ChartWish,
 ) -> Touched {

@@ -16,7 +16,7 @@ pub fn show(
     room: Rect,
     chart: &DrawnChart,
     timeline: &Timeline,
-    axis: &Axis,
+    axis: &Axis<'_>,
     lit: &[NodeId],
     selection: &mut Selection,
 ) -> Option<NodeId> {

@@ -1,0 +1,23 @@
+//! What every view with a time axis does with the chosen window of time: go to its end, and choose the whole run again.
+
+use crate::viewer::clock::Clock;
+use bevy_egui::egui;
+
+/// The buttons, while a window is chosen.
+pub fn buttons(ui: &mut egui::Ui, clock: &mut Clock) {
+    let Some((_, to)) = clock.chosen() else { return };
+    let help = "Shows the heap at the end of the window in all views (End)";
+    if ui.small_button("Go to its end").on_hover_text(help).clicked() {
+        clock.step_to(to);
+    }
+    if ui.small_button("✕").on_hover_text("Look at the whole run again").clicked() {
+        clock.set_range(None);
+    }
+}
+
+/// The key End, for a view that has the keyboard.
+pub fn key(ui: &egui::Ui, clock: &mut Clock) {
+    if let Some((_, to)) = clock.chosen().filter(|_| ui.input(|i| i.key_pressed(egui::Key::End))) {
+        clock.step_to(to);
+    }
+}

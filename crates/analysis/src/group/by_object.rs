@@ -93,7 +93,8 @@ pub(super) fn group(
     Ok((tree, groups))
 }
 
-/// The tree of objects that are alike in all that classifiers read, and for each kind of them the list of its leaves.
+/// The tree of objects that are alike in all that classifiers read, and the leaves of each kind of them, in one part, by its
+/// number.
 ///
 /// # Errors
 /// As [`group`].
@@ -103,7 +104,7 @@ pub(super) fn group_alike(
     options: GroupOptions,
     alike: &[AlikeObjects],
     progress: &Progress,
-) -> Result<(MemoryTree, Vec<u32>, Vec<Box<[u32]>>)> {
+) -> Result<(MemoryTree, ByObject)> {
     let (stage, classifiers) = GroupingStage::begin(heap, grouping, options, GroupLimits::default(), progress)?;
     let mut tree = Placement::new(&classifiers).tree;
     let mut part = GroupedPart::new(&classifiers, stage.title, stage.limits);
@@ -113,8 +114,8 @@ pub(super) fn group_alike(
         part.add(heap, objects, stage.among, &|_, starts| starts.push(0))?;
         part.placement.check()?;
     }
-    let mut groups = stage.join(vec![part], &|_, _| 0, &mut tree)?;
-    Ok((tree, groups.parts.pop().unwrap_or_default(), groups.lists))
+    let groups = stage.join(vec![part], &|_, _| 0, &mut tree)?;
+    Ok((tree, groups))
 }
 
 /// A pass over all objects.

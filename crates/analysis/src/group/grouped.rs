@@ -90,9 +90,10 @@ pub fn group(heap: &HeapState, grouping: &Grouping, options: GroupOptions, progr
         && let Some(shapes) = ObjectShapes::new(heap, reads)
     {
         let alike = shapes.count(heap, include_unreachable, progress)?;
-        let (tree, lists_of, lists) = by_object::group_alike(heap, grouping, options, &alike, progress)?;
-        let numbers = shapes.numbered(heap, &alike, &lists_of);
-        return Ok(Grouped { tree, assignment: Assignment::Shape(shapes, numbers, lists), include_unreachable });
+        let (tree, groups) = by_object::group_alike(heap, grouping, options, &alike, progress)?;
+        let numbers = shapes.numbered(heap, &alike, groups.parts.iter().flatten());
+        let assignment = Assignment::Shape(shapes, numbers, groups.lists);
+        return Ok(Grouped { tree, assignment, include_unreachable });
     }
     if reads.by_object() {
         let (tree, leaves) = by_object::group(heap, grouping, options, None, GroupLimits::default(), progress)?;

@@ -4,8 +4,8 @@
 //! memory, and one of them is classified for all. The few that differ from others of their shape are *apart*, each for itself:
 //! those that a GC root holds, and those whose size follows no rule. Nothing here knows classifiers.
 //!
-//! Memory: 8 bytes for each type and short length while it counts, for each part of the heap that is counted at the same
-//! time; afterwards 4 bytes. Shapes of long arrays, and what is apart, take an entry of a hash table.
+//! Memory: 8 bytes for each type and short length that there is while it counts, for each part of the heap that is counted at
+//! the same time; afterwards 4 bytes. Shapes of long arrays, and what is apart, take an entry of a hash table.
 
 use super::Reads;
 use memory_city_heap::error::Result;
@@ -16,8 +16,8 @@ use rustc_hash::FxHashMap;
 
 /// Objects a task looks at between two looks at the clock; a multiple of the bits of a word.
 const RUN: usize = 1 << 16;
-/// Places for shapes of short arrays, in all.
-const MOST_PLACES: usize = 1 << 20;
+/// Places for shapes of short arrays, in all: what is counted should stay near the processor.
+const MOST_PLACES: usize = 1 << 18;
 /// Arrays that are shorter may be short.
 const MOST_SHORT: usize = 1 << 12;
 /// One in so many objects may be apart, and a thousand in any heap: more are better asked one by one, on all cores.
@@ -152,7 +152,8 @@ impl ObjectShapes {
         let (types, lengths) = heap.types_and_lengths();
         let part = n.div_ceil(3 * rayon::current_num_threads()).next_multiple_of(RUN).max(RUN);
         let parts = (0..n.div_ceil(part)).into_par_iter().map(|p| {
-            let mut of_part = ShapeCounts { short: vec![(0, u32::MAX); self.places], long: FxHashMap::default() };
+            let mut of_part =
+                ShapeCounts { short: vec![0; self.places], first: vec![0; self.places], long: FxHashMap::default() };
             for start in (p * part..((p + 1) * part).min(n)).step_by(RUN) {
                 progress.check()?;
                 for from in (start..(start + RUN).min(n)).step_by(64) {
@@ -179,8 +180,14 @@ impl ObjectShapes {
         let mut parts = parts.collect::<Result<Vec<_>>>()?.into_iter();
         let Some(mut sums) = parts.next() else { return Ok(()) };
         for of_part in parts {
-            for (sum, count) in sums.short.iter_mut().zip(of_part.short) {
-                *sum = (sum.0 + count.0, sum.1.min(count.1));
+            for (place, (sum, count)) in
+                sums.short.iter_mut().zip(of_part.short).enumerate().filter(|(_, (_, n))| *n > 0)
+            {
+                // Parts come in their order.
+                if *sum == 0 {
+                    sums.first[place] = of_part.first[place];
+                }
+                *sum += count;
             }
             for (shape, count) in of_part.long {
                 let sum = sums.long.entry(shape).or_insert((0, u32::MAX));
@@ -202,14 +209,19 @@ impl ObjectShapes {
             let amount = Amount { objects: u64::from(objects), bytes: bytes.wrapping_add(more.unwrap_or(0)) };
             counted.push(AlikeObjects { example: ObjectId(example), amount });
         };
-        let short = sums.short.into_iter().enumerate().filter(|(_, (objects, _))| *objects > 0);
+        let short = sums.short.into_iter().zip(sums.first).enumerate().filter(|(_, (objects, _))| *objects > 0);
         short.for_each(|(place, count)| push(count, odd.get(&(0, place as u64)).copied()));
         sums.long.into_iter().for_each(|(shape, count)| push(count, odd.get(&(1, shape)).copied()));
         Ok(())
     }
 
     /// Keeps a number for each of what was counted.
-    pub fn numbered(&self, heap: &HeapState, counted: &[AlikeObjects], numbers: &[u32]) -> ByShape {
+    pub fn numbered<'n>(
+        &self,
+        heap: &HeapState,
+        counted: &[AlikeObjects],
+        numbers: impl Iterator<Item = &'n u32>,
+    ) -> ByShape {
         let second = if self.reachable { self.places } else { 0 };
         let mut by_shape = ByShape {
             short: [vec![0; self.places], vec![0; second]],
@@ -248,21 +260,26 @@ fn long(side: usize, t: u32, length: u32) -> u64 {
     (2 * u64::from(t) + side as u64) << 32 | u64::from(length)
 }
 
-/// Objects, and the first of them.
+/// Objects by shape, and the first of each.
 struct ShapeCounts {
-    short: Vec<(u32, u32)>,
+    short: Vec<u32>,
+    /// Where there is one.
+    first: Vec<u32>,
     long: FxHashMap<u64, (u32, u32)>,
 }
 
 impl ShapeCounts {
+    /// Objects come in their order.
     #[inline]
     fn add(&mut self, shapes: &ObjectShapes, side: usize, o: usize, t: u32, length: u32) {
-        let count = match shapes.place(t, length) {
-            Some(place) => &mut self.short[place],
-            None => self.long.entry(long(side, t, length)).or_insert((0, u32::MAX)),
+        let Some(place) = shapes.place(t, length) else {
+            self.long.entry(long(side, t, length)).or_insert((0, o as u32)).0 += 1;
+            return;
         };
-        count.0 += 1;
-        // Objects come in their order.
-        count.1 = count.1.min(o as u32);
+        let count = &mut self.short[place];
+        if *count == 0 {
+            self.first[place] = o as u32;
+        }
+        *count += 1;
     }
 }

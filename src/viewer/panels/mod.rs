@@ -9,6 +9,8 @@ pub mod live_panel;
 pub mod long_list;
 pub mod numbers;
 pub mod owners_panel;
+#[cfg(target_os = "linux")]
+pub mod recorder_card;
 pub mod save;
 pub mod status;
 pub mod theme;
@@ -116,6 +118,25 @@ impl Typing {
     }
 }
 
+/// Cards that belong to others: Esc closes them.
+#[derive(bevy::ecs::system::SystemParam)]
+struct OtherCards<'w> {
+    code: ResMut<'w, super::editor::CodeEditor>,
+    #[cfg(target_os = "linux")]
+    jvms: ResMut<'w, super::recording::WindowRecorder>,
+}
+
+impl OtherCards<'_> {
+    /// Closes one. Returns whether there was one.
+    fn escape(&mut self) -> bool {
+        #[cfg(target_os = "linux")]
+        if self.jvms.bypass_change_detection().choosing.take().is_some() {
+            return true;
+        }
+        self.code.bypass_change_detection().escape()
+    }
+}
+
 /// The actions that switch panels and settings.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 fn panel_actions(
@@ -126,6 +147,7 @@ fn panel_actions(
     mut loading: ResMut<Loading>,
     mut ways: ResMut<Ways>,
     (mut editor, mut save): (ResMut<grouping_editor::GroupingEditor>, ResMut<save::SaveCard>),
+    mut cards: OtherCards,
     (document, mut clock, mut filter): (Res<Document>, ResMut<Clock>, ResMut<SharedFilter>),
 ) {
     for action in actions.read() {
@@ -178,7 +200,7 @@ fn panel_actions(
             Action::Escape => {
                 if panels.help {
                     panels.help = false;
-                } else if save.escape() || loading.escape() {
+                } else if cards.escape() || save.escape() || loading.escape() {
                     // Work was stopped.
                 } else if editor.is_open() {
                     editor.close();
@@ -239,6 +261,13 @@ fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContex
     if let Err(error) = world.run_system_cached_with(save::show, ctx.clone()) {
         tracing::error!("the card that saves cannot be drawn: {error}");
     }
+    if let Err(error) = world.run_system_cached_with(super::editor::show, ctx.clone()) {
+        tracing::error!("the card for the editor cannot be drawn: {error}");
+    }
+    #[cfg(target_os = "linux")]
+    if let Err(error) = world.run_system_cached_with(recorder_card::show, ctx.clone()) {
+        tracing::error!("the list of JVMs cannot be drawn: {error}");
+    }
     if let Err(error) = world.run_system_cached_with(palette::show, ctx.clone()) {
         tracing::error!("the palette cannot be drawn: {error}");
     }
@@ -279,6 +308,9 @@ fn overlays(
         }
         Some(status::Answer::Listen) => {
             actions.write(Action::Listen);
+        }
+        Some(status::Answer::Record) => {
+            actions.write(Action::Record);
         }
         Some(status::Answer::OpenSample) => {
             if let Some(path) = sample {

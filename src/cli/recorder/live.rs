@@ -159,14 +159,9 @@ impl Sender {
                 Err(RecvTimeoutError::Timeout) => (false, false),
                 Err(RecvTimeoutError::Disconnected) => (self.is_away, true),
             };
-            let Some(place) = self.place() else {
-                self.goes(None);
-                if ends {
-                    return;
-                }
-                continue;
-            };
-            if is_new || self.is_away {
+            // While there is a city it is left alone until there is a walk.
+            let place = if is_new || self.is_away { self.place() } else { None };
+            if let Some(place) = place {
                 self.options.address = place.address;
                 self.options.token = place.token;
                 match self.send() {
@@ -178,6 +173,8 @@ impl Sender {
                         patience = (patience * 2).min(LONGEST);
                     }
                 }
+            } else if is_new {
+                self.goes(None);
             }
             if ends {
                 return;

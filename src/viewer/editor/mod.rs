@@ -238,6 +238,8 @@ pub(super) fn show(In(ctx): In<egui::Context>, mut editor: ResMut<CodeEditor>, m
 
 /// What can be filled in. Returns whether that is done, and whether it is given up.
 fn fields(ui: &mut egui::Ui, card: &mut EditorCard) -> (bool, bool) {
+    // From either field.
+    let finished = ui.input_mut(|input| input.consume_key(egui::Modifiers::COMMAND, egui::Key::Enter));
     ui.label(RichText::new("Code in your editor").heading().strong());
     if let Some(place) = &card.place {
         ui.label(RichText::new(place.brief()).color(theme::ACCENT)).on_hover_text(&place.class);
@@ -246,6 +248,13 @@ fn fields(ui: &mut egui::Ui, card: &mut EditorCard) -> (bool, bool) {
         ui.add(egui::Label::new(RichText::new(error).size(12.5).color(theme::ERROR)).wrap().selectable(true));
     }
     ui.add_space(6.0);
+    ui.horizontal_wrapped(|ui| {
+        for (title, example) in EXAMPLES {
+            if ui.small_button(title).on_hover_text(example).clicked() {
+                example.clone_into(&mut card.command);
+            }
+        }
+    });
     ui.label(RichText::new("Command; {file} and {line} are put in").color(theme::QUIET));
     let field = egui::TextEdit::singleline(&mut card.command)
         .id(egui::Id::new("editor command"))
@@ -256,13 +265,6 @@ fn fields(ui: &mut egui::Ui, card: &mut EditorCard) -> (bool, bool) {
     if std::mem::take(&mut card.fresh) {
         field.request_focus();
     }
-    ui.horizontal_wrapped(|ui| {
-        for (title, example) in EXAMPLES {
-            if ui.small_button(title).on_hover_text(example).clicked() {
-                example.clone_into(&mut card.command);
-            }
-        }
-    });
     ui.add_space(6.0);
     ui.label(
         RichText::new("Folders with sources, one in a line; the first that has the file wins").color(theme::QUIET),
@@ -278,10 +280,10 @@ fn fields(ui: &mut egui::Ui, card: &mut EditorCard) -> (bool, bool) {
     let ready = !card.command.trim().is_empty();
     let enter = field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
     let mut closes = ui.input(|i| i.key_pressed(egui::Key::Escape));
-    let mut done = enter && ready;
+    let mut done = (enter || finished) && ready;
     ui.horizontal(|ui| {
         let text = if card.place.is_some() { "Open" } else { "Keep" };
-        done |= ui.add_enabled(ready, egui::Button::new(text)).clicked();
+        done |= ui.add_enabled(ready, egui::Button::new(text)).on_hover_text("Ctrl+Enter").clicked();
         closes |= ui.button("Cancel").on_hover_text("Esc").clicked();
     });
     (done, closes)

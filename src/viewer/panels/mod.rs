@@ -127,6 +127,14 @@ struct OtherCards<'w> {
 }
 
 impl OtherCards<'_> {
+    /// Whether the list of JVMs is open.
+    fn is_open(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        return self.jvms.choosing.is_some();
+        #[cfg(not(target_os = "linux"))]
+        return false;
+    }
+
     /// Closes one. Returns whether there was one.
     fn escape(&mut self) -> bool {
         #[cfg(target_os = "linux")]
@@ -281,6 +289,7 @@ fn overlays(
     document: Res<Document>,
     mut loading: ResMut<Loading>,
     (listening, notices): (Res<Listening>, Res<Notices>),
+    cards: OtherCards,
     mut panels: ResMut<PanelState>,
     mut actions: MessageWriter<Action>,
     mut requests: MessageWriter<OpenRequest>,
@@ -294,6 +303,8 @@ fn overlays(
             status::busy(&ctx, &what, &snapshot);
             None
         }
+        // The list of JVMs takes its place.
+        loading::State::Idle if !open && cards.is_open() => None,
         loading::State::Idle if !open => {
             status::welcome(&ctx, sample.is_some(), listening.address().map(|(address, _)| address))
         }

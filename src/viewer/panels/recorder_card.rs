@@ -23,6 +23,8 @@ const HEAP: f32 = 144.0;
 const AGE: f32 = 216.0;
 const VERSION: f32 = 230.0;
 const PROGRAM: f32 = 316.0;
+/// Size of the button that begins or ends.
+const BUTTON: [f32; 2] = [110.0, 28.0];
 /// The dot of what is being recorded.
 const RED: Color32 = Color32::from_rgb(240, 84, 72);
 
@@ -51,7 +53,8 @@ pub(in crate::viewer) fn show(
         theme::frame().fill(theme::SOLID).inner_margin(16).show(ui, |ui| {
             ui.set_width(width);
             ui.horizontal(|ui| {
-                ui.label(RichText::new("Record a running JVM").heading().strong());
+                let title = if recorder.recording.is_some() { "Recording" } else { "Record a running JVM" };
+                ui.label(RichText::new(title).heading().strong());
                 ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                     if ui.button("Close").on_hover_text("Esc").clicked() {
                         asked = Some(CardWish::Close);
@@ -167,7 +170,8 @@ fn list(ui: &mut egui::Ui, choice: &mut JvmChoice, jvms: Option<&[RunningJvm]>) 
                 asked = Some(CardWish::Record);
             }
             let program = if jvm.program.is_empty() { "Not in the list of JVMs" } else { &jvm.program };
-            response.on_hover_text(format!("{}\nDouble click records it", theme::shortened(program, 400)));
+            let tip = format!("{}\n{}\nDouble click records it", theme::shortened(program, 400), jvm.version);
+            response.on_hover_text(tip);
         }
     });
     ui.add_space(6.0);
@@ -181,8 +185,9 @@ fn list(ui: &mut egui::Ui, choice: &mut JvmChoice, jvms: Option<&[RunningJvm]>) 
     ui.add_space(4.0);
     ui.horizontal(|ui| {
         let ready = choice.chosen.is_some() && !choice.folder.trim().is_empty();
-        let button = egui::Button::new(RichText::new("Record").size(14.0)).min_size(egui::vec2(110.0, 28.0));
-        if ui.add_enabled(ready, button).on_hover_text("Attaches to the program and shows its city live  [Enter]").clicked() {
+        let button = egui::Button::new(RichText::new("Record").size(14.0));
+        let record = ui.add_enabled_ui(ready, |ui| ui.add_sized(BUTTON, button)).inner;
+        if record.on_hover_text("Attaches to the program and shows its city live  [Enter]").clicked() {
             asked = Some(CardWish::Record);
         }
         let text = "Samples at most 2 % of a core; a walk over the heap every 10 s at most stops the program for about 0.15 s for each \
@@ -208,7 +213,8 @@ fn header(ui: &mut egui::Ui) {
 }
 
 fn row(ui: &mut egui::Ui, jvm: &RunningJvm, chosen: bool) -> egui::Response {
-    let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), ROW), Sense::click());
+    // Arrows choose: Tab goes from the name to the folder.
+    let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), ROW), Sense::CLICK | Sense::HOVER);
     let painter = ui.painter_at(rect);
     if chosen || response.hovered() {
         let fill = if chosen { theme::TAB } else { Color32::from_rgb(24, 32, 48) };
@@ -220,7 +226,9 @@ fn row(ui: &mut egui::Ui, jvm: &RunningJvm, chosen: bool) -> egui::Response {
     for (x, text) in [(PID, jvm.pid.to_string()), (HEAP, used), (AGE, jvm.age_text())] {
         painter.text(middle + egui::vec2(x, 0.0), Align2::RIGHT_CENTER, text, font.clone(), theme::TEXT);
     }
-    let version = theme::fitting(&painter, &jvm.version, &font, PROGRAM - VERSION - 8.0);
+    // Behind the dash is who built it.
+    let version = jvm.version.split('-').next().unwrap_or_default();
+    let version = theme::fitting(&painter, version, &font, PROGRAM - VERSION - 8.0);
     painter.text(middle + egui::vec2(VERSION, 0.0), Align2::LEFT_CENTER, version, font.clone(), theme::QUIET);
     let program = if jvm.program.is_empty() { "(not in the list)".to_owned() } else { jvm.program_text() };
     let program = theme::fitting(&painter, &program, &font, rect.width() - PROGRAM - 8.0);
@@ -239,8 +247,8 @@ fn going(ui: &mut egui::Ui, child: &RecorderChild) -> Option<CardWish> {
     ui.add(egui::Label::new(RichText::new(&folder).size(12.0).color(theme::QUIET)).truncate()).on_hover_text(&folder);
     ui.add_space(4.0);
     let text = if child.is_ending() { "Stopping…" } else { "Stop" };
-    let button = egui::Button::new(RichText::new(text).size(14.0)).min_size(egui::vec2(110.0, 28.0));
-    let stop = ui.add_enabled(!child.is_ending(), button);
+    let button = egui::Button::new(RichText::new(text).size(14.0));
+    let stop = ui.add_enabled_ui(!child.is_ending(), |ui| ui.add_sized(BUTTON, button)).inner;
     stop.on_hover_text(Action::StopRecording.tooltip()).clicked().then_some(CardWish::Stop)
 }
 

@@ -52,7 +52,7 @@ pub fn welcome(ctx: &egui::Context, sample: bool, listening: Option<String>) -> 
                 RichText::new("Watch a Java program that runs here: choose it, and its city grows").color(theme::QUIET),
             );
             let button = egui::Button::new(RichText::new("Record a running JVM…").size(14.0));
-            let record = ui.add(button.min_size(egui::vec2(200.0, 30.0))).on_hover_text(Action::Record.tooltip());
+            let record = ui.add_sized([220.0, 30.0], button).on_hover_text(Action::Record.tooltip());
             recorded = record.clicked().then_some(Answer::Record);
             ui.add_space(10.0);
         }

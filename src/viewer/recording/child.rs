@@ -139,7 +139,7 @@ fn follow(
             && let Some(now) = AgentStatus::read(folder)
         {
             *status.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
-            waker.wake();
+            waker.wake_for_text();
         }
     };
     told(&listener.join().unwrap_or_default(), ended)

@@ -8,6 +8,7 @@ mod child;
 
 use super::action::Action;
 use super::app::{Awake, Stage};
+use super::document::Opened;
 use super::job::Job;
 use super::live::{Listening, WindowWaker};
 use super::notices::Notices;
@@ -77,7 +78,7 @@ impl JvmChoice {
                 let mut all = running();
                 all.retain(|jvm| jvm.pid != std::process::id());
                 *filled.lock().unwrap_or_else(PoisonError::into_inner) = Some(all);
-                waker.wake();
+                waker.wake_for_text();
                 let looked = Instant::now();
                 while looked.elapsed() < LOOK_EVERY && progress.check().is_ok() {
                     std::thread::sleep(Duration::from_millis(100));
@@ -128,6 +129,8 @@ fn fitting(all: Vec<RunningJvm>, text: &str) -> Vec<RunningJvm> {
         jvm.program.to_lowercase().contains(&text) || jvm.pid.to_string().starts_with(&text) || text.is_empty()
     };
     let mut listed: Vec<RunningJvm> = all.into_iter().filter(fits).collect();
+    // One whose number was typed in full comes first.
+    listed.sort_by_key(|jvm| jvm.pid.to_string() != text);
     if let Some(pid) = text.parse::<u32>().ok().filter(|pid| listed.iter().all(|jvm| jvm.pid != *pid)) {
         listed.push(RunningJvm { pid, program: String::new(), version: String::new(), age: None, used: None });
     }
@@ -217,7 +220,14 @@ pub(super) struct RecordingPlugin;
 
 impl Plugin for RecordingPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<WindowRecorder>().add_systems(Update, record.in_set(Stage::Load));
+        app.init_resource::<WindowRecorder>().add_systems(Update, record.in_set(Stage::Load)).add_observer(
+            |_: On<Opened>, mut recorder: ResMut<WindowRecorder>| {
+                // Its city is there: the bar at the top goes on to say how the recording goes.
+                if recorder.recording.is_some() {
+                    recorder.bypass_change_detection().choosing = None;
+                }
+            },
+        );
     }
 }
 

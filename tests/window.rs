@@ -21,12 +21,17 @@ use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt, EventMask};
 mod calm;
 #[path = "window/change.rs"]
 mod change;
+#[path = "window/editor.rs"]
+mod editor;
 #[path = "window/finding.rs"]
 mod finding;
 #[path = "window/hunts.rs"]
 mod hunts;
 #[path = "window/inspector.rs"]
 mod inspector;
+#[cfg(target_os = "linux")]
+#[path = "window/recording.rs"]
+mod recording;
 #[path = "window/views.rs"]
 mod views;
 

@@ -142,6 +142,8 @@ pub fn push(args: PushArgs) -> Result<ExitCode> {
         token: args.token_file.as_deref().map(token).transpose()?,
         references: !args.no_references,
         append: args.append,
+        keep_shown: false,
+        keep_places: false,
     };
     let pushed = with_progress(|progress| {
         let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;

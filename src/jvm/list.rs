@@ -4,6 +4,9 @@ use memory_city_agent::perfdata::{PerfData, perf_files};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// Letters of a command line that are shown.
+const LONGEST_PROGRAM: usize = 80;
+
 /// A JVM that runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunningJvm {
@@ -23,6 +26,20 @@ impl RunningJvm {
     /// The program without its arguments, and without packages and folders: `Main`, `app`.
     pub fn short_name(&self) -> String {
         short_name(&self.program)
+    }
+
+    /// The program for one line of a table: no control characters, which a command line may have, and not all of a long one.
+    pub fn program_text(&self) -> String {
+        self.program.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST_PROGRAM).collect()
+    }
+
+    /// For how long it has run: `1:15`, `2h 01m`, or `?`.
+    pub fn age_text(&self) -> String {
+        match self.age.map(|age| age.as_secs()) {
+            None => "?".into(),
+            Some(s) if s < 3600 => format!("{}:{:02}", s / 60, s % 60),
+            Some(s) => format!("{}h {:02}m", s / 3600, s / 60 % 60),
+        }
     }
 }
 

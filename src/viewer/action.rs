@@ -87,6 +87,10 @@ pub enum Action {
     Close,
     /// Starts or stops to listen for programs.
     Listen,
+    /// The list of running JVMs, to record one.
+    Record,
+    /// Ends the recording that this window has begun.
+    StopRecording,
     /// Divides the ground of a live city again.
     ReLayout,
     /// Groups by owner and flies to what leaks.
@@ -99,6 +103,10 @@ pub enum Action {
     InspectorBack,
     /// And forward again.
     InspectorForward,
+    /// Opens the code of the selection in an editor.
+    OpenCode,
+    /// Asks which editor opens code, and where sources are.
+    NameEditor,
     /// The grouping editor.
     Groupings,
     /// Saves the picture as a PNG.
@@ -207,6 +215,18 @@ pub const BINDINGS: &[Binding] = &[
         "I",
         "Inspect the selection: what it reaches and retains, and its objects one by one",
     ),
+    control(bind(
+        Action::OpenCode,
+        &[KeyCode::KeyE],
+        "Ctrl+E",
+        "Open the selected allocation site, file and line, in your editor",
+    )),
+    shift(control(bind(
+        Action::NameEditor,
+        &[KeyCode::KeyE],
+        "Ctrl+Shift+E",
+        "Name the editor that opens code, and the folders with sources",
+    ))),
     alt(bind(
         Action::InspectorBack,
         &[KeyCode::ArrowLeft],
@@ -258,6 +278,20 @@ pub const BINDINGS: &[Binding] = &[
     shift(control(bind(Action::OpenFolder, &[KeyCode::KeyO], "Ctrl+Shift+O", "Open a folder of dumps or trees"))),
     control(bind(Action::Close, &[KeyCode::KeyW], "Ctrl+W", "Close what is open")),
     control(bind(Action::Listen, &[KeyCode::KeyL], "Ctrl+L", "Listen for programs that send their trees, or stop")),
+    #[cfg(target_os = "linux")]
+    control(bind(
+        Action::Record,
+        &[KeyCode::KeyR],
+        "Ctrl+R",
+        "Record a running JVM: choose from a list, and its city grows live",
+    )),
+    #[cfg(target_os = "linux")]
+    shift(control(bind(
+        Action::StopRecording,
+        &[KeyCode::KeyR],
+        "Ctrl+Shift+R",
+        "Stop recording: the program is left as it was",
+    ))),
     bind(
         Action::ReLayout,
         &[KeyCode::KeyG],
@@ -350,8 +384,12 @@ mod tests {
             Action::OpenFolder,
             Action::Close,
             Action::Listen,
+            Action::Record,
+            Action::StopRecording,
             Action::ReLayout,
             Action::Inspect,
+            Action::OpenCode,
+            Action::NameEditor,
             Action::InspectorBack,
             Action::InspectorForward,
             Action::Screenshot,

@@ -68,6 +68,9 @@ impl Plugin for ViewerPlugin {
             .init_resource::<OthersSettings>()
             .add_systems(Update, view_file::show_awaited.in_set(Stage::Act))
             .configure_sets(Update, (Stage::Input, Stage::Load, Stage::Act, Stage::Derive, Stage::Present).chain());
+        #[cfg(target_os = "linux")]
+        app.add_plugins(super::recording::RecordingPlugin);
+        app.add_plugins(super::editor::EditorPlugin);
         app.add_plugins((SettingsPlugin, DocumentPlugin, ClockPlugin, SelectionPlugin, NoticesPlugin, InputPlugin))
             .add_plugins((
                 LoadingPlugin,

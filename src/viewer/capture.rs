@@ -151,6 +151,16 @@ impl Studio {
         let _ = device.wgpu_device().poll(wgpu::PollType::wait_indefinitely());
     }
 
+    /// One frame, and what it drew: for tests of what is on screen for a moment only.
+    ///
+    /// # Errors
+    /// When the GPU gives no picture.
+    #[doc(hidden)]
+    pub fn frame_picture(&mut self) -> Result<Picture> {
+        self.frame();
+        self.read_back()
+    }
+
     /// Renders one picture.
     ///
     /// # Errors

@@ -127,6 +127,22 @@ pub(super) fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     settings.set_height_metric(text("height-metric"));
 }
 
+/// What is kept under a name beside the settings, by whom it concerns.
+pub(super) fn kept(name: &str) -> Option<Value> {
+    file().and_then(|path| read(&path).ok()).and_then(|mut kept| kept.remove(name))
+}
+
+/// Keeps values under names of their own.
+pub(super) fn keep_values(values: impl IntoIterator<Item = (&'static str, Value)>) {
+    let Some(path) = file() else { return };
+    let mut all = read(&path).unwrap_or_default();
+    all.extend(values.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    match write(&path, &all) {
+        Ok(()) => tracing::debug!("settings kept: {}", path.display()),
+        Err(error) => tracing::warn!("the settings are not kept: {error}"),
+    }
+}
+
 fn read(path: &Path) -> Result<Map<String, Value>, String> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Map::new()),

@@ -13,9 +13,11 @@ use super::notices::Notices;
 use super::selection::Selection;
 use super::settings::Settings;
 use bevy::prelude::*;
-use bevy::winit::{EventLoopProxyWrapper, WinitUserEvent};
-use memory_city_live::{DEFAULT_ADDRESS, Hub, LiveLimits, Server, ServerOptions, Status, Wishes};
+use bevy::winit::{EventLoopProxy, EventLoopProxyWrapper, WinitUserEvent};
+use memory_city_heap::error::Result;
+use memory_city_live::{DEFAULT_ADDRESS, Hub, LiveLimits, Server, ServerOptions, Status, Wishes, new_token};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Whether and how to listen.
 #[derive(Clone, Debug, Default)]
@@ -75,9 +77,63 @@ impl Listening {
         self.name.as_deref()
     }
 
+    /// Where programs that this window starts find it: where it listens already, or else a place that only they are told of.
+    ///
+    /// # Errors
+    /// When it cannot listen.
+    #[cfg(target_os = "linux")]
+    pub(super) fn for_this_window(&mut self, waker: WindowWaker) -> Result<super::recording::LivePlace> {
+        let server = match self.server.take() {
+            Some(server) => server,
+            None => {
+                let limits = self.options.as_ref().map(|options| options.limits).unwrap_or_default();
+                let server = ServerOptions {
+                    address: "127.0.0.1:0".into(),
+                    token: Some(new_token()?),
+                    ..ServerOptions::default()
+                };
+                listen(&ListenOptions { limits, server }, waker)?
+            }
+        };
+        let server = self.server.insert(server);
+        let (address, token) = (server.address().to_string(), server.token().map(str::to_owned));
+        Ok(super::recording::LivePlace { address, token })
+    }
+
     fn hub(&self) -> Option<&Arc<Hub>> {
         self.server.as_ref().map(Server::hub)
     }
+}
+
+/// Wakes the window, from any thread: a city at rest draws no frames until somebody does.
+#[derive(Clone, Default)]
+pub(super) struct WindowWaker(Option<EventLoopProxy<WinitUserEvent>>);
+
+impl WindowWaker {
+    /// Of the window, if there is one.
+    pub fn of(proxy: Option<&EventLoopProxyWrapper>) -> WindowWaker {
+        WindowWaker(proxy.map(|proxy| (**proxy).clone()))
+    }
+
+    /// Frames will be drawn for a text that has changed: letters that were not seen before are there one frame later.
+    pub fn wake_for_text(&self) {
+        self.wake();
+        std::thread::sleep(Duration::from_millis(80));
+        self.wake();
+    }
+
+    /// A frame will be drawn.
+    pub fn wake(&self) {
+        if let Some(proxy) = &self.0 {
+            let _ = proxy.send_event(WinitUserEvent::WakeUp);
+        }
+    }
+}
+
+/// Starts to listen.
+fn listen(options: &ListenOptions, waker: WindowWaker) -> Result<Server> {
+    let hub = Hub::new(options.limits, move || waker.wake());
+    Server::start(hub, &options.server)
 }
 
 /// Starts and stops listening.
@@ -101,14 +157,7 @@ fn switch_listening(
         server: ServerOptions { address: DEFAULT_ADDRESS.into(), ..ServerOptions::default() },
         ..ListenOptions::default()
     });
-    // A city at rest draws no frames: what comes wakes it.
-    let proxy = proxy.map(|p| (**p).clone());
-    let hub = Hub::new(options.limits, move || {
-        if let Some(proxy) = &proxy {
-            let _ = proxy.send_event(WinitUserEvent::WakeUp);
-        }
-    });
-    match Server::start(hub, &options.server) {
+    match listen(&options, WindowWaker::of(proxy.as_deref())) {
         Ok(server) => {
             notices.tell(format!("Listening on ws://{}: docs/live-protocol.md says what to send", server.address()));
             listening.server = Some(server);

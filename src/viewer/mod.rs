@@ -5,6 +5,8 @@
 //! | [`app`] | what runs, in which order; window and headless |
 //! | [`document`], [`loading`], [`live`] | what is open, and how it comes and goes |
 //! | [`clock`], [`selection`], [`references`], [`settings`] | state that all views share |
+//! | [`recording`] | JVMs that run, and the one that is recorded |
+//! | [`editor`] | code, in the editor of a person |
 //! | [`palette`] | one field that finds everything |
 //! | [`search`], [`bookmarks`] | what is looked for and lit; places to come back to |
 //! | [`kept_settings`] | what of them is the same in the next run |
@@ -29,6 +31,7 @@ pub mod capture;
 pub mod clock;
 pub mod dock;
 pub mod document;
+pub mod editor;
 pub mod film;
 mod finding;
 mod input;
@@ -41,6 +44,8 @@ mod notices;
 mod owners;
 mod palette;
 pub mod panels;
+#[cfg(target_os = "linux")]
+mod recording;
 mod references;
 mod run;
 mod scene;

@@ -58,8 +58,8 @@ mod server;
 mod stream;
 
 pub use hub::{Hub, Latest, Status, Wishes};
-pub use push::{PushOptions, Pushed, push};
-pub use server::{Server, ServerOptions};
+pub use push::{PushOptions, Pushed, push, times_there};
+pub use server::{Server, ServerOptions, new_token};
 
 use std::time::Duration;
 

@@ -26,6 +26,10 @@ pub struct PushOptions {
     pub references: bool,
     /// Whether to keep what the source has already, and append to it.
     pub append: bool,
+    /// Whether the window goes on with the source it shows, instead of turning to this one.
+    pub keep_shown: bool,
+    /// Whether buildings stay where they are, instead of the ground being divided anew at the end.
+    pub keep_places: bool,
 }
 
 /// What was sent.
@@ -48,15 +52,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// When the server cannot be reached, refuses something, or a state cannot be loaded, or the work was cancelled.
 pub fn push(source: &Source, options: &PushOptions, progress: &Progress) -> Result<Pushed> {
     let mut client = Client::connect(options)?;
-    let hello = serde_json::json!({
-        "do": "hello", "protocol": PROTOCOL, "source": options.source, "token": options.token,
-    });
     let mut pushed = Pushed::default();
-    client.ask(hello.to_string(), progress)?;
+    client.hello(options, progress)?;
     if !options.append {
         client.ask(r#"{"do":"clear"}"#.into(), progress)?;
     }
-    client.ask(r#"{"do":"show"}"#.into(), progress)?;
+    if !options.keep_shown {
+        client.ask(r#"{"do":"show"}"#.into(), progress)?;
+    }
     let timeline = source.timeline();
     progress.begin(format!("Sending to {}", options.address), timeline.times() as u64);
     // A state may take minutes to load: meanwhile somebody must answer the server's pings.
@@ -79,9 +82,23 @@ pub fn push(source: &Source, options: &PushOptions, progress: &Progress) -> Resu
         sent
     })?;
     // The first times divided the ground: now all are there.
-    client.ask(r#"{"do":"plan"}"#.into(), progress)?;
+    if !options.keep_places {
+        client.ask(r#"{"do":"plan"}"#.into(), progress)?;
+    }
     client.bye();
     Ok(pushed)
+}
+
+/// How many times a source has on the server: 0 where there is no such source, as on a server that was started again. Nothing is
+/// changed but that the source is made.
+///
+/// # Errors
+/// When the server cannot be reached or refuses, or the work was cancelled.
+pub fn times_there(options: &PushOptions, progress: &Progress) -> Result<usize> {
+    let mut client = Client::connect(options)?;
+    let times = client.hello(options, progress)?["times"].as_u64().unwrap_or(0);
+    client.bye();
+    Ok(usize::try_from(times).unwrap_or(usize::MAX))
 }
 
 /// The message that appends a time.
@@ -148,6 +165,14 @@ impl Client {
         let (mut socket, _) = tungstenite::client(request, stream).map_err(|e| unreachable(e.to_string()))?;
         socket.get_mut().take_turns().map_err(broken)?;
         Ok(Client { socket, address: place.to_owned() })
+    }
+
+    /// Joins the source.
+    fn hello(&mut self, options: &PushOptions, progress: &Progress) -> Result<Value> {
+        let hello = serde_json::json!({
+            "do": "hello", "protocol": PROTOCOL, "source": options.source, "token": options.token,
+        });
+        self.ask(hello.to_string(), progress)
     }
 
     fn failed(&self, why: impl std::fmt::Display) -> Error {

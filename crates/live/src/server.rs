@@ -85,8 +85,11 @@ struct Gate {
     origins: Vec<String>,
 }
 
-/// 128 bits that nobody guesses.
-fn new_token() -> Result<String> {
+/// A token for clients: 128 bits that nobody guesses, as 32 digits.
+///
+/// # Errors
+/// When the system gives no random numbers.
+pub fn new_token() -> Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|e| Error::Unusable {
         what: format!("The system gives no random numbers for a token: {e}"),

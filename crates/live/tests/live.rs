@@ -4,7 +4,7 @@
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::Source;
 use memory_city_heap::progress::Progress;
-use memory_city_live::{Hub, Latest, LiveLimits, PushOptions, Server, ServerOptions, push};
+use memory_city_live::{Hub, Latest, LiveLimits, PushOptions, Server, ServerOptions, push, times_there};
 use memory_city_testing::root;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -419,6 +419,30 @@ fn what_is_pushed_arrives_the_same() {
     let source = Source::open(&[trees], "auto", GroupOptions::default(), &progress).expect("a source");
     let error = push(&source, &nobody, &progress).expect_err("nobody is there").to_string();
     assert!(error.contains("memory-city serve"), "{error}");
+}
+
+/// Who goes on sending finds out what is there, and leaves the window where it is; a server that begins anew knows nothing.
+#[test]
+fn what_goes_on_is_appended_and_leaves_the_window_alone() {
+    let server = start(limits(), ServerOptions::default());
+    let progress = Progress::new();
+    let trees = root().join("sample-data/json/one-time.json");
+    let source = Source::open(&[trees], "auto", GroupOptions::default(), &progress).expect("a source");
+    let times = source.timeline().times();
+    let first = PushOptions { address: server.address().to_string(), source: "a".into(), ..PushOptions::default() };
+    assert_eq!(times_there(&first, &progress).expect("told"), 0);
+    push(&source, &first, &progress).expect("pushed");
+    push(&source, &PushOptions { source: "b".into(), ..first.clone() }, &progress).expect("pushed");
+    assert_eq!(times_there(&first, &progress).expect("told"), times);
+    let (shown, wishes) = (server.hub().wanted(), server.hub().wishes("a"));
+    assert_eq!((&*shown.1, wishes.plan), ("b", 1), "the one that was sent last is shown");
+    let on = PushOptions { append: true, keep_shown: true, keep_places: true, ..first.clone() };
+    push(&source, &on, &progress).expect("appended");
+    assert_eq!(times_there(&first, &progress).expect("told"), 2 * times);
+    assert_eq!((server.hub().wanted(), server.hub().wishes("a").plan), (shown, 1), "nobody is asked to look there");
+    let other = start(limits(), ServerOptions::default());
+    let other = PushOptions { address: other.address().to_string(), ..first };
+    assert_eq!(times_there(&other, &progress).expect("told"), 0);
 }
 
 /// What is replaced counts until it is gone: clients wait for that, for each other, and never for ever.

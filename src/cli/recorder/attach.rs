@@ -25,6 +25,9 @@ pub struct AttachArgs {
     /// For how long: 30s, 10m (default: until Ctrl+C, or the program ends)
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     length: Option<Duration>,
+    /// Ends when its standard input ends: for programs that start it, and would leave it alone when they are killed
+    #[arg(long, hide = true)]
+    while_input: bool,
     #[command(flatten)]
     recording: RecordingArgs,
 }
@@ -46,6 +49,13 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
     }
     eprintln!("Recording process {pid} into {}", folder.display());
     let asked = Progress::new();
+    if args.while_input {
+        let asked = asked.clone();
+        std::thread::spawn(move || {
+            let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+            asked.cancel();
+        });
+    }
     let started = Instant::now();
     interrupt::cancels_as_asked(&asked, || {
         loop {

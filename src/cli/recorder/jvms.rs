@@ -5,7 +5,6 @@ use memory_city::jvm::list::{RunningJvm, running};
 use memory_city_analysis::tabular::bytes_text;
 use memory_city_heap::error::{Error, Result};
 use std::process::ExitCode;
-use std::time::Duration;
 
 #[derive(Args)]
 pub struct JvmsArgs {}
@@ -43,25 +42,17 @@ pub fn choose(pid: Option<u32>) -> Result<u32> {
 
 fn table(all: &[RunningJvm]) -> String {
     let row = |jvm: &RunningJvm| {
-        let program: String = jvm.program.chars().map(|c| if c.is_control() { ' ' } else { c }).take(80).collect();
         let used = jvm.used.map_or_else(|| "?".into(), bytes_text);
-        format!("{:>8}  {:>9}  {:>8}  {:<12}  {}\n", jvm.pid, used, age(jvm.age), jvm.version, program)
+        format!("{:>8}  {:>9}  {:>8}  {:<12}  {}\n", jvm.pid, used, jvm.age_text(), jvm.version, jvm.program_text())
     };
     let head = format!("{:>8}  {:>9}  {:>8}  {:<12}  {}\n", "PID", "heap", "age", "JVM", "program");
     if all.is_empty() { String::new() } else { head + all.iter().map(row).collect::<String>().as_str() }
 }
 
-fn age(age: Option<Duration>) -> String {
-    match age.map(|a| a.as_secs()) {
-        None => "?".into(),
-        Some(s) if s < 3600 => format!("{}:{:02}", s / 60, s % 60),
-        Some(s) => format!("{}h {:02}m", s / 3600, s / 60 % 60),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn jvms_are_a_table() {

@@ -1,8 +1,8 @@
 //! `--live`: the city grows while the program runs. Each walk goes to a window, one that is there or one that is opened, as soon as
 //! it is in the trace.
 //!
-//! A thread of its own does that: a window that is slow, or gone, keeps neither the program nor its recording waiting. What it
-//! has no time for it leaves out until it is back, and then sends all that is new.
+//! A thread of its own does that: a window that is slow, or gone, keeps neither the program nor its recording waiting. One that is
+//! closed and opened again, there or where windows listen by default, gets all walks.
 
 use crate::cli::recorder::now;
 use memory_city_analysis::group::GroupOptions;
@@ -11,8 +11,8 @@ use memory_city_formats::{HeapSeries, SnapshotInfo};
 use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
-use memory_city_live::{DEFAULT_ADDRESS, PushOptions, push};
-use std::io::{Read, Write};
+use memory_city_live::{DEFAULT_ADDRESS, PushOptions, new_token, push, times_there};
+use std::io::Write;
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -24,8 +24,14 @@ use std::time::{Duration, Instant};
 const OPENING: Duration = Duration::from_secs(60);
 /// How long the last walk has to be sent when the recording has ended.
 const LAST_WALK: Duration = Duration::from_secs(5);
+/// How often it is looked whether a window that had gone is back.
+const LOOK_AGAIN: Duration = Duration::from_secs(3);
+/// And how seldom at least, where one that is there takes nothing.
+const LONGEST: Duration = Duration::from_secs(300);
 /// The file with the token, in the folder of the trace while it is recorded.
 pub const TOKEN: &str = ".live-token";
+/// The variable with the token of the city at the address that `--live` names.
+const TOKEN_VARIABLE: &str = "MEMORY_CITY_LIVE_TOKEN";
 
 /// Sends walks to a city that listens.
 pub struct LiveCity {
@@ -36,10 +42,18 @@ pub struct LiveCity {
     folder: Arc<Mutex<PathBuf>>,
 }
 
-/// Where the city is.
+/// Where a city is.
+#[derive(Clone)]
 struct LiveAddress {
     address: String,
     token: Option<String>,
+}
+
+impl LiveAddress {
+    /// Where cities listen by default: whoever closes the window that was opened for a recording opens another one there.
+    fn usual() -> LiveAddress {
+        LiveAddress { address: DEFAULT_ADDRESS.into(), token: None }
+    }
 }
 
 impl LiveCity {
@@ -49,10 +63,13 @@ impl LiveCity {
     /// # Errors
     /// When nothing listens at `address`, or no window can be opened.
     pub fn begin(folder: &Path, name: &str, address: &str) -> Result<LiveCity> {
-        let place = match address {
-            "" if listens(DEFAULT_ADDRESS) => LiveAddress { address: DEFAULT_ADDRESS.into(), token: None },
-            "" => open_window(folder)?,
-            address if listens(address) => LiveAddress { address: address.to_owned(), token: None },
+        let places = match address {
+            "" if listens(DEFAULT_ADDRESS) => vec![LiveAddress::usual()],
+            "" => vec![open_window(folder)?, LiveAddress::usual()],
+            address if listens(address) => {
+                let token = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty());
+                vec![LiveAddress { address: address.to_owned(), token }]
+            }
             address => {
                 return Err(Error::Unusable {
                     what: format!("Nothing listens at {address}"),
@@ -70,13 +87,13 @@ impl LiveCity {
             wanted: Arc::clone(&shared),
             folder: folder.to_owned(),
             options: PushOptions {
-                address: place.address,
-                token: place.token,
                 source: format!("{name}, recorded {}", now()),
                 references: true,
-                append: false,
+                ..PushOptions::default()
             },
+            places,
             sent: 0,
+            is_away: false,
             progress: progress.clone(),
         };
         std::thread::Builder::new()
@@ -115,15 +132,19 @@ struct Sender {
     wanted: Arc<Mutex<PathBuf>>,
     folder: PathBuf,
     options: PushOptions,
+    /// Where the city may be, the likeliest first.
+    places: Vec<LiveAddress>,
     /// Walks that are there already.
     sent: usize,
+    /// Whether there was no city when it was looked for last.
+    is_away: bool,
     progress: Progress,
 }
 
 impl Sender {
     fn run(mut self, woken: &Receiver<()>) {
         let begun = Instant::now();
-        while !listens(&self.options.address) {
+        while self.place().is_none() {
             if begun.elapsed() > OPENING || self.progress.check().is_err() {
                 eprintln!("memory-city: warning: no window has opened; the recording goes on without");
                 return;
@@ -131,15 +152,49 @@ impl Sender {
             std::thread::sleep(Duration::from_millis(100));
         }
         // Ends when nobody wakes it any more.
-        while woken.recv().is_ok() {
-            match self.send() {
-                Ok(()) => {}
-                Err(Error::Cancelled) => return,
-                Err(error) => {
-                    eprintln!("memory-city: warning: the live city has gone: {error}. The recording goes on without");
-                    return;
+        let mut patience = LOOK_AGAIN;
+        loop {
+            let (is_new, ends) = match woken.recv_timeout(patience) {
+                Ok(()) => (true, false),
+                Err(RecvTimeoutError::Timeout) => (false, false),
+                Err(RecvTimeoutError::Disconnected) => (self.is_away, true),
+            };
+            // While there is a city it is left alone until there is a walk.
+            let place = if is_new || self.is_away { self.place() } else { None };
+            if let Some(place) = place {
+                self.options.address = place.address;
+                self.options.token = place.token;
+                match self.send() {
+                    Ok(()) => (self.is_away, patience) = (false, LOOK_AGAIN),
+                    Err(Error::Cancelled) => return,
+                    // It went while it was told, or stands still; or refuses, and will do so again: less and less often.
+                    Err(error) => {
+                        self.goes(Some(&error));
+                        patience = (patience * 2).min(LONGEST);
+                    }
                 }
+            } else if is_new {
+                self.goes(None);
             }
+            if ends {
+                return;
+            }
+        }
+    }
+
+    /// Where a city listens.
+    fn place(&self) -> Option<LiveAddress> {
+        self.places.iter().find(|place| listens(&place.address)).cloned()
+    }
+
+    /// There is no city any more: told once.
+    fn goes(&mut self, why: Option<&Error>) {
+        if !std::mem::replace(&mut self.is_away, true) {
+            let why = why.map_or(String::new(), |why| format!(" ({why})"));
+            eprintln!(
+                "memory-city: the live city has gone{why}; the recording goes on. A window that listens gets all walks: memory-city \
+                 open --listen"
+            );
         }
     }
 
@@ -149,18 +204,28 @@ impl Sender {
         if wanted != self.folder {
             self.folder = wanted;
             self.sent = 0;
-            self.options.append = false;
         }
         let series = memory_city_formats::open(std::slice::from_ref(&self.folder), &self.progress)?;
         let walks = series.points().len();
+        if walks == 0 {
+            return Ok(());
+        }
+        // A window that was started again knows nothing of those before.
+        if walks < self.sent || self.sent > 0 && times_there(&self.options, &self.progress)? != self.sent {
+            self.sent = 0;
+        }
         if walks <= self.sent {
             return Ok(());
         }
+        self.options.append = self.sent > 0;
+        self.options.keep_shown = self.options.append;
+        // While there are few, places are found anew as often as their number has doubled: a program that begins has little in common
+        // with the same program later. Then all stays where it is until a person asks for it.
+        self.options.keep_places = self.options.append && walks.ilog2() == self.sent.ilog2();
         let later = LaterWalks { points: series.points()[self.sent..].to_vec(), first: self.sent, series };
         let history = History::build(Arc::new(later), AUTO, GroupOptions::default(), &self.progress)?;
         push(&Source::Heaps(history), &self.options, &self.progress)?;
         self.sent = walks;
-        self.options.append = true;
         Ok(())
     }
 }
@@ -209,9 +274,7 @@ fn open_window(folder: &Path) -> Result<LiveAddress> {
         });
     }
     let io = |e| Error::io(folder, e);
-    let mut random = [0; 16];
-    std::fs::File::open("/dev/urandom").and_then(|mut f| f.read_exact(&mut random)).map_err(io)?;
-    let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let token = new_token()?;
     let file = folder.join(TOKEN);
     memory_city_agent::folder::private_file(&file).and_then(|mut f| f.write_all(token.as_bytes())).map_err(io)?;
     // A port that is free now; should another program take it in this moment, it does not know the token.

@@ -9,6 +9,8 @@ pub mod live_panel;
 pub mod long_list;
 pub mod numbers;
 pub mod owners_panel;
+#[cfg(target_os = "linux")]
+pub mod recorder_card;
 pub mod save;
 pub mod status;
 pub mod theme;
@@ -116,6 +118,33 @@ impl Typing {
     }
 }
 
+/// Cards that belong to others: Esc closes them.
+#[derive(bevy::ecs::system::SystemParam)]
+struct OtherCards<'w> {
+    code: ResMut<'w, super::editor::CodeEditor>,
+    #[cfg(target_os = "linux")]
+    jvms: ResMut<'w, super::recording::WindowRecorder>,
+}
+
+impl OtherCards<'_> {
+    /// Whether the list of JVMs is open.
+    fn is_open(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        return self.jvms.choosing.is_some();
+        #[cfg(not(target_os = "linux"))]
+        return false;
+    }
+
+    /// Closes one. Returns whether there was one.
+    fn escape(&mut self) -> bool {
+        #[cfg(target_os = "linux")]
+        if self.jvms.bypass_change_detection().choosing.take().is_some() {
+            return true;
+        }
+        self.code.bypass_change_detection().escape()
+    }
+}
+
 /// The actions that switch panels and settings.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 fn panel_actions(
@@ -126,6 +155,7 @@ fn panel_actions(
     mut loading: ResMut<Loading>,
     mut ways: ResMut<Ways>,
     (mut editor, mut save): (ResMut<grouping_editor::GroupingEditor>, ResMut<save::SaveCard>),
+    mut cards: OtherCards,
     (document, mut clock, mut filter): (Res<Document>, ResMut<Clock>, ResMut<SharedFilter>),
 ) {
     for action in actions.read() {
@@ -178,7 +208,7 @@ fn panel_actions(
             Action::Escape => {
                 if panels.help {
                     panels.help = false;
-                } else if save.escape() || loading.escape() {
+                } else if cards.escape() || save.escape() || loading.escape() {
                     // Work was stopped.
                 } else if editor.is_open() {
                     editor.close();
@@ -239,6 +269,13 @@ fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContex
     if let Err(error) = world.run_system_cached_with(save::show, ctx.clone()) {
         tracing::error!("the card that saves cannot be drawn: {error}");
     }
+    if let Err(error) = world.run_system_cached_with(super::editor::show, ctx.clone()) {
+        tracing::error!("the card for the editor cannot be drawn: {error}");
+    }
+    #[cfg(target_os = "linux")]
+    if let Err(error) = world.run_system_cached_with(recorder_card::show, ctx.clone()) {
+        tracing::error!("the list of JVMs cannot be drawn: {error}");
+    }
     if let Err(error) = world.run_system_cached_with(palette::show, ctx.clone()) {
         tracing::error!("the palette cannot be drawn: {error}");
     }
@@ -252,6 +289,7 @@ fn overlays(
     document: Res<Document>,
     mut loading: ResMut<Loading>,
     (listening, notices): (Res<Listening>, Res<Notices>),
+    cards: OtherCards,
     mut panels: ResMut<PanelState>,
     mut actions: MessageWriter<Action>,
     mut requests: MessageWriter<OpenRequest>,
@@ -265,6 +303,8 @@ fn overlays(
             status::busy(&ctx, &what, &snapshot);
             None
         }
+        // The list of JVMs takes its place.
+        loading::State::Idle if !open && cards.is_open() => None,
         loading::State::Idle if !open => {
             status::welcome(&ctx, sample.is_some(), listening.address().map(|(address, _)| address))
         }
@@ -279,6 +319,9 @@ fn overlays(
         }
         Some(status::Answer::Listen) => {
             actions.write(Action::Listen);
+        }
+        Some(status::Answer::Record) => {
+            actions.write(Action::Record);
         }
         Some(status::Answer::OpenSample) => {
             if let Some(path) = sample {

@@ -16,6 +16,8 @@ pub enum Answer {
     OpenSample,
     /// Listen for programs.
     Listen,
+    /// Choose a running JVM to record.
+    Record,
     /// Stop loading.
     Cancel,
     /// Close the error.
@@ -44,16 +46,26 @@ pub fn welcome(ctx: &egui::Context, sample: bool, listening: Option<String>) -> 
         ui.label(RichText::new("Memory City").size(26.0).strong());
         ui.label("The heap of your program as a city: what leaks grows tall and red.");
         ui.add_space(10.0);
-        ui.label(RichText::new("1.  Take heap dumps of the running program, a while apart").color(theme::QUIET));
+        let mut recorded = None;
+        if cfg!(target_os = "linux") {
+            ui.label(
+                RichText::new("Watch a Java program that runs here: choose it, and its city grows").color(theme::QUIET),
+            );
+            let button = egui::Button::new(RichText::new("Record a running JVM…").size(14.0));
+            let record = ui.add_sized([220.0, 30.0], button).on_hover_text(Action::Record.tooltip());
+            recorded = record.clicked().then_some(Answer::Record);
+            ui.add_space(10.0);
+        }
+        ui.label(RichText::new("Or take heap dumps of a running program, a while apart").color(theme::QUIET));
         ui.label(RichText::new("      jcmd PID GC.heap_dump -gz=1 /tmp/dumps/1.hprof.gz").monospace());
         ui.label(
             RichText::new(
-                "2.  Open them here, or drop the folder onto this window. Memory trees in JSON (.json) open too",
+                "and open them here, or drop the folder onto this window. Memory trees in JSON (.json) open too",
             )
             .color(theme::QUIET),
         );
         ui.add_space(12.0);
-        let answer = open_buttons(ui, sample);
+        let answer = recorded.or(open_buttons(ui, sample));
         ui.add_space(6.0);
         match listening {
             Some(address) => {

@@ -16,10 +16,11 @@ use memory_city_analysis::timeline::NodeId;
 pub const HEIGHT: f32 = 38.0;
 
 /// Draws the bar.
-pub fn draw(
+pub(in crate::viewer) fn draw(
     InMut(ui): InMut<egui::Ui>,
     document: Res<Document>,
     (clock, listening, views): (Res<Clock>, Res<Listening>, Res<Views>),
+    #[cfg(target_os = "linux")] recorder: Res<crate::viewer::recording::WindowRecorder>,
     mut dock: ResMut<Dock>,
     mut actions: MessageWriter<Action>,
 ) {
@@ -51,6 +52,8 @@ pub fn draw(
             if ui.selectable_label(listens, "Live").on_hover_text(Action::Listen.tooltip()).clicked() {
                 actions.write(Action::Listen);
             }
+            #[cfg(target_os = "linux")]
+            actions.write_batch(super::recorder_card::sign(ui, &recorder));
             if ui.button("Open…").on_hover_text(Action::OpenFiles.tooltip()).clicked() {
                 actions.write(Action::OpenFiles);
             }

@@ -4,6 +4,7 @@
 use super::{Place, View};
 use crate::viewer::app::{Awake, Stage};
 use crate::viewer::document::{Closed, Document, Grew, Opened};
+use crate::viewer::editor::{self, CodePlace, CodeRequest};
 use crate::viewer::job::Job;
 use crate::viewer::panels::numbers::metric_name;
 use crate::viewer::panels::theme;
@@ -64,6 +65,8 @@ type Folded = HashSet<(usize, usize)>;
 struct TableState<'a> {
     selection: &'a mut Selection,
     closed: &'a mut Folded,
+    /// A place in code that was clicked.
+    code: Option<CodePlace>,
 }
 
 impl Analyses {
@@ -93,6 +96,7 @@ fn draw(
     document: Res<Document>,
     mut state: ResMut<Analyses>,
     mut selection: ResMut<Selection>,
+    mut requests: MessageWriter<CodeRequest>,
 ) {
     let Some(open) = document.get() else { return };
     let state = state.bypass_change_detection();
@@ -148,11 +152,12 @@ fn draw(
         let Analyses { found, closed, .. } = state;
         match found {
             Some(Ok(findings)) => {
-                let mut view = TableState { selection: selection.bypass_change_detection(), closed };
+                let mut view = TableState { selection: selection.bypass_change_detection(), closed, code: None };
                 let room = ui.available_height();
                 egui::ScrollArea::vertical()
                     .auto_shrink([false, false])
                     .show(ui, |ui| findings_of(ui, findings, &open.timeline, room, &mut view));
+                requests.write_batch(view.code.map(CodeRequest));
             }
             Some(Err(error)) => {
                 wrapped(ui, RichText::new(error.as_str()).color(theme::ERROR));
@@ -251,6 +256,7 @@ fn findings_of(ui: &mut egui::Ui, findings: &Findings, timeline: &Timeline, room
                 wrapped(ui, RichText::new(text).size(14.5).strong());
             }
         }
+        code_links(ui, answer, view);
     }
     for note in &findings.notes {
         wrapped(ui, RichText::new(note).size(12.5).color(theme::TEXT));
@@ -278,6 +284,26 @@ fn findings_of(ui: &mut egui::Ui, findings: &Findings, timeline: &Timeline, room
         });
     }
 }
+
+/// The places in code that a sentence names, each a link.
+fn code_links(ui: &mut egui::Ui, text: &str, view: &mut TableState<'_>) {
+    let mut places: Vec<CodePlace> = CodePlace::all_in(text).filter(|place| place.line.is_some()).collect();
+    places.dedup();
+    if places.is_empty() {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new("Code:").size(12.0).color(theme::QUIET));
+        for place in places.into_iter().take(MOST_LINKS) {
+            if editor::link(ui, RichText::new(place.brief()).size(12.0), &place.class, &place) {
+                view.code = Some(place);
+            }
+        }
+    });
+}
+
+/// Places of one sentence that have a link.
+const MOST_LINKS: usize = 4;
 
 fn wrapped(ui: &mut egui::Ui, text: RichText) {
     ui.add(egui::Label::new(text).wrap());
@@ -400,7 +426,9 @@ fn result(ui: &mut egui::Ui, number: usize, table: &ResultTable, timeline: &Time
                             ui.add_space(INDENT * line.depth.min(DEEPEST) as f32);
                             fold(ui, number, at, has_below(table, at), view.closed);
                         }
-                        show_cell(ui, cell, described.kind);
+                        if let Some(place) = show_cell(ui, cell, described.kind) {
+                            view.code = Some(place);
+                        }
                     });
                 }
                 let response = row.response();
@@ -435,8 +463,14 @@ fn fold(ui: &mut egui::Ui, number: usize, at: usize, has_below: bool, closed: &m
     }
 }
 
-fn show_cell(ui: &mut egui::Ui, cell: &Cell, kind: CellKind) {
+/// Draws a cell. Returns the place in code that it names, when it was clicked.
+fn show_cell(ui: &mut egui::Ui, cell: &Cell, kind: CellKind) -> Option<CodePlace> {
+    let place = match cell {
+        Cell::Text(text) => CodePlace::first_in(text),
+        _ => None,
+    };
     let colour = match cell {
+        Cell::Text(_) if place.is_some() => theme::ACCENT,
         Cell::Node(_) => theme::ACCENT,
         Cell::Change(change) if *change > 0 => theme::GROWTH,
         Cell::Change(change) if *change < 0 => theme::SHRINK,
@@ -447,10 +481,16 @@ fn show_cell(ui: &mut egui::Ui, cell: &Cell, kind: CellKind) {
     let text = RichText::new(cell.text(kind).replace('→', "›")).size(12.0).color(colour);
     // Not to be selected as text: a click is for the row. The whole text comes when the mouse rests on what is cut.
     let label = egui::Label::new(text).selectable(false).truncate();
+    if let Some(place) = place {
+        let label = ui.add(label.sense(Sense::click())).on_hover_cursor(egui::CursorIcon::PointingHand);
+        let tip = format!("{}\nClick opens {} in your editor", cell.text(kind), place.brief());
+        return label.on_hover_text(tip).clicked().then_some(place);
+    }
     match kind.is_numeric() {
         true => ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.add(label)).inner,
         false => ui.add(label),
     };
+    None
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::{City, ConeCount, Place, Shown, View};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
+use crate::viewer::editor::CodePlace;
 use crate::viewer::owners::{OwnersKnown, OwnersOf};
 use crate::viewer::panels::numbers::{amounts, metric_name, number, signed};
 use crate::viewer::panels::{owners_panel, theme};
@@ -100,13 +101,25 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
                     tools.actions.push(action);
                 }
             }
+            if CodePlace::first_in(timeline.name(node)).is_some()
+                && ui.small_button("Code").on_hover_text(Action::OpenCode.tooltip()).clicked()
+            {
+                tools.actions.push(Action::OpenCode);
+            }
             if ui.small_button("Copy").on_hover_text("Copies the path, for the code search or a ticket").clicked() {
                 ui.ctx().copy_text(timeline.path_label(node));
             }
         });
     });
-    let name = theme::worded(timeline.name(node));
-    ui.label(RichText::new(name).size(15.0).strong().color(theme::ACCENT));
+    let name = RichText::new(theme::worded(timeline.name(node))).size(15.0).strong().color(theme::ACCENT);
+    if CodePlace::first_in(timeline.name(node)).is_some() {
+        // A line of code leads there.
+        if ui.link(name).on_hover_text(Action::OpenCode.tooltip()).clicked() {
+            tools.actions.push(Action::OpenCode);
+        }
+    } else {
+        ui.label(name);
+    }
     let parents = timeline.parent(node).map(|p| theme::worded(&timeline.path_label(p))).unwrap_or_default();
     if !parents.is_empty() {
         ui.label(RichText::new(parents).size(11.0).color(theme::QUIET));

@@ -1,6 +1,7 @@
 //! The heap state that is looked at, with what was read of it: one at a time, and whatever reads or computes is a job.
 
 use super::awaited::Awaited;
+use crate::viewer::editor::CodePlace;
 use memory_city_analysis::inspection::{InspectedHeap, ToldAnswers, ToldValues};
 use memory_city_analysis::timeline::Source;
 use memory_city_heap::ObjectId;
@@ -24,6 +25,8 @@ pub struct Desk {
     told: ToldValues,
     /// The texts that are being read.
     pub telling: Awaited<ToldAnswers>,
+    /// A place in code that was clicked.
+    pub code: Option<CodePlace>,
 }
 
 impl Desk {

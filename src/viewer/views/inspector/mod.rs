@@ -32,6 +32,7 @@ use crate::viewer::app::{Awake, Stage};
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::{Dock, Focus};
 use crate::viewer::document::{Closed, Document, Grew, Opened};
+use crate::viewer::editor::CodeRequest;
 use crate::viewer::notices::Notices;
 use crate::viewer::panels::{long_list, theme};
 use crate::viewer::selection::Selection;
@@ -242,6 +243,7 @@ fn draw(
     (clock, focus): (Res<Clock>, Res<Focus>),
     mut actions: MessageWriter<Action>,
     mut notices: ResMut<Notices>,
+    mut requests: MessageWriter<CodeRequest>,
 ) {
     let Some(open) = document.get() else { return };
     let inspector = inspector.bypass_change_detection();
@@ -271,6 +273,7 @@ fn draw(
             Some(InspectorStop::Tree(stop)) => inspector.tree.show(ui, stop.as_ref(), desk, focused),
             None => nothing(ui, &open.timeline, selection.bypass_change_detection()),
         };
+        requests.write_batch(inspector.desk.code.take().map(CodeRequest));
         if let Some(stop) = next {
             inspector.navigation.go(stop);
         }

@@ -6,6 +6,7 @@ use super::desk::Desk;
 use super::held::{self, HeldTab, HeldView};
 use super::navigation::{InspectorStop, ObjectStop};
 use super::parts;
+use crate::viewer::editor::{self, CodePlace};
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, RichText, Stroke};
 use memory_city_analysis::analyses::{bytes_text, count_text};
@@ -209,6 +210,15 @@ fn head(
             parts::fact(ui, "Length", &count_text(length.into()));
         }
         for (name, value) in heap.life(object) {
+            if let Some(place) = CodePlace::first_in(&value) {
+                // The innermost frame; all of them where the mouse rests.
+                ui.label(parts::quiet(name));
+                let text = RichText::new(theme::shortened(&theme::brief(&value), 60)).size(12.5);
+                if editor::link(ui, text, &value, &place) {
+                    desk.code = Some(place);
+                }
+                continue;
+            }
             parts::fact(ui, name, &theme::shortened(&theme::brief(&value), 60)).on_hover_text(value);
         }
         if view.page.get().is_some_and(|page| page.details.is_none()) {

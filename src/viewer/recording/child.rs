@@ -1,0 +1,189 @@
+//! The process that records: `memory-city attach`, started by the window and ended with it.
+//!
+//! It ends when its standard input does: when the window says so, is closed, or is killed. Then it leaves the program as it was and
+//! finishes the trace, in its own time.
+
+use crate::jvm::list::RunningJvm;
+use crate::viewer::job::Job;
+use crate::viewer::live::WindowWaker;
+use memory_city_agent::folder::AgentStatus;
+use std::io::{BufRead, BufReader, PipeWriter};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How often its state is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// So many looks from one state that is shown to the next.
+const LOOKS: u32 = 10;
+/// Lines of what it says that are kept.
+const MOST_LINES: usize = 100;
+/// What precedes what it tells people.
+const PREFIX: &str = "memory-city: ";
+
+/// Where the window listens for it: an address, and the token that is asked for there.
+pub(in crate::viewer) struct LivePlace {
+    pub address: String,
+    pub token: Option<String>,
+}
+
+/// A recording that goes on.
+pub(in crate::viewer) struct RecorderChild {
+    jvm: RunningJvm,
+    name: String,
+    folder: PathBuf,
+    /// Its standard input.
+    input: Option<PipeWriter>,
+    status: Arc<Mutex<Option<AgentStatus>>>,
+    job: Job<Result<String, String>>,
+}
+
+impl RecorderChild {
+    /// Begins to record `jvm` into `folder`. What becomes of it is known later.
+    ///
+    /// # Errors
+    /// When the system has no pipe left.
+    pub fn start(
+        jvm: RunningJvm,
+        folder: PathBuf,
+        place: LivePlace,
+        waker: WindowWaker,
+    ) -> Result<RecorderChild, String> {
+        let (its_input, input) = std::io::pipe().map_err(|error| format!("It cannot be recorded: {error}"))?;
+        let status = Arc::new(Mutex::new(None));
+        let (pid, shared, into) = (jvm.pid, Arc::clone(&status), folder.clone());
+        let job = Job::start(move |_| {
+            let program = std::env::current_exe().map_err(|error| format!("This program is not found: {error}"))?;
+            let mut command = Command::new(program);
+            command.args(["attach", &pid.to_string(), "--while-input", "--output"]).arg(&into);
+            command.arg(format!("--live={}", place.address)).env_remove("RUST_LOG");
+            if let Some(token) = &place.token {
+                command.env("MEMORY_CITY_LIVE_TOKEN", token);
+            }
+            command.stdin(its_input).stdout(Stdio::null()).stderr(Stdio::piped());
+            let ended = follow(command, &into, &shared, &waker);
+            waker.wake();
+            ended
+        });
+        let name = if jvm.program.is_empty() { format!("process {pid}") } else { jvm.short_name() };
+        Ok(RecorderChild { jvm, name, folder, input: Some(input), status, job })
+    }
+
+    /// Asks it to end. It says when it has.
+    pub fn stop(&mut self) {
+        self.input = None;
+    }
+
+    /// Whether it was asked to end.
+    pub fn is_ending(&self) -> bool {
+        self.input.is_none()
+    }
+
+    /// The process that is recorded.
+    pub fn pid(&self) -> u32 {
+        self.jvm.pid
+    }
+
+    /// The program's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where the trace is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// How it goes, as of a second ago; `None` before it has begun.
+    pub fn status(&self) -> Option<AgentStatus> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How it ended, once it has: what was recorded, or why nothing was.
+    pub fn outcome(&self) -> Option<Result<String, String>> {
+        self.job.poll().map(|outcome| outcome.and_then(|ended| ended))
+    }
+}
+
+/// Runs the process to its end.
+fn follow(
+    mut command: Command,
+    folder: &Path,
+    status: &Mutex<Option<AgentStatus>>,
+    waker: &WindowWaker,
+) -> Result<String, String> {
+    let mut child = command.spawn().map_err(|error| format!("The recording cannot be started: {error}"))?;
+    // The end of its input is this process's to tell, and this was the other holder of it.
+    drop(command);
+    let said = child.stderr.take();
+    let listener = std::thread::spawn(move || {
+        let mut lines = Vec::new();
+        for line in said.into_iter().flat_map(|said| BufReader::new(said).lines()).map_while(Result::ok) {
+            tracing::debug!("recorder says: {line}");
+            if lines.len() < MOST_LINES {
+                lines.push(line);
+            }
+        }
+        lines
+    });
+    let mut looks = 0;
+    let ended = loop {
+        match child.try_wait() {
+            Ok(None) => std::thread::sleep(LOOK_EVERY),
+            Ok(Some(ended)) => break ended.success(),
+            Err(error) => return Err(format!("The recording cannot be followed: {error}")),
+        }
+        looks += 1;
+        if looks % LOOKS == 0
+            && let Some(now) = AgentStatus::read(folder)
+        {
+            *status.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+            waker.wake_for_text();
+        }
+    };
+    told(&listener.join().unwrap_or_default(), ended)
+}
+
+/// What was recorded, in the words of the process; or why nothing was, without the name of the program before it.
+fn told(lines: &[String], is_done: bool) -> Result<String, String> {
+    if is_done {
+        let summary = lines.iter().find(|line| line.starts_with("Recorded for "));
+        let warnings = lines.iter().filter_map(|line| line.strip_prefix(PREFIX)?.strip_prefix("warning: "));
+        let text = summary.map(String::as_str).into_iter().chain(warnings);
+        return Ok(text.collect::<Vec<_>>().join("\n"));
+    }
+    // Errors may have several lines; the first one has the prefix.
+    let from = lines.iter().position(|line| line.starts_with(PREFIX) && !line.contains("warning: "));
+    let Some(from) = from else {
+        return Err(format!("The recording has ended without a reason. {}", lines.join(" ").trim()));
+    };
+    let lines = &lines[from..];
+    Err(lines.iter().map(|line| line.strip_prefix(PREFIX).unwrap_or(line)).collect::<Vec<_>>().join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_last_words_of_a_recording_are_for_people() {
+        let ended = "Recording process 7 into /a\nRecorded for 0:05: 9 samples; it was asked to stop.\n\
+            memory-city: warning: 1 walks were left out: the disk is too full\nOpen it:  memory-city open /a";
+        assert_eq!(
+            told(&lines(ended), true),
+            Ok("Recorded for 0:05: 9 samples; it was asked to stop.\n1 walks were left out: the disk is too full"
+                .into())
+        );
+        let failed = "memory-city: Process 7 belongs to another user. Run this as that user, or as root";
+        assert_eq!(
+            told(&lines(failed), false),
+            Err("Process 7 belongs to another user. Run this as that user, or as root".into())
+        );
+        assert!(told(&lines("memory-city: warning: x\nKilled"), false).is_err_and(|why| why.contains("Killed")));
+    }
+}

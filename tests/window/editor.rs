@@ -1,0 +1,74 @@
+//! Code in an editor, from a real window: a program stands for the editor and writes down what it is told.
+
+use super::*;
+
+const TREE: &str = r#"{"format":"memory-city","version":1,"times":[
+    {"tree":{"children":[{"name":"com.acme.Cart","role":"Type","children":[
+        {"name":"com.acme.Shop$Till.fill(int) line 12","role":"Allocation site","objects":10,"bytes":400}]}]}},
+    {"tree":{"children":[{"name":"com.acme.Cart","role":"Type","children":[
+        {"name":"com.acme.Shop$Till.fill(int) line 12","role":"Allocation site","objects":90,"bytes":3600}]}]}}]}"#;
+
+/// Ctrl+E opens file and line of the selection's allocation site, as two words of a command whatever the folder is called; without an
+/// editor, and without a file, a card asks and says where it looked.
+#[cfg(unix)]
+#[test]
+fn a_window_opens_the_line_of_an_allocation_site_in_an_editor() {
+    use std::os::unix::fs::PermissionsExt;
+    if skipped() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("config");
+    let sources = folder.path().join("my $(shop); sources");
+    let (said, editor) = (folder.path().join("said"), folder.path().join("editor"));
+    let package = sources.join("src/main/java/com/acme");
+    std::fs::create_dir_all(&package).expect("made");
+    std::fs::create_dir_all(&config).expect("made");
+    std::fs::write(package.join("Shop.java"), "package com.acme;\n").expect("written");
+    std::fs::write(&editor, format!("#!/bin/sh\nprintf '%s\\n' \"$#\" \"$@\" > '{}'\n", said.display()))
+        .expect("written");
+    std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).expect("allowed");
+    let tree = folder.path().join("tree.json");
+    std::fs::write(&tree, TREE).expect("written");
+    let environment = [("MEMORY_CITY_CONFIG", &*config), ("VISUAL", Path::new("vi")), ("EDITOR", Path::new(""))];
+    let mut session = Session::start(&["open", &tree.to_string_lossy()], &environment);
+    session.expect("city: tree");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    session.rest();
+    // The first row of the list.
+    session.click(120, 97);
+    session.expect("selected: Heap#");
+    session.rest();
+
+    // No editor is known, for `vi` needs a terminal: it is asked for.
+    session.chord("ctrl", "e");
+    assert!(session.trail.iter().any(|line| line.contains("editor: asked for")), "{}", session.trail.join("\n"));
+    session.screenshot("editor-1-asked");
+    session.tool("xdotool", &["type", "--delay", "20", &format!("{} --at {{line}} {{file}}", editor.display())]);
+    session.tool("xdotool", &["key", "Tab"]);
+    session.chord("ctrl", "a");
+    session.tool("xdotool", &["type", "--delay", "20", &sources.to_string_lossy()]);
+    session.rest();
+    let filled = session.screenshot("editor-2-filled");
+    assert!(share(&filled, |p| p.iter().any(|&c| c > 40)) > 0.3);
+    session.chord("ctrl", "Return");
+    let file = package.join("Shop.java");
+    session.expect(&format!("editor: opened {}:12", file.display()));
+    let told = std::fs::read_to_string(&said).expect("the editor was started");
+    assert_eq!(told.lines().collect::<Vec<_>>(), ["3", "--at", "12", &*file.to_string_lossy()]);
+    session.rest();
+    session.screenshot("editor-3-opened");
+
+    // It is kept; and a file that is not there is told, with where it was looked for.
+    let kept = std::fs::read_to_string(config.join("settings.json")).expect("settings");
+    assert!(kept.contains("--at {line} {file}") && kept.contains("my $(shop); sources"), "{kept}");
+    std::fs::remove_file(&file).expect("removed");
+    session.chord("ctrl", "e");
+    let why = session.trail.iter().rev().find(|line| line.contains("editor: asked for")).cloned();
+    let why = why.unwrap_or_else(|| session.expect("editor: asked for"));
+    assert!(why.contains("com/acme/Shop.java") && why.contains("my $(shop); sources"), "{why}");
+    session.screenshot("editor-4-not-found");
+    session.tool("xdotool", &["key", "Escape"]);
+    session.rest();
+}

@@ -1,0 +1,188 @@
+//! Programs that are recorded, in a real window: chosen from the list and left again; and recorded from the command line with a window
+//! that is closed and opened again.
+
+use super::*;
+use memory_city_agent::folder::{AgentStatus, STATUS, is_running};
+use memory_city_testing::jvm::{self, Jdk};
+use memory_city_testing::root;
+
+/// A program of the tests that leaks; it ends by itself, whatever becomes of the test.
+fn leaking(jdk: &Jdk, classes: &Path, seconds: u32) -> Command {
+    let mut command = Command::new(jdk.home.join("bin/java"));
+    command.args(["-Xmx300m", "-Xmn20m", "-cp"]).arg(classes).args(["Leaks", "persons", &(seconds * 1000).to_string()]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// The oldest JDK here that is supported, and a folder with the compiled program.
+fn compiled(test: &str) -> Option<(Jdk, tempfile::TempDir)> {
+    let Some(jdk) = jvm::jdk_from(17) else {
+        jvm::skip(test, "there is no JDK 17 or newer");
+        return None;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = root().join("tests/java/Leaks.java");
+    jdk.compile(&[&source], ".", folder.path());
+    Some((jdk, folder))
+}
+
+/// Waits for what another process does.
+fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < PATIENCE, "{what}: it takes too long");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn walks(folder: &Path) -> u64 {
+    AgentStatus::read(folder).map_or(0, |status| status.walks)
+}
+
+/// The start screen leads to the list of JVMs; Enter records the one that is chosen, its city comes, and a key stops it. The program
+/// goes on as it was. What cannot be recorded is told in words, and the list stays.
+#[test]
+fn a_window_records_a_jvm_from_its_list_and_leaves_it() {
+    if skipped() {
+        return;
+    }
+    let Some((jdk, classes)) = compiled("a_window_records_a_jvm") else { return };
+    let config = tempfile::tempdir().expect("a folder");
+    let mut java = Running(leaking(&jdk, classes.path(), 100).spawn().expect("java"));
+    let pid = java.0.id();
+    let mut session = Session::start(&["open", "--listen=127.0.0.1:0"], &[("MEMORY_CITY_CONFIG", config.path())]);
+    session.expect("at rest: ");
+    session.focus();
+    let welcome = session.screenshot("recording-1-welcome");
+    session.chord("ctrl", "r");
+    assert!(session.trail.iter().any(|line| line.contains("jvms: opened")));
+
+    // This process is none: the list stays, with the reason.
+    let own = std::process::id().to_string();
+    session.tool("xdotool", &["type", "--delay", "40", &own]);
+    session.expect(&format!("chosen: {own}"));
+    session.key("Return");
+    let line = session.expect("recording: ended: ");
+    assert!(line.contains("is no Java program"), "{line}");
+    let refused = session.screenshot("recording-2-refused");
+    assert!(difference(&welcome, &refused) > 0.05, "the list is seen");
+
+    // The program.
+    session.chord("ctrl", "a");
+    session.tool("xdotool", &["type", "--delay", "40", &pid.to_string()]);
+    session.expect(&format!("chosen: {pid}"));
+    // Where the trace goes is shown, and may be chosen: with Tab one gets there.
+    session.tool("xdotool", &["key", "Tab"]);
+    let folder = classes.path().join("trace");
+    session.chord("ctrl", "a");
+    session.tool("xdotool", &["type", "--delay", "20", &folder.to_string_lossy()]);
+    session.rest();
+    session.screenshot("recording-3-chosen");
+    session.key("Return");
+    session.expect(&format!("recording: {pid} into {}", folder.display()));
+    session.expect("city: Leaks, recorded");
+    session.rest();
+    let city = session.screenshot("recording-4-city");
+    assert!(difference(&refused, &city) > 0.1, "its city is seen");
+    assert!(walks(&folder) > 0);
+
+    // Stopped: the recorder inside is silent, the files are complete, the program runs.
+    session.tool("xdotool", &["keydown", "ctrl"]);
+    session.chord("shift", "r");
+    session.tool("xdotool", &["keyup", "ctrl"]);
+    let line = session.expect("recording: ended: ");
+    assert!(line.contains("Ok(") && line.contains("recording was ended from outside"), "{line}");
+    session.screenshot("recording-5-stopped");
+    assert!(!folder.join(STATUS).exists(), "nothing is recorded any more");
+    assert!(java.0.try_wait().expect("it can be asked").is_none(), "the program goes on");
+    let report = Command::new(env!("CARGO_BIN_EXE_memory-city")).arg("report").arg(&folder).output().expect("it runs");
+    assert!(String::from_utf8_lossy(&report.stdout).contains("Leaks$Person"), "{report:?}");
+
+    // A window that is closed, or killed, leaves the program as well.
+    let again = classes.path().join("again");
+    session.chord("ctrl", "r");
+    session.tool("xdotool", &["type", "--delay", "40", &pid.to_string()]);
+    session.expect(&format!("chosen: {pid}"));
+    session.tool("xdotool", &["key", "Tab"]);
+    session.chord("ctrl", "a");
+    session.tool("xdotool", &["type", "--delay", "20", &again.to_string_lossy()]);
+    session.rest();
+    session.key("Return");
+    wait_for("the second recording", || again.join(STATUS).exists());
+    drop(session);
+    wait_for("the end of the second recording", || !again.join(STATUS).exists());
+    assert!(java.0.try_wait().expect("it can be asked").is_none(), "the program goes on");
+}
+
+/// Processes whose command line has all of these words.
+fn processes_with(words: &[&str]) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let has = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line);
+        words.iter().all(|word| line.contains(word))
+    };
+    pids.filter(has).collect()
+}
+
+/// `record --live` opens a window in which the city grows. Closing it ends neither program nor recording; a window that listens gets
+/// all walks, those it missed and those that come.
+#[test]
+fn a_live_window_may_be_closed_and_another_gets_all_walks() {
+    if skipped() {
+        return;
+    }
+    let Some((jdk, classes)) = compiled("a_live_window_may_be_closed") else { return };
+    if std::net::TcpStream::connect(memory_city_live::DEFAULT_ADDRESS).is_ok() {
+        jvm::skip("a_live_window_may_be_closed", "a city listens where cities do by default");
+        return;
+    }
+    let config = tempfile::tempdir().expect("a folder");
+    let folder = classes.path().join("trace");
+    let program = leaking(&jdk, classes.path(), 40);
+    let words: Vec<String> = std::iter::once(program.get_program())
+        .chain(program.get_args())
+        .map(|w| w.to_string_lossy().into_owned())
+        .collect();
+    let output = folder.to_string_lossy().into_owned();
+    let mut arguments = vec!["record", "-o", &output, "--live", "--walk-every", "1s", "--walk-share", "20", "--"];
+    arguments.extend(words.iter().map(String::as_str));
+    let environment = [("MEMORY_CITY_CONFIG", config.path())];
+    let mut session = Session::start(&arguments, &environment);
+
+    // The window says in its title whose city it is.
+    session.tool("xdotool", &["search", "--sync", "--name", "Leaks, recorded .* Memory City"]);
+    wait_for("three walks", || walks(&folder) >= 3);
+    std::thread::sleep(Duration::from_millis(700));
+    let first = session.shown("live-1-first");
+    wait_for("three more", || walks(&folder) >= 6);
+    std::thread::sleep(Duration::from_millis(700));
+    let grown = session.shown("live-2-grown");
+    assert!(share(&grown, |p| p.iter().any(|&c| c > 40)) > 0.5, "the picture is black");
+    assert!(difference(&first, &grown) > 0.002, "the city grows");
+
+    // Closed: program and recording go on.
+    let windows = processes_with(&["--listen=", &folder.to_string_lossy()]);
+    assert_eq!(windows.len(), 1, "one window was opened");
+    session.close();
+    wait_for("the end of the window", || !is_running(windows[0]));
+    let before = walks(&folder);
+    wait_for("walks without a window", || walks(&folder) >= before + 2);
+    session.expect("the live city has gone");
+
+    // Opened again where cities listen: all walks are there, and more come.
+    let missed = walks(&folder);
+    let (_window, lines) = Session::launch(&["open", "--listen"], &session.display, &environment);
+    let mut most = 0;
+    let since = Instant::now();
+    while most < missed + 1 {
+        assert!(since.elapsed() < PATIENCE, "{most} walks of {missed}");
+        let Ok(line) = lines.recv_timeout(Duration::from_secs(1)) else { continue };
+        if let Some(times) = line.split("time: ").nth(1).and_then(|t| t.split('/').nth(1)) {
+            most = most.max(times.trim().parse().unwrap_or(0));
+        }
+    }
+    session.shown("live-3-again");
+    assert_eq!(session.ended(), Some(0), "the program ends as it would without");
+}

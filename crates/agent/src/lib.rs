@@ -16,6 +16,7 @@ mod callbacks;
 mod collections;
 mod event;
 pub mod folder;
+mod identity;
 mod jvmti;
 mod live;
 mod names;
@@ -29,7 +30,7 @@ mod vm;
 mod walk;
 mod worker;
 
-pub use jvmti::{CAPABILITIES, EVENTS, FUNCTIONS};
+pub use jvmti::{CAPABILITIES, EVENTS, FUNCTIONS, IDENTITY_CAPABILITIES};
 pub use options::{AgentOptions, SamplingMode};
 
 /// The name of the library's file.

@@ -14,7 +14,7 @@ pub use events::{
 };
 pub use tables::{ClassRow, FrameRow, LoaderRow, MethodRow, OriginRow, StringRow, ThreadRow};
 pub use walks::{
-    ObjectNaming, ReferentStrength, WalkEndRow, WalkInferredRow, WalkMirrorRow, WalkReferenceRow, WalkReferentRow,
+    ObjectNaming, ReferentStrength, WalkEndRow, WalkIdentityRow, WalkInferredRow, WalkMirrorRow, WalkReferenceRow, WalkReferentRow,
     WalkRootRow, WalkSampleRow, WalkStartRow,
 };
 

@@ -130,11 +130,7 @@ impl WalkNote {
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn write_numbers(
-        folder: &Path,
-        number: u64,
-        numbers: impl IntoIterator<Item = (u64, u64)>,
-    ) -> io::Result<()> {
+    pub fn write_numbers(folder: &Path, number: u64, numbers: impl IntoIterator<Item = (u64, u64)>) -> io::Result<()> {
         let mut file = io::BufWriter::new(private_file(&WalkNote::numbers(folder, number))?);
         for (number, handle) in numbers {
             file.write_all(&number.to_le_bytes())?;

@@ -45,13 +45,7 @@ struct Stop {
 }
 
 /// An object without a tag, as the VM meets it. Nothing may be called here, and nothing here can panic.
-unsafe extern "C" fn visit(
-    class_tag: jlong,
-    _size: jlong,
-    tag: *mut jlong,
-    _length: jint,
-    stop: *mut c_void,
-) -> jint {
+unsafe extern "C" fn visit(class_tag: jlong, _size: jlong, tag: *mut jlong, _length: jint, stop: *mut c_void) -> jint {
     // SAFETY: the VM hands back what `IterateThroughHeap` was given, and a tag to write to; it calls from one thread.
     unsafe {
         let stop = &mut *stop.cast::<Stop>();

@@ -15,6 +15,7 @@ mod budget;
 mod callbacks;
 mod collections;
 mod event;
+mod fault;
 pub mod folder;
 mod identity;
 mod jvmti;

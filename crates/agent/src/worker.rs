@@ -3,6 +3,7 @@
 
 use crate::budget::Budget;
 use crate::collections::COLLECTIONS;
+use crate::fault;
 use crate::folder::{AgentStatus, CLAIM, RecorderLock, STATUS, WALKS};
 use crate::identity::Identities;
 use crate::live::Followed;
@@ -167,6 +168,12 @@ impl<'a> Worker<'a> {
         self.sink()?.run(&facts).map_err(wrong)?;
         loop {
             COLLECTIONS.wait(ROUND);
+            fault::point("worker");
+            if COLLECTIONS.take_failure() {
+                let what = "a fault of the recorder at a collection";
+                give_up(what);
+                return self.end(what);
+            }
             let collected = self.take_collections()?;
             self.deaths_due |= collected;
             self.adjust()?;
@@ -366,15 +373,7 @@ impl<'a> Worker<'a> {
         let heap = self.machine.read().and_then(|data| used(&data));
         // SAFETY: only this thread forgets references, and none before they are back.
         let outcome = unsafe {
-            walk(
-                self.recording,
-                &mut self.schedule,
-                self.jni,
-                &followed,
-                collections,
-                heap,
-                self.identities.as_mut(),
-            )
+            walk(self.recording, &mut self.schedule, self.jni, &followed, collections, heap, self.identities.as_mut())
         };
         self.recording.live.put_back(followed, 0);
         if let Some(why) = self.identities.as_ref().and_then(|all| all.why_not.clone()) {

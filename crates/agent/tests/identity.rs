@@ -2,36 +2,19 @@
 
 #![cfg(target_os = "linux")]
 
+mod common;
+
+use common::{Trace, agent, with_jdks};
+use memory_city_agent::AgentOptions;
 use memory_city_agent::folder::{AgentStatus, RecorderLock, WalkNote};
-use memory_city_agent::{AgentOptions, LIBRARY};
 use memory_city_formats::hprof;
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId};
 use memory_city_testing::jvm::{self, Jdk, PATIENCE, Program};
-use memory_city_testing::root;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::{Duration, Instant};
-
-fn library() -> String {
-    let test = std::env::current_exe().expect("this test");
-    test.parent().expect("a folder").join(LIBRARY).display().to_string()
-}
-
-fn with_jdks(test: &str, mut run: impl FnMut(&Jdk, &str, &Path)) {
-    let jdks = jvm::jdks();
-    if jdks.range(17..).next().is_none() {
-        return jvm::skip(test, "there is no JDK 17 or newer");
-    }
-    for jdk in jdks.range(17..).map(|(_, jdk)| jdk) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let sources = ["Known", "Resting"].map(|name| root().join(format!("tests/java/{name}.java")));
-        jdk.compile(&sources.each_ref().map(|p| p.as_path()), ".", folder.path());
-        jvm::say(&format!("{test}: JDK {}", jdk.version));
-        run(jdk, &folder.path().to_string_lossy(), folder.path());
-    }
-}
 
 /// A program whose walks are taken here.
 struct Walked<'a> {
@@ -45,14 +28,9 @@ impl<'a> Walked<'a> {
     fn start(jdk: &Jdk, flags: &[&str], class_path: &str, main: &str, folder: &'a Path, most: u32) -> Walked<'a> {
         std::fs::create_dir(folder).expect("made");
         let lock = RecorderLock::take(folder).expect("the lock");
-        let options = AgentOptions {
-            folder: folder.to_owned(),
-            walks: 300,
-            duty: 1,
-            identity: most,
-            ..AgentOptions::default()
-        };
-        let agent = format!("-agentpath:{}={}", library(), options.text());
+        let options =
+            AgentOptions { folder: folder.to_owned(), walks: 300, duty: 1, identity: most, ..AgentOptions::default() };
+        let agent = agent(&options);
         let program = Program::start(jdk, &[flags, &[&agent, "-Xmx300m"]].concat(), class_path, main);
         Walked { program, folder, walks: 0, _lock: lock }
     }
@@ -200,5 +178,9 @@ fn too_many_objects_are_said_and_samples_go_on() {
         let status = AgentStatus::read(&folder).expect("a status");
         assert_eq!((status.numbered, status.ended.as_str()), (0, ""));
         assert!(status.samples > 0);
+        let trace = Trace::read(&folder);
+        assert_eq!(trace.run["recording.mode"], "identity");
+        let said: Vec<&str> = trace.settings.iter().filter(|s| s.key == "identity").map(|s| s.value.as_str()).collect();
+        assert_eq!(said, ["samples: there are more than 20000 objects"]);
     });
 }

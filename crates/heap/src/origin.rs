@@ -260,7 +260,10 @@ impl Origins {
 
     /// Bytes of memory.
     pub fn memory(&self) -> usize {
-        4 * (self.of.capacity() + self.number.capacity()) + 8 * self.followed.capacity() + 64 * self.distinct.len() + self.ids.memory()
+        4 * (self.of.capacity() + self.number.capacity())
+            + 8 * self.followed.capacity()
+            + 64 * self.distinct.len()
+            + self.ids.memory()
     }
 }
 

@@ -450,7 +450,9 @@ fn columns(by: &str, is_owner: bool, matched: MatchedBy) -> Vec<Column> {
         explained("change_bytes", "Change of bytes", CellKind::Change(Unit::Bytes), "the second minus the first"),
     ]);
     let unclear = match matched {
-        MatchedBy::Number => "objects that were made while the earlier walk was taken: they may have died since, or be among those that came",
+        MatchedBy::Number => {
+            "objects that were made while the earlier walk was taken: they may have died since, or be among those that came"
+        }
         _ => "objects of both times that stayed here or moved between groups: the recording does not tell which",
     };
     match matched {

@@ -415,8 +415,7 @@ mod tests {
 
     fn objects() -> impl Strategy<Value = Vec<Followed>> {
         let group = || prop::option::of(0..GROUPS as u32);
-        let made =
-            prop_oneof![Just(Made::Before), Just(Made::During(0)), Just(Made::During(1)), Just(Made::Between)];
+        let made = prop_oneof![Just(Made::Before), Just(Made::During(0)), Just(Made::During(1)), Just(Made::Between)];
         let one = (group(), group(), made).prop_map(|(first, second, made)| Followed {
             groups: match made {
                 Made::Before | Made::During(0) => [first, second],

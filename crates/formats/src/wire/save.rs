@@ -11,8 +11,8 @@ use memory_city_heap::unfinished::{FileReaders, Unfinished};
 use memory_city_heap::{HeapState, ObjectId, Strength, TypeKind};
 use memory_city_wire::{
     ClassRow, CollectionKind, FrameRow, GcRow, LoaderRow, ObjectNaming, OriginRow, ReferentStrength, RunRow, ThreadRow,
-    TraceOptions, TraceTables, TraceWriter, WalkIdentityRow, WalkInferredRow, WalkMirrorRow, WalkObject, WalkReferentRow, WalkRootRow,
-    WalkSampleRow, WalkStartRow, WalkWriter,
+    TraceOptions, TraceTables, TraceWriter, WalkIdentityRow, WalkInferredRow, WalkMirrorRow, WalkObject,
+    WalkReferentRow, WalkRootRow, WalkSampleRow, WalkStartRow, WalkWriter,
 };
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;

@@ -13,8 +13,8 @@ use memory_city_heap::{
     BitSet, HeapColumns, HeapState, Inference, NO_LENGTH, ObjectId, ObjectIds, Referent, Referents, Strength, TypeKind,
 };
 use memory_city_wire::{
-    ChunkKind, ObjectColumns, ObjectNaming, ReferentStrength, TraceRow, WalkIdentityRow, WalkInferredRow, WalkMirrorRow,
-    WalkReferenceRow, WalkReferentRow, WalkRootRow, WalkSampleRow,
+    ChunkKind, ObjectColumns, ObjectNaming, ReferentStrength, TraceRow, WalkIdentityRow, WalkInferredRow,
+    WalkMirrorRow, WalkReferenceRow, WalkReferentRow, WalkRootRow, WalkSampleRow,
 };
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;

@@ -4,6 +4,7 @@ use super::numbers::amounts;
 use super::theme;
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
+use crate::viewer::comparison::Comparison;
 use crate::viewer::dock::Dock;
 use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::live::Listening;
@@ -20,6 +21,7 @@ pub fn draw(
     InMut(ui): InMut<egui::Ui>,
     document: Res<Document>,
     (clock, listening, views): (Res<Clock>, Res<Listening>, Res<Views>),
+    compared: Res<Comparison>,
     mut dock: ResMut<Dock>,
     mut actions: MessageWriter<Action>,
 ) {
@@ -51,6 +53,26 @@ pub fn draw(
             if ui.selectable_label(listens, "Live").on_hover_text(Action::Listen.tooltip()).clicked() {
                 actions.write(Action::Listen);
             }
+            ui.menu_button("Compare", |ui| {
+                let times = open.timeline.times();
+                for (text, action, offered) in [
+                    ("With another run…", Action::CompareRuns, true),
+                    (
+                        "Difference of base and shown time",
+                        Action::DifferenceTrees,
+                        compared.shown().is_none() && times > 1,
+                    ),
+                    ("End comparison", Action::EndComparison, compared.shown().is_some()),
+                ] {
+                    let button = ui.add_enabled(offered, egui::Button::new(text));
+                    if button.on_hover_text(action.tooltip()).clicked() {
+                        actions.write(action);
+                        ui.close();
+                    }
+                }
+            })
+            .response
+            .on_hover_text("Another run, or another time, beside what is open");
             if ui.button("Open…").on_hover_text(Action::OpenFiles.tooltip()).clicked() {
                 actions.write(Action::OpenFiles);
             }

@@ -296,6 +296,7 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
             ("Bird's eye", Action::BirdsEye),
             ("Plan", Action::PlanView),
             ("Save…", Action::Save),
+            ("CSV…", Action::ExportCsv),
         ] {
             if ui.button(text).on_hover_text(action.tooltip()).clicked() {
                 actions.push(action);

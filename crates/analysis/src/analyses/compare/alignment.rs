@@ -191,4 +191,3 @@ fn by_allocation(run: &Source, progress: &Progress) -> Result<RunAxis> {
     };
     Ok(RunAxis { at: (0..run.timeline().times()).map(until).collect() })
 }
-

@@ -82,7 +82,9 @@ pub(super) fn of_runs(runs: [&Timeline; 2], points: [usize; 2], alive: &Timeline
     let differs = most_changed(alive);
     if points.contains(&0) {
         let text = differs.as_ref().map_or("Nothing differs".to_owned(), |(_, text)| text.clone());
-        let text = format!("{text}. Growth cannot be told: one of the runs has no point in time before the one that is compared");
+        let text = format!(
+            "{text}. Growth cannot be told: one of the runs has no point in time before the one that is compared"
+        );
         return RunsOutcome { outcome: GrowthOutcome::Unknown, text, group: differs.map(|(key, _)| key) };
     }
     let most_of_b = b.most();
@@ -193,7 +195,8 @@ mod tests {
 
     #[test]
     fn the_sentence_says_whether_growth_is_gone() {
-        let leak: &[(&'static str, &[u64])] = &[("Cache", &[MB, 10 * MB, 19 * MB]), ("Other", &[9 * MB, 9 * MB, 9 * MB])];
+        let leak: &[(&'static str, &[u64])] =
+            &[("Cache", &[MB, 10 * MB, 19 * MB]), ("Other", &[9 * MB, 9 * MB, 9 * MB])];
         let cases: [(&[u64], GrowthOutcome, &str); 5] = [
             (&[MB, MB, MB], GrowthOutcome::Fixed, "not at all in the second: fixed"),
             (&[2 * MB, MB, MB], GrowthOutcome::Fixed, "not at all in the second: fixed"),
@@ -204,7 +207,11 @@ mod tests {
         for (second, outcome, words) in cases {
             let found = told(leak, &[("Cache", second), ("Other", &[9 * MB, 9 * MB, 9 * MB])]);
             assert_eq!(found.outcome, outcome, "{}", found.text);
-            assert!(found.text.starts_with("Cache grew by 17 MB") || found.text.starts_with("Cache grew by 18"), "{}", found.text);
+            assert!(
+                found.text.starts_with("Cache grew by 17 MB") || found.text.starts_with("Cache grew by 18"),
+                "{}",
+                found.text
+            );
             assert!(found.text.contains(words), "{}", found.text);
             assert_eq!(found.group.as_deref(), Some("Heap#Cache"));
         }
@@ -212,10 +219,8 @@ mod tests {
 
     #[test]
     fn what_leaks_elsewhere_after_the_fix_is_named() {
-        let found = told(
-            &[("Cache", &[MB, 19 * MB]), ("List", &[MB, MB])],
-            &[("Cache", &[MB, MB]), ("List", &[MB, 12 * MB])],
-        );
+        let found =
+            told(&[("Cache", &[MB, 19 * MB]), ("List", &[MB, MB])], &[("Cache", &[MB, MB]), ("List", &[MB, 12 * MB])]);
         assert_eq!(found.outcome, GrowthOutcome::Fixed);
         assert!(found.text.contains("In the second List grows most"), "{}", found.text);
     }

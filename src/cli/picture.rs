@@ -5,6 +5,7 @@ use super::shape::ShapeArgs;
 use super::{GroupingArgs, with_progress};
 use clap::Args;
 use memory_city::viewer::capture::{self, CameraView, PictureExtras, Shot};
+use memory_city::viewer::comparison::CompareWish;
 use memory_city::viewer::film::{Film, film};
 use memory_city::viewer::kept_settings;
 use memory_city::viewer::live::ListenOptions;
@@ -19,6 +20,28 @@ use memory_city_views::city::{MOST_CONES, ReferenceShape};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// What is beside the input.
+#[derive(Args)]
+struct BesideArgs {
+    /// A second run to compare with: after a fix, or of another version
+    #[arg(long, value_name = "RUN", value_hint = clap::ValueHint::AnyPath, conflicts_with_all = ["churn", "difference"])]
+    compare: Option<PathBuf>,
+    /// What both runs are aligned by, as in `compare` [default: objects allocated where both know it, else time]
+    #[arg(long, value_name = "BY", value_parser = ["time", "gcs", "allocated", "end"], requires = "compare")]
+    align: Option<String>,
+    /// How far from the start they are compared, as in `compare` [default: as far as the shorter run goes]
+    #[arg(long, value_name = "N", requires = "compare")]
+    at: Option<u64>,
+}
+
+impl BesideArgs {
+    fn wish(&self) -> Option<CompareWish> {
+        let align = self.align.clone().unwrap_or_else(|| AUTO.to_owned());
+        let run = |data: &PathBuf| CompareWish::Run { data: vec![data.clone()], align, at: self.at.unwrap_or(0) };
+        self.compare.as_ref().map(run)
+    }
+}
+
 #[derive(Args)]
 pub struct OpenArgs {
     /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them
@@ -30,6 +53,8 @@ pub struct OpenArgs {
     #[command(flatten)]
     rules: ListenRules,
     #[command(flatten)]
+    beside: BesideArgs,
+    #[command(flatten)]
     look: LookArgs,
 }
 
@@ -38,7 +63,7 @@ pub struct RenderArgs {
     /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them, ordered by time; or a view file
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
-    /// The PNG to write
+    /// The PNG to write; or what the view shows as a table, where the name ends in .csv
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Point in time, counted from 1 (default: the last)
@@ -86,6 +111,8 @@ pub struct RenderArgs {
     /// The last one (default: the last there is)
     #[arg(long, value_name = "K", requires = "film", value_parser = clap::value_parser!(u32).range(1..))]
     to: Option<u32>,
+    #[command(flatten)]
+    beside: BesideArgs,
     #[command(flatten)]
     look: LookArgs,
 }
@@ -268,6 +295,10 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
         settings.include_unreachable |= of_view.include_unreachable;
         settings.gc_starts |= of_view.gc_starts;
     }
+    let compare = args.beside.wish().or_else(|| view.as_ref().and_then(|view| view.compare.clone()));
+    if compare.is_some() && settings.base.is_none() {
+        settings.compare_with(Some(0));
+    }
     let select = match (&view, args.select.is_empty()) {
         (Some(view), true) => view.selected.clone(),
         _ => args.select,
@@ -289,8 +320,14 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
             filter: args.filter.or(view.as_ref().map(|view| view.filter.clone())).unwrap_or_default(),
             marks: view.map(|view| view.marks).unwrap_or_default(),
             transparent: args.transparent,
+            compare,
         },
     };
+    if args.output.extension().is_some_and(|end| end.eq_ignore_ascii_case("csv")) && !args.film {
+        with_progress(|progress| capture::write_table(&paths, &shot, &args.output, progress))?;
+        println!("{}", args.output.display());
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.film {
         let window = (args.from.map_or(0, |k| k as usize - 1), args.to.map_or(usize::MAX, |k| k as usize - 1));
         let wanted = Film { shot, window, between: args.between };
@@ -307,7 +344,7 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
 
 /// Opens the window with the bundled sample city.
 pub fn open_sample() -> Result<ExitCode> {
-    window(Vec::new(), kept_settings::load(), None)
+    window(Vec::new(), kept_settings::load(), None, None)
 }
 
 /// Opens the window.
@@ -315,10 +352,19 @@ pub fn open(args: OpenArgs) -> Result<ExitCode> {
     let listen = args.listen.as_deref().map(|address| -> Result<_> {
         Ok(ListenOptions { limits: args.rules.limits(), server: args.rules.options(address)? })
     });
-    window(args.paths, args.look.settings(kept_settings::load()), listen.transpose()?)
+    let compare = args.beside.wish();
+    if let Some(CompareWish::Run { data, .. }) = &compare {
+        data.iter().try_for_each(|path| std::fs::metadata(path).map(|_| ()).map_err(|e| Error::io(path, e)))?;
+    }
+    window(args.paths, args.look.settings(kept_settings::load()), listen.transpose()?, compare)
 }
 
-fn window(paths: Vec<PathBuf>, settings: Settings, listen: Option<ListenOptions>) -> Result<ExitCode> {
+fn window(
+    paths: Vec<PathBuf>,
+    settings: Settings,
+    listen: Option<ListenOptions>,
+    compare: Option<CompareWish>,
+) -> Result<ExitCode> {
     // A wrong path is told in the terminal it was typed into, before a window opens.
     for path in &paths {
         std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
@@ -330,7 +376,7 @@ fn window(paths: Vec<PathBuf>, settings: Settings, listen: Option<ListenOptions>
             remedy: "Render pictures with `memory-city render PATH -o city.png`, or run under xvfb-run".into(),
         });
     }
-    let exit = memory_city::viewer::app::run(paths, settings, listen);
+    let exit = memory_city::viewer::app::run(paths, settings, listen, compare);
     Ok(match exit {
         bevy_exit if bevy_exit.is_success() => ExitCode::SUCCESS,
         _ => ExitCode::from(1),

@@ -6,10 +6,12 @@
 //! add up to more, and [`TrendChart::overlaps`] says so.
 
 mod detail;
+mod table;
 #[cfg(test)]
 mod tests;
 
 pub use detail::MinMaxLevels;
+pub use table::{ShownTrends, trends_table};
 
 use crate::analyses::TimeWindow;
 use crate::timeline::{Metric, NodeId, Timeline};

@@ -83,3 +83,28 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn rows_of_the_table_add_up_to_the_group_at_every_time() {
+    use crate::tabular::Cell;
+    let timeline = timeline(&[vec![100, 10, 0, 50], vec![0, 10, 90, 50], vec![101, 30, 5, 50]]);
+    let rules = TrendRules { top: 2, ..TrendRules::default() };
+    let chart = chart(&timeline, NodeId::ROOT, TimeWindow::whole(&timeline), rules);
+    let mut series: Vec<(Option<NodeId>, &[u64])> =
+        chart.series.iter().map(|series| (Some(series.node), &series.values[..])).collect();
+    series.push((None, &chart.rest));
+    let shown = ShownTrends { parent: NodeId::ROOT, metric: Metric::Bytes, series, times: None };
+    let table = trends_table(&timeline, &[shown]);
+    let [time, value] = ["time", "value"].map(|id| table.header.column(id).expect("a column"));
+    for t in 0..3 {
+        let here = table.rows.iter().filter(|row| row.cells[time] == Cell::Number(t as u64 + 1));
+        let sum: u64 = here
+            .map(|row| match row.cells[value] {
+                Cell::Number(n) => n,
+                _ => panic!("a number"),
+            })
+            .sum();
+        assert_eq!(sum, timeline.value(t, NodeId::ROOT, Metric::Bytes));
+    }
+    assert_eq!(table.rows.len(), 9);
+}

@@ -9,7 +9,7 @@ mod charts;
 mod plot;
 mod rows;
 
-use super::{Place, View, ViewPicture};
+use super::{Place, View, ViewPicture, ViewTable};
 use crate::viewer::app::Stage;
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
@@ -21,6 +21,8 @@ use bevy::prelude::*;
 use bevy_egui::egui;
 use charts::Chart;
 use memory_city_analysis::timeline::{NodeId, Timeline};
+use memory_city_analysis::trends::{ShownTrends, trends_table};
+use memory_city_heap::error::Result;
 use plot::Axis;
 
 const ID: &str = "trends";
@@ -48,6 +50,27 @@ pub(super) fn view() -> View {
 /// It as a picture without a window.
 pub(super) fn pictures() -> [ViewPicture; 1] {
     [ViewPicture { name: ID, view: ID, set_up: |_| () }]
+}
+
+/// The values of all charts as CSV.
+pub(super) fn csv() -> ViewTable {
+    fn write(world: &World) -> Result<Vec<u8>> {
+        let trends = world.resource::<TrendCharts>();
+        let Some(timeline) = world.resource::<Document>().timeline() else {
+            return Err(super::no_table("The chart", "is not there yet"));
+        };
+        let shown = trends.charts.iter().filter_map(|chart| {
+            let drawn = chart.drawn()?;
+            let series = drawn.series.iter().map(|series| (series.node, &series.values[..])).collect();
+            Some(ShownTrends { parent: chart.parent(timeline), metric: drawn.metric, series, times: None })
+        });
+        let shown: Vec<_> = shown.collect();
+        if shown.is_empty() {
+            return Err(super::no_table("The chart", "is not there yet"));
+        }
+        super::written(&trends_table(timeline, &shown))
+    }
+    ViewTable { view: ID, csv: write }
 }
 
 /// The charts, one below the other.

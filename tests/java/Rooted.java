@@ -15,6 +15,7 @@ public final class Rooted {
         }
     }
 
+    static final ShopLoader[] LOADERS = new ShopLoader[2];
     static InField kept = new InField();
     static final ThreadLocal<InThread> OWN = new ThreadLocal<>();
     static volatile Object sink;
@@ -47,8 +48,10 @@ public final class Rooted {
     public static void main(String[] arguments) throws Exception {
         long millis = Long.parseLong(arguments[0]);
         Path plugins = Path.of(arguments[1]);
-        for (String name : new String[] {"Plugin", "Addon"}) {
-            Class.forName(name, true, new ShopLoader(plugins)).getMethod("begin").invoke(null);
+        String[] names = {"Plugin", "Addon"};
+        for (int i = 0; i < names.length; i++) {
+            LOADERS[i] = new ShopLoader(plugins);
+            Class.forName(names[i], true, LOADERS[i]).getMethod("begin").invoke(null);
         }
         CountDownLatch ready = new CountDownLatch(2);
         Thread first = thread("till of the shop", ready, millis, true);

@@ -22,6 +22,9 @@ const FILLERS: [&std::ffi::CStr; 2] = [c"jdk/internal/vm/FillerObject", c"[Ljdk/
 /// no more than so many.
 const FEW: usize = 20_000;
 const MOST_STOPS: u32 = 3;
+/// What is made while the recorder is at work is mostly garbage: so much of it gets numbers at most.
+const MOST_LATE: u64 = 200_000;
+const NO_ROOM: &str = "the VM has no room for it";
 
 /// The numbered objects.
 pub(crate) struct Identities {
@@ -114,48 +117,27 @@ impl Identities {
     /// Numbers what is new and holds all that is numbered; the second result is for how long that stopped the program, nanoseconds.
     /// Nothing, where there are too many objects or the VM fails: [`Identities::why_not`] says why.
     ///
-    /// What is held must be released.
+    /// What is held must be released. Best right after a collection: garbage gets numbers too.
     pub(crate) fn hold(&mut self, recording: &AgentRecording, jni: Jni) -> (Vec<(u64, jobject)>, u64) {
-        let mut held = Vec::with_capacity(self.known.len());
-        let mut failed = false;
-        self.known.retain(|&(number, weak)| {
-            // SAFETY: the reference is ours, and forgotten only where it is not retained.
-            unsafe {
-                match jni.keep(weak) {
-                    Some(global) => held.push((number, global)),
-                    None if jni.is_dead(weak) => {
-                        jni.forget(weak);
-                        return false;
-                    }
-                    None => failed = true,
-                }
-            }
-            true
-        });
-        let mut stopped = 0;
-        for _ in 0..MOST_STOPS {
-            if failed || self.why_not.is_some() {
-                break;
-            }
-            let before = held.len();
-            // SAFETY: this thread is attached, and the frame is ended below.
-            let in_frame = unsafe { jni.push_frame() };
-            failed = !in_frame;
-            if in_frame {
-                // SAFETY: within a frame of this thread.
-                unsafe {
-                    failed = !self.stop(recording, jni, &mut held, &mut stopped);
-                    jni.pop_frame();
-                }
-            }
-            if held.len() < before + FEW {
-                break;
+        let (mut held, mut stopped) = (Vec::with_capacity(self.known.len()), 0);
+        let known = self.known.len();
+        // At once, before the program has made garbage again; then the others; and then what has been made meanwhile.
+        let mut result = self.number_new(recording, jni, None, &mut held, &mut stopped).map(drop);
+        if result.is_ok() {
+            result = self.keep_known(known, jni, &mut held);
+        }
+        if result.is_ok() && held.len() > self.most as usize {
+            result = Err(format!("there are more than {} objects", self.most));
+        }
+        for _ in 1..MOST_STOPS {
+            match result.is_ok().then(|| self.number_new(recording, jni, Some(MOST_LATE), &mut held, &mut stopped)) {
+                Some(Ok(found)) if found >= FEW => {}
+                Some(Err(why)) => result = Err(why),
+                _ => break,
             }
         }
-        if failed {
-            self.why_not.get_or_insert_with(|| "the VM has no room for it".into());
-        }
-        if self.why_not.is_some() {
+        if let Err(why) = result {
+            self.why_not.get_or_insert(why);
             for (_, global) in held.drain(..) {
                 // SAFETY: made above.
                 unsafe { jni.release(global) };
@@ -164,72 +146,127 @@ impl Identities {
         (held, stopped)
     }
 
-    /// One stop: whatever has no tag gets one, a number, and is held. Whether the VM had room.
-    ///
-    /// # Safety
-    /// Within a local frame of this thread, which is attached.
-    unsafe fn stop(
+    /// Holds what is alive of the first so many that have a number, and forgets the others of them.
+    fn keep_known(&mut self, first: usize, jni: Jni, held: &mut Vec<(u64, jobject)>) -> Result<(), String> {
+        let (mut at, mut result) = (0, Ok(()));
+        self.known.retain(|&(number, weak)| {
+            at += 1;
+            if at > first || result.is_err() {
+                return true;
+            }
+            // SAFETY: the reference is ours, and forgotten only where it is not retained.
+            unsafe {
+                match jni.keep(weak) {
+                    Some(global) => held.push((number, global)),
+                    None if jni.is_dead(weak) => {
+                        jni.forget(weak);
+                        return false;
+                    }
+                    None => result = Err(NO_ROOM.to_owned()),
+                }
+            }
+            true
+        });
+        result
+    }
+
+    /// Numbers what has no number, in one stop, and holds it. Of late comers at most so many; where there are more, all of them get a
+    /// number at the next walk, if they live until then. Says how many were numbered.
+    fn number_new(
         &mut self,
         recording: &AgentRecording,
         jni: Jni,
+        late: Option<u64>,
         held: &mut Vec<(u64, jobject)>,
         stopped: &mut u64,
-    ) -> bool {
+    ) -> Result<usize, String> {
+        // SAFETY: this thread is attached; the frame is ended below.
+        if !unsafe { jni.push_frame() } {
+            return Err(NO_ROOM.into());
+        }
+        // SAFETY: within a frame of this thread.
+        unsafe {
+            let numbered = self.number_in_frame(recording, jni, late, held, stopped);
+            jni.pop_frame();
+            numbered
+        }
+    }
+
+    /// # Safety
+    /// Within a local frame of this thread, which is attached.
+    unsafe fn number_in_frame(
+        &mut self,
+        recording: &AgentRecording,
+        jni: Jni,
+        late: Option<u64>,
+        held: &mut Vec<(u64, jobject)>,
+        stopped: &mut u64,
+    ) -> Result<usize, String> {
         self.stops += 1;
-        let most = u64::from(self.most).saturating_sub(held.len() as u64);
-        let mut stop = Stop { tag: self.stops, found: 0, most };
-        let callbacks = HeapCallbacks::iterating(visit);
-        let (mut count, mut objects): (jint, *mut jobject) = (0, null_mut());
         let begun = recording.now();
-        // SAFETY: the environment lives until `end`; callbacks and what they write to live for the call; results are places of
-        // ours, and the list is freed.
+        let (mut count, mut objects): (jint, *mut jobject) = (0, null_mut());
+        let tag = self.stops;
+        let mut found = self.tag_new(late.unwrap_or(u64::from(self.most)))?;
+        if found > u64::from(self.most) && late.is_none() {
+            // It may be garbage. What lives has its tag by now, and the others come to it.
+            // SAFETY: the live phase, on a thread of ours.
+            unsafe { (*self.jvmti).collect() };
+            found = self.tag_new(u64::from(self.most))?;
+            if found > u64::from(self.most) {
+                return Err(format!("there are more than {} objects", self.most));
+            }
+        }
+        // SAFETY: the environment lives until `end`; results are places of ours, and the list is freed.
         let new = unsafe {
             let jvmti = &mut *self.jvmti;
-            let error = jvmti.iterate_through_heap(
-                jvmti::WITHOUT_TAGGED,
-                null_mut(),
-                &raw const callbacks,
-                (&raw mut stop).cast(),
-            );
-            if error != 0 {
-                return false;
+            if jvmti.objects_with_tags(1, &raw const tag, &raw mut count, &raw mut objects, null_mut()) != 0 {
+                return Err(NO_ROOM.into());
             }
-            if stop.found > stop.most {
-                self.why_not = Some(format!("there are more than {} objects", self.most));
-                return true;
+            match objects.is_null() {
+                true => &[],
+                false => std::slice::from_raw_parts(objects, count.max(0) as usize),
             }
-            if stop.found == 0 {
-                *stopped += recording.now().saturating_sub(begun);
-                return true;
-            }
-            let error = jvmti.objects_with_tags(1, &raw const stop.tag, &raw mut count, &raw mut objects, null_mut());
-            if error != 0 || objects.is_null() {
-                return false;
-            }
-            std::slice::from_raw_parts(objects, count.max(0) as usize)
         };
         // The list is made in one go, which a stop for another reason would wait for.
         *stopped += recording.now().saturating_sub(begun);
         self.known.reserve(new.len());
         held.reserve(new.len());
-        let mut there = true;
+        let mut result = Ok(new.len());
         for &object in new {
             // SAFETY: handles of this frame; each is used once.
             unsafe {
-                let held_as = jni.keep(object as Weak);
-                match (held_as, self.add(jni, object)) {
+                match (jni.keep(object as Weak), self.add(jni, object)) {
                     (Some(global), Some(number)) => held.push((number, global)),
                     (Some(global), None) => {
                         jni.release(global);
-                        there = false;
+                        result = Err(NO_ROOM.into());
                     }
-                    (None, _) => there = false,
+                    (None, _) => result = Err(NO_ROOM.into()),
                 }
             }
         }
         // SAFETY: the VM made it, and nobody uses it any more.
         unsafe { (*self.jvmti).deallocate(objects.cast()) };
-        there
+        result
+    }
+
+    /// Tags at most so many of what has no tag; the result is one more where there are more.
+    fn tag_new(&mut self, most: u64) -> Result<u64, String> {
+        let mut stop = Stop { tag: self.stops, found: 0, most };
+        let callbacks = HeapCallbacks::iterating(visit);
+        // SAFETY: the environment lives until `end`; callbacks and what they write to live for the call.
+        let error = unsafe {
+            (*self.jvmti).iterate_through_heap(
+                jvmti::WITHOUT_TAGGED,
+                null_mut(),
+                &raw const callbacks,
+                (&raw mut stop).cast(),
+            )
+        };
+        match error {
+            0 => Ok(stop.found),
+            error => Err(format!("the VM does not walk over its heap (JVMTI error {error})")),
+        }
     }
 
     /// Forgets all numbers and tags.

@@ -115,7 +115,7 @@ pub(crate) unsafe fn walk(
     identities: Option<&mut Identities>,
 ) -> WalkOutcome {
     let folder = &recording.folder;
-    if !RecorderLock::is_held(folder) || is_occupied(folder) {
+    if !can_walk(folder) {
         return WalkOutcome::NotNow;
     }
     let needed = 2 * heap_bytes.unwrap_or(512 << 20) + (64 << 20);
@@ -174,6 +174,11 @@ pub(crate) fn remove_leftovers(folder: &Path) {
     for entry in std::fs::read_dir(folder.join(crate::folder::WALKS)).into_iter().flatten().flatten() {
         let _ = std::fs::remove_file(entry.path());
     }
+}
+
+/// Whether somebody waits for a walk, and the last one has been taken.
+pub(crate) fn can_walk(folder: &Path) -> bool {
+    RecorderLock::is_held(folder) && !is_occupied(folder)
 }
 
 /// Whether the last walk is still there.

@@ -14,7 +14,7 @@ use crate::recording::{AgentRecording, give_up};
 use crate::sampling::{FRAMES, this_thread_is_ours};
 use crate::sink::Sink;
 use crate::vm::Jni;
-use crate::walk::{WalkOutcome, WalkSchedule, remove_leftovers, walk};
+use crate::walk::{WalkOutcome, WalkSchedule, can_walk, remove_leftovers, walk};
 use memory_city_wire::{ChunkKind, CollectionKind, GcRow, GcScope, LossReason, WireError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -183,7 +183,7 @@ impl<'a> Worker<'a> {
                 self.look_for_deaths()?;
             }
             if self.schedule.is_due(now, collected) {
-                self.walk()?;
+                self.walk(collected)?;
             }
             if now >= self.written_at + WRITE_EVERY || self.sink()?.is_full() {
                 self.write(now)?;
@@ -365,7 +365,14 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    fn walk(&mut self) -> Result<(), String> {
+    fn walk(&mut self, after_collection: bool) -> Result<(), String> {
+        if self.identities.is_some() && !after_collection && can_walk(&self.recording.folder) {
+            // All that is there gets a number: garbage should not be there.
+            // SAFETY: the live phase, on a thread of ours, in no callback.
+            unsafe { (*self.recording.vm.jvmti).collect() };
+            self.take_collections()?;
+            self.look_for_deaths()?;
+        }
         // Samples of the walk must be in the trace before it.
         self.take_queue()?;
         let followed: Vec<Followed> = self.recording.live.take();
@@ -456,7 +463,7 @@ impl<'a> Worker<'a> {
         self.take_queue()?;
         self.look_for_deaths()?;
         if self.schedule.may_be_last(recording.now()) {
-            self.walk()?;
+            self.walk(false)?;
         }
         self.name_program()?;
         let refused = recording.stacks.lock().unwrap_or_else(PoisonError::into_inner).refused();

@@ -6,13 +6,13 @@ mod common;
 
 use common::{Trace, agent, library, run, start, wait_until, with_jdks};
 use memory_city_agent::folder::{AgentStatus, RecorderLock, WalkNote};
-use memory_city_agent::{AgentOptions, LIBRARY, SamplingMode};
+use memory_city_agent::{AgentOptions, SamplingMode};
 use memory_city_formats::hprof;
 use memory_city_formats::sampled::SampledAmount;
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId, RootKind};
-use memory_city_testing::jvm::{self, Jdk, PATIENCE, Program};
+use memory_city_testing::jvm::{self, Jdk, Program};
 use memory_city_testing::root;
 use memory_city_wire::{ChunkKind, SampleRow, WEIGHT_ONE};
 use std::collections::{BTreeMap, HashMap, HashSet};

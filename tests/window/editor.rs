@@ -46,7 +46,9 @@ fn a_window_opens_the_line_of_an_allocation_site_in_an_editor() {
     assert!(session.trail.iter().any(|line| line.contains("editor: asked for")), "{}", session.trail.join("\n"));
     session.screenshot("editor-1-asked");
     session.tool("xdotool", &["type", "--delay", "20", &format!("{} --at {{line}} {{file}}", editor.display())]);
-    session.tool("xdotool", &["key", "Tab"]);
+    session.rest();
+    session.key("Tab");
+    session.rest();
     session.chord("ctrl", "a");
     session.tool("xdotool", &["type", "--delay", "20", &sources.to_string_lossy()]);
     session.rest();
@@ -69,6 +71,8 @@ fn a_window_opens_the_line_of_an_allocation_site_in_an_editor() {
     let why = why.unwrap_or_else(|| session.expect("editor: asked for"));
     assert!(why.contains("com/acme/Shop.java") && why.contains("my $(shop); sources"), "{why}");
     session.screenshot("editor-4-not-found");
-    session.tool("xdotool", &["key", "Escape"]);
+    session.key("Escape");
     session.rest();
+    let closed = session.screenshot("editor-5-closed");
+    assert!(difference(&filled, &closed) > 0.05, "Escape closes the card");
 }

@@ -17,7 +17,6 @@ use bevy::winit::{EventLoopProxy, EventLoopProxyWrapper, WinitUserEvent};
 use memory_city_heap::error::Result;
 use memory_city_live::{DEFAULT_ADDRESS, Hub, LiveLimits, Server, ServerOptions, Status, Wishes, new_token};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Whether and how to listen.
 #[derive(Clone, Debug, Default)]
@@ -113,13 +112,6 @@ impl WindowWaker {
     /// Of the window, if there is one.
     pub fn of(proxy: Option<&EventLoopProxyWrapper>) -> WindowWaker {
         WindowWaker(proxy.map(|proxy| (**proxy).clone()))
-    }
-
-    /// Frames will be drawn for a text that has changed: letters that were not seen before are there one frame later.
-    pub fn wake_for_text(&self) {
-        self.wake();
-        std::thread::sleep(Duration::from_millis(80));
-        self.wake();
     }
 
     /// A frame will be drawn.

@@ -8,6 +8,12 @@ const TREE: &str = r#"{"format":"memory-city","version":1,"times":[
     {"tree":{"children":[{"name":"com.acme.Cart","role":"Type","children":[
         {"name":"com.acme.Shop$Till.fill(int) line 12","role":"Allocation site","objects":90,"bytes":3600}]}]}}]}"#;
 
+/// The last line of the trail with a text: a chord waits until all is at rest, and may have passed it.
+fn told(session: &mut Session, text: &str) -> String {
+    let passed = session.trail.iter().rev().find(|line| line.contains(text)).cloned();
+    passed.unwrap_or_else(|| session.expect(text))
+}
+
 /// Ctrl+E opens file and line of the selection's allocation site, as two words of a command whatever the folder is called; without an
 /// editor, and without a file, a card asks and says where it looked.
 #[cfg(unix)]
@@ -46,7 +52,9 @@ fn a_window_opens_the_line_of_an_allocation_site_in_an_editor() {
     assert!(session.trail.iter().any(|line| line.contains("editor: asked for")), "{}", session.trail.join("\n"));
     session.screenshot("editor-1-asked");
     session.tool("xdotool", &["type", "--delay", "20", &format!("{} --at {{line}} {{file}}", editor.display())]);
-    session.tool("xdotool", &["key", "Tab"]);
+    session.rest();
+    session.key("Tab");
+    session.rest();
     session.chord("ctrl", "a");
     session.tool("xdotool", &["type", "--delay", "20", &sources.to_string_lossy()]);
     session.rest();
@@ -54,9 +62,9 @@ fn a_window_opens_the_line_of_an_allocation_site_in_an_editor() {
     assert!(share(&filled, |p| p.iter().any(|&c| c > 40)) > 0.3);
     session.chord("ctrl", "Return");
     let file = package.join("Shop.java");
-    session.expect(&format!("editor: opened {}:12", file.display()));
-    let told = std::fs::read_to_string(&said).expect("the editor was started");
-    assert_eq!(told.lines().collect::<Vec<_>>(), ["3", "--at", "12", &*file.to_string_lossy()]);
+    told(&mut session, &format!("editor: opened {}:12", file.display()));
+    let words = std::fs::read_to_string(&said).expect("the editor was started");
+    assert_eq!(words.lines().collect::<Vec<_>>(), ["3", "--at", "12", &*file.to_string_lossy()]);
     session.rest();
     session.screenshot("editor-3-opened");
 
@@ -65,10 +73,11 @@ fn a_window_opens_the_line_of_an_allocation_site_in_an_editor() {
     assert!(kept.contains("--at {line} {file}") && kept.contains("my $(shop); sources"), "{kept}");
     std::fs::remove_file(&file).expect("removed");
     session.chord("ctrl", "e");
-    let why = session.trail.iter().rev().find(|line| line.contains("editor: asked for")).cloned();
-    let why = why.unwrap_or_else(|| session.expect("editor: asked for"));
+    let why = told(&mut session, "editor: asked for (The source of");
     assert!(why.contains("com/acme/Shop.java") && why.contains("my $(shop); sources"), "{why}");
     session.screenshot("editor-4-not-found");
-    session.tool("xdotool", &["key", "Escape"]);
+    session.key("Escape");
     session.rest();
+    let closed = session.screenshot("editor-5-closed");
+    assert!(difference(&filled, &closed) > 0.05, "Escape closes the card");
 }

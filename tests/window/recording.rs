@@ -72,7 +72,9 @@ fn a_window_records_a_jvm_from_its_list_and_leaves_it() {
     session.tool("xdotool", &["type", "--delay", "40", &pid.to_string()]);
     session.expect(&format!("chosen: {pid}"));
     // Where the trace goes is shown, and may be chosen: with Tab one gets there.
-    session.tool("xdotool", &["key", "Tab"]);
+    session.rest();
+    session.key("Tab");
+    session.rest();
     let folder = classes.path().join("trace");
     session.chord("ctrl", "a");
     session.tool("xdotool", &["type", "--delay", "20", &folder.to_string_lossy()]);
@@ -87,9 +89,7 @@ fn a_window_records_a_jvm_from_its_list_and_leaves_it() {
     assert!(walks(&folder) > 0);
 
     // Stopped: the recorder inside is silent, the files are complete, the program runs.
-    session.tool("xdotool", &["keydown", "ctrl"]);
-    session.chord("shift", "r");
-    session.tool("xdotool", &["keyup", "ctrl"]);
+    session.tool("xdotool", &["key", "ctrl+shift+r"]);
     let line = session.expect("recording: ended: ");
     assert!(line.contains("Ok(") && line.contains("recording was ended from outside"), "{line}");
     session.screenshot("recording-5-stopped");
@@ -103,7 +103,9 @@ fn a_window_records_a_jvm_from_its_list_and_leaves_it() {
     session.chord("ctrl", "r");
     session.tool("xdotool", &["type", "--delay", "40", &pid.to_string()]);
     session.expect(&format!("chosen: {pid}"));
-    session.tool("xdotool", &["key", "Tab"]);
+    session.rest();
+    session.key("Tab");
+    session.rest();
     session.chord("ctrl", "a");
     session.tool("xdotool", &["type", "--delay", "20", &again.to_string_lossy()]);
     session.rest();

@@ -31,6 +31,7 @@ use super::selection::{Selection, SharedFilter};
 use super::settings::Settings;
 use super::ways::Ways;
 use super::{dock, palette, views};
+use bevy::asset::AssetEventSystems;
 use bevy::prelude::*;
 use bevy_egui::{
     EguiContext, EguiInput, EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass,
@@ -72,6 +73,9 @@ impl Plugin for PanelsPlugin {
                 PreUpdate,
                 let_egui_rest.after(EguiPreUpdateSet::ProcessInput).before(EguiPreUpdateSet::BeginPass),
             )
+            // Letters that are new are in a texture by the end of the pass: it has to reach the GPU in the same frame. A font that
+            // needs a larger one would leave a frame without any panels otherwise.
+            .configure_sets(PostUpdate, AssetEventSystems.after(EguiPostUpdateSet::PostProcessOutput))
             .add_systems(EguiPrimaryContextPass, show)
             .add_systems(PostUpdate, theme::by_day.after(EguiPostUpdateSet::ProcessOutput))
             .add_systems(Update, panel_actions.in_set(super::app::Stage::Act));

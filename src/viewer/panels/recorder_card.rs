@@ -127,10 +127,10 @@ fn keys(ctx: &egui::Context, choice: &mut JvmChoice, listed: &[RunningJvm], is_r
 fn list(ui: &mut egui::Ui, choice: &mut JvmChoice, jvms: Option<&[RunningJvm]>) -> Option<CardWish> {
     let mut asked = None;
     let hint = "A part of a name, or a process id";
-    let field = egui::TextEdit::singleline(&mut choice.text).id(egui::Id::new("jvm filter")).hint_text(hint);
+    let filter = egui::Id::new("jvm filter");
+    let field = egui::TextEdit::singleline(&mut choice.text).id(filter).hint_text(hint);
     let field = ui.add(field.desired_width(f32::INFINITY));
-    // Keys are for the list, not for the city behind it, unless another field has them.
-    if std::mem::take(&mut choice.fresh) || ui.memory(|memory| memory.focused().is_none()) {
+    if std::mem::take(&mut choice.fresh) {
         field.request_focus();
     }
     let Some(jvms) = jvms else {
@@ -189,6 +189,11 @@ fn list(ui: &mut egui::Ui, choice: &mut JvmChoice, jvms: Option<&[RunningJvm]>) 
         let record = ui.add_enabled_ui(ready, |ui| ui.add_sized(BUTTON, button)).inner;
         if record.on_hover_text("Attaches to the program and shows its city live  [Enter]").clicked() {
             asked = Some(CardWish::Record);
+        }
+        // Keys are for the list, not for the city behind it, unless another field has them. Seen at the end: on its way to the next
+        // field the focus is nowhere.
+        if ui.memory(|memory| memory.focused().is_none()) {
+            ui.memory_mut(|memory| memory.request_focus(filter));
         }
         let text = "Samples at most 2 % of a core; a walk over the heap every 10 s at most stops the program for about 0.15 s for each \
                     million objects. Stopping leaves it as it was.";
@@ -291,7 +296,7 @@ fn ended(ui: &mut egui::Ui, end: &EndedRecording) -> Option<CardWish> {
             asked = open.on_hover_text(tip).clicked().then(|| CardWish::Open(end.folder.clone()));
         }
         Err(why) => {
-            let text = RichText::new(format!("{} was not recorded: {why}", end.name)).color(theme::ERROR);
+            let text = RichText::new(format!("Not recorded ({}): {why}", end.name)).color(theme::ERROR);
             ui.add(egui::Label::new(text).wrap().selectable(true));
         }
     }

@@ -139,7 +139,7 @@ fn follow(
             && let Some(now) = AgentStatus::read(folder)
         {
             *status.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
-            waker.wake_for_text();
+            waker.wake();
         }
     };
     told(&listener.join().unwrap_or_default(), ended)

@@ -78,7 +78,7 @@ impl JvmChoice {
                 let mut all = running();
                 all.retain(|jvm| jvm.pid != std::process::id());
                 *filled.lock().unwrap_or_else(PoisonError::into_inner) = Some(all);
-                waker.wake_for_text();
+                waker.wake();
                 let looked = Instant::now();
                 while looked.elapsed() < LOOK_EVERY && progress.check().is_ok() {
                     std::thread::sleep(Duration::from_millis(100));

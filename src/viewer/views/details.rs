@@ -101,11 +101,6 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
                     tools.actions.push(action);
                 }
             }
-            if CodePlace::first_in(timeline.name(node)).is_some()
-                && ui.small_button("Code").on_hover_text(Action::OpenCode.tooltip()).clicked()
-            {
-                tools.actions.push(Action::OpenCode);
-            }
             if ui.small_button("Copy").on_hover_text("Copies the path, for the code search or a ticket").clicked() {
                 ui.ctx().copy_text(timeline.path_label(node));
             }
@@ -114,7 +109,10 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
     let name = RichText::new(theme::worded(timeline.name(node))).size(15.0).strong().color(theme::ACCENT);
     if CodePlace::first_in(timeline.name(node)).is_some() {
         // A line of code leads there.
-        if ui.link(name).on_hover_text(Action::OpenCode.tooltip()).clicked() {
+        let opens = RichText::new("Open in your editor").size(12.0);
+        if ui.link(name).on_hover_text(Action::OpenCode.tooltip()).clicked()
+            | ui.link(opens).on_hover_text(Action::OpenCode.tooltip()).clicked()
+        {
             tools.actions.push(Action::OpenCode);
         }
     } else {

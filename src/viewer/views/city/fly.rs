@@ -228,6 +228,11 @@ impl CameraRig {
         }
     }
 
+    /// Whether a city has come whose pane has not been drawn: nobody knows yet where it will stand.
+    pub(super) fn awaits_pane(&self) -> bool {
+        self.pending_home
+    }
+
     /// Whether the camera moves by itself.
     pub(super) fn moving(&self) -> bool {
         self.flight.is_some() || self.flat != self.flat_wanted()

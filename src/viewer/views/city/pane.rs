@@ -133,8 +133,12 @@ pub fn draw(
         let Names { multiples, clock, settings, .. } = &mut names;
         multiples::click(ui, multiples, clock.bypass_change_detection(), settings.bypass_change_detection());
     } else {
+        let placed = !names.rig.awaits_pane();
         names.rig.set_pane(rect, free);
-        names.paint(&painter, rect);
+        // A city that has just come is drawn in the next frame, and its names with it.
+        if placed {
+            names.paint(&painter, rect);
+        }
         lost_hint(&painter, rect, &names);
     }
     let mut card = None;

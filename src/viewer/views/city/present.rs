@@ -218,6 +218,11 @@ pub fn present(
             }
         }
     }
+    let placed = shown.0.is_some() && !rig.awaits_pane();
+    if !placed {
+        // For one frame it would stand where the pane is not: sky alone, as before it came.
+        plan = Arc::default();
+    }
     scene.plan = plan;
     scene.sharpness = sharpness.now;
     scene.viewport = Some(rig.viewport());
@@ -237,7 +242,7 @@ pub fn present(
         scene: [
             clock.eased(),
             if settings.shadows && pane.backdrop.is_none() { 0.38 } else { 0.0 },
-            if shown.0.is_some() && pane.backdrop.is_none() { city::CITY_SIZE as f32 / 2.0 } else { -1000.0 },
+            if placed && pane.backdrop.is_none() { city::CITY_SIZE as f32 / 2.0 } else { -1000.0 },
             0.0,
         ],
         marks: instances,

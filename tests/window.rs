@@ -27,6 +27,8 @@ mod finding;
 mod hunts;
 #[path = "window/inspector.rs"]
 mod inspector;
+#[path = "window/long.rs"]
+mod long;
 #[path = "window/views.rs"]
 mod views;
 

@@ -29,6 +29,8 @@ mod finding;
 mod hunts;
 #[path = "window/inspector.rs"]
 mod inspector;
+#[path = "window/long.rs"]
+mod long;
 #[path = "window/opening.rs"]
 mod opening;
 #[cfg(target_os = "linux")]

@@ -26,6 +26,8 @@ mod change;
 mod finding;
 #[path = "render/panels.rs"]
 mod panels;
+#[path = "render/tables.rs"]
+mod tables;
 
 const SIZE: (u32, u32) = (640, 400);
 

@@ -4,7 +4,7 @@ use super::numbers::amounts;
 use super::theme;
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
-use crate::viewer::comparison::Comparison;
+use crate::viewer::comparison::OpenComparison;
 use crate::viewer::dock::Dock;
 use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::live::Listening;
@@ -21,7 +21,7 @@ pub fn draw(
     InMut(ui): InMut<egui::Ui>,
     document: Res<Document>,
     (clock, listening, views): (Res<Clock>, Res<Listening>, Res<Views>),
-    compared: Res<Comparison>,
+    compared: Res<OpenComparison>,
     mut dock: ResMut<Dock>,
     mut actions: MessageWriter<Action>,
 ) {

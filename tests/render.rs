@@ -28,6 +28,8 @@ mod finding;
 mod opening;
 #[path = "render/panels.rs"]
 mod panels;
+#[path = "render/tables.rs"]
+mod tables;
 
 const SIZE: (u32, u32) = (640, 400);
 

@@ -295,7 +295,7 @@ pub const BINDINGS: &[Binding] = &[
         Action::EndComparison,
         &[KeyCode::KeyR],
         "Ctrl+Shift+R",
-        "End the comparison: back to what was open before",
+        "Back to what was open before it was compared",
     ))),
     bind(Action::Multiples, &[KeyCode::KeyY], "Y", "4, 9 or 16 times beside each other, or one alone"),
     bind(Action::AreaMode, &[KeyCode::KeyT], "T", "Areas linear or square root"),

@@ -1,7 +1,7 @@
 //! Puts the viewer together: which plugins, which stages in which order, for a window or without one.
 
 use super::bookmarks::BookmarksPlugin;
-use super::comparison::{CompareWish, Comparison, ComparisonPlugin};
+use super::comparison::{CompareWish, ComparisonPlugin, OpenComparison};
 use super::dock::DockPlugin;
 use super::document::{Document, DocumentPlugin};
 use super::finding::FindingPlugin;
@@ -141,7 +141,7 @@ pub fn run(
     } else {
         Some(paths).filter(|paths| !paths.is_empty())
     };
-    app.world_mut().resource_mut::<Comparison>().with_next = compare;
+    app.world_mut().resource_mut::<OpenComparison>().with_next = compare;
     if let Some(paths) = first {
         app.world_mut().write_message(OpenRequest(paths));
     }

@@ -2,7 +2,7 @@
 
 use super::action::Action;
 use super::app::{Awake, Stage};
-use super::comparison::{self, CompareWish, Comparison};
+use super::comparison::{self, CompareWish, OpenComparison};
 use super::document::{self, Arrival, Document, Draft, Preparations};
 use super::job::Job;
 use super::kept_settings::OthersSettings;
@@ -233,7 +233,7 @@ fn start_opening(
     mut notices: ResMut<Notices>,
     (mut settings, preparations): (ResMut<Settings>, Res<Preparations>),
     (mut awaited, mut others, mut rig): (ResMut<AwaitedView>, ResMut<OthersSettings>, ResMut<CameraRig>),
-    mut comparison: ResMut<Comparison>,
+    mut comparison: ResMut<OpenComparison>,
 ) {
     let mut paths: Vec<PathBuf> = requests.read().flat_map(|r| r.0.clone()).collect();
     for event in dropped.read() {

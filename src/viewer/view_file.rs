@@ -5,7 +5,7 @@
 
 use super::bookmarks::{Bookmark, Bookmarks};
 use super::clock::Clock;
-use super::comparison::{CompareWish, Comparison};
+use super::comparison::{CompareWish, OpenComparison};
 use super::document::Document;
 use super::kept_settings;
 use super::selection::{MarkNote, Marks, Selection, SharedFilter};
@@ -81,7 +81,7 @@ impl ViewFile {
         let (_, size) = rig.area();
         let selection = world.resource::<Selection>();
         // The grouping that was chosen for an input is to be the same in any version.
-        let compared = world.resource::<Comparison>().shown();
+        let compared = world.resource::<OpenComparison>().shown();
         let grouping = match compared.map_or(&open.source, |compared| &compared.first.source).heaps() {
             Some(heaps) => heaps.grouping().id.clone(),
             None => settings.grouping.clone(),

@@ -37,7 +37,7 @@ struct WayBack {
 }
 
 /// What a job is for.
-enum Making {
+enum ComparisonAim {
     /// A comparison of what is open.
     New,
     /// The same at another place.
@@ -48,9 +48,9 @@ enum Making {
 
 /// The comparison that is shown, if any, and work on one.
 #[derive(Resource, Default)]
-pub struct Comparison {
+pub struct OpenComparison {
     shown: Option<Arc<ShownComparison>>,
-    job: Option<(Making, Job<Result<Draft>>)>,
+    job: Option<(ComparisonAim, Job<Result<Draft>>)>,
     back: Option<WayBack>,
     /// What is to be seen again, once it is there.
     returns: Option<WayBack>,
@@ -64,7 +64,7 @@ pub struct Comparison {
     pub failed: Option<String>,
 }
 
-impl Comparison {
+impl OpenComparison {
     /// What is shown.
     pub fn shown(&self) -> Option<&Arc<ShownComparison>> {
         self.shown.as_ref()
@@ -97,10 +97,22 @@ impl Comparison {
 fn opened(
     _: On<Opened>,
     mut document: ResMut<Document>,
-    mut comparison: ResMut<Comparison>,
+    mut comparison: ResMut<OpenComparison>,
     mut settings: ResMut<Settings>,
 ) {
     if comparison.taken(&mut document) {
+        if comparison.back.is_none() {
+            // Opened as a comparison: the way back leads to the run as if it had been opened alone.
+            comparison.back = Some(WayBack {
+                time: usize::MAX,
+                range: None,
+                base: None,
+                colour: settings.colour.clone(),
+                window: None,
+                parts: Vec::new(),
+                selected: Vec::new(),
+            });
+        }
         // The first run is what the second is compared with.
         settings.compare_with(Some(0));
         settings.window = None;
@@ -110,7 +122,7 @@ fn opened(
     }
 }
 
-fn grew(_: On<Grew>, mut document: ResMut<Document>, mut comparison: ResMut<Comparison>) {
+fn grew(_: On<Grew>, mut document: ResMut<Document>, mut comparison: ResMut<OpenComparison>) {
     // More of the same comparison says so; anything else leaves it as it is.
     let before = comparison.shown.clone();
     if !comparison.taken(&mut document) {
@@ -122,7 +134,7 @@ fn grew(_: On<Grew>, mut document: ResMut<Document>, mut comparison: ResMut<Comp
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 fn work(
     mut actions: MessageReader<Action>,
-    mut comparison: ResMut<Comparison>,
+    mut comparison: ResMut<OpenComparison>,
     document: Res<Document>,
     (settings, preparations): (Res<Settings>, Res<Preparations>),
     (clock, selection): (Res<Clock>, Res<Selection>),
@@ -147,8 +159,8 @@ fn work(
     {
         match outcome {
             Ok(Ok(draft)) => {
-                let arrival = if matches!(making, Making::Other) { Arrival::Anew } else { Arrival::Opened };
-                if matches!(making, Making::Back) {
+                let arrival = if matches!(making, ComparisonAim::Other) { Arrival::Anew } else { Arrival::Opened };
+                if matches!(making, ComparisonAim::Back) {
                     comparison.returns = comparison.back.take();
                 }
                 document::install_later(&mut commands, draft, arrival);
@@ -170,7 +182,7 @@ fn work(
             let FirstRun { title, source, made_with } = shown.first.clone();
             Ok(Draft::new(title, source, None, &made_with, &preparations, Arrival::Opened))
         });
-        comparison.job = Some((Making::Back, job));
+        comparison.job = Some((ComparisonAim::Back, job));
         return;
     }
     let Some(wish) = comparison.wish.take() else { return };
@@ -188,7 +200,7 @@ fn work(
                 _ => false,
             };
             let second = Some(shown).filter(same).and_then(|shown| shown.second.clone());
-            (shown.first.clone(), second, Making::Other)
+            (shown.first.clone(), second, ComparisonAim::Other)
         }
         None => {
             comparison.back = Some(WayBack {
@@ -205,10 +217,10 @@ fn work(
                 source: Arc::clone(&open.source),
                 made_with: open.made_with.clone(),
             };
-            (first, None, Making::New)
+            (first, None, ComparisonAim::New)
         }
     };
-    let arrival = if matches!(making, Making::Other) { Arrival::Anew } else { Arrival::Opened };
+    let arrival = if matches!(making, ComparisonAim::Other) { Arrival::Anew } else { Arrival::Opened };
     let preparations = preparations.clone();
     let job = Job::start(move |progress| draft(first, wish, second, &preparations, arrival, progress));
     comparison.job = Some((making, job));
@@ -219,7 +231,7 @@ fn difference_wish(
     document: &Document,
     settings: &Settings,
     clock: &Clock,
-    comparison: &Comparison,
+    comparison: &OpenComparison,
 ) -> std::result::Result<CompareWish, String> {
     if comparison.shown.is_some() {
         return Err("A comparison is shown: end it first".to_owned());
@@ -236,7 +248,7 @@ fn difference_wish(
 
 /// What was seen before a comparison is seen again.
 fn come_back(
-    mut comparison: ResMut<Comparison>,
+    mut comparison: ResMut<OpenComparison>,
     document: Res<Document>,
     (mut clock, mut settings): (ResMut<Clock>, ResMut<Settings>),
     mut selection: ResMut<Selection>,
@@ -261,7 +273,7 @@ fn come_back(
     tracing::debug!("comparison: ended");
 }
 
-fn show_view(mut comparison: ResMut<Comparison>, mut dock: ResMut<Dock>, views: Res<Views>) {
+fn show_view(mut comparison: ResMut<OpenComparison>, mut dock: ResMut<Dock>, views: Res<Views>) {
     if !comparison.show_view {
         return;
     }
@@ -276,10 +288,10 @@ pub struct ComparisonPlugin;
 
 impl Plugin for ComparisonPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<Comparison>()
+        app.init_resource::<OpenComparison>()
             .add_observer(opened)
             .add_observer(grew)
-            .add_observer(|_: On<Closed>, mut comparison: ResMut<Comparison>| comparison.shown = None)
+            .add_observer(|_: On<Closed>, mut comparison: ResMut<OpenComparison>| comparison.shown = None)
             .add_systems(Update, work.in_set(Stage::Load))
             .add_systems(Update, (come_back, show_view).in_set(Stage::Act));
     }

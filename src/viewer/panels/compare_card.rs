@@ -3,7 +3,7 @@
 use super::theme;
 use crate::viewer::action::Action;
 use crate::viewer::app::{Awake, Stage};
-use crate::viewer::comparison::{CompareWish, Comparison};
+use crate::viewer::comparison::{CompareWish, OpenComparison};
 use crate::viewer::document::Document;
 use crate::viewer::job::Job;
 use bevy::prelude::*;
@@ -69,7 +69,7 @@ fn card_actions(
 pub fn show(
     In(ctx): In<egui::Context>,
     mut card: ResMut<CompareCard>,
-    mut comparison: ResMut<Comparison>,
+    mut comparison: ResMut<OpenComparison>,
     document: Res<Document>,
     mut awake: ResMut<Awake>,
 ) {

@@ -22,7 +22,7 @@ pub mod top_bar;
 
 use super::action::Action;
 use super::clock::Clock;
-use super::comparison::Comparison;
+use super::comparison::OpenComparison;
 use super::document::Document;
 use super::live::Listening;
 use super::loading::{self, Loading, OpenRequest};
@@ -162,7 +162,7 @@ fn panel_actions(
     mut ways: ResMut<Ways>,
     (mut editor, mut save): (ResMut<grouping_editor::GroupingEditor>, ResMut<save::SaveCard>),
     mut cards: OtherCards,
-    (mut card, mut comparison): (ResMut<compare_card::CompareCard>, ResMut<Comparison>),
+    (mut card, mut comparison): (ResMut<compare_card::CompareCard>, ResMut<OpenComparison>),
     (document, mut clock, mut filter): (Res<Document>, ResMut<Clock>, ResMut<SharedFilter>),
 ) {
     for action in actions.read() {

@@ -4,7 +4,7 @@ use super::numbers::amounts;
 use super::theme;
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
-use crate::viewer::comparison::Comparison;
+use crate::viewer::comparison::OpenComparison;
 use crate::viewer::dock::Dock;
 use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::live::Listening;
@@ -22,7 +22,7 @@ pub(in crate::viewer) fn draw(
     document: Res<Document>,
     (clock, listening, views): (Res<Clock>, Res<Listening>, Res<Views>),
     #[cfg(target_os = "linux")] recorder: Res<crate::viewer::recording::WindowRecorder>,
-    compared: Res<Comparison>,
+    compared: Res<OpenComparison>,
     mut dock: ResMut<Dock>,
     mut actions: MessageWriter<Action>,
 ) {

@@ -60,6 +60,8 @@ pub enum Place {
     Middle,
     /// A column at the right.
     Right,
+    /// Nowhere, until somebody asks for it: then in the middle.
+    WhenAsked,
 }
 
 /// A kind of view.

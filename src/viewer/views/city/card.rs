@@ -58,7 +58,9 @@ pub fn compared(ctx: &egui::Context, pane: Rect, shown: &ShownComparison) -> (Ve
         Some(GrowthOutcome::Remains | GrowthOutcome::New) => theme::GROWTH,
         Some(GrowthOutcome::NoGrowth | GrowthOutcome::Unknown) | None => theme::TEXT,
     };
-    let sentence = theme::brief(&shown.sentence);
+    let runs = shown.second.is_some();
+    // Names of types become brief, those of files stay.
+    let sentence = if runs { theme::brief(&shown.sentence) } else { shown.sentence.clone() };
     let small = is_small(pane);
     let area = egui::Area::new("comparison".into()).order(egui::Order::Middle).constrain_to(pane);
     let drawn = area.fixed_pos(pane.min + egui::vec2(theme::GAP, theme::GAP)).show(ctx, |ui| {
@@ -70,12 +72,12 @@ pub fn compared(ctx: &egui::Context, pane: Rect, shown: &ShownComparison) -> (Ve
                 if ui.small_button("End").on_hover_text(Action::EndComparison.tooltip()).clicked() {
                     asked.push(Action::EndComparison);
                 }
-                let table = ui.small_button("Table and curves");
+                let table = ui.small_button(if runs { "Table and curves" } else { "Table" });
                 *more |= table.on_hover_text("All groups that differ, and both runs over time").clicked();
             };
             ui.horizontal(|ui| {
                 if !small {
-                    ui.label(RichText::new("COMPARISON").size(11.0).strong().color(tint));
+                    ui.label(RichText::new(if runs { "COMPARISON" } else { "DIFFERENCE" }).size(11.0).strong().color(tint));
                 }
                 ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                     buttons(ui, &mut asked, &mut more);

@@ -12,7 +12,7 @@ use super::routes::{self, ShownRoutes};
 use super::{LayingOut, card, crumbs, drill, minimap};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
-use crate::viewer::comparison::Comparison;
+use crate::viewer::comparison::OpenComparison;
 use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::finding::Finding;
 use crate::viewer::keys;
@@ -113,7 +113,7 @@ pub fn draw(
     InMut(ui): InMut<egui::Ui>,
     mut names: Names,
     (document, pointer, laying): (Res<Document>, Res<Pointer>, Res<LayingOut>),
-    (mut finding, mut owners, mut comparison): (ResMut<Finding>, ResMut<OwnersOf>, ResMut<Comparison>),
+    (mut finding, mut owners, mut comparison): (ResMut<Finding>, ResMut<OwnersOf>, ResMut<OpenComparison>),
     mut actions: MessageWriter<Action>,
     mut verdict: Local<Option<((u64, Metric), Verdict)>>,
 ) {

@@ -20,10 +20,10 @@ type CurvesOf = (u64, Option<String>, Metric, u64);
 #[derive(Default)]
 pub struct Curves {
     of: Option<CurvesOf>,
-    plots: Vec<Plot>,
+    plots: Vec<CurvePair>,
 }
 
-struct Plot {
+struct CurvePair {
     title: String,
     curves: [RunCurve; 2],
 }
@@ -45,7 +45,7 @@ impl Curves {
         let group = group.filter(|group| *group != root);
         let of = (revision, group.map(str::to_owned), metric, aligned.place.to_bits());
         if self.of.as_ref() != Some(&of) {
-            let plot = |key: &str, title: String| Plot {
+            let plot = |key: &str, title: String| CurvePair {
                 title,
                 curves: [0, 1].map(|side| aligned.curve(side, runs[side], key, metric)),
             };
@@ -76,7 +76,7 @@ fn draw(
     ui: &egui::Ui,
     room: Rect,
     number: usize,
-    plot: &Plot,
+    plot: &CurvePair,
     aligned: &AlignedRuns,
     timeline: &Timeline,
     metric: Metric,
@@ -128,7 +128,7 @@ fn draw(
             let name = if side == 0 { "A" } else { "B" };
             let (at, anchor) = match last.x > inner.right() - 14.0 {
                 true => (*last + egui::vec2(-3.0, -3.0), Align2::RIGHT_BOTTOM),
-                false => (*last + egui::vec2(3.0, 0.0), Align2::LEFT_CENTER),
+                false => (*last + egui::vec2(4.0, -4.0), Align2::LEFT_BOTTOM),
             };
             painter.text(at, anchor, name, FontId::proportional(12.0), COLOURS[side]);
         }

@@ -1,7 +1,7 @@
 //! A comparison as a sentence, curves and a table: what changed most, whether what grew is fixed, both runs of the whole and of the
 //! selected group on one axis, and all groups that differ. The difference of two times is shown here as well, without curves.
 //!
-//! What is shown is [`Comparison`]'s; nothing is counted here. Linked with other views by the selection.
+//! What is shown is [`OpenComparison`]'s; nothing is counted here. Linked with other views by the selection.
 
 mod bar;
 mod curves;
@@ -9,7 +9,7 @@ mod rows;
 
 use super::{Place, View, ViewPicture, ViewTable};
 use crate::viewer::action::Action;
-use crate::viewer::comparison::{Comparison, ShownComparison};
+use crate::viewer::comparison::{OpenComparison, ShownComparison};
 use crate::viewer::document::Document;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
@@ -29,7 +29,7 @@ pub(super) fn view() -> View {
         id: ID,
         title: "Comparison",
         help: "Two runs, or two times of one: what changed, as sentence, curves and table",
-        place: Place::Middle,
+        place: Place::WhenAsked,
         keys: &[],
         plugin: |app| {
             app.init_resource::<ComparisonView>();
@@ -47,7 +47,7 @@ pub(super) fn pictures() -> [ViewPicture; 1] {
 /// Its table as CSV: the rows that `compare --format csv` and `analyse difference --format csv` print, all of them.
 pub(super) fn csv() -> ViewTable {
     fn write(world: &World) -> Result<Vec<u8>> {
-        match world.resource::<Comparison>().shown() {
+        match world.resource::<OpenComparison>().shown() {
             Some(shown) => super::written(&*shown.table),
             None => Err(super::no_table("The comparison", "is not there: nothing is compared")),
         }
@@ -68,7 +68,7 @@ struct ComparisonView {
 fn draw(
     InMut(ui): InMut<egui::Ui>,
     (document, settings): (Res<Document>, Res<Settings>),
-    mut comparison: ResMut<Comparison>,
+    mut comparison: ResMut<OpenComparison>,
     mut view: ResMut<ComparisonView>,
     mut selection: ResMut<Selection>,
     mut actions: MessageWriter<Action>,

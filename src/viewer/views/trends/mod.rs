@@ -1,34 +1,39 @@
 //! Trends: the children of a group over time, the strongest by themselves and the rest as one; a click on one of them opens the chart
 //! of its own children below, as deep as the tree is.
 //!
-//! What the series are is [`memory_city_analysis::trends`]'s, made off the frame ([`charts`]); how they are drawn is [`plot`]'s. Time,
-//! zoom and the chosen window are the same for all charts, everything else is a chart's own.
+//! What the series are is [`memory_city_analysis::trends`]'s, made off the frame ([`charts`]), deep and retained sizes at fewer times
+//! ([`sizes`]); how they are drawn is [`plot`]'s. Below them are the collections ([`strip`]). Time, zoom and the chosen window are the
+//! same for all charts, everything else is a chart's own.
 
 mod bar;
 mod charts;
 mod plot;
 mod rows;
+mod sizes;
+mod strip;
 
 use super::{Place, View, ViewPicture};
 use crate::viewer::app::Stage;
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Grew, Opened};
-use crate::viewer::panels::{chosen, theme};
+use crate::viewer::panels::{PanelState, chosen, theme};
 use crate::viewer::run::OpenRun;
 use crate::viewer::selection::Selection;
+use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use bevy_egui::egui;
-use charts::Chart;
-use memory_city_analysis::timeline::{NodeId, Timeline};
+use charts::{Chart, ChartedTimes, Measure};
+use memory_city_analysis::timeline::{ClosureMetric, NodeId, Timeline};
 use plot::Axis;
+use sizes::SizesWork;
 
 const ID: &str = "trends";
 
-/// The key that the view handles itself: to the end of the chosen window.
-const KEYS: &[KeyCode] = &[KeyCode::End];
+/// The keys that the view handles itself: to the end of the chosen window; the strip of collections.
+const KEYS: &[KeyCode] = &[KeyCode::End, KeyCode::KeyS];
 
-/// Height of a chart where there is more than one.
+/// Height of a chart, at least, where there is more than one.
 const HEIGHT: f32 = 230.0;
 
 /// Trends as a kind of view.
@@ -61,11 +66,25 @@ pub struct TrendCharts {
     drag: Option<plot::WindowDrag>,
     /// Whether it was drawn in the last frame: what nobody sees is not computed.
     seen: bool,
+    /// The points in time that are charted.
+    charted: ChartedTimes,
+    /// Deep and retained sizes at some of them.
+    sizes: SizesWork,
+    /// The collections.
+    strip: strip::StripData,
 }
 
 impl Default for TrendCharts {
     fn default() -> Self {
-        TrendCharts { charts: vec![Chart::default()], zoom: None, drag: None, seen: false }
+        TrendCharts {
+            charts: vec![Chart::default()],
+            zoom: None,
+            drag: None,
+            seen: false,
+            charted: ChartedTimes::default(),
+            sizes: SizesWork::default(),
+            strip: strip::StripData::default(),
+        }
     }
 }
 
@@ -83,7 +102,7 @@ impl TrendCharts {
     }
 
     /// Goes down along the path of a group, as far as it has children.
-    fn follow_path(&mut self, timeline: &Timeline, node: NodeId) {
+    pub fn follow_path(&mut self, timeline: &Timeline, node: NodeId) {
         for (depth, above) in timeline.path(node).into_iter().enumerate() {
             if self.charts.get(depth + 1).is_none_or(|chart| chart.of != timeline.key(above)) {
                 self.open(depth, timeline, above);
@@ -100,8 +119,24 @@ fn plugin(app: &mut App) {
             let Some(timeline) = document.timeline() else { return };
             let there = trends.charts.iter().skip(1).take_while(|chart| timeline.find(&chart.of).is_some()).count();
             trends.charts.truncate(1 + there);
+            // Of fewer points in time than before, another part is seen.
+            let last = timeline.times().saturating_sub(1) as f64;
+            trends.zoom = trends.zoom.filter(|zoom| zoom.1 <= last);
         })
         .add_systems(Update, charts::follow.in_set(Stage::Derive));
+}
+
+/// What all parts of the view are drawn from.
+struct Drawing<'d> {
+    timeline: &'d Timeline,
+    axis: Axis<'d>,
+    settings: &'d Settings,
+    /// Whether what groups reach and retain can be found.
+    finds: bool,
+    /// Whether sizes with deep ones are looked for.
+    deep: bool,
+    /// For a picture: nothing that is only for using.
+    still: bool,
 }
 
 fn draw(
@@ -110,11 +145,14 @@ fn draw(
     mut trends: ResMut<TrendCharts>,
     mut selection: ResMut<Selection>,
     (mut clock, focus, mut run): (ResMut<Clock>, Res<Focus>, ResMut<OpenRun>),
+    (mut settings, panels): (ResMut<Settings>, Res<PanelState>),
 ) {
     let (trends, clock) = (trends.bypass_change_detection(), clock.bypass_change_detection());
     trends.seen = true;
     let Some(open) = document.get() else { return };
     let timeline = &*open.timeline;
+    let finds = open.source.heaps().is_some();
+    let mut set = settings.trends.clone();
     ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, theme::PANEL);
     egui::Frame::new().inner_margin(egui::Margin::same(8)).show(ui, |ui| {
         if timeline.times() < 2 {
@@ -129,34 +167,51 @@ fn draw(
         let selection = selection.bypass_change_detection();
         if focus.is(ID) {
             chosen::key(ui, clock);
+            set.strip ^= ui.input(|i| i.key_pressed(egui::Key::S) && i.modifiers.is_none());
         }
-        bar::window(ui, trends, timeline, clock);
+        bar::window(ui, trends, &mut set, timeline, clock);
         let last = timeline.times() - 1;
-        let axis = Axis {
-            seen: trends.zoom.unwrap_or((0.0, last as f64)),
-            now: clock.time,
-            span: clock.chosen(),
-            suspects: run.bypass_change_detection().asked().suspects(),
+        let run = run.bypass_change_detection().asked();
+        let measures = trends.charts.iter().map(|chart| chart.measure(timeline, &settings, finds));
+        let deep = measures.into_iter().any(|of| matches!(of, Measure::Found(metric) if metric.is_deep()));
+        let drawing = Drawing {
+            timeline,
+            axis: Axis {
+                seen: trends.zoom.unwrap_or((0.0, last as f64)),
+                now: clock.time,
+                span: clock.chosen(),
+                suspects: run.suspects(),
+            },
+            settings: &settings,
+            finds,
+            deep,
+            still: panels.still,
         };
-        let room = ui.available_height();
-        let height = if trends.charts.len() == 1 { room.max(160.0) } else { HEIGHT.min(room).max(160.0) };
+        if set.strip {
+            trends.strip.follow(document.revision(), timeline, run);
+        }
+        let strip_room = if set.strip { strip::height(&trends.strip, ui.available_height()) } else { 0.0 };
+        let room = ui.available_height() - strip_room;
+        // They share the room, and are not too small to be read: then they are scrolled.
+        let height = (room / trends.charts.len() as f32).max(HEIGHT.min(room)).max(120.0);
         let (mut go_down, mut change) = (None, plot::ChartWish::default());
-        egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        let charts = egui::ScrollArea::vertical().auto_shrink([false, false]).max_height(room.max(120.0));
+        charts.show(ui, |ui| {
             for number in 0..trends.charts.len() {
                 let opened = trends.charts.get(number + 1).map(|chart| chart.of.clone());
-                let chart = &mut trends.charts[number];
                 ui.push_id(number, |ui| {
                     ui.allocate_ui(egui::vec2(ui.available_width(), height - 8.0), |ui| {
-                        bar::of_chart(ui, chart, timeline);
-                        if let Some(node) =
-                            one(ui, chart, timeline, &axis, selection, opened, &mut trends.drag, &mut change)
-                        {
+                        bar::of_chart(ui, trends, number, &mut set, &drawing);
+                        if let Some(node) = one(ui, trends, number, &drawing, selection, opened, &mut change) {
                             go_down = Some((number, node));
                         }
                     });
                 });
             }
         });
+        if set.strip {
+            strip::show(ui, &trends.strip, run, &drawing, &mut change);
+        }
         if let Some((number, node)) = go_down {
             selection.select(timeline, node);
             trends.open(number, timeline, node);
@@ -171,37 +226,68 @@ fn draw(
             trends.zoom = (zoom.0 > 0.0 || zoom.1 < last as f64).then_some(zoom);
         }
     });
+    if settings.trends != set {
+        tracing::debug!("trends: sizes at {} times, {:?}, collections {}", set.sizes_at, set.thinning, set.strip);
+        settings.trends = set;
+    }
+}
+
+/// Where plot and table of a chart are: the table at the right, where there is room for one.
+fn parts(all: egui::Rect) -> (egui::Rect, Option<egui::Rect>) {
+    let table = (all.width() * 0.36).clamp(180.0, 380.0);
+    match all.width() > 480.0 {
+        true => (all.with_max_x(all.right() - table - 8.0), Some(all.with_min_x(all.right() - table))),
+        false => (all, None),
+    }
 }
 
 /// Plot and table of a chart. Returns the group that was clicked.
-#[allow(clippy::too_many_arguments)] // what a chart is drawn from
 fn one(
     ui: &mut egui::Ui,
-    chart: &Chart,
-    timeline: &Timeline,
-    axis: &Axis<'_>,
+    trends: &mut TrendCharts,
+    number: usize,
+    drawing: &Drawing<'_>,
     selection: &mut Selection,
     opened: Option<String>,
-    drag: &mut Option<plot::WindowDrag>,
     change: &mut plot::ChartWish,
 ) -> Option<NodeId> {
+    let TrendCharts { charts, drag, sizes, .. } = trends;
+    let chart = &charts[number];
     let Some(drawn) = chart.drawn() else {
-        ui.label(egui::RichText::new("Looking through all points in time …").color(theme::QUIET));
+        match chart.measure(drawing.timeline, drawing.settings, drawing.finds) {
+            Measure::Found(metric) => bar::awaited(ui, sizes.of(metric, drawing.deep), metric),
+            Measure::Known(_) => quiet(ui, "Looking through all points in time …"),
+        }
         return None;
     };
     let all = ui.available_rect_before_wrap();
-    let table = (all.width() * 0.36).clamp(180.0, 380.0);
-    let (left, right) = match all.width() > 480.0 {
-        true => (all.with_max_x(all.right() - table - 8.0), Some(all.with_min_x(all.right() - table))),
-        false => (all, None),
-    };
-    let lit: Vec<NodeId> =
-        selection.nodes().chain(selection.pointed).chain(opened.and_then(|key| timeline.find(&key))).collect();
-    let clicked = plot::show(ui, left, drawn, timeline, axis, &lit, drag, change);
+    // Of many charts a few are in sight.
+    if !ui.is_rect_visible(all) {
+        ui.advance_cursor_after_rect(all);
+        return None;
+    }
+    let (left, right) = parts(all);
+    let found = opened.and_then(|key| drawing.timeline.find(&key));
+    let lit: Vec<NodeId> = selection.nodes().chain(selection.pointed).chain(found).collect();
+    let clicked = plot::show(ui, left, drawn, drawing.timeline, &drawing.axis, &lit, drag, change);
     if let Some(node) = clicked.pointed {
         selection.pointed = Some(node);
     }
-    let row = right.and_then(|room| rows::show(ui, room, drawn, timeline, axis, &lit, selection));
+    let row = right.and_then(|room| rows::show(ui, room, drawn, drawing.timeline, &drawing.axis, &lit, selection));
     ui.advance_cursor_after_rect(all);
     row.or(clicked.clicked)
+}
+
+/// A sentence where something would be.
+fn quiet(ui: &mut egui::Ui, text: &str) {
+    ui.label(egui::RichText::new(text).color(theme::QUIET));
+}
+
+/// A metric that is found for charts, for people.
+fn meaning(metric: ClosureMetric) -> &'static str {
+    match metric {
+        ClosureMetric::Retained | ClosureMetric::RetainedObjects => "what would be freed if the whole group were",
+        ClosureMetric::Deep | ClosureMetric::DeepObjects => "all that the group reaches",
+        ClosureMetric::Referrers => "objects of other groups that refer to it",
+    }
 }

@@ -222,12 +222,7 @@ fn sizes(
 }
 
 /// The same values, one to a row: for spreadsheets.
-fn points_table(
-    document: &Source,
-    times: &[usize],
-    all: &[(Cell, &'static str, &[u64])],
-    unit: Unit,
-) -> ResultTable {
+fn points_table(document: &Source, times: &[usize], all: &[(Cell, &'static str, &[u64])], unit: Unit) -> ResultTable {
     let points = document.timeline().points();
     let is_uptime = times.iter().all(|&time| points[time].gc.is_some());
     let columns = vec![

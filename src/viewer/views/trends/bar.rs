@@ -40,7 +40,9 @@ pub fn window(
             }
             None => {
                 let text = match ui.available_width() > 780.0 {
-                    true => "Drag over a chart to choose a window of time, click to go to a time, Ctrl and wheel to zoom",
+                    true => {
+                        "Drag over a chart to choose a window of time, click to go to a time, Ctrl and wheel to zoom"
+                    }
                     false => "Drag: window. Click: time. Ctrl and wheel: zoom",
                 };
                 ui.label(RichText::new(text).color(theme::QUIET));
@@ -117,8 +119,7 @@ pub(super) fn of_chart(
         };
         ui.label(RichText::new(title).strong()).on_hover_text(timeline.path_label(parent));
         let measure = chart.measure(timeline, drawing.settings, drawing.finds);
-        let (is_shared, stacked) =
-            (measure.is_shared(timeline), chart.drawn().is_none_or(|drawn| drawn.stacked));
+        let (is_shared, stacked) = (measure.is_shared(timeline), chart.drawn().is_none_or(|drawn| drawn.stacked));
         if let Some(id) = measures(ui, measure, drawing) {
             chart.rules.metric = Some(id);
         }

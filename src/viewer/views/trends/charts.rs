@@ -245,8 +245,7 @@ pub fn follow(
     let (revision, finds) = (document.revision(), open.source.heaps().is_some());
     trends.charted.follow(revision, timeline, settings.trends.thinning);
     let charted = Arc::clone(trends.charted.times());
-    let measures: Vec<Measure> =
-        trends.charts.iter().map(|chart| chart.measure(timeline, &settings, finds)).collect();
+    let measures: Vec<Measure> = trends.charts.iter().map(|chart| chart.measure(timeline, &settings, finds)).collect();
     let asks = |deep: bool| measures.iter().any(|of| matches!(of, Measure::Found(metric) if metric.is_deep() == deep));
     let (retained, deep) = (asks(false), asks(true));
     let wanted = match retained || deep {
@@ -426,7 +425,10 @@ mod tests {
         assert_eq!(chart.around(4.0), Some((1, 1, 0.0)));
         assert_eq!(chart.around(5.0), Some((1, 2, 0.25)));
         assert_eq!((chart.around(-1.0), chart.around(99.0)), (Some((0, 0, 0.0)), Some((2, 2, 0.0))));
-        assert_eq!((chart.ends((0, 8)), chart.ends((1, 7)), chart.ends((5, 6))), (Some((0, 2)), Some((1, 1)), Some((1, 1))));
+        assert_eq!(
+            (chart.ends((0, 8)), chart.ends((1, 7)), chart.ends((5, 6))),
+            (Some((0, 2)), Some((1, 1)), Some((1, 1)))
+        );
         assert_eq!(drawn(&timeline(9), &[]).around(1.0), None);
         assert_eq!(times_of_sizes(&[0, 2, 4, 6, 8], Some((3, 6)), 3), [0, 3, 4, 6, 8]);
         assert_eq!(times_of_sizes(&[0, 2, 4], None, 9), [0, 2, 4]);

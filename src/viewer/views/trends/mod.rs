@@ -227,7 +227,12 @@ fn draw(
         }
     });
     if settings.trends != set {
-        tracing::debug!("trends: sizes at {} times, {:?}, collections {}", set.sizes_at, set.thinning, set.strip);
+        tracing::debug!(
+            "trends: set to sizes at {} times, {:?}, collections {}",
+            set.sizes_at,
+            set.thinning,
+            set.strip
+        );
         settings.trends = set;
     }
 }

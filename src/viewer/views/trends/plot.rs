@@ -102,8 +102,10 @@ pub fn show(
     let painter = ui.painter().with_clip_rect(inner.expand(1.0));
     let is_lit = |series: &DrawnSeries| series.node.is_some_and(|node| lit.contains(&node));
     if chart.stacked {
-        let mut below: Vec<Pos2> =
-            columns(None, times, first, end, pieces).iter().map(|&(t, _, _)| Pos2::new(scale.x(t), inner.bottom())).collect();
+        let mut below: Vec<Pos2> = columns(None, times, first, end, pieces)
+            .iter()
+            .map(|&(t, _, _)| Pos2::new(scale.x(t), inner.bottom()))
+            .collect();
         for (place, series) in chart.series.iter().enumerate() {
             let above: Vec<Pos2> = columns(Some(&series.top), times, first, end, pieces)
                 .iter()
@@ -116,10 +118,11 @@ pub fn show(
         }
     } else {
         for (place, series) in chart.series.iter().enumerate() {
-            let line = columns(Some(&series.levels), times, first, end, pieces).into_iter().flat_map(|(t, least, most)| {
-                let both = [Pos2::new(scale.x(t), scale.y(least)), Pos2::new(scale.x(t), scale.y(most))];
-                if least == most { both[..1].to_vec() } else { both.to_vec() }
-            });
+            let line =
+                columns(Some(&series.levels), times, first, end, pieces).into_iter().flat_map(|(t, least, most)| {
+                    let both = [Pos2::new(scale.x(t), scale.y(least)), Pos2::new(scale.x(t), scale.y(most))];
+                    if least == most { both[..1].to_vec() } else { both.to_vec() }
+                });
             let (width, colour) = if is_lit(series) { (3.0, LIT) } else { (1.8, colour(place, series)) };
             painter.add(Shape::line(line.collect(), Stroke::new(width, colour)));
         }
@@ -247,9 +250,8 @@ fn round_step(least: f64) -> f64 {
 /// The series at a point of the plot.
 fn series_at<'c>(chart: &'c DrawnChart, scale: &Scale, time: f64, at: Pos2) -> Option<&'c DrawnSeries> {
     let (before, after, share) = chart.around(time)?;
-    let value = |series: &DrawnSeries| {
-        series.values[before] as f64 * (1.0 - share) + series.values[after] as f64 * share
-    };
+    let value =
+        |series: &DrawnSeries| series.values[before] as f64 * (1.0 - share) + series.values[after] as f64 * share;
     if chart.stacked {
         let mut sum = 0.0;
         return chart.series.iter().find(|series| {

@@ -170,7 +170,7 @@ impl FoundSizes {
 
     fn end(&mut self, outcome: Result<()>) {
         match outcome {
-            Ok(()) => tracing::debug!("trends: sizes at {} times", self.sizes.times().len()),
+            Ok(()) => tracing::debug!("trends: found sizes at {} times", self.sizes.times().len()),
             Err(Error::Cancelled) => self.stopped = true,
             Err(error) => self.error = Some(error.to_string()),
         }
@@ -193,7 +193,13 @@ mod tests {
     fn sizes_come_one_by_one_stop_when_told_and_go_on() {
         let source = source();
         let mut work = SizesWork::default();
-        let wish = |wanted: &'static [usize], revision, waits, still| SizesWish { revision, source: &source, wanted, waits, still };
+        let wish = |wanted: &'static [usize], revision, waits, still| SizesWish {
+            revision,
+            source: &source,
+            wanted,
+            waits,
+            still,
+        };
         let metric = ClosureMetric::Retained;
         assert!(!work.follow(&wish(&[0, 2], 1, true, false), true, false), "more is being read");
         assert!(work.follow(&wish(&[0, 2], 1, false, false), true, false));

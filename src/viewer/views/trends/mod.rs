@@ -34,7 +34,7 @@ const ID: &str = "trends";
 const KEYS: &[KeyCode] = &[KeyCode::End, KeyCode::KeyS];
 
 /// Height of a chart, at least, where there is more than one.
-const HEIGHT: f32 = 230.0;
+const HEIGHT: f32 = 200.0;
 
 /// Trends as a kind of view.
 pub(super) fn view() -> View {
@@ -294,5 +294,99 @@ fn meaning(metric: ClosureMetric) -> &'static str {
         ClosureMetric::Retained | ClosureMetric::RetainedObjects => "what would be freed if the whole group were",
         ClosureMetric::Deep | ClosureMetric::DeepObjects => "all that the group reaches",
         ClosureMetric::Referrers => "objects of other groups that refer to it",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::viewer::app::Awake;
+    use crate::viewer::document::{Arrival, Draft, Preparations, install};
+    use crate::viewer::notices::Notices;
+    use memory_city_analysis::timeline::{Source, json};
+    use memory_city_analysis::trends::Thinning;
+    use memory_city_heap::progress::Progress;
+    use std::sync::Arc;
+
+    /// What has been read of a run: so many times of orders with two parts, and baskets from the third on, which come first by name.
+    fn source(times: usize) -> Arc<Source> {
+        let tree = |time: usize| {
+            let baskets = r#"{"name":"Basket","objects":1,"bytes":8},"#;
+            let orders = |n: usize| format!(r#"{{"name":"site {n}","objects":{},"bytes":8}}"#, time + n + 1);
+            let parts = format!("{},{}", orders(0), orders(1));
+            let order = format!(r#"{{"name":"Order","objects":{},"bytes":16,"children":[{parts}]}}"#, 2 * time + 3);
+            let baskets = if time >= 2 { baskets } else { "" };
+            format!(r#"{{"label":"GC {time}","tree":{{"children":[{baskets}{order}]}}}}"#)
+        };
+        let trees: Vec<String> = (0..times).map(tree).collect();
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.json");
+        let text = format!(r#"{{"format":"memory-city","version":1,"times":[{}]}}"#, trees.join(","));
+        std::fs::write(&path, text).expect("written");
+        Arc::new(Source::Trees(json::read(&[path], &Progress::new()).expect("trees")))
+    }
+
+    fn app() -> App {
+        let mut app = App::new();
+        app.init_resource::<Document>().init_resource::<Preparations>().init_resource::<Settings>();
+        app.init_resource::<PanelState>().init_resource::<Clock>().init_resource::<Selection>();
+        app.init_resource::<Notices>().init_resource::<Awake>();
+        plugin(&mut app);
+        app
+    }
+
+    fn show(app: &mut App, times: usize, arrival: Arrival) {
+        let world = app.world_mut();
+        let (settings, preparations) = (Settings::default(), Preparations::default());
+        let draft = Draft::new("run".into(), source(times), None, &settings, &preparations, arrival);
+        install(world, draft, arrival);
+    }
+
+    /// A frame in which the view is seen. Returns how many times each chart has.
+    fn frame(app: &mut App) -> Vec<Option<usize>> {
+        app.world_mut().resource_mut::<TrendCharts>().seen = true;
+        app.update();
+        let trends = app.world().resource::<TrendCharts>();
+        trends.charts.iter().map(|chart| chart.drawn().map(|drawn| drawn.times.len())).collect()
+    }
+
+    fn wait(app: &mut App, wanted: &[usize]) {
+        while frame(app) != wanted.iter().copied().map(Some).collect::<Vec<_>>() {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn charts_go_on_while_a_run_is_being_read() {
+        let mut app = app();
+        show(&mut app, 2, Arrival::Opened);
+        wait(&mut app, &[2]);
+        let timeline = Arc::clone(app.world().resource::<Document>().timeline().expect("open"));
+        let order = timeline.find("Heap#Order").expect("it is there");
+        let mut trends = app.world_mut().resource_mut::<TrendCharts>();
+        trends.open(0, &timeline, order);
+        trends.zoom = Some((0.0, 1.0));
+        wait(&mut app, &[2, 2]);
+        for (before, times) in [(2, 3), (3, 7)] {
+            show(&mut app, times, Arrival::Anew);
+            // What was there is seen until there is more: with the chart below, its group under another number, and the zoom.
+            let seen = frame(&mut app);
+            assert!(seen.iter().all(|times| times.is_some_and(|times| times >= before)), "{seen:?}");
+            let timeline = Arc::clone(app.world().resource::<Document>().timeline().expect("open"));
+            let trends = app.world().resource::<TrendCharts>();
+            assert_eq!((trends.charts[1].of.as_str(), trends.zoom), ("Heap#Order", Some((0.0, 1.0))));
+            let drawn = trends.charts[0].drawn().expect("seen");
+            let node = timeline.find("Heap#Order");
+            assert!(drawn.series.iter().any(|series| series.node == node && series.name == "Order"));
+            wait(&mut app, &[times, times]);
+        }
+        // Fewer points in time are charted at once, and what is left out is known.
+        app.world_mut().resource_mut::<Settings>().trends.thinning = Thinning::Every(4);
+        wait(&mut app, &[3, 3]);
+        assert_eq!(**app.world().resource::<TrendCharts>().charted.times(), [0, 4, 6]);
+        // Another run begins anew.
+        show(&mut app, 2, Arrival::Opened);
+        let trends = app.world().resource::<TrendCharts>();
+        assert_eq!((trends.charts.len(), trends.zoom), (1, None));
     }
 }

@@ -24,7 +24,7 @@ const LINE: f32 = 15.0;
 const SURVIVED: Color32 = theme::SERIES[0];
 const RECLAIMED: Color32 = theme::SERIES_REST;
 /// Why there is nothing to see.
-const NOTHING: &str = "No collections: this input does not say when garbage was collected. Traces and recordings do; heap dumps alone do not.";
+const NOTHING: &str = "No collections: heap dumps do not say when garbage was collected; traces and recordings do.";
 
 /// The collections of what is open.
 #[derive(Default)]

@@ -10,9 +10,10 @@ use memory_city::viewer::film::{Film, film};
 use memory_city::viewer::kept_settings;
 use memory_city::viewer::live::ListenOptions;
 use memory_city::viewer::settings::{MOST_NAMES, NAME_SIZES, Settings};
+use memory_city::viewer::trend_settings::SIZES_AT;
 use memory_city::viewer::view_file::ViewFile;
 use memory_city::viewer::views;
-use memory_city_analysis::timeline::AUTO;
+use memory_city_analysis::timeline::{AUTO, ClosureMetric};
 use memory_city_heap::error::{Error, Result};
 use memory_city_views::city::CityTheme;
 use memory_city_views::city::camera::CameraPose;
@@ -83,6 +84,9 @@ pub struct RenderArgs {
     /// Another view than the city
     #[arg(long, value_name = "NAME", value_parser = view_names(), conflicts_with_all = ["panels", "film"])]
     view: Option<String>,
+    /// With --view trends and a deep or retained --metric: at how many points in time that is found, evenly spread [default: 12]
+    #[arg(long, value_name = "N", value_parser = sizes_at)]
+    times: Option<usize>,
     /// Light what is looked for: a part of a name, a glob such as '*Cache', or an expression such as 'bytes > 1MB'
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
@@ -234,6 +238,25 @@ fn view_names() -> clap::builder::PossibleValuesParser {
     views::pictures().iter().map(|picture| picture.name).collect::<Vec<_>>().into()
 }
 
+fn sizes_at(text: &str) -> std::result::Result<usize, String> {
+    let (least, most) = (SIZES_AT.start(), SIZES_AT.end());
+    let right = text.parse().ok().filter(|n| SIZES_AT.contains(n));
+    right.ok_or_else(|| format!("expected a number from {least} to {most}"))
+}
+
+/// What a picture of trends alone needs: sizes that cost a look at the heap are found for its charts, at some points in time, not for a city
+/// that nobody sees, at all.
+fn of_trends(settings: &mut Settings, metric: Option<&str>, times: Option<usize>) {
+    settings.trends.sizes_at = times.unwrap_or(settings.trends.sizes_at);
+    let found = metric.and_then(|id| ClosureMetric::of(id).ok()).filter(|of| ClosureMetric::CLOSURES.contains(of));
+    if let Some(metric) = found {
+        settings.trends.metric = Some(metric.info().id);
+        settings.set_metric_by_name("bytes");
+        (settings.colour_metric, settings.height_metric) = (None, None);
+        settings.closures.clear();
+    }
+}
+
 /// Larger pictures exceed what GPUs guarantee to draw into.
 const MOST_PIXELS: u32 = 8192;
 
@@ -298,6 +321,9 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
     let compare = args.beside.wish().or_else(|| view.as_ref().and_then(|view| view.compare.clone()));
     if compare.is_some() && settings.base.is_none() {
         settings.compare_with(Some(0));
+    }
+    if args.view.as_deref() == Some("trends") {
+        of_trends(&mut settings, args.look.shape.metric.as_deref(), args.times);
     }
     let select = match (&view, args.select.is_empty()) {
         (Some(view), true) => view.selected.clone(),

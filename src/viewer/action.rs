@@ -279,12 +279,12 @@ pub const BINDINGS: &[Binding] = &[
         "Compare with the time shown: it becomes the base; again, and nothing is compared",
     ),
     bind(Action::SwapBase, &[KeyCode::KeyZ], "Z", "Base and shown time change places"),
-    control(bind(
+    shift(control(bind(
         Action::CompareRuns,
-        &[KeyCode::KeyR],
-        "Ctrl+R",
+        &[KeyCode::KeyD],
+        "Ctrl+Shift+D",
         "Compare with another run: before and after a fix, or two versions",
-    )),
+    ))),
     control(bind(
         Action::DifferenceTrees,
         &[KeyCode::KeyD],
@@ -293,8 +293,8 @@ pub const BINDINGS: &[Binding] = &[
     )),
     shift(control(bind(
         Action::EndComparison,
-        &[KeyCode::KeyR],
-        "Ctrl+Shift+R",
+        &[KeyCode::KeyW],
+        "Ctrl+Shift+W",
         "Back to what was open before it was compared",
     ))),
     bind(Action::Multiples, &[KeyCode::KeyY], "Y", "4, 9 or 16 times beside each other, or one alone"),
@@ -331,7 +331,12 @@ pub const BINDINGS: &[Binding] = &[
         "Ctrl+F12",
         "Save what is shown as picture, view file, table or 3D scene",
     )),
-    control(bind(Action::ExportCsv, &[KeyCode::KeyE], "Ctrl+E", "Save what a view shows as CSV, for spreadsheets")),
+    shift(control(bind(
+        Action::ExportCsv,
+        &[KeyCode::KeyS],
+        "Ctrl+Shift+S",
+        "Save what a view shows as CSV, for spreadsheets",
+    ))),
     shift(bind(Action::Help, &[KeyCode::Slash], "?", "This cheat sheet (also F1)")),
     bind(Action::Help, &[KeyCode::F1], "F1", ""),
 ];

@@ -397,6 +397,15 @@ fn stage(world: &mut World, open: &OpenDocument, shot: &Shot) -> Result<()> {
     world.resource_mut::<Clock>().jump(time);
     world.resource_mut::<SharedFilter>().0.clone_from(&shot.with.filter);
     world.resource_mut::<Marks>().replace(&open.timeline, shot.with.marks.clone());
+    if let Some(id) = shot.settings.trends.metric.as_deref()
+        && open.timeline.metric(id).is_none()
+        && open.source.heaps().is_none()
+    {
+        return Err(Error::Unusable {
+            what: format!("The metric {id} cannot be found: the input has trees, not objects"),
+            remedy: "Open heap dumps or a memory trace, or a tree that brings this metric along".into(),
+        });
+    }
     let metric = shot.settings.metric_in(&open.timeline);
     let looked_for = world.resource_mut::<GroupSearch>().preset(&open.timeline, time, metric, &shot.with.filter);
     looked_for.map_err(|why| Error::Unusable {

@@ -56,6 +56,7 @@ pub mod search;
 pub mod selection;
 pub mod settings;
 mod trail;
+pub mod trend_settings;
 pub mod view_file;
 pub mod views;
 mod ways;

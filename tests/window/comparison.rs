@@ -51,7 +51,7 @@ fn a_fix_is_shown_by_comparing_two_runs() {
     session.focus();
     session.point(WIDTH / 2, 20);
     session.rest();
-    session.chord("ctrl", "r");
+    session.chord("ctrl", "shift+d");
     session.tool("xdotool", &["type", "--delay", "40", &path("fixed.json")]);
     session.rest();
     session.key("Return");
@@ -63,7 +63,7 @@ fn a_fix_is_shown_by_comparing_two_runs() {
     look_for(&mut session, "Comparison");
     session.key("Return");
     session.screenshot("41-comparison-view");
-    save_as(&mut session, ("ctrl", "e"), &path("window.csv"));
+    save_as(&mut session, ("ctrl", "shift+s"), &path("window.csv"));
     let saved = std::fs::read_to_string(path("window.csv")).expect("the table");
     let (leak, fixed) = (path("leak.json"), path("fixed.json"));
     let printed = Command::new(env!("CARGO_BIN_EXE_memory-city"))
@@ -74,7 +74,7 @@ fn a_fix_is_shown_by_comparing_two_runs() {
     assert!(saved.contains("shop.Cache,Heap#shop.Cache,1600,100,-1500,1600000,100000,-1500000"), "{saved}");
     save_as(&mut session, ("ctrl", "F12"), &path("both.mcview"));
     // Back to the first run, as it was.
-    session.chord("ctrl", "shift+r");
+    session.chord("ctrl", "shift+w");
     session.expect("comparison: ended");
     session.rest();
     assert!(session.trail.iter().rev().any(|line| line.contains("time: 6/6")), "the time is that from before");

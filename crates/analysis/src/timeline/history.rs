@@ -209,7 +209,8 @@ impl History {
             maps: Mutex::default(),
             last: Mutex::new(last),
             dominators: Mutex::default(),
-            amounts: Mutex::default(),
+            // The same groups retain the same.
+            amounts: Mutex::new(self.kept_amounts().clone()),
             kept: self.kept.clone(),
             known: self.known,
         }

@@ -1,25 +1,25 @@
 //! Charts as a table, value by value: for spreadsheets.
 
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader};
-use crate::timeline::{Metric, NodeId, Timeline};
+use crate::timeline::{MetricInfo, NodeId, Timeline};
 
 /// A chart that is shown.
 pub struct ShownTrends<'c> {
     /// The group whose children the series are.
     pub parent: NodeId,
     /// What is measured.
-    pub metric: Metric,
+    pub metric: &'c MetricInfo,
     /// The series with their values, one for each of `times`; without a group where it stands for all others.
     pub series: Vec<(Option<NodeId>, &'c [u64])>,
     /// The points in time that have values, ascending; all of them where there are none.
     pub times: Option<&'c [usize]>,
 }
 
-/// A row for each value of each series, charts and series in their order. Of the group itself there are no rows: its series add up to it.
+/// A row for each value of each series, charts and series in their order. Of the group itself there are no rows.
 pub fn trends_table(timeline: &Timeline, charts: &[ShownTrends<'_>]) -> ResultTable {
     let points = timeline.points();
     let is_uptime = points.iter().all(|point| point.gc.is_some());
-    let unit = charts.first().map_or(crate::timeline::Unit::Count, |chart| timeline.metric_info(chart.metric).unit);
+    let unit = charts.first().map_or(crate::timeline::Unit::Count, |chart| chart.metric.unit);
     let count = CellKind::Number(crate::timeline::Unit::Count);
     let columns = vec![
         Column::new("chart", "Chart", CellKind::Node, "The group whose parts the chart shows"),
@@ -33,14 +33,13 @@ pub fn trends_table(timeline: &Timeline, charts: &[ShownTrends<'_>]) -> ResultTa
     let name = |node: NodeId| Cell::Node(NodeLink::new(timeline, node));
     let mut rows = Vec::new();
     for chart in charts {
-        let metric = &timeline.metric_info(chart.metric).id;
         for (node, values) in &chart.series {
             for (at, &value) in values.iter().enumerate() {
                 let time = chart.times.map_or(Some(at), |times| times.get(at).copied());
                 let Some((time, point)) = time.and_then(|time| Some((time, points.get(time)?))) else { continue };
                 let cells = vec![
                     name(chart.parent),
-                    Cell::Text(metric.to_string()),
+                    Cell::Text(chart.metric.id.to_string()),
                     node.map_or(Cell::Empty, name),
                     Cell::Text(if node.is_some() { "group" } else { "rest" }.to_owned()),
                     Cell::Number(time as u64 + 1),

@@ -77,7 +77,9 @@ pub fn compared(ctx: &egui::Context, pane: Rect, shown: &ShownComparison) -> (Ve
             };
             ui.horizontal(|ui| {
                 if !small {
-                    ui.label(RichText::new(if runs { "COMPARISON" } else { "DIFFERENCE" }).size(11.0).strong().color(tint));
+                    ui.label(
+                        RichText::new(if runs { "COMPARISON" } else { "DIFFERENCE" }).size(11.0).strong().color(tint),
+                    );
                 }
                 ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                     buttons(ui, &mut asked, &mut more);

@@ -6,7 +6,8 @@
 //! objects by their tags fast only so.
 //!
 //! What the program makes between the last of these stops and the dump is in the dump without a number. It is young, and gets one at the
-//! next walk if it lives: nothing is ever given a number that it does not deserve.
+//! next walk if it lives. The VM also tags the gaps that it fills in the heap: what is made there later takes over the number of a gap,
+//! which nothing has referred to, so that no object is ever taken for another.
 
 use crate::jvmti::{self, Capabilities, HeapCallbacks, IDENTITY_CAPABILITIES, JvmtiEnv};
 use crate::recording::AgentRecording;
@@ -32,10 +33,10 @@ const MOST_LATE: u64 = 200_000;
 const NO_ROOM: &str = "the VM has no room for it";
 
 /// The numbered objects.
-pub(crate) struct Identities {
+pub(crate) struct NumberedObjects {
     jvmti: *mut JvmtiEnv,
     /// Ascending by number.
-    known: Vec<(Numbered, Weak)>,
+    known: Vec<(NumberedObject, Weak)>,
     /// The number of the next object.
     next: u64,
     /// From far above the tags of classes.
@@ -48,14 +49,14 @@ pub(crate) struct Identities {
 
 /// An object that has a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Numbered {
+pub(crate) struct NumberedObject {
     pub(crate) number: u64,
     /// It stands for a class.
     pub(crate) is_class: bool,
 }
 
 /// What a stop finds.
-struct Stop {
+struct TaggingStop {
     tag: jlong,
     found: u64,
     most: u64,
@@ -65,7 +66,7 @@ struct Stop {
 unsafe extern "C" fn visit(class_tag: jlong, _size: jlong, tag: *mut jlong, _length: jint, stop: *mut c_void) -> jint {
     // SAFETY: the VM hands back what `IterateThroughHeap` was given, and a tag to write to; it calls from one thread.
     unsafe {
-        let stop = &mut *stop.cast::<Stop>();
+        let stop = &mut *stop.cast::<TaggingStop>();
         if class_tag == FILLER {
             return 0;
         }
@@ -78,19 +79,19 @@ unsafe extern "C" fn visit(class_tag: jlong, _size: jlong, tag: *mut jlong, _len
     0
 }
 
-impl Identities {
+impl NumberedObjects {
     /// For at most so many objects.
     ///
     /// # Errors
     /// When the VM has no tags to give.
-    pub(crate) fn begin(vm: Vm, jni: Jni, most: u32) -> Result<Identities, String> {
+    pub(crate) fn begin(vm: Vm, jni: Jni, most: u32) -> Result<NumberedObjects, String> {
         // Tags are those of an environment: with one of their own they all go in one step.
         // SAFETY: the VM runs.
         let Some(jvmti) = (unsafe { jvmti::environment(vm.java) }) else {
             return Err("the VM gives no further environment".into());
         };
         let wanted = Capabilities::with(&IDENTITY_CAPABILITIES);
-        let mut all = Identities { jvmti, known: Vec::new(), next: 1, stops: FIRST_STOP, most, why_not: None };
+        let mut all = NumberedObjects { jvmti, known: Vec::new(), next: 1, stops: FIRST_STOP, most, why_not: None };
         // SAFETY: the environment was just made; the structure lives for the call, which copies it.
         let error = unsafe { (*jvmti).add_capabilities(&raw const wanted) };
         if error != 0 {
@@ -127,20 +128,20 @@ impl Identities {
     ///
     /// # Safety
     /// `object` is a handle of this thread, which is attached.
-    unsafe fn add(&mut self, jni: Jni, object: jobject, is_class: bool) -> Option<Numbered> {
+    unsafe fn add(&mut self, jni: Jni, object: jobject, is_class: bool) -> Option<NumberedObject> {
         // SAFETY: the caller's.
         let weak = unsafe { jni.weak(object) }?;
-        let numbered = Numbered { number: self.next, is_class };
+        let numbered = NumberedObject { number: self.next, is_class };
         self.next += 1;
         self.known.push((numbered, weak));
         Some(numbered)
     }
 
     /// Numbers what is new and holds all that is numbered; the second result is for how long that stopped the program, nanoseconds.
-    /// Nothing, where there are too many objects or the VM fails: [`Identities::why_not`] says why.
+    /// Nothing, where there are too many objects or the VM fails: [`NumberedObjects::why_not`] says why.
     ///
     /// What is held must be released. Best right after a collection: garbage gets numbers too.
-    pub(crate) fn hold(&mut self, recording: &AgentRecording, jni: Jni) -> (Vec<(Numbered, jobject)>, u64) {
+    pub(crate) fn hold(&mut self, recording: &AgentRecording, jni: Jni) -> (Vec<(NumberedObject, jobject)>, u64) {
         let (mut held, mut stopped) = (Vec::with_capacity(self.known.len()), 0);
         let known = self.known.len();
         // At once, before the program has made garbage again; then the others; and then what has been made meanwhile.
@@ -169,7 +170,7 @@ impl Identities {
     }
 
     /// Holds what is alive of the first so many that have a number, and forgets the others of them.
-    fn keep_known(&mut self, first: usize, jni: Jni, held: &mut Vec<(Numbered, jobject)>) -> Result<(), String> {
+    fn keep_known(&mut self, first: usize, jni: Jni, held: &mut Vec<(NumberedObject, jobject)>) -> Result<(), String> {
         let (mut at, mut result) = (0, Ok(()));
         self.known.retain(|&(numbered, weak)| {
             at += 1;
@@ -199,7 +200,7 @@ impl Identities {
         recording: &AgentRecording,
         jni: Jni,
         late: Option<u64>,
-        held: &mut Vec<(Numbered, jobject)>,
+        held: &mut Vec<(NumberedObject, jobject)>,
         stopped: &mut u64,
     ) -> Result<usize, String> {
         // SAFETY: this thread is attached; the frame is ended below.
@@ -221,7 +222,7 @@ impl Identities {
         recording: &AgentRecording,
         jni: Jni,
         late: Option<u64>,
-        held: &mut Vec<(Numbered, jobject)>,
+        held: &mut Vec<(NumberedObject, jobject)>,
         stopped: &mut u64,
     ) -> Result<usize, String> {
         self.stops += 1;
@@ -281,7 +282,7 @@ impl Identities {
 
     /// Tags at most so many of what has no tag; the result is one more where there are more.
     fn tag_new(&mut self, most: u64) -> Result<u64, String> {
-        let mut stop = Stop { tag: self.stops, found: 0, most };
+        let mut stop = TaggingStop { tag: self.stops, found: 0, most };
         let callbacks = HeapCallbacks::iterating(visit);
         // SAFETY: the environment lives until `end`; callbacks and what they write to live for the call.
         let error = unsafe {

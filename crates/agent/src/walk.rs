@@ -6,7 +6,7 @@
 //! handles, and so tell where each followed sample is.
 
 use crate::folder::{RecorderLock, WalkNote, WalkNumber};
-use crate::identity::{Identities, Numbered};
+use crate::identity::{NumberedObject, NumberedObjects};
 use crate::live::Followed;
 use crate::recording::AgentRecording;
 use crate::vm::Jni;
@@ -112,7 +112,7 @@ pub(crate) unsafe fn walk(
     followed: &[Followed],
     collections: u64,
     heap_bytes: Option<u64>,
-    identities: Option<&mut Identities>,
+    identities: Option<&mut NumberedObjects>,
 ) -> WalkOutcome {
     let folder = &recording.folder;
     if !can_walk(folder) {
@@ -140,7 +140,7 @@ pub(crate) unsafe fn walk(
     // Dumps name the handle, JNI puts marks into its lowest bits.
     let handle = |global: jobject| global as u64 & !7;
     let links = kept.iter().map(|(sample, global)| (*sample, handle(*global))).collect();
-    let numbered_at = |(numbered, global): &(Numbered, jobject)| WalkNumber {
+    let numbered_at = |(numbered, global): &(NumberedObject, jobject)| WalkNumber {
         number: numbered.number,
         handle: handle(*global),
         is_class: numbered.is_class,

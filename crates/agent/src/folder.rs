@@ -95,6 +95,17 @@ impl RecorderLock {
     }
 }
 
+/// The number of an object in a walk, and where the object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WalkNumber {
+    /// Its number in all walks.
+    pub number: u64,
+    /// The handle of the global reference that holds it in the dump; a multiple of 8.
+    pub handle: u64,
+    /// It stands for a class: dumps have those of linked classes alone.
+    pub is_class: bool,
+}
+
 /// The dump of a walk that is complete, and where the followed samples stand in it.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct WalkNote {
@@ -121,7 +132,8 @@ impl WalkNote {
         folder.join(WALKS).join(format!("{number}.links"))
     }
 
-    /// Where the numbers of all objects are, where they have some: pairs of number and handle, eight bytes each, little endian.
+    /// Where the numbers of all objects are, where they have some: pairs of number and handle, eight bytes each, little
+    /// endian; the lowest bit of the handle says that the object stands for a class.
     pub fn numbers(folder: &Path, number: u64) -> PathBuf {
         folder.join(WALKS).join(format!("{number}.numbers"))
     }
@@ -130,19 +142,23 @@ impl WalkNote {
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn write_numbers(folder: &Path, number: u64, numbers: impl IntoIterator<Item = (u64, u64)>) -> io::Result<()> {
+    pub fn write_numbers(folder: &Path, number: u64, numbers: impl IntoIterator<Item = WalkNumber>) -> io::Result<()> {
         let mut file = io::BufWriter::new(private_file(&WalkNote::numbers(folder, number))?);
-        for (number, handle) in numbers {
+        for WalkNumber { number, handle, is_class } in numbers {
             file.write_all(&number.to_le_bytes())?;
-            file.write_all(&handle.to_le_bytes())?;
+            file.write_all(&(handle & !7 | u64::from(is_class)).to_le_bytes())?;
         }
         file.flush()
     }
 
     /// The pairs of such a file; half a pair at its end is none.
-    pub fn parse_numbers(bytes: &[u8]) -> impl Iterator<Item = (u64, u64)> {
-        let word = |pair: &[u8], at| u64::from_le_bytes(std::array::from_fn(|i| pair[at + i]));
-        bytes.as_chunks::<16>().0.iter().map(move |pair| (word(pair, 0), word(pair, 8)))
+    pub fn parse_numbers(bytes: &[u8]) -> impl Iterator<Item = WalkNumber> {
+        let word = |pair: &[u8; 16], at| u64::from_le_bytes(std::array::from_fn(|i| pair[at + i]));
+        bytes.as_chunks::<16>().0.iter().map(move |pair| WalkNumber {
+            number: word(pair, 0),
+            handle: word(pair, 8) & !7,
+            is_class: word(pair, 8) & 1 != 0,
+        })
     }
 
     /// Writes the note: the dump is complete.
@@ -307,10 +323,12 @@ mod tests {
         let text = std::fs::read_to_string(WalkNote::file(folder.path(), 3)).expect("the note");
         assert_eq!(WalkNote::parse(&text), Some(note));
         assert_eq!(WalkNote::parse("walk 1 2"), None);
-        WalkNote::write_numbers(folder.path(), 3, [(1, 0x7f00_0010), (1 << 40, u64::MAX)]).expect("written");
+        let number = |number, handle, is_class| WalkNumber { number, handle, is_class };
+        let numbers = [number(1, 0x7f00_0010, true), number(1 << 40, 1 << 63, false)];
+        WalkNote::write_numbers(folder.path(), 3, numbers).expect("written");
         let bytes = std::fs::read(WalkNote::numbers(folder.path(), 3)).expect("the numbers");
         let back: Vec<_> = WalkNote::parse_numbers(&bytes[..bytes.len() - 1]).collect();
-        assert_eq!((back, bytes.len()), (vec![(1, 0x7f00_0010)], 32));
+        assert_eq!((back, bytes.len()), (vec![numbers[0]], 32));
         let status =
             AgentStatus { pid: 7, samples: 12, size: 99, ended: "the disk\nis full".into(), ..Default::default() };
         status.write(folder.path()).expect("written");

@@ -6,7 +6,8 @@
 //! objects by their tags fast only so.
 //!
 //! What the program makes between the last of these stops and the dump is in the dump without a number. It is young, and gets one at the
-//! next walk if it lives: nothing is ever given a number that it does not deserve.
+//! next walk if it lives. The VM also tags the gaps that it fills in the heap: what is made there later takes over the number of a gap,
+//! which nothing has referred to, so that no object is ever taken for another.
 
 use crate::jvmti::{self, Capabilities, HeapCallbacks, IDENTITY_CAPABILITIES, JvmtiEnv};
 use crate::recording::AgentRecording;
@@ -17,7 +18,12 @@ use std::ptr::null_mut;
 
 /// The tag of classes whose objects are no objects of the program: the VM fills gaps with them.
 const FILLER: jlong = -1;
+/// Tags of objects are numbers of stops, and those with the sign turned.
+const FIRST_STOP: jlong = 1 << 8;
 const FILLERS: [&std::ffi::CStr; 2] = [c"jdk/internal/vm/FillerObject", c"[Ljdk/internal/vm/FillerElement;"];
+/// The tag of `java.lang.Class`. Dumps have the objects of classes that are not linked yet in no way: that these are missing means
+/// nothing.
+const CLASS: jlong = -2;
 /// While a stop still brings more new objects than this there is another, so that little is made between the last and the dump; but
 /// no more than so many.
 const FEW: usize = 20_000;
@@ -27,12 +33,13 @@ const MOST_LATE: u64 = 200_000;
 const NO_ROOM: &str = "the VM has no room for it";
 
 /// The numbered objects.
-pub(crate) struct Identities {
+pub(crate) struct NumberedObjects {
     jvmti: *mut JvmtiEnv,
     /// Ascending by number.
-    known: Vec<(u64, Weak)>,
+    known: Vec<(NumberedObject, Weak)>,
     /// The number of the next object.
     next: u64,
+    /// From far above the tags of classes.
     stops: jlong,
     /// So many objects at most.
     most: u32,
@@ -40,8 +47,16 @@ pub(crate) struct Identities {
     pub(crate) why_not: Option<String>,
 }
 
+/// An object that has a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NumberedObject {
+    pub(crate) number: u64,
+    /// It stands for a class.
+    pub(crate) is_class: bool,
+}
+
 /// What a stop finds.
-struct Stop {
+struct TaggingStop {
     tag: jlong,
     found: u64,
     most: u64,
@@ -51,7 +66,7 @@ struct Stop {
 unsafe extern "C" fn visit(class_tag: jlong, _size: jlong, tag: *mut jlong, _length: jint, stop: *mut c_void) -> jint {
     // SAFETY: the VM hands back what `IterateThroughHeap` was given, and a tag to write to; it calls from one thread.
     unsafe {
-        let stop = &mut *stop.cast::<Stop>();
+        let stop = &mut *stop.cast::<TaggingStop>();
         if class_tag == FILLER {
             return 0;
         }
@@ -59,24 +74,24 @@ unsafe extern "C" fn visit(class_tag: jlong, _size: jlong, tag: *mut jlong, _len
         if stop.found > stop.most {
             return jvmti::VISIT_ABORT;
         }
-        *tag = stop.tag;
+        *tag = if class_tag == CLASS { -stop.tag } else { stop.tag };
     }
     0
 }
 
-impl Identities {
+impl NumberedObjects {
     /// For at most so many objects.
     ///
     /// # Errors
     /// When the VM has no tags to give.
-    pub(crate) fn begin(vm: Vm, jni: Jni, most: u32) -> Result<Identities, String> {
+    pub(crate) fn begin(vm: Vm, jni: Jni, most: u32) -> Result<NumberedObjects, String> {
         // Tags are those of an environment: with one of their own they all go in one step.
         // SAFETY: the VM runs.
         let Some(jvmti) = (unsafe { jvmti::environment(vm.java) }) else {
             return Err("the VM gives no further environment".into());
         };
         let wanted = Capabilities::with(&IDENTITY_CAPABILITIES);
-        let mut all = Identities { jvmti, known: Vec::new(), next: 1, stops: 0, most, why_not: None };
+        let mut all = NumberedObjects { jvmti, known: Vec::new(), next: 1, stops: FIRST_STOP, most, why_not: None };
         // SAFETY: the environment was just made; the structure lives for the call, which copies it.
         let error = unsafe { (*jvmti).add_capabilities(&raw const wanted) };
         if error != 0 {
@@ -88,9 +103,17 @@ impl Identities {
             unsafe {
                 if let Some(class) = jni.class(name) {
                     (*jvmti).set_tag(class, FILLER);
-                    all.add(jni, class);
+                    all.add(jni, class, true);
                     jni.drop_local(class);
                 }
+            }
+        }
+        // SAFETY: as above.
+        unsafe {
+            if let Some(class) = jni.class(c"java/lang/Class") {
+                (*jvmti).set_tag(class, CLASS);
+                all.add(jni, class, true);
+                jni.drop_local(class);
             }
         }
         Ok(all)
@@ -105,20 +128,20 @@ impl Identities {
     ///
     /// # Safety
     /// `object` is a handle of this thread, which is attached.
-    unsafe fn add(&mut self, jni: Jni, object: jobject) -> Option<u64> {
+    unsafe fn add(&mut self, jni: Jni, object: jobject, is_class: bool) -> Option<NumberedObject> {
         // SAFETY: the caller's.
         let weak = unsafe { jni.weak(object) }?;
-        let number = self.next;
+        let numbered = NumberedObject { number: self.next, is_class };
         self.next += 1;
-        self.known.push((number, weak));
-        Some(number)
+        self.known.push((numbered, weak));
+        Some(numbered)
     }
 
     /// Numbers what is new and holds all that is numbered; the second result is for how long that stopped the program, nanoseconds.
-    /// Nothing, where there are too many objects or the VM fails: [`Identities::why_not`] says why.
+    /// Nothing, where there are too many objects or the VM fails: [`NumberedObjects::why_not`] says why.
     ///
     /// What is held must be released. Best right after a collection: garbage gets numbers too.
-    pub(crate) fn hold(&mut self, recording: &AgentRecording, jni: Jni) -> (Vec<(u64, jobject)>, u64) {
+    pub(crate) fn hold(&mut self, recording: &AgentRecording, jni: Jni) -> (Vec<(NumberedObject, jobject)>, u64) {
         let (mut held, mut stopped) = (Vec::with_capacity(self.known.len()), 0);
         let known = self.known.len();
         // At once, before the program has made garbage again; then the others; and then what has been made meanwhile.
@@ -147,9 +170,9 @@ impl Identities {
     }
 
     /// Holds what is alive of the first so many that have a number, and forgets the others of them.
-    fn keep_known(&mut self, first: usize, jni: Jni, held: &mut Vec<(u64, jobject)>) -> Result<(), String> {
+    fn keep_known(&mut self, first: usize, jni: Jni, held: &mut Vec<(NumberedObject, jobject)>) -> Result<(), String> {
         let (mut at, mut result) = (0, Ok(()));
-        self.known.retain(|&(number, weak)| {
+        self.known.retain(|&(numbered, weak)| {
             at += 1;
             if at > first || result.is_err() {
                 return true;
@@ -157,7 +180,7 @@ impl Identities {
             // SAFETY: the reference is ours, and forgotten only where it is not retained.
             unsafe {
                 match jni.keep(weak) {
-                    Some(global) => held.push((number, global)),
+                    Some(global) => held.push((numbered, global)),
                     None if jni.is_dead(weak) => {
                         jni.forget(weak);
                         return false;
@@ -177,7 +200,7 @@ impl Identities {
         recording: &AgentRecording,
         jni: Jni,
         late: Option<u64>,
-        held: &mut Vec<(u64, jobject)>,
+        held: &mut Vec<(NumberedObject, jobject)>,
         stopped: &mut u64,
     ) -> Result<usize, String> {
         // SAFETY: this thread is attached; the frame is ended below.
@@ -199,13 +222,14 @@ impl Identities {
         recording: &AgentRecording,
         jni: Jni,
         late: Option<u64>,
-        held: &mut Vec<(u64, jobject)>,
+        held: &mut Vec<(NumberedObject, jobject)>,
         stopped: &mut u64,
     ) -> Result<usize, String> {
         self.stops += 1;
         let begun = recording.now();
         let (mut count, mut objects): (jint, *mut jobject) = (0, null_mut());
-        let tag = self.stops;
+        let mut found_tags: *mut jlong = null_mut();
+        let tags = [self.stops, -self.stops];
         let mut found = self.tag_new(late.unwrap_or(u64::from(self.most)))?;
         if found > u64::from(self.most) && late.is_none() {
             // It may be garbage. What lives has its tag by now, and the others come to it.
@@ -217,14 +241,17 @@ impl Identities {
             }
         }
         // SAFETY: the environment lives until `end`; results are places of ours, and the list is freed.
-        let new = unsafe {
-            let jvmti = &mut *self.jvmti;
-            if jvmti.objects_with_tags(1, &raw const tag, &raw mut count, &raw mut objects, null_mut()) != 0 {
-                return Err(NO_ROOM.into());
-            }
-            match objects.is_null() {
-                true => &[],
-                false => std::slice::from_raw_parts(objects, count.max(0) as usize),
+        let (new, of): (&[jobject], &[jlong]) = unsafe {
+            let (jvmti, wanted) = (&mut *self.jvmti, tags.len() as jint);
+            let error =
+                jvmti.objects_with_tags(wanted, tags.as_ptr(), &raw mut count, &raw mut objects, &raw mut found_tags);
+            let count = count.max(0) as usize;
+            match (error, objects.is_null() || found_tags.is_null()) {
+                (0, false) => {
+                    (std::slice::from_raw_parts(objects, count), std::slice::from_raw_parts(found_tags, count))
+                }
+                (0, true) => (&[], &[]),
+                _ => return Err(NO_ROOM.into()),
             }
         };
         // The list is made in one go, which a stop for another reason would wait for.
@@ -232,11 +259,11 @@ impl Identities {
         self.known.reserve(new.len());
         held.reserve(new.len());
         let mut result = Ok(new.len());
-        for &object in new {
+        for (&object, &tag) in new.iter().zip(of) {
             // SAFETY: handles of this frame; each is used once.
             unsafe {
-                match (jni.keep(object as Weak), self.add(jni, object)) {
-                    (Some(global), Some(number)) => held.push((number, global)),
+                match (jni.keep(object as Weak), self.add(jni, object, tag < 0)) {
+                    (Some(global), Some(numbered)) => held.push((numbered, global)),
                     (Some(global), None) => {
                         jni.release(global);
                         result = Err(NO_ROOM.into());
@@ -246,13 +273,16 @@ impl Identities {
             }
         }
         // SAFETY: the VM made it, and nobody uses it any more.
-        unsafe { (*self.jvmti).deallocate(objects.cast()) };
+        unsafe {
+            (*self.jvmti).deallocate(objects.cast());
+            (*self.jvmti).deallocate(found_tags.cast());
+        }
         result
     }
 
     /// Tags at most so many of what has no tag; the result is one more where there are more.
     fn tag_new(&mut self, most: u64) -> Result<u64, String> {
-        let mut stop = Stop { tag: self.stops, found: 0, most };
+        let mut stop = TaggingStop { tag: self.stops, found: 0, most };
         let callbacks = HeapCallbacks::iterating(visit);
         // SAFETY: the environment lives until `end`; callbacks and what they write to live for the call.
         let error = unsafe {

@@ -5,8 +5,8 @@
 //! as long as it stood still. Weak references become global ones for the time of the dump: dumps list those with their
 //! handles, and so tell where each followed sample is.
 
-use crate::folder::{RecorderLock, WalkNote};
-use crate::identity::Identities;
+use crate::folder::{RecorderLock, WalkNote, WalkNumber};
+use crate::identity::{NumberedObject, NumberedObjects};
 use crate::live::Followed;
 use crate::recording::AgentRecording;
 use crate::vm::Jni;
@@ -112,7 +112,7 @@ pub(crate) unsafe fn walk(
     followed: &[Followed],
     collections: u64,
     heap_bytes: Option<u64>,
-    identities: Option<&mut Identities>,
+    identities: Option<&mut NumberedObjects>,
 ) -> WalkOutcome {
     let folder = &recording.folder;
     if !can_walk(folder) {
@@ -138,10 +138,15 @@ pub(crate) unsafe fn walk(
     let dumped = jni.dump_heap(path);
     let end = recording.now();
     // Dumps name the handle, JNI puts marks into its lowest bits.
-    let handle = |(number, global): &(u64, jobject)| (*number, *global as u64 & !7);
-    let links = kept.iter().map(handle).collect();
-    let numbers: Vec<(u64, u64)> = numbered.iter().map(handle).collect();
-    for (_, global) in kept.into_iter().chain(numbered) {
+    let handle = |global: jobject| global as u64 & !7;
+    let links = kept.iter().map(|(sample, global)| (*sample, handle(*global))).collect();
+    let numbered_at = |(numbered, global): &(NumberedObject, jobject)| WalkNumber {
+        number: numbered.number,
+        handle: handle(*global),
+        is_class: numbered.is_class,
+    };
+    let numbers: Vec<WalkNumber> = numbered.iter().map(numbered_at).collect();
+    for global in kept.into_iter().map(|(_, global)| global).chain(numbered.into_iter().map(|(_, global)| global)) {
         // SAFETY: made above.
         unsafe { jni.release(global) };
     }

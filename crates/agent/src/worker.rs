@@ -5,7 +5,7 @@ use crate::budget::Budget;
 use crate::collections::COLLECTIONS;
 use crate::fault;
 use crate::folder::{AgentStatus, CLAIM, RecorderLock, STATUS, WALKS};
-use crate::identity::Identities;
+use crate::identity::NumberedObjects;
 use crate::live::Followed;
 use crate::log;
 use crate::options::SamplingMode;
@@ -105,7 +105,7 @@ struct Worker<'a> {
     /// Whether the program's name is in the trace.
     named: bool,
     /// Where all objects have numbers.
-    identities: Option<Identities>,
+    identities: Option<NumberedObjects>,
 }
 
 impl<'a> Worker<'a> {
@@ -140,7 +140,7 @@ impl<'a> Worker<'a> {
     fn follow_all(&mut self) -> Result<(), String> {
         let most = self.recording.options.identity;
         if most > 0 && self.recording.options.walks > 0 {
-            match Identities::begin(self.recording.vm, self.jni, most) {
+            match NumberedObjects::begin(self.recording.vm, self.jni, most) {
                 Ok(identities) => self.identities = Some(identities),
                 Err(why) => self.samples_alone(&why)?,
             }
@@ -439,7 +439,7 @@ impl<'a> Worker<'a> {
             deaths: self.deaths,
             thinned: self.thinned + self.not_followed,
             lost: self.lost,
-            numbered: self.identities.as_ref().map_or(0, Identities::len),
+            numbered: self.identities.as_ref().map_or(0, NumberedObjects::len),
             collections: self.collections,
             walks: self.schedule.walks,
             no_room: self.schedule.no_room,

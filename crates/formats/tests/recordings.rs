@@ -99,6 +99,30 @@ fn dumps_come_back_object_for_object() {
     }
 }
 
+/// Numbers that objects keep from walk to walk are in the walk, and in whatever it is written as again.
+#[test]
+fn numbers_of_objects_come_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dump = opened(&[written(folder.path(), "heap.hprof", reflective(8))]);
+    let heap = dump.load(0, &Progress::new()).expect("a heap");
+    assert!(!dump.follows_objects(0));
+    let number = |o: ObjectId| if o.0 % 3 == 0 { 0 } else { (1 << 33) + 7 * u64::from(o.0) };
+    let numbers: Vec<(ObjectId, u64)> = heap.objects().map(|o| (o, number(o))).filter(|n| n.1 != 0).collect();
+    let file = folder.path().join("walk.mcity");
+    let mut stream = wire::WalkStream::new(TraceWriter::create_file(&file, TraceOptions::default()).expect("a writer"));
+    let seen = wire::SeenWalk { identities: &numbers, ..wire::SeenWalk::default() };
+    stream.write(&heap, WalkStartRow::default(), &seen, &Progress::new()).expect("written");
+    stream.finish("done").expect("ended");
+    let (first, again, _) = converted(std::slice::from_ref(&file), None);
+    for series in [first, again] {
+        assert!(series.follows_objects(0));
+        let walked = series.load(0, &Progress::new()).expect("a walk");
+        let followed = &walked.origins().expect("numbers").followed;
+        assert!(heap.objects().map(number).eq(followed.iter().copied()), "{followed:?}");
+        assert_eq!(walked.totals(), heap.totals());
+    }
+}
+
 /// Dumps of a real program, of which classes and loaders come and go.
 #[test]
 fn a_series_of_real_dumps_comes_back_and_is_smaller() {

@@ -166,6 +166,12 @@ impl RecordingSession {
         if let Some((walks, why)) = &self.taker.failed {
             eprintln!("memory-city: warning: {walks} walks could not be taken; the last: {why}");
         }
+        if self.taker.unnumbered > 0 {
+            eprintln!(
+                "memory-city: warning: of {} walks objects are not followed to others: the collector moved them meanwhile",
+                count_text(self.taker.unnumbered)
+            );
+        }
         if status.no_room > 0 {
             eprintln!("memory-city: warning: {} walks were left out: the disk is too full", count_text(status.no_room));
         }

@@ -21,6 +21,8 @@ pub struct WalkTaker {
     pub walks: u64,
     /// Objects of the last one.
     pub objects: u64,
+    /// Walks whose dump does not tell where objects are that have numbers: they are as they would be without.
+    pub unnumbered: u64,
     /// Walks that could not be taken, and why the last one could not.
     pub failed: Option<(u64, String)>,
 }
@@ -28,7 +30,15 @@ pub struct WalkTaker {
 impl WalkTaker {
     /// Of a trace in `folder`, whose walks may take so many bytes: then the oldest go, and are counted.
     pub fn new(folder: &Path, most_bytes: u64) -> WalkTaker {
-        WalkTaker { folder: folder.to_owned(), most_bytes, stream: None, walks: 0, objects: 0, failed: None }
+        WalkTaker {
+            folder: folder.to_owned(),
+            most_bytes,
+            stream: None,
+            walks: 0,
+            objects: 0,
+            unnumbered: 0,
+            failed: None,
+        }
     }
 
     /// Bytes written.
@@ -65,16 +75,23 @@ impl WalkTaker {
             remedy: "The walk is left out".into(),
         })?;
         let numbers = || WalkNote::parse_numbers(numbers.map_or(&[], |input| input.bytes()));
-        let handles = note.links.iter().copied().chain(numbers()).map(|(_, handle)| handle).collect();
+        let handles = note.links.iter().map(|link| link.1).chain(numbers().map(|object| object.handle)).collect();
         let (heap, held) = hprof::load_held(input, &handles, progress)?;
         let mut samples: Vec<_> =
             note.links.iter().filter_map(|(sample, handle)| Some((*held.get(handle)?, *sample))).collect();
         samples.sort_unstable();
         // An object that was met twice, which the VM does not rule out, is known by its first number.
         let mut identities: Vec<_> =
-            numbers().filter_map(|(number, handle)| Some((*held.get(&handle)?, number))).collect();
+            numbers().filter_map(|object| Some((*held.get(&object.handle)?, object.number))).collect();
         identities.sort_unstable();
         identities.dedup_by_key(|(object, _)| *object);
+        // All of them were held. Where some are not at the places that the dump says, it was written while a collector moved them: then
+        // nothing is said of any, as those would look like others.
+        let missing = numbers().filter(|object| !object.is_class && !held.contains_key(&object.handle)).count();
+        if missing > 0 {
+            identities.clear();
+            self.unnumbered += 1;
+        }
         let start = WalkStartRow {
             time: note.start,
             gc: note.gcs.checked_sub(1),

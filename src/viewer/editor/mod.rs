@@ -290,8 +290,10 @@ fn fields(ui: &mut egui::Ui, card: &mut EditorCard) -> (bool, bool) {
 }
 
 /// A place in code as a link. Returns whether it was clicked.
-pub fn link(ui: &mut egui::Ui, text: impl Into<egui::WidgetText>, full: &str, place: &CodePlace) -> bool {
-    ui.link(text).on_hover_text(format!("{full}\nClick opens {} in your editor", place.brief())).clicked()
+pub fn link(ui: &mut egui::Ui, text: RichText, full: &str, place: &CodePlace) -> bool {
+    ui.link(text.color(theme::ACCENT))
+        .on_hover_text(format!("{full}\nClick opens {} in your editor", place.brief()))
+        .clicked()
 }
 
 /// Code in an editor.

@@ -101,7 +101,7 @@ pub fn find(place: &CodePlace, roots: &[PathBuf], progress: &Progress) -> Result
             package.join(names.first().map_or("", String::as_str)).display(),
             below.join(", ")
         ),
-        remedy: "Name the folder that has it: Editor… in the settings".into(),
+        remedy: "Name the folder that has it".into(),
     })
 }
 

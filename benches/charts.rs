@@ -1,7 +1,9 @@
 //! Frames of charts at 1280x720, on whatever draws here (usually a processor), against a frame of the same window that draws nothing:
 //!
 //! - trends of 10,000 groups over 1,000 times;
-//! - four charts below each other, and overview and details, of a run of 10,000 collections.
+//! - four charts below each other, and overview and details, of a run of 10,000 collections;
+//! - a trace of 10,000 collections: its overview from the cache, against reading the files of the cache and no more; and going down
+//!   from the first to the fourth chart, whose series are made in the background.
 //!
 //! In every frame another time is shown, so all of it is drawn anew. The median of frames counts, and the slowest is told, the one in
 //! which ranking begins included. `cargo bench --bench charts`
@@ -11,14 +13,20 @@ use memory_city::viewer::clock::Clock;
 use memory_city::viewer::document::{Arrival, Draft};
 use memory_city::viewer::panels::PanelState;
 use memory_city::viewer::settings::Settings;
-use memory_city::viewer::views;
+use memory_city::viewer::views::{self, TrendCharts};
 use memory_city_analysis::group::GroupOptions;
-use memory_city_analysis::timeline::{History, Source};
+use memory_city_analysis::timeline::{History, Metric, NodeId, Source};
+use memory_city_formats::anttracks::{AntTracksSource, find_run};
 use memory_city_formats::event::GcKind;
+use memory_city_formats::recorded::open_with_cache;
 use memory_city_formats::{GcHistory, GcRecord, HeapSeries, SnapshotInfo};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, TypeKind};
+use memory_city_testing::anttracks::{Spec, generate};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -40,6 +48,105 @@ fn main() {
     measure(&mut studio, &long, "trends", Some("Heap#a0#b0#c0#T0"), (160, 10_000), "package>type");
     measure(&mut studio, &long, "overview", None, (160, 10_000), "package>type");
     measure(&mut studio, &long, "details", None, (160, 10_000), "package>type");
+    drop(long);
+    long_trace(&mut studio);
+}
+
+/// A trace of ten thousand collections, with references, made when it is not there.
+fn trace() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/bench/traces/long");
+    let spec = Spec {
+        gcs: 10_000,
+        allocations_per_gc: 300,
+        live_objects: 4000,
+        full_gc_every: 50,
+        types: 200,
+        sites: 400,
+        answers: false,
+        ..Spec::default()
+    };
+    let key = format!("{spec:?}");
+    if std::fs::read_to_string(folder.join("spec.txt")).ok().as_ref() != Some(&key) {
+        std::fs::create_dir_all(&folder).expect("a folder for the trace");
+        let mut trace = BufWriter::with_capacity(1 << 20, File::create(folder.join("trace")).expect("a trace"));
+        let generated = generate(&spec, &mut trace).expect("written");
+        std::fs::write(folder.join("symbols"), &generated.symbols).expect("written");
+        std::fs::write(folder.join("spec.txt"), key).expect("written");
+    }
+    folder
+}
+
+fn long_trace(studio: &mut Studio) {
+    let (folder, cache) = (trace(), tempfile::tempdir().expect("a folder"));
+    let grouping = "thread>space>type>site";
+    let open = || {
+        let run = find_run(std::slice::from_ref(&folder)).expect("files").expect("a run");
+        let trace = AntTracksSource::open(run, &Progress::new()).expect("files");
+        let series = open_with_cache(trace, Some(cache.path()), &Progress::new(), &mut |_| ()).expect("a series");
+        let history = History::build(Arc::new(series), grouping, GroupOptions::default(), &Progress::new());
+        Arc::new(Source::Heaps(history.expect("a history")))
+    };
+    let show = |studio: &mut Studio, source: Arc<Source>, view: &'static str, settings: &Settings| {
+        let preparations = views::preparations(settings);
+        studio.show(Draft::new("trace".into(), source, None, settings, &preparations, Arrival::Opened));
+        studio.shoot(&shot_of(view, &[], settings.clone())).expect("a picture");
+    };
+    let settings = Settings { grouping: grouping.into(), labels: false, shadows: false, ..Settings::default() };
+    // What is in the cache afterwards.
+    drop(open());
+    let ms = |begun: Instant| begun.elapsed().as_secs_f64() * 1e3;
+    let (mut floor, mut best, mut bytes) = (f64::MAX, f64::MAX, 0);
+    for _ in 0..3 {
+        let begun = Instant::now();
+        let files = std::fs::read_dir(cache.path()).expect("the cache").flatten();
+        bytes = files.map(|file| std::fs::read(file.path()).map_or(0, |read| read.len())).sum();
+        floor = floor.min(ms(begun));
+        let begun = Instant::now();
+        show(studio, open(), "overview", &settings);
+        best = best.min(ms(begun));
+    }
+    println!("\n| a trace of 10,000 collections | time (ms) | ratio |\n|---|---|---|");
+    println!("| reading the {:.1} MB of its cache | {floor:.1} | |", bytes as f64 / 1e6);
+    println!("| the picture of its overview, from the cache | {best:.0} | {:.0} |", best / floor);
+
+    let source = open();
+    show(studio, Arc::clone(&source), "trends", &settings);
+    let timeline = Arc::clone(source.timeline());
+    // As in a window: series are made in the background, frames go on.
+    let mut panels = studio.app().world_mut().resource_mut::<PanelState>();
+    (panels.still, panels.visible) = (false, false);
+    let mut frames = Vec::new();
+    let mut node = NodeId::ROOT;
+    for _ in 0..4 {
+        let begun = Instant::now();
+        while begun.elapsed().as_millis() < 1500 {
+            let frame = Instant::now();
+            studio.frame();
+            frames.push(ms(frame));
+        }
+        let peak = |child: &&NodeId| timeline.peak(**child, Metric::Bytes);
+        node = *timeline.children(node).iter().max_by_key(peak).expect("four levels");
+        studio.app().world_mut().resource_mut::<TrendCharts>().follow_path(&timeline, node);
+    }
+    let charts = timeline.path(node).len();
+    frames.sort_by(f64::total_cmp);
+    println!("\n| going down to chart | frames | median (ms) | slowest (ms) |\n|---|---|---|---|");
+    println!("| {charts} | {} | {:.1} | {:.1} |", frames.len(), frames[frames.len() / 2], frames[frames.len() - 1]);
+}
+
+fn shot_of(view: &'static str, select: &[&str], settings: Settings) -> Shot {
+    Shot {
+        size: SIZE,
+        time: None,
+        select: select.iter().map(|&key| key.to_owned()).collect(),
+        view: CameraView::Home,
+        settings,
+        panels: false,
+        paths: false,
+        of_view: Some(view),
+        cut: None,
+        with: Default::default(),
+    }
 }
 
 fn measure(
@@ -53,19 +160,8 @@ fn measure(
     let settings = Settings { grouping: grouping.into(), labels: false, shadows: false, ..Settings::default() };
     let preparations = views::preparations(&settings);
     studio.show(Draft::new("bench".into(), Arc::clone(source), None, &settings, &preparations, Arrival::Opened));
-    let shot = Shot {
-        size: SIZE,
-        time: None,
-        select: select.into_iter().map(str::to_owned).collect(),
-        view: CameraView::Home,
-        settings,
-        panels: false,
-        paths: false,
-        of_view: Some(view),
-        cut: None,
-        with: Default::default(),
-    };
-    studio.shoot(&shot).expect("a picture");
+    let select: Vec<&str> = select.into_iter().collect();
+    studio.shoot(&shot_of(view, &select, settings)).expect("a picture");
     let mut time_of = |nothing: bool| {
         studio.app().world_mut().resource_mut::<PanelState>().nothing = nothing;
         let frame = |i: usize| {

@@ -5,11 +5,12 @@
 //! least of all frames counts, since nothing but other programs makes one slower than another.
 //! `cargo bench --bench frame`; with `-- small` without the million.
 
+use bevy::prelude::DetectChangesMut as _;
 use memory_city::viewer::capture::{CameraView, Shot, Studio};
 use memory_city::viewer::document::{Arrival, Draft};
 use memory_city::viewer::panels::PanelState;
 use memory_city::viewer::settings::Settings;
-use memory_city::viewer::views::{self, CameraRig, City, Sharpness};
+use memory_city::viewer::views::{self, CameraRig, City, Sharpness, Shown};
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{History, Source};
 use memory_city_formats::{HeapSeries, SnapshotInfo};
@@ -29,8 +30,8 @@ struct Case {
     opacity: f32,
     /// Shadows, and all panels over the picture.
     rich: bool,
-    /// The camera moves in every frame, and the picture is drawn smaller meanwhile.
-    moves: bool,
+    /// The camera moves in every frame: half as fine as on a GPU that is a processor, or in full. At rest nothing but panels is drawn.
+    moves: Option<f32>,
     frames: usize,
 }
 
@@ -45,23 +46,79 @@ fn main() {
         "| buildings | size | frame | boxes drawn | bare draw (ms) | ours (ms) | ratio | bare, processor (ms) | ours | ratio |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
-    let case = Case { name: "", buildings: 0, size: FULL, opacity: 0.4, rich: true, moves: false, frames: 40 };
+    let case = Case { name: "", buildings: 0, size: FULL, opacity: 0.4, rich: true, moves: Some(1.0), frames: 40 };
     let all = "40 % opacity, shadows, panels";
+    let half = Some(Sharpness::SOFTWARE);
     for case in [
-        Case { name: "40 % opacity, panels, camera at rest", buildings: 40, size: (1280, 720), ..case },
-        Case { name: "40 % opacity, panels, camera moves", buildings: 40, size: (1280, 720), moves: true, ..case },
+        Case { name: "40 % opacity, panels, camera at rest", buildings: 40, size: (1280, 720), moves: None, ..case },
+        Case { name: "40 % opacity, panels", buildings: 40, size: (1280, 720), ..case },
+        Case { name: "the same, half as fine", buildings: 40, size: (1280, 720), moves: half, ..case },
         Case { name: "all opaque, nothing over it", buildings: 10_000, opacity: 1.0, rich: false, ..case },
         Case { name: "the city left out", buildings: 10_001, opacity: 1.0, rich: false, ..case },
         Case { name: all, buildings: 10_000, ..case },
+        Case { name: "the same, camera at rest", buildings: 10_000, moves: None, ..case },
         Case { name: "all opaque, nothing over it", buildings: 100_000, opacity: 1.0, rich: false, ..case },
         Case { name: all, buildings: 100_000, ..case },
         Case { name: all, buildings: 1_000_000, frames: 8, ..case },
-        Case { name: "40 % opacity, panels, camera moves", buildings: 1_000_000, moves: true, frames: 8, ..case },
+        Case { name: "the same, half as fine", buildings: 1_000_000, moves: half, frames: 8, ..case },
     ] {
         if !(small && case.buildings > 100_000) {
             measure(&mut studio, &case);
         }
     }
+    if !small {
+        reactions(&mut studio, 1_000_000);
+    }
+}
+
+/// What a large city takes to say what is under the mouse, and to show another time.
+fn reactions(studio: &mut Studio, buildings: usize) {
+    let settings = Settings {
+        grouping: "package-type".into(),
+        prune: false,
+        animation: 0.0,
+        labels: false,
+        ..Settings::default()
+    };
+    let source = source(buildings, &settings);
+    let preparations = views::preparations(&settings);
+    studio.show(Draft::new("bench".into(), source, None, &settings, &preparations, Arrival::Opened));
+    (0..4).for_each(|_| studio.frame());
+    println!("\n| a city of {buildings} buildings | least (ms) |\n|---|---|");
+    let rig = studio.app().world().resource::<CameraRig>();
+    let eye = rig.pose.eye;
+    let mut shown = studio.app().world_mut().resource_mut::<Shown>();
+    let Some(city) = shown.bypass_change_detection().0.as_mut() else { return };
+    let states = city.states(1);
+    let standing = |plot: usize| city.appearance.standing(states.of(plot));
+    let mut hits = 0;
+    let rays: Vec<_> = (0..1000)
+        .map(|i| {
+            let goal = glam::Vec3::new((i % 40) as f32 * 2.0 - 40.0, 1.0, (i / 40) as f32 * 3.0 - 37.0);
+            goal - eye
+        })
+        .collect();
+    let pick = least(|| {
+        hits = rays.iter().filter(|ray| city.appearance.pick(&city.plan, standing, eye, **ray).is_some()).count();
+    });
+    println!("| what is under the mouse (mean of 1000, {hits} hit) | {:.4} |", pick / 1000.0);
+    let plan = least(|| drop(city.appearance.states(&city.plan, &city.timeline, 0)));
+    println!("| heights and colours of another time | {plan:.1} |");
+    let mut another = City::new(&city.timeline, &settings);
+    let first = Instant::now();
+    another.states(0);
+    println!("| all that is shown at another time | {:.1} |", first.elapsed().as_secs_f64() * 1e3);
+    println!("| the same again | {:.4} |", least(|| drop(another.states(0))));
+}
+
+/// The least time of some runs, milliseconds.
+fn least(mut work: impl FnMut()) -> f64 {
+    let time = |_| {
+        let start = Instant::now();
+        work();
+        start.elapsed().as_secs_f64() * 1e3
+    };
+    (0..9).map(time).fold(f64::INFINITY, f64::min)
 }
 
 fn measure(studio: &mut Studio, case: &Case) {
@@ -107,9 +164,7 @@ fn measure(studio: &mut Studio, case: &Case) {
         studio.frame();
     }
     studio.leave_out(case.name.contains("left out"));
-    if case.moves {
-        studio.app().world_mut().resource_mut::<Sharpness>().moving = Sharpness::SOFTWARE;
-    }
+    studio.app().world_mut().resource_mut::<Sharpness>().moving = case.moves.unwrap_or(1.0);
     let rig = studio.app().world().resource::<CameraRig>();
     let (clip, eye) = (rig.clip_from_world(), rig.pose.eye);
     let passes = if case.opacity < 1.0 { 2 } else { 1 };
@@ -120,7 +175,7 @@ fn measure(studio: &mut Studio, case: &Case) {
         let (start, began) = (Instant::now(), processor_time());
         bare.frame();
         let (middle, turned) = (Instant::now(), processor_time());
-        if case.moves {
+        if case.moves.is_some() {
             let mut rig = studio.app().world_mut().resource_mut::<CameraRig>();
             let mut pose = rig.pose;
             pose.yaw += if i % 2 == 0 { 0.002 } else { -0.002 };
@@ -201,7 +256,7 @@ fn boxes(city: &City) -> Vec<[f32; 8]> {
         let base = plot.cell.scaled(f64::from(standing.side));
         let height = f64::from(standing.height);
         let colour = 0.3 + 0.7 * states[p].colour();
-        [base.x, plot.ground, base.y, base.w, height, base.h, f64::from(colour), 0.0].map(|v| v as f32)
+        [base.x, plot.ground(), base.y, base.w, height, base.h, f64::from(colour), 0.0].map(|v| v as f32)
     };
     city.plan.plots.iter().enumerate().map(box_of).collect()
 }

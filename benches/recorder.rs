@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench recorder --no-default-features`; needs a JDK 17 or newer, H2 in /usr/share/java for its row, Tomcat's
 //! jars where `make real` puts them (target/real/tomcat), and Debian's liblucene8-java (installed, or unpacked with `dpkg -x` into
-//! target/real/lucene). `-- h2 17 pairs=12` runs the rows of these words only, with so many pairs.
+//! target/real/lucene). `-- h2 17 pairs=12` runs the rows of these words only, with so many pairs; `-- identity` the row of all
+//! objects followed.
 //! Times are of all cores that the process used, those of the collector and of the recorder included: on a machine that has other
 //! things to do they say more than the clock.
 
@@ -25,6 +26,7 @@ mod recorder {
     use memory_city_testing::jvm::{Jdk, Program, jdks};
     use memory_city_testing::root;
     use std::path::{Path, PathBuf};
+    use std::time::{Duration, Instant};
 
     const WARM_UP: usize = 6;
     /// Pairs, where `pairs=N` does not say otherwise.
@@ -34,6 +36,10 @@ mod recorder {
     /// Rounds of each kind in a pair.
     const ROUNDS: usize = 2;
     const WALKS: u64 = 7;
+    /// Where all objects are followed, a walk every so often; a part of a pair is from one walk to the next.
+    const IDENTITY_EVERY: Duration = Duration::from_secs(20);
+    /// Pairs of such parts.
+    const IDENTITY_PAIRS: usize = 6;
     const H2: &str = "/usr/share/java/h2.jar";
     const FLAGS: [&str; 2] = ["-Xmx768m", "-XX:+EnableDynamicAgentLoading"];
 
@@ -86,6 +92,20 @@ mod recorder {
         for (jdk, class_path) in &with_classes {
             if wanted(&["heap", &jdk.version.to_string()]) {
                 println!("| {} | {} |", jdk.version, pauses(jdk, class_path, folder.path()));
+            }
+        }
+        println!();
+        println!(
+            "| JVM | objects followed | ratio (median) | 95 % of it | control, with 95 % | young pause, ms: not recorded | followed | a walk stops it, s | bytes an object | pairs |"
+        );
+        println!("|---|---|---|---|---|---|---|---|---|---|");
+        for (jdk, class_path) in &with_classes {
+            if wanted(&["identity", &jdk.version.to_string()]) {
+                println!(
+                    "| {} | {} |",
+                    jdk.version,
+                    identity(jdk, class_path, folder.path(), pairs.min(IDENTITY_PAIRS))
+                );
             }
         }
     }
@@ -239,6 +259,90 @@ mod recorder {
         let ((walk, low, high), (asked, ..)) = (quartiles(pauses), quartiles(asked));
         let ((apart, ..), (with, ..)) = (quartiles(apart), quartiles(with));
         format!("{objects} | {walk:.3}; {low:.3} to {high:.3} | {asked:.3} | {apart:.2} | {with:.2} | {PAUSE_PAIRS}")
+    }
+
+    /// A program that holds a million objects, all of them followed, with a walk every 20 s, against the same that is not recorded. The
+    /// first walk, which meets all of them for the first time, is not in it; each part has one of the others.
+    fn identity(jdk: &Jdk, class_path: &str, folder: &Path, pairs: usize) -> String {
+        let mut program = Program::start_with(jdk, &FLAGS, class_path, "Rounds", &["heap", "1000000"]);
+        rounds(&mut program, WARM_UP);
+        let jvm = AttachedJvm::open(program.pid).expect("the program");
+        let resident = |pid: u32| {
+            let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("its status");
+            let line = status.lines().find_map(|l| l.strip_prefix("RssAnon:")).expect("its memory");
+            line.split_whitespace().next().and_then(|n| n.parse::<f64>().ok()).expect("kilobytes") * 1024.0
+        };
+        let plainly = |program: &mut Program| {
+            let (begun, mut all) = (Instant::now(), Vec::new());
+            while begun.elapsed() < IDENTITY_EVERY {
+                all.push(round(program));
+            }
+            all
+        };
+        let young = |rounds: &[Took]| {
+            let sum = |of: fn(&Took) -> f64| rounds.iter().map(of).sum::<f64>();
+            sum(|r| r.paused) / sum(|r| r.collections).max(1.0) / 1e6
+        };
+        let first = plainly(&mut program);
+        let (mut plain, mut recorded, mut apart, mut with) =
+            (vec![cpu(&first)], Vec::new(), vec![young(&first)], Vec::new());
+        let (mut stops, mut bytes, mut objects) = (Vec::new(), Vec::new(), 0);
+        for pair in 0..pairs {
+            let options = AgentOptions {
+                walks: IDENTITY_EVERY.as_millis() as u64,
+                identity: 2_000_000,
+                ..options(folder, 2000 + pair)
+            };
+            std::fs::create_dir_all(&options.folder).expect("a folder");
+            let _lock = RecorderLock::take(&options.folder).expect("the lock");
+            let before = resident(program.pid);
+            jvm.load(&library(), &options.text()).expect("recording begins");
+            for part in 0..2 {
+                let mut all = Vec::new();
+                loop {
+                    all.push(round(&mut program));
+                    let waiting = WalkNote::waiting(&options.folder);
+                    for &number in &waiting {
+                        let file = WalkNote::file(&options.folder, number);
+                        let note = WalkNote::parse(&std::fs::read_to_string(&file).expect("a note")).expect("a note");
+                        if part == 1 {
+                            stops.push((note.end - note.start) as f64 / 1e9);
+                        }
+                        let numbers = WalkNote::numbers(&options.folder, number);
+                        for path in [WalkNote::dump(&options.folder, number), numbers, file] {
+                            std::fs::remove_file(path).expect("removed");
+                        }
+                    }
+                    if !waiting.is_empty() {
+                        break;
+                    }
+                }
+                if part == 1 {
+                    recorded.push(cpu(&all));
+                    with.push(young(&all));
+                }
+            }
+            objects = AgentStatus::read(&options.folder).map_or(0, |s| s.numbered);
+            bytes.push((resident(program.pid) - before) / objects as f64);
+            jvm.load(&library(), &AgentOptions { stop: true, ..options.clone() }.text()).expect("recording ends");
+            let _ = std::fs::remove_dir_all(&options.folder);
+            let all = plainly(&mut program);
+            plain.push(cpu(&all));
+            apart.push(young(&all));
+        }
+        let mean = |at: usize| (plain[at] + plain[at + 1]) / 2.0;
+        let (ratio, low, high) = likely(recorded.iter().enumerate().map(|(at, took)| took / mean(at)).collect());
+        let control = likely(plain.windows(3).map(|of| 2.0 * of[1] / (of[0] + of[2])).collect());
+        format!(
+            "{objects} | {ratio:.3} | {low:.3} to {high:.3} | {:.3} ({:.3} to {:.3}) | {:.2} | {:.2} | {:.3} | {:.0} | {pairs}",
+            control.0,
+            control.1,
+            control.2,
+            quartiles(apart).0,
+            quartiles(with).0,
+            quartiles(stops).0,
+            quartiles(bytes).0
+        )
     }
 
     /// Median, and where the middle half begins and ends.

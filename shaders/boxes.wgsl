@@ -3,11 +3,16 @@
 // Of a box seen from outside, at most the roof and two walls are visible, so 12 vertices (four a face, each part of two
 // triangles by the index list) do the work of 36: the walls that face the eye are chosen for each instance. Outlines are
 // drawn by the fragment shader.
+//
+// Compiled twice. PLAIN is for buildings without anything special about them but that one is selected or hovered, which is
+// nearly all there is in a large city: a software GPU computes every branch for every vertex and pixel, taken or not.
 
 #import memory_city::view::{view, gradient_colour, unpack_colour}
 #import memory_city::standing::{Instance, KIND, KIND_BLOCK, KIND_BUILDING, KIND_MORE, KIND_SLAB, SELECTED, CUT, LIT, PAINTED, Standing, freed_share, standing}
 
-const MARKED: u32 = 4u;
+// Added to the opacity of what is selected or hovered.
+const MARKED: f32 = 2.0;
+#ifndef PLAIN
 // Light on the upper part of a wall, on average.
 const BLOCK_WALLS: f32 = 0.6;
 
@@ -32,21 +37,31 @@ fn block(box: Instance, now: Standing, face: u32, towards: vec3<f32>) -> vec4<f3
     }
     return vec4<f32>(lit, opacity * seen);
 }
+#endif
 
+// What goes along is paid for in every triangle and pixel, four numbers at a time.
 struct Varying {
     @builtin(position) @invariant position: vec4<f32>,
-    // Place on the face and size of the face, world units.
-    @location(0) place: vec2<f32>,
-    @location(1) @interpolate(flat) size: vec2<f32>,
-    @location(2) colour: vec3<f32>,
-    // x: kind in bits 0 and 1, MARKED when selected or hovered, opacity in the upper half. y: number of the box.
-    // Packed: each value that goes along is paid for in every pixel.
-    @location(3) @interpolate(flat) facts: vec2<u32>,
+    // Linear RGB, and the opacity; MARKED more when selected or hovered.
+    @location(0) colour: vec4<f32>,
+    // Place on the face and size of the face, world units. The size is the same in all corners.
+    @location(1) face: vec4<f32>,
+#ifndef PLAIN
+    // x: kind. y: number of the box.
+    @location(2) @interpolate(flat) facts: vec2<u32>,
+#endif
 }
 
-@vertex
-fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u32, box: Instance) -> Varying {
-    let now = standing(box);
+// One corner of a box.
+struct Corner {
+    position: vec4<f32>,
+    // Place on the face and size of the face, world units.
+    face: vec4<f32>,
+    number: u32,
+    light: f32,
+}
+
+fn corner_of(number: u32, box: Instance, now: Standing) -> Corner {
     let half = now.half;
     let height = now.height;
     let centre = box.cell.xy;
@@ -83,7 +98,39 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
     if face != 0u {
         light *= mix(0.70, 1.0, v);
     }
+    var out: Corner;
+    out.position = view.clip_from_world * vec4<f32>(world, 1.0);
+    if !seen || half.x <= 0.0 {
+        // All vertices of the face in one point: nothing is rasterized.
+        out.position = vec4<f32>(2.0, 2.0, 0.5, 1.0);
+    }
+    out.face = vec4<f32>(vec2<f32>(u, v) * size, size);
+    out.number = face;
+    out.light = light;
+    return out;
+}
 
+// For the pass that only fills the depth buffer.
+struct Placed {
+    @builtin(position) @invariant position: vec4<f32>,
+}
+
+@vertex
+fn place(@builtin(vertex_index) number: u32, box: Instance) -> Placed {
+    return Placed(corner_of(number, box, standing(box)).position);
+}
+
+@vertex
+fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u32, box: Instance) -> Varying {
+    let now = standing(box);
+    let corner = corner_of(number, box, now);
+    var light = corner.light;
+    var opacity = now.opacity;
+#ifdef PLAIN
+    var colour = gradient_colour(now.colour);
+    let selected = index == view.marks.x;
+    let wholly = true;
+#else
     let kind = box.paint.y & KIND;
     var colour: vec3<f32>;
     if kind == KIND_BUILDING && (box.paint.y & PAINTED) == 0u {
@@ -92,9 +139,9 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
         colour = unpack_colour(box.paint.x);
         light = mix(light, 1.0, select(0.35, 0.0, kind == KIND_BUILDING));
     }
-    var opacity = now.opacity;
     if kind == KIND_BLOCK {
-        let mixed = block(box, now, face, towards);
+        let towards = view.eye.xyz - vec3<f32>(box.cell.x, box.lift.x, box.cell.y);
+        let mixed = block(box, now, corner.number, towards);
         colour = mixed.rgb;
         opacity = mixed.a;
     }
@@ -106,9 +153,11 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
         opacity = max(opacity * 0.6, share);
     }
     let selected = index == view.marks.x || (box.paint.y & SELECTED) != 0u;
+    let wholly = kind != KIND_SLAB;
+#endif
     let hovered = index == view.marks.y;
     if selected {
-        colour = select(mix(colour, view.selected.rgb, 0.55), view.selected.rgb, kind != KIND_SLAB);
+        colour = select(mix(colour, view.selected.rgb, 0.55), view.selected.rgb, wholly);
     }
     if hovered {
         // Brighter, of the same hue: red stays red, and the white outline says the rest.
@@ -117,46 +166,55 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
     }
 
     var out: Varying;
-    out.position = view.clip_from_world * vec4<f32>(world, 1.0);
-    if !seen || half.x <= 0.0 {
-        // All vertices of the face in one point: nothing is rasterized.
-        out.position = vec4<f32>(2.0, 2.0, 0.5, 1.0);
-    }
-    out.place = vec2<f32>(u, v) * size;
-    out.size = size;
-    out.colour = colour * light;
-    let marked = select(0u, MARKED, selected || hovered);
-    out.facts = vec2<u32>(kind | marked | (u32(opacity * 65535.0 + 0.5) << 16u), index);
+    out.position = corner.position;
+    out.face = corner.face;
+    out.colour = vec4<f32>(colour * light, opacity + select(0.0, MARKED, selected || hovered));
+#ifndef PLAIN
+    out.facts = vec2<u32>(kind, index);
+#endif
     return out;
 }
 
 // How much of this pixel is outline, 0..1. Lines are a pixel and a half wide and fade on faces too small to carry them.
-fn outline(in: Varying) -> f32 {
-    let pixel = max(fwidth(in.place), vec2<f32>(1e-6));
-    let edge = min(in.place, in.size - in.place) / pixel;
-    let room = in.size / pixel;
-    let line = 1.0 - clamp(min(edge.x, edge.y) - 0.75, 0.0, 1.0);
-    return line * clamp(min(room.x, room.y) / 7.0 - 0.35, 0.0, 1.0);
+fn outline(face: vec4<f32>) -> f32 {
+    let pixels = 1.0 / max(fwidth(face.xy), vec2<f32>(1e-6));
+    let edge = min(face.xy, face.zw - face.xy) * pixels;
+    let room = face.zw * pixels;
+    return saturate(1.75 - min(edge.x, edge.y)) * saturate(min(room.x, room.y) / 7.0 - 0.35);
 }
 
+fn is_marked(colour: vec4<f32>) -> bool {
+    return colour.a > MARKED * 0.75;
+}
+
+// The opacity of the faces of a box.
+fn opacity_of(colour: vec4<f32>) -> f32 {
+    return select(colour.a, colour.a - MARKED, is_marked(colour));
+}
+
+// Colour, and how much of it is outline.
 fn shade(in: Varying) -> vec4<f32> {
+#ifdef PLAIN
+    let line = outline(in.face);
+    let colour = in.colour.rgb;
+    let strength = 0.62;
+#else
     // Of what is smaller than a pixel no outline is seen.
-    let line = select(outline(in), 0.0, (in.facts.x & KIND) == KIND_BLOCK);
-    var colour = in.colour;
-    if (in.facts.x & KIND) == KIND_MORE {
+    let line = select(outline(in.face), 0.0, in.facts.x == KIND_BLOCK);
+    var colour = in.colour.rgb;
+    if in.facts.x == KIND_MORE {
         // Hatched: this is a sum of many groups, not one.
-        let pixel = max(fwidth(in.place.x + in.place.y), 1e-6);
-        let stripe = abs(fract((in.place.x + in.place.y) * 0.7) - 0.5);
+        let along = in.face.x + in.face.y;
+        let pixel = max(fwidth(along), 1e-6);
+        let stripe = abs(fract(along * 0.7) - 0.5);
         let soft = clamp(1.0 - pixel * 1.2, 0.0, 1.0);
         colour = mix(colour, colour * 1.55, smoothstep(0.18, 0.32, stripe) * soft);
     }
-    let strength = select(0.62, 0.35, (in.facts.x & KIND) == KIND_SLAB);
-    if (in.facts.x & MARKED) != 0u {
-        colour = mix(colour, vec3<f32>(1.0), line * 0.9);
-    } else {
-        colour = mix(colour, colour * (1.0 - strength), line);
-    }
-    return vec4<f32>(colour, line);
+    let strength = select(0.62, 0.35, in.facts.x == KIND_SLAB);
+#endif
+    // Marked boxes have white lines, others dark ones.
+    let lined = select(colour * (1.0 - strength * line), mix(colour, vec3<f32>(1.0), line * 0.9), is_marked(in.colour));
+    return vec4<f32>(lined, line);
 }
 
 @fragment
@@ -167,24 +225,25 @@ fn solid(in: Varying) -> @location(0) vec4<f32> {
 // Only fills the depth buffer: after it, just the nearest of the see-through faces passes the depth test,
 // so the order of drawing cannot show.
 @fragment
-fn nearest(in: Varying) {
+fn nearest() {
 }
 
 @fragment
 fn glass(in: Varying) -> @location(0) vec4<f32> {
     let shaded = shade(in);
-    let opacity = f32(in.facts.x >> 16u) / 65535.0;
+    let opacity = opacity_of(in.colour);
     return vec4<f32>(shaded.rgb, mix(opacity, max(opacity, 0.75), shaded.a));
 }
 
+#ifndef PLAIN
 // Opacity 0: outlines only, light enough to be seen before the dark districts.
 @fragment
 fn wire(in: Varying) -> @location(0) vec4<f32> {
-    let line = outline(in);
+    let line = outline(in.face);
     if line < 0.08 {
         discard;
     }
-    return vec4<f32>(mix(in.colour, view.line.rgb, 0.6), line * 0.8);
+    return vec4<f32>(mix(in.colour.rgb, view.line.rgb, 0.6), line * 0.8);
 }
 
 // The number of the box, for comparing what is drawn with what is picked.
@@ -192,3 +251,4 @@ fn wire(in: Varying) -> @location(0) vec4<f32> {
 fn number(in: Varying) -> @location(0) u32 {
     return in.facts.y + 1u;
 }
+#endif

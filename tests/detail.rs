@@ -133,3 +133,43 @@ fn blocks_look_like_the_buildings_they_stand_for() {
         eprintln!("opacity {opacity}: {told:?}");
     }
 }
+
+#[test]
+fn a_city_that_stands_still_is_the_picture_that_was_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("city.jsonl");
+    write_city(&file, 4);
+    let settings = Settings { prune: false, ..Settings::default() };
+    for samples in [1, 4] {
+        let mut studio = Studio::new(SIZE, samples).expect("a GPU, if only in software");
+        let take = |studio: &mut Studio, time: usize, size: (u32, u32)| {
+            let shot = Shot {
+                size,
+                time: Some(time),
+                select: Vec::new(),
+                view: CameraView::Home,
+                settings: settings.clone(),
+                panels: true,
+                paths: false,
+                cut: None,
+                of_view: None,
+                with: Default::default(),
+            };
+            studio.shoot(&shot).expect("a picture")
+        };
+        let files = std::slice::from_ref(&file);
+        let document = open_document(files, &settings, &views::preparations(&settings), &Progress::new());
+        studio.show(document.expect("it opens"));
+        let drawn = take(&mut studio, 1, SIZE);
+        // Drawn and kept, then copied.
+        for _ in 0..3 {
+            assert!(take(&mut studio, 1, SIZE) == drawn, "{samples} samples: the same picture");
+        }
+        // What changes is drawn, and so is what comes back.
+        let before = take(&mut studio, 0, SIZE);
+        assert!(before != drawn, "{samples} samples: another time is another picture");
+        let wider = (SIZE.0 + 40, SIZE.1);
+        assert_eq!(take(&mut studio, 1, wider).dimensions(), wider);
+        assert!(take(&mut studio, 1, SIZE) == drawn, "{samples} samples: back again");
+    }
+}

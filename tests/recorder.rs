@@ -4,8 +4,12 @@
 
 #[path = "recorder/endings.rs"]
 mod endings;
+#[path = "recorder/identity.rs"]
+mod identity;
 #[path = "recorder/leaks.rs"]
 mod leaks;
+#[path = "recorder/roots.rs"]
+mod roots;
 #[path = "recorder/secrets.rs"]
 mod secrets;
 
@@ -40,7 +44,7 @@ fn with_jdks(test: &str, mut run: impl FnMut(&Jdk, &str, &Path)) {
 
 fn compiled(jdk: &Jdk) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    let programs = ["Leaky", "Resting", "Ending", "Leaks", "Counted"];
+    let programs = ["Leaky", "Resting", "Ending", "Leaks", "Counted", "Rooted"];
     let sources = programs.map(|n| root().join(format!("tests/java/{n}.java")));
     jdk.compile(&sources.each_ref().map(PathBuf::as_path), ".", folder.path());
     folder

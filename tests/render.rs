@@ -28,6 +28,8 @@ mod finding;
 mod opening;
 #[path = "render/panels.rs"]
 mod panels;
+#[path = "render/tables.rs"]
+mod tables;
 
 const SIZE: (u32, u32) = (640, 400);
 
@@ -451,6 +453,11 @@ fn the_sample_city_looks_as_it_should() {
         let wish = Shot { of_view: Some("details"), size, ..shot(&traced) };
         golden(name, &studio.shoot(&wish).expect("a picture"));
     }
+    // Charts with the collections below them; what groups retain, at fewer times.
+    for (name, size) in [("trends-trace", (1280, 720)), ("trends-trace-small", (640, 400))] {
+        let wish = Shot { of_view: Some("trends"), size, ..shot(&traced) };
+        golden(name, &studio.shoot(&wish).expect("a picture"));
+    }
     assert!(
         share(&picture, is_red) > 0.004 && share(&picture, is_purple) > 0.0008 && share(&picture, is_green) > 0.003
     );
@@ -470,6 +477,12 @@ fn the_sample_city_looks_as_it_should() {
         ("overview-small", "overview", (640, 400)),
     ] {
         let wish = Shot { of_view: Some(view), size, ..select(&settings) };
+        golden(name, &studio.shoot(&wish).expect("a picture"));
+    }
+    let mut retained = settings.clone();
+    (retained.trends.metric, retained.trends.sizes_at) = (Some("retained".into()), 5);
+    for (name, size) in [("trends-retained", (1280, 720)), ("trends-retained-small", (640, 400))] {
+        let wish = Shot { of_view: Some("trends"), size, ..select(&retained) };
         golden(name, &studio.shoot(&wish).expect("a picture"));
     }
     change::times_compared(&mut studio);

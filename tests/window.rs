@@ -21,6 +21,8 @@ use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt, EventMask};
 mod calm;
 #[path = "window/change.rs"]
 mod change;
+#[path = "window/comparison.rs"]
+mod comparison;
 #[path = "window/editor.rs"]
 mod editor;
 #[path = "window/finding.rs"]
@@ -29,6 +31,8 @@ mod finding;
 mod hunts;
 #[path = "window/inspector.rs"]
 mod inspector;
+#[path = "window/long.rs"]
+mod long;
 #[path = "window/opening.rs"]
 mod opening;
 #[cfg(target_os = "linux")]

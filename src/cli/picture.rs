@@ -5,19 +5,43 @@ use super::shape::ShapeArgs;
 use super::{GroupingArgs, with_progress};
 use clap::Args;
 use memory_city::viewer::capture::{self, CameraView, PictureExtras, Shot};
+use memory_city::viewer::comparison::CompareWish;
 use memory_city::viewer::film::{Film, film};
 use memory_city::viewer::kept_settings;
 use memory_city::viewer::live::ListenOptions;
 use memory_city::viewer::settings::{MOST_NAMES, NAME_SIZES, Settings};
+use memory_city::viewer::trend_settings::SIZES_AT;
 use memory_city::viewer::view_file::ViewFile;
 use memory_city::viewer::views;
-use memory_city_analysis::timeline::AUTO;
+use memory_city_analysis::timeline::{AUTO, ClosureMetric};
 use memory_city_heap::error::{Error, Result};
 use memory_city_views::city::CityTheme;
 use memory_city_views::city::camera::CameraPose;
 use memory_city_views::city::{MOST_CONES, ReferenceShape};
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+/// What is beside the input.
+#[derive(Args)]
+struct BesideArgs {
+    /// A second run to compare with: after a fix, or of another version
+    #[arg(long, value_name = "RUN", value_hint = clap::ValueHint::AnyPath, conflicts_with_all = ["churn", "difference"])]
+    compare: Option<PathBuf>,
+    /// What both runs are aligned by, as in `compare` [default: objects allocated where both know it, else time]
+    #[arg(long, value_name = "BY", value_parser = ["time", "gcs", "allocated", "end"], requires = "compare")]
+    align: Option<String>,
+    /// How far from the start they are compared, as in `compare` [default: as far as the shorter run goes]
+    #[arg(long, value_name = "N", requires = "compare")]
+    at: Option<u64>,
+}
+
+impl BesideArgs {
+    fn wish(&self) -> Option<CompareWish> {
+        let align = self.align.clone().unwrap_or_else(|| AUTO.to_owned());
+        let run = |data: &PathBuf| CompareWish::Run { data: vec![data.clone()], align, at: self.at.unwrap_or(0) };
+        self.compare.as_ref().map(run)
+    }
+}
 
 #[derive(Args)]
 pub struct OpenArgs {
@@ -30,6 +54,8 @@ pub struct OpenArgs {
     #[command(flatten)]
     rules: ListenRules,
     #[command(flatten)]
+    beside: BesideArgs,
+    #[command(flatten)]
     look: LookArgs,
 }
 
@@ -38,7 +64,7 @@ pub struct RenderArgs {
     /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them, ordered by time; or a view file
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
-    /// The PNG to write
+    /// The PNG to write; or what the view shows as a table, where the name ends in .csv
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Point in time, counted from 1 (default: the last)
@@ -58,6 +84,9 @@ pub struct RenderArgs {
     /// Another view than the city
     #[arg(long, value_name = "NAME", value_parser = view_names(), conflicts_with_all = ["panels", "film"])]
     view: Option<String>,
+    /// With --view trends and a deep or retained --metric: at how many points in time that is found, evenly spread [default: 12]
+    #[arg(long, value_name = "N", value_parser = sizes_at)]
+    times: Option<usize>,
     /// Light what is looked for: a part of a name, a glob such as '*Cache', or an expression such as 'bytes > 1MB'
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
@@ -86,6 +115,8 @@ pub struct RenderArgs {
     /// The last one (default: the last there is)
     #[arg(long, value_name = "K", requires = "film", value_parser = clap::value_parser!(u32).range(1..))]
     to: Option<u32>,
+    #[command(flatten)]
+    beside: BesideArgs,
     #[command(flatten)]
     look: LookArgs,
 }
@@ -207,6 +238,25 @@ fn view_names() -> clap::builder::PossibleValuesParser {
     views::pictures().iter().map(|picture| picture.name).collect::<Vec<_>>().into()
 }
 
+fn sizes_at(text: &str) -> std::result::Result<usize, String> {
+    let (least, most) = (SIZES_AT.start(), SIZES_AT.end());
+    let right = text.parse().ok().filter(|n| SIZES_AT.contains(n));
+    right.ok_or_else(|| format!("expected a number from {least} to {most}"))
+}
+
+/// What a picture of trends alone needs: sizes that cost a look at the heap are found for its charts, at some points in time, not for a city
+/// that nobody sees, at all.
+fn of_trends(settings: &mut Settings, metric: Option<&str>, times: Option<usize>) {
+    settings.trends.sizes_at = times.unwrap_or(settings.trends.sizes_at);
+    let found = metric.and_then(|id| ClosureMetric::of(id).ok()).filter(|of| ClosureMetric::CLOSURES.contains(of));
+    if let Some(metric) = found {
+        settings.trends.metric = Some(metric.info().id);
+        settings.set_metric_by_name("bytes");
+        (settings.colour_metric, settings.height_metric) = (None, None);
+        settings.closures.clear();
+    }
+}
+
 /// Larger pictures exceed what GPUs guarantee to draw into.
 const MOST_PIXELS: u32 = 8192;
 
@@ -268,6 +318,13 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
         settings.include_unreachable |= of_view.include_unreachable;
         settings.gc_starts |= of_view.gc_starts;
     }
+    let compare = args.beside.wish().or_else(|| view.as_ref().and_then(|view| view.compare.clone()));
+    if compare.is_some() && settings.base.is_none() {
+        settings.compare_with(Some(0));
+    }
+    if args.view.as_deref() == Some("trends") {
+        of_trends(&mut settings, args.look.shape.metric.as_deref(), args.times);
+    }
     let select = match (&view, args.select.is_empty()) {
         (Some(view), true) => view.selected.clone(),
         _ => args.select,
@@ -289,8 +346,14 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
             filter: args.filter.or(view.as_ref().map(|view| view.filter.clone())).unwrap_or_default(),
             marks: view.map(|view| view.marks).unwrap_or_default(),
             transparent: args.transparent,
+            compare,
         },
     };
+    if args.output.extension().is_some_and(|end| end.eq_ignore_ascii_case("csv")) && !args.film {
+        with_progress(|progress| capture::write_table(&paths, &shot, &args.output, progress))?;
+        println!("{}", args.output.display());
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.film {
         let window = (args.from.map_or(0, |k| k as usize - 1), args.to.map_or(usize::MAX, |k| k as usize - 1));
         let wanted = Film { shot, window, between: args.between };
@@ -307,7 +370,7 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
 
 /// Opens the window with the bundled sample city.
 pub fn open_sample() -> Result<ExitCode> {
-    window(Vec::new(), kept_settings::load(), None)
+    window(Vec::new(), kept_settings::load(), None, None)
 }
 
 /// Opens the window.
@@ -315,10 +378,19 @@ pub fn open(args: OpenArgs) -> Result<ExitCode> {
     let listen = args.listen.as_deref().map(|address| -> Result<_> {
         Ok(ListenOptions { limits: args.rules.limits(), server: args.rules.options(address)? })
     });
-    window(args.paths, args.look.settings(kept_settings::load()), listen.transpose()?)
+    let compare = args.beside.wish();
+    if let Some(CompareWish::Run { data, .. }) = &compare {
+        data.iter().try_for_each(|path| std::fs::metadata(path).map(|_| ()).map_err(|e| Error::io(path, e)))?;
+    }
+    window(args.paths, args.look.settings(kept_settings::load()), listen.transpose()?, compare)
 }
 
-fn window(paths: Vec<PathBuf>, settings: Settings, listen: Option<ListenOptions>) -> Result<ExitCode> {
+fn window(
+    paths: Vec<PathBuf>,
+    settings: Settings,
+    listen: Option<ListenOptions>,
+    compare: Option<CompareWish>,
+) -> Result<ExitCode> {
     // A wrong path is told in the terminal it was typed into, before a window opens.
     for path in &paths {
         std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
@@ -330,7 +402,7 @@ fn window(paths: Vec<PathBuf>, settings: Settings, listen: Option<ListenOptions>
             remedy: "Render pictures with `memory-city render PATH -o city.png`, or run under xvfb-run".into(),
         });
     }
-    let exit = memory_city::viewer::app::run(paths, settings, listen);
+    let exit = memory_city::viewer::app::run(paths, settings, listen, compare);
     Ok(match exit {
         bevy_exit if bevy_exit.is_success() => ExitCode::SUCCESS,
         _ => ExitCode::from(1),

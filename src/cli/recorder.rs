@@ -20,6 +20,16 @@ use std::time::Duration;
 /// Objects that are followed where every allocation is recorded; a weak reference each.
 const MOST_FOLLOWED: u32 = 1 << 20;
 
+/// So many objects keep their identity at most; where there are more, samples do.
+const MOST_NUMBERED: u32 = 2_000_000;
+
+/// What keeps its identity from walk to walk.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum IdentityOf {
+    Samples,
+    All,
+}
+
 /// How to record.
 #[derive(Args, Clone)]
 pub struct RecordingArgs {
@@ -41,6 +51,9 @@ pub struct RecordingArgs {
     /// The share of the time that the program may stand still for walks, percent
     #[arg(long, value_name = "PERCENT", default_value_t = 3.3, value_parser = share)]
     walk_share: f64,
+    /// What keeps its identity from walk to walk: `samples`, or `all` objects, up to two million
+    #[arg(long, value_name = "WHAT", default_value = "samples", conflicts_with = "no_walks")]
+    identity: IdentityOf,
     /// No walks: allocation sites only
     #[arg(long)]
     no_walks: bool,
@@ -67,6 +80,7 @@ impl RecordingArgs {
             max_size: self.most_bytes(),
             // Of a small program all objects are known.
             followed: if self.every_allocation { MOST_FOLLOWED } else { AgentOptions::default().followed },
+            identity: if self.identity == IdentityOf::All { MOST_NUMBERED } else { 0 },
             ..AgentOptions::default()
         }
     }

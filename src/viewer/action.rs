@@ -73,6 +73,12 @@ pub enum Action {
     Compare,
     /// Base and shown time change places.
     SwapBase,
+    /// Compares what is open with another run, chosen in a card.
+    CompareRuns,
+    /// What was born, died and survived between base and shown time, as trees.
+    DifferenceTrees,
+    /// Back from a comparison to what was open before.
+    EndComparison,
     /// Several times beside each other: 4, 9, 16, one alone.
     Multiples,
     /// Linear or square root areas.
@@ -113,6 +119,8 @@ pub enum Action {
     Screenshot,
     /// Saves what is shown where a person says: picture, view, table, scene.
     Save,
+    /// Saves what a view shows as CSV.
+    ExportCsv,
     /// The cheat sheet.
     Help,
 }
@@ -271,6 +279,24 @@ pub const BINDINGS: &[Binding] = &[
         "Compare with the time shown: it becomes the base; again, and nothing is compared",
     ),
     bind(Action::SwapBase, &[KeyCode::KeyZ], "Z", "Base and shown time change places"),
+    shift(control(bind(
+        Action::CompareRuns,
+        &[KeyCode::KeyD],
+        "Ctrl+Shift+D",
+        "Compare with another run: before and after a fix, or two versions",
+    ))),
+    control(bind(
+        Action::DifferenceTrees,
+        &[KeyCode::KeyD],
+        "Ctrl+D",
+        "What was born, died and survived between base and shown time, in every view",
+    )),
+    shift(control(bind(
+        Action::EndComparison,
+        &[KeyCode::KeyW],
+        "Ctrl+Shift+W",
+        "Back to what was open before it was compared",
+    ))),
     bind(Action::Multiples, &[KeyCode::KeyY], "Y", "4, 9 or 16 times beside each other, or one alone"),
     bind(Action::AreaMode, &[KeyCode::KeyT], "T", "Areas linear or square root"),
     bind(Action::Panels, &[KeyCode::Tab], "Tab", "Show or hide the panels"),
@@ -305,6 +331,12 @@ pub const BINDINGS: &[Binding] = &[
         "Ctrl+F12",
         "Save what is shown as picture, view file, table or 3D scene",
     )),
+    shift(control(bind(
+        Action::ExportCsv,
+        &[KeyCode::KeyS],
+        "Ctrl+Shift+S",
+        "Save what a view shows as CSV, for spreadsheets",
+    ))),
     shift(bind(Action::Help, &[KeyCode::Slash], "?", "This cheat sheet (also F1)")),
     bind(Action::Help, &[KeyCode::F1], "F1", ""),
 ];
@@ -377,6 +409,9 @@ mod tests {
             Action::Metric,
             Action::Compare,
             Action::SwapBase,
+            Action::CompareRuns,
+            Action::DifferenceTrees,
+            Action::EndComparison,
             Action::Multiples,
             Action::AreaMode,
             Action::Panels,
@@ -394,6 +429,7 @@ mod tests {
             Action::InspectorForward,
             Action::Screenshot,
             Action::Save,
+            Action::ExportCsv,
             Action::Help,
         ] {
             assert_eq!(action.binding().action, action);

@@ -1,6 +1,7 @@
 //! Puts the viewer together: which plugins, which stages in which order, for a window or without one.
 
 use super::bookmarks::BookmarksPlugin;
+use super::comparison::{CompareWish, ComparisonPlugin, OpenComparison};
 use super::dock::DockPlugin;
 use super::document::{Document, DocumentPlugin};
 use super::finding::FindingPlugin;
@@ -75,6 +76,7 @@ impl Plugin for ViewerPlugin {
             .add_plugins((
                 LoadingPlugin,
                 LivePlugin,
+                ComparisonPlugin,
                 FindingPlugin,
                 OwnersPlugin,
                 WaysPlugin,
@@ -94,9 +96,14 @@ impl Plugin for ViewerPlugin {
     }
 }
 
-/// Opens the window on `paths`, or on the bundled sample when there are none, and listens if asked to. Returns when the
-/// window is closed.
-pub fn run(paths: Vec<PathBuf>, settings: Settings, listen: Option<live::ListenOptions>) -> AppExit {
+/// Opens the window on `paths`, or on the bundled sample when there are none, beside what `compare` says if that is given, and listens
+/// if asked to. Returns when the window is closed.
+pub fn run(
+    paths: Vec<PathBuf>,
+    settings: Settings,
+    listen: Option<live::ListenOptions>,
+    compare: Option<CompareWish>,
+) -> AppExit {
     super::keys::read();
     let mut app = App::new();
     let size = super::kept_settings::window_size();
@@ -134,6 +141,7 @@ pub fn run(paths: Vec<PathBuf>, settings: Settings, listen: Option<live::ListenO
     } else {
         Some(paths).filter(|paths| !paths.is_empty())
     };
+    app.world_mut().resource_mut::<OpenComparison>().with_next = compare;
     if let Some(paths) = first {
         app.world_mut().write_message(OpenRequest(paths));
     }

@@ -2,6 +2,7 @@
 
 use super::app::headless;
 use super::clock::Clock;
+use super::comparison::CompareWish;
 use super::dock::Dock;
 use super::document::{self, Arrival, Document, Draft, OpenDocument};
 use super::finding::Finding;
@@ -85,6 +86,8 @@ pub struct PictureExtras {
     pub marks: BTreeMap<String, MarkNote>,
     /// Nothing behind the city, nor caption and legend beside it.
     pub transparent: bool,
+    /// What is opened is compared with this.
+    pub compare: Option<CompareWish>,
 }
 
 /// An RGB picture.
@@ -246,6 +249,18 @@ impl Studio {
         self.app.world().resource::<SceneInput>().plan.drawn()
     }
 
+    /// What a view shows of the document as CSV, set up as for a picture of it; that of the city where the shot is of no other view.
+    ///
+    /// # Errors
+    /// As [`Studio::shoot`], and when the view has nothing to write.
+    pub fn table(&mut self, shot: &Shot) -> Result<Vec<u8>> {
+        self.prepare(shot)?;
+        self.rehearse(4);
+        self.settle_view(shot);
+        self.rehearse(1);
+        views::csv_of(self.app.world(), shot.of_view)
+    }
+
     fn prepare(&mut self, shot: &Shot) -> Result<()> {
         let world = self.app.world_mut();
         let of_view = shot.of_view.and_then(|name| views::pictures().into_iter().find(|picture| picture.name == name));
@@ -382,6 +397,15 @@ fn stage(world: &mut World, open: &OpenDocument, shot: &Shot) -> Result<()> {
     world.resource_mut::<Clock>().jump(time);
     world.resource_mut::<SharedFilter>().0.clone_from(&shot.with.filter);
     world.resource_mut::<Marks>().replace(&open.timeline, shot.with.marks.clone());
+    if let Some(id) = shot.settings.trends.metric.as_deref()
+        && open.timeline.metric(id).is_none()
+        && open.source.heaps().is_none()
+    {
+        return Err(Error::Unusable {
+            what: format!("The metric {id} cannot be found: the input has trees, not objects"),
+            remedy: "Open heap dumps or a memory trace, or a tree that brings this metric along".into(),
+        });
+    }
     let metric = shot.settings.metric_in(&open.timeline);
     let looked_for = world.resource_mut::<GroupSearch>().preset(&open.timeline, time, metric, &shot.with.filter);
     looked_for.map_err(|why| Error::Unusable {
@@ -467,7 +491,8 @@ fn target_image(size: (u32, u32)) -> Image {
 /// # Errors
 /// Those of opening, of [`Studio::shoot`], and of writing the file.
 pub fn render(paths: &[PathBuf], shot: &Shot, output: &Path, progress: &Progress) -> Result<String> {
-    let draft = loading::open_document(paths, &shot.settings, &views::preparations(&shot.settings), progress)?;
+    let preparations = views::preparations(&shot.settings);
+    let draft = loading::open_compared(paths, shot.with.compare.as_ref(), &shot.settings, &preparations, progress)?;
     progress.begin("Rendering", 0);
     progress.check()?;
     let mut studio = Studio::new(shot.size, 4)?;
@@ -483,6 +508,22 @@ pub fn render(paths: &[PathBuf], shot: &Shot, output: &Path, progress: &Progress
         save(&picture, output)?;
     }
     Ok(studio.adapter.clone())
+}
+
+/// Opens `paths` and writes what a view shows of them as CSV, complete or not at all.
+///
+/// # Errors
+/// Those of opening, of [`Studio::table`], and of writing the file.
+pub fn write_table(paths: &[PathBuf], shot: &Shot, output: &Path, progress: &Progress) -> Result<()> {
+    let preparations = views::preparations(&shot.settings);
+    let draft = loading::open_compared(paths, shot.with.compare.as_ref(), &shot.settings, &preparations, progress)?;
+    progress.begin("Writing the table", 0);
+    progress.check()?;
+    let mut studio = Studio::new(shot.size, 1)?;
+    studio.show(draft);
+    let csv = studio.table(shot)?;
+    progress.check()?;
+    write_whole(output, |mut file| file.write_all(&csv).map_err(|e| Error::io(output, e)))
 }
 
 /// Writes a PNG: complete, or not at all.

@@ -38,7 +38,8 @@ trait Reel {
 /// that were complete.
 pub fn film(paths: &[PathBuf], film: &Film, output: &Path, progress: &Progress) -> Result<(u32, String)> {
     let settings = &film.shot.settings;
-    let draft = loading::open_document(paths, settings, &views::preparations(settings), progress)?;
+    let compare = film.shot.with.compare.as_ref();
+    let draft = loading::open_compared(paths, compare, settings, &views::preparations(settings), progress)?;
     let times = draft.source.timeline().times();
     let (first, last) = (film.window.0, film.window.1.min(times.saturating_sub(1)));
     if first > last {

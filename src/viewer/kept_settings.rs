@@ -62,10 +62,12 @@ pub(super) fn of(settings: &Settings) -> Map<String, Value> {
         "minimap": settings.minimap,
         "repeat": settings.repeat,
     });
-    match all {
+    let mut kept = match all {
         Value::Object(map) => map,
         _ => Map::new(),
-    }
+    };
+    settings.trends.keep(&mut kept);
+    kept
 }
 
 /// Takes what was kept, as far as it is right.
@@ -125,6 +127,7 @@ pub(super) fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     }
     settings.set_colour_metric(text("colour-metric"));
     settings.set_height_metric(text("height-metric"));
+    settings.trends.take(kept);
 }
 
 /// What is kept under a name beside the settings, by whom it concerns.

@@ -2,6 +2,7 @@
 
 use super::action::Action;
 use super::app::{Awake, Stage};
+use super::comparison::{self, CompareWish, OpenComparison};
 use super::document::{self, Arrival, Document, Draft, Preparations};
 use super::job::Job;
 use super::kept_settings::OthersSettings;
@@ -190,6 +191,23 @@ pub fn open_document(
     Ok(Draft::new(title_of(paths), Arc::new(source), None, settings, preparations, Arrival::Anew))
 }
 
+/// As [`open_document`], compared with what `compare` says where that is given.
+///
+/// # Errors
+/// Those of [`Source::open`], and of [`comparison::draft`].
+pub fn open_compared(
+    paths: &[PathBuf],
+    compare: Option<&CompareWish>,
+    settings: &Settings,
+    preparations: &Preparations,
+    progress: &Progress,
+) -> Result<Draft> {
+    match compare {
+        Some(wish) => comparison::open(paths, wish, settings, preparations, progress),
+        None => open_document(paths, settings, preparations, progress),
+    }
+}
+
 /// As [`open_document`]; while a long trace is being read, `partial` gets what has been read, now and then.
 fn open_gradually(
     paths: &[PathBuf],
@@ -206,6 +224,7 @@ fn open_gradually(
 }
 
 /// Starts opening what was asked for through the command line, the dialog, or by dropping files.
+#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 fn start_opening(
     mut requests: MessageReader<OpenRequest>,
     mut dropped: MessageReader<FileDragAndDrop>,
@@ -214,6 +233,7 @@ fn start_opening(
     mut notices: ResMut<Notices>,
     (mut settings, preparations): (ResMut<Settings>, Res<Preparations>),
     (mut awaited, mut others, mut rig): (ResMut<AwaitedView>, ResMut<OthersSettings>, ResMut<CameraRig>),
+    mut comparison: ResMut<OpenComparison>,
 ) {
     let mut paths: Vec<PathBuf> = requests.read().flat_map(|r| r.0.clone()).collect();
     for event in dropped.read() {
@@ -268,6 +288,7 @@ fn start_opening(
                 others.0 = true;
                 rig.await_city(view.camera);
                 paths.clone_from(&view.data);
+                comparison.with_next.clone_from(&view.compare);
                 awaited.0 = Some(view);
             }
             Err(error) => {
@@ -281,10 +302,12 @@ fn start_opening(
     let (settings, preparations) = (settings.clone(), made_with);
     let (title, partial) = (title_of(&paths), Arc::new(Mutex::new(None)));
     let sink = Arc::clone(&partial);
-    let job = Job::start(move |progress| {
-        open_gradually(&paths, &settings, &preparations, progress, &mut |draft| {
+    let compare = comparison.with_next.take();
+    let job = Job::start(move |progress| match compare {
+        Some(wish) => comparison::open(&paths, &wish, &settings, &preparations, progress),
+        None => open_gradually(&paths, &settings, &preparations, progress, &mut |draft| {
             *sink.lock().unwrap_or_else(|e| e.into_inner()) = Some(draft);
-        })
+        }),
     });
     loading.opening = Some(Opening { title, job, partial, shows_partial: false });
 }

@@ -11,6 +11,7 @@
 //! | [`search`], [`bookmarks`] | what is looked for and lit; places to come back to |
 //! | [`kept_settings`] | what of them is the same in the next run |
 //! | [`finding`] | what leaks, found in the background |
+//! | [`comparison`] | another run, or another time, beside what is open, and the way back |
 //! | [`run`] | collections, memory and suspicious windows of the run |
 //! | [`owners`], [`ways`] | who keeps the selection, the ways to it from the roots, and what goes when one is cut |
 //! | [`views`] | the kinds of views, one file each, and their list |
@@ -29,6 +30,7 @@ pub mod app;
 pub mod bookmarks;
 pub mod capture;
 pub mod clock;
+pub mod comparison;
 pub mod dock;
 pub mod document;
 pub mod editor;
@@ -54,6 +56,7 @@ pub mod search;
 pub mod selection;
 pub mod settings;
 mod trail;
+pub mod trend_settings;
 pub mod view_file;
 pub mod views;
 mod ways;

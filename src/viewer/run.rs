@@ -6,6 +6,7 @@
 use super::app::{Awake, Stage};
 use super::document::{Closed, Document, Opened};
 use super::job::Job;
+use super::loading::Loading;
 use super::panels::PanelState;
 use bevy::prelude::*;
 use memory_city_analysis::analyses::TimeWindow;
@@ -133,6 +134,20 @@ impl Moments {
         self.times.get(point).copied().unwrap_or(0)
     }
 
+    /// Where a time is among the points: 2.5 is in the middle between the third and the fourth. `None` before the first and after the last,
+    /// by more than the millisecond that points know.
+    pub fn place(&self, time: u64) -> Option<f64> {
+        let (first, last) = (*self.times.first()?, *self.times.last()?);
+        if time.saturating_add(NANOS) < first || time > last.saturating_add(NANOS) {
+            return None;
+        }
+        let after = self.times.partition_point(|at| *at < time).min(self.times.len() - 1);
+        let before = after.saturating_sub(1);
+        let (from, to) = (self.time(before), self.time(after));
+        let share = time.saturating_sub(from) as f64 / to.saturating_sub(from).max(1) as f64;
+        Some(before as f64 + share.min((after - before) as f64))
+    }
+
     /// The point in time that is nearest.
     pub fn point(&self, time: u64) -> usize {
         let after = self.times.partition_point(|at| *at < time).min(self.times.len().saturating_sub(1));
@@ -141,7 +156,12 @@ impl Moments {
     }
 }
 
-fn look(document: Res<Document>, panels: Res<PanelState>, mut run: ResMut<OpenRun>, mut awake: ResMut<Awake>) {
+fn look(
+    document: Res<Document>,
+    (panels, loading): (Res<PanelState>, Option<Res<Loading>>),
+    mut run: ResMut<OpenRun>,
+    mut awake: ResMut<Awake>,
+) {
     let run = run.bypass_change_detection();
     let Some(open) = document.get() else { return };
     if let Some(outcome) = run.job.as_ref().and_then(|(_, job)| job.poll())
@@ -156,8 +176,10 @@ fn look(document: Res<Document>, panels: Res<PanelState>, mut run: ResMut<OpenRu
     let times = open.timeline.times();
     if run.wanted && run.of != Some(revision) && run.job.is_none() && times > 1 {
         let source = Arc::clone(&open.source);
+        // While more is being read, what replays it from the beginning waits.
+        let states = if loading.is_some_and(|loading| loading.is_opening()) { 0 } else { STATES };
         let work =
-            move |progress: &Progress| RunFacts::of(&source, TimeWindow { from: 0, to: times - 1 }, STATES, progress);
+            move |progress: &Progress| RunFacts::of(&source, TimeWindow { from: 0, to: times - 1 }, states, progress);
         if panels.still {
             let outcome = work(&Progress::new());
             run.take(revision, outcome, &open.timeline);

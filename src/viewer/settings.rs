@@ -1,6 +1,7 @@
 //! What the user can set about the picture, with the defaults of a first start. Shared by the window and `render`.
 
 use super::document::{Document, Grew, Opened};
+use super::trend_settings::TrendSettings;
 use bevy::prelude::*;
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{AUTO, ClosureMetric, Metric, Timeline};
@@ -98,6 +99,8 @@ pub struct Settings {
     pub minimap: bool,
     /// The part of the heap that is shown as its own city, the last one, and those it was opened from; none for the whole heap.
     pub parts: Vec<PartKey>,
+    /// What is set for trend charts.
+    pub trends: TrendSettings,
 }
 
 /// A part of the heap as a city of its own, by key.
@@ -150,6 +153,7 @@ impl Default for Settings {
             include_unreachable: false,
             gc_starts: false,
             parts: Vec::new(),
+            trends: TrendSettings::default(),
             navigation: Navigation::Orbit,
             reduced_motion: false,
             ui_scale: None,

@@ -5,6 +5,7 @@
 
 use super::bookmarks::{Bookmark, Bookmarks};
 use super::clock::Clock;
+use super::comparison::{CompareWish, OpenComparison};
 use super::document::Document;
 use super::kept_settings;
 use super::selection::{MarkNote, Marks, Selection, SharedFilter};
@@ -64,6 +65,9 @@ pub struct ViewFile {
     pub bookmarks: Vec<Bookmark>,
     #[serde(default)]
     shadows: bool,
+    /// What it is compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compare: Option<CompareWish>,
     /// How the city looks, as the settings of the window are kept.
     settings: Map<String, Value>,
 }
@@ -77,8 +81,9 @@ impl ViewFile {
         let (_, size) = rig.area();
         let selection = world.resource::<Selection>();
         // The grouping that was chosen for an input is to be the same in any version.
-        let grouping = match open.source.heaps() {
-            Some(_) => open.source.grouping_id(),
+        let compared = world.resource::<OpenComparison>().shown();
+        let grouping = match compared.map_or(&open.source, |compared| &compared.first.source).heaps() {
+            Some(heaps) => heaps.grouping().id.clone(),
             None => settings.grouping.clone(),
         };
         Some(ViewFile {
@@ -97,6 +102,7 @@ impl ViewFile {
             marks: world.resource::<Marks>().all().clone(),
             bookmarks: world.resource::<Bookmarks>().list().to_vec(),
             shadows: settings.shadows,
+            compare: compared.map(|compared| compared.wish.clone()),
             settings: kept_settings::of(settings),
         })
     }
@@ -128,7 +134,10 @@ impl ViewFile {
             // The folder itself is `.`.
             beside.map(|path| if path.as_os_str().is_empty() { ".".into() } else { path }).unwrap_or(data)
         };
-        let view = ViewFile { data: self.data.iter().map(named).collect(), ..self.clone() };
+        let mut view = ViewFile { data: self.data.iter().map(named).collect(), ..self.clone() };
+        if let Some(CompareWish::Run { data, .. }) = &mut view.compare {
+            data.iter_mut().for_each(|path| *path = named(path));
+        }
         let mut text = serde_json::to_vec_pretty(&view).map_err(|e| io(e.into()))?;
         text.push(b'\n');
         write_whole(path, |mut file| file.write_all(&text).map_err(io))
@@ -160,6 +169,13 @@ impl ViewFile {
         }
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         view.data = view.data.iter().map(|data| folder.join(data)).collect();
+        match &mut view.compare {
+            Some(CompareWish::Run { data, .. }) if data.is_empty() => {
+                return Err(wrong("a comparison without data".to_owned()));
+            }
+            Some(CompareWish::Run { data, .. }) => data.iter_mut().for_each(|path| *path = folder.join(&path)),
+            Some(CompareWish::Times { .. }) | None => {}
+        }
         view.time = view.time.max(1);
         view.size = (view.size.0.clamp(16, 8192), view.size.1.clamp(16, 8192));
         Ok(view)
@@ -238,6 +254,7 @@ mod tests {
             marks: BTreeMap::from([("Heap#a".into(), MarkNote { colour: 2, note: "why?".into() })]),
             bookmarks: Vec::new(),
             shadows: false,
+            compare: Some(CompareWish::Run { data: vec!["/elsewhere/fixed".into()], align: "gcs".into(), at: 7 }),
             settings: kept_settings::of(&settings),
         }
     }
@@ -247,13 +264,17 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let data = folder.path().join("dumps");
         let path = folder.path().join("a.mcview");
-        let written = ViewFile { data: vec![data.clone(), "/elsewhere/x".into()], ..view() };
+        let compare = Some(CompareWish::Run { data: vec![folder.path().join("after")], align: "end".into(), at: 0 });
+        let written = ViewFile { data: vec![data.clone(), "/elsewhere/x".into()], compare, ..view() };
         written.write(&path).expect("written");
         assert!(ViewFile::is_one(&path));
         let read = ViewFile::read(&path).expect("read");
         assert_eq!(read, written, "to the last bit of the camera");
         let text = std::fs::read_to_string(&path).expect("text");
-        assert!(text.contains("\"dumps\"") && !text.contains(&*data.to_string_lossy()), "{text}");
+        assert!(
+            text.contains("\"after\"") && text.contains("\"dumps\"") && !text.contains(&*data.to_string_lossy()),
+            "{text}"
+        );
         let settings = read.settings(Settings::default());
         assert_eq!((settings.opacity, settings.reference_shape), (0.15, ReferenceShape::Bundled));
         assert_eq!(

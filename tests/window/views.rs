@@ -75,3 +75,49 @@ fn views_are_linked_by_time_selection_and_window() {
     let overview = session.screenshot("76-overview");
     assert!(difference(&graph, &overview) > 0.1);
 }
+
+/// The charts of a trace: its collections below them, what groups retain as another measure, and the chart of one of them.
+#[test]
+fn trends_show_collections_and_what_groups_retain() {
+    if skipped() {
+        return;
+    }
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/anttracks/person-leak-parallel");
+    let config = tempfile::tempdir().expect("a folder");
+    let trace = trace.to_string_lossy();
+    let environment = [("MEMORY_CITY_CONFIG", config.path())];
+    let mut session = Session::start(&["open", &*trace], &environment);
+    session.expect("city: person-leak-parallel");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    show(&mut session, "Trends");
+    let areas = session.screenshot("77-trends-collections");
+
+    // A click on the bar of a collection goes there; a key puts the bars away and brings them back.
+    session.click(566, 775);
+    session.expect("time: 6/12");
+    session.rest();
+    session.key("s");
+    session.expect("collections false");
+    let without = session.screenshot("78-trends-without-collections");
+    assert!(difference(&areas, &without) > 0.02, "the charts have their room");
+    session.key("s");
+    session.expect("collections true");
+    session.rest();
+
+    // What groups retain is found at some times, as lines; the row of one opens the chart of its parts.
+    session.click(387, 107);
+    session.rest();
+    session.click(394, 187);
+    session.expect("trends: found sizes at 12 times");
+    let lines = session.screenshot("79-trends-retained");
+    assert!(difference(&areas, &lines) > 0.1, "lines in place of areas");
+    session.click(900, 205);
+    session.expect("trends: chart 2 of Heap#PersonLeak8$Person");
+    let below = session.screenshot("80-trends-retained-below");
+    assert!(difference(&lines, &below) > 0.05, "there are two charts");
+    // Another moment leaves them as they are.
+    session.key("p");
+    session.expect("time: 5/12");
+    session.rest();
+}

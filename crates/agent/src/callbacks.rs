@@ -5,7 +5,7 @@ use crate::jvmti::JvmtiEnv;
 use crate::options::AgentOptions;
 use crate::recording::{begin, current, end_and_wait, give_up, with_current};
 use crate::vm::Jni;
-use crate::{log, sampling, worker};
+use crate::{fault, log, sampling, worker};
 use jni_sys::{JNIEnv, JavaVM, jclass, jint, jlong, jobject};
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -85,6 +85,7 @@ fn quiet_panics() {
 
 pub(crate) unsafe extern "C" fn vm_init(_jvmti: *mut JvmtiEnv, _jni: *mut JNIEnv, _thread: jobject) {
     guarded("the start of the program", || {
+        fault::point("start");
         let Some(recording) = current() else { return };
         recording.miss_nothing();
         if let Err(why) = worker::start(&recording) {
@@ -95,15 +96,31 @@ pub(crate) unsafe extern "C" fn vm_init(_jvmti: *mut JvmtiEnv, _jni: *mut JNIEnv
 }
 
 pub(crate) unsafe extern "C" fn vm_death(_jvmti: *mut JvmtiEnv, _jni: *mut JNIEnv) {
-    guarded("the end of the program", || end_and_wait("the program ended", PATIENCE));
+    guarded("the end of the program", || {
+        fault::point("end");
+        end_and_wait("the program ended", PATIENCE);
+    });
+}
+
+/// As [`guarded`], where nothing may be said, locked or called: the recorder's thread finds out and says it.
+fn guarded_in_collection(work: impl FnOnce()) {
+    if catch_unwind(AssertUnwindSafe(work)).is_err() {
+        COLLECTIONS.failed();
+    }
 }
 
 pub(crate) unsafe extern "C" fn gc_start(_jvmti: *mut JvmtiEnv) {
-    COLLECTIONS.start();
+    guarded_in_collection(|| {
+        fault::point("collection-start");
+        COLLECTIONS.start();
+    });
 }
 
 pub(crate) unsafe extern "C" fn gc_finish(_jvmti: *mut JvmtiEnv) {
-    COLLECTIONS.finish();
+    guarded_in_collection(|| {
+        fault::point("collection-end");
+        COLLECTIONS.finish();
+    });
 }
 
 pub(crate) unsafe extern "C" fn sampled_alloc(
@@ -120,6 +137,7 @@ pub(crate) unsafe extern "C" fn sampled_alloc(
             return;
         }
         with_current(|recording| {
+            fault::point("sample");
             // SAFETY: these are the arguments of the event, in its callback.
             unsafe { sampling::sampled(recording, &mut *jvmti, Jni(jni), object, class, size.max(0) as u64) }
         });

@@ -1,7 +1,7 @@
 //! Garbage collections, as the VM's callbacks tell them. There nothing may be called, nothing locked and nothing allocated: times
 //! go into a ring of numbers, and an event counter wakes the recorder's thread.
 
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::time::Instant;
 
 /// So many collections may happen before the recorder's thread looks; older ones are counted as lost.
@@ -15,6 +15,8 @@ pub(crate) struct CollectionLog {
     started: AtomicU64,
     ended: AtomicU64,
     wake: AtomicI32,
+    /// Something in a callback went wrong that must not.
+    has_failed: AtomicBool,
 }
 
 pub(crate) static COLLECTIONS: CollectionLog = CollectionLog::new();
@@ -42,6 +44,7 @@ impl CollectionLog {
             started: AtomicU64::new(0),
             ended: AtomicU64::new(0),
             wake: AtomicI32::new(-1),
+            has_failed: AtomicBool::new(false),
         }
     }
 
@@ -63,6 +66,17 @@ impl CollectionLog {
         self.ends[n as usize % RING].store(clock(), Ordering::Relaxed);
         self.ended.store(n + 1, Ordering::Release);
         self.wake();
+    }
+
+    /// In the VM's callback: it could not do its work.
+    pub(crate) fn failed(&self) {
+        self.has_failed.store(true, Ordering::Release);
+        self.wake();
+    }
+
+    /// Whether a callback has failed since the last time.
+    pub(crate) fn take_failure(&self) -> bool {
+        self.has_failed.swap(false, Ordering::AcqRel)
     }
 
     /// Wakes the recorder's thread. Async-signal-safe.

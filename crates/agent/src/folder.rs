@@ -121,6 +121,30 @@ impl WalkNote {
         folder.join(WALKS).join(format!("{number}.links"))
     }
 
+    /// Where the numbers of all objects are, where they have some: pairs of number and handle, eight bytes each, little endian.
+    pub fn numbers(folder: &Path, number: u64) -> PathBuf {
+        folder.join(WALKS).join(format!("{number}.numbers"))
+    }
+
+    /// Writes the numbers of all objects, each with the handle of the global reference that holds it; before the note.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn write_numbers(folder: &Path, number: u64, numbers: impl IntoIterator<Item = (u64, u64)>) -> io::Result<()> {
+        let mut file = io::BufWriter::new(private_file(&WalkNote::numbers(folder, number))?);
+        for (number, handle) in numbers {
+            file.write_all(&number.to_le_bytes())?;
+            file.write_all(&handle.to_le_bytes())?;
+        }
+        file.flush()
+    }
+
+    /// The pairs of such a file; half a pair at its end is none.
+    pub fn parse_numbers(bytes: &[u8]) -> impl Iterator<Item = (u64, u64)> {
+        let word = |pair: &[u8], at| u64::from_le_bytes(std::array::from_fn(|i| pair[at + i]));
+        bytes.as_chunks::<16>().0.iter().map(move |pair| (word(pair, 0), word(pair, 8)))
+    }
+
     /// Writes the note: the dump is complete.
     ///
     /// # Errors
@@ -173,6 +197,8 @@ pub struct AgentStatus {
     pub thinned: u64,
     /// Samples that were lost.
     pub lost: u64,
+    /// Objects that keep a number from walk to walk.
+    pub numbered: u64,
     /// Garbage collections.
     pub collections: u64,
     /// Walks.
@@ -234,6 +260,7 @@ status_fields!(
     deaths,
     thinned,
     lost,
+    numbered,
     collections,
     walks,
     no_room,
@@ -280,6 +307,10 @@ mod tests {
         let text = std::fs::read_to_string(WalkNote::file(folder.path(), 3)).expect("the note");
         assert_eq!(WalkNote::parse(&text), Some(note));
         assert_eq!(WalkNote::parse("walk 1 2"), None);
+        WalkNote::write_numbers(folder.path(), 3, [(1, 0x7f00_0010), (1 << 40, u64::MAX)]).expect("written");
+        let bytes = std::fs::read(WalkNote::numbers(folder.path(), 3)).expect("the numbers");
+        let back: Vec<_> = WalkNote::parse_numbers(&bytes[..bytes.len() - 1]).collect();
+        assert_eq!((back, bytes.len()), (vec![(1, 0x7f00_0010)], 32));
         let status =
             AgentStatus { pid: 7, samples: 12, size: 99, ended: "the disk\nis full".into(), ..Default::default() };
         status.write(folder.path()).expect("written");

@@ -66,6 +66,9 @@ pub const CAPABILITIES: [(&str, u32); 4] = [
     ("can_generate_sampled_object_alloc_events", 43),
 ];
 
+/// What following all objects needs besides.
+pub const IDENTITY_CAPABILITIES: [(&str, u32); 1] = [("can_tag_objects", 0)];
+
 /// Events by number, as the header numbers them; the callback of event N is at position N - 50 of the callbacks.
 pub const EVENTS: [(&str, i32); 5] = [
     ("VM_INIT", VM_INIT),
@@ -114,6 +117,26 @@ impl EventCallbacks {
     }
 }
 
+/// An object that is met while the VM walks over the heap: class tag, size, place of its tag, length, what the caller gave.
+pub(crate) type HeapVisit = unsafe extern "C" fn(jlong, jlong, *mut jlong, jint, *mut c_void) -> jint;
+/// What such a callback returns to end the walk.
+pub(crate) const VISIT_ABORT: jint = 0x8000;
+/// Walks over what has no tag.
+pub(crate) const WITHOUT_TAGGED: jint = 0x4;
+
+/// Callbacks of walks over the heap by position; those that are not taken are null.
+#[repr(C)]
+pub(crate) struct HeapCallbacks {
+    iteration: Option<HeapVisit>,
+    others: [*const c_void; 15],
+}
+
+impl HeapCallbacks {
+    pub(crate) fn iterating(iteration: HeapVisit) -> HeapCallbacks {
+        HeapCallbacks { iteration: Some(iteration), others: [std::ptr::null(); 15] }
+    }
+}
+
 /// Declares functions by position, and lists name and position for the test that compares them with the header.
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident @ $position:literal as $call:ident ($($argument:ident : $of:ty),*);)+) => {
@@ -153,8 +176,16 @@ functions! {
     GetStackTrace @ 104 as stack_trace(
         thread: jobject, start: jint, most: jint, frames: *mut FrameInfo, count: *mut jint
     );
+    SetTag @ 107 as set_tag(object: jobject, tag: jlong);
     ForceGarbageCollection @ 108 as collect();
+    GetObjectsWithTags @ 114 as objects_with_tags(
+        tag_count: jint, tags: *const jlong, count: *mut jint, objects: *mut *mut jobject, of: *mut *mut jlong
+    );
+    IterateThroughHeap @ 116 as iterate_through_heap(
+        filter: jint, class: jclass, callbacks: *const HeapCallbacks, data: *mut c_void
+    );
     SetEventCallbacks @ 122 as set_callbacks(callbacks: *const EventCallbacks, size: jint);
+    DisposeEnvironment @ 127 as dispose();
     GetSystemProperty @ 131 as system_property(name: *const c_char, value: *mut *mut c_char);
     AddCapabilities @ 142 as add_capabilities(wanted: *const Capabilities);
     SetHeapSamplingInterval @ 156 as set_interval(bytes: jint);

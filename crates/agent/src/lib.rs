@@ -15,7 +15,9 @@ mod budget;
 mod callbacks;
 mod collections;
 mod event;
+mod fault;
 pub mod folder;
+mod identity;
 mod jvmti;
 mod live;
 mod names;
@@ -29,7 +31,7 @@ mod vm;
 mod walk;
 mod worker;
 
-pub use jvmti::{CAPABILITIES, EVENTS, FUNCTIONS};
+pub use jvmti::{CAPABILITIES, EVENTS, FUNCTIONS, IDENTITY_CAPABILITIES};
 pub use options::{AgentOptions, SamplingMode};
 
 /// The name of the library's file.

@@ -32,6 +32,8 @@ pub struct AgentOptions {
     pub max_size: u64,
     /// How many samples are followed at a time; above that they are thinned.
     pub followed: u32,
+    /// All objects keep a number from walk to walk, where there are so many of them at most; 0 for samples alone.
+    pub identity: u32,
     /// How many samples may wait to be written; what comes beyond is lost, and counted.
     pub queue: u32,
     /// The recording ends when nobody holds the recorder's lock any more: somebody attached who may go away.
@@ -49,6 +51,7 @@ impl Default for AgentOptions {
             duty: 30,
             max_size: 1 << 30,
             followed: 50_000,
+            identity: 0,
             queue: 200_000,
             attached: false,
             stop: false,
@@ -79,13 +82,14 @@ impl AgentOptions {
                 "walk-share" => options.duty = number(1, 1 << 20)? as u32,
                 "max-size" => options.max_size = number(1 << 16, 1 << 50)?,
                 "followed" => options.followed = number(0, 10_000_000)? as u32,
+                "identity" => options.identity = number(0, 100_000_000)? as u32,
                 "queue" => options.queue = number(1, 1 << 24)? as u32,
                 "attached" => options.attached = true,
                 "stop" => options.stop = true,
                 _ => {
                     return Err(format!(
                         "{key:?} is no option; there are folder, budget, interval, every-allocation, walks, walk-share, \
-                         max-size, followed, queue, attached and stop"
+                         max-size, followed, identity, queue, attached and stop"
                     ));
                 }
             }
@@ -105,6 +109,9 @@ impl AgentOptions {
         let numbers = format!(",walks={walks},walk-share={duty},max-size={max_size},followed={followed},queue={queue}");
         let written = written.and_then(|()| text.write_str(&numbers));
         debug_assert!(written.is_ok());
+        if self.identity > 0 {
+            let _ = write!(text, ",identity={}", self.identity);
+        }
         if self.attached {
             text.push_str(",attached");
         }
@@ -169,9 +176,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn options_come_back(path in "/[^\0]{1,40}", ppm in 100u32..1_000_000, exact in any::<bool>(), stop in any::<bool>()) {
+        fn options_come_back(path in "/[^\0]{1,40}", ppm in 100u32..1_000_000, exact in any::<bool>(), stop in any::<bool>(), identity in 0u32..100_000_001) {
             let sampling = if exact { SamplingMode::All } else { SamplingMode::Budget(ppm) };
-            let options = AgentOptions { folder: path.into(), sampling, stop, attached: !stop, ..AgentOptions::default() };
+            let options = AgentOptions { folder: path.into(), sampling, stop, attached: !stop, identity, ..AgentOptions::default() };
             let text = options.text();
             prop_assert!(text.bytes().all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\''));
             prop_assert_eq!(AgentOptions::parse(&text).expect("its own text"), options);

@@ -16,7 +16,7 @@ use crate::{callbacks, log, worker};
 use jni_sys::JavaVM;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -50,6 +50,8 @@ pub(crate) struct AgentRecording {
     pub(crate) live: LiveSamples,
     /// Collections before this recording.
     pub(crate) collections_before: u64,
+    /// A fault has been said.
+    is_given_up: AtomicBool,
     ending: Mutex<RecordingEnd>,
     ended: Condvar,
 }
@@ -219,6 +221,7 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
         queue: EventQueue::new(options.queue),
         live: LiveSamples::new(options.followed),
         collections_before: COLLECTIONS.ended(),
+        is_given_up: AtomicBool::new(false),
         ending: Mutex::default(),
         ended: Condvar::new(),
         options,
@@ -280,8 +283,12 @@ fn has_trace(folder: &Path) -> bool {
 
 /// Something went wrong that must not happen: recording ends, in one log line, and the program goes on.
 pub(crate) fn give_up(what: &str) {
-    log(&format!("recording has stopped: {what}. The program goes on"));
-    if let Some(recording) = CURRENT.try_read().ok().and_then(|c| c.clone()) {
+    let recording = CURRENT.try_read().ok().and_then(|c| c.clone());
+    // Several threads may meet the same fault: one line says it.
+    if recording.as_ref().is_none_or(|recording| !recording.is_given_up.swap(true, Ordering::Relaxed)) {
+        log(&format!("recording has stopped: {what}. The program goes on"));
+    }
+    if let Some(recording) = recording {
         recording.end(what);
     }
 }

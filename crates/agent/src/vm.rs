@@ -106,6 +106,38 @@ impl Jni {
         unsafe { ((**self.0).v1_1.DeleteLocalRef)(self.0, local) }
     }
 
+    /// The class of this name, as the VM writes it with slashes; a local reference. `None` where there is none.
+    ///
+    /// # Safety
+    /// This thread is one of ours, and attached.
+    pub(crate) unsafe fn class(self, name: &std::ffi::CStr) -> Option<jobject> {
+        // SAFETY: the environment is that of this thread.
+        let class = unsafe { ((**self.0).v1_1.FindClass)(self.0, name.as_ptr()) };
+        (!self.threw() && !class.is_null()).then_some(class)
+    }
+
+    /// Begins a frame of local references, if there is room.
+    ///
+    /// # Safety
+    /// This thread is one of ours, and attached.
+    pub(crate) unsafe fn push_frame(self) -> bool {
+        // SAFETY: the environment is that of this thread.
+        let made = unsafe { ((**self.0).v1_2.PushLocalFrame)(self.0, 16) } == jni_sys::JNI_OK;
+        if !made {
+            self.threw();
+        }
+        made
+    }
+
+    /// Ends the frame: its local references are gone.
+    ///
+    /// # Safety
+    /// [`Jni::push_frame`] has begun it on this thread.
+    pub(crate) unsafe fn pop_frame(self) {
+        // SAFETY: the environment is that of this thread.
+        unsafe { ((**self.0).v1_2.PopLocalFrame)(self.0, std::ptr::null_mut()) };
+    }
+
     /// Whether a Java exception was pending, which is gone then. For our own threads: what the program has thrown is not ours.
     fn threw(self) -> bool {
         // SAFETY: the environment is that of this thread.
@@ -128,13 +160,11 @@ impl Jni {
         // SAFETY: calls of JNI by its rules, on an attached thread of ours, with handles of this very frame, which
         // PopLocalFrame frees. Names and signatures are those of the classes, or the VM says so and nothing is called.
         unsafe {
-            let jni = &(**self.0).v1_2;
-            if (jni.PushLocalFrame)(self.0, 16) != jni_sys::JNI_OK {
-                self.threw();
+            if !self.push_frame() {
                 return Err("the VM has no room for handles");
             }
             let result = self.dump_in_frame(&file);
-            (jni.PopLocalFrame)(self.0, std::ptr::null_mut());
+            self.pop_frame();
             result
         }
     }

@@ -6,9 +6,11 @@
 //! handles, and so tell where each followed sample is.
 
 use crate::folder::{RecorderLock, WalkNote};
+use crate::identity::Identities;
 use crate::live::Followed;
 use crate::recording::AgentRecording;
 use crate::vm::Jni;
+use jni_sys::jobject;
 use std::path::Path;
 
 /// The first walk may be sooner than the others: nanoseconds after the start.
@@ -110,9 +112,10 @@ pub(crate) unsafe fn walk(
     followed: &[Followed],
     collections: u64,
     heap_bytes: Option<u64>,
+    identities: Option<&mut Identities>,
 ) -> WalkOutcome {
     let folder = &recording.folder;
-    if !RecorderLock::is_held(folder) || is_occupied(folder) {
+    if !can_walk(folder) {
         return WalkOutcome::NotNow;
     }
     let needed = 2 * heap_bytes.unwrap_or(512 << 20) + (64 << 20);
@@ -128,16 +131,24 @@ pub(crate) unsafe fn walk(
     // SAFETY: the caller's.
     let kept: Vec<_> =
         followed.iter().filter_map(|(sample, weak)| Some((*sample, unsafe { jni.keep(*weak) }?))).collect();
-    let start = recording.now();
+    // Last, so that little is made between this and the dump.
+    let (numbered, stopped) = identities.map(|all| all.hold(recording, jni)).unwrap_or_default();
+    // That has stopped the program too.
+    let start = recording.now().saturating_sub(stopped);
     let dumped = jni.dump_heap(path);
     let end = recording.now();
     // Dumps name the handle, JNI puts marks into its lowest bits.
-    let links = kept.iter().map(|(sample, global)| (*sample, *global as u64 & !7)).collect();
-    for (_, global) in kept {
+    let handle = |(number, global): &(u64, jobject)| (*number, *global as u64 & !7);
+    let links = kept.iter().map(handle).collect();
+    let numbers: Vec<(u64, u64)> = numbered.iter().map(handle).collect();
+    for (_, global) in kept.into_iter().chain(numbered) {
         // SAFETY: made above.
         unsafe { jni.release(global) };
     }
     let noted = dumped.map_err(str::to_owned).and_then(|()| {
+        if !numbers.is_empty() {
+            WalkNote::write_numbers(folder, number, numbers).map_err(|e| format!("{}: {e}", folder.display()))?;
+        }
         let note = WalkNote { number, start, end, gcs: collections, links };
         note.write(folder).map_err(|e| format!("{}: {e}", folder.display()))
     });
@@ -149,6 +160,7 @@ pub(crate) unsafe fn walk(
         Err(why) => {
             // A dump holds what the program holds: none stays behind.
             let _ = std::fs::remove_file(&file);
+            let _ = std::fs::remove_file(WalkNote::numbers(folder, number));
             match schedule.failed(end, &why, why.starts_with("this Java")) {
                 Some(why) => WalkOutcome::Never(why),
                 None => WalkOutcome::NotNow,
@@ -162,6 +174,11 @@ pub(crate) fn remove_leftovers(folder: &Path) {
     for entry in std::fs::read_dir(folder.join(crate::folder::WALKS)).into_iter().flatten().flatten() {
         let _ = std::fs::remove_file(entry.path());
     }
+}
+
+/// Whether somebody waits for a walk, and the last one has been taken.
+pub(crate) fn can_walk(folder: &Path) -> bool {
+    RecorderLock::is_held(folder) && !is_occupied(folder)
 }
 
 /// Whether the last walk is still there.

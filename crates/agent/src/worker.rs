@@ -3,7 +3,9 @@
 
 use crate::budget::Budget;
 use crate::collections::COLLECTIONS;
+use crate::fault;
 use crate::folder::{AgentStatus, CLAIM, RecorderLock, STATUS, WALKS};
+use crate::identity::Identities;
 use crate::live::Followed;
 use crate::log;
 use crate::options::SamplingMode;
@@ -12,7 +14,7 @@ use crate::recording::{AgentRecording, give_up};
 use crate::sampling::{FRAMES, this_thread_is_ours};
 use crate::sink::Sink;
 use crate::vm::Jni;
-use crate::walk::{WalkOutcome, WalkSchedule, remove_leftovers, walk};
+use crate::walk::{WalkOutcome, WalkSchedule, can_walk, remove_leftovers, walk};
 use memory_city_wire::{ChunkKind, CollectionKind, GcRow, GcScope, LossReason, WireError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -67,6 +69,7 @@ fn record(recording: &AgentRecording) -> Result<(), String> {
     let since_start = Duration::from_nanos(recording.now());
     let sink = Sink::create(&recording.folder, recording.options.max_size, since_start).map_err(wrong)?;
     let mut worker = Worker::new(recording, thread.jni, sink);
+    worker.follow_all()?;
     let result = worker.work();
     if let Err(why) = &result {
         worker.stopped(why);
@@ -101,6 +104,8 @@ struct Worker<'a> {
     written: u64,
     /// Whether the program's name is in the trace.
     named: bool,
+    /// Where all objects have numbers.
+    identities: Option<Identities>,
 }
 
 impl<'a> Worker<'a> {
@@ -127,7 +132,31 @@ impl<'a> Worker<'a> {
             size: 0,
             written: 0,
             named: false,
+            identities: None,
         }
+    }
+
+    /// Gives all objects numbers from here on, where that was asked for. Where the VM cannot, samples have to do, and it is said.
+    fn follow_all(&mut self) -> Result<(), String> {
+        let most = self.recording.options.identity;
+        if most > 0 && self.recording.options.walks > 0 {
+            match Identities::begin(self.recording.vm, self.jni, most) {
+                Ok(identities) => self.identities = Some(identities),
+                Err(why) => self.samples_alone(&why)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Only samples are followed from now on.
+    fn samples_alone(&mut self, why: &str) -> Result<(), String> {
+        log(&format!("not all objects are followed, only samples: {why}"));
+        if let Some(identities) = self.identities.take() {
+            identities.end(self.jni);
+        }
+        let now = self.recording.now();
+        self.sink()?.setting(now, "identity", format!("samples: {why}"));
+        Ok(())
     }
 
     fn sink(&mut self) -> Result<&mut Sink, String> {
@@ -139,6 +168,12 @@ impl<'a> Worker<'a> {
         self.sink()?.run(&facts).map_err(wrong)?;
         loop {
             COLLECTIONS.wait(ROUND);
+            fault::point("worker");
+            if COLLECTIONS.take_failure() {
+                let what = "a fault of the recorder at a collection";
+                give_up(what);
+                return self.end(what);
+            }
             let collected = self.take_collections()?;
             self.deaths_due |= collected;
             self.adjust()?;
@@ -148,7 +183,7 @@ impl<'a> Worker<'a> {
                 self.look_for_deaths()?;
             }
             if self.schedule.is_due(now, collected) {
-                self.walk()?;
+                self.walk(collected)?;
             }
             if now >= self.written_at + WRITE_EVERY || self.sink()?.is_full() {
                 self.write(now)?;
@@ -175,7 +210,15 @@ impl<'a> Worker<'a> {
             ("walk.share", options.duty.to_string()),
         ];
         let all = options.sampling == SamplingMode::All;
-        facts.push(("recording.mode", if all { "every-allocation" } else { "samples" }.to_owned()));
+        let mode = match options.identity {
+            _ if all => "every-allocation",
+            0 => "samples",
+            _ => "identity",
+        };
+        facts.push(("recording.mode", mode.to_owned()));
+        if options.identity > 0 {
+            facts.push(("identity.limit", options.identity.to_string()));
+        }
         facts.push(match options.sampling {
             SamplingMode::Budget(ppm) => ("sampling.budget", (f64::from(ppm) / 1e6).to_string()),
             SamplingMode::Every(bytes) => ("sampling.interval", bytes.to_string()),
@@ -322,15 +365,27 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    fn walk(&mut self) -> Result<(), String> {
+    fn walk(&mut self, after_collection: bool) -> Result<(), String> {
+        if self.identities.is_some() && !after_collection && can_walk(&self.recording.folder) {
+            // All that is there gets a number: garbage should not be there.
+            // SAFETY: the live phase, on a thread of ours, in no callback.
+            unsafe { (*self.recording.vm.jvmti).collect() };
+            self.take_collections()?;
+            self.look_for_deaths()?;
+        }
         // Samples of the walk must be in the trace before it.
         self.take_queue()?;
         let followed: Vec<Followed> = self.recording.live.take();
         let collections = self.collections + self.collections_lost;
         let heap = self.machine.read().and_then(|data| used(&data));
         // SAFETY: only this thread forgets references, and none before they are back.
-        let outcome = unsafe { walk(self.recording, &mut self.schedule, self.jni, &followed, collections, heap) };
+        let outcome = unsafe {
+            walk(self.recording, &mut self.schedule, self.jni, &followed, collections, heap, self.identities.as_mut())
+        };
         self.recording.live.put_back(followed, 0);
+        if let Some(why) = self.identities.as_ref().and_then(|all| all.why_not.clone()) {
+            self.samples_alone(&why)?;
+        }
         let now = self.recording.now();
         match outcome {
             WalkOutcome::Never(why) => {
@@ -384,6 +439,7 @@ impl<'a> Worker<'a> {
             deaths: self.deaths,
             thinned: self.thinned + self.not_followed,
             lost: self.lost,
+            numbered: self.identities.as_ref().map_or(0, Identities::len),
             collections: self.collections,
             walks: self.schedule.walks,
             no_room: self.schedule.no_room,
@@ -407,7 +463,7 @@ impl<'a> Worker<'a> {
         self.take_queue()?;
         self.look_for_deaths()?;
         if self.schedule.may_be_last(recording.now()) {
-            self.walk()?;
+            self.walk(false)?;
         }
         self.name_program()?;
         let refused = recording.stacks.lock().unwrap_or_else(PoisonError::into_inner).refused();
@@ -438,7 +494,10 @@ impl<'a> Worker<'a> {
     }
 
     /// Gives back every weak reference.
-    fn forget_all(&self) {
+    fn forget_all(&mut self) {
+        if let Some(identities) = self.identities.take() {
+            identities.end(self.jni);
+        }
         let all = self.recording.live.take();
         for (_, weak) in &all {
             // SAFETY: the recording is out of the callbacks' sight, and this is the thread that forgets.

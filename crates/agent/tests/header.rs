@@ -2,7 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
-use memory_city_agent::{CAPABILITIES, EVENTS, FUNCTIONS};
+use memory_city_agent::{CAPABILITIES, EVENTS, FUNCTIONS, IDENTITY_CAPABILITIES};
 use std::path::PathBuf;
 
 fn headers() -> Vec<PathBuf> {
@@ -37,7 +37,7 @@ fn what_is_declared_stands_at_these_places_in_every_installed_header() {
             .iter()
             .filter_map(|l| l.strip_prefix("unsigned int can_").and_then(|l| l.strip_suffix(" : 1;")))
             .collect();
-        for (name, bit) in CAPABILITIES {
+        for (name, bit) in CAPABILITIES.into_iter().chain(IDENTITY_CAPABILITIES) {
             assert_eq!(capabilities[bit as usize], &name[4..], "{}", header.display());
         }
     }

@@ -345,6 +345,16 @@ fn asking_each(classifier: &Arc<dyn Classifier>) -> Arc<dyn Classifier> {
     Arc::new(Each(Arc::clone(classifier), meta.reads(reads)))
 }
 
+/// By size and type.
+fn by_size() -> Grouping {
+    let meta = ClassifierMeta::new("size", "Size").reads(Reads::SIZE);
+    let by_size = ByFunction::new(meta, |object: &ObjectView<'_>, values: &mut ObjectValues| {
+        values.one(&(object.size().expect("a size") / 64).to_string());
+    });
+    let of_type = group::grouping("type").expect("a grouping").classifiers.clone();
+    Grouping::new("size", [vec![Arc::new(by_size) as Arc<dyn Classifier>], of_type].concat())
+}
+
 proptest! {
     #[test]
     fn objects_are_where_the_rules_put_them(plan in plan(), list in lists(), include_unreachable: bool) {
@@ -430,24 +440,26 @@ proptest! {
     }
 
     #[test]
-    fn both_ways_of_grouping_make_the_same_tree(plan in plan(), include_unreachable: bool) {
+    fn all_ways_of_grouping_make_the_same_tree(plan in plan(), include_unreachable: bool) {
         let heap = build(&plan);
-        for list in ["package>type", "kind>type", "loaders>package>type", "type>kind"] {
-            let by_class = group::grouping(list).expect("a grouping");
-            prop_assert!(!by_class.reads().by_object());
-            let each = Grouping::new("each", by_class.classifiers.iter().map(asking_each).collect());
-            let mixed = [&by_class.classifiers[..1], &each.classifiers[1..]].concat();
+        let by_class = ["package>type", "kind>type", "loaders>package>type", "type>kind"];
+        let by_shape = ["array-length>type", "rooted>array-length(exact)", "reachable>array-length", "filter(array-length != Not an array)>type"];
+        let all = by_class.into_iter().chain(by_shape).map(|list| group::grouping(list).expect("a grouping"));
+        for (i, once) in all.chain([Arc::new(by_size())]).enumerate() {
+            prop_assert_eq!(once.reads().by_object(), i >= by_class.len());
+            let each = Grouping::new("each", once.classifiers.iter().map(asking_each).collect());
+            let mixed = [&once.classifiers[..1], &each.classifiers[1..]].concat();
             let mixed = Grouping::new("mixed", mixed);
-            let [by_class, each, mixed] = [&by_class, &each, &mixed].map(|grouping| {
+            let [once, each, mixed] = [&once, &each, &mixed].map(|grouping| {
                 group::group(&heap, grouping, options(include_unreachable), &Progress::new()).expect("grouped")
             });
             for other in [each, mixed] {
                 let nodes = |tree: &MemoryTree| -> Vec<(Path, Amount)> {
                     (0..tree.len()).map(|n| (path(tree, n), tree.amount(n))).collect()
                 };
-                prop_assert_eq!(nodes(&by_class.tree), nodes(&other.tree));
+                prop_assert_eq!(nodes(&once.tree), nodes(&other.tree));
                 for o in heap.objects() {
-                    prop_assert_eq!(by_class.leaves_of(&heap, o), other.leaves_of(&heap, o));
+                    prop_assert_eq!(once.leaves_of(&heap, o), other.leaves_of(&heap, o));
                 }
             }
         }

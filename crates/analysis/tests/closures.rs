@@ -1,7 +1,9 @@
 //! Retained and deep amounts of whole trees: of real dumps and traces, against taking each group out in turn.
 
+use memory_city_analysis::analyses::{AnalysisRegistry, TimeWindow, report};
 use memory_city_analysis::group::{self, GroupOptions};
 use memory_city_analysis::timeline::{AUTO, ClosureMetric, ClosureRequest, History, Metric, NodeId, Source};
+use memory_city_analysis::trends::{GroupSizes, spread};
 use memory_city_heap::input::Input;
 use memory_city_heap::ownership::{GroupAmounts, KeepGraph, KeepRules};
 use memory_city_heap::progress::Progress;
@@ -147,6 +149,60 @@ fn metrics_over_time_are_those_of_each_time() {
     });
     let leak = leak.expect("a leaf");
     assert!(timeline.growth(leak, retained) * 10 > timeline.growth(NodeId::ROOT, Metric::Bytes) * 8);
+}
+
+/// What is found at some times alone is what is found at all, told in the order that was asked for, and stands in the table of trends.
+#[test]
+fn sizes_at_some_times_are_those_of_all() {
+    let progress = Progress::new();
+    for (paths, lacks_first) in [
+        ([1, 6, 11, 16].map(|i| format!("sample-data/person-leak/person-leak-{i:02}.hprof.gz")).to_vec(), false),
+        (vec!["tests/data/anttracks/person-leak-parallel".to_owned()], true),
+    ] {
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let source = open(&paths, "type", GroupOptions::default());
+        let last = source.timeline().times() - 1;
+        let metrics = [ClosureMetric::Retained, ClosureMetric::DeepObjects];
+        let with = source.with_closures(&metrics, KeepRules::default(), &progress).expect("references");
+        let timeline = with.timeline();
+        let request = ClosureRequest { deep: true, ..ClosureRequest::default() };
+        let (mut told, mut sizes) = (Vec::new(), GroupSizes::new(request));
+        let wanted = GroupSizes::order(&spread(&(0..=last).collect::<Vec<_>>(), 3));
+        source
+            .closures_at(&wanted, 2, request, &progress, &mut |time, found| {
+                told.push(time);
+                if let Some(found) = found {
+                    sizes.add(time, found);
+                }
+            })
+            .expect("references");
+        assert_eq!(told, wanted);
+        assert!(sizes.has(last) && (lacks_first || sizes.times().len() == 3));
+        for metric in metrics {
+            let column = timeline.metric(&metric.info().id).expect("it was added");
+            assert!(sizes.answers(metric));
+            for time in sizes.times() {
+                for node in timeline.nodes() {
+                    assert_eq!(sizes.value(time, node, metric), timeline.value(time, node, column));
+                }
+            }
+        }
+        sizes.keep(&[last]);
+        assert_eq!(sizes.times(), [last]);
+
+        // The table of the chart: fewer values, and how many it has is told.
+        let analysis = AnalysisRegistry::built_in().get("trends").expect("it is there");
+        let given = [("metric", "retained"), ("times", "2"), ("top", "1"), ("points", "yes")];
+        let report = report::analyse(&analysis, &source, TimeWindow::whole(source.timeline()), given, &progress);
+        let json = serde_json::to_string(&report.expect("it is found")).expect("JSON");
+        let retained = timeline.metric("retained").expect("it was added");
+        let growth =
+            |&node: &NodeId| timeline.value(last, node, retained) as i64 - timeline.value(0, node, retained) as i64;
+        let most = timeline.children(NodeId::ROOT).iter().map(growth).max().expect("types");
+        assert!(lacks_first || json.contains(&format!(r#""growth":{most},"#)), "{most}: {json}");
+        assert!(json.contains(&format!("of {} points in time", last + 1)), "{json}");
+        assert!(json.contains("do not add up") && !json.contains(r#""rest""#), "{json}");
+    }
 }
 
 #[test]

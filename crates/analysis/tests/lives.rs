@@ -481,7 +481,7 @@ fn the_case_of_the_paper_and_its_fix() {
     let compared = compare([&before, &after], [("align", "gcs")], &Progress::new()).expect("compared");
     let findings = &compared.report.parts[0].findings;
     assert!(
-        findings.answers[2].contains("10,019,784 objects in A, 7,525,423 in B (-24.9 %)"),
+        findings.answers[3].contains("10,019,784 objects in A, 7,525,423 in B (-24.9 %)"),
         "{:?}",
         findings.answers
     );

@@ -114,6 +114,11 @@ pub trait HeapSeries: Send + Sync {
         false
     }
 
+    /// Whether the objects of a point have numbers that they keep from point to point (`Origins::followed`).
+    fn follows_objects(&self, _index: usize) -> bool {
+        false
+    }
+
     /// What samples of allocations say, with those that are alive at some points in time; `None` where none were taken.
     ///
     /// # Errors

@@ -196,6 +196,9 @@ pub struct Origins {
     /// Whether the heap state is a walk over the heap: its roots and references are all there are, whatever is known of
     /// origins. Not so where collections told what they met.
     pub is_walk: bool,
+    /// By object: a number that it has in every walk of the recording, and no other object ever; 0 where it has none. Objects that
+    /// were first met later have larger ones. Empty where the recording followed no object but samples.
+    pub followed: Vec<u64>,
     distinct: Vec<Origin>,
     of: Vec<u32>,
     number: Vec<u32>,
@@ -211,6 +214,7 @@ impl Origins {
             gcs,
             ids: ObjectIds::default(),
             is_walk: false,
+            followed: Vec::new(),
             distinct: Vec::new(),
             of: Vec::with_capacity(objects),
             number: Vec::with_capacity(objects),
@@ -256,7 +260,10 @@ impl Origins {
 
     /// Bytes of memory.
     pub fn memory(&self) -> usize {
-        4 * (self.of.capacity() + self.number.capacity()) + 64 * self.distinct.len() + self.ids.memory()
+        4 * (self.of.capacity() + self.number.capacity())
+            + 8 * self.followed.capacity()
+            + 64 * self.distinct.len()
+            + self.ids.memory()
     }
 }
 

@@ -1,6 +1,7 @@
 //! GC roots: what keeps objects alive from outside the heap.
 
 use crate::{BitSet, ObjectId};
+use rustc_hash::FxHashMap;
 
 /// The kinds of GC roots (spec: heap analysis, "GC roots").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,10 +102,12 @@ pub(crate) struct RootsByObject {
     held: BitSet,
     /// Numbers of roots, by object, then as they come.
     order: Vec<u32>,
+    /// By root: the first of those that are equal but for their object.
+    alike: Vec<u32>,
 }
 
 impl RootsByObject {
-    /// Of the roots of a heap of `objects` objects: O(r log r) for r roots; 4 bytes each and a bit an object.
+    /// Of the roots of a heap of `objects` objects: O(r log r) for r roots; 8 bytes each and a bit an object.
     pub(crate) fn new(roots: &[Root], objects: usize) -> RootsByObject {
         let mut held = BitSet::new(objects);
         let mut order: Vec<u32> =
@@ -113,7 +116,24 @@ impl RootsByObject {
         for &r in &order {
             held.insert(roots[r as usize].object.0);
         }
-        RootsByObject { held, order }
+        let mut known: FxHashMap<(RootKind, &str), u32> = FxHashMap::default();
+        let alike =
+            roots.iter().enumerate().map(|(r, root)| *known.entry((root.kind, &root.detail)).or_insert(r as u32));
+        RootsByObject { held, order, alike: alike.collect() }
+    }
+
+    /// The objects that roots hold.
+    pub(crate) fn held(&self) -> &BitSet {
+        &self.held
+    }
+
+    /// A number that equal roots have in common, of an object that one root alone holds.
+    #[inline]
+    pub(crate) fn only_root_of(&self, roots: &[Root], o: ObjectId) -> Option<u32> {
+        match self.of(roots, o) {
+            [one] => Some(self.alike[*one as usize]),
+            _ => None,
+        }
     }
 
     /// The numbers of the roots that hold an object.

@@ -284,11 +284,26 @@ impl HeapState {
     }
 
     /// The roots that hold an object directly, in the order of [`HeapState::roots`]. An index of all roots is made at the
-    /// first question: 4 bytes a root and a bit an object.
+    /// first question: 8 bytes a root and a bit an object.
     pub fn roots_of(&self, o: ObjectId) -> impl ExactSizeIterator<Item = &Root> {
         let roots = &self.columns.roots;
-        let index = self.roots_by_object.get_or_init(|| RootsByObject::new(roots, self.object_count()));
-        index.of(roots, o).iter().map(|&r| &roots[r as usize])
+        self.roots_by_object().of(roots, o).iter().map(|&r| &roots[r as usize])
+    }
+
+    /// The objects that roots hold directly; of the same index.
+    pub fn held(&self) -> &BitSet {
+        self.roots_by_object().held()
+    }
+
+    /// A number that equal roots have in common, of an object that one root alone holds; of the same index.
+    #[inline]
+    pub fn only_root_of(&self, o: ObjectId) -> Option<u32> {
+        self.roots_by_object().only_root_of(&self.columns.roots, o)
+    }
+
+    #[inline]
+    fn roots_by_object(&self) -> &RootsByObject {
+        self.roots_by_object.get_or_init(|| RootsByObject::new(&self.columns.roots, self.object_count()))
     }
 
     /// The class loaders; empty when the source does not know them.

@@ -1,6 +1,7 @@
 //! The geometry of views: where things stand, how high, in which colour. Pure functions, no drawing.
 //!
-//! [`city`] is the first view, [`nested`] has sunburst and icicle, [`graph`] who refers to what, [`overview`] a run in charts;
+//! [`city`] is the first view, [`nested`] has sunburst and icicle, [`graph`] who refers to what, [`overview`] a run in charts,
+//! [`strip`] its collections below charts;
 //! [`page`] makes a file of the city that any browser shows, [`export`] tables and scenes for other programs. This crate knows values over time, not what
 //! they are values of: no type, no object, no format of heaps.
 //!
@@ -19,3 +20,4 @@ pub mod graph;
 pub mod nested;
 pub mod overview;
 pub mod page;
+pub mod strip;

@@ -144,6 +144,7 @@ kinds! {
     WALK_REFERENTS = 38 "referents of a walk",
     WALK_INFERRED = 39 "inferred references of a walk",
     WALK_END = 40 "end of a walk",
+    WALK_IDENTITIES = 41 "identities in a walk",
     END = 48 "end of the recording",
     INDEX = 49 "index",
 }

@@ -74,8 +74,8 @@ pub use objects::{ObjectColumns, WalkObject};
 pub use rows::{
     ClassRow, CollectionKind, CountRow, DeathRow, Decoded, EndRow, FrameRow, GcRow, GcScope, LoaderRow, LossReason,
     LossRow, MethodRow, ObjectNaming, OldSamplesRow, OriginRow, ReferentStrength, RunRow, SampleRow, SettingRow,
-    StringRow, ThreadRow, TraceRow, WEIGHT_ONE, WalkEndRow, WalkInferredRow, WalkMirrorRow, WalkReferenceRow,
-    WalkReferentRow, WalkRootRow, WalkSampleRow, WalkStartRow,
+    StringRow, ThreadRow, TraceRow, WEIGHT_ONE, WalkEndRow, WalkIdentityRow, WalkInferredRow, WalkMirrorRow,
+    WalkReferenceRow, WalkReferentRow, WalkRootRow, WalkSampleRow, WalkStartRow,
 };
 pub use walk::WalkWriter;
 pub use writer::{TraceOptions, TraceWriter, weight};

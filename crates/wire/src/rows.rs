@@ -14,8 +14,8 @@ pub use events::{
 };
 pub use tables::{ClassRow, FrameRow, LoaderRow, MethodRow, OriginRow, StringRow, ThreadRow};
 pub use walks::{
-    ObjectNaming, ReferentStrength, WalkEndRow, WalkInferredRow, WalkMirrorRow, WalkReferenceRow, WalkReferentRow,
-    WalkRootRow, WalkSampleRow, WalkStartRow,
+    ObjectNaming, ReferentStrength, WalkEndRow, WalkIdentityRow, WalkInferredRow, WalkMirrorRow, WalkReferenceRow,
+    WalkReferentRow, WalkRootRow, WalkSampleRow, WalkStartRow,
 };
 
 /// Rows, and what of the chunk was passed over.

@@ -58,6 +58,7 @@ fn all_kinds() -> Vec<KindOfRows> {
         kind_of::<WalkReferenceRow>(),
         kind_of::<WalkRootRow>(),
         kind_of::<WalkSampleRow>(),
+        kind_of::<WalkIdentityRow>(),
         kind_of::<WalkMirrorRow>(),
         kind_of::<WalkReferentRow>(),
         kind_of::<WalkInferredRow>(),

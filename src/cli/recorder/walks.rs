@@ -43,7 +43,9 @@ impl WalkTaker {
             let input = Input::open(&dump, progress);
             // Also when it could not be opened: no dump stays behind.
             let _ = std::fs::remove_file(&dump);
-            let taken = input.and_then(|input| self.one(number, &input, progress));
+            let numbers = Input::open(&WalkNote::numbers(&self.folder, number), progress).ok();
+            let _ = std::fs::remove_file(WalkNote::numbers(&self.folder, number));
+            let taken = input.and_then(|input| self.one(number, &input, numbers.as_ref(), progress));
             let _ = std::fs::remove_file(WalkNote::file(&self.folder, number));
             match taken {
                 Ok(()) => self.walks += 1,
@@ -55,18 +57,24 @@ impl WalkTaker {
         }
     }
 
-    fn one(&mut self, number: u64, input: &Input, progress: &Progress) -> Result<()> {
+    fn one(&mut self, number: u64, input: &Input, numbers: Option<&Input>, progress: &Progress) -> Result<()> {
         let file = WalkNote::file(&self.folder, number);
         let text = std::fs::read_to_string(&file).map_err(|e| Error::io(&file, e))?;
         let note = WalkNote::parse(&text).ok_or_else(|| Error::Unusable {
             what: format!("{} is damaged", file.display()),
             remedy: "The walk is left out".into(),
         })?;
-        let handles = note.links.iter().map(|(_, handle)| *handle).collect();
+        let numbers = || WalkNote::parse_numbers(numbers.map_or(&[], |input| input.bytes()));
+        let handles = note.links.iter().copied().chain(numbers()).map(|(_, handle)| handle).collect();
         let (heap, held) = hprof::load_held(input, &handles, progress)?;
         let mut samples: Vec<_> =
             note.links.iter().filter_map(|(sample, handle)| Some((*held.get(handle)?, *sample))).collect();
         samples.sort_unstable();
+        // An object that was met twice, which the VM does not rule out, is known by its first number.
+        let mut identities: Vec<_> =
+            numbers().filter_map(|(number, handle)| Some((*held.get(&handle)?, number))).collect();
+        identities.sort_unstable();
+        identities.dedup_by_key(|(object, _)| *object);
         let start = WalkStartRow {
             time: note.start,
             gc: note.gcs.checked_sub(1),
@@ -75,6 +83,7 @@ impl WalkTaker {
         };
         let seen = SeenWalk {
             samples: &samples,
+            identities: &identities,
             pause: Some(note.end.saturating_sub(note.start)),
             unlinked: (note.links.len() - samples.len()) as u64,
         };

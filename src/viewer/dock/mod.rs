@@ -72,6 +72,11 @@ impl Dock {
         self.tile(id).is_some()
     }
 
+    /// Whether a view is seen: in front of the tabs that it stands among.
+    pub fn in_front(&self, id: &str) -> bool {
+        self.tile(id).is_some_and(|tile| self.tree.active_tiles().contains(&tile))
+    }
+
     /// Opens a view, in front, beside those that stand where it would.
     pub fn open(&mut self, view: &View, views: &Views) {
         self.edited = true;

@@ -76,6 +76,7 @@ pub fn settings(now: &Settings) -> Vec<PaletteEntry> {
     switch("References to what the selection keeps", now.show_outgoing, &|s, on| s.show_outgoing = on);
     switch("Shadows", now.shadows, &|s, on| s.shadows = on);
     switch("Only the largest children have plots", now.prune, &|s, on| s.prune = on);
+    switch("Starts of collections too", now.gc_starts, &|s, on| s.gc_starts = on);
     switch("Unreachable objects too", now.include_unreachable, &|s, on| s.include_unreachable = on);
     for (title, percent) in [("normal", 100u16), ("large", 140), ("very large", 200)] {
         add(format!("Size of names: {title}"), &|s| s.name_size = f32::from(percent) / 100.0);

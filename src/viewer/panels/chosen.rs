@@ -10,7 +10,7 @@ pub fn buttons(ui: &mut egui::Ui, clock: &mut Clock) {
     if ui.small_button("Go to its end").on_hover_text(help).clicked() {
         clock.step_to(to);
     }
-    if ui.small_button("✕").on_hover_text("Look at the whole run again").clicked() {
+    if ui.small_button("✖").on_hover_text("Look at the whole run again").clicked() {
         clock.set_range(None);
     }
 }

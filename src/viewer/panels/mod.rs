@@ -2,6 +2,7 @@
 //! file each. They read shared state and write wishes; they compute nothing about heaps.
 
 pub mod chosen;
+pub mod compare_card;
 pub mod grouping_box;
 pub mod grouping_editor;
 pub mod help;
@@ -21,6 +22,7 @@ pub mod top_bar;
 
 use super::action::Action;
 use super::clock::Clock;
+use super::comparison::OpenComparison;
 use super::document::Document;
 use super::live::Listening;
 use super::loading::{self, Loading, OpenRequest};
@@ -64,7 +66,7 @@ pub struct PanelsPlugin;
 impl Plugin for PanelsPlugin {
     fn build(&self, app: &mut App) {
         app.add_plugins(EguiPlugin { bindless_mode_array_size: None })
-            .add_plugins((grouping_editor::GroupingEditorPlugin, save::SavePlugin))
+            .add_plugins((grouping_editor::GroupingEditorPlugin, save::SavePlugin, compare_card::CompareCardPlugin))
             .init_resource::<PanelState>()
             .init_resource::<Typing>()
             .add_systems(
@@ -160,6 +162,7 @@ fn panel_actions(
     mut ways: ResMut<Ways>,
     (mut editor, mut save): (ResMut<grouping_editor::GroupingEditor>, ResMut<save::SaveCard>),
     mut cards: OtherCards,
+    (mut card, mut comparison): (ResMut<compare_card::CompareCard>, ResMut<OpenComparison>),
     (document, mut clock, mut filter): (Res<Document>, ResMut<Clock>, ResMut<SharedFilter>),
 ) {
     for action in actions.read() {
@@ -212,7 +215,7 @@ fn panel_actions(
             Action::Escape => {
                 if panels.help {
                     panels.help = false;
-                } else if cards.escape() || save.escape() || loading.escape() {
+                } else if cards.escape() || save.escape() || card.escape() || comparison.escape() || loading.escape() {
                     // Work was stopped.
                 } else if editor.is_open() {
                     editor.close();
@@ -279,6 +282,9 @@ fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContex
     #[cfg(target_os = "linux")]
     if let Err(error) = world.run_system_cached_with(recorder_card::show, ctx.clone()) {
         tracing::error!("the list of JVMs cannot be drawn: {error}");
+    }
+    if let Err(error) = world.run_system_cached_with(compare_card::show, ctx.clone()) {
+        tracing::error!("the card that compares cannot be drawn: {error}");
     }
     if let Err(error) = world.run_system_cached_with(palette::show, ctx.clone()) {
         tracing::error!("the palette cannot be drawn: {error}");

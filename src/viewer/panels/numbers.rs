@@ -25,12 +25,17 @@ pub fn number(timeline: &Timeline, value: u64, metric: Metric) -> String {
 
 /// The same with a sign.
 pub fn signed(timeline: &Timeline, value: i64, metric: Metric) -> String {
+    signed_in_unit(value, timeline.metric_info(metric).unit)
+}
+
+/// A number in a unit, with a sign.
+pub fn signed_in_unit(value: i64, unit: Unit) -> String {
     let sign = match value {
         v if v > 0 => "+",
         0 => "±",
         _ => "−",
     };
-    format!("{sign}{}", number(timeline, value.unsigned_abs(), metric))
+    format!("{sign}{}", in_unit(value.unsigned_abs(), unit))
 }
 
 /// Objects and bytes together.

@@ -5,19 +5,20 @@ use crate::viewer::action::Action;
 use crate::viewer::app::{Awake, Stage};
 use crate::viewer::capture;
 use crate::viewer::clock::Clock;
+use crate::viewer::dock::{Dock, Focus};
 use crate::viewer::document::Document;
 use crate::viewer::job::Job;
 use crate::viewer::notices::Notices;
 use crate::viewer::search::GroupSearch;
 use crate::viewer::view_file::{EXTENSION, ViewFile};
-use crate::viewer::views::Shown;
+use crate::viewer::views::{self, Shown, Views};
 use bevy::prelude::*;
 use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use bevy_egui::egui::{self, Align2, RichText};
 use memory_city_heap::error::Error;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::write_whole;
-use memory_city_views::export::{ShownCity, glb, write_csv};
+use memory_city_views::export::{ShownCity, glb};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,7 +47,7 @@ impl SaveAs {
             SaveAs::Picture => "Picture of the window",
             SaveAs::ClearPicture => "Picture of the city alone, transparent",
             SaveAs::View => "View file",
-            SaveAs::Table => "Table (CSV)",
+            SaveAs::Table => "Table of a view (CSV)",
             SaveAs::Scene => "3D scene (glTF)",
         }
     }
@@ -60,7 +61,7 @@ impl SaveAs {
             SaveAs::View => {
                 "Data, time, camera, selection, marks and settings: open and render show it again exactly so"
             }
-            SaveAs::Table => "Every district and building that is shown, with its numbers, place and colour",
+            SaveAs::Table => "What a view shows as rows, for spreadsheets: its groups and numbers, all of them",
             SaveAs::Scene => "The city as boxes with colours and names, for 3D programs",
         }
     }
@@ -81,9 +82,11 @@ pub struct SaveCard {
     open: bool,
     fresh: bool,
     kind: SaveAs,
+    /// The id of the view whose table is saved.
+    view: &'static str,
     path: String,
     /// What is to be written when the card is gone: it is no part of the picture.
-    wanted: Option<(SaveAs, PathBuf, u8)>,
+    wanted: Option<(SaveAs, &'static str, PathBuf, u8)>,
     job: Option<Job<Result<PathBuf, String>>>,
 }
 
@@ -94,12 +97,19 @@ impl SaveCard {
     }
 }
 
-fn proposed(kind: SaveAs, document: &Document, clock: &Clock) -> String {
+/// The view whose table is proposed: the one that has the keyboard, else one that is seen.
+fn view_in_front(focus: &Focus, dock: &Dock) -> &'static str {
+    let seen = || views::tables().into_iter().map(|table| table.view).filter(|view| dock.in_front(view));
+    seen().find(|view| focus.is(view)).or_else(|| seen().next()).unwrap_or("city")
+}
+
+fn proposed(kind: SaveAs, view: &str, document: &Document, clock: &Clock) -> String {
+    let of_view = if kind == SaveAs::Table && view != "city" { format!("-{view}") } else { String::new() };
     let title = document.get().map_or("city".to_owned(), |open| open.title.replace(['/', '\\', ' ', ':'], "-"));
     let folder = std::env::current_dir().unwrap_or_default();
     let name = |n: usize| {
         let more = if n == 0 { String::new() } else { format!("-{n}") };
-        folder.join(format!("{title}-{:03}{more}.{}", clock.time + 1, kind.extension()))
+        folder.join(format!("{title}-{:03}{of_view}{more}.{}", clock.time + 1, kind.extension()))
     };
     let free = (0..1000).map(name).find(|path| !path.exists());
     free.unwrap_or_else(|| name(0)).to_string_lossy().into_owned()
@@ -108,15 +118,20 @@ fn proposed(kind: SaveAs, document: &Document, clock: &Clock) -> String {
 fn save_actions(
     mut actions: MessageReader<Action>,
     mut card: ResMut<SaveCard>,
-    (document, clock): (Res<Document>, Res<Clock>),
+    (document, clock, focus, dock): (Res<Document>, Res<Clock>, Res<Focus>, Res<Dock>),
     mut notices: ResMut<Notices>,
     mut awake: ResMut<Awake>,
 ) {
     for action in actions.read() {
-        if *action == Action::Save && document.get().is_some() {
+        let exports = *action == Action::ExportCsv;
+        if (exports || *action == Action::Save) && document.get().is_some() {
             card.open = !card.open;
             card.fresh = true;
-            card.path = proposed(card.kind, &document, &clock);
+            card.view = view_in_front(&focus, &dock);
+            if exports {
+                (card.open, card.kind) = (true, SaveAs::Table);
+            }
+            card.path = proposed(card.kind, card.view, &document, &clock);
             tracing::debug!("save: {}", if card.open { "opened" } else { "closed" });
         }
     }
@@ -139,7 +154,7 @@ fn told(path: &Path) -> String {
 pub fn show(
     In(ctx): In<egui::Context>,
     mut card: ResMut<SaveCard>,
-    (document, clock): (Res<Document>, Res<Clock>),
+    (document, clock, kinds): (Res<Document>, Res<Clock>, Res<Views>),
     mut awake: ResMut<Awake>,
 ) {
     if !card.open || document.get().is_none() {
@@ -156,8 +171,11 @@ pub fn show(
                 ui.add_space(4.0);
                 for kind in SaveAs::ALL {
                     if ui.radio_value(&mut card.kind, kind, kind.title()).on_hover_text(kind.help()).changed() {
-                        card.path = proposed(kind, &document, &clock);
+                        card.path = proposed(kind, card.view, &document, &clock);
                     }
+                }
+                if card.kind == SaveAs::Table && which_view(ui, &mut card.view, &kinds) {
+                    card.path = proposed(card.kind, card.view, &document, &clock);
                 }
                 ui.label(RichText::new(card.kind.help()).size(11.5).color(theme::QUIET));
                 ui.add_space(6.0);
@@ -199,16 +217,32 @@ pub fn show(
     );
     if saves {
         card.open = false;
-        card.wanted = Some((card.kind, PathBuf::from(card.path.trim()), 0));
+        card.wanted = Some((card.kind, card.view, PathBuf::from(card.path.trim()), 0));
         awake.keep_if(true);
     }
 }
 
+/// Which view's table it is. Returns whether another one was chosen.
+fn which_view(ui: &mut egui::Ui, view: &mut &'static str, kinds: &Views) -> bool {
+    let before = *view;
+    let title = |id: &str| kinds.get(id).map_or("", |kind| kind.title);
+    ui.horizontal(|ui| {
+        ui.label("View");
+        egui::ComboBox::from_id_salt("table of").width(180.0).selected_text(title(before)).show_ui(ui, |ui| {
+            for table in views::tables() {
+                let help = kinds.get(table.view).map_or("", |kind| kind.help);
+                ui.selectable_value(view, table.view, title(table.view)).on_hover_text(help);
+            }
+        });
+    });
+    *view != before
+}
+
 /// Writes what was asked for, once the card is off the screen.
 fn write_wanted(world: &mut World) {
-    let Some((kind, path, frames)) = world.resource::<SaveCard>().wanted.clone() else { return };
+    let Some((kind, view, path, frames)) = world.resource::<SaveCard>().wanted.clone() else { return };
     if kind == SaveAs::Picture && frames < 3 {
-        world.resource_mut::<SaveCard>().wanted = Some((kind, path, frames + 1));
+        world.resource_mut::<SaveCard>().wanted = Some((kind, view, path, frames + 1));
         return;
     }
     world.resource_mut::<SaveCard>().wanted = None;
@@ -235,7 +269,8 @@ fn write_wanted(world: &mut World) {
             return;
         }
         SaveAs::View => ViewFile::of(world).map_or(Ok(()), |view| view.write(&path)),
-        SaveAs::Table | SaveAs::Scene => exported(world, kind, &path),
+        SaveAs::Table => table(world, view, &path),
+        SaveAs::Scene => scene(world, &path),
     };
     let text = match saved {
         Ok(()) => told(&path),
@@ -244,21 +279,20 @@ fn write_wanted(world: &mut World) {
     world.resource_mut::<Notices>().tell(text);
 }
 
-fn exported(world: &World, kind: SaveAs, path: &Path) -> memory_city_heap::error::Result<()> {
+fn table(world: &World, view: &str, path: &Path) -> memory_city_heap::error::Result<()> {
+    let Some(table) = views::tables().into_iter().find(|table| table.view == view) else { return Ok(()) };
+    let csv = (table.csv)(world)?;
+    write_whole(path, |mut file| file.write_all(&csv).map_err(|e| Error::io(path, e)))
+}
+
+fn scene(world: &World, path: &Path) -> memory_city_heap::error::Result<()> {
     let Some(city) = &world.resource::<Shown>().0 else { return Ok(()) };
     let found = world.resource::<GroupSearch>().found().map(Arc::clone);
     let time = world.resource::<Clock>().time.min(city.times().saturating_sub(1));
     let (plan, timeline, appearance) = (&*city.plan, &*city.timeline, &*city.appearance);
     let lit = found.as_deref().map(|found| &found.lit);
-    let shown = ShownCity { plan, timeline, appearance, time, lit };
-    write_whole(path, |mut file| {
-        let mut bytes = Vec::new();
-        match kind {
-            SaveAs::Scene => bytes = glb(&shown, &Progress::new())?,
-            _ => write_csv(&shown, &mut bytes, &Progress::new()).map_err(|e| Error::io(path, e))?,
-        }
-        file.write_all(&bytes).map_err(|e| Error::io(path, e))
-    })
+    let scene = glb(&ShownCity { plan, timeline, appearance, time, lit }, &Progress::new())?;
+    write_whole(path, |mut file| file.write_all(&scene).map_err(|e| Error::io(path, e)))
 }
 
 /// A window has one surface, which is not to be seen through: another process draws the same view into an image.

@@ -4,6 +4,7 @@ use super::numbers::amounts;
 use super::theme;
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
+use crate::viewer::comparison::OpenComparison;
 use crate::viewer::dock::Dock;
 use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::live::Listening;
@@ -21,6 +22,7 @@ pub(in crate::viewer) fn draw(
     document: Res<Document>,
     (clock, listening, views): (Res<Clock>, Res<Listening>, Res<Views>),
     #[cfg(target_os = "linux")] recorder: Res<crate::viewer::recording::WindowRecorder>,
+    compared: Res<OpenComparison>,
     mut dock: ResMut<Dock>,
     mut actions: MessageWriter<Action>,
 ) {
@@ -54,6 +56,26 @@ pub(in crate::viewer) fn draw(
             }
             #[cfg(target_os = "linux")]
             actions.write_batch(super::recorder_card::sign(ui, &recorder));
+            ui.menu_button("Compare", |ui| {
+                let times = open.timeline.times();
+                for (text, action, offered) in [
+                    ("With another run…", Action::CompareRuns, true),
+                    (
+                        "Difference of base and shown time",
+                        Action::DifferenceTrees,
+                        compared.shown().is_none() && times > 1,
+                    ),
+                    ("End comparison", Action::EndComparison, compared.shown().is_some()),
+                ] {
+                    let button = ui.add_enabled(offered, egui::Button::new(text));
+                    if button.on_hover_text(action.tooltip()).clicked() {
+                        actions.write(action);
+                        ui.close();
+                    }
+                }
+            })
+            .response
+            .on_hover_text("Another run, or another time, beside what is open");
             if ui.button("Open…").on_hover_text(Action::OpenFiles.tooltip()).clicked() {
                 actions.write(Action::OpenFiles);
             }

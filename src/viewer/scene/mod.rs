@@ -11,6 +11,7 @@ pub mod numbers;
 pub mod records;
 pub mod renderer;
 mod shaders;
+mod still;
 mod stretch;
 
 use bevy::camera::{Camera, CameraMainTextureUsages};
@@ -28,6 +29,7 @@ use memory_city_views::city::PlotState;
 use records::{BoxRecord, ConeRecord, ViewRecord};
 use renderer::{DEPTH_FORMAT, DrawPlan, Renderer};
 use std::sync::Arc;
+use still::{StillCity, StillFrame};
 use stretch::{Smaller, Stretcher};
 
 /// What runs for a camera that shows the city.
@@ -150,7 +152,8 @@ pub fn city_camera(samples: Msaa) -> impl Bundle {
     (
         Camera { clear_color: ClearColorConfig::Custom(Color::BLACK), ..default() },
         bevy::render::camera::CameraRenderGraph::new(CityGraph),
-        CameraMainTextureUsages::default(),
+        // A picture that was kept is copied into it.
+        CameraMainTextureUsages(CameraMainTextureUsages::default().0 | TextureUsages::COPY_DST),
         Projection::default(),
         Transform::default(),
         samples,
@@ -162,6 +165,7 @@ pub fn city_camera(samples: Msaa) -> impl Bundle {
 struct GpuScene {
     renderer: Option<(Renderer, wgpu::TextureFormat, u32)>,
     stretcher: Option<Stretcher>,
+    still: StillCity,
     boxes: u64,
     before: u64,
     after: u64,
@@ -216,8 +220,16 @@ fn prepare_scene(
             }
         }
     }
-    if !input.unseen {
-        scene.upload(&input, device.wgpu_device(), &queue);
+    if input.unseen {
+        return;
+    }
+    scene.upload(&input, device.wgpu_device(), &queue);
+    match views.iter().collect::<Vec<_>>()[..] {
+        [(entity, camera, view, _)] => {
+            let size = camera.physical_target_size.map_or((0, 0), |size| (size.x, size.y));
+            scene.still.prepare(device.wgpu_device(), &input, (entity, size), view.target_format);
+        }
+        _ => scene.still.forget(),
     }
 }
 
@@ -297,8 +309,10 @@ fn scene_pass(
     let here =
         |pass: &mut wgpu::RenderPass<'_>, viewport| shows && SceneInput::frame(viewport, pass, all.width, all.height);
     let (Some(smaller), Some(stretcher)) = (smaller, &scene.stretcher) else {
-        let mut pass = begin(&mut context, target.get_color_attachment(), Some(&depth.0));
-        if input.cells.is_empty() && here(&mut pass, input.viewport) {
+        let frame = scene.still.frame();
+        let with_depth = Some(&depth.0).filter(|_| frame != StillFrame::Copied);
+        let mut pass = begin(&mut context, target.get_color_attachment(), with_depth);
+        if frame != StillFrame::Copied && input.cells.is_empty() && here(&mut pass, input.viewport) {
             renderer.draw(&mut pass, &input.plan);
         }
         for (i, cell) in input.cells.iter().enumerate() {
@@ -306,6 +320,8 @@ fn scene_pass(
                 renderer.draw_cell(&mut pass, &input.plan, i);
             }
         }
+        drop(pass);
+        scene.still.copy(context.command_encoder(), target.main_texture());
         return;
     };
     {

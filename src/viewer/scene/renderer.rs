@@ -46,8 +46,12 @@ pub struct DrawPlan {
     pub solid: Vec<Range<u32>>,
     /// Districts, which are opaque: what stands on them hides most of them.
     pub slabs: Vec<Range<u32>>,
-    /// Boxes that are see-through, near ones first.
+    /// Buildings that are see-through, near ones first.
     pub clear: Vec<Range<u32>>,
+    /// Blocks, which are see-through as the buildings they stand for.
+    pub blocks: Vec<Range<u32>>,
+    /// Some boxes have colours or flags of their own ([`BoxRecord::paint`]): all are drawn with the shaders that look for these.
+    pub marked: bool,
     /// Boxes `0..boxes` are districts and plots; what comes after them are blocks.
     pub boxes: u32,
     /// Opacity of the see-through boxes; at 0 only their outlines are drawn.
@@ -59,7 +63,7 @@ pub struct DrawPlan {
 impl DrawPlan {
     /// How many boxes that is.
     pub fn drawn(&self) -> usize {
-        self.solid.iter().chain(&self.slabs).chain(&self.clear).map(|range| range.len()).sum()
+        self.solid.iter().chain(&self.slabs).chain(&self.clear).chain(&self.blocks).map(|range| range.len()).sum()
     }
 }
 
@@ -67,9 +71,8 @@ impl DrawPlan {
 pub struct Renderer {
     view: wgpu::Buffer,
     view_group: wgpu::BindGroup,
-    solid: wgpu::RenderPipeline,
-    nearest: wgpu::RenderPipeline,
-    glass: wgpu::RenderPipeline,
+    boxes_as: BoxPipelines,
+    plain_as: BoxPipelines,
     wire: wgpu::RenderPipeline,
     shadow: wgpu::RenderPipeline,
     cone: wgpu::RenderPipeline,
@@ -85,6 +88,14 @@ pub struct Renderer {
     cones: GpuColumn,
     over: GpuColumn,
     cells: Vec<GpuColumn>,
+}
+
+/// How boxes are drawn, with one kind of shaders.
+struct BoxPipelines {
+    solid: wgpu::RenderPipeline,
+    /// Depth alone, and then colour where a face is the nearest.
+    nearest: wgpu::RenderPipeline,
+    glass: wgpu::RenderPipeline,
 }
 
 /// A growable vertex buffer.
@@ -132,7 +143,7 @@ impl Renderer {
     /// Compiles the pipelines for a colour target of `format` with `samples` per pixel.
     pub fn new(device: &wgpu::Device, format: wgpu::TextureFormat, samples: u32) -> Self {
         use wgpu::CompareFunction as Depth;
-        let Shaders { boxes, shadows, cones, signs, backdrop } = Shaders::new(device);
+        let Shaders { boxes, plain_boxes, shadows, cones, signs, backdrop } = Shaders::new(device);
 
         let Bindings { view, group: view_group, layout } = Bindings::new(device);
 
@@ -197,15 +208,19 @@ impl Renderer {
             pipeline(&signs, &sign_buffers(), recipe)
         };
 
-        Renderer {
-            solid: pipeline(&boxes, &box_buffers, opaque("solid boxes", "solid")),
+        let boxes_with = |module: &wgpu::ShaderModule| BoxPipelines {
+            solid: pipeline(module, &box_buffers, opaque("solid boxes", "solid")),
             nearest: pipeline(
-                &boxes,
+                module,
                 &box_buffers,
-                Recipe { colour: wgpu::ColorWrites::empty(), ..opaque("see-through boxes, depth", "nearest") },
+                Recipe {
+                    vertex: "place",
+                    colour: wgpu::ColorWrites::empty(),
+                    ..opaque("see-through boxes, depth", "nearest")
+                },
             ),
             glass: pipeline(
-                &boxes,
+                module,
                 &box_buffers,
                 Recipe {
                     depth_write: false,
@@ -214,6 +229,11 @@ impl Renderer {
                     ..opaque("see-through boxes, colour", "glass")
                 },
             ),
+        };
+
+        Renderer {
+            boxes_as: boxes_with(&boxes),
+            plain_as: boxes_with(&plain_boxes),
             wire: pipeline(&boxes, &box_buffers, Recipe { blend: alpha, ..opaque("outlined boxes", "wire") }),
             shadow: pipeline(
                 &shadows,
@@ -337,10 +357,14 @@ impl Renderer {
         pass.set_stencil_reference(0);
         let count = self.boxes.count.min(before.count).min(after.count);
         let there = |range: &Range<u32>| range.start.min(count)..range.end.min(count);
+        // Near ones first; each with the shaders that it needs.
+        let (plain, marked) =
+            if plan.marked { (&self.boxes_as, &self.boxes_as) } else { (&self.plain_as, &self.boxes_as) };
+        let see_through = [(plain, &plan.clear), (marked, &plan.blocks)];
         // At full opacity everything is solid.
-        let (none, clear) = (Vec::new(), &plan.clear);
-        let (solid, clear) = if plan.opacity >= 1.0 { (clear, &none) } else { (&none, clear) };
-        let solid = || plan.solid.iter().chain(solid).chain(&plan.slabs).map(there);
+        let is_solid = plan.opacity >= 1.0;
+        let also_solid = see_through.iter().filter(|_| is_solid);
+        let solid = || plan.solid.iter().chain(also_solid.clone().flat_map(|(_, ranges)| *ranges)).chain(&plan.slabs);
         let ready = match (&self.boxes.buffer, &before.buffer, &after.buffer) {
             (Some(boxes), Some(before), Some(after)) if count > 0 => {
                 pass.set_vertex_buffer(0, boxes.slice(..));
@@ -351,28 +375,39 @@ impl Renderer {
             _ => false,
         };
         if ready {
-            pass.set_pipeline(&self.solid);
-            self.triangles.draw(pass, solid());
+            pass.set_pipeline(&self.boxes_as.solid);
+            self.triangles.draw(pass, plan.solid.iter().map(there));
+            for (pipelines, ranges) in also_solid.clone() {
+                pass.set_pipeline(&pipelines.solid);
+                self.triangles.draw(pass, ranges.iter().map(there));
+            }
+            pass.set_pipeline(&self.boxes_as.solid);
+            self.triangles.draw(pass, plan.slabs.iter().map(there));
             if plan.shadows {
                 pass.set_pipeline(&self.shadow);
-                solid().for_each(|boxes| pass.draw(0..SHADOW_VERTICES, boxes));
+                solid().map(there).for_each(|boxes| pass.draw(0..SHADOW_VERTICES, boxes));
             }
         }
         pass.set_pipeline(&self.backdrop);
         pass.draw(0..3, 0..1);
         between(pass);
-        if ready && !clear.is_empty() {
-            if let Some(boxes) = &self.boxes.buffer {
-                pass.set_vertex_buffer(0, boxes.slice(..));
+        if !ready || is_solid || see_through.iter().all(|(_, ranges)| ranges.is_empty()) {
+            return;
+        }
+        if let Some(boxes) = &self.boxes.buffer {
+            pass.set_vertex_buffer(0, boxes.slice(..));
+        }
+        let mut draw = |pipeline: &dyn Fn(&'_ BoxPipelines) -> wgpu::RenderPipeline| {
+            for (pipelines, ranges) in &see_through {
+                pass.set_pipeline(&pipeline(pipelines));
+                self.triangles.draw(pass, ranges.iter().map(there));
             }
-            if plan.opacity > 0.0 {
-                pass.set_pipeline(&self.nearest);
-                self.triangles.draw(pass, clear.iter().map(there));
-                pass.set_pipeline(&self.glass);
-            } else {
-                pass.set_pipeline(&self.wire);
-            }
-            self.triangles.draw(pass, clear.iter().map(there));
+        };
+        if plan.opacity > 0.0 {
+            draw(&|boxes| boxes.nearest.clone());
+            draw(&|boxes| boxes.glass.clone());
+        } else {
+            draw(&|_| self.wire.clone());
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A file that others import is named in [`SHARED`], after those that it imports itself.
 
-use naga_oil::compose::{ComposableModuleDescriptor, Composer, NagaModuleDescriptor};
+use naga_oil::compose::{ComposableModuleDescriptor, Composer, NagaModuleDescriptor, ShaderDefValue};
 
 /// What shaders import.
 const SHARED: [(&str, &str); 2] = [
@@ -13,6 +13,8 @@ const SHARED: [(&str, &str); 2] = [
 /// What pipelines are made of.
 pub(super) struct Shaders {
     pub boxes: wgpu::ShaderModule,
+    /// The same for buildings without anything special about them: much less to compute for each vertex and pixel.
+    pub plain_boxes: wgpu::ShaderModule,
     pub shadows: wgpu::ShaderModule,
     pub cones: wgpu::ShaderModule,
     pub signs: wgpu::ShaderModule,
@@ -23,15 +25,19 @@ impl Shaders {
     /// Compiles all of them.
     pub fn new(device: &wgpu::Device) -> Shaders {
         let mut composer = composer();
-        let mut module = |path: &str, source: &str| {
-            let module = compose(&mut composer, path, source);
+        let mut variant = |path: &str, source: &str, defined: &[&str]| {
+            let module = compose(&mut composer, path, source, defined);
             device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some(path),
                 source: wgpu::ShaderSource::Naga(std::borrow::Cow::Owned(module)),
             })
         };
+        let boxes = include_str!("../../../shaders/boxes.wgsl");
+        let plain_boxes = variant("boxes.wgsl", boxes, &["PLAIN"]);
+        let mut module = |path: &str, source: &str| variant(path, source, &[]);
         Shaders {
-            boxes: module("boxes.wgsl", include_str!("../../../shaders/boxes.wgsl")),
+            plain_boxes,
+            boxes: module("boxes.wgsl", boxes),
             shadows: module("shadows.wgsl", include_str!("../../../shaders/shadows.wgsl")),
             cones: module("cones.wgsl", include_str!("../../../shaders/cones.wgsl")),
             signs: module("signs.wgsl", include_str!("../../../shaders/signs.wgsl")),
@@ -60,8 +66,9 @@ fn composer() -> Composer {
 }
 
 /// The files are part of the program: one that is wrong fails in every test that draws.
-fn compose(composer: &mut Composer, path: &str, source: &str) -> wgpu::naga::Module {
-    let descriptor = NagaModuleDescriptor { source, file_path: path, ..Default::default() };
+fn compose(composer: &mut Composer, path: &str, source: &str, defined: &[&str]) -> wgpu::naga::Module {
+    let shader_defs = defined.iter().map(|&name| (name.to_owned(), ShaderDefValue::Bool(true))).collect();
+    let descriptor = NagaModuleDescriptor { source, file_path: path, shader_defs, ..Default::default() };
     match composer.make_naga_module(descriptor) {
         Ok(module) => module,
         Err(error) => panic!("{}", error.emit_to_string(composer)),

@@ -10,6 +10,9 @@ use super::settings::Settings;
 use bevy::ecs::system::IntoSystem;
 use bevy::prelude::*;
 use bevy_egui::egui;
+use memory_city_analysis::tabular::{RowSource, write_csv};
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::Progress;
 
 macro_rules! views {
     ($($name:ident),* $(,)?) => {
@@ -36,10 +39,12 @@ views! {
     details,
     ways_list,
     settings_pane,
+    comparison,
 }
 
 pub use city::{CameraRig, City, ConeCount, Multiples, Sharpness, Shown, ShownRoutes, WholeView};
 pub(super) use city::{alone, fill, focus_pose, hide, set_backdrop};
+pub use trends::TrendCharts;
 
 /// The systems that turn the state into a picture.
 #[derive(SystemSet, Debug, Clone, PartialEq, Eq, Hash)]
@@ -56,6 +61,8 @@ pub enum Place {
     Middle,
     /// A column at the right.
     Right,
+    /// Nowhere, until somebody asks for it: then in the middle.
+    WhenAsked,
 }
 
 /// A kind of view.
@@ -90,10 +97,50 @@ pub struct ViewPicture {
     pub set_up: fn(&mut World),
 }
 
+/// What a view shows, as CSV. The window and the command line both write it so.
+#[derive(Clone, Copy)]
+pub struct ViewTable {
+    /// The view.
+    pub view: &'static str,
+    /// Writes it.
+    pub csv: fn(&World) -> Result<Vec<u8>>,
+}
+
+/// The views that have a table.
+pub fn tables() -> Vec<ViewTable> {
+    vec![city::csv(), table::csv(), nested::csv(), overview::csv(), trends::csv(), graph::csv(), comparison::csv()]
+}
+
+/// What a view shows as CSV, by the name of its picture; that of the city where there is no name.
+///
+/// # Errors
+/// When it has no table, or nothing to write yet.
+pub fn csv_of(world: &World, picture: Option<&str>) -> Result<Vec<u8>> {
+    let view = picture.and_then(|name| pictures().into_iter().find(|picture| picture.name == name));
+    let view = view.map_or("city", |picture| picture.view);
+    let table = tables().into_iter().find(|table| table.view == view);
+    table.map_or_else(|| Err(no_table(view, "has no table")), |table| (table.csv)(world))
+}
+
+/// A table as it is written.
+fn written(table: &dyn RowSource) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    write_csv(table, &mut out, &Progress::new()).map_err(|e| no_table("This", &e.to_string()))?;
+    Ok(out)
+}
+
+fn no_table(view: &str, why: &str) -> Error {
+    Error::Unusable {
+        what: format!("{view} {why}: there is nothing to be written"),
+        remedy: "Choose another view, or wait until it shows something".into(),
+    }
+}
+
 /// The pictures that views make; that of the city is made without being asked for.
 pub fn pictures() -> Vec<ViewPicture> {
     let small = nested::pictures().into_iter().chain(overview::pictures());
-    small.chain(trends::pictures()).chain(graph::pictures()).collect()
+    let small = small.chain(trends::pictures()).chain(graph::pictures());
+    small.chain(table::pictures()).chain(comparison::pictures()).collect()
 }
 
 /// The kinds of views there are.

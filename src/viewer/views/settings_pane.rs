@@ -297,6 +297,7 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
             ("Plan", Action::PlanView),
             ("Save…", Action::Save),
             ("Editor…", Action::NameEditor),
+            ("CSV…", Action::ExportCsv),
         ] {
             if ui.button(text).on_hover_text(action.tooltip()).clicked() {
                 actions.push(action);

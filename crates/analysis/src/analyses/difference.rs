@@ -53,8 +53,8 @@ impl Analysis for Difference {
             id: "difference",
             title: "Difference of two times",
             explanation: "What one point in time has more or less of than another, by owner, by type and by group, with the \
-                objects that have no counterpart. Of traces objects are matched by identity: what came, what went, what \
-                stayed. Dumps give objects no identity: as many as there are of one name at both times are taken for \
+                objects that have no counterpart. Of traces, and of recordings with \
+                --identity all, objects are matched by identity: what came, what went, what stayed. Dumps give objects no identity: as many as there are of one name at both times are taken for \
                 matched.",
             needs: &[],
             parameters: vec![
@@ -101,7 +101,12 @@ impl Analysis for Difference {
         let by = arguments.word("by");
         let asked = |what: &str| by == what || by == "all";
         let top = arguments.count("top");
-        let matched = if document.is_recorded() { MatchedBy::Identity } else { MatchedBy::Name };
+        let knows = document.heaps().is_some_and(|heaps| heaps.knows_identity(compared.base, compared.time));
+        let matched = match document.is_recorded() {
+            true => MatchedBy::Identity,
+            false if knows => MatchedBy::Number,
+            false => MatchedBy::Name,
+        };
         let mut findings = Findings { answers: vec![total(timeline, compared)], ..Findings::default() };
         let mut add = |id: &str, title: &str, changed: Vec<ChangedGroup>, all: GroupMatch, notes: &mut Vec<String>| {
             notes.push(note(title, &changed, all, matched));
@@ -146,7 +151,10 @@ impl Analysis for Difference {
 /// How objects of two times are known to be the same.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MatchedBy {
+    /// Traces know each object.
     Identity,
+    /// Walks know each object, but for what was made while they were taken.
+    Number,
     Name,
 }
 
@@ -216,10 +224,13 @@ fn note(title: &str, changed: &[ChangedGroup], all: GroupMatch, matched: Matched
     let [only_base, only_time, both] = [only_base, only_time, both].map(count_text);
     let unclear = match unclear {
         0 => String::new(),
+        n if matched == MatchedBy::Number => {
+            format!(", of {} it is not known: they were made while the earlier walk was taken", count_text(n))
+        }
         n => format!(", {} are at both but may have moved between groups", count_text(n)),
     };
     match matched {
-        MatchedBy::Identity => format!(
+        MatchedBy::Identity | MatchedBy::Number => format!(
             "By {title}: {} differ. {only_time} objects came, {only_base} went, {both} stayed{unclear}.",
             count_text(changed.len() as u64)
         ),
@@ -275,8 +286,10 @@ fn types(document: &Source, compared: Compared, progress: &Progress) -> Result<(
     let earlier = compared.base.min(compared.time);
     // Each time once, in order.
     let of_pair = Compared { base: usize::from(compared.base > earlier), time: usize::from(compared.time > earlier) };
+    let knows = heaps.knows_identity(compared.base, compared.time);
     let found = match heaps.is_recorded() {
         true => heaps.match_recorded(&grouping, &timeline, compared.base, compared.time, progress)?,
+        false if knows => heaps.match_followed(&grouping, &timeline, compared.base, compared.time, progress)?,
         false => TimeMatch::by_count(&timeline, of_pair.base, of_pair.time),
     };
     let name = |node| Cell::Text(timeline.name(node).to_owned());
@@ -316,7 +329,7 @@ fn owners(
             remedy: "Use by=type, take heap dumps, or record a trace with references and GC roots".into(),
         });
     };
-    let by_identity = match document.is_recorded() {
+    let by_identity = match heaps.knows_identity(base, time) {
         true => {
             let of = |time: usize, place_of: &Vec<u32>| {
                 let (heap, tree) = heaps.owners(time, rules, progress)?;
@@ -388,7 +401,7 @@ fn table(id: &str, by: &str, mut changed: Vec<ChangedGroup>, matched: MatchedBy,
                 Cell::Number(group.matching.only_time),
                 Cell::Number(group.matching.matched),
             ]);
-            if matched == MatchedBy::Identity {
+            if matched != MatchedBy::Name {
                 cells.push(Cell::Number(group.matching.unclear));
             }
             cells.extend(group.retained.map(|(_, key)| Cell::Text(key)));
@@ -436,12 +449,18 @@ fn columns(by: &str, is_owner: bool, matched: MatchedBy) -> Vec<Column> {
         explained("time_bytes", "Bytes", bytes, "shallow bytes at the time"),
         explained("change_bytes", "Change of bytes", CellKind::Change(Unit::Bytes), "the second minus the first"),
     ]);
+    let unclear = match matched {
+        MatchedBy::Number => {
+            "objects that were made while the earlier walk was taken: they may have died since, or be among those that came"
+        }
+        _ => "objects of both times that stayed here or moved between groups: the recording does not tell which",
+    };
     match matched {
-        MatchedBy::Identity => columns.extend([
+        MatchedBy::Identity | MatchedBy::Number => columns.extend([
             explained("only_base", "Went", objects, "objects that are there at the base alone, by identity: they died, or moved to another group, where the base is the earlier time"),
             explained("only_time", "Came", objects, "objects that are there at the time alone, by identity: they were born, or moved here, where the base is the earlier time"),
             explained("matched", "Stayed", objects, "objects that are there at both, by identity"),
-            explained("unclear", "Unclear", objects, "objects of both times that stayed here or moved between groups: the recording does not tell which"),
+            explained("unclear", "Unclear", objects, unclear),
         ]),
         MatchedBy::Name => columns.extend([
             explained("only_base", "Unmatched at base", objects, "objects of the base without a counterpart of the same name"),

@@ -8,18 +8,12 @@ use crate::ownership::{
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{History, OwnersOfTime, Source, Unit};
+pub(super) use crate::trends::spread;
 use memory_city_formats::event::GcKind;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 use std::collections::BTreeMap;
-
-/// Some of these points in time, evenly spread, both ends among them.
-pub(super) fn spread(times: &[usize], most: usize) -> Vec<usize> {
-    let steps = times.len().saturating_sub(1);
-    let wanted = steps.min(most.max(2) - 1);
-    (0..=wanted).filter_map(|i| times.get((i * steps).checked_div(wanted).unwrap_or(0)).copied()).collect()
-}
 
 /// The points in time worth a look. At the start of a garbage collection what is dead still counts; after one of a part of
 /// the heap what is dead in the other part does, so that the ends of collections of all of it tell most, if there are some.

@@ -2,9 +2,10 @@
 
 use super::{Analysis, Arguments, Description, Findings, Parameter, ParameterKind, TimeWindow, change};
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader, count_text};
-use crate::timeline::{NodeId, Source, Unit};
-use crate::trends::{TrendOrder, TrendRules, chart};
+use crate::timeline::{ClosureMetric, ClosureRequest, NodeId, Source, Unit};
+use crate::trends::{GroupSizes, Thinning, TrendOrder, USUAL_SIZES, chart_at, spread};
 use memory_city_heap::error::{Error, Result};
+use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
@@ -52,8 +53,28 @@ impl Analysis for Trends {
                 Parameter {
                     id: "metric",
                     title: "Metric",
-                    explanation: "What is measured",
+                    explanation: "What is measured. Deep and retained sizes (retained, retained-objects, deep, deep-objects) are \
+                        found at some points in time where the input does not have them",
                     kind: ParameterKind::Metric { default: "bytes" },
+                },
+                Parameter {
+                    id: "times",
+                    title: "Sizes at",
+                    explanation: "At how many points in time deep and retained sizes are found, evenly spread, the first and the last \
+                        always",
+                    kind: ParameterKind::Number { default: USUAL_SIZES as u64, least: 2, most: 1_000_000 },
+                },
+                Parameter {
+                    id: "every",
+                    title: "Every n-th",
+                    explanation: "Only every n-th point in time, and the last",
+                    kind: ParameterKind::Number { default: 1, least: 1, most: 1_000_000 },
+                },
+                Parameter {
+                    id: "seconds",
+                    title: "Seconds between",
+                    explanation: "At most one point in time in so many seconds of the program, in place of every n-th; 0 for no limit",
+                    kind: ParameterKind::Number { default: 0, least: 0, most: 1_000_000_000 },
                 },
             ],
         }
@@ -68,7 +89,6 @@ impl Analysis for Trends {
     ) -> Result<Findings> {
         progress.check()?;
         let timeline = document.timeline();
-        let metric = arguments.metric("metric", timeline)?;
         let key = arguments.word("group");
         let parent = match key {
             "" => NodeId::ROOT,
@@ -77,13 +97,49 @@ impl Analysis for Trends {
                 remedy: "Take a key from --format json, or from the panel of the group".into(),
             })?,
         };
-        let order = TrendOrder::of(arguments.word("order")).unwrap_or_default();
-        let chart = chart(timeline, parent, window, TrendRules { metric, order, top: arguments.count("top") });
-        let unit = timeline.metric_info(metric).unit;
+        let rules = (TrendOrder::of(arguments.word("order")).unwrap_or_default(), arguments.count("top"));
+        let thinning = match arguments.number("seconds") {
+            0 => Thinning::Every(arguments.count("every")),
+            seconds => Thinning::Seconds(seconds),
+        };
+        let mut times = thinning.times(timeline.points(), window);
+        let mut notes = Vec::new();
+        let word = arguments.word("metric");
+        let to_find = ClosureMetric::of(word).ok().filter(|metric| {
+            ClosureMetric::CLOSURES.contains(metric) && timeline.metric(word).is_none() && document.heaps().is_some()
+        });
+        let sizes = match to_find {
+            Some(metric) => {
+                let sizes = sizes(document, &times, arguments.count("times"), metric, progress)?;
+                times = sizes.times();
+                Some((sizes, metric))
+            }
+            None => None,
+        };
+        if times.len() < window.times().count() {
+            notes.push(format!(
+                "Charted at {} of {} points in time.",
+                count_text(times.len() as u64),
+                count_text(window.times().count() as u64)
+            ));
+        }
+        let (chart, info) = match &sizes {
+            Some((sizes, metric)) => {
+                let value = |time: usize, node: NodeId| sizes.value(time, node, *metric);
+                (chart_at(timeline, parent, &times, window, rules, value), metric.info())
+            }
+            None => {
+                let metric = arguments.metric("metric", timeline)?;
+                let value = |time: usize, node: NodeId| timeline.value(time, node, metric);
+                (chart_at(timeline, parent, &times, window, rules, value), timeline.metric_info(metric))
+            }
+        };
+        let (unit, is_shared) = (info.unit, ClosureMetric::of(&info.id).is_ok());
         let name = |node| Cell::Node(NodeLink::new(timeline, node));
         let mut all: Vec<(Cell, &'static str, &[u64])> = vec![(name(parent), "whole", &chart.whole)];
         all.extend(chart.series.iter().map(|series| (name(series.node), "group", &series.values[..])));
-        if chart.others > 0 || chart.rest.iter().any(|&value| value > 0) {
+        // What objects share would be counted twice, or not at all.
+        if !is_shared && (chart.others > 0 || chart.rest.iter().any(|&value| value > 0)) {
             all.push((Cell::Empty, "rest", &chart.rest));
         }
         let row = |(name, kind, values): &(Cell, &'static str, &[u64])| {
@@ -122,32 +178,53 @@ impl Analysis for Trends {
             Column::new("average", "Average", CellKind::Number(unit), "The mean over the points in time"),
             Column::new("values", "Over time", CellKind::Series(unit), "Its value at each point in time"),
         ];
-        let title = format!("Trends of {} ({})", timeline.display_name(parent), timeline.metric_info(metric).title);
+        let title = format!("Trends of {} ({})", timeline.display_name(parent), info.title);
         let header = TableHeader { id: "trends".into(), title, columns, ..TableHeader::default() };
         let trends = ResultTable { header, rows: all.iter().map(row).collect(), ..ResultTable::default() };
-        let mut notes = vec![format!("{} groups are in the rest.", count_text(chart.others as u64))];
-        if chart.overlaps {
+        notes.push(match is_shared {
+            true => format!(
+                "{} groups are not listed: sizes of groups that share objects do not add up.",
+                count_text(chart.others as u64)
+            ),
+            false => format!("{} groups are in the rest.", count_text(chart.others as u64)),
+        });
+        if chart.overlaps && !is_shared {
             notes.push(
                 "Objects are in several of these groups: they add up to more than the group they are in.".to_owned(),
             );
         }
         let mut tables = vec![trends];
         if arguments.word("points") == "yes" {
-            tables.push(points_table(document, window, &all, unit));
+            tables.push(points_table(document, &times, &all, unit));
         }
         Ok(Findings { tables, notes, ..Findings::default() })
     }
 }
 
-/// The same values, one to a row: for spreadsheets.
-fn points_table(
+/// What groups reach and retain at some of these times.
+fn sizes(
     document: &Source,
-    window: TimeWindow,
-    all: &[(Cell, &'static str, &[u64])],
-    unit: Unit,
-) -> ResultTable {
+    times: &[usize],
+    most: usize,
+    metric: ClosureMetric,
+    progress: &Progress,
+) -> Result<GroupSizes> {
+    let request = ClosureRequest::of(&[metric], KeepRules::default());
+    let wanted = spread(times, most.min(GroupSizes::most_times(document.timeline().len())));
+    let mut sizes = GroupSizes::new(request);
+    let ahead = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    document.closures_at(&wanted, ahead, request, progress, &mut |time, found| {
+        if let Some(found) = found {
+            sizes.add(time, found);
+        }
+    })?;
+    Ok(sizes)
+}
+
+/// The same values, one to a row: for spreadsheets.
+fn points_table(document: &Source, times: &[usize], all: &[(Cell, &'static str, &[u64])], unit: Unit) -> ResultTable {
     let points = document.timeline().points();
-    let is_uptime = window.times().all(|time| points[time].gc.is_some());
+    let is_uptime = times.iter().all(|&time| points[time].gc.is_some());
     let columns = vec![
         Column::new("time", "Time", CellKind::Number(Unit::Count), "The point in time, counted from 1"),
         Column::new("taken", "Taken", if is_uptime { CellKind::Uptime } else { CellKind::Time }, "When that is"),
@@ -155,7 +232,7 @@ fn points_table(
         Column::new("part", "Part", CellKind::Text, "whole, group or rest"),
         Column::new("value", "Value", CellKind::Number(unit), "Its value"),
     ];
-    let rows = window.times().enumerate().flat_map(|(at, time)| {
+    let rows = times.iter().enumerate().flat_map(|(at, &time)| {
         all.iter().map(move |(name, kind, values)| Row {
             cells: vec![
                 Cell::Number(time as u64 + 1),

@@ -6,7 +6,7 @@ use super::{bytes_text, count_text, top_growing};
 use crate::timeline::{Metric, NodeId, Timeline, Unit};
 
 /// Growth below this share of the heap is no growth worth a word: caches fill, classes load.
-const WORD_FLOOR: f64 = 0.01;
+pub(super) const WORD_FLOOR: f64 = 0.01;
 /// Colours reach their red end no sooner than at this share of the heap: a healthy service is not red anywhere.
 pub const GROWTH_FLOOR: f64 = 0.05;
 

@@ -9,6 +9,7 @@
 
 use super::classifier::GroupingRun;
 use super::grouped::{ObjectClasses, RUN};
+use super::shapes::AlikeObjects;
 use super::transform;
 use super::{Classifier, GroupOptions, Grouping, MemoryTree, ObjectView, Placement, Reads};
 use ahash::AHashMap;
@@ -76,16 +77,11 @@ pub(super) fn group(
     limits: GroupLimits,
     progress: &Progress,
 ) -> Result<(MemoryTree, ByObject)> {
-    let n = heap.object_count();
-    let objects_of_part = (n / (4 * rayon::current_num_threads())).max(1);
-    let shift = objects_of_part.ilog2().clamp(*PART.start(), *PART.end());
-    let among = (!options.include_unreachable).then(|| heap.reachable());
     // Made by one, not waited for by all.
-    if grouping.reads().contains(Reads::ROOTS) && n > 0 {
-        let _ = heap.roots_of(ObjectId(0));
+    if grouping.reads().contains(Reads::ROOTS) {
+        heap.held();
     }
-    let classifiers = grouping.prepared(&GroupingRun { heap: Some(heap), among, progress })?;
-    let stage = GroupingStage { heap, among, shift, title: &grouping.title, limits, progress };
+    let (stage, classifiers) = GroupingStage::begin(heap, grouping, options, limits, progress)?;
     let mut tree = Placement::new(&classifiers).tree;
     let start = |o: ObjectId, starts: &mut Vec<u32>| {
         if wanted.is_none_or(|wanted| wanted.contains(o.0)) {
@@ -94,6 +90,31 @@ pub(super) fn group(
     };
     let groups = stage.group(&classifiers, start, &|_, _| 0, &mut tree)?;
     let groups = transform::add(&stage, &classifiers, groups, &mut tree)?;
+    Ok((tree, groups))
+}
+
+/// The tree of objects that are alike in all that classifiers read, and the leaves of each kind of them, in one part, by its
+/// number.
+///
+/// # Errors
+/// As [`group`].
+pub(super) fn group_alike(
+    heap: &HeapState,
+    grouping: &Grouping,
+    options: GroupOptions,
+    alike: &[AlikeObjects],
+    progress: &Progress,
+) -> Result<(MemoryTree, ByObject)> {
+    let (stage, classifiers) = GroupingStage::begin(heap, grouping, options, GroupLimits::default(), progress)?;
+    let mut tree = Placement::new(&classifiers).tree;
+    let mut part = GroupedPart::new(&classifiers, stage.title, stage.limits);
+    for run in alike.chunks(RUN) {
+        progress.check()?;
+        let objects = run.iter().map(|alike| (alike.example, alike.amount));
+        part.add(heap, objects, stage.among, &|_, starts| starts.push(0))?;
+        part.placement.check()?;
+    }
+    let groups = stage.join(vec![part], &|_, _| 0, &mut tree)?;
     Ok((tree, groups))
 }
 
@@ -109,7 +130,22 @@ pub(super) struct GroupingStage<'a> {
     pub progress: &'a Progress,
 }
 
-impl GroupingStage<'_> {
+impl<'a> GroupingStage<'a> {
+    /// The first pass of a grouping, and its classifiers, ready for it.
+    fn begin(
+        heap: &'a HeapState,
+        grouping: &'a Grouping,
+        options: GroupOptions,
+        limits: GroupLimits,
+        progress: &'a Progress,
+    ) -> Result<(GroupingStage<'a>, Vec<Arc<dyn Classifier>>)> {
+        let objects_of_part = (heap.object_count() / (4 * rayon::current_num_threads())).max(1);
+        let shift = objects_of_part.ilog2().clamp(*PART.start(), *PART.end());
+        let among = (!options.include_unreachable).then(|| heap.reachable());
+        let classifiers = grouping.prepared(&GroupingRun { heap: Some(heap), among, progress })?;
+        Ok((GroupingStage { heap, among, shift, title: &grouping.title, limits, progress }, classifiers))
+    }
+
     /// Classifies the objects below the nodes where they `start`: none leaves an object out. `row` makes the node of the
     /// tree at which those that start at another begin.
     pub fn group(
@@ -127,7 +163,8 @@ impl GroupingStage<'_> {
                 for run in (p << shift..((p + 1) << shift).min(n)).step_by(RUN) {
                     self.progress.check()?;
                     let end = ((p + 1) << shift).min(n).min(run + RUN);
-                    part.add(self.heap, (run..end).map(|o| ObjectId(o as u32)), self.among, &start)?;
+                    let one = |o| (o, Amount { objects: 1, bytes: self.heap.size_of(o) });
+                    part.add(self.heap, (run..end).map(|o| one(ObjectId(o as u32))), self.among, &start)?;
                     part.placement.check()?;
                 }
                 Ok(part)
@@ -301,20 +338,19 @@ impl<'g> GroupedPart<'g> {
     fn add(
         &mut self,
         heap: &HeapState,
-        objects: impl ExactSizeIterator<Item = ObjectId>,
+        objects: impl ExactSizeIterator<Item = (ObjectId, Amount)>,
         among: Option<&BitSet>,
         start: &impl Fn(ObjectId, &mut Vec<u32>),
     ) -> Result<()> {
         let (mut ends, mut next, mut none) = (Vec::new(), Vec::new(), Learnt::default());
         self.of.reserve(objects.len());
-        for o in objects {
+        for (o, amount) in objects {
             if among.is_some_and(|all| !all.contains(o.0)) {
                 self.of.push(Lists::EMPTY);
                 continue;
             }
             let object = ObjectView::new(heap, o, among, Reads::empty());
             let class = self.classes.of(heap, o);
-            let amount = Amount { objects: 1, bytes: heap.size_of(o) };
             ends.clear();
             start(o, &mut ends);
             if ends.is_empty() {

@@ -1,12 +1,14 @@
 //! Applies a grouping to a heap state.
 //!
-//! Two ways lead to the same tree. Where the classifiers read only what objects share with others
-//! ([`Reads::BY_CLASS`](super::Reads::BY_CLASS)), objects are counted by class, and each class is classified once.
-//! Otherwise each object is asked, see [`by_object`](super::by_object). A test holds one to the other.
+//! Three ways lead to the same tree. Where the classifiers read only what objects share with others
+//! ([`Reads::BY_CLASS`](super::Reads::BY_CLASS)), objects are counted by class, and each class is classified once. Where they
+//! read what follows from type and length for nearly all objects, these are counted by [shape](super::shapes). Otherwise each
+//! object is asked, see [`by_object`](super::by_object). A test holds one to the others.
 
 use super::by_object::{self, ByObject, GroupLimits};
 use super::classifier::GroupingRun;
 use super::histogram;
+use super::shapes::{ByShape, ObjectShapes};
 use super::{GroupOptions, Grouping, MemoryTree, ObjectView, Placement, Reads};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -27,6 +29,8 @@ enum Assignment {
     Dense(ObjectClasses, Vec<Box<[u32]>>),
     /// Leaves by class.
     Sparse(ObjectClasses, FxHashMap<u64, Box<[u32]>>),
+    /// The number of a list of leaves by shape, and the lists.
+    Shape(ObjectShapes, ByShape, Vec<Box<[u32]>>),
     /// Leaves by object.
     Object(ByObject),
 }
@@ -64,6 +68,7 @@ impl Grouped {
         match &self.assignment {
             Assignment::Dense(classes, leaves) => &leaves[classes.of(heap, o) as usize],
             Assignment::Sparse(classes, leaves) => leaves.get(&classes.of(heap, o)).map_or(&[], |l| l),
+            Assignment::Shape(shapes, numbers, lists) => &lists[shapes.number_of(numbers, heap, o) as usize],
             Assignment::Object(leaves) => leaves.of(o),
         }
     }
@@ -81,6 +86,15 @@ pub fn group(heap: &HeapState, grouping: &Grouping, options: GroupOptions, progr
     let reads = grouping.reads();
     let include_unreachable = options.include_unreachable || grouping.wants_unreachable();
     let options = GroupOptions { include_unreachable, ..options };
+    if reads.by_object()
+        && let Some(shapes) = ObjectShapes::new(heap, reads)
+    {
+        let alike = shapes.count(heap, include_unreachable, progress)?;
+        let (tree, groups) = by_object::group_alike(heap, grouping, options, &alike, progress)?;
+        let numbers = shapes.numbered(heap, &alike, groups.parts.iter().flatten());
+        let assignment = Assignment::Shape(shapes, numbers, groups.lists);
+        return Ok(Grouped { tree, assignment, include_unreachable });
+    }
     if reads.by_object() {
         let (tree, leaves) = by_object::group(heap, grouping, options, None, GroupLimits::default(), progress)?;
         return Ok(Grouped { tree, assignment: Assignment::Object(leaves), include_unreachable });

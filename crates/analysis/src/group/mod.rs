@@ -51,6 +51,7 @@ mod registry;
 mod root_sets;
 pub mod saved;
 pub mod script;
+mod shapes;
 mod stored;
 mod transform;
 mod tree;

@@ -198,6 +198,16 @@ impl<'a> ObjectView<'a> {
         self.object(Reads::ROOTS).map(|(heap, id)| heap.roots_of(id)).into_iter().flatten()
     }
 
+    /// A number from which these follow, where that is known: of what none holds, and of what one alone holds.
+    #[inline]
+    pub(super) fn roots_number(&self) -> Option<u64> {
+        let (heap, id) = self.object(Reads::ROOTS)?;
+        match heap.held().contains(id.0) {
+            true => heap.only_root_of(id).map(|root| u64::from(root) + 1),
+            false => Some(0),
+        }
+    }
+
     /// What its bytes are for ([`Reads::FIELDS`]).
     pub fn parts(&self) -> Option<memory_city_heap::ObjectParts> {
         self.object(Reads::FIELDS).and_then(|(heap, id)| heap.parts_of(id))

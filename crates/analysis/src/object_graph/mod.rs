@@ -13,6 +13,7 @@
 //! | `arrows` | the references between boxes, and the GC roots that hold them |
 //! | `held` | how many objects of one box are held over each arrow |
 //! | `maps` | the same for inputs that tell of groups, not of objects |
+//! | `table` | all of it as rows, for spreadsheets |
 //!
 //! The numbers of arrows are those of [`ReferenceMap`](crate::timeline::references::ReferenceMap): of one pair of boxes how many
 //! objects refer, how many are referred to, and how many references there are. What is drawn is plain data, a [`GroupGraph`].
@@ -26,6 +27,7 @@ mod groups;
 mod held;
 mod maps;
 mod steps;
+mod table;
 #[cfg(test)]
 mod tests;
 mod to_roots;

@@ -1,8 +1,9 @@
-//! The collections of a run as a table: what the charts show, for CSV.
+//! The collections of a run as tables: what the charts show, for CSV.
 
 use super::{NANOS, RunFacts};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, gc_kind_text};
 use crate::timeline::Unit;
+use std::collections::BTreeMap;
 
 impl RunFacts {
     /// A row for each collection; of a run without, one for each level.
@@ -81,6 +82,36 @@ impl RunFacts {
             Row { cells, ..Row::default() }
         };
         self.titled(columns, (0..self.collections.len()).map(row).collect())
+    }
+
+    /// What the two charts of the overview show, by time: memory as it is measured there, and GC overhead. A cell is empty where there is
+    /// no point of a chart.
+    pub fn overview_table(&self) -> ResultTable {
+        let measures = &self.measures;
+        let moment = if measures.is_epoch { CellKind::Time } else { CellKind::Uptime };
+        let columns = vec![
+            Column::new("time", "Time", moment, "When"),
+            Column::new("bytes", "Memory", CellKind::Number(Unit::Bytes), measures.levels_are.clone()),
+            Column::new(
+                "overhead",
+                "GC overhead",
+                CellKind::Percent,
+                "Share of the time since the collection before that a collection takes",
+            ),
+        ];
+        let mut by_time: BTreeMap<u64, [Cell; 2]> = BTreeMap::new();
+        let mut place = |time: u64, at: usize, cell: Cell| {
+            by_time.entry(time).or_insert([Cell::Empty, Cell::Empty])[at] = cell;
+        };
+        measures.levels.iter().for_each(|level| place(level.time, 0, Cell::Number(level.bytes)));
+        for (gc, of) in measures.gcs.iter().enumerate() {
+            place(of.end, 1, Cell::Percent(100.0 * self.overhead(gc)));
+        }
+        let row = |(time, [bytes, overhead]): (u64, [Cell; 2])| Row {
+            cells: vec![Cell::Time(time / NANOS), bytes, overhead],
+            ..Row::default()
+        };
+        self.titled(columns, by_time.into_iter().map(row).collect())
     }
 
     fn levels_table(&self) -> ResultTable {

@@ -76,3 +76,19 @@ fn windows_snap_to_collections_and_find_their_points() {
     assert!(of("Collections").starts_with(&gcs.len().to_string()), "{numbers:?}");
     assert!(of("Collecting").ends_with("%)"));
 }
+
+#[test]
+fn the_overview_as_a_table_has_every_point_of_both_charts() {
+    let source = source("churn-parallel");
+    let facts = RunFacts::of(&source, TimeWindow::whole(source.timeline()), 0, &Progress::new()).expect("facts");
+    let table = facts.overview_table();
+    let numbers = |at: usize| -> Vec<f64> {
+        let number = |cell: &crate::tabular::Cell| cell.plain().parse().ok();
+        table.rows.iter().filter_map(|row| number(&row.cells[at])).collect()
+    };
+    let levels: Vec<f64> = facts.measures.levels.iter().map(|level| level.bytes as f64).collect();
+    assert_eq!(numbers(1), levels);
+    let overhead: Vec<f64> = (0..facts.collections.len()).map(|gc| 100.0 * facts.overhead(gc)).collect();
+    assert_eq!(numbers(2), overhead);
+    assert!(numbers(0).is_sorted());
+}

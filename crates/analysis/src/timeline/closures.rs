@@ -68,17 +68,18 @@ impl ClosureMetric {
         })
     }
 
-    fn is_deep(self) -> bool {
+    /// Whether it is of what groups reach.
+    pub fn is_deep(self) -> bool {
         matches!(self, ClosureMetric::Deep | ClosureMetric::DeepObjects)
     }
 
-    fn value(self, amounts: &GroupAmounts) -> u64 {
+    /// The value among what a group reaches and retains; 0 for those that refer to it, which are counted from references.
+    pub fn value(self, amounts: &GroupAmounts) -> u64 {
         match self {
             ClosureMetric::Retained => amounts.retained.bytes,
             ClosureMetric::RetainedObjects => amounts.retained.objects,
             ClosureMetric::Deep => amounts.deep.bytes,
             ClosureMetric::DeepObjects => amounts.deep.objects,
-            // Counted from references, not from closures.
             ClosureMetric::Referrers => 0,
         }
     }
@@ -103,11 +104,11 @@ impl ClosureRequest {
 /// Times whose amounts are held while those of several dumps are found at once.
 const AHEAD: usize = 8;
 
-/// The amounts of all nodes at a time.
-type TimeAmounts = Arc<Vec<GroupAmounts>>;
+/// What all nodes reach and retain at a time, by node.
+pub type TimeAmounts = Arc<Vec<GroupAmounts>>;
 
 /// Amounts that were found lately.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct KeptAmounts {
     all: VecDeque<((usize, ClosureRequest), TimeAmounts)>,
 }
@@ -211,11 +212,12 @@ impl History {
         Ok(GroupClosures::new(heap, request.rules, groups))
     }
 
-    /// What the groups of dumps retain from a time on, as far as it was found before or is found at once with that of this time. The
-    /// amounts of a few times are held, not of all.
+    /// What the groups of dumps retain at the next of some times, as far as it was found before or is found at once with that of the
+    /// first of them: `ahead` times at most. The amounts of a few times are held, not of all.
     fn closures_ahead(
         &self,
-        from: usize,
+        times: &[usize],
+        ahead: usize,
         request: ClosureRequest,
         progress: &Progress,
     ) -> Result<FxHashMap<usize, TimeAmounts>> {
@@ -224,12 +226,12 @@ impl History {
             return Ok(found);
         }
         let mut missing = Vec::new();
-        for time in from..self.timeline().times() {
+        for &time in times {
             match self.known_closures(time, request) {
                 Some(all) => drop(found.insert(time, all)),
                 None => missing.push(time),
             }
-            if missing.len() + found.len() == AHEAD {
+            if missing.len() + found.len() >= ahead {
                 break;
             }
         }
@@ -249,6 +251,48 @@ impl History {
             found.insert(time, all);
         }
         Ok(found)
+    }
+
+    /// What all nodes reach and retain at some points in time, by node, in the order of `times`: `found` is called with each as soon as
+    /// it is known, and with `None` where a trace has no references yet. Of dumps up to `ahead` are read together.
+    ///
+    /// # Errors
+    /// As [`History::closures_of`]. In a trace times without references are passed over as long as others have some.
+    pub fn closures_at(
+        &self,
+        times: &[usize],
+        ahead: usize,
+        request: ClosureRequest,
+        progress: &Progress,
+        found: &mut dyn FnMut(usize, Option<TimeAmounts>),
+    ) -> Result<()> {
+        let (mut any, mut lacks) = (false, None);
+        let mut held = FxHashMap::default();
+        for (at, &time) in times.iter().enumerate() {
+            progress.check()?;
+            if !held.contains_key(&time) {
+                held = self.closures_ahead(&times[at..], ahead.max(1), request, progress)?;
+            }
+            let all = match held.remove(&time) {
+                Some(all) => Ok(all),
+                None => self.all_closures(time, request, &[], progress, &mut |_| ()),
+            };
+            match all {
+                Ok(all) => {
+                    any = true;
+                    found(time, Some(all));
+                }
+                Err(error @ Error::Unusable { .. }) if self.is_recorded() => {
+                    lacks.get_or_insert(error);
+                    found(time, None);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        match lacks {
+            Some(error) if !any => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// The same series and groups with further metrics: what each group reaches and retains, at all times. One heap state
@@ -305,36 +349,13 @@ impl History {
         let timeline = self.timeline();
         let mut columns: Vec<MetricBuilder> =
             metrics.iter().map(|metric| MetricBuilder::new(metric.info(), timeline.len())).collect();
-        let (mut any, mut lacks) = (false, None);
-        let mut ahead = FxHashMap::default();
-        for time in 0..timeline.times() {
-            progress.check()?;
-            if !ahead.contains_key(&time) {
-                ahead = self.closures_ahead(time, request, progress)?;
-            }
-            let found = match ahead.remove(&time) {
-                Some(found) => Ok(found),
-                None => self.all_closures(time, request, &[], progress, &mut |_| ()),
-            };
-            let found = match found {
-                Ok(found) => {
-                    any = true;
-                    found
-                }
-                Err(error @ Error::Unusable { .. }) if self.is_recorded() => {
-                    lacks.get_or_insert(error);
-                    Arc::new(vec![GroupAmounts::default(); timeline.len()])
-                }
-                Err(error) => return Err(error),
-            };
+        let times: Vec<usize> = (0..timeline.times()).collect();
+        self.closures_at(&times, AHEAD, request, progress, &mut |_, found| {
             for (column, metric) in columns.iter_mut().zip(metrics) {
-                column.step(|node| metric.value(&found[node.index()]));
+                column.step(|node| found.as_ref().map_or(0, |found| metric.value(&found[node.index()])));
             }
-        }
-        match lacks {
-            Some(error) if !any => Err(error),
-            _ => Ok(self.with_timeline(Timeline::clone(timeline).with_columns(columns))),
-        }
+        })?;
+        Ok(self.with_timeline(Timeline::clone(timeline).with_columns(columns)))
     }
 }
 
@@ -346,11 +367,33 @@ impl Source {
     pub fn with_closures(&self, metrics: &[ClosureMetric], rules: KeepRules, progress: &Progress) -> Result<Source> {
         match self {
             Source::Heaps(history) => history.with_closures(metrics, rules, progress).map(Source::Heaps),
-            Source::Trees(_) => Err(Error::Unusable {
-                what: "What groups reach and retain cannot be found: the input has trees, not objects".into(),
-                remedy: "Open heap dumps or a memory trace, or a tree that brings these metrics along".into(),
-            }),
+            Source::Trees(_) => Err(no_objects()),
         }
+    }
+
+    /// What all nodes reach and retain at some points in time ([`History::closures_at`]).
+    ///
+    /// # Errors
+    /// When the input has no heap states, and otherwise as [`History::closures_at`].
+    pub fn closures_at(
+        &self,
+        times: &[usize],
+        ahead: usize,
+        request: ClosureRequest,
+        progress: &Progress,
+        found: &mut dyn FnMut(usize, Option<TimeAmounts>),
+    ) -> Result<()> {
+        match self {
+            Source::Heaps(history) => history.closures_at(times, ahead, request, progress, found),
+            Source::Trees(_) => Err(no_objects()),
+        }
+    }
+}
+
+fn no_objects() -> Error {
+    Error::Unusable {
+        what: "What groups reach and retain cannot be found: the input has trees, not objects".into(),
+        remedy: "Open heap dumps or a memory trace, or a tree that brings these metrics along".into(),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Which objects of a group two points in time have in common.
 //!
 //! Traces know the identity of objects: the recording counts them by creation data and birth, and what was born and is still
-//! there at a later time is the same. Dumps know none: as many as a group has at both times are matched by its name, though
+//! there at a later time is the same. Walks of a recording that follows all objects have a number for each; what has none was made while
+//! the walk was taken. Dumps know none: as many as a group has at both times are matched by its name, though
 //! they may be others, and only what one of the times has more of is certainly not in common.
 
 use super::{History, NodeId, Timeline};
@@ -24,7 +25,8 @@ pub(crate) struct GroupMatch {
     pub only_time: u64,
     /// Objects that are in it at both.
     pub matched: u64,
-    /// So many at either time that are in the group at both, or moved between groups: the recording cannot tell.
+    /// So many at either time that are in the group at both, or moved between groups: the recording cannot tell. Of walks: so many of
+    /// those that have no number yet at the earlier time may be among those that came.
     pub unclear: u64,
 }
 
@@ -82,10 +84,10 @@ impl History {
     /// When a state is needed and cannot be loaded again, or the work was cancelled.
     pub(crate) fn match_groups(&self, base: usize, time: usize, progress: &Progress) -> Result<TimeMatch> {
         let timeline = self.timeline();
-        if !self.is_recorded() {
+        if !self.knows_identity(base, time) {
             return Ok(TimeMatch::by_count(timeline, base, time));
         }
-        if !self.grouping().reads().by_object() {
+        if self.is_recorded() && !self.grouping().reads().by_object() {
             return self.match_recorded(self.grouping(), timeline, base, time, progress);
         }
         let found = |time: usize| {
@@ -99,6 +101,30 @@ impl History {
         };
         let (first, second) = (found(base)?, found(time)?);
         Ok(match_identities(&first, &second, timeline.len()))
+    }
+
+    /// The same under a grouping that `timeline` is grouped by, of walks that know the identity of their objects. Groups both.
+    ///
+    /// # Errors
+    /// As [`History::match_groups`].
+    pub(crate) fn match_followed(
+        &self,
+        grouping: &Grouping,
+        timeline: &Timeline,
+        base: usize,
+        time: usize,
+        progress: &Progress,
+    ) -> Result<TimeMatch> {
+        let found = |time: usize| {
+            let (heap, grouped) = self.grouped_by(time, grouping, progress)?;
+            let place = timeline.locate(&grouped.tree);
+            let groups = |heap: &HeapState, o: ObjectId, into: &mut Vec<u32>| {
+                let nodes = grouped.leaves_of(heap, o).iter().filter_map(|&leaf| place[leaf as usize]);
+                into.extend(nodes.map(|node| node.0));
+            };
+            Ok(identities(&heap, &groups))
+        };
+        Ok(match_identities(&found(base)?, &found(time)?, timeline.len()))
     }
 
     /// The same of a trace under a grouping that reads only what a recording knows; `timeline` is grouped so. No heap state is
@@ -218,6 +244,8 @@ fn cohorts_at(recording: &Recording, moments: [usize; 2], progress: &Progress) -
 pub(crate) struct Identities {
     /// Identity, and where its groups begin.
     objects: Vec<((u32, u32), u32)>,
+    /// Where the groups begin of objects that have no identity.
+    unknown: Vec<u32>,
     groups: Vec<u32>,
 }
 
@@ -226,7 +254,7 @@ pub(crate) fn identities(
     heap: &HeapState,
     groups: &(impl Fn(&HeapState, ObjectId, &mut Vec<u32>) + Sync),
 ) -> Identities {
-    let mut found = Identities { objects: Vec::new(), groups: Vec::new() };
+    let mut found = Identities { objects: Vec::new(), unknown: Vec::new(), groups: Vec::new() };
     let Some(origins) = heap.origins() else { return found };
     let mut of_object = Vec::new();
     // Most objects have the groups of the one before.
@@ -244,8 +272,19 @@ pub(crate) fn identities(
             found.groups.push(of_object.len() as u32);
             found.groups.extend_from_slice(&of_object);
         }
-        let identity = origins.identity(o.0 as usize);
-        found.objects.push(((identity.number, identity.birth), before.start as u32));
+        let identity = match origins.followed.get(o.0 as usize) {
+            Some(0) => {
+                found.unknown.push(before.start as u32);
+                continue;
+            }
+            // In the order of the numbers: what was met later is behind.
+            Some(number) => ((number >> 32) as u32, *number as u32),
+            None => {
+                let identity = origins.identity(o.0 as usize);
+                (identity.number, identity.birth)
+            }
+        };
+        found.objects.push((identity, before.start as u32));
     }
     found.objects.par_sort_unstable();
     found
@@ -253,9 +292,63 @@ pub(crate) fn identities(
 
 impl Identities {
     fn groups_of(&self, object: usize) -> &[u32] {
-        let start = self.objects[object].1 as usize;
+        self.groups_at(self.objects[object].1)
+    }
+
+    fn groups_at(&self, start: u32) -> &[u32] {
+        let start = start as usize;
         &self.groups[start..start + self.groups[start - 1] as usize]
     }
+
+    /// The last identity that was given.
+    fn last(&self) -> Option<(u32, u32)> {
+        self.objects.last().map(|(identity, _)| *identity)
+    }
+}
+
+/// What has no identity at the time of `late` was made while that was looked at, so it is there at that time alone. What had none at
+/// the time of `early` got one later if it lived: it may be among all that got theirs since, or have died.
+fn match_unknown(early: &Identities, late: &Identities, found: &mut TimeMatch, early_is_base: bool) {
+    let alone = |matched: &mut GroupMatch, is_early: bool, count: u64| match is_early == early_is_base {
+        true => matched.only_base += count,
+        false => matched.only_time += count,
+    };
+    for start in &late.unknown {
+        for group in late.groups_at(*start) {
+            alone(&mut found.by_node[*group as usize], false, 1);
+        }
+    }
+    alone(&mut found.all, false, late.unknown.len() as u64);
+    if early.unknown.is_empty() {
+        return;
+    }
+    let mut unknown: FxHashMap<u32, u64> = FxHashMap::default();
+    for start in &early.unknown {
+        for group in early.groups_at(*start) {
+            *unknown.entry(*group).or_default() += 1;
+        }
+    }
+    let from = late.objects.partition_point(|(identity, _)| Some(*identity) <= early.last());
+    let mut came: FxHashMap<u32, u64> = FxHashMap::default();
+    for at in from..late.objects.len() {
+        for group in late.groups_of(at) {
+            *came.entry(*group).or_default() += 1;
+        }
+    }
+    let settle = |matched: &mut GroupMatch, unknown: u64, came: u64| {
+        let unclear = unknown.min(came);
+        alone(matched, true, unknown - unclear);
+        matched.unclear += unclear;
+        // They were counted among those that came.
+        match early_is_base {
+            true => matched.only_time -= unclear,
+            false => matched.only_base -= unclear,
+        }
+    };
+    for (group, count) in unknown {
+        settle(&mut found.by_node[group as usize], count, came.get(&group).copied().unwrap_or(0));
+    }
+    settle(&mut found.all, early.unknown.len() as u64, (late.objects.len() - from) as u64);
 }
 
 /// Matches the objects of two states by identity.
@@ -291,5 +384,88 @@ pub(crate) fn match_identities(first: &Identities, second: &Identities, groups: 
         found.all.add(all);
         (i, j) = (i + next.0, j + next.1);
     }
+    match first.last() <= second.last() {
+        true => match_unknown(first, second, &mut found, true),
+        false => match_unknown(second, first, &mut found, false),
+    }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const GROUPS: usize = 3;
+
+    /// An object over two walks: in which group it is at each, if it is there; when it was made.
+    #[derive(Clone, Copy, Debug)]
+    struct Followed {
+        groups: [Option<u32>; 2],
+        made: Made,
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Made {
+        Before,
+        /// While the first or second walk was taken.
+        During(usize),
+        Between,
+    }
+
+    fn objects() -> impl Strategy<Value = Vec<Followed>> {
+        let group = || prop::option::of(0..GROUPS as u32);
+        let made = prop_oneof![Just(Made::Before), Just(Made::During(0)), Just(Made::During(1)), Just(Made::Between)];
+        let one = (group(), group(), made).prop_map(|(first, second, made)| Followed {
+            groups: match made {
+                Made::Before | Made::During(0) => [first, second],
+                Made::During(_) | Made::Between => [None, second],
+            },
+            made,
+        });
+        prop::collection::vec(one, 0..60)
+    }
+
+    /// What a walk knows of them: numbers are given in the order in which objects are met.
+    fn seen(all: &[Followed], walk: usize) -> Identities {
+        let mut found = Identities { objects: Vec::new(), unknown: Vec::new(), groups: Vec::new() };
+        for (at, object) in all.iter().enumerate() {
+            let Some(group) = object.groups[walk] else { continue };
+            found.groups.extend([1, group]);
+            let start = found.groups.len() as u32 - 1;
+            let number = at as u32 + if object.made == Made::Before { 0 } else { 1000 };
+            match object.made {
+                Made::During(during) if during == walk => found.unknown.push(start),
+                _ => found.objects.push(((0, number), start)),
+            }
+        }
+        found.objects.sort_unstable();
+        found
+    }
+
+    proptest! {
+        /// What is said to have come, gone or stayed has; all that is in a group is told once; what is unclear is no more than what
+        /// was made while the earlier walk was taken. In either direction.
+        #[test]
+        fn what_walks_say_of_identity_is_true(all in objects(), back in any::<bool>()) {
+            let sides = if back { [1, 0] } else { [0, 1] };
+            let [first, second] = sides.map(|walk| seen(&all, walk));
+            let found = match_identities(&first, &second, GROUPS);
+            for group in 0..GROUPS as u32 {
+                let told = found.by_node[group as usize];
+                let is = |object: &Followed, side: usize| object.groups[sides[side]] == Some(group);
+                let count = |of: &dyn Fn(&Followed) -> bool| all.iter().filter(|o| of(o)).count() as u64;
+                prop_assert_eq!(told.only_base + told.matched + told.unclear, count(&|o| is(o, 0)));
+                prop_assert_eq!(told.only_time + told.matched + told.unclear, count(&|o| is(o, 1)));
+                let both = count(&|o| is(o, 0) && is(o, 1));
+                prop_assert!((told.matched..=told.matched + told.unclear).contains(&both), "{told:?}");
+                let during = count(&|o| o.groups[0] == Some(group) && o.made == Made::During(0));
+                prop_assert!(told.unclear <= during);
+            }
+            let there = |walk: usize| all.iter().filter(|o| o.groups[walk].is_some()).count() as u64;
+            let whole = found.all;
+            prop_assert_eq!(whole.only_base + whole.matched + whole.unclear, there(sides[0]));
+            prop_assert_eq!(whole.only_time + whole.matched + whole.unclear, there(sides[1]));
+        }
+    }
 }

@@ -18,8 +18,9 @@ use std::sync::Arc;
 pub const DIFFERENCE: &str = "difference:";
 
 /// What became of objects, where the input knows that objects are the same, and where it counts.
-const FATES: [[&str; 4]; 2] = [
+const FATES: [[&str; 4]; 3] = [
     ["Born", "Died", "Survived", "Stayed, perhaps in another group"],
+    ["Born", "Died", "Survived", "Made while the first walk was taken"],
     ["More than before", "Fewer than before", "As many as before", "Stayed, perhaps in another group"],
 ];
 
@@ -61,8 +62,11 @@ pub fn fates(source: &Source, times: Option<(usize, usize)>, progress: &Progress
         Some(heaps) => heaps.match_groups(window.from, window.to, progress)?,
         None => TimeMatch::by_count(timeline, window.from, window.to),
     };
-    let by_identity = source.is_recorded();
-    let names = FATES[usize::from(!by_identity)];
+    let by_identity = source.heaps().is_some_and(|heaps| heaps.knows_identity(window.from, window.to));
+    let names = match by_identity {
+        true => FATES[usize::from(!source.is_recorded())],
+        false => FATES[2],
+    };
     let mut builder = TimelineBuilder::default();
     for (time, side) in [(window.from, 0), (window.to, 1)] {
         builder.add(timeline.points()[time].clone(), &tree(timeline, &found, (window.from, window.to), side, names));

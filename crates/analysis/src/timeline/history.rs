@@ -181,6 +181,12 @@ impl History {
         self.series.recording().is_some()
     }
 
+    /// Whether it is known which objects of two points in time are the same: of traces, and where a recording followed all objects
+    /// at both.
+    pub(crate) fn knows_identity(&self, base: usize, time: usize) -> bool {
+        self.is_recorded() || [base, time].iter().all(|&at| self.series.follows_objects(self.points[at]))
+    }
+
     /// The same series under another grouping. Further metrics of the timeline ([`Timeline::with_metric`]) belong to the
     /// groups they were computed for, and are not carried over: whoever added them computes them for the new groups.
     ///
@@ -203,7 +209,8 @@ impl History {
             maps: Mutex::default(),
             last: Mutex::new(last),
             dominators: Mutex::default(),
-            amounts: Mutex::default(),
+            // The same groups retain the same.
+            amounts: Mutex::new(self.kept_amounts().clone()),
             kept: self.kept.clone(),
             known: self.known,
         }
@@ -490,6 +497,21 @@ impl History {
     /// As [`HeapSeries::values`].
     pub fn values(&self, time: usize, progress: &Progress) -> Result<Option<HeapValues>> {
         self.series.values(self.points[time], progress)
+    }
+
+    /// The heap state and its groups under another grouping; nothing is kept.
+    ///
+    /// # Errors
+    /// When the state cannot be loaded again, or the work was cancelled.
+    pub(crate) fn grouped_by(
+        &self,
+        time: usize,
+        grouping: &Grouping,
+        progress: &Progress,
+    ) -> Result<(Arc<HeapState>, Grouped)> {
+        let heap = self.series.load(self.points[time], progress)?;
+        let grouped = group::group(&heap, grouping, with_wanted(self.options, grouping), progress)?;
+        Ok((heap, grouped))
     }
 
     pub(crate) fn grouped(&self, time: usize, progress: &Progress) -> Result<(Arc<HeapState>, Arc<Grouped>)> {

@@ -22,7 +22,7 @@ mod source;
 mod symbols;
 
 pub use builder::TimelineBuilder;
-pub use closures::{ClosureMetric, ClosureRequest, object_groups};
+pub use closures::{ClosureMetric, ClosureRequest, TimeAmounts, object_groups};
 pub use fates::{DIFFERENCE, fates};
 pub use growing::GrowingTree;
 pub(crate) use history::named as named_grouping;

@@ -1,15 +1,24 @@
 //! Charts as data: the series of a group's children over time, the strongest of them by themselves and the rest as one, and
 //! levels of detail for thousands of times. No drawing.
 //!
+//! Shallow sizes are known at all times, and may be charted at fewer ([`Thinning`]); deep and retained ones are found for some
+//! ([`GroupSizes`]), for all groups at once, so that going down costs nothing more.
+//!
 //! The series of a chart always add up to the group they are the children of, at every time: what is not shown by itself is in
 //! [`TrendChart::rest`]. Where an object is counted in several children (groups of a classifier with several values) they
 //! add up to more, and [`TrendChart::overlaps`] says so.
 
 mod detail;
+mod sizes;
+mod table;
 #[cfg(test)]
 mod tests;
+mod thinning;
 
 pub use detail::MinMaxLevels;
+pub use sizes::{GroupSizes, USUAL_SIZES};
+pub use table::{ShownTrends, trends_table};
+pub use thinning::{Thinning, spread};
 
 use crate::analyses::TimeWindow;
 use crate::timeline::{Metric, NodeId, Timeline};
@@ -92,14 +101,36 @@ pub struct TrendChart {
 /// The chart of a group's children over a window. Costs the children times the times; ten thousand children at a thousand
 /// times are ten million look-ups.
 pub fn chart(timeline: &Timeline, parent: NodeId, window: TimeWindow, rules: TrendRules) -> TrendChart {
-    let values = |node: NodeId| window.times().map(|t| timeline.value(t, node, rules.metric)).collect::<Vec<u64>>();
+    let times: Vec<usize> = window.times().collect();
+    let value = |time: usize, node: NodeId| timeline.value(time, node, rules.metric);
+    chart_at(timeline, parent, &times, window, (rules.order, rules.top), value)
+}
+
+/// The chart of a group's children at some times, ascending, of values that are known there; ranked by those within a window (by all where
+/// none is in it). What is ranked by the first and last time is so by the first and last charted one. Costs as [`chart`], and as many
+/// calls of `value`.
+pub fn chart_at(
+    timeline: &Timeline,
+    parent: NodeId,
+    times: &[usize],
+    ranked_by: TimeWindow,
+    (order, top): (TrendOrder, usize),
+    value: impl Fn(usize, NodeId) -> u64,
+) -> TrendChart {
+    let values = |node: NodeId| times.iter().map(|&time| value(time, node)).collect::<Vec<u64>>();
     let whole = values(parent);
-    let mut ranked: Vec<(Rank, NodeId)> =
-        timeline.children(parent).iter().map(|&node| (Rank::of(timeline, node, window, rules), node)).collect();
+    let from = times.partition_point(|&time| time < ranked_by.from);
+    let to = times.partition_point(|&time| time <= ranked_by.to);
+    let within = if from < to { &times[from..to] } else { times };
+    let mut ranked: Vec<(Rank, NodeId)> = timeline
+        .children(parent)
+        .iter()
+        .map(|&node| (Rank::of(within, order, |t| value(t, node) as f64), node))
+        .collect();
     // Children are sorted by name, and so are those of the same rank.
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let others = ranked.len().saturating_sub(rules.top);
-    ranked.truncate(rules.top);
+    let others = ranked.len().saturating_sub(top);
+    ranked.truncate(top);
     let series: Vec<TrendSeries> =
         ranked.into_iter().map(|(_, node)| TrendSeries { node, values: values(node) }).collect();
     let shown = |t: usize| series.iter().map(|one| u128::from(one.values[t])).sum::<u128>();
@@ -115,13 +146,15 @@ pub fn chart(timeline: &Timeline, parent: NodeId, window: TimeWindow, rules: Tre
 struct Rank(f64, f64);
 
 impl Rank {
-    fn of(timeline: &Timeline, node: NodeId, window: TimeWindow, rules: TrendRules) -> Rank {
-        let at = |t: usize| timeline.value(t, node, rules.metric) as f64;
-        let (first, last) = (at(window.from), at(window.to));
-        match rules.order {
+    fn of(times: &[usize], order: TrendOrder, at: impl Fn(usize) -> f64) -> Rank {
+        let end = |time: Option<&usize>| time.map_or(0.0, |&time| at(time));
+        let (first, last) = (end(times.first()), end(times.last()));
+        match order {
             TrendOrder::Start => Rank(first, last),
             TrendOrder::End => Rank(last, first),
-            TrendOrder::Average => Rank(window.times().map(at).sum::<f64>() / window.times().count() as f64, last),
+            TrendOrder::Average => {
+                Rank(times.iter().map(|&time| at(time)).sum::<f64>() / times.len().max(1) as f64, last)
+            }
             TrendOrder::Growth => Rank(last - first, last),
             TrendOrder::RelativeGrowth if first > 0.0 => Rank((last - first) / first, last),
             TrendOrder::RelativeGrowth if last > 0.0 => Rank(f64::INFINITY, last),

@@ -132,16 +132,18 @@ pub(super) struct Walked<'a> {
     /// By object, where they are named by ids: those.
     pub(super) number_of: Vec<u32>,
     pub(super) sample_of: AHashMap<u32, SampleOrigin>,
+    /// By object: its number in all walks; empty where none were given.
+    pub(super) followed: Vec<u64>,
     pub(super) ids: ObjectIds,
 }
 
 impl Walked<'_> {
     /// WalkKeys of sites and the sites, or origins: as much as is known.
     pub(super) fn origins(self) -> (Vec<u32>, AHashMap<u32, AllocationSite>, Option<Origins>) {
-        let Walked { scan, walk, provenance, n, origin_of, number_of, sample_of, ids } = self;
+        let Walked { scan, walk, provenance, n, origin_of, number_of, sample_of, followed, ids } = self;
         let tables = &scan.streams[&walk.stream];
         let row_of = |o: usize| tables.origins.get(&origin_of.get(o).copied().flatten()?);
-        if !provenance.is_sampled && !provenance.has_lives && walk.start.has_addresses {
+        if !provenance.is_sampled && !provenance.has_lives && followed.is_empty() && walk.start.has_addresses {
             // At most a site is known, as in a dump with allocation traces.
             if origin_of.is_empty() {
                 return (Vec::new(), AHashMap::default(), None);
@@ -158,6 +160,7 @@ impl Walked<'_> {
         let mut origins = Origins::new(n, sites, provenance.threads.clone(), walk.start.gcs);
         origins.is_walk = !walk.start.all_alive;
         origins.ids = ids;
+        origins.followed = followed;
         for o in 0..n {
             let origin = match (row_of(o), sample_of.get(&(o as u32))) {
                 (Some(row), _) => provenance.of_row(walk.stream, row),

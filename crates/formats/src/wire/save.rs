@@ -11,8 +11,8 @@ use memory_city_heap::unfinished::{FileReaders, Unfinished};
 use memory_city_heap::{HeapState, ObjectId, Strength, TypeKind};
 use memory_city_wire::{
     ClassRow, CollectionKind, FrameRow, GcRow, LoaderRow, ObjectNaming, OriginRow, ReferentStrength, RunRow, ThreadRow,
-    TraceOptions, TraceTables, TraceWriter, WalkInferredRow, WalkMirrorRow, WalkObject, WalkReferentRow, WalkRootRow,
-    WalkSampleRow, WalkStartRow, WalkWriter,
+    TraceOptions, TraceTables, TraceWriter, WalkIdentityRow, WalkInferredRow, WalkMirrorRow, WalkObject,
+    WalkReferentRow, WalkRootRow, WalkSampleRow, WalkStartRow, WalkWriter,
 };
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
@@ -376,6 +376,13 @@ impl Saver {
         for samples in seen.samples.chunks(1 << 14) {
             let row = |&(o, sample): &(ObjectId, u64)| WalkSampleRow { walk: number, object: key(o), sample };
             walk.rows(&samples.iter().map(row).collect::<Vec<_>>()).map_err(error_of)?;
+        }
+        let known = heap.origins().map_or(&[][..], |origins| &origins.followed);
+        let known = known.iter().zip(heap.objects()).filter(|(id, _)| **id != 0).map(|(id, o)| (o, *id));
+        let all: Vec<(ObjectId, u64)> = seen.identities.iter().copied().chain(known).collect();
+        for identities in all.chunks(1 << 14) {
+            let row = |&(o, identity): &(ObjectId, u64)| WalkIdentityRow { walk: number, object: key(o), identity };
+            walk.rows(&identities.iter().map(row).collect::<Vec<_>>()).map_err(error_of)?;
         }
         let end = walk.finish(seen.pause, seen.unlinked).map_err(error_of)?;
         self.saved.walks += 1;

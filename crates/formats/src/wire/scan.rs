@@ -279,7 +279,7 @@ impl Scan {
                     }
                 }
             }
-            kind if kind >= ChunkKind::WALK_START && kind < ChunkKind::WALK_END => {
+            kind if kind >= ChunkKind::WALK_START && kind <= ChunkKind::WALK_IDENTITIES => {
                 match stream.walk.and_then(|at| self.walks.get_mut(at)) {
                     Some(walk) => walk.chunks.push((kind, file, chunk.offset)),
                     None => trouble.0.stray_chunks += 1,

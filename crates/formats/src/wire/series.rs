@@ -15,7 +15,7 @@ use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
-use memory_city_wire::{CollectionKind, GcRow, WalkStartRow};
+use memory_city_wire::{ChunkKind, CollectionKind, GcRow, WalkStartRow};
 use std::sync::{Arc, Mutex};
 
 /// A recording as heap states: one for each walk.
@@ -195,6 +195,11 @@ impl HeapSeries for WalkSeries {
 
     fn has_samples(&self) -> bool {
         !self.scan.samples.is_empty() || !self.scan.old_samples.is_empty()
+    }
+
+    fn follows_objects(&self, index: usize) -> bool {
+        let walk = self.scan.walks.get(index);
+        walk.is_some_and(|walk| walk.chunks.iter().any(|chunk| chunk.0 == ChunkKind::WALK_IDENTITIES))
     }
 
     fn sampled(&self, points: &[usize], progress: &Progress) -> Result<Option<SampledAllocations>> {

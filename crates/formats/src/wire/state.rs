@@ -13,8 +13,8 @@ use memory_city_heap::{
     BitSet, HeapColumns, HeapState, Inference, NO_LENGTH, ObjectId, ObjectIds, Referent, Referents, Strength, TypeKind,
 };
 use memory_city_wire::{
-    ChunkKind, ObjectColumns, ObjectNaming, ReferentStrength, TraceRow, WalkInferredRow, WalkMirrorRow,
-    WalkReferenceRow, WalkReferentRow, WalkRootRow, WalkSampleRow,
+    ChunkKind, ObjectColumns, ObjectNaming, ReferentStrength, TraceRow, WalkIdentityRow, WalkInferredRow,
+    WalkMirrorRow, WalkReferenceRow, WalkReferentRow, WalkRootRow, WalkSampleRow,
 };
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -166,6 +166,13 @@ pub(super) fn heap_state(
             inferred.push((from, to, hidden_field(&tables.string(row.field))));
         }
     }
+    let mut followed = Vec::new();
+    for row in rows::<WalkIdentityRow>(scan, walk, &mut lost)? {
+        if let Some(o) = find(row.object) {
+            followed.resize(n, 0);
+            followed[o.0 as usize] = row.identity;
+        }
+    }
     let mut sample_of: AHashMap<u32, SampleOrigin> = AHashMap::default();
     let mut links = Vec::new();
     let mut without_sample = 0u64;
@@ -180,7 +187,7 @@ pub(super) fn heap_state(
         }
     }
 
-    let walked = Walked { scan, walk, provenance, n, origin_of, number_of, sample_of, ids };
+    let walked = Walked { scan, walk, provenance, n, origin_of, number_of, sample_of, followed, ids };
     let (sites, traces, origins) = walked.origins();
     if lost > 0 {
         warn(format!("walk {}: {lost} chunks are damaged inside and were left out", start.walk));

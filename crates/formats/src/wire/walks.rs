@@ -12,6 +12,8 @@ use memory_city_wire::{TraceWriter, WalkStartRow};
 pub struct SeenWalk<'a> {
     /// Which objects are which samples.
     pub samples: &'a [(ObjectId, u64)],
+    /// Numbers that objects have in all walks, where all are followed.
+    pub identities: &'a [(ObjectId, u64)],
     /// For how long the program stood still, nanoseconds.
     pub pause: Option<u64>,
     /// Live samples whose object was not found.

@@ -120,7 +120,7 @@ impl End {
         let Now { plan, timeline, appearance, t } = *now;
         let standing = appearance.standing(appearance.state(plan, timeline, plot, t));
         let base = plan.base(plot, f64::from(standing.side));
-        let roof = plan.plots[plot].ground + f64::from(standing.height);
+        let roof = plan.plots[plot].ground() + f64::from(standing.height);
         let objects = plan.amount(timeline, plot, t).objects;
         End { plot: Some(plot), anchor: base.centre_at(roof), base, objects }
     }
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!((cone.radius_from, cone.radius_to), (MIN_RADIUS as f32, (0.8 * MAX_RADIUS) as f32));
         let roof = |n: NodeId| {
             let plot = plan.plot_of(n).unwrap();
-            plan.plots[plot].cell.centre_at(plan.plots[plot].ground + plan.max_height(plot))
+            plan.plots[plot].cell.centre_at(plan.plots[plot].ground() + plan.max_height(plot))
         };
         assert!((cone.from - roof(a)).length() < 1e-3 && (cone.to - roof(b)).length() < 1e-3);
         // The same references seen from B are incoming and keep their direction.

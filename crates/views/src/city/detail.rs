@@ -320,8 +320,8 @@ impl DetailNode {
     fn add_plot(&mut self, plan: &CityPlan, plot: usize, peak: &impl Fn(usize) -> f64) {
         let p = &plan.plots[plot];
         let (c, height) = (p.cell, peak(plot));
-        self.low = self.low.min(Vec3::new(c.x as f32, p.ground as f32, c.y as f32));
-        let top = Vec3::new((c.x + c.w) as f32, (p.ground + height) as f32, (c.y + c.h) as f32);
+        self.low = self.low.min(Vec3::new(c.x as f32, p.ground() as f32, c.y as f32));
+        let top = Vec3::new((c.x + c.w) as f32, (p.ground() + height) as f32, (c.y + c.h) as f32);
         self.high = self.high.max(top);
         let area = c.area() as f32;
         self.largest = self.largest.max(area.sqrt());

@@ -5,7 +5,7 @@
 //! there is one; otherwise it has no place until the ground is divided anew ([`CityPlan::new`]). A More plot that
 //! overflows is drawn full: it is a sign, not a measure.
 
-use super::plan::{MorePlot, NOWHERE};
+use super::plan::{MorePlot, Places};
 use super::{CityPlan, District, Plot, PlotKind};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use rayon::prelude::*;
@@ -20,20 +20,19 @@ impl CityPlan {
         let node = matched(before, now)?;
         let new = |old: NodeId| node[old.index()];
         let mut plan = self.clone();
-        plan.plot_of = vec![NOWHERE; now.len()];
-        plan.district_of = vec![NOWHERE; now.len()];
+        plan.places = Places::nowhere(now.len());
         plan.pruned.clear();
         plan.mores.clear();
         plan.unplaced.clear();
         for (i, District { node, .. }) in plan.districts.iter_mut().enumerate() {
             *node = new(*node);
-            plan.district_of[node.index()] = i as u32;
+            plan.places.put_in(node.index(), i);
         }
         for (i, Plot { kind, .. }) in plan.plots.iter_mut().enumerate() {
             match kind {
                 PlotKind::Building(node) => {
                     *node = new(*node);
-                    plan.plot_of[node.index()] = i as u32;
+                    plan.places.put_on(node.index(), i);
                 }
                 PlotKind::More { parent, .. } => *parent = new(*parent),
             }
@@ -41,7 +40,7 @@ impl CityPlan {
         let mut inside: Vec<Vec<NodeId>> = Vec::with_capacity(self.mores.len());
         for more in &self.mores {
             let nodes: Vec<NodeId> = self.pruned[more.nodes.clone()].iter().map(|&n| new(n)).collect();
-            nodes.iter().for_each(|n| plan.plot_of[n.index()] = more.plot as u32);
+            nodes.iter().for_each(|n| plan.places.put_on(n.index(), more.plot));
             inside.push(nodes);
         }
         plan.place_newcomers(now, &self.mores, &mut inside);
@@ -64,12 +63,12 @@ impl CityPlan {
         let metric = self.config.metric;
         for node in now.nodes().skip(1) {
             let i = node.index();
-            if self.plot_of[i] != NOWHERE || self.district_of[i] != NOWHERE || now.peak(node, metric) == 0 {
+            if self.places.has(i) || now.peak(node, metric) == 0 {
                 continue;
             }
             let Some(parent) = now.parent(node) else { continue };
-            if self.plot_of[parent.index()] != NOWHERE {
-                self.plot_of[i] = self.plot_of[parent.index()];
+            if let Some(plot) = self.places.plot(parent.index()) {
+                self.places.put_on(i, plot);
                 continue;
             }
             let Some(district) = self.district_of(parent) else { continue };
@@ -77,7 +76,7 @@ impl CityPlan {
             let first = mores.partition_point(|m| m.plot < plots.start);
             match mores.get(first).filter(|m| plots.contains(&m.plot)) {
                 Some(more) => {
-                    self.plot_of[i] = more.plot as u32;
+                    self.places.put_on(i, more.plot);
                     inside[first].push(node);
                 }
                 None => self.unplaced.push(node),
@@ -168,7 +167,7 @@ mod tests {
             }
             prop_assert!(plan.outgrowth() >= 1.0);
             for (a, b) in first.plots.iter().zip(&plan.plots) {
-                prop_assert_eq!((a.cell, a.ground), (b.cell, b.ground));
+                prop_assert_eq!((a.cell, a.ground()), (b.cell, b.ground()));
             }
             // Area per mapped value is one constant, at each time.
             let mut unit = None;

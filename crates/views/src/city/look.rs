@@ -257,7 +257,7 @@ impl Appearance {
         let peak = |plot: usize| if values.is_more(plot) { MORE_HEIGHT } else { (height.peak)(&heights, plot) };
         let peaks: Vec<f64> = (0..plan.plots.len()).into_par_iter().with_min_len(2048).map(peak).collect();
         let unit = peaks.iter().copied().fold(MORE_HEIGHT, f64::max) as f32;
-        let roofs = plan.plots.iter().zip(&peaks).map(|(plot, peak)| plot.ground + peak);
+        let roofs = plan.plots.iter().zip(&peaks).map(|(plot, peak)| plot.ground() + peak);
         let slabs = plan.districts.iter().map(|d| d.top);
         let tallest = roofs.chain(slabs).fold(0.0, f64::max);
         let opaque = plan.solid(timeline, look.opaque);

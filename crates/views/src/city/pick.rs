@@ -6,6 +6,7 @@
 
 use super::{CityPlan, Standing};
 use glam::{DVec3, Vec3};
+use std::ops::Range;
 
 /// What was hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,7 +69,7 @@ impl CityPlan {
         if standing.side > 0.0 {
             // States come in steps: half of one more than the gap is the gap.
             let side = f64::from(standing.side).min(self.config.gap + 1e-5);
-            let (c, ground) = (self.base(plot, side), self.plots[plot].ground);
+            let (c, ground) = (self.base(plot, side), self.plots[plot].ground());
             let top = ground + f64::from(standing.height).max(0.0);
             Some(Bounds { low: DVec3::new(c.x, ground, c.y), high: DVec3::new(c.x + c.w, top, c.y + c.h) })
         } else {
@@ -88,21 +89,20 @@ impl PickIndex {
     /// `peak` is the height of a plot that it never exceeds.
     pub(super) fn new(plan: &CityPlan, peak: impl Fn(usize) -> f64) -> PickIndex {
         // Depth first: a district, its plots, then the districts inside it.
-        let mut plots = Vec::with_capacity(plan.plots.len());
-        let mut slabs = Vec::with_capacity(plan.districts.len());
+        let (mut plots, mut slabs) = (NumberRuns::default(), NumberRuns::default());
         let mut open: Vec<usize> = if plan.districts.is_empty() { Vec::new() } else { vec![0] };
         while let Some(district) = open.pop() {
-            slabs.push(district as u32);
+            slabs.push(district..district + 1);
             let contents = &plan.contents[district];
-            plots.extend(contents.plots.clone().map(|p| p as u32));
+            plots.push(contents.plots.clone());
             open.extend(contents.districts.clone().rev());
         }
         let tallest_box = |plot: usize| {
             let p = &plan.plots[plot];
             let c = p.cell;
             // States come in steps, and may round up.
-            let top = p.ground + peak(plot) * 1.001 + 0.01;
-            Bounds { low: DVec3::new(c.x, p.ground, c.y), high: DVec3::new(c.x + c.w, top, c.y + c.h) }
+            let top = p.ground() + peak(plot) * 1.001 + 0.01;
+            Bounds { low: DVec3::new(c.x, p.ground(), c.y), high: DVec3::new(c.x + c.w, top, c.y + c.h) }
         };
         PickIndex { plots: BoxTree::new(plots, tallest_box), slabs: BoxTree::new(slabs, |d| plan.slab(d)) }
     }
@@ -130,10 +130,6 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn union(self, other: Bounds) -> Bounds {
-        Bounds { low: self.low.min(other.low), high: self.high.max(other.high) }
-    }
-
     /// Distance at which the ray enters (0 from inside), by the slab method.
     fn entry(&self, ray: &Ray) -> Option<f64> {
         let (mut near, mut far) = (0.0f64, f64::INFINITY);
@@ -154,6 +150,64 @@ impl Bounds {
     }
 }
 
+/// A box around others, as single numbers: never smaller than what is in it.
+#[derive(Clone, Copy, Debug)]
+struct Around {
+    low: Vec3,
+    high: Vec3,
+}
+
+impl From<Bounds> for Around {
+    fn from(of: Bounds) -> Around {
+        // Rounding moves a face by at most half a step of the number it becomes.
+        let low = of.low.to_array().map(|v| (v as f32).next_down());
+        let high = of.high.to_array().map(|v| (v as f32).next_up());
+        Around { low: Vec3::from_array(low), high: Vec3::from_array(high) }
+    }
+}
+
+impl Around {
+    fn union(self, other: Around) -> Around {
+        Around { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    fn entry(&self, ray: &Ray) -> Option<f64> {
+        Bounds { low: self.low.as_dvec3(), high: self.high.as_dvec3() }.entry(ray)
+    }
+}
+
+/// Numbers in an order of their own, most of them one more than the one before: kept as runs.
+#[derive(Clone, Debug, Default)]
+struct NumberRuns {
+    /// Place in the order, and number, where a run begins.
+    runs: Vec<(u32, u32)>,
+    len: usize,
+}
+
+impl NumberRuns {
+    fn push(&mut self, numbers: Range<usize>) {
+        if numbers.is_empty() {
+            return;
+        }
+        let start = numbers.start as u32;
+        let goes_on = self.runs.last().is_some_and(|&(at, first)| first + (self.len as u32 - at) == start);
+        if !goes_on {
+            self.runs.push((self.len as u32, start));
+        }
+        self.len += numbers.len();
+    }
+
+    /// The numbers at some places of the order.
+    fn at(&self, places: Range<usize>) -> impl Iterator<Item = usize> + '_ {
+        let mut run = self.runs.partition_point(|&(at, _)| at as usize <= places.start).saturating_sub(1);
+        (places.start..places.end.min(self.len)).map(move |place| {
+            run += usize::from(self.runs.get(run + 1).is_some_and(|&(at, _)| at as usize <= place));
+            let (at, first) = self.runs[run];
+            first as usize + (place - at as usize)
+        })
+    }
+}
+
 /// Children per box.
 const FAN: usize = 8;
 
@@ -161,21 +215,23 @@ const FAN: usize = 8;
 /// the positions; nothing points anywhere.
 #[derive(Clone, Debug, Default)]
 struct BoxTree {
-    items: Vec<u32>,
+    items: NumberRuns,
     /// From the boxes around items up to the one around everything.
-    layers: Vec<Vec<Bounds>>,
+    layers: Vec<Vec<Around>>,
 }
 
 impl BoxTree {
-    fn new(items: Vec<u32>, bounds: impl Fn(usize) -> Bounds) -> BoxTree {
-        let around = |run: &[Bounds]| run.iter().copied().reduce(Bounds::union);
-        let mut layers: Vec<Vec<Bounds>> = Vec::new();
-        if !items.is_empty() {
-            let first =
-                items.chunks(FAN).filter_map(|run| run.iter().map(|&i| bounds(i as usize)).reduce(Bounds::union));
-            let mut layer: Vec<Bounds> = first.collect();
+    fn new(items: NumberRuns, bounds: impl Fn(usize) -> Bounds) -> BoxTree {
+        let around = |run: &[Around]| run.iter().copied().reduce(Around::union);
+        let mut layers: Vec<Vec<Around>> = Vec::new();
+        if items.len > 0 {
+            let of_run =
+                |start: usize| items.at(start..start + FAN).map(|i| Around::from(bounds(i))).reduce(Around::union);
+            let mut layer: Vec<Around> = Vec::with_capacity(items.len.div_ceil(FAN));
+            layer.extend((0..items.len).step_by(FAN).filter_map(of_run));
             while layer.len() > 1 {
-                let above = layer.chunks(FAN).filter_map(around).collect();
+                let mut above = Vec::with_capacity(layer.len().div_ceil(FAN));
+                above.extend(layer.chunks(FAN).filter_map(around));
                 layers.push(std::mem::replace(&mut layer, above));
             }
             layers.push(layer);
@@ -197,8 +253,8 @@ impl BoxTree {
                 continue;
             }
             if layer == 0 {
-                for &item in self.items.iter().skip(index * FAN).take(FAN) {
-                    if let Some(hit) = test(item as usize, *nearest) {
+                for item in self.items.at(index * FAN..(index + 1) * FAN) {
+                    if let Some(hit) = test(item, *nearest) {
                         *nearest = nearest.min(hit);
                     }
                 }
@@ -251,11 +307,11 @@ mod tests {
             let scale = f64::from(standing[i].side);
             let (w, h) = (p.cell.w * scale, p.cell.h * scale);
             let (cx, cz) = (p.cell.x + p.cell.w / 2.0, p.cell.y + p.cell.h / 2.0);
-            let top = p.ground + f64::from(standing[i].height);
+            let top = p.ground() + f64::from(standing[i].height);
             if scale > 0.0 {
                 boxes.push((
                     HitTarget::Plot(i),
-                    DVec3::new(cx - w / 2.0, p.ground, cz - h / 2.0),
+                    DVec3::new(cx - w / 2.0, p.ground(), cz - h / 2.0),
                     DVec3::new(cx + w / 2.0, top, cz + h / 2.0),
                 ));
             }
@@ -321,7 +377,7 @@ mod tests {
         for (plot, state) in states[0].iter().enumerate() {
             let hit = at(0, above(plot), Vec3::NEG_Y).unwrap();
             assert_eq!(hit.target, HitTarget::Plot(plot));
-            let roof = plan.plots[plot].ground + f64::from(appearance.standing(*state).height);
+            let roof = plan.plots[plot].ground() + f64::from(appearance.standing(*state).height);
             assert!((f64::from(hit.point.y) - roof).abs() < 1e-3);
         }
         // A building that is not there now lets the ray through to its district.

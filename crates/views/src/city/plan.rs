@@ -31,11 +31,22 @@ pub struct Plot {
     pub cell: Rect,
     /// Levels below the root.
     pub level: u32,
-    /// Height of the district slab it stands on.
-    pub ground: f64,
     /// The largest value over time when the ground was divided, in units of the metric (not mapped); that of a More
     /// plot is its largest sum.
     pub max_value: u64,
+}
+
+impl Plot {
+    /// Height of the district slab it stands on.
+    #[inline]
+    pub fn ground(&self) -> f64 {
+        top_of(self.level.saturating_sub(1))
+    }
+}
+
+/// Height of the upper side of a district so many levels below the root.
+fn top_of(level: u32) -> f64 {
+    f64::from(level.min(BORDERED_LEVELS) + 1) * DISTRICT_HEIGHT
 }
 
 /// An inner node: a slab under everything that belongs to it.
@@ -80,8 +91,7 @@ pub struct CityPlan {
     /// Largest growth of any building, first to last point in time; the top of the colour scale.
     pub(super) max_growth: u64,
     pub(super) pruned: Vec<NodeId>,
-    pub(super) plot_of: Vec<u32>,
-    pub(super) district_of: Vec<u32>,
+    pub(super) places: Places,
     /// Groups that came after the ground was divided.
     pub(super) unplaced: Vec<NodeId>,
     /// How much smaller areas are than they were when the ground was divided.
@@ -107,7 +117,52 @@ pub(super) struct MorePlot {
     pub values: Vec<u64>,
 }
 
-pub(super) const NOWHERE: u32 = u32::MAX;
+/// Where each node is: on a plot, in a district of its own, or nowhere. Four bytes a node.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    by_node: Vec<u32>,
+    /// The outermost district, which is also the building on it where it is one group; and its node.
+    outermost: Option<(usize, usize)>,
+}
+
+/// Marks the number of a district; all other numbers are plots.
+const OF_DISTRICT: u32 = 1 << 31;
+const NOWHERE: u32 = u32::MAX;
+
+impl Places {
+    pub fn nowhere(nodes: usize) -> Places {
+        Places { by_node: vec![NOWHERE; nodes], outermost: None }
+    }
+
+    /// Whether a node is anywhere.
+    pub fn has(&self, node: usize) -> bool {
+        self.by_node.get(node).is_some_and(|&place| place != NOWHERE)
+    }
+
+    pub fn plot(&self, node: usize) -> Option<usize> {
+        self.by_node.get(node).filter(|&&place| place & OF_DISTRICT == 0).map(|&place| place as usize)
+    }
+
+    pub fn district(&self, node: usize) -> Option<usize> {
+        if let Some((outermost, district)) = self.outermost
+            && outermost == node
+        {
+            return Some(district);
+        }
+        let is = |place: &&u32| **place & OF_DISTRICT != 0 && **place != NOWHERE;
+        self.by_node.get(node).filter(is).map(|&place| (place & !OF_DISTRICT) as usize)
+    }
+
+    pub fn put_on(&mut self, node: usize, plot: usize) {
+        self.by_node[node] = plot as u32;
+    }
+
+    /// The outermost district first, and all districts before anything that is put on a plot.
+    pub fn put_in(&mut self, node: usize, district: usize) {
+        self.by_node[node] = district as u32 | OF_DISTRICT;
+        self.outermost.get_or_insert((node, district));
+    }
+}
 
 impl CityPlan {
     /// Lays out the whole timeline. Nodes that never have a value in the chosen metric get no space; for them
@@ -131,8 +186,7 @@ impl CityPlan {
             mores: Vec::new(),
             max_growth: 0,
             pruned: Vec::new(),
-            plot_of: vec![NOWHERE; timeline.len()],
-            district_of: vec![NOWHERE; timeline.len()],
+            places: Places::nowhere(timeline.len()),
             unplaced: Vec::new(),
             outgrowth: 1.0,
             area_per_unit: 0.0,
@@ -163,11 +217,11 @@ impl CityPlan {
         let mut plot_slots: Vec<u32> = Vec::with_capacity(occupants.len() + 1 - blocks.len());
         self.plots.reserve_exact(plot_slots.capacity());
         for level in blocks.chunk_by(|a, b| a.level == b.level) {
-            let top = f64::from(level[0].level.min(BORDERED_LEVELS) + 1) * DISTRICT_HEIGHT;
+            let top = top_of(level[0].level);
             let level_start = plot_slots.len();
             for block in level {
                 let base = top - DISTRICT_HEIGHT;
-                self.district_of[block.node.index()] = self.districts.len() as u32;
+                self.places.put_in(block.node.index(), self.districts.len());
                 self.districts.push(District { node: block.node, cell: block.cell, level: block.level, base, top });
                 let start = plot_slots.len();
                 let is_plot = |slot: &usize| !matches!(occupants[*slot], Occupant::District(_));
@@ -184,16 +238,16 @@ impl CityPlan {
                     Occupant::District(_) => unreachable!("plot slots hold no districts"),
                 };
                 let level = level[0].level + 1;
-                Plot { kind, cell: cells[slot as usize], level, ground: top, max_value: max }
+                Plot { kind, cell: cells[slot as usize], level, max_value: max }
             };
             self.plots.par_extend(plot_slots[level_start..].par_iter().with_min_len(2048).map(plot));
         }
         for (index, &slot) in plot_slots.iter().enumerate() {
             match occupants[slot as usize] {
-                Occupant::Building(node) => self.plot_of[node.index()] = index as u32,
+                Occupant::Building(node) => self.places.put_on(node.index(), index),
                 Occupant::More(more) => {
                     let nodes = mores[more as usize].nodes.clone();
-                    pruned[nodes.clone()].iter().for_each(|n| self.plot_of[n.index()] = index as u32);
+                    pruned[nodes.clone()].iter().for_each(|n| self.places.put_on(n.index(), index));
                     self.mores.push(MorePlot::new(timeline, index, nodes.clone(), &pruned[nodes], metric));
                 }
                 Occupant::District(_) => {}
@@ -209,12 +263,13 @@ impl CityPlan {
             return;
         }
         for i in 1..timeline.len() {
-            if self.plot_of[i] == NOWHERE && self.district_of[i] == NOWHERE {
+            if !self.places.has(i) {
                 let node = NodeId(i as u32);
                 if peaks.of(node) > 0
                     && let Some(parent) = timeline.parent(node)
+                    && let Some(plot) = self.places.plot(parent.index())
                 {
-                    self.plot_of[i] = self.plot_of[parent.index()];
+                    self.places.put_on(i, plot);
                 }
             }
         }
@@ -245,12 +300,12 @@ impl CityPlan {
     /// The plot of a leaf; of a pruned node, or one below it, the More plot that stands for it. `None` for districts
     /// and for nodes that never had a value.
     pub fn plot_of(&self, node: NodeId) -> Option<usize> {
-        self.plot_of.get(node.index()).filter(|&&p| p != NOWHERE).map(|&p| p as usize)
+        self.places.plot(node.index())
     }
 
     /// The district of an inner node that has space of its own.
     pub fn district_of(&self, node: NodeId) -> Option<usize> {
-        self.district_of.get(node.index()).filter(|&&d| d != NOWHERE).map(|&d| d as usize)
+        self.places.district(node.index())
     }
 
     /// The More plot of a district, where there is one.

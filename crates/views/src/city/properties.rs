@@ -84,7 +84,7 @@ proptest! {
                 prop_assert!(close(inside.iter().map(Rect::area).sum(), block.area()));
             }
             for p in &plan.plots[contents.plots.clone()] {
-                prop_assert_eq!((p.ground, p.level), (d.top, d.level + 1));
+                prop_assert_eq!((p.ground(), p.level), (d.top, d.level + 1));
             }
         }
     }
@@ -278,7 +278,7 @@ fn a_chain_of_ten_thousand_districts_keeps_its_building() {
     let timeline = Timeline::from_trees(vec![point], &[tree]);
     let plan = CityPlan::new(&timeline, &CityConfig::default());
     assert_eq!((plan.districts.len(), plan.plots.len()), (n as usize, 1));
-    assert!(plan.plots[0].cell.w > 20.0 && plan.plots[0].ground < 15.0);
+    assert!(plan.plots[0].cell.w > 20.0 && plan.plots[0].ground() < 15.0);
     assert_eq!(plan.levels(), n);
 }
 
@@ -400,7 +400,7 @@ fn heights_stay_below_their_peaks() {
                     assert!(f64::from(standing.height) <= peak * 1.001 + 1e-3, "{} {standing:?} {peak}", rule.id);
                 }
                 let peak = if values.is_more(plot) { super::MORE_HEIGHT } else { peak };
-                assert!(plan.plots[plot].ground + peak <= appearance.tallest() + 1e-9);
+                assert!(plan.plots[plot].ground() + peak <= appearance.tallest() + 1e-9);
             }
         }
     }

@@ -86,7 +86,7 @@ pub fn routes(plan: &CityPlan, timeline: &Timeline, appearance: &Appearance, t: 
     let stop = |node: NodeId| -> Option<Stop> {
         if let Some(plot) = plan.plot_of(node) {
             let standing = appearance.standing(appearance.state(plan, timeline, plot, t));
-            let roof = plan.plots[plot].ground + f64::from(standing.height);
+            let roof = plan.plots[plot].ground() + f64::from(standing.height);
             return Some((StopKey::Plot(plot), plan.base(plot, f64::from(standing.side)).centre_at(roof)));
         }
         let at = plan.district_of(node)?;

@@ -21,7 +21,7 @@ impl Appearance {
         let (cell, roof) = match target {
             HitTarget::Plot(plot) => {
                 let p = &plan.plots[plot];
-                (p.cell, p.ground + f64::from(standing(plot).height))
+                (p.cell, p.ground() + f64::from(standing(plot).height))
             }
             HitTarget::District(district) => {
                 // With all that stands in it.
@@ -32,7 +32,7 @@ impl Appearance {
                     let (x, y) = p.cell.centre();
                     x > cell.x && x < right && y > cell.y && y < front
                 });
-                let roofs = inside.map(|(plot, p)| p.ground + f64::from(standing(plot).height));
+                let roofs = inside.map(|(plot, p)| p.ground() + f64::from(standing(plot).height));
                 (cell, roofs.fold(top, f64::max))
             }
         };
@@ -77,7 +77,7 @@ mod tests {
             let from = CameraPose { eye: glam::Vec3::new(0.0, 50.0, 90.0), yaw, pitch: -0.5 };
             let pose = appearance.focus(&plan, HitTarget::Plot(plot), standing, &from, &LENS);
             let p = &plan.plots[plot];
-            let roof = p.cell.centre_at(p.ground + f64::from(standing(plot).height));
+            let roof = p.cell.centre_at(p.ground() + f64::from(standing(plot).height));
             let clip = LENS.clip_from_world(&pose) * roof.extend(1.0);
             let ndc = Vec2::new(clip.x, clip.y) / clip.w;
             prop_assert!(clip.w > 0.0 && ndc.abs().max_element() <= 1.0, "{ndc}");
@@ -92,7 +92,7 @@ mod tests {
         let states = appearance.states(&plan, &timeline, 0);
         let standing = |p: usize| appearance.standing(states[p]);
         let low = plan.plot_of(at(&timeline, "Heap#low")).unwrap();
-        let goal = plan.plots[low].cell.centre_at(plan.plots[low].ground + plan.max_height(low));
+        let goal = plan.plots[low].cell.centre_at(plan.plots[low].ground() + plan.max_height(low));
         for quarter in 0..4 {
             // From wherever: also from behind the tall one.
             let yaw = quarter as f32 * PI / 2.0;

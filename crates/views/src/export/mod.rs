@@ -99,7 +99,7 @@ impl ShownCity<'_> {
                 kind,
                 node,
                 amount: plan.amount(timeline, plot, time),
-                foot: Vec3::new(x as f32, p.ground as f32, z as f32),
+                foot: Vec3::new(x as f32, p.ground() as f32, z as f32),
                 size: Vec3::new(p.cell.w as f32 * standing.side, standing.height, p.cell.h as f32 * standing.side),
                 colour,
                 opacity: f32::from(state.opacity) / 65535.0,

@@ -15,11 +15,13 @@
 
 mod picture;
 mod shape;
+mod table;
 #[cfg(test)]
 mod tests;
 
 pub use picture::{NestedCell, NestedPart, NestedPicture, heap_scale};
 pub use shape::{NestedShape, NestedTarget, Outline};
+pub use table::nested_table;
 
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use std::cmp::Reverse;

@@ -26,6 +26,31 @@ fn parts(picture: &NestedPicture, of: usize) -> Vec<NestedCell> {
 
 proptest! {
     #[test]
+    fn rows_of_the_table_add_up_to_the_row_above_them(tree in trees(), config in configs(), t in 0usize..3) {
+        use memory_city_analysis::tabular::Cell;
+        let timeline = tree.timeline();
+        let plan = NestedPlan::new(&timeline, config);
+        let picture = NestedPicture::new(&plan, &timeline, t, NodeId::ROOT, u32::MAX);
+        let table = nested_table(&timeline, &plan, t, &[("global", &picture)]);
+        let at = table.header.column("value").expect("a column");
+        let value = |row: usize| match table.rows[row].cells[at] {
+            Cell::Number(n) => n as i64,
+            _ => panic!("a number"),
+        };
+        prop_assert_eq!(value(0), timeline.value(t, NodeId::ROOT, Metric::Objects) as i64);
+        for row in 0..table.rows.len() {
+            let depth = table.rows[row].depth;
+            let below: Vec<usize> = (row + 1..table.rows.len())
+                .take_while(|&below| table.rows[below].depth > depth)
+                .filter(|&below| table.rows[below].depth == depth + 1)
+                .collect();
+            let sum: i64 = below.iter().map(|&below| value(below)).sum();
+            // Rounded where parts overlap.
+            prop_assert!(below.is_empty() || (sum - value(row)).abs() <= below.len() as i64, "{} of {}", sum, value(row));
+        }
+    }
+
+    #[test]
     fn parts_sum_up_to_their_group_and_fill_it(tree in trees(), config in configs(), t in 0usize..3) {
         let timeline = tree.timeline();
         let plan = NestedPlan::new(&timeline, config);

@@ -187,7 +187,7 @@ fn fixed<'a>(page: &Page<'a>) -> Fixed<'a> {
             PlotKind::Building(node) => (node, 0),
             PlotKind::More { parent, count } => (parent, count),
         };
-        let (c, ground) = (plot.cell, plot.ground as f32);
+        let (c, ground) = (plot.cell, plot.ground() as f32);
         (known.number(page, node), count, c.x as f32, c.y as f32, c.w as f32, c.h as f32, ground)
     });
     let plots: Vec<_> = plots.collect();

@@ -103,6 +103,18 @@ row! {
 }
 
 row! {
+    /// The object is known: in every walk of the recording that has this number it is the same one, and no other object has it.
+    WalkIdentityRow in WALK_IDENTITIES {
+        /// The walk.
+        walk: u32 = 1 Delta,
+        /// The object.
+        object: u64 = 2 Delta,
+        /// Its number, from 1. Objects that were first met later have larger ones.
+        identity: u64 = 3 Delta,
+    }
+}
+
+row! {
     /// The object that stands for a class.
     WalkMirrorRow in WALK_MIRRORS {
         /// The walk.

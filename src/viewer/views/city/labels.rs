@@ -101,7 +101,7 @@ pub fn collect(city: &City, standing: &impl Fn(usize) -> Standing, wanted: &Want
             }
             let p = &city.plan.plots[plot];
             let standing = standing(plot);
-            return (standing.side > 0.0).then(|| p.cell.centre_at(p.ground + f64::from(standing.height)));
+            return (standing.side > 0.0).then(|| p.cell.centre_at(p.ground() + f64::from(standing.height)));
         }
         let district = &city.plan.districts[city.plan.district_of(node)?];
         let cell = &district.cell;
@@ -136,7 +136,7 @@ pub fn collect(city: &City, standing: &impl Fn(usize) -> Standing, wanted: &Want
     for &plot in &city.named_mores {
         let plot = &city.plan.plots[plot];
         if let PlotKind::More { parent, count } = plot.kind {
-            let at = plot.cell.centre_at(plot.ground);
+            let at = plot.cell.centre_at(plot.ground());
             let text = format!("{} more", count_text(u64::from(count)));
             labels.push(Label { at, target: Target::More(parent), text, style: Style::More });
         }

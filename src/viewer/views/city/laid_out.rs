@@ -116,7 +116,7 @@ impl City {
             let p = &plan.plots[plot];
             BoxRecord {
                 cell: cell(&p.cell),
-                lift: [p.ground as f32, 0.0],
+                lift: [p.ground() as f32, 0.0],
                 paint: if is_more(plot) { [pack(settings.theme.more()), kind::MORE] } else { [0, kind::BUILDING] },
             }
         }));

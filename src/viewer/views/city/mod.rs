@@ -32,18 +32,22 @@ pub use present::{ConeCount, ShownCones};
 pub use routes::ShownRoutes;
 pub use sharpness::Sharpness;
 
-use super::{Drawn, Place, View};
+use super::{Drawn, Place, View, ViewTable};
 use crate::viewer::action::Action;
 use crate::viewer::app::{Awake, Stage};
 use crate::viewer::clock::Clock;
 use crate::viewer::document::{Closed, Document, Grew, Opened, Preparation, Preparations};
 use crate::viewer::job::Job;
 use crate::viewer::notices::Notices;
+use crate::viewer::search::GroupSearch;
 use crate::viewer::selection::Target;
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use laid_out::Ground;
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
 use memory_city_views::city::HitTarget;
+use memory_city_views::export::{ShownCity, write_csv};
 use moving::Moving;
 use std::sync::Arc;
 
@@ -61,6 +65,27 @@ pub(super) fn view() -> View {
         draw: |world, ui| super::draw_with(world, ui, pane::draw),
         preparation: Some(|settings| preparation(settings.clone(), None)),
     }
+}
+
+/// Its boxes as CSV.
+pub(super) fn csv() -> ViewTable {
+    fn write(world: &World) -> Result<Vec<u8>> {
+        let Some(city) = &world.resource::<Shown>().0 else {
+            return Err(super::no_table("The city", "is not there yet"));
+        };
+        let found = world.resource::<GroupSearch>().found().map(Arc::clone);
+        let shown = ShownCity {
+            plan: &city.plan,
+            timeline: &city.timeline,
+            appearance: &city.appearance,
+            time: world.resource::<Clock>().time.min(city.times().saturating_sub(1)),
+            lit: found.as_deref().map(|found| &found.lit),
+        };
+        let mut out = Vec::new();
+        write_csv(&shown, &mut out, &Progress::new()).map_err(|e| super::no_table("The city", &e.to_string()))?;
+        Ok(out)
+    }
+    ViewTable { view: ID, csv: write }
 }
 
 fn plugin(app: &mut App) {

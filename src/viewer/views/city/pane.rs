@@ -12,6 +12,7 @@ use super::routes::{self, ShownRoutes};
 use super::{LayingOut, card, crumbs, drill, minimap};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
+use crate::viewer::comparison::OpenComparison;
 use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::finding::Finding;
 use crate::viewer::keys;
@@ -112,7 +113,7 @@ pub fn draw(
     InMut(ui): InMut<egui::Ui>,
     mut names: Names,
     (document, pointer, laying): (Res<Document>, Res<Pointer>, Res<LayingOut>),
-    (mut finding, mut owners): (ResMut<Finding>, ResMut<OwnersOf>),
+    (mut finding, mut owners, mut comparison): (ResMut<Finding>, ResMut<OwnersOf>, ResMut<OpenComparison>),
     mut actions: MessageWriter<Action>,
     mut verdict: Local<Option<((u64, Metric), Verdict)>>,
 ) {
@@ -121,7 +122,9 @@ pub fn draw(
     names.pane.rect = Some(rect);
     let painter = ui.painter_at(rect);
     // The card that says what leaks stands before none of the city.
-    let top = rect.top() + card::room(rect, &finding);
+    let compared = comparison.shown().cloned();
+    let room = if compared.is_some() { card::room_compared(rect) } else { card::room(rect, &finding) };
+    let top = rect.top() + room;
     let free = rect.with_max_y(rect.bottom() - FOOT.min(0.1 * rect.height()));
     let free = free.with_min_y(top.min(free.bottom()));
     if names.beside_each_other(&painter, rect.with_min_y(free.top())) {
@@ -151,9 +154,16 @@ pub fn draw(
             *verdict = Some((of, found));
         }
         let Some(known) = verdict.as_ref() else { return };
-        let (asked, place) = card::show(ui.ctx(), rect, open, finding.bypass_change_detection(), &known.1);
-        actions.write_batch(asked);
-        card = place;
+        if let Some(compared) = &compared {
+            let (asked, more, place) = card::compared(ui.ctx(), rect, compared);
+            actions.write_batch(asked);
+            comparison.bypass_change_detection().show_view |= more;
+            card = place;
+        } else {
+            let (asked, place) = card::show(ui.ctx(), rect, open, finding.bypass_change_detection(), &known.1);
+            actions.write_batch(asked);
+            card = place;
+        }
         let selection = names.selection.bypass_change_detection();
         let owners = owners.bypass_change_detection();
         actions.write_batch(crumbs::show(ui.ctx(), rect, &open.timeline, owners, selection));

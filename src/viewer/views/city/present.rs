@@ -135,13 +135,9 @@ pub fn present(
                 of(selection.pointed.map(Target::Node).or(far).or(selection.hovered)),
             ];
             [instances[0], instances[1]] = marked.map(|mark| mark.unwrap_or(NO_INSTANCE));
-            let mut finest = *sharpness;
-            if scene.boxes.version != city.boxes.version {
-                // Blocks have no marks.
-                finest.smallest = 0.0;
-            }
+            let has_marks = scene.boxes.version != city.boxes.version;
             let shadows = settings.shadows && pane.backdrop.is_none();
-            plan = sight.plan(city, &rig, (settings.opacity, shadows), &finest, marked);
+            plan = sight.plan(city, &rig, (settings.opacity, shadows), &sharpness, (marked, has_marks));
             // Ways instead of cones: both together are a tangle.
             let drawn = ways.found().map(|found| (found, routes::route_key(city, &ways, found, clock.time)));
             if drawn.as_ref().map(|(_, key)| key) != route_key.as_ref() {

@@ -25,6 +25,7 @@ pub(super) struct SightKey {
     opacity: f32,
     shadows: bool,
     marks: [Option<u32>; 2],
+    marked: bool,
 }
 
 /// The plan that was made last.
@@ -34,24 +35,26 @@ pub(super) struct DrawnSight {
 }
 
 impl DrawnSight {
-    /// What is drawn. `marks` are boxes that are never part of one.
+    /// What is drawn. `marks` are boxes that are never part of one, `marked` says whether boxes have colours or flags of their own:
+    /// blocks have none, so every building is drawn.
     pub fn plan(
         &mut self,
         city: &City,
         rig: &CameraRig,
         (opacity, shadows): (f32, bool),
         sharpness: &Sharpness,
-        marks: [Option<u32>; 2],
+        (marks, marked): ([Option<u32>; 2], bool),
     ) -> Arc<DrawPlan> {
         let key = SightKey {
             layout: city.layout,
             moving: city.boxes.version != city.layout,
-            smallest: sharpness.smallest,
+            smallest: if marked { 0.0 } else { sharpness.smallest },
             clip_from_world: rig.clip_from_world(),
             height: rig.pixels_high() * sharpness.now,
             opacity,
             shadows,
             marks,
+            marked,
         };
         if let Some((made, plan)) = &self.made
             && *made == key
@@ -67,8 +70,13 @@ impl DrawnSight {
 fn choose(city: &City, rig: &CameraRig, key: &SightKey) -> DrawPlan {
     let order = &city.order;
     let as_boxes = |range: Range<usize>| range.start as u32..range.end as u32;
-    let mut plan =
-        DrawPlan { boxes: order.boxes() as u32, opacity: key.opacity, shadows: key.shadows, ..DrawPlan::default() };
+    let mut plan = DrawPlan {
+        boxes: order.boxes() as u32,
+        opacity: key.opacity,
+        shadows: key.shadows,
+        marked: key.marked,
+        ..DrawPlan::default()
+    };
     if key.moving {
         plan.solid.push(as_boxes(order.opaque()));
         plan.slabs.push(0..order.districts() as u32);
@@ -99,7 +107,7 @@ fn choose(city: &City, rig: &CameraRig, key: &SightKey) -> DrawPlan {
         plan.clear.extend(key.marks.iter().flatten().filter(|&&m| see_through.contains(&m)).map(|&m| m..m + 1));
     }
     let first = order.boxes() as u32;
-    plan.clear.extend(choice.blocks.into_iter().map(|blocks| first + blocks.start..first + blocks.end));
+    plan.blocks.extend(choice.blocks.into_iter().map(|blocks| first + blocks.start..first + blocks.end));
     plan.slabs = choice.districts;
     plan
 }

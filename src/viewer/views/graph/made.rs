@@ -125,6 +125,11 @@ impl DrawnGraph {
         self.graph.as_ref().map(GraphOf::graph)
     }
 
+    /// What is held over arrows, where a person asked for it.
+    pub(super) fn held(&self) -> Option<&HeldOver> {
+        self.held.as_ref()
+    }
+
     /// Whether there is nothing to be drawn.
     pub(super) fn is_empty(&self) -> bool {
         self.picture.boxes.is_empty()

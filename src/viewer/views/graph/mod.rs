@@ -8,7 +8,7 @@ mod bar;
 mod made;
 mod paint;
 
-use super::{Place, View, ViewPicture};
+use super::{Place, View, ViewPicture, ViewTable};
 use crate::viewer::app::Stage;
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Grew, Opened};
@@ -18,6 +18,7 @@ use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
 use made::{DrawnGraph, GraphWish};
 use memory_city_analysis::object_graph::GraphStep;
+use memory_city_heap::error::Result;
 use memory_city_views::graph::{GraphFit, GraphItem, GraphPicture};
 
 const ID: &str = "graph";
@@ -42,6 +43,18 @@ pub(super) fn view() -> View {
 /// It as a picture without a window.
 pub(super) fn pictures() -> [ViewPicture; 1] {
     [ViewPicture { name: ID, view: ID, set_up: |_| () }]
+}
+
+/// Boxes, arrows and roots as CSV.
+pub(super) fn csv() -> ViewTable {
+    fn write(world: &World) -> Result<Vec<u8>> {
+        let drawn = world.resource::<DrawnGraph>();
+        match (world.resource::<Document>().timeline(), drawn.graph()) {
+            (Some(timeline), Some(graph)) => super::written(&graph.table(timeline, drawn.held())),
+            _ => Err(super::no_table("The graph", "is of what is selected, and nothing is")),
+        }
+    }
+    ViewTable { view: ID, csv: write }
 }
 
 fn plugin(app: &mut App) {

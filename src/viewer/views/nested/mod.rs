@@ -9,7 +9,7 @@ mod paint;
 mod pictures;
 mod strip;
 
-use super::{Place, View, ViewPicture};
+use super::{Place, View, ViewPicture, ViewTable};
 use crate::viewer::app::Stage;
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
@@ -19,7 +19,8 @@ use crate::viewer::selection::Selection;
 use bevy::prelude::*;
 use bevy_egui::egui;
 use memory_city_analysis::timeline::{NodeId, Timeline};
-use memory_city_views::nested::{NestedPart, NestedPicture, NestedPlan, NestedShape, SiblingOrder};
+use memory_city_heap::error::Result;
+use memory_city_views::nested::{NestedPart, NestedPicture, NestedPlan, NestedShape, SiblingOrder, nested_table};
 use paint::NestedLook;
 use pictures::Pictures;
 
@@ -55,6 +56,20 @@ pub(super) fn pictures() -> [ViewPicture; 2] {
         ViewPicture { name: "sunburst", view: ID, set_up: |world| shaped(world, NestedShape::Sunburst) },
         ViewPicture { name: "icicle", view: ID, set_up: |world| shaped(world, NestedShape::Icicle) },
     ]
+}
+
+/// Both pictures as CSV.
+pub(super) fn csv() -> ViewTable {
+    fn write(world: &World) -> Result<Vec<u8>> {
+        let nested = world.resource::<Nested>();
+        let (Some(timeline), Some((plan, time, local, global))) =
+            (world.resource::<Document>().timeline(), nested.pictures.shown())
+        else {
+            return Err(super::no_table("The picture", "is not there yet"));
+        };
+        super::written(&nested_table(timeline, plan, time, &[("local", local), ("global", global)]))
+    }
+    ViewTable { view: ID, csv: write }
 }
 
 /// What a person has chosen in this view, and its pictures.

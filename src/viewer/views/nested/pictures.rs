@@ -61,6 +61,11 @@ impl Pictures {
         Some(self.before.as_ref().map_or_else(|| now.clone(), |(_, before)| before.between(now, progress)))
     }
 
+    /// Plan, time, and both pictures as they are when nothing moves any more.
+    pub fn shown(&self) -> Option<(&NestedPlan, usize, &NestedPicture, &NestedPicture)> {
+        self.made.as_ref().map(|(of, made)| (&*made.plan, of.time, &made.local, &made.global))
+    }
+
     fn take(&mut self, of: PictureOf, made: MadePicture) {
         let before = self.made.take();
         // Going elsewhere is no step in time.

@@ -7,7 +7,7 @@
 mod bar;
 mod paint;
 
-use super::{Place, View, ViewPicture};
+use super::{Place, View, ViewPicture, ViewTable};
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Opened};
@@ -16,6 +16,7 @@ use crate::viewer::run::{Moments, OpenRun};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::run::RunFacts;
+use memory_city_heap::error::Result;
 use memory_city_views::city::Rect;
 use memory_city_views::overview::{RunConfig, RunPicture, RunView};
 use std::sync::Arc;
@@ -51,6 +52,20 @@ pub(super) fn pictures() -> [ViewPicture; 2] {
         ViewPicture { name: "overview", view: ID, set_up: |world| of(world, RunView::Overview) },
         ViewPicture { name: "details", view: ID, set_up: |world| of(world, RunView::Details) },
     ]
+}
+
+/// What its charts show as CSV: points by time in the overview, collection by collection in the details.
+pub(super) fn csv() -> ViewTable {
+    fn write(world: &World) -> Result<Vec<u8>> {
+        let Some(facts) = world.resource::<OpenRun>().facts() else {
+            return Err(super::no_table("The run", "is not known yet"));
+        };
+        super::written(&match world.resource::<Overview>().view {
+            RunView::Overview => facts.overview_table(),
+            RunView::Details => facts.table(),
+        })
+    }
+    ViewTable { view: ID, csv: write }
 }
 
 /// What is drawn of the run.

@@ -9,7 +9,7 @@ mod keys;
 mod paint;
 mod rows;
 
-use super::{Place, View};
+use super::{Place, View, ViewPicture, ViewTable};
 use crate::viewer::app::Stage;
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
@@ -18,7 +18,9 @@ use crate::viewer::panels::theme;
 use crate::viewer::selection::{Selection, SharedFilter};
 use bevy::prelude::*;
 use bevy_egui::egui;
+use memory_city_analysis::table::{Arrangement, TableRows};
 use memory_city_analysis::timeline::{NodeId, Timeline};
+use memory_city_heap::error::Result;
 pub use rows::Table;
 
 const ID: &str = "table";
@@ -35,6 +37,26 @@ pub(super) fn view() -> View {
         draw: |world, ui| super::draw_with(world, ui, draw),
         preparation: None,
     }
+}
+
+/// It as a picture without a window.
+pub(super) fn pictures() -> [ViewPicture; 1] {
+    [ViewPicture { name: ID, view: ID, set_up: |_| () }]
+}
+
+/// Its rows as CSV: what `report --tree --format csv` prints, as it is sorted, filtered and opened here.
+pub(super) fn csv() -> ViewTable {
+    fn write(world: &World) -> Result<Vec<u8>> {
+        let grouping = world.resource::<Document>().get().map(|open| open.source.grouping_title()).unwrap_or_default();
+        match world.resource::<Table>().shown() {
+            Some((data, view, shape)) => {
+                let arrangement = Arrangement { shape, ..Arrangement::default() };
+                super::written(&TableRows::new(data, view, &arrangement, &grouping))
+            }
+            None => Err(super::no_table("The table", "is not there yet")),
+        }
+    }
+    ViewTable { view: ID, csv: write }
 }
 
 fn plugin(app: &mut App) {

@@ -5,6 +5,7 @@ use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
 use crate::viewer::job::Job;
 use crate::viewer::notices::Notices;
+use crate::viewer::panels::PanelState;
 use crate::viewer::search::read_filter;
 use crate::viewer::selection::{Selection, SharedFilter};
 use crate::viewer::settings::Settings;
@@ -101,6 +102,12 @@ impl Table {
         self.data.as_ref().map(|(_, table)| table)
     }
 
+    /// The numbers, which rows there are of them, and whether those are a tree.
+    pub fn shown(&self) -> Option<(&TreeTable, &TableView, TableShape)> {
+        let (_, data) = self.data.as_ref()?;
+        Some((data, &self.view, self.order.shape))
+    }
+
     /// What lines over time show.
     pub fn metric(&self) -> Metric {
         self.data.as_ref().map_or(Metric::Bytes, |(of, _)| of.metric)
@@ -187,7 +194,7 @@ pub fn follow(
     filter: Res<SharedFilter>,
     selection: Res<Selection>,
     mut notices: ResMut<Notices>,
-    mut awake: ResMut<Awake>,
+    (mut awake, panels): (ResMut<Awake>, Res<PanelState>),
 ) {
     let table = table.bypass_change_detection();
     let Some(timeline) = document.timeline() else { return };
@@ -235,8 +242,18 @@ pub fn follow(
     if table.job.is_none() && table.shown.as_ref() != Some(&wanted) {
         let at_hand = table.data.as_ref().filter(|(had, _)| *had == of).map(|(_, data)| Arc::clone(data));
         let (timeline, order, expanded) = (Arc::clone(timeline), wanted.1.clone(), table.expanded.clone());
-        let job = Job::start(move |progress| make(timeline, of, at_hand, order, expanded, progress));
-        table.job = Some((wanted, job));
+        if panels.still {
+            // A picture is taken now.
+            if let Ok(Made { table: data, view: Ok(view) }) =
+                make(timeline, of, at_hand, order, expanded, &Progress::new())
+            {
+                (table.data, table.view) = (Some((of, data)), view);
+            }
+            table.shown = Some(wanted);
+        } else {
+            let job = Job::start(move |progress| make(timeline, of, at_hand, order, expanded, progress));
+            table.job = Some((wanted, job));
+        }
     }
     awake.keep_if(table.busy());
 }

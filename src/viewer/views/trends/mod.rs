@@ -1,35 +1,42 @@
 //! Trends: the children of a group over time, the strongest by themselves and the rest as one; a click on one of them opens the chart
 //! of its own children below, as deep as the tree is.
 //!
-//! What the series are is [`memory_city_analysis::trends`]'s, made off the frame ([`charts`]); how they are drawn is [`plot`]'s. Time,
-//! zoom and the chosen window are the same for all charts, everything else is a chart's own.
+//! What the series are is [`memory_city_analysis::trends`]'s, made off the frame ([`charts`]), deep and retained sizes at fewer times
+//! ([`sizes`]); how they are drawn is [`plot`]'s. Below them are the collections ([`strip`]). Time, zoom and the chosen window are the
+//! same for all charts, everything else is a chart's own.
 
 mod bar;
 mod charts;
 mod plot;
 mod rows;
+mod sizes;
+mod strip;
 
-use super::{Place, View, ViewPicture};
+use super::{Place, View, ViewPicture, ViewTable};
 use crate::viewer::app::Stage;
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Grew, Opened};
-use crate::viewer::panels::{chosen, theme};
+use crate::viewer::panels::{PanelState, chosen, theme};
 use crate::viewer::run::OpenRun;
 use crate::viewer::selection::Selection;
+use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use bevy_egui::egui;
-use charts::Chart;
-use memory_city_analysis::timeline::{NodeId, Timeline};
+use charts::{Chart, ChartedTimes, Measure};
+use memory_city_analysis::timeline::{ClosureMetric, NodeId, Timeline};
+use memory_city_analysis::trends::{ShownTrends, trends_table};
+use memory_city_heap::error::Result;
 use plot::Axis;
+use sizes::SizesWork;
 
 const ID: &str = "trends";
 
-/// The key that the view handles itself: to the end of the chosen window.
-const KEYS: &[KeyCode] = &[KeyCode::End];
+/// The keys that the view handles itself: to the end of the chosen window; the strip of collections.
+const KEYS: &[KeyCode] = &[KeyCode::End, KeyCode::KeyS];
 
-/// Height of a chart where there is more than one.
-const HEIGHT: f32 = 230.0;
+/// Height of a chart, at least, where there is more than one.
+const HEIGHT: f32 = 200.0;
 
 /// Trends as a kind of view.
 pub(super) fn view() -> View {
@@ -50,6 +57,28 @@ pub(super) fn pictures() -> [ViewPicture; 1] {
     [ViewPicture { name: ID, view: ID, set_up: |_| () }]
 }
 
+/// The values of all charts as CSV.
+pub(super) fn csv() -> ViewTable {
+    fn write(world: &World) -> Result<Vec<u8>> {
+        let trends = world.resource::<TrendCharts>();
+        let Some(timeline) = world.resource::<Document>().timeline() else {
+            return Err(super::no_table("The chart", "is not there yet"));
+        };
+        let shown = trends.charts.iter().filter_map(|chart| {
+            let drawn = chart.drawn()?;
+            let series = drawn.series.iter().map(|series| (series.node, &series.values[..])).collect();
+            let (metric, times) = (&drawn.info, Some(&*drawn.times));
+            Some(ShownTrends { parent: chart.parent(timeline), metric, series, times })
+        });
+        let shown: Vec<_> = shown.collect();
+        if shown.is_empty() {
+            return Err(super::no_table("The chart", "is not there yet"));
+        }
+        super::written(&trends_table(timeline, &shown))
+    }
+    ViewTable { view: ID, csv: write }
+}
+
 /// The charts, one below the other.
 #[derive(Resource)]
 pub struct TrendCharts {
@@ -61,11 +90,25 @@ pub struct TrendCharts {
     drag: Option<plot::WindowDrag>,
     /// Whether it was drawn in the last frame: what nobody sees is not computed.
     seen: bool,
+    /// The points in time that are charted.
+    charted: ChartedTimes,
+    /// Deep and retained sizes at some of them.
+    sizes: SizesWork,
+    /// The collections.
+    strip: strip::StripData,
 }
 
 impl Default for TrendCharts {
     fn default() -> Self {
-        TrendCharts { charts: vec![Chart::default()], zoom: None, drag: None, seen: false }
+        TrendCharts {
+            charts: vec![Chart::default()],
+            zoom: None,
+            drag: None,
+            seen: false,
+            charted: ChartedTimes::default(),
+            sizes: SizesWork::default(),
+            strip: strip::StripData::default(),
+        }
     }
 }
 
@@ -83,7 +126,7 @@ impl TrendCharts {
     }
 
     /// Goes down along the path of a group, as far as it has children.
-    fn follow_path(&mut self, timeline: &Timeline, node: NodeId) {
+    pub fn follow_path(&mut self, timeline: &Timeline, node: NodeId) {
         for (depth, above) in timeline.path(node).into_iter().enumerate() {
             if self.charts.get(depth + 1).is_none_or(|chart| chart.of != timeline.key(above)) {
                 self.open(depth, timeline, above);
@@ -100,8 +143,24 @@ fn plugin(app: &mut App) {
             let Some(timeline) = document.timeline() else { return };
             let there = trends.charts.iter().skip(1).take_while(|chart| timeline.find(&chart.of).is_some()).count();
             trends.charts.truncate(1 + there);
+            // Of fewer points in time than before, another part is seen.
+            let last = timeline.times().saturating_sub(1) as f64;
+            trends.zoom = trends.zoom.filter(|zoom| zoom.1 <= last);
         })
         .add_systems(Update, charts::follow.in_set(Stage::Derive));
+}
+
+/// What all parts of the view are drawn from.
+struct Drawing<'d> {
+    timeline: &'d Timeline,
+    axis: Axis<'d>,
+    settings: &'d Settings,
+    /// Whether what groups reach and retain can be found.
+    finds: bool,
+    /// Whether sizes with deep ones are looked for.
+    deep: bool,
+    /// For a picture: nothing that is only for using.
+    still: bool,
 }
 
 fn draw(
@@ -110,11 +169,14 @@ fn draw(
     mut trends: ResMut<TrendCharts>,
     mut selection: ResMut<Selection>,
     (mut clock, focus, mut run): (ResMut<Clock>, Res<Focus>, ResMut<OpenRun>),
+    (mut settings, panels): (ResMut<Settings>, Res<PanelState>),
 ) {
     let (trends, clock) = (trends.bypass_change_detection(), clock.bypass_change_detection());
     trends.seen = true;
     let Some(open) = document.get() else { return };
     let timeline = &*open.timeline;
+    let finds = open.source.heaps().is_some();
+    let mut set = settings.trends.clone();
     ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, theme::PANEL);
     egui::Frame::new().inner_margin(egui::Margin::same(8)).show(ui, |ui| {
         if timeline.times() < 2 {
@@ -129,34 +191,51 @@ fn draw(
         let selection = selection.bypass_change_detection();
         if focus.is(ID) {
             chosen::key(ui, clock);
+            set.strip ^= ui.input(|i| i.key_pressed(egui::Key::S) && i.modifiers.is_none());
         }
-        bar::window(ui, trends, timeline, clock);
+        bar::window(ui, trends, &mut set, timeline, clock);
         let last = timeline.times() - 1;
-        let axis = Axis {
-            seen: trends.zoom.unwrap_or((0.0, last as f64)),
-            now: clock.time,
-            span: clock.chosen(),
-            suspects: run.bypass_change_detection().asked().suspects(),
+        let run = run.bypass_change_detection().asked();
+        let measures = trends.charts.iter().map(|chart| chart.measure(timeline, &settings, finds));
+        let deep = measures.into_iter().any(|of| matches!(of, Measure::Found(metric) if metric.is_deep()));
+        let drawing = Drawing {
+            timeline,
+            axis: Axis {
+                seen: trends.zoom.unwrap_or((0.0, last as f64)),
+                now: clock.time,
+                span: clock.chosen(),
+                suspects: run.suspects(),
+            },
+            settings: &settings,
+            finds,
+            deep,
+            still: panels.still,
         };
-        let room = ui.available_height();
-        let height = if trends.charts.len() == 1 { room.max(160.0) } else { HEIGHT.min(room).max(160.0) };
+        if set.strip {
+            trends.strip.follow(document.revision(), timeline, run);
+        }
+        let strip_room = if set.strip { strip::height(&trends.strip, ui.available_height()) } else { 0.0 };
+        let room = ui.available_height() - strip_room;
+        // They share the room, and are not too small to be read: then they are scrolled.
+        let height = (room / trends.charts.len() as f32).max(HEIGHT.min(room)).max(120.0);
         let (mut go_down, mut change) = (None, plot::ChartWish::default());
-        egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        let charts = egui::ScrollArea::vertical().auto_shrink([false, false]).max_height(room.max(120.0));
+        charts.show(ui, |ui| {
             for number in 0..trends.charts.len() {
                 let opened = trends.charts.get(number + 1).map(|chart| chart.of.clone());
-                let chart = &mut trends.charts[number];
                 ui.push_id(number, |ui| {
                     ui.allocate_ui(egui::vec2(ui.available_width(), height - 8.0), |ui| {
-                        bar::of_chart(ui, chart, timeline);
-                        if let Some(node) =
-                            one(ui, chart, timeline, &axis, selection, opened, &mut trends.drag, &mut change)
-                        {
+                        bar::of_chart(ui, trends, number, &mut set, &drawing);
+                        if let Some(node) = one(ui, trends, number, &drawing, selection, opened, &mut change) {
                             go_down = Some((number, node));
                         }
                     });
                 });
             }
         });
+        if set.strip {
+            strip::show(ui, &trends.strip, run, &drawing, &mut change);
+        }
         if let Some((number, node)) = go_down {
             selection.select(timeline, node);
             trends.open(number, timeline, node);
@@ -171,37 +250,167 @@ fn draw(
             trends.zoom = (zoom.0 > 0.0 || zoom.1 < last as f64).then_some(zoom);
         }
     });
+    if settings.trends != set {
+        tracing::debug!(
+            "trends: set to sizes at {} times, {:?}, collections {}",
+            set.sizes_at,
+            set.thinning,
+            set.strip
+        );
+        settings.trends = set;
+    }
+}
+
+/// Where plot and table of a chart are: the table at the right, where there is room for one.
+fn parts(all: egui::Rect) -> (egui::Rect, Option<egui::Rect>) {
+    let table = (all.width() * 0.36).clamp(180.0, 380.0);
+    match all.width() > 480.0 {
+        true => (all.with_max_x(all.right() - table - 8.0), Some(all.with_min_x(all.right() - table))),
+        false => (all, None),
+    }
 }
 
 /// Plot and table of a chart. Returns the group that was clicked.
-#[allow(clippy::too_many_arguments)] // what a chart is drawn from
 fn one(
     ui: &mut egui::Ui,
-    chart: &Chart,
-    timeline: &Timeline,
-    axis: &Axis<'_>,
+    trends: &mut TrendCharts,
+    number: usize,
+    drawing: &Drawing<'_>,
     selection: &mut Selection,
     opened: Option<String>,
-    drag: &mut Option<plot::WindowDrag>,
     change: &mut plot::ChartWish,
 ) -> Option<NodeId> {
+    let TrendCharts { charts, drag, sizes, .. } = trends;
+    let chart = &charts[number];
     let Some(drawn) = chart.drawn() else {
-        ui.label(egui::RichText::new("Looking through all points in time …").color(theme::QUIET));
+        match chart.measure(drawing.timeline, drawing.settings, drawing.finds) {
+            Measure::Found(metric) => bar::awaited(ui, sizes.of(metric, drawing.deep), metric),
+            Measure::Known(_) => quiet(ui, "Looking through all points in time …"),
+        }
         return None;
     };
     let all = ui.available_rect_before_wrap();
-    let table = (all.width() * 0.36).clamp(180.0, 380.0);
-    let (left, right) = match all.width() > 480.0 {
-        true => (all.with_max_x(all.right() - table - 8.0), Some(all.with_min_x(all.right() - table))),
-        false => (all, None),
-    };
-    let lit: Vec<NodeId> =
-        selection.nodes().chain(selection.pointed).chain(opened.and_then(|key| timeline.find(&key))).collect();
-    let clicked = plot::show(ui, left, drawn, timeline, axis, &lit, drag, change);
+    // Of many charts a few are in sight.
+    if !ui.is_rect_visible(all) {
+        ui.advance_cursor_after_rect(all);
+        return None;
+    }
+    let (left, right) = parts(all);
+    let found = opened.and_then(|key| drawing.timeline.find(&key));
+    let lit: Vec<NodeId> = selection.nodes().chain(selection.pointed).chain(found).collect();
+    let clicked = plot::show(ui, left, drawn, drawing.timeline, &drawing.axis, &lit, drag, change);
     if let Some(node) = clicked.pointed {
         selection.pointed = Some(node);
     }
-    let row = right.and_then(|room| rows::show(ui, room, drawn, timeline, axis, &lit, selection));
+    let row = right.and_then(|room| rows::show(ui, room, drawn, drawing.timeline, &drawing.axis, &lit, selection));
     ui.advance_cursor_after_rect(all);
     row.or(clicked.clicked)
+}
+
+/// A sentence where something would be.
+fn quiet(ui: &mut egui::Ui, text: &str) {
+    ui.label(egui::RichText::new(text).color(theme::QUIET));
+}
+
+/// A metric that is found for charts, for people.
+fn meaning(metric: ClosureMetric) -> &'static str {
+    match metric {
+        ClosureMetric::Retained | ClosureMetric::RetainedObjects => "what would be freed if the whole group were",
+        ClosureMetric::Deep | ClosureMetric::DeepObjects => "all that the group reaches",
+        ClosureMetric::Referrers => "objects of other groups that refer to it",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::viewer::app::Awake;
+    use crate::viewer::document::{Arrival, Draft, Preparations, install};
+    use crate::viewer::notices::Notices;
+    use memory_city_analysis::timeline::{Source, json};
+    use memory_city_analysis::trends::Thinning;
+    use memory_city_heap::progress::Progress;
+    use std::sync::Arc;
+
+    /// What has been read of a run: so many times of orders with two parts, and baskets from the third on, which come first by name.
+    fn source(times: usize) -> Arc<Source> {
+        let tree = |time: usize| {
+            let baskets = r#"{"name":"Basket","objects":1,"bytes":8},"#;
+            let orders = |n: usize| format!(r#"{{"name":"site {n}","objects":{},"bytes":8}}"#, time + n + 1);
+            let parts = format!("{},{}", orders(0), orders(1));
+            let order = format!(r#"{{"name":"Order","objects":{},"bytes":16,"children":[{parts}]}}"#, 2 * time + 3);
+            let baskets = if time >= 2 { baskets } else { "" };
+            format!(r#"{{"label":"GC {time}","tree":{{"children":[{baskets}{order}]}}}}"#)
+        };
+        let trees: Vec<String> = (0..times).map(tree).collect();
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.json");
+        let text = format!(r#"{{"format":"memory-city","version":1,"times":[{}]}}"#, trees.join(","));
+        std::fs::write(&path, text).expect("written");
+        Arc::new(Source::Trees(json::read(&[path], &Progress::new()).expect("trees")))
+    }
+
+    fn app() -> App {
+        let mut app = App::new();
+        app.init_resource::<Document>().init_resource::<Preparations>().init_resource::<Settings>();
+        app.init_resource::<PanelState>().init_resource::<Clock>().init_resource::<Selection>();
+        app.init_resource::<Notices>().init_resource::<Awake>();
+        plugin(&mut app);
+        app
+    }
+
+    fn show(app: &mut App, times: usize, arrival: Arrival) {
+        let world = app.world_mut();
+        let (settings, preparations) = (Settings::default(), Preparations::default());
+        let draft = Draft::new("run".into(), source(times), None, &settings, &preparations, arrival);
+        install(world, draft, arrival);
+    }
+
+    /// A frame in which the view is seen. Returns how many times each chart has.
+    fn frame(app: &mut App) -> Vec<Option<usize>> {
+        app.world_mut().resource_mut::<TrendCharts>().seen = true;
+        app.update();
+        let trends = app.world().resource::<TrendCharts>();
+        trends.charts.iter().map(|chart| chart.drawn().map(|drawn| drawn.times.len())).collect()
+    }
+
+    fn wait(app: &mut App, wanted: &[usize]) {
+        while frame(app) != wanted.iter().copied().map(Some).collect::<Vec<_>>() {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn charts_go_on_while_a_run_is_being_read() {
+        let mut app = app();
+        show(&mut app, 2, Arrival::Opened);
+        wait(&mut app, &[2]);
+        let timeline = Arc::clone(app.world().resource::<Document>().timeline().expect("open"));
+        let order = timeline.find("Heap#Order").expect("it is there");
+        let mut trends = app.world_mut().resource_mut::<TrendCharts>();
+        trends.open(0, &timeline, order);
+        trends.zoom = Some((0.0, 1.0));
+        wait(&mut app, &[2, 2]);
+        for (before, times) in [(2, 3), (3, 7)] {
+            show(&mut app, times, Arrival::Anew);
+            // What was there is seen until there is more: with the chart below, its group under another number, and the zoom.
+            let seen = frame(&mut app);
+            assert!(seen.iter().all(|times| times.is_some_and(|times| times >= before)), "{seen:?}");
+            let timeline = Arc::clone(app.world().resource::<Document>().timeline().expect("open"));
+            let trends = app.world().resource::<TrendCharts>();
+            assert_eq!((trends.charts[1].of.as_str(), trends.zoom), ("Heap#Order", Some((0.0, 1.0))));
+            let drawn = trends.charts[0].drawn().expect("seen");
+            let node = timeline.find("Heap#Order");
+            assert!(drawn.series.iter().any(|series| series.node == node && series.name == "Order"));
+            wait(&mut app, &[times, times]);
+        }
+        // Fewer points in time are charted at once, and what is left out is known.
+        app.world_mut().resource_mut::<Settings>().trends.thinning = Thinning::Every(4);
+        wait(&mut app, &[3, 3]);
+        assert_eq!(**app.world().resource::<TrendCharts>().charted.times(), [0, 4, 6]);
+        // Another run begins anew.
+        show(&mut app, 2, Arrival::Opened);
+        let trends = app.world().resource::<TrendCharts>();
+        assert_eq!((trends.charts.len(), trends.zoom), (1, None));
+    }
 }

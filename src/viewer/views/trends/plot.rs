@@ -1,7 +1,7 @@
 //! Draws a chart: areas or lines over time, with marks for the time that is shown and the chosen span. Its cost follows the width of the
 //! chart, whatever the number of times.
 
-use super::charts::{DrawnChart, DrawnSeries};
+use super::charts::{DrawnChart, DrawnSeries, Measure};
 use crate::viewer::panels::{numbers, theme, ticks};
 use crate::viewer::run::SuspectWindow;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Mesh, Pos2, Rect, RichText, Sense, Shape, Stroke};
@@ -51,14 +51,14 @@ const NEAR: f32 = 6.0;
 const LIT: Color32 = Color32::from_rgb(255, 230, 60);
 
 /// Where values are in the plot.
-struct Scale {
-    room: Rect,
-    seen: (f64, f64),
-    most: f64,
+pub(super) struct Scale {
+    pub room: Rect,
+    pub seen: (f64, f64),
+    pub most: f64,
 }
 
 impl Scale {
-    fn x(&self, time: f64) -> f32 {
+    pub fn x(&self, time: f64) -> f32 {
         let (from, to) = self.seen;
         self.room.left() + self.room.width() * ((time - from) / (to - from).max(1e-9)) as f32
     }
@@ -67,7 +67,7 @@ impl Scale {
         self.room.bottom() - self.room.height() * (value / self.most) as f32
     }
 
-    fn time(&self, x: f32) -> f64 {
+    pub fn time(&self, x: f32) -> f64 {
         let (from, to) = self.seen;
         from + (to - from) * f64::from((x - self.room.left()) / self.room.width().max(1.0))
     }
@@ -85,10 +85,12 @@ pub fn show(
     drag: &mut Option<WindowDrag>,
     change: &mut ChartWish,
 ) -> Touched {
-    let last = timeline.times().saturating_sub(1);
-    let inner = Rect::from_min_max(room.min + egui::vec2(NUMBERS, 4.0), room.max - egui::vec2(8.0, TIMES));
+    let inner = inner(room);
     let response = ui.interact(room, ui.id().with("plot"), Sense::click_and_drag());
-    let (first, end) = (axis.seen.0.floor().max(0.0) as usize, (axis.seen.1.ceil() as usize).min(last) + 1);
+    let times = &chart.times[..];
+    // One more at each side: lines go on to the edges.
+    let first = times.partition_point(|&time| (time as f64) < axis.seen.0).saturating_sub(1);
+    let end = (times.partition_point(|&time| time as f64 <= axis.seen.1) + 1).min(times.len());
     // Least and largest of every two pixels: no spike is lost, and half as much is drawn.
     let pieces = (inner.width() as usize / 2).max(2);
     let top = |series: &DrawnSeries| {
@@ -100,10 +102,12 @@ pub fn show(
     let painter = ui.painter().with_clip_rect(inner.expand(1.0));
     let is_lit = |series: &DrawnSeries| series.node.is_some_and(|node| lit.contains(&node));
     if chart.stacked {
-        let mut below: Vec<Pos2> =
-            columns(None, first, end, pieces).iter().map(|&(t, _, _)| Pos2::new(scale.x(t), inner.bottom())).collect();
+        let mut below: Vec<Pos2> = columns(None, times, first, end, pieces)
+            .iter()
+            .map(|&(t, _, _)| Pos2::new(scale.x(t), inner.bottom()))
+            .collect();
         for (place, series) in chart.series.iter().enumerate() {
-            let above: Vec<Pos2> = columns(Some(&series.top), first, end, pieces)
+            let above: Vec<Pos2> = columns(Some(&series.top), times, first, end, pieces)
                 .iter()
                 .map(|&(t, _, v)| Pos2::new(scale.x(t), scale.y(v)))
                 .collect();
@@ -114,27 +118,64 @@ pub fn show(
         }
     } else {
         for (place, series) in chart.series.iter().enumerate() {
-            let line = columns(Some(&series.levels), first, end, pieces).into_iter().flat_map(|(t, least, most)| {
-                let both = [Pos2::new(scale.x(t), scale.y(least)), Pos2::new(scale.x(t), scale.y(most))];
-                if least == most { both[..1].to_vec() } else { both.to_vec() }
-            });
+            let line =
+                columns(Some(&series.levels), times, first, end, pieces).into_iter().flat_map(|(t, least, most)| {
+                    let both = [Pos2::new(scale.x(t), scale.y(least)), Pos2::new(scale.x(t), scale.y(most))];
+                    if least == most { both[..1].to_vec() } else { both.to_vec() }
+                });
             let (width, colour) = if is_lit(series) { (3.0, LIT) } else { (1.8, colour(place, series)) };
             painter.add(Shape::line(line.collect(), Stroke::new(width, colour)));
+        }
+    }
+    // Where there are few, each is seen as what was measured.
+    if chart.is_thinned && (end.saturating_sub(first) as f32) < inner.width() / 14.0 {
+        let painter = ui.painter().with_clip_rect(inner.expand(4.0));
+        for (place, series) in chart.series.iter().enumerate() {
+            let colour = if is_lit(series) { LIT } else { colour(place, series) };
+            let levels = if chart.stacked { &series.top } else { &series.levels };
+            for (t, _, value) in columns(Some(levels), times, first, end, pieces) {
+                painter.circle_filled(Pos2::new(scale.x(t), scale.y(value)), 2.6, colour);
+            }
         }
     }
     for suspect in axis.suspects {
         let range = scale.x(suspect.from as f64)..=scale.x(suspect.to as f64);
         painter.hline(range, inner.top() + 1.5, Stroke::new(3.0, theme::suspect(suspect.kind)));
     }
+    time_marks(&painter, &scale, axis);
+    mouse(ui, &response, &scale, chart, timeline, axis, drag, change)
+}
+
+/// Where the lines of a chart are in its room.
+pub(super) fn inner(room: Rect) -> Rect {
+    Rect::from_min_max(room.min + egui::vec2(NUMBERS, 4.0), room.max - egui::vec2(8.0, TIMES))
+}
+
+/// The chosen span, and the time that is shown.
+pub(super) fn time_marks(painter: &egui::Painter, scale: &Scale, axis: &Axis<'_>) {
+    let heights = scale.room.y_range();
     if let Some((from, to)) = axis.span {
-        let window = Rect::from_x_y_ranges(scale.x(from as f64)..=scale.x(to as f64), inner.y_range());
+        let window = Rect::from_x_y_ranges(scale.x(from as f64)..=scale.x(to as f64), heights);
         painter.rect_filled(window, 0.0, Color32::from_rgba_unmultiplied(255, 230, 60, 26));
         for edge in [window.left(), window.right()] {
-            painter.vline(edge, inner.y_range(), Stroke::new(1.5, LIT));
+            painter.vline(edge, heights, Stroke::new(1.5, LIT));
         }
     }
-    painter.vline(scale.x(axis.now as f64), inner.y_range(), Stroke::new(1.0, Color32::WHITE));
-    mouse(ui, &response, &scale, chart, timeline, axis, drag, change)
+    painter.vline(scale.x(axis.now as f64), heights, Stroke::new(1.0, Color32::WHITE));
+}
+
+/// The zoom that the wheel with Ctrl asks for, about a place.
+pub(super) fn zoomed(ui: &egui::Ui, scale: &Scale, x: f32, last: usize) -> Option<(f64, f64)> {
+    let zoom = f64::from(ui.input(|i| i.zoom_delta()));
+    if zoom == 1.0 {
+        return None;
+    }
+    let (middle, (from, to)) = (scale.time(x), scale.seen);
+    let least = 2.0f64.min(last as f64);
+    let length = ((to - from) / zoom).clamp(least, last as f64);
+    let share = (middle - from) / (to - from).max(1e-9);
+    let from = (middle - length * share).clamp(0.0, last as f64 - length);
+    Some((from, from + length))
 }
 
 /// The colour of a series: the same in plot and table.
@@ -145,14 +186,23 @@ pub fn colour(place: usize, series: &DrawnSeries) -> Color32 {
     }
 }
 
-/// What is drawn of a series: a time, and least and largest value about it.
-fn columns(levels: Option<&MinMaxLevels>, first: usize, end: usize, pieces: usize) -> Vec<(f64, f64, f64)> {
+/// What is drawn of a series, from the first to before the end of its places: a time, and least and largest value about it.
+fn columns(
+    levels: Option<&MinMaxLevels>,
+    times: &[usize],
+    first: usize,
+    end: usize,
+    pieces: usize,
+) -> Vec<(f64, f64, f64)> {
     let count = end.saturating_sub(first);
     let pieces = pieces.min(count);
     let values = levels.map(|levels| levels.pieces(first, end, pieces));
     let middle = |piece: usize| match pieces == count {
-        true => (first + piece) as f64,
-        false => first as f64 + (piece as f64 + 0.5) * (count - 1) as f64 / pieces as f64,
+        true => times[first + piece] as f64,
+        false => {
+            let place = |piece: usize| first + (piece as u128 * count as u128 / pieces as u128) as usize;
+            f64::midpoint(times[place(piece)] as f64, times[place(piece + 1) - 1] as f64)
+        }
     };
     let value = |piece: usize| values.as_ref().and_then(|values| values.get(piece)).copied().unwrap_or_default();
     (0..pieces).map(|piece| (middle(piece), value(piece).0 as f64, value(piece).1 as f64)).collect()
@@ -181,7 +231,7 @@ fn grid(painter: &egui::Painter, scale: &Scale, chart: &DrawnChart, timeline: &T
     while value <= scale.most {
         let y = scale.y(value);
         painter.hline(scale.room.x_range(), y, Stroke::new(1.0, Color32::from_rgb(38, 48, 68)));
-        let text = numbers::number(timeline, value as u64, chart.metric);
+        let text = numbers::in_unit(value as u64, chart.info.unit);
         painter.text(Pos2::new(scale.room.left() - 6.0, y), Align2::RIGHT_CENTER, text, font.clone(), theme::QUIET);
         value += step;
     }
@@ -198,16 +248,19 @@ fn round_step(least: f64) -> f64 {
 }
 
 /// The series at a point of the plot.
-fn series_at<'c>(chart: &'c DrawnChart, scale: &Scale, time: usize, at: Pos2) -> Option<&'c DrawnSeries> {
+fn series_at<'c>(chart: &'c DrawnChart, scale: &Scale, time: f64, at: Pos2) -> Option<&'c DrawnSeries> {
+    let (before, after, share) = chart.around(time)?;
+    let value =
+        |series: &DrawnSeries| series.values[before] as f64 * (1.0 - share) + series.values[after] as f64 * share;
     if chart.stacked {
         let mut sum = 0.0;
         return chart.series.iter().find(|series| {
             let low = scale.y(sum);
-            sum += series.values[time] as f64;
+            sum += value(series);
             at.y <= low && at.y >= scale.y(sum)
         });
     }
-    let distance = |series: &&DrawnSeries| (scale.y(series.values[time] as f64) - at.y).abs();
+    let distance = |series: &&DrawnSeries| (scale.y(value(series)) - at.y).abs();
     chart.series.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).filter(|series| distance(series) < 8.0)
 }
 
@@ -244,18 +297,9 @@ fn mouse(
         *drag = None;
     }
     let Some(at) = response.hover_pos() else { return touched };
-    let zoom = ui.input(|i| i.zoom_delta());
-    if zoom != 1.0 {
-        let (middle, zoom) = (scale.time(at.x), f64::from(zoom));
-        let (from, to) = axis.seen;
-        let least = 2.0f64.min(last as f64);
-        let length = ((to - from) / zoom).clamp(least, last as f64);
-        let share = (middle - from) / (to - from).max(1e-9);
-        let from = (middle - length * share).clamp(0.0, last as f64 - length);
-        change.zoom = Some((from, from + length));
-    }
+    change.zoom = zoomed(ui, scale, at.x, last).or(change.zoom);
     let time = time_at(at.x);
-    let series = series_at(chart, scale, time, at).filter(|_| scale.room.contains(at));
+    let series = series_at(chart, scale, scale.time(at.x), at).filter(|_| scale.room.contains(at));
     touched.pointed = series.and_then(|series| series.node);
     if response.clicked() {
         change.go_to = Some(time);
@@ -266,9 +310,18 @@ fn mouse(
     }
     response.clone().on_hover_ui_at_pointer(|ui| {
         ui.strong(format!("{}/{}  {}", time + 1, timeline.times(), timeline.points()[time].label));
-        if let Some(series) = series {
-            let value = numbers::number(timeline, series.values[time], chart.metric);
-            ui.label(format!("{}: {value}", series.name));
+        if let Some((series, (before, after, share))) = series.zip(chart.around(scale.time(at.x))) {
+            let nearest = if share > 0.5 { after } else { before };
+            let value = numbers::in_unit(series.values[nearest], chart.info.unit);
+            let (charted, what) = (chart.times[nearest], chart.info.title.to_lowercase());
+            let apart = match charted == time {
+                true => String::new(),
+                false => format!(" at {}/{}, the nearest that is charted", charted + 1, timeline.times()),
+            };
+            match chart.measure {
+                Measure::Found(_) => ui.label(format!("{}: {value} ({what}){apart}", series.name)),
+                Measure::Known(_) => ui.label(format!("{}: {value}{apart}", series.name)),
+            };
             let click = match series.node.is_some_and(|node| !timeline.is_leaf(node)) {
                 true => "Click to go to this time and open its chart below",
                 false => "Click to go to this time",
@@ -298,11 +351,12 @@ mod tests {
     fn no_spike_is_lost_between_pixels() {
         let mut values = vec![5u64; 10_000];
         values[7_777] = 900;
-        let drawn = columns(Some(&MinMaxLevels::new(&values)), 0, values.len(), 300);
+        let times: Vec<usize> = (0..values.len()).collect();
+        let drawn = columns(Some(&MinMaxLevels::new(&values)), &times, 0, values.len(), 300);
         assert_eq!(drawn.len(), 300);
         assert_eq!(drawn.iter().filter(|(_, _, most)| *most == 900.0).count(), 1);
         assert!(drawn.iter().all(|(t, ..)| (0.0..10_000.0).contains(t)));
-        let few = columns(Some(&MinMaxLevels::new(&values[..3])), 0, 3, 300);
-        assert_eq!(few, [(0.0, 5.0, 5.0), (1.0, 5.0, 5.0), (2.0, 5.0, 5.0)]);
+        let few = columns(Some(&MinMaxLevels::new(&values[..3])), &[0, 7, 9], 0, 3, 300);
+        assert_eq!(few, [(0.0, 5.0, 5.0), (7.0, 5.0, 5.0), (9.0, 5.0, 5.0)]);
     }
 }

@@ -1,10 +1,11 @@
 //! The table beside a chart: its series with what they were, are, and gained.
 
-use super::charts::{DrawnChart, DrawnSeries};
+use super::charts::{DrawnChart, DrawnSeries, Measure};
 use super::plot::{Axis, colour};
 use crate::viewer::panels::{numbers, theme, tooltip};
 use crate::viewer::selection::Selection;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Rect, Sense};
+use memory_city_analysis::tabular::count_text;
 use memory_city_analysis::timeline::{NodeId, Timeline};
 
 const ROW: f32 = 19.0;
@@ -20,7 +21,8 @@ pub fn show(
     lit: &[NodeId],
     selection: &mut Selection,
 ) -> Option<NodeId> {
-    let (from, to) = axis.span.unwrap_or((0, timeline.times().saturating_sub(1)));
+    let span = axis.span.unwrap_or((0, timeline.times().saturating_sub(1)));
+    let Some((from, to)) = chart.ends(span) else { return None };
     let painter = ui.painter().with_clip_rect(room);
     let font = FontId::proportional(12.0);
     let (now, gained) = (room.right() - 84.0, room.right() - 4.0);
@@ -45,8 +47,8 @@ pub fn show(
         painter.rect_filled(swatch, 2.0, colour(place, series));
         let (was, is) = (series.values[from], series.values[to]);
         let growth = is as i64 - was as i64;
-        let end = numbers::number(timeline, is, chart.metric);
-        let gain = numbers::signed(timeline, growth, chart.metric);
+        let end = numbers::in_unit(is, chart.info.unit);
+        let gain = numbers::signed_in_unit(growth, chart.info.unit);
         let growth_colour = if growth > 0 { theme::GROWTH } else { theme::SHRINK };
         painter.text(egui::pos2(gained, rect.center().y), Align2::RIGHT_CENTER, gain, font.clone(), growth_colour);
         let end = painter.text(egui::pos2(now, rect.center().y), Align2::RIGHT_CENTER, end, font.clone(), theme::TEXT);
@@ -65,8 +67,17 @@ pub fn show(
         }
     }
     let below = room.top() + 16.0 + ROW * chart.series.len().min(fit) as f32 + 4.0;
-    if chart.overlaps && below + ROW <= room.bottom() {
-        let text = "Objects are in several of these groups: they add up to more.";
+    let shares = matches!(chart.measure, Measure::Found(_)) || chart.measure.is_shared(timeline);
+    let text = match (chart.overlaps, shares) {
+        (true, _) => "Objects are in several of these groups: they add up to more.".to_owned(),
+        (false, true) if chart.others > 0 => {
+            format!("{} more. Groups share objects: these sizes do not add up.", count_text(chart.others as u64))
+        }
+        (false, true) => "Groups share objects: these sizes do not add up.".to_owned(),
+        (false, false) => String::new(),
+    };
+    if !text.is_empty() && below + ROW <= room.bottom() {
+        let text = theme::fitting(&painter, &text, &FontId::proportional(11.0), room.width());
         painter.text(egui::pos2(room.left(), below), Align2::LEFT_TOP, text, FontId::proportional(11.0), theme::QUIET);
     }
     clicked

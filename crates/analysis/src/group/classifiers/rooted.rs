@@ -3,7 +3,7 @@
 
 use crate::group::classifier::Numbered;
 use crate::group::registry::{OptionInfo, RegistryError};
-use crate::group::{ByFunction, Cardinality, ClassifierMeta, Reads, Registry};
+use crate::group::{ByFunction, Cardinality, ClassifierMeta, ObjectView, Reads, Registry};
 use std::sync::Arc;
 
 const OPTIONS: [OptionInfo; 3] = [
@@ -42,7 +42,6 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
                 values.one(rest);
             }
         });
-        // Few objects are held directly.
-        Ok(Arc::new(Numbered::new(rooted, |object| object.roots().next().is_none().then_some(0))))
+        Ok(Arc::new(Numbered::new(rooted, |object: &ObjectView<'_>| object.roots_number())))
     })
 }

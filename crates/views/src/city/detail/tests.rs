@@ -65,8 +65,8 @@ proptest! {
         });
         for (i, plot) in plan.plots.iter().enumerate() {
             let c = plot.cell;
-            let low = Vec3::new(c.x as f32, plot.ground as f32, c.y as f32);
-            let high = Vec3::new((c.x + c.w) as f32, (plot.ground + peak) as f32, (c.y + c.h) as f32);
+            let low = Vec3::new(c.x as f32, plot.ground() as f32, c.y as f32);
+            let high = Vec3::new((c.x + c.w) as f32, (plot.ground() + peak) as f32, (c.y + c.h) as f32);
             prop_assert!(drawn[i] <= 1);
             prop_assert!(drawn[i] == 1 || !in_sight(low, high), "plot {i} at {c:?}");
         }
@@ -83,7 +83,7 @@ proptest! {
         // Only what is smaller than asked for is part of a block.
         for plot in blocks.iter().flat_map(|&block| below(&detail, block)) {
             let c = plan.plots[plot as usize].cell;
-            let at = Vec3::new(c.centre().0 as f32, plan.plots[plot as usize].ground as f32, c.centre().1 as f32);
+            let at = Vec3::new(c.centre().0 as f32, plan.plots[plot as usize].ground() as f32, c.centre().1 as f32);
             let depth = (view.clip_from_world * at.extend(1.0)).w.max(0.01);
             let pixels = c.area().sqrt() as f32 * view.height / 2.0 / (LENS.fov / 2.0).tan() / depth;
             let slope = ((view.eye.y - at.y).max(0.0) / view.eye.distance(at)).sqrt();

@@ -1,8 +1,16 @@
 //! Two runs side by side: before and after a fix, or of two versions. They are taken at the same time, after as many collections or
 //! after as much was allocated, and compared group by group: what is alive, and what died until then.
 //!
+//! `alignment` says which points in time of both runs are equally far, `growth` what became of what grew.
+//!
 //! It needs two inputs, so it is no [`Analysis`](super::Analysis) of the registry; its result is a [`Report`] all the same,
 //! and a source of trees with two points in time, which any view shows.
+
+mod alignment;
+mod growth;
+
+pub use alignment::{AlignedRuns, RunCurve};
+pub use growth::{GrowthOutcome, RunsOutcome};
 
 use super::report::{Report, ReportPart};
 use super::{Arguments, Description, Findings, Parameter, ParameterKind, TimeWindow, change};
@@ -13,7 +21,7 @@ use crate::tabular::{
 };
 use crate::timeline::json::JsonSource;
 use crate::timeline::{Metric, NodeId, Source, TimePoint, Timeline, TimelineBuilder, Unit};
-use memory_city_formats::LifeStep;
+use alignment::ended_by;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::cmp::Reverse;
@@ -59,23 +67,10 @@ pub struct ComparedRuns {
     pub report: Report,
     /// Both runs as points in time of one source: what is alive in the first, and in the second.
     pub trees: Source,
-}
-
-/// How far a run is at each of its points in time, in what runs are aligned by.
-struct RunAxis {
-    /// Ascending.
-    at: Vec<f64>,
-}
-
-impl RunAxis {
-    /// The last point not after some place; the first where all are after it.
-    fn point(&self, place: f64) -> usize {
-        self.at.partition_point(|&at| at <= place).saturating_sub(1)
-    }
-
-    fn end(&self) -> f64 {
-        self.at.last().copied().unwrap_or(0.0)
-    }
+    /// Where both were compared, and how far they are at each of their points in time.
+    pub aligned: AlignedRuns,
+    /// What changed most, and whether what grew in the first still grows in the second.
+    pub outcome: RunsOutcome,
 }
 
 /// Compares two runs, grouped alike.
@@ -95,27 +90,16 @@ pub fn compare<'a>(
             remedy: "Compare two that have".into(),
         });
     }
-    let (align, axes) = axes(runs, arguments.word("align"), progress)?;
-    let place = match arguments.number("at") {
-        0 => axes[0].end().min(axes[1].end()),
-        n => n as f64,
-    };
-    let points = [axes[0].point(place), axes[1].point(place)];
+    let aligned = AlignedRuns::new(runs, arguments.word("align"), arguments.number("at"), progress)?;
+    let points = aligned.points;
     let mut builder = TimelineBuilder::default();
     for ((run, time), label) in runs.into_iter().zip(points).zip(["A", "B"]) {
         add_tree(&mut builder, run, time, label, progress)?;
     }
     let alive = builder.finish();
-    let mut answers = vec![format!(
-        "Compared {}.",
-        match align {
-            "time" => format!("{} after the start", uptime_text(place as u64)),
-            "gcs" => format!("after {} collections", count_text(place as u64)),
-            "end" if place >= 100.0 => "at the ends of the runs".to_owned(),
-            "end" => format!("after {place:.0} % of the time of each run"),
-            _ => format!("after {} objects were allocated", count_text(place as u64)),
-        }
-    )];
+    let timelines = runs.map(|run| &**run.timeline());
+    let outcome = growth::of_runs(timelines, points, &alive);
+    let mut answers = vec![format!("{}.", outcome.text), format!("Compared {}.", aligned.place_text())];
     answers.push(total("Alive", &alive));
     let top = arguments.count("top");
     let mut tables = vec![table("alive", "What is alive", &alive, top)];
@@ -129,7 +113,7 @@ pub fn compare<'a>(
         Err(Error::Unusable { what, .. }) => notes.push(format!("What died cannot be compared. {what}.")),
         Err(error) => return Err(error),
     }
-    tables.push(trend(runs, &axes, align, place, &alive));
+    tables.push(trend(runs, &aligned, &alive));
     for (run, (time, label)) in runs.iter().zip(points.into_iter().zip(["A", "B"])) {
         let point = &run.timeline().points()[time];
         let taken = if point.gc.is_some() { uptime_text(point.millis) } else { time_text(point.millis) };
@@ -151,102 +135,7 @@ pub fn compare<'a>(
         parts: vec![part],
         warnings: trees.warnings(),
     };
-    Ok(ComparedRuns { report, trees })
-}
-
-/// How far both runs are at their points in time, by what was asked for, or the best that both know.
-fn axes(runs: [&Source; 2], align: &str, progress: &Progress) -> Result<(&'static str, [RunAxis; 2])> {
-    let both =
-        |axis: &dyn Fn(&Source) -> Result<RunAxis>| -> Result<[RunAxis; 2]> { Ok([axis(runs[0])?, axis(runs[1])?]) };
-    match align {
-        "time" => return Ok(("time", both(&|run| Ok(by_time(run)))?)),
-        "gcs" => return Ok(("gcs", both(&|run| by_gcs(run, progress))?)),
-        "allocated" => return Ok(("allocated", both(&|run| by_allocation(run, progress))?)),
-        "end" => return Ok(("end", both(&|run| Ok(by_share(run)))?)),
-        _ => {}
-    }
-    match both(&|run| by_allocation(run, progress)) {
-        Ok(axes) => return Ok(("allocated", axes)),
-        Err(Error::Unusable { .. }) => {}
-        Err(error) => return Err(error),
-    }
-    Ok(("time", both(&|run| Ok(by_time(run)))?))
-}
-
-/// Milliseconds since the program started, or since the first point where that is not known.
-fn by_time(run: &Source) -> RunAxis {
-    let points = run.timeline().points();
-    let started = if points.iter().all(|point| point.gc.is_some()) { 0 } else { points[0].millis };
-    let mut latest = 0u64;
-    let since = |point: &TimePoint| {
-        latest = latest.max(point.millis.saturating_sub(started));
-        latest as f64
-    };
-    RunAxis { at: points.iter().map(since).collect() }
-}
-
-/// Percent of the way from the first to the last point in time.
-fn by_share(run: &Source) -> RunAxis {
-    let RunAxis { at } = by_time(run);
-    let (first, last) = (at.first().copied().unwrap_or(0.0), at.last().copied().unwrap_or(0.0));
-    let count = at.len();
-    let share = |(i, at): (usize, f64)| match last > first {
-        _ if i + 1 == count => 100.0,
-        true => 100.0 * (at - first) / (last - first),
-        false => 0.0,
-    };
-    RunAxis { at: at.into_iter().enumerate().map(share).collect() }
-}
-
-/// Collections that have ended; without any, points in time.
-fn by_gcs(run: &Source, progress: &Progress) -> Result<RunAxis> {
-    let times = run.timeline().times();
-    let history = match run.heaps() {
-        Some(heaps) => heaps.series().gc_history(progress)?,
-        None => None,
-    };
-    let ended = |time: usize| match &history {
-        Some(history) => f64::from(ended_by(run, history, time)),
-        None => time as f64 + 1.0,
-    };
-    Ok(RunAxis { at: (0..times).map(ended).collect() })
-}
-
-/// Collections that have ended at a point in time.
-fn ended_by(run: &Source, history: &memory_city_formats::GcHistory, time: usize) -> u32 {
-    let last = run.timeline().times() - 1;
-    // The window of the last point goes to the end of the recording; here the point itself counts.
-    if time == 0 || time == last && run.is_recorded() {
-        return run.heaps().map_or(0, |heaps| match run.is_recorded() {
-            true => heaps.moment(time).div_ceil(2) as u32,
-            false => 0,
-        });
-    }
-    RunWindow::of_points(run, history, TimeWindow { from: 0, to: time }).end
-}
-
-/// Objects that were allocated until then.
-fn by_allocation(run: &Source, progress: &Progress) -> Result<RunAxis> {
-    let (lives, history) = lives_of(run, progress)?;
-    let mut born = vec![0.0; lives.gcs() as usize];
-    if let Some(last) = lives.gcs().checked_sub(1) {
-        lives.each(last, progress, |event| {
-            if event.step == LifeStep::Born {
-                born[event.gc as usize] += event.amount.objects;
-            }
-            Ok(())
-        })?;
-    }
-    let mut sum = 0.0;
-    for born in &mut born {
-        sum += *born;
-        *born = sum;
-    }
-    let until = |time: usize| match ended_by(run, &history, time) {
-        0 => 0.0,
-        gcs => born.get(gcs as usize - 1).copied().unwrap_or(sum),
-    };
-    Ok(RunAxis { at: (0..run.timeline().times()).map(until).collect() })
+    Ok(ComparedRuns { report, trees, aligned, outcome })
 }
 
 /// How many places of both runs the trend has, and how many groups beside all together.
@@ -254,7 +143,8 @@ const TREND_PLACES: usize = 20;
 const TREND_GROUPS: usize = 5;
 
 /// Both runs on the way to where they are compared: bytes of all and of the groups that differ most, at places that are as far for both.
-fn trend(runs: [&Source; 2], axes: &[RunAxis; 2], align: &str, place: f64, alive: &Timeline) -> ResultTable {
+fn trend(runs: [&Source; 2], aligned: &AlignedRuns, alive: &Timeline) -> ResultTable {
+    let (align, place) = (aligned.by, aligned.place);
     let value = |t: usize, node| alive.value(t, node, Metric::Bytes);
     let mut groups: Vec<NodeId> = alive.nodes().filter(|&node| alive.is_leaf(node)).collect();
     groups.sort_by_key(|&node| (Reverse(change(value(0, node), value(1, node)).unsigned_abs()), node));
@@ -267,7 +157,7 @@ fn trend(runs: [&Source; 2], axes: &[RunAxis; 2], align: &str, place: f64, alive
         let mut last = None;
         for step in 1..=TREND_PLACES {
             let at = place * step as f64 / TREND_PLACES as f64;
-            let points = [0, 1].map(|side: usize| axes[side].point(at));
+            let points = [0, 1].map(|side: usize| aligned.point(side, at));
             // Short runs have fewer points than places.
             if last.replace(points) == Some(points) {
                 continue;

@@ -1,0 +1,121 @@
+//! A city that stands still is not drawn again: while only panels over it change, its last picture is copied.
+//!
+//! The second of two equal frames keeps its picture, all after it copy: a city that moves pays nothing for this. May not: know
+//! what makes pictures equal, beyond what the input says.
+
+use super::SceneInput;
+use super::records::ViewRecord;
+use super::renderer::DrawPlan;
+use bevy::ecs::entity::Entity;
+use std::sync::Arc;
+
+/// What a picture was drawn from.
+struct StillKey {
+    view: Entity,
+    size: (u32, u32),
+    versions: [u64; 5],
+    record: ViewRecord,
+    plan: Arc<DrawPlan>,
+    viewport: Option<[f32; 4]>,
+}
+
+impl StillKey {
+    fn is(&self, input: &SceneInput, view: Entity, size: (u32, u32)) -> bool {
+        let same_record = |record: &ViewRecord| bytemuck::bytes_of(record) == bytemuck::bytes_of(&self.record);
+        self.view == view
+            && self.size == size
+            && self.versions == versions(input)
+            && input.view.as_ref().is_some_and(same_record)
+            && Arc::ptr_eq(&self.plan, &input.plan)
+            && self.viewport == input.viewport
+    }
+}
+
+fn versions(input: &SceneInput) -> [u64; 5] {
+    [input.boxes.version, input.before.version, input.after.version, input.cones.version, input.over.version]
+}
+
+/// What becomes of the picture of a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum StillFrame {
+    /// It is drawn, and nobody asks for it again.
+    #[default]
+    Drawn,
+    /// It is drawn and kept.
+    Kept,
+    /// It is the one that was kept.
+    Copied,
+}
+
+/// The last picture, and what the next frame does with it.
+#[derive(Default)]
+pub(super) struct StillCity {
+    last: Option<StillKey>,
+    kept: Option<wgpu::Texture>,
+    /// Whether `kept` is the picture of `last`.
+    holds: bool,
+    frame: StillFrame,
+}
+
+impl StillCity {
+    /// Decides what the next frame does, whose target is so large and has one format for good.
+    pub fn prepare(
+        &mut self,
+        device: &wgpu::Device,
+        input: &SceneInput,
+        (view, size): (Entity, (u32, u32)),
+        format: wgpu::TextureFormat,
+    ) {
+        self.frame = StillFrame::Drawn;
+        let record =
+            input.view.filter(|_| input.cells.is_empty() && (input.sharpness <= 0.0 || input.sharpness >= 1.0));
+        let Some(record) = record else {
+            self.forget();
+            return;
+        };
+        if !self.last.as_ref().is_some_and(|last| last.is(input, view, size)) {
+            let (versions, plan) = (versions(input), Arc::clone(&input.plan));
+            self.last = Some(StillKey { view, size, versions, record, plan, viewport: input.viewport });
+            self.holds = false;
+        } else if self.holds {
+            self.frame = StillFrame::Copied;
+        } else {
+            self.frame = StillFrame::Kept;
+            self.holds = true;
+            let extent = wgpu::Extent3d { width: size.0, height: size.1, depth_or_array_layers: 1 };
+            if self.kept.as_ref().is_none_or(|kept| kept.size() != extent || kept.format() != format) {
+                self.kept = Some(device.create_texture(&wgpu::TextureDescriptor {
+                    label: Some("city that stands still"),
+                    size: extent,
+                    mip_level_count: 1,
+                    sample_count: 1,
+                    dimension: wgpu::TextureDimension::D2,
+                    format,
+                    usage: wgpu::TextureUsages::COPY_SRC | wgpu::TextureUsages::COPY_DST,
+                    view_formats: &[],
+                }));
+            }
+        }
+    }
+
+    /// There is no picture that may come again.
+    pub fn forget(&mut self) {
+        *self = StillCity::default();
+    }
+
+    /// What this frame does.
+    pub fn frame(&self) -> StillFrame {
+        self.frame
+    }
+
+    /// Copies between the target and what is kept, after the pass that draws or clears the target.
+    pub fn copy(&self, encoder: &mut wgpu::CommandEncoder, target: &wgpu::Texture) {
+        let Some(kept) = self.kept.as_ref().filter(|kept| kept.size() == target.size()) else { return };
+        let (kept, target, size) = (kept.as_image_copy(), target.as_image_copy(), target.size());
+        match self.frame {
+            StillFrame::Drawn => {}
+            StillFrame::Kept => encoder.copy_texture_to_texture(target, kept, size),
+            StillFrame::Copied => encoder.copy_texture_to_texture(kept, target, size),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What stands above curves and table: the sentence, what is compared with what and where, and the way back.
+
+use super::curves;
+use crate::viewer::action::Action;
+use crate::viewer::comparison::{CompareWish, ShownComparison};
+use crate::viewer::panels::theme;
+use bevy::prelude::*;
+use bevy_egui::egui::{self, Color32, RichText};
+use memory_city_analysis::analyses::compare::GrowthOutcome;
+
+/// What runs can be aligned by: the word of the command line, its name, and what it means.
+const ALIGNMENTS: [(&str, &str, &str); 4] = [
+    ("time", "time", "As long after the start"),
+    ("gcs", "collections", "After as many collections, or points in time where none are recorded"),
+    (
+        "allocated",
+        "allocated objects",
+        "After as many objects were allocated: the same work, where allocation itself is not what differs",
+    ),
+    ("end", "the ends", "Each at its end: for runs that do the same work from beginning to end"),
+];
+
+/// The colour of what became of the growth.
+pub fn tint(outcome: Option<GrowthOutcome>) -> Color32 {
+    match outcome {
+        Some(GrowthOutcome::Fixed) => theme::OUTGOING,
+        Some(GrowthOutcome::Less) => theme::WARNING,
+        Some(GrowthOutcome::Remains | GrowthOutcome::New) => theme::GROWTH,
+        Some(GrowthOutcome::NoGrowth | GrowthOutcome::Unknown) | None => theme::TEXT,
+    }
+}
+
+/// The same comparison at another place.
+pub fn at(wish: &CompareWish, place: f64) -> CompareWish {
+    match wish {
+        CompareWish::Run { data, align, .. } => {
+            CompareWish::Run { data: data.clone(), align: align.clone(), at: place.round().max(1.0) as u64 }
+        }
+        times => times.clone(),
+    }
+}
+
+/// Draws it. Returns another comparison that is wanted.
+pub fn show(
+    ui: &mut egui::Ui,
+    shown: &ShownComparison,
+    works: bool,
+    actions: &mut MessageWriter<Action>,
+) -> Option<CompareWish> {
+    let mut wish = None;
+    let sentence = RichText::new(&shown.sentence).size(15.0).strong().color(tint(shown.outcome));
+    ui.add(egui::Label::new(sentence).wrap());
+    ui.add_space(2.0);
+    ui.horizontal_wrapped(|ui| {
+        for (side, name) in shown.names().iter().enumerate() {
+            let mark = if side == 0 { "A" } else { "B" };
+            ui.label(RichText::new(mark).strong().color(curves::COLOURS[side]));
+            ui.label(theme::shortened(name, 32)).on_hover_text(name);
+            ui.add_space(6.0);
+        }
+        if let CompareWish::Run { data, align, at } = &shown.wish {
+            let now = shown.aligned.as_ref().map_or(align.as_str(), |aligned| aligned.by);
+            let title = ALIGNMENTS.iter().find(|(id, ..)| *id == now).map_or(now, |(_, title, _)| *title);
+            ui.label(RichText::new("aligned by").color(theme::QUIET));
+            egui::ComboBox::from_id_salt("align").width(130.0).selected_text(title).show_ui(ui, |ui| {
+                for (id, title, help) in ALIGNMENTS {
+                    if ui.selectable_label(id == now, title).on_hover_text(help).clicked() && id != now {
+                        wish = Some(CompareWish::Run { data: data.clone(), align: id.to_owned(), at: 0 });
+                    }
+                }
+            });
+            if *at > 0 {
+                let whole = ui.button("as far as both go").on_hover_text("Compares where the shorter run ends");
+                if whole.clicked() {
+                    wish = Some(CompareWish::Run { data: data.clone(), align: now.to_owned(), at: 0 });
+                }
+            }
+            if ui.button("Another run…").on_hover_text(Action::CompareRuns.tooltip()).clicked() {
+                actions.write(Action::CompareRuns);
+            }
+        }
+        if ui.button("End comparison").on_hover_text(Action::EndComparison.tooltip()).clicked() {
+            actions.write(Action::EndComparison);
+        }
+        if ui.button("CSV…").on_hover_text(Action::ExportCsv.tooltip()).clicked() {
+            actions.write(Action::ExportCsv);
+        }
+        if works {
+            ui.add(egui::Spinner::new().size(14.0));
+        }
+    });
+    // How things are matched is said at once; what else there is, when it is asked for.
+    let at_once = if shown.second.is_some() { 2 } else { shown.said.len() };
+    let quiet = |text: &String| RichText::new(text).size(12.0).color(theme::QUIET);
+    for line in shown.said.iter().take(at_once) {
+        ui.add(egui::Label::new(quiet(line)).wrap());
+    }
+    if shown.said.len() > at_once {
+        let more = RichText::new("More").size(12.0).color(theme::QUIET);
+        egui::CollapsingHeader::new(more).id_salt("said").show(ui, |ui| {
+            for line in shown.said.iter().skip(at_once) {
+                ui.add(egui::Label::new(quiet(line)).wrap());
+            }
+        });
+    }
+    ui.add_space(4.0);
+    wish
+}

@@ -103,6 +103,13 @@ impl CodeEditor {
         self.card.take().is_some()
     }
 
+    /// Opens the card, or closes it.
+    fn switch_card(&mut self) {
+        if !self.escape() {
+            self.ask(None, None);
+        }
+    }
+
     fn open(&mut self, place: CodePlace) {
         if self.command.trim().is_empty() {
             self.ask(Some(place), None);
@@ -177,11 +184,15 @@ fn open_code(
 ) {
     let editor = editor.bypass_change_detection();
     let mut wanted = requests.read().last().map(|request| request.0.clone());
-    let asked: Vec<Action> = actions.read().copied().collect();
-    if asked.iter().any(|action| *action == Action::NameEditor) && !editor.escape() {
-        editor.ask(None, None);
+    let mut opens = false;
+    for action in actions.read() {
+        match action {
+            Action::OpenCode => opens = true,
+            Action::NameEditor => editor.switch_card(),
+            _ => {}
+        }
     }
-    if asked.iter().any(|action| *action == Action::OpenCode) {
+    if opens {
         let chosen = document.timeline().zip(selection.node());
         let place = chosen.and_then(|(timeline, node)| {
             let metric = settings.metric_in(timeline);

@@ -223,7 +223,7 @@ mod tests {
         write(temporary.path(), "Secret.java", "");
         std::fs::create_dir_all(root.join("a")).expect("made");
         let wrong = CodePlace { class: "a...Secret".into(), method: "f".into(), line: Some(1) };
-        assert!(find(&wrong, &[root.clone()], &Progress::new()).is_err());
+        assert!(find(&wrong, std::slice::from_ref(&root), &Progress::new()).is_err());
         let none = find(&place("a.Secret.f() line 1"), &[], &Progress::new()).expect_err("nowhere").to_string();
         assert!(none.contains("none is named"), "{none}");
         let cancelled = Progress::new();

@@ -285,6 +285,8 @@ fn open_window(folder: &Path) -> Result<LiveAddress> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // It stays when the recording has ended, and Ctrl+C is not for it.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    command.spawn().map_err(io)?;
+    let mut window = command.spawn().map_err(io)?;
+    // Somebody has to take note of its end, or it stays among the processes until this one ends.
+    std::thread::spawn(move || window.wait());
     Ok(LiveAddress { address, token: Some(token) })
 }

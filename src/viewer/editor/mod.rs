@@ -103,6 +103,13 @@ impl CodeEditor {
         self.card.take().is_some()
     }
 
+    /// Opens the card, or closes it.
+    fn switch_card(&mut self) {
+        if !self.escape() {
+            self.ask(None, None);
+        }
+    }
+
     fn open(&mut self, place: CodePlace) {
         if self.command.trim().is_empty() {
             self.ask(Some(place), None);
@@ -177,11 +184,15 @@ fn open_code(
 ) {
     let editor = editor.bypass_change_detection();
     let mut wanted = requests.read().last().map(|request| request.0.clone());
-    let asked: Vec<Action> = actions.read().copied().collect();
-    if asked.iter().any(|action| *action == Action::NameEditor) && !editor.escape() {
-        editor.ask(None, None);
+    let mut opens = false;
+    for action in actions.read() {
+        match action {
+            Action::OpenCode => opens = true,
+            Action::NameEditor => editor.switch_card(),
+            _ => {}
+        }
     }
-    if asked.iter().any(|action| *action == Action::OpenCode) {
+    if opens {
         let chosen = document.timeline().zip(selection.node());
         let place = chosen.and_then(|(timeline, node)| {
             let metric = settings.metric_in(timeline);
@@ -290,8 +301,10 @@ fn fields(ui: &mut egui::Ui, card: &mut EditorCard) -> (bool, bool) {
 }
 
 /// A place in code as a link. Returns whether it was clicked.
-pub fn link(ui: &mut egui::Ui, text: impl Into<egui::WidgetText>, full: &str, place: &CodePlace) -> bool {
-    ui.link(text).on_hover_text(format!("{full}\nClick opens {} in your editor", place.brief())).clicked()
+pub fn link(ui: &mut egui::Ui, text: RichText, full: &str, place: &CodePlace) -> bool {
+    ui.link(text.color(theme::ACCENT))
+        .on_hover_text(format!("{full}\nClick opens {} in your editor", place.brief()))
+        .clicked()
 }
 
 /// Code in an editor.

@@ -101,7 +101,7 @@ pub fn find(place: &CodePlace, roots: &[PathBuf], progress: &Progress) -> Result
             package.join(names.first().map_or("", String::as_str)).display(),
             below.join(", ")
         ),
-        remedy: "Name the folder that has it: Editor… in the settings".into(),
+        remedy: "Name the folder that has it".into(),
     })
 }
 
@@ -223,7 +223,7 @@ mod tests {
         write(temporary.path(), "Secret.java", "");
         std::fs::create_dir_all(root.join("a")).expect("made");
         let wrong = CodePlace { class: "a...Secret".into(), method: "f".into(), line: Some(1) };
-        assert!(find(&wrong, &[root.clone()], &Progress::new()).is_err());
+        assert!(find(&wrong, std::slice::from_ref(&root), &Progress::new()).is_err());
         let none = find(&place("a.Secret.f() line 1"), &[], &Progress::new()).expect_err("nowhere").to_string();
         assert!(none.contains("none is named"), "{none}");
         let cancelled = Progress::new();

@@ -294,6 +294,7 @@ fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContex
     }
 }
 
+#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 fn overlays(
     In(ctx): In<egui::Context>,
     document: Res<Document>,

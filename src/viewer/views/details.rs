@@ -109,7 +109,7 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
     let name = RichText::new(theme::worded(timeline.name(node))).size(15.0).strong().color(theme::ACCENT);
     if CodePlace::first_in(timeline.name(node)).is_some() {
         // A line of code leads there.
-        let opens = RichText::new("Open in your editor").size(12.0);
+        let opens = RichText::new("Open in your editor").size(12.0).color(theme::ACCENT);
         if ui.link(name).on_hover_text(Action::OpenCode.tooltip()).clicked()
             | ui.link(opens).on_hover_text(Action::OpenCode.tooltip()).clicked()
         {

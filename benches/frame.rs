@@ -247,7 +247,7 @@ impl HeapSeries for ManyTypes {
     }
 }
 
-fn source(buildings: usize, times: i64, settings: &Settings) -> Arc<Source> {
+fn source(buildings: usize, times: u64, settings: &Settings) -> Arc<Source> {
     let points =
         (0..times).map(|i| SnapshotInfo { label: format!("{i}"), millis: i, path: "many".into(), gc: None }).collect();
     let series = Arc::new(ManyTypes(points, buildings));

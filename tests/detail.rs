@@ -7,7 +7,7 @@ use memory_city::viewer::capture::{CameraView, Shot, Studio};
 use memory_city::viewer::loading::open_document;
 use memory_city::viewer::panels::PanelState;
 use memory_city::viewer::settings::Settings;
-use memory_city::viewer::views::{self, CameraRig, Sharpness};
+use memory_city::viewer::views::{self, CameraRig, City, Sharpness};
 use memory_city_heap::progress::Progress;
 use memory_city_views::city::camera::CameraPose;
 use std::io::Write;
@@ -131,6 +131,27 @@ fn blocks_look_like_the_buildings_they_stand_for() {
             }
         }
         eprintln!("opacity {opacity}: {told:?}");
+    }
+}
+
+#[test]
+fn a_step_that_looks_at_what_changes_shows_what_a_whole_one_shows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("city.jsonl");
+    write_city(&file, 100);
+    let settings = Settings { prune: false, ..Settings::default() };
+    let files = std::slice::from_ref(&file);
+    let draft = open_document(files, &settings, &views::preparations(&settings), &Progress::new()).expect("it opens");
+    let timeline = draft.source.timeline();
+    let mut stepped = City::new(timeline, &settings);
+    assert!(stepped.plan.plots.len() > 20_000, "large enough for steps of their own");
+    for (from, to) in [(0, 1), (1, 0)] {
+        stepped.reverse_see_through();
+        stepped.reverse_see_through();
+        stepped.states(from);
+        let stepped = stepped.states(to);
+        let whole = City::new(timeline, &settings).states(to);
+        assert!(stepped.records.records == whole.records.records, "{from} to {to}");
     }
 }
 

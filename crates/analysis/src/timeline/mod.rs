@@ -5,6 +5,7 @@
 
 pub mod all_references;
 mod builder;
+mod changes;
 mod closures;
 mod counted;
 pub(crate) mod difference;
@@ -22,6 +23,7 @@ mod source;
 mod symbols;
 
 pub use builder::TimelineBuilder;
+pub use changes::ChangesByTime;
 pub use closures::{ClosureMetric, ClosureRequest, TimeAmounts, object_groups};
 pub use fates::{DIFFERENCE, fates};
 pub use growing::GrowingTree;

@@ -66,6 +66,8 @@ pub struct DetailTree {
     nodes: Vec<DetailNode>,
     /// The node of each block.
     blocks: Vec<u32>,
+    /// The first plot of each node that has plots of its own, and the node; ascending.
+    leaves: Vec<(u32, u32)>,
     /// Most plots that are drawn in one go.
     grain: u32,
 }
@@ -111,7 +113,7 @@ impl DetailTree {
     }
 
     fn with_runs(plan: &CityPlan, peak: impl Fn(usize) -> f64 + Sync, run: usize, grain: u32) -> DetailTree {
-        let mut tree = DetailTree { nodes: Vec::new(), blocks: Vec::new(), grain };
+        let mut tree = DetailTree { nodes: Vec::new(), blocks: Vec::new(), leaves: Vec::new(), grain };
         if plan.districts.is_empty() {
             return tree;
         }
@@ -175,6 +177,9 @@ impl DetailTree {
             node.block = tree.blocks.len() as u32;
             tree.blocks.push(i as u32);
         }
+        let leaves = tree.nodes.iter().enumerate().filter(|(_, node)| !node.plots.is_empty());
+        tree.leaves = leaves.map(|(i, node)| (node.plots.start, i as u32)).collect();
+        tree.leaves.sort_unstable();
         tree
     }
 
@@ -208,11 +213,26 @@ impl DetailTree {
     /// height, `colour` the mean position of those that are not at the start of the gradient, and `opacity` their share. Each
     /// building counts by its base. Linear in the plots.
     pub fn states(&self, plots: &(impl Fn(usize) -> PlotState + Sync)) -> Vec<PlotState> {
-        let own: Vec<Mean> = self.nodes.par_iter().with_min_len(64).map(|node| node.mean(plots)).collect();
-        self.states_of(own)
+        self.states_of(&self.sums(plots))
     }
 
-    fn states_of(&self, mut means: Vec<Mean>) -> Vec<PlotState> {
+    /// Of what the states of blocks are made: kept, it follows single plots ([`DetailTree::update`]). Linear in the plots.
+    pub fn sums(&self, plots: &(impl Fn(usize) -> PlotState + Sync)) -> DetailSums {
+        DetailSums(self.nodes.par_iter().with_min_len(64).map(|node| node.sums(plots)).collect())
+    }
+
+    /// The state of a plot was `from` and is `to`.
+    pub fn update(&self, sums: &mut DetailSums, plot: usize, from: PlotState, to: PlotState) {
+        let leaf = self.leaves.partition_point(|&(first, _)| first as usize <= plot);
+        let Some(&(_, node)) = leaf.checked_sub(1).and_then(|leaf| self.leaves.get(leaf)) else { return };
+        for ((sum, was), is) in sums.0[node as usize].iter_mut().zip(parts_of(from)).zip(parts_of(to)) {
+            *sum = *sum - was + is;
+        }
+    }
+
+    /// See [`DetailTree::states`]. Linear in the nodes.
+    pub fn states_of(&self, sums: &DetailSums) -> Vec<PlotState> {
+        let mut means: Vec<Mean> = self.nodes.iter().zip(&sums.0).map(|(node, sums)| node.mean(*sums)).collect();
         for i in (0..self.nodes.len()).rev() {
             for child in self.nodes[i].children.clone() {
                 let below = means[child as usize];
@@ -338,17 +358,15 @@ impl DetailNode {
     }
 
     /// Of its own plots.
-    fn mean(&self, plots: &impl Fn(usize) -> PlotState) -> Mean {
+    fn sums(&self, plots: &impl Fn(usize) -> PlotState) -> [u64; 4] {
         let mut sums = [0u64; 4];
         for plot in self.plots.clone() {
-            let state = plots(plot as usize);
-            let base = u64::from(state.side) * u64::from(state.side);
-            let coloured = if state.colour > 0 { base } else { 0 };
-            sums[0] += base >> 16;
-            sums[1] += (base >> 16) * u64::from(state.height);
-            sums[2] += coloured >> 16;
-            sums[3] += (coloured >> 16) * u64::from(state.colour);
+            sums.iter_mut().zip(parts_of(plots(plot as usize))).for_each(|(sum, part)| *sum += part);
         }
+        sums
+    }
+
+    fn mean(&self, sums: [u64; 4]) -> Mean {
         // Neighbours have cells of about the same size.
         let count = self.plots.len().max(1) as f32;
         let cell = self.area / count;
@@ -356,6 +374,18 @@ impl DetailNode {
         Mean { area: if self.plots.is_empty() { 0.0 } else { self.area }, base, height, coloured, colour }
     }
 }
+
+/// What a plot adds: its base, its base times its height, and both again for its colour if it has one.
+#[inline]
+fn parts_of(state: PlotState) -> [u64; 4] {
+    let base = (u64::from(state.side) * u64::from(state.side)) >> 16;
+    let coloured = if state.colour > 0 { base } else { 0 };
+    [base, base * u64::from(state.height), coloured, coloured * u64::from(state.colour)]
+}
+
+/// Sums over the plots of each node of a [`DetailTree`] at one time.
+#[derive(Clone, Debug, Default)]
+pub struct DetailSums(Vec<[u64; 4]>);
 
 /// Sums over buildings, each times its base.
 #[derive(Clone, Copy, Debug, Default)]

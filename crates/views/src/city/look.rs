@@ -214,6 +214,7 @@ impl<'a> Values<'a> {
 pub struct Appearance {
     look: Look,
     base: Option<usize>,
+    one_state: bool,
     colour_metric: Metric,
     height_metric: Metric,
     height_title: Option<String>,
@@ -267,6 +268,7 @@ impl Appearance {
         Appearance {
             look,
             base,
+            one_state: timeline.times() < 2,
             colour_metric,
             height_metric,
             height_title,
@@ -283,6 +285,16 @@ impl Appearance {
     /// What is worth drawing from somewhere.
     pub fn detail(&self) -> &DetailTree {
         &self.detail
+    }
+
+    /// The metrics of colours and heights.
+    pub(super) fn metrics(&self) -> (Metric, Metric) {
+        (self.colour_metric, self.height_metric)
+    }
+
+    /// Whether there is one time alone.
+    pub(super) fn is_of_one_state(&self) -> bool {
+        self.one_state
     }
 
     /// The time that all others are compared with.

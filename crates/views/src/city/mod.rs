@@ -41,6 +41,7 @@ mod rect;
 mod route;
 mod squarify;
 mod states;
+mod steps;
 #[cfg(test)]
 pub(crate) mod testing;
 mod theme;
@@ -49,7 +50,7 @@ mod viewpoint;
 pub use arcs::{ConeWay, NearWay, ReferenceShape, cone_ways, nearest_way};
 pub use change::{Change, ChangeSum, Comparison, SLIGHT_CHANGE, sign};
 pub use cones::{Cone, Cones, MAX_RADIUS, MIN_RADIUS, MOST_CONES, USUAL_CONES, cones};
-pub use detail::{DetailBlock, DetailChoice, DetailTree, DetailView};
+pub use detail::{DetailBlock, DetailChoice, DetailSums, DetailTree, DetailView};
 pub use legend::{ColourHistogram, Gradient, Legend, Mark};
 pub use lit::{Lit, lit};
 pub use look::{Appearance, Look, Sample, Values};

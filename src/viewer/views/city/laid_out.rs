@@ -14,15 +14,18 @@ use crate::viewer::settings::Settings;
 use bevy::prelude::Resource;
 use memory_city_analysis::analyses;
 use memory_city_analysis::group::registry;
-use memory_city_analysis::timeline::{NodeId, Source, Timeline};
+use memory_city_analysis::timeline::{ChangesByTime, NodeId, Source, Timeline};
 use memory_city_views::city::camera::{CameraPose, Lens};
 use memory_city_views::city::{
-    self, Appearance, CityPlan, ColourHistogram, Comparison, HitTarget, Nameable, PlotKind, PlotState, Standing,
+    self, Appearance, CityPlan, ColourHistogram, Comparison, DetailSums, HitTarget, Nameable, PlotKind, PlotState, Standing,
 };
 use std::sync::Arc;
 
 /// How many groups are ranked: more than any list or set of names shows.
 const MOST_RANKED: usize = 24;
+
+/// Plots from which on a step looks at those that change, and no others.
+const LARGE: usize = 20_000;
 
 /// The plan of a city and the timeline it was made for: what one that grows builds on.
 pub(super) type Ground = (Arc<CityPlan>, Arc<Timeline>);
@@ -47,6 +50,9 @@ pub struct City {
     /// Which box shows which plot.
     pub(super) order: BoxOrder,
     states: StatesCache,
+    /// Of large cities: the time whose states were made last, and the sums of its blocks. The next is made from these.
+    made_last: Option<(usize, DetailSums)>,
+    changes: Option<Arc<ChangesByTime>>,
     told: Option<(usize, Arc<ColourHistogram>, Option<Comparison>)>,
     /// Differs for every layout and drawing order.
     pub layout: u64,
@@ -94,9 +100,16 @@ impl City {
         timeline: Arc<Timeline>,
         plan: Arc<CityPlan>,
         settings: &Settings,
-        nameable: Option<Arc<Nameable>>,
+        like: Option<&City>,
     ) -> Self {
-        let nameable = nameable.unwrap_or_else(|| Arc::new(nameable_of(&plan, &timeline)));
+        let nameable = match like {
+            Some(city) => Arc::clone(&city.nameable),
+            None => Arc::new(nameable_of(&plan, &timeline)),
+        };
+        let changes = match like {
+            Some(city) => city.changes.clone(),
+            None => (plan.plots.len() >= LARGE).then(|| Arc::new(timeline.changes_by_time())),
+        };
         let appearance = Arc::new(Appearance::new(&plan, &timeline, &settings.look()));
         let solid_plots = appearance.opaque();
         let levels = plan.districts.iter().map(|d| d.level).max().unwrap_or(0) + 1;
@@ -155,6 +168,8 @@ impl City {
             plan,
             appearance,
             states: StatesCache::new(MOST_BYTES),
+            made_last: None,
+            changes,
             told: None,
             made_with: settings.clone(),
         }
@@ -162,7 +177,7 @@ impl City {
 
     /// The same layout under another look.
     pub(super) fn with_look(&self, settings: &Settings) -> Self {
-        Self::with_plan(Arc::clone(&self.timeline), Arc::clone(&self.plan), settings, Some(Arc::clone(&self.nameable)))
+        Self::with_plan(Arc::clone(&self.timeline), Arc::clone(&self.plan), settings, Some(self))
     }
 
     /// Draws the see-through boxes in the opposite order. The picture must not change: a test holds it to that.
@@ -173,6 +188,7 @@ impl City {
         self.boxes = Versioned::new(boxes);
         self.order.reverse();
         self.states.clear();
+        self.made_last = None;
         self.layout = self.boxes.version;
     }
 
@@ -188,13 +204,39 @@ impl City {
 
     /// The states at time `t`, computed when they are not at hand.
     pub fn states(&mut self, t: usize) -> TimeState {
-        let City { states, plan, appearance, timeline, order, .. } = self;
+        let City { states, plan, appearance, timeline, order, made_last, changes, .. } = self;
+        // Of what was made last, if it is still here, with the plots that are others now.
+        let last = made_last.as_ref().filter(|_| states.kept(t).is_none());
+        let last = last.zip(changes.as_deref()).and_then(|((from, _), changes)| {
+            let records = states.kept(*from)?.clone();
+            Some((records, appearance.changed_plots(plan, changes, *from, t)?))
+        });
         let records = states.get(t, || {
-            let plots = appearance.states(plan, timeline, t);
-            let mut records = Vec::with_capacity(order.boxes() + appearance.detail().len());
-            records.resize(order.districts(), PlotState::SLAB);
-            records.extend(order.plots().map(|plot| plots[plot]));
-            records.extend(appearance.detail().states(&|plot| plots[plot]));
+            let detail = appearance.detail();
+            let records = match (last, made_last.take()) {
+                (Some((before, changed)), Some((_, mut sums))) => {
+                    let mut records = before.boxes.records.to_vec();
+                    for plot in changed.into_iter().map(|plot| plot as usize) {
+                        let (at, now) = (order.box_of(plot), appearance.state(plan, timeline, plot, t));
+                        detail.update(&mut sums, plot, records[at], now);
+                        records[at] = now;
+                    }
+                    records.truncate(order.boxes());
+                    records.extend(detail.states_of(&sums));
+                    *made_last = Some((t, sums));
+                    records
+                }
+                _ => {
+                    let plots = appearance.states(plan, timeline, t);
+                    let mut records = Vec::with_capacity(order.boxes() + detail.len());
+                    records.resize(order.districts(), PlotState::SLAB);
+                    records.extend(order.plots().map(|plot| plots[plot]));
+                    let sums = detail.sums(&|plot| plots[plot]);
+                    records.extend(detail.states_of(&sums));
+                    *made_last = changes.is_some().then_some((t, sums));
+                    records
+                }
+            };
             let over_plots = appearance.overlay(plan, timeline, t);
             let mut over = Vec::new();
             if !over_plots.is_empty() {

@@ -80,6 +80,11 @@ impl StatesCache {
         state
     }
 
+    /// What is here of `time`.
+    pub(super) fn kept(&self, time: usize) -> Option<&StateRecords> {
+        self.kept.iter().find(|(t, _)| *t == time).map(|(_, records)| records)
+    }
+
     /// Forgets all.
     pub fn clear(&mut self) {
         self.kept.clear();

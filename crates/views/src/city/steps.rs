@@ -1,0 +1,121 @@
+//! From one time to another: which plots have to be looked at, so that a step costs what changes.
+
+use super::{Appearance, CityPlan, colour, height};
+use memory_city_analysis::timeline::{ChangesByTime, Metric};
+
+/// Colour modes and height rules whose answer follows from what stands on the plot itself at that time, and numbers that are the
+/// same at all times. Any other may change for every plot at every step.
+const OF_THE_PLOT_ALONE: [&[&str]; 2] =
+    [&["growth", "change", "overall", "relative", "fill", "plain"], &["base", "growth", "amount", "classes"]];
+/// Where more than one of so many nodes changes, all plots are computed.
+const FEW: usize = 4;
+
+impl Appearance {
+    /// Whether the state of a plot follows from its own objects and bytes alone.
+    fn follows_amounts(&self, plan: &CityPlan) -> bool {
+        let [colours, heights] = OF_THE_PLOT_ALONE;
+        let is_amount = |metric: Metric| matches!(metric, Metric::Bytes | Metric::Objects);
+        let (colour_metric, height_metric) = self.metrics();
+        colours.contains(&self.colour_mode())
+            && heights.contains(&height::rule(&self.look().height).id)
+            && [plan.config().metric, colour_metric, height_metric].into_iter().all(is_amount)
+    }
+
+    /// The plots whose state at time `to` may be another than at time `from`, ascending; `None` where computing all is as good.
+    pub fn changed_plots(&self, plan: &CityPlan, changes: &ChangesByTime, from: usize, to: usize) -> Option<Vec<u32>> {
+        if !self.follows_amounts(plan) {
+            return None;
+        }
+        let between = from.min(to) + 1..from.max(to) + 1;
+        let mut left = plan.plots.len() / FEW;
+        let mut plots = Vec::new();
+        for t in between {
+            let nodes = changes.of(t);
+            left = left.checked_sub(nodes.len())?;
+            plots.extend(nodes.filter_map(|node| plan.plot_of(node)).map(|plot| plot as u32));
+        }
+        plots.sort_unstable();
+        plots.dedup();
+        Some(plots)
+    }
+
+    /// Id of the colour mode that is in use.
+    fn colour_mode(&self) -> &'static str {
+        match colour::mode(&self.look().colour).id {
+            id if id == colour::modes()[0].id && self.is_of_one_state() => "share",
+            id => id,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{configs, trees};
+    use super::super::{Look, PlotState};
+    use super::*;
+    use memory_city_analysis::timeline::NodeId;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against computing every plot at every time, for all modes and rules.
+        #[test]
+        fn what_does_not_change_keeps_its_state(
+            tree in trees(),
+            config in configs(),
+            mode in 0..colour::modes().len(),
+            rule in 0..height::rules().len(),
+            base in prop::option::of(0usize..3),
+        ) {
+            let timeline = tree.timeline();
+            let plan = CityPlan::new(&timeline, &config);
+            let (colour, height) = (colour::modes()[mode].id.to_owned(), height::rules()[rule].id.to_owned());
+            let look = Look { colour, height, base, ..Look::default() };
+            let appearance = Appearance::new(&plan, &timeline, &look);
+            let (changes, detail) = (timeline.changes_by_time(), appearance.detail());
+            for from in 0..timeline.times() {
+                let was: Vec<PlotState> = appearance.states(&plan, &timeline, from);
+                for to in 0..timeline.times() {
+                    let is = appearance.states(&plan, &timeline, to);
+                    // Few plots: the limit is left out of this.
+                    let many = changes_between(&plan, &changes, from, to);
+                    if !appearance.follows_amounts(&plan) {
+                        prop_assert!(appearance.changed_plots(&plan, &changes, from, to).is_none());
+                        continue;
+                    }
+                    if let Some(few) = appearance.changed_plots(&plan, &changes, from, to) {
+                        prop_assert_eq!(&few, &many);
+                    }
+                    let mut sums = detail.sums(&|plot| was[plot]);
+                    let mut now = was.clone();
+                    for plot in many.into_iter().map(|plot| plot as usize) {
+                        now[plot] = appearance.state(&plan, &timeline, plot, to);
+                        detail.update(&mut sums, plot, was[plot], now[plot]);
+                    }
+                    prop_assert_eq!(&now, &is);
+                    prop_assert_eq!(detail.states_of(&sums), detail.states(&|plot| is[plot]));
+                }
+            }
+        }
+
+        #[test]
+        fn changes_are_those_of_amounts(tree in trees()) {
+            let timeline = tree.timeline();
+            let changes = timeline.changes_by_time();
+            for t in 0..timeline.times() {
+                let before = |node: NodeId| if t > 0 { timeline.amount(t - 1, node) } else { Default::default() };
+                let found: Vec<NodeId> = changes.of(t).collect();
+                let differ: Vec<NodeId> = timeline.nodes().filter(|&n| timeline.amount(t, n) != before(n)).collect();
+                prop_assert_eq!(found, differ);
+            }
+            prop_assert_eq!(changes.of(timeline.times()).len(), 0);
+        }
+    }
+
+    fn changes_between(plan: &CityPlan, changes: &ChangesByTime, from: usize, to: usize) -> Vec<u32> {
+        let nodes = (from.min(to) + 1..=from.max(to)).flat_map(|t| changes.of(t).collect::<Vec<_>>());
+        let mut plots: Vec<u32> = nodes.filter_map(|node| plan.plot_of(node)).map(|plot| plot as u32).collect();
+        plots.sort_unstable();
+        plots.dedup();
+        plots
+    }
+}

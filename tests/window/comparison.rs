@@ -56,7 +56,7 @@ fn a_fix_is_shown_by_comparing_two_runs() {
     session.rest();
     session.key("Return");
     let said = session.expect("comparison: ");
-    assert!(said.contains("shop.Cache grew by 1.4 MB") || said.contains("shop.Cache grew by 1.5 MB"), "{said}");
+    assert!(said.contains("shop.Cache grew by 1.50 MB in the first run"), "{said}");
     assert!(said.contains("not at all in the second: fixed"), "{said}");
     session.screenshot("40-comparison-city");
     // The view with table and curves; its table is what the command line prints.

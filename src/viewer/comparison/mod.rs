@@ -20,6 +20,7 @@ use super::selection::Selection;
 use super::settings::{PartKey, Settings};
 use super::views::Views;
 use bevy::prelude::*;
+use memory_city_analysis::timeline::Source;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Snapshot;
 use std::sync::Arc;
@@ -56,6 +57,8 @@ pub struct OpenComparison {
     returns: Option<WayBack>,
     /// A comparison that a person asked for.
     pub wish: Option<CompareWish>,
+    /// The grouping that both sides of what is shown are wanted in.
+    pub regroup: Option<String>,
     /// What is opened next is compared: from the command line, or a view file.
     pub with_next: Option<CompareWish>,
     /// Whether the view with table and curves is wanted in front.
@@ -136,7 +139,7 @@ fn work(
     mut actions: MessageReader<Action>,
     mut comparison: ResMut<OpenComparison>,
     document: Res<Document>,
-    (settings, preparations): (Res<Settings>, Res<Preparations>),
+    (mut settings, preparations): (ResMut<Settings>, Res<Preparations>),
     (clock, selection): (Res<Clock>, Res<Selection>),
     mut notices: ResMut<Notices>,
     mut commands: Commands,
@@ -163,6 +166,10 @@ fn work(
                 if matches!(making, ComparisonAim::Back) {
                     comparison.returns = comparison.back.take();
                 }
+                // Both runs may have been grouped anew: the settings say how, when it is done.
+                if settings.grouping != draft.made_with.grouping {
+                    settings.grouping.clone_from(&draft.made_with.grouping);
+                }
                 document::install_later(&mut commands, draft, arrival);
             }
             Ok(Err(Error::Cancelled)) => notices.tell("Comparing was cancelled: what was there stays"),
@@ -183,6 +190,23 @@ fn work(
             Ok(Draft::new(title, source, None, &made_with, &preparations, Arrival::Opened))
         });
         comparison.job = Some((ComparisonAim::Back, job));
+        return;
+    }
+    if let (Some(grouping), Some(shown)) = (comparison.regroup.take(), comparison.shown.clone()) {
+        let preparations = preparations.clone();
+        let job = Job::start(move |progress| {
+            let mut first = shown.first.clone();
+            first.made_with.grouping = grouping;
+            let anew = |source: &Arc<Source>| -> Result<Arc<Source>> {
+                let made_with = &first.made_with;
+                source.regroup(&made_with.grouping, made_with.group_options(), progress).map(Arc::new)
+            };
+            let source = anew(&first.source)?;
+            let second = shown.second.as_ref().map(|(name, source)| Ok((name.clone(), anew(source)?))).transpose()?;
+            first.source = source;
+            draft(first, shown.wish.clone(), second, &preparations, Arrival::Anew, progress)
+        });
+        comparison.job = Some((ComparisonAim::Other, job));
         return;
     }
     let Some(wish) = comparison.wish.take() else { return };

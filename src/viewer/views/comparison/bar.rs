@@ -7,6 +7,7 @@ use crate::viewer::panels::theme;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Color32, RichText};
 use memory_city_analysis::analyses::compare::GrowthOutcome;
+use memory_city_analysis::group;
 
 /// What runs can be aligned by: the word of the command line, its name, and what it means.
 const ALIGNMENTS: [(&str, &str, &str); 4] = [
@@ -40,14 +41,23 @@ pub fn at(wish: &CompareWish, place: f64) -> CompareWish {
     }
 }
 
-/// Draws it. Returns another comparison that is wanted.
+/// What is wanted of it.
+#[derive(Default)]
+pub struct BarWish {
+    /// Another comparison.
+    pub compare: Option<CompareWish>,
+    /// The same by another grouping.
+    pub regroup: Option<String>,
+}
+
+/// Draws it.
 pub fn show(
     ui: &mut egui::Ui,
     shown: &ShownComparison,
     works: bool,
     actions: &mut MessageWriter<Action>,
-) -> Option<CompareWish> {
-    let mut wish = None;
+) -> BarWish {
+    let (mut wish, mut regroup) = (None, None);
     let sentence = RichText::new(&shown.sentence).size(15.0).strong().color(tint(shown.outcome));
     ui.add(egui::Label::new(sentence).wrap());
     ui.add_space(2.0);
@@ -79,6 +89,7 @@ pub fn show(
                 actions.write(Action::CompareRuns);
             }
         }
+        regroup = groupings(ui, shown);
         if ui.button("End comparison").on_hover_text(Action::EndComparison.tooltip()).clicked() {
             actions.write(Action::EndComparison);
         }
@@ -104,5 +115,28 @@ pub fn show(
         });
     }
     ui.add_space(4.0);
-    wish
+    BarWish { compare: wish, regroup }
+}
+
+/// How both sides are grouped; other groupings that both offer. Trees that others counted have one.
+fn groupings(ui: &mut egui::Ui, shown: &ShownComparison) -> Option<String> {
+    let first = &shown.first.source;
+    let second = shown.second.as_ref().map_or(first, |(_, second)| second);
+    let now = first.heaps()?.grouping();
+    second.heaps()?;
+    let mut chosen = None;
+    ui.label(RichText::new("by").color(theme::QUIET));
+    let title = theme::shortened(&now.title, 20);
+    let shown = egui::ComboBox::from_id_salt("compared by").width(130.0).selected_text(title).show_ui(ui, |ui| {
+        for grouping in group::groupings() {
+            let offered = first.offers(&grouping).and_then(|()| second.offers(&grouping));
+            let choice = egui::Button::selectable(grouping.id == now.id, grouping.title.as_str());
+            let choice = ui.add_enabled(offered.is_ok(), choice).on_hover_text(grouping.description.as_str());
+            if choice.on_disabled_hover_text(offered.err().unwrap_or_default()).clicked() && grouping.id != now.id {
+                chosen = Some(grouping.id.clone());
+            }
+        }
+    });
+    shown.response.on_hover_text(format!("Grouped by {}: both sides alike", now.title));
+    chosen
 }

@@ -84,7 +84,10 @@ fn draw(
         let timeline = &*open.timeline;
         let selection = selection.bypass_change_detection();
         let works = comparison.snapshot().is_some();
-        let mut wish = bar::show(ui, &shown, works, &mut actions);
+        let bar::BarWish { compare: mut wish, regroup } = bar::show(ui, &shown, works, &mut actions);
+        if regroup.is_some() {
+            comparison.regroup = regroup;
+        }
         if let (Some(aligned), Some((_, second))) = (&shown.aligned, &shown.second) {
             let metric = match settings.metric_in(timeline) {
                 Metric::Objects => Metric::Objects,

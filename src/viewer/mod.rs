@@ -42,7 +42,7 @@ mod owners;
 mod palette;
 pub mod panels;
 mod references;
-mod run;
+pub mod run;
 mod scene;
 mod screenshot;
 pub mod search;

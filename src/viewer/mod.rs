@@ -49,7 +49,7 @@ pub mod panels;
 #[cfg(target_os = "linux")]
 mod recording;
 mod references;
-mod run;
+pub mod run;
 mod scene;
 mod screenshot;
 pub mod search;

@@ -20,17 +20,31 @@ use std::sync::Arc;
 
 /// After so many collections of the whole heap at most it is computed what roots reach.
 const STATES: usize = 60;
+/// Runs with more points in time are looked at twice: first without these states, which are replayed one by one.
+const LONG: usize = 1000;
 
 const NANOS: u64 = 1_000_000;
 
 /// A suspicious window, between two points in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuspectWindow {
+    /// Which kind.
     pub kind: WindowKind,
+    /// The first point in time.
     pub from: usize,
+    /// The last.
     pub to: usize,
     /// What is said of it, a sentence.
     pub text: String,
+}
+
+/// A look at a run.
+#[derive(Clone, Copy)]
+struct RunLook {
+    /// Of which document.
+    revision: u64,
+    /// Another one with states follows.
+    is_first: bool,
 }
 
 /// What is known of the run that is open.
@@ -39,7 +53,9 @@ pub struct OpenRun {
     facts: Option<Arc<RunFacts>>,
     /// Of which document that is.
     of: Option<u64>,
-    job: Option<(u64, Job<Result<RunFacts>>)>,
+    /// Of which document all is known but what takes states.
+    first_of: Option<u64>,
+    job: Option<(RunLook, Job<Result<RunFacts>>)>,
     /// The thresholds.
     rules: WindowRules,
     suspects: Vec<SuspectWindow>,
@@ -95,8 +111,11 @@ impl OpenRun {
         }
     }
 
-    fn take(&mut self, revision: u64, outcome: Result<RunFacts>, timeline: &Timeline) {
-        self.of = Some(revision);
+    fn take(&mut self, look: RunLook, outcome: Result<RunFacts>, timeline: &Timeline) {
+        match look.is_first && outcome.is_ok() {
+            true => self.first_of = Some(look.revision),
+            false => self.of = Some(look.revision),
+        }
         match outcome {
             Ok(facts) => {
                 (self.facts, self.error) = (Some(Arc::new(facts)), None);
@@ -165,26 +184,29 @@ fn look(
     let run = run.bypass_change_detection();
     let Some(open) = document.get() else { return };
     if let Some(outcome) = run.job.as_ref().and_then(|(_, job)| job.poll())
-        && let Some((revision, _)) = run.job.take()
+        && let Some((look, _)) = run.job.take()
     {
         match outcome {
-            Ok(outcome) => run.take(revision, outcome, &open.timeline),
-            Err(panic) => (run.of, run.error) = (Some(revision), Some(panic)),
+            Ok(outcome) => run.take(look, outcome, &open.timeline),
+            Err(panic) => (run.of, run.error) = (Some(look.revision), Some(panic)),
         }
     }
     let revision = document.revision();
     let times = open.timeline.times();
     if run.wanted && run.of != Some(revision) && run.job.is_none() && times > 1 {
         let source = Arc::clone(&open.source);
-        // While more is being read, what replays it from the beginning waits.
-        let states = if loading.is_some_and(|loading| loading.is_opening()) { 0 } else { STATES };
+        // While more is being read, what replays it from the beginning waits; of a long run it comes second.
+        let is_opening = loading.is_some_and(|loading| loading.is_opening());
+        let is_first = !panels.still && !is_opening && times > LONG && run.first_of != Some(revision);
+        let states = if is_opening || is_first { 0 } else { STATES };
+        let look = RunLook { revision, is_first };
         let work =
             move |progress: &Progress| RunFacts::of(&source, TimeWindow { from: 0, to: times - 1 }, states, progress);
         if panels.still {
             let outcome = work(&Progress::new());
-            run.take(revision, outcome, &open.timeline);
+            run.take(look, outcome, &open.timeline);
         } else {
-            run.job = Some((revision, Job::start(work)));
+            run.job = Some((look, Job::start(work)));
         }
     }
     awake.keep_if(run.job.is_some());

@@ -91,8 +91,8 @@ pub fn show(
     // One more at each side: lines go on to the edges.
     let first = times.partition_point(|&time| (time as f64) < axis.seen.0).saturating_sub(1);
     let end = (times.partition_point(|&time| time as f64 <= axis.seen.1) + 1).min(times.len());
-    // Least and largest of every two pixels: no spike is lost, and half as much is drawn.
-    let pieces = (inner.width() as usize / 2).max(2);
+    // Least and largest of every three pixels: no spike is lost, and a third is drawn.
+    let pieces = (inner.width() as usize / 3).max(2);
     let top = |series: &DrawnSeries| {
         if chart.stacked { series.top.between(first, end) } else { series.levels.between(first, end) }
     };

@@ -51,12 +51,7 @@ pub struct BarWish {
 }
 
 /// Draws it.
-pub fn show(
-    ui: &mut egui::Ui,
-    shown: &ShownComparison,
-    works: bool,
-    actions: &mut MessageWriter<Action>,
-) -> BarWish {
+pub fn show(ui: &mut egui::Ui, shown: &ShownComparison, works: bool, actions: &mut MessageWriter<Action>) -> BarWish {
     let (mut wish, mut regroup) = (None, None);
     let sentence = RichText::new(&shown.sentence).size(15.0).strong().color(tint(shown.outcome));
     ui.add(egui::Label::new(sentence).wrap());

@@ -22,7 +22,7 @@ pub fn show(
     selection: &mut Selection,
 ) -> Option<NodeId> {
     let span = axis.span.unwrap_or((0, timeline.times().saturating_sub(1)));
-    let Some((from, to)) = chart.ends(span) else { return None };
+    let (from, to) = chart.ends(span)?;
     let painter = ui.painter().with_clip_rect(room);
     let font = FontId::proportional(12.0);
     let (now, gained) = (room.right() - 84.0, room.right() - 4.0);

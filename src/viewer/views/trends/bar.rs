@@ -1,6 +1,6 @@
 //! What is set for all charts and for each.
 
-use super::charts::Measure;
+use super::charts::ChartMeasure;
 use super::sizes::FoundSizes;
 use super::{Drawing, TrendCharts, meaning};
 use crate::viewer::clock::Clock;
@@ -123,7 +123,7 @@ pub(super) fn of_chart(
         if let Some(id) = measures(ui, measure, drawing) {
             chart.rules.metric = Some(id);
         }
-        if let Measure::Found(metric) = measure {
+        if let ChartMeasure::Found(metric) = measure {
             sizes_at(ui, set, sizes.of_mut(metric, drawing.deep), drawing);
         }
         let rules = &mut chart.rules;
@@ -156,7 +156,7 @@ pub(super) fn of_chart(
 
 /// The box in which a chart's metric is chosen: those that the document knows, then those that can be found. Returns the id of what was
 /// chosen.
-fn measures(ui: &mut egui::Ui, measure: Measure, drawing: &Drawing<'_>) -> Option<String> {
+fn measures(ui: &mut egui::Ui, measure: ChartMeasure, drawing: &Drawing<'_>) -> Option<String> {
     let (timeline, mut picked) = (drawing.timeline, None);
     let shown = measure.info(timeline);
     let text = shown.title.to_lowercase();

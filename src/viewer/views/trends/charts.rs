@@ -39,30 +39,30 @@ impl Default for ChartRules {
 
 /// What a chart measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
+pub enum ChartMeasure {
     /// The document knows it at every time.
     Known(Metric),
     /// It is found for charts, at some times.
     Found(ClosureMetric),
 }
 
-impl Measure {
+impl ChartMeasure {
     /// What it says of itself.
     pub fn info(self, timeline: &Timeline) -> MetricInfo {
         match self {
-            Measure::Known(metric) => timeline.metric_info(metric),
-            Measure::Found(metric) => metric.info(),
+            ChartMeasure::Known(metric) => timeline.metric_info(metric),
+            ChartMeasure::Found(metric) => metric.info(),
         }
     }
 
     /// Whether groups share what it counts, so that it does not add up.
     pub fn is_shared(self, timeline: &Timeline) -> bool {
         match self {
-            Measure::Found(_) => true,
-            Measure::Known(Metric::Column(_)) => {
+            ChartMeasure::Found(_) => true,
+            ChartMeasure::Known(Metric::Column(_)) => {
                 ClosureMetric::CLOSURES.iter().any(|of| of.info().id == self.info(timeline).id)
             }
-            Measure::Known(_) => false,
+            ChartMeasure::Known(_) => false,
         }
     }
 }
@@ -71,7 +71,7 @@ impl Measure {
 #[derive(Clone, Debug, PartialEq)]
 struct SeriesOf {
     revision: u64,
-    measure: Measure,
+    measure: ChartMeasure,
     span: (usize, usize),
     rules: ChartRules,
     times: Arc<[usize]>,
@@ -100,7 +100,7 @@ pub struct DrawnSeries {
 
 /// A chart, ready to be drawn. Series are in the order of their rank, the rest last.
 pub struct DrawnChart {
-    pub measure: Measure,
+    pub measure: ChartMeasure,
     pub info: MetricInfo,
     pub stacked: bool,
     /// The points in time that it has values of, ascending.
@@ -177,12 +177,12 @@ impl Chart {
     }
 
     /// What it measures: what was chosen for it, else what other views do.
-    pub fn measure(&self, timeline: &Timeline, settings: &Settings, finds: bool) -> Measure {
-        let Some(id) = self.rules.metric.as_deref() else { return Measure::Known(settings.metric_in(timeline)) };
+    pub fn measure(&self, timeline: &Timeline, settings: &Settings, finds: bool) -> ChartMeasure {
+        let Some(id) = self.rules.metric.as_deref() else { return ChartMeasure::Known(settings.metric_in(timeline)) };
         let found = || ClosureMetric::of(id).ok().filter(|metric| finds && ClosureMetric::CLOSURES.contains(metric));
         match timeline.metric(id) {
-            Some(metric) => Measure::Known(metric),
-            None => found().map_or_else(|| Measure::Known(settings.metric_in(timeline)), Measure::Found),
+            Some(metric) => ChartMeasure::Known(metric),
+            None => found().map_or_else(|| ChartMeasure::Known(settings.metric_in(timeline)), ChartMeasure::Found),
         }
     }
 }
@@ -245,8 +245,10 @@ pub fn follow(
     let (revision, finds) = (document.revision(), open.source.heaps().is_some());
     trends.charted.follow(revision, timeline, settings.trends.thinning);
     let charted = Arc::clone(trends.charted.times());
-    let measures: Vec<Measure> = trends.charts.iter().map(|chart| chart.measure(timeline, &settings, finds)).collect();
-    let asks = |deep: bool| measures.iter().any(|of| matches!(of, Measure::Found(metric) if metric.is_deep() == deep));
+    let measures: Vec<ChartMeasure> =
+        trends.charts.iter().map(|chart| chart.measure(timeline, &settings, finds)).collect();
+    let asks =
+        |deep: bool| measures.iter().any(|of| matches!(of, ChartMeasure::Found(metric) if metric.is_deep() == deep));
     let (retained, deep) = (asks(false), asks(true));
     let wanted = match retained || deep {
         true => {
@@ -265,8 +267,8 @@ pub fn follow(
     awake.keep_if(trends.sizes.follow(&wish, retained, deep));
     for (chart, measure) in trends.charts.iter_mut().zip(measures) {
         let found = match measure {
-            Measure::Found(metric) => Some(trends.sizes.of(metric, deep).sizes()),
-            Measure::Known(_) => None,
+            ChartMeasure::Found(metric) => Some(trends.sizes.of(metric, deep).sizes()),
+            ChartMeasure::Known(_) => None,
         };
         let times = match found {
             Some(sizes) => sizes.times().into(),
@@ -336,12 +338,12 @@ fn make(timeline: &Timeline, parent: NodeId, of: &SeriesOf, sizes: Option<&Group
     let window = TimeWindow { from: of.span.0, to: of.span.1 };
     let rules = (of.rules.order, of.rules.top);
     let ranked = match (of.measure, sizes) {
-        (Measure::Found(metric), Some(sizes)) => {
+        (ChartMeasure::Found(metric), Some(sizes)) => {
             let value = |time: usize, node: NodeId| sizes.value(time, node, metric);
             trends::chart_at(timeline, parent, &of.times, window, rules, value)
         }
-        (Measure::Found(_), None) => trends::chart_at(timeline, parent, &[], window, rules, |_, _| 0),
-        (Measure::Known(metric), _) => {
+        (ChartMeasure::Found(_), None) => trends::chart_at(timeline, parent, &[], window, rules, |_, _| 0),
+        (ChartMeasure::Known(metric), _) => {
             let value = |time: usize, node: NodeId| timeline.value(time, node, metric);
             trends::chart_at(timeline, parent, &of.times, window, rules, value)
         }
@@ -363,7 +365,7 @@ fn make(timeline: &Timeline, parent: NodeId, of: &SeriesOf, sizes: Option<&Group
     });
     let series = series.collect();
     // Sizes of groups that may share objects do not add up.
-    let adds_up = matches!(of.measure, Measure::Known(Metric::Objects | Metric::Bytes));
+    let adds_up = matches!(of.measure, ChartMeasure::Known(Metric::Objects | Metric::Bytes));
     DrawnChart {
         measure: of.measure,
         info: of.measure.info(timeline),
@@ -400,7 +402,7 @@ mod tests {
     }
 
     fn drawn(timeline: &Timeline, times: &[usize]) -> DrawnChart {
-        let (measure, rules) = (Measure::Known(Metric::Objects), ChartRules::default());
+        let (measure, rules) = (ChartMeasure::Known(Metric::Objects), ChartRules::default());
         let of = SeriesOf { revision: 1, measure, span: (0, timeline.times() - 1), rules, times: times.into() };
         make(timeline, NodeId::ROOT, &of, None)
     }

@@ -23,7 +23,7 @@ use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use bevy_egui::egui;
-use charts::{Chart, ChartedTimes, Measure};
+use charts::{Chart, ChartMeasure, ChartedTimes};
 use memory_city_analysis::timeline::{ClosureMetric, NodeId, Timeline};
 use memory_city_analysis::trends::{ShownTrends, trends_table};
 use memory_city_heap::error::Result;
@@ -197,7 +197,7 @@ fn draw(
         let last = timeline.times() - 1;
         let run = run.bypass_change_detection().asked();
         let measures = trends.charts.iter().map(|chart| chart.measure(timeline, &settings, finds));
-        let deep = measures.into_iter().any(|of| matches!(of, Measure::Found(metric) if metric.is_deep()));
+        let deep = measures.into_iter().any(|of| matches!(of, ChartMeasure::Found(metric) if metric.is_deep()));
         let drawing = Drawing {
             timeline,
             axis: Axis {
@@ -284,8 +284,8 @@ fn one(
     let chart = &charts[number];
     let Some(drawn) = chart.drawn() else {
         match chart.measure(drawing.timeline, drawing.settings, drawing.finds) {
-            Measure::Found(metric) => bar::awaited(ui, sizes.of(metric, drawing.deep), metric),
-            Measure::Known(_) => quiet(ui, "Looking through all points in time …"),
+            ChartMeasure::Found(metric) => bar::awaited(ui, sizes.of(metric, drawing.deep), metric),
+            ChartMeasure::Known(_) => quiet(ui, "Looking through all points in time …"),
         }
         return None;
     };

@@ -1,7 +1,7 @@
 //! Draws a chart: areas or lines over time, with marks for the time that is shown and the chosen span. Its cost follows the width of the
 //! chart, whatever the number of times.
 
-use super::charts::{DrawnChart, DrawnSeries, Measure};
+use super::charts::{ChartMeasure, DrawnChart, DrawnSeries};
 use crate::viewer::panels::{numbers, theme, ticks};
 use crate::viewer::run::SuspectWindow;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Mesh, Pos2, Rect, RichText, Sense, Shape, Stroke};
@@ -319,8 +319,8 @@ fn mouse(
                 false => format!(" at {}/{}, the nearest that is charted", charted + 1, timeline.times()),
             };
             match chart.measure {
-                Measure::Found(_) => ui.label(format!("{}: {value} ({what}){apart}", series.name)),
-                Measure::Known(_) => ui.label(format!("{}: {value}{apart}", series.name)),
+                ChartMeasure::Found(_) => ui.label(format!("{}: {value} ({what}){apart}", series.name)),
+                ChartMeasure::Known(_) => ui.label(format!("{}: {value}{apart}", series.name)),
             };
             let click = match series.node.is_some_and(|node| !timeline.is_leaf(node)) {
                 true => "Click to go to this time and open its chart below",

@@ -1,6 +1,6 @@
 //! The table beside a chart: its series with what they were, are, and gained.
 
-use super::charts::{DrawnChart, DrawnSeries, Measure};
+use super::charts::{ChartMeasure, DrawnChart, DrawnSeries};
 use super::plot::{Axis, colour};
 use crate::viewer::panels::{numbers, theme, tooltip};
 use crate::viewer::selection::Selection;
@@ -22,7 +22,7 @@ pub fn show(
     selection: &mut Selection,
 ) -> Option<NodeId> {
     let span = axis.span.unwrap_or((0, timeline.times().saturating_sub(1)));
-    let Some((from, to)) = chart.ends(span) else { return None };
+    let (from, to) = chart.ends(span)?;
     let painter = ui.painter().with_clip_rect(room);
     let font = FontId::proportional(12.0);
     let (now, gained) = (room.right() - 84.0, room.right() - 4.0);
@@ -67,7 +67,7 @@ pub fn show(
         }
     }
     let below = room.top() + 16.0 + ROW * chart.series.len().min(fit) as f32 + 4.0;
-    let shares = matches!(chart.measure, Measure::Found(_)) || chart.measure.is_shared(timeline);
+    let shares = matches!(chart.measure, ChartMeasure::Found(_)) || chart.measure.is_shared(timeline);
     let text = match (chart.overlaps, shares) {
         (true, _) => "Objects are in several of these groups: they add up to more.".to_owned(),
         (false, true) if chart.others > 0 => {

@@ -119,7 +119,7 @@ impl FoundSizes {
             self.job = None;
             return false;
         }
-        if self.wanted != wish.wanted && !(wish.waits && !self.wanted.is_empty()) {
+        if self.wanted != wish.wanted && (!wish.waits || self.wanted.is_empty()) {
             self.wanted = wish.wanted.to_vec();
             self.sizes.keep(&self.wanted);
             self.job = None;

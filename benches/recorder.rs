@@ -291,6 +291,8 @@ mod recorder {
             let options = AgentOptions {
                 walks: IDENTITY_EVERY.as_millis() as u64,
                 identity: 2_000_000,
+                // On a busy machine pauses are long; the time between walks is what is meant here.
+                duty: 1,
                 ..options(folder, 2000 + pair)
             };
             std::fs::create_dir_all(&options.folder).expect("a folder");

@@ -96,16 +96,16 @@ mod recorder {
         }
         println!();
         println!(
-            "| JVM | objects followed | ratio (median) | 95 % of it | control, with 95 % | young pause, ms: not recorded | followed | a walk stops it, s | bytes an object | pairs |"
+            "| JVM | program | objects followed | ratio (median) | 95 % of it | control, with 95 % | young pause, ms: not recorded | followed | a walk stops it, s | bytes an object | pairs |"
         );
-        println!("|---|---|---|---|---|---|---|---|---|---|");
+        println!("|---|---|---|---|---|---|---|---|---|---|---|");
         for (jdk, class_path) in &with_classes {
-            if wanted(&["identity", &jdk.version.to_string()]) {
-                println!(
-                    "| {} | {} |",
-                    jdk.version,
-                    identity(jdk, class_path, folder.path(), pairs.min(IDENTITY_PAIRS))
-                );
+            for work in ["held", "heap"] {
+                let version = jdk.version.to_string();
+                if wanted(&["identity", work, &version]) {
+                    let row = identity(jdk, class_path, folder.path(), work, pairs.min(IDENTITY_PAIRS));
+                    println!("| {version} | {work} | {row} |");
+                }
             }
         }
     }
@@ -263,8 +263,8 @@ mod recorder {
 
     /// A program that holds a million objects, all of them followed, with a walk every 20 s, against the same that is not recorded. The
     /// first walk, which meets all of them for the first time, is not in it; each part has one of the others.
-    fn identity(jdk: &Jdk, class_path: &str, folder: &Path, pairs: usize) -> String {
-        let mut program = Program::start_with(jdk, &FLAGS, class_path, "Rounds", &["heap", "1000000"]);
+    fn identity(jdk: &Jdk, class_path: &str, folder: &Path, work: &str, pairs: usize) -> String {
+        let mut program = Program::start_with(jdk, &FLAGS, class_path, "Rounds", &[work, "1000000"]);
         rounds(&mut program, WARM_UP);
         let jvm = AttachedJvm::open(program.pid).expect("the program");
         let resident = |pid: u32| {

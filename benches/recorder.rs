@@ -96,16 +96,16 @@ mod recorder {
         }
         println!();
         println!(
-            "| JVM | objects followed | ratio (median) | 95 % of it | control, with 95 % | young pause, ms: not recorded | followed | a walk stops it, s | bytes an object | pairs |"
+            "| JVM | program | objects followed | ratio between walks | a walk, s of a core | ratio (median) | 95 % of it | control, with 95 % | young pause, ms: not recorded | followed | a walk stops it, s | bytes an object | pairs |"
         );
-        println!("|---|---|---|---|---|---|---|---|---|---|");
+        println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
         for (jdk, class_path) in &with_classes {
-            if wanted(&["identity", &jdk.version.to_string()]) {
-                println!(
-                    "| {} | {} |",
-                    jdk.version,
-                    identity(jdk, class_path, folder.path(), pairs.min(IDENTITY_PAIRS))
-                );
+            for work in ["held", "heap"] {
+                let version = jdk.version.to_string();
+                if wanted(&["identity", work, &version]) {
+                    let row = identity(jdk, class_path, folder.path(), work, pairs.min(IDENTITY_PAIRS));
+                    println!("| {version} | {work} | {row} |");
+                }
             }
         }
     }
@@ -263,8 +263,8 @@ mod recorder {
 
     /// A program that holds a million objects, all of them followed, with a walk every 20 s, against the same that is not recorded. The
     /// first walk, which meets all of them for the first time, is not in it; each part has one of the others.
-    fn identity(jdk: &Jdk, class_path: &str, folder: &Path, pairs: usize) -> String {
-        let mut program = Program::start_with(jdk, &FLAGS, class_path, "Rounds", &["heap", "1000000"]);
+    fn identity(jdk: &Jdk, class_path: &str, folder: &Path, work: &str, pairs: usize) -> String {
+        let mut program = Program::start_with(jdk, &FLAGS, class_path, "Rounds", &[work, "1000000"]);
         rounds(&mut program, WARM_UP);
         let jvm = AttachedJvm::open(program.pid).expect("the program");
         let resident = |pid: u32| {
@@ -287,10 +287,13 @@ mod recorder {
         let (mut plain, mut recorded, mut apart, mut with) =
             (vec![cpu(&first)], Vec::new(), vec![young(&first)], Vec::new());
         let (mut stops, mut bytes, mut objects) = (Vec::new(), Vec::new(), 0);
+        let (mut steady, mut walking) = (Vec::new(), Vec::new());
         for pair in 0..pairs {
             let options = AgentOptions {
                 walks: IDENTITY_EVERY.as_millis() as u64,
                 identity: 2_000_000,
+                // On a busy machine pauses are long; the time between walks is what is meant here.
+                duty: 1,
                 ..options(folder, 2000 + pair)
             };
             std::fs::create_dir_all(&options.folder).expect("a folder");
@@ -318,6 +321,10 @@ mod recorder {
                     }
                 }
                 if part == 1 {
+                    // Most rounds have no walk in them: what they cost more is what collections cost more.
+                    let usual = quartiles(all.iter().map(|r| r.cpu).collect()).0;
+                    steady.push(usual);
+                    walking.push((all.iter().map(|r| r.cpu).sum::<f64>() - usual * all.len() as f64) / 1e9);
                     recorded.push(cpu(&all));
                     with.push(young(&all));
                 }
@@ -333,8 +340,10 @@ mod recorder {
         let mean = |at: usize| (plain[at] + plain[at + 1]) / 2.0;
         let (ratio, low, high) = likely(recorded.iter().enumerate().map(|(at, took)| took / mean(at)).collect());
         let control = likely(plain.windows(3).map(|of| 2.0 * of[1] / (of[0] + of[2])).collect());
+        let steady = quartiles(steady.iter().enumerate().map(|(at, took)| took / mean(at)).collect()).0;
+        let walking = quartiles(walking).0;
         format!(
-            "{objects} | {ratio:.3} | {low:.3} to {high:.3} | {:.3} ({:.3} to {:.3}) | {:.2} | {:.2} | {:.3} | {:.0} | {pairs}",
+            "{objects} | {steady:.3} | {walking:.2} | {ratio:.3} | {low:.3} to {high:.3} | {:.3} ({:.3} to {:.3}) | {:.2} | {:.2} | {:.3} | {:.0} | {pairs}",
             control.0,
             control.1,
             control.2,

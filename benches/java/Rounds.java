@@ -28,6 +28,7 @@ public final class Rounds {
             case "tomcat" -> (Work) Class.forName("TomcatRounds").getDeclaredConstructor().newInstance();
             case "lucene" -> (Work) Class.forName("LuceneRounds").getDeclaredConstructor().newInstance();
             case "heap" -> heap(Integer.parseInt(arguments[1]));
+            case "held" -> held(Integer.parseInt(arguments[1]));
             default -> Rounds::allocate;
         };
         serve(work);
@@ -74,6 +75,20 @@ public final class Rounds {
         return () -> {
             for (int i = 0; i < 6_000_000; i++) {
                 sink = new int[i % 64];
+            }
+        };
+    }
+
+    /** Holds as many, and works more than it allocates: about 100 MB in a second. */
+    static Work held(int objects) {
+        heap(objects);
+        return () -> {
+            long state = 0x9E3779B97F4A7C15L;
+            for (int i = 0; i < 300_000; i++) {
+                for (int k = 0; k < 1000; k++) {
+                    state = state * 6364136223846793005L + 1442695040888963407L;
+                }
+                sink = new int[(int) (state >>> 58)];
             }
         };
     }

@@ -24,12 +24,10 @@ const FILLERS: [&std::ffi::CStr; 2] = [c"jdk/internal/vm/FillerObject", c"[Ljdk/
 /// The tag of `java.lang.Class`. Dumps have the objects of classes that are not linked yet in no way: that these are missing means
 /// nothing.
 const CLASS: jlong = -2;
-/// While a stop still brings more new objects than this there is another, so that little is made between the last and the dump; but
-/// no more than so many.
-const FEW: usize = 20_000;
-const MOST_STOPS: u32 = 3;
-/// What is made while the recorder is at work is mostly garbage: so much of it gets numbers at most.
-const MOST_LATE: u64 = 200_000;
+/// What is made while the recorder is at work gets numbers too where looking for it is quick: nanoseconds. It is mostly garbage, so only
+/// so many do.
+const QUICK: u64 = 50_000_000;
+const MOST_LATE: u64 = 50_000;
 const NO_ROOM: &str = "the VM has no room for it";
 
 /// The numbered objects.
@@ -145,19 +143,15 @@ impl NumberedObjects {
         let (mut held, mut stopped) = (Vec::with_capacity(self.known.len()), 0);
         let known = self.known.len();
         // At once, before the program has made garbage again; then the others; and then what has been made meanwhile.
-        let mut result = self.number_new(recording, jni, None, &mut held, &mut stopped).map(drop);
+        let mut result = self.number_new(recording, jni, None, &mut held, &mut stopped);
         if result.is_ok() {
             result = self.keep_known(known, jni, &mut held);
         }
         if result.is_ok() && held.len() > self.most as usize {
             result = Err(format!("there are more than {} objects", self.most));
         }
-        for _ in 1..MOST_STOPS {
-            match result.is_ok().then(|| self.number_new(recording, jni, Some(MOST_LATE), &mut held, &mut stopped)) {
-                Some(Ok(found)) if found >= FEW => {}
-                Some(Err(why)) => result = Err(why),
-                _ => break,
-            }
+        if result.is_ok() && stopped < QUICK {
+            result = self.number_new(recording, jni, Some(MOST_LATE), &mut held, &mut stopped);
         }
         if let Err(why) = result {
             self.why_not.get_or_insert(why);
@@ -194,7 +188,7 @@ impl NumberedObjects {
     }
 
     /// Numbers what has no number, in one stop, and holds it. Of late comers at most so many; where there are more, all of them get a
-    /// number at the next walk, if they live until then. Says how many were numbered.
+    /// number at the next walk, if they live until then.
     fn number_new(
         &mut self,
         recording: &AgentRecording,
@@ -202,7 +196,7 @@ impl NumberedObjects {
         late: Option<u64>,
         held: &mut Vec<(NumberedObject, jobject)>,
         stopped: &mut u64,
-    ) -> Result<usize, String> {
+    ) -> Result<(), String> {
         // SAFETY: this thread is attached; the frame is ended below.
         if !unsafe { jni.push_frame() } {
             return Err(NO_ROOM.into());
@@ -224,7 +218,7 @@ impl NumberedObjects {
         late: Option<u64>,
         held: &mut Vec<(NumberedObject, jobject)>,
         stopped: &mut u64,
-    ) -> Result<usize, String> {
+    ) -> Result<(), String> {
         self.stops += 1;
         let begun = recording.now();
         let (mut count, mut objects): (jint, *mut jobject) = (0, null_mut());
@@ -258,7 +252,7 @@ impl NumberedObjects {
         *stopped += recording.now().saturating_sub(begun);
         self.known.reserve(new.len());
         held.reserve(new.len());
-        let mut result = Ok(new.len());
+        let mut result = Ok(());
         for (&object, &tag) in new.iter().zip(of) {
             // SAFETY: handles of this frame; each is used once.
             unsafe {

@@ -106,7 +106,7 @@ fn numbers_of_objects_come_back() {
     let dump = opened(&[written(folder.path(), "heap.hprof", reflective(8))]);
     let heap = dump.load(0, &Progress::new()).expect("a heap");
     assert!(!dump.follows_objects(0));
-    let number = |o: ObjectId| if o.0 % 3 == 0 { 0 } else { (1 << 33) + 7 * u64::from(o.0) };
+    let number = |o: ObjectId| if o.0.is_multiple_of(3) { 0 } else { (1 << 33) + 7 * u64::from(o.0) };
     let numbers: Vec<(ObjectId, u64)> = heap.objects().map(|o| (o, number(o))).filter(|n| n.1 != 0).collect();
     let file = folder.path().join("walk.mcity");
     let mut stream = wire::WalkStream::new(TraceWriter::create_file(&file, TraceOptions::default()).expect("a writer"));

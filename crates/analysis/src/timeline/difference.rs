@@ -402,11 +402,11 @@ mod tests {
     #[derive(Clone, Copy, Debug)]
     struct Followed {
         groups: [Option<u32>; 2],
-        made: Made,
+        made: MadeWhen,
     }
 
     #[derive(Clone, Copy, Debug, PartialEq)]
-    enum Made {
+    enum MadeWhen {
         Before,
         /// While the first or second walk was taken.
         During(usize),
@@ -415,11 +415,16 @@ mod tests {
 
     fn objects() -> impl Strategy<Value = Vec<Followed>> {
         let group = || prop::option::of(0..GROUPS as u32);
-        let made = prop_oneof![Just(Made::Before), Just(Made::During(0)), Just(Made::During(1)), Just(Made::Between)];
+        let made = prop_oneof![
+            Just(MadeWhen::Before),
+            Just(MadeWhen::During(0)),
+            Just(MadeWhen::During(1)),
+            Just(MadeWhen::Between)
+        ];
         let one = (group(), group(), made).prop_map(|(first, second, made)| Followed {
             groups: match made {
-                Made::Before | Made::During(0) => [first, second],
-                Made::During(_) | Made::Between => [None, second],
+                MadeWhen::Before | MadeWhen::During(0) => [first, second],
+                MadeWhen::During(_) | MadeWhen::Between => [None, second],
             },
             made,
         });
@@ -433,9 +438,9 @@ mod tests {
             let Some(group) = object.groups[walk] else { continue };
             found.groups.extend([1, group]);
             let start = found.groups.len() as u32 - 1;
-            let number = at as u32 + if object.made == Made::Before { 0 } else { 1000 };
+            let number = at as u32 + if object.made == MadeWhen::Before { 0 } else { 1000 };
             match object.made {
-                Made::During(during) if during == walk => found.unknown.push(start),
+                MadeWhen::During(during) if during == walk => found.unknown.push(start),
                 _ => found.objects.push(((0, number), start)),
             }
         }
@@ -459,7 +464,7 @@ mod tests {
                 prop_assert_eq!(told.only_time + told.matched + told.unclear, count(&|o| is(o, 1)));
                 let both = count(&|o| is(o, 0) && is(o, 1));
                 prop_assert!((told.matched..=told.matched + told.unclear).contains(&both), "{told:?}");
-                let during = count(&|o| o.groups[0] == Some(group) && o.made == Made::During(0));
+                let during = count(&|o| o.groups[0] == Some(group) && o.made == MadeWhen::During(0));
                 prop_assert!(told.unclear <= during);
             }
             let there = |walk: usize| all.iter().filter(|o| o.groups[walk].is_some()).count() as u64;

@@ -63,6 +63,7 @@ pub fn show(ui: &mut egui::Ui, shown: &ShownComparison, works: bool, actions: &m
             ui.label(theme::shortened(name, 32)).on_hover_text(name);
             ui.add_space(6.0);
         }
+        regroup = groupings(ui, shown);
         if let CompareWish::Run { data, align, at } = &shown.wish {
             let now = shown.aligned.as_ref().map_or(align.as_str(), |aligned| aligned.by);
             let title = ALIGNMENTS.iter().find(|(id, ..)| *id == now).map_or(now, |(_, title, _)| *title);
@@ -84,7 +85,6 @@ pub fn show(ui: &mut egui::Ui, shown: &ShownComparison, works: bool, actions: &m
                 actions.write(Action::CompareRuns);
             }
         }
-        regroup = groupings(ui, shown);
         if ui.button("End comparison").on_hover_text(Action::EndComparison.tooltip()).clicked() {
             actions.write(Action::EndComparison);
         }
@@ -120,7 +120,7 @@ fn groupings(ui: &mut egui::Ui, shown: &ShownComparison) -> Option<String> {
     let now = first.heaps()?.grouping();
     second.heaps()?;
     let mut chosen = None;
-    ui.label(RichText::new("by").color(theme::QUIET));
+    ui.label(RichText::new("grouped by").color(theme::QUIET));
     let title = theme::shortened(&now.title, 20);
     let shown = egui::ComboBox::from_id_salt("compared by").width(130.0).selected_text(title).show_ui(ui, |ui| {
         for grouping in group::groupings() {

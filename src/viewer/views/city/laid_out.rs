@@ -17,7 +17,8 @@ use memory_city_analysis::group::registry;
 use memory_city_analysis::timeline::{ChangesByTime, NodeId, Source, Timeline};
 use memory_city_views::city::camera::{CameraPose, Lens};
 use memory_city_views::city::{
-    self, Appearance, CityPlan, ColourHistogram, Comparison, DetailSums, HitTarget, Nameable, PlotKind, PlotState, Standing,
+    self, Appearance, CityPlan, ColourHistogram, Comparison, DetailSums, HitTarget, Nameable, PlotKind, PlotState,
+    Standing,
 };
 use std::sync::Arc;
 
@@ -96,12 +97,7 @@ impl City {
         }
     }
 
-    fn with_plan(
-        timeline: Arc<Timeline>,
-        plan: Arc<CityPlan>,
-        settings: &Settings,
-        like: Option<&City>,
-    ) -> Self {
+    fn with_plan(timeline: Arc<Timeline>, plan: Arc<CityPlan>, settings: &Settings, like: Option<&City>) -> Self {
         let nameable = match like {
             Some(city) => Arc::clone(&city.nameable),
             None => Arc::new(nameable_of(&plan, &timeline)),

@@ -5,7 +5,7 @@
 //! there is one; otherwise it has no place until the ground is divided anew ([`CityPlan::new`]). A More plot that
 //! overflows is drawn full: it is a sign, not a measure.
 
-use super::plan::{MorePlot, Places};
+use super::plan::{MorePlot, NodePlaces};
 use super::{CityPlan, District, Plot, PlotKind};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use rayon::prelude::*;
@@ -20,7 +20,7 @@ impl CityPlan {
         let node = matched(before, now)?;
         let new = |old: NodeId| node[old.index()];
         let mut plan = self.clone();
-        plan.places = Places::nowhere(now.len());
+        plan.places = NodePlaces::nowhere(now.len());
         plan.pruned.clear();
         plan.mores.clear();
         plan.unplaced.clear();

@@ -91,7 +91,7 @@ pub struct CityPlan {
     /// Largest growth of any building, first to last point in time; the top of the colour scale.
     pub(super) max_growth: u64,
     pub(super) pruned: Vec<NodeId>,
-    pub(super) places: Places,
+    pub(super) places: NodePlaces,
     /// Groups that came after the ground was divided.
     pub(super) unplaced: Vec<NodeId>,
     /// How much smaller areas are than they were when the ground was divided.
@@ -119,7 +119,7 @@ pub(super) struct MorePlot {
 
 /// Where each node is: on a plot, in a district of its own, or nowhere. Four bytes a node.
 #[derive(Clone, Debug)]
-pub(super) struct Places {
+pub(super) struct NodePlaces {
     by_node: Vec<u32>,
     /// The outermost district, which is also the building on it where it is one group; and its node.
     outermost: Option<(usize, usize)>,
@@ -129,9 +129,9 @@ pub(super) struct Places {
 const OF_DISTRICT: u32 = 1 << 31;
 const NOWHERE: u32 = u32::MAX;
 
-impl Places {
-    pub fn nowhere(nodes: usize) -> Places {
-        Places { by_node: vec![NOWHERE; nodes], outermost: None }
+impl NodePlaces {
+    pub fn nowhere(nodes: usize) -> NodePlaces {
+        NodePlaces { by_node: vec![NOWHERE; nodes], outermost: None }
     }
 
     /// Whether a node is anywhere.
@@ -186,7 +186,7 @@ impl CityPlan {
             mores: Vec::new(),
             max_growth: 0,
             pruned: Vec::new(),
-            places: Places::nowhere(timeline.len()),
+            places: NodePlaces::nowhere(timeline.len()),
             unplaced: Vec::new(),
             outgrowth: 1.0,
             area_per_unit: 0.0,

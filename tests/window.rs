@@ -70,6 +70,11 @@ struct Session {
     server: Running,
 }
 
+/// The folder of the sample's dumps.
+fn sample() -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak").to_string_lossy().into_owned()
+}
+
 /// Whether there shall be no window tests.
 fn skipped() -> bool {
     let skipped = std::env::var_os("MEMORY_CITY_SKIP_WINDOW_TEST").is_some();
@@ -350,9 +355,8 @@ fn a_window_steps_hovers_selects_and_shows_cones() {
     if skipped() {
         return;
     }
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let sample = sample();
     let config = tempfile::tempdir().expect("a folder");
-    let sample = sample.to_string_lossy();
     let arguments = ["open", &*sample];
     let environment = [("MEMORY_CITY_CONFIG", config.path())];
     let mut session = Session::start(&arguments, &environment);
@@ -513,9 +517,8 @@ fn a_grouping_is_built_by_drag_and_drop_saved_and_used() {
     if skipped() {
         return;
     }
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let sample = sample();
     let config = tempfile::tempdir().expect("a folder");
-    let sample = sample.to_string_lossy();
     let environment = [("MEMORY_CITY_CONFIG", config.path())];
     let mut session = Session::start(&["open", &*sample, "--grouping", "type"], &environment);
     session.expect("city: person-leak type ");
@@ -648,9 +651,8 @@ fn a_window_follows_owners_to_the_root_and_cuts() {
     if skipped() {
         return;
     }
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let sample = sample();
     let config = tempfile::tempdir().expect("a folder");
-    let sample = sample.to_string_lossy();
     let mut session =
         Session::start(&["open", &*sample, "--grouping", "type"], &[("MEMORY_CITY_CONFIG", config.path())]);
     session.expect("city: person-leak");

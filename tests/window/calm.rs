@@ -3,10 +3,6 @@
 
 use super::*;
 
-fn sample() -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak").to_string_lossy().into_owned()
-}
-
 /// Processor time that a program has taken, in hundredths of a second (all its threads).
 fn processor_time(pid: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("a running program");

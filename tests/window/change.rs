@@ -7,10 +7,10 @@ fn keys_compare_times_and_put_them_beside_each_other() {
     if skipped() {
         return;
     }
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let sample = sample();
     let config = tempfile::tempdir().expect("a folder");
     let environment = [("MEMORY_CITY_CONFIG", config.path())];
-    let mut session = Session::start(&["open", &sample.to_string_lossy()], &environment);
+    let mut session = Session::start(&["open", &*sample], &environment);
     session.expect("city: person-leak");
     session.expect("leak: ");
     session.focus();

@@ -1,7 +1,6 @@
 //! Finding, in a real window: the palette, what it lights, a part of the city as its own city, names that are clicked.
 
-use super::{Session, WIDTH, difference, places, skipped};
-use std::path::Path;
+use super::{Session, WIDTH, difference, places, sample, skipped};
 
 /// Types into the palette, which a chord has opened.
 pub(super) fn look_for(session: &mut Session, text: &str) {
@@ -17,9 +16,8 @@ fn a_window_finds_lights_opens_and_names() {
     if skipped() {
         return;
     }
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let sample = sample();
     let config = tempfile::tempdir().expect("a folder");
-    let sample = sample.to_string_lossy();
     let environment = [("MEMORY_CITY_CONFIG", config.path())];
     let mut session = Session::start(&["open", &*sample, "--grouping", "package>type"], &environment);
     session.expect("city: person-leak");
@@ -100,9 +98,8 @@ fn a_view_file_brings_a_window_back() {
     if skipped() {
         return;
     }
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let sample = sample();
     let folder = tempfile::tempdir().expect("a folder");
-    let sample = sample.to_string_lossy();
     let environment = [("MEMORY_CITY_CONFIG", folder.path())];
     let mut session = Session::start(&["open", &*sample, "--grouping", "type"], &environment);
     session.expect("city: person-leak");

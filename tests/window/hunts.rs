@@ -61,10 +61,10 @@ fn the_hunt_of_figure_10_ends_with_a_saved_picture() {
     if skipped() {
         return;
     }
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let sample = sample();
     let folder = tempfile::tempdir().expect("a folder");
     let environment = [("MEMORY_CITY_CONFIG", folder.path())];
-    let mut session = Session::start(&["open", &sample.to_string_lossy(), "--grouping", "package>type"], &environment);
+    let mut session = Session::start(&["open", &*sample, "--grouping", "package>type"], &environment);
     session.expect("city: person-leak");
     session.expect("leak: ");
     session.focus();
@@ -163,10 +163,10 @@ fn a_window_manager_frames_the_window_and_all_goes_on() {
         eprintln!("SKIPPED: no openbox (apt-get install openbox)");
         return;
     }
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let sample = sample();
     let config = tempfile::tempdir().expect("a folder");
     let environment = [("MEMORY_CITY_CONFIG", config.path())];
-    let mut session = Session::start_managed((1280, 720), &["open", &sample.to_string_lossy()], &environment);
+    let mut session = Session::start_managed((1280, 720), &["open", &*sample], &environment);
     session.expect("leak: ");
     session.rest();
     // Nobody gives it the keyboard but the manager.

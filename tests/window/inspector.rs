@@ -56,9 +56,8 @@ fn the_inspector_leads_from_groups_to_what_a_string_says() {
     if skipped() {
         return;
     }
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let sample = sample();
     let config = tempfile::tempdir().expect("a folder");
-    let sample = sample.to_string_lossy();
     let environment = [("MEMORY_CITY_CONFIG", config.path())];
     let mut session = Session::start(&["open", &*sample], &environment);
     session.expect("city: person-leak");

@@ -31,9 +31,9 @@ fn a_window_opens_without_a_flash() {
     if skipped() {
         return;
     }
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let sample = sample();
     let config = tempfile::tempdir().expect("a folder");
-    let mut session = Session::start(&["open", &sample.to_string_lossy()], &[("MEMORY_CITY_CONFIG", config.path())]);
+    let mut session = Session::start(&["open", &*sample], &[("MEMORY_CITY_CONFIG", config.path())]);
     let ends = Arc::new(AtomicBool::new(false));
     let pictures = watch(&session.display, Arc::clone(&ends));
     session.expect("city: person-leak");

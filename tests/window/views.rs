@@ -2,7 +2,7 @@
 //! other by time and selection.
 
 use super::finding::look_for;
-use super::{HEIGHT, Session, WIDTH, difference, skipped};
+use super::{HEIGHT, Session, WIDTH, difference, sample, skipped};
 use std::path::Path;
 
 /// Shows a view, found by its name.
@@ -22,9 +22,8 @@ fn views_are_linked_by_time_selection_and_window() {
     if skipped() {
         return;
     }
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let sample = sample();
     let config = tempfile::tempdir().expect("a folder");
-    let sample = sample.to_string_lossy();
     let environment = [("MEMORY_CITY_CONFIG", config.path())];
     let mut session = Session::start(&["open", &*sample, "--grouping", "package>type"], &environment);
     session.expect("city: person-leak");

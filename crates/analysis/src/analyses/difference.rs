@@ -338,7 +338,7 @@ fn owners(
                 };
                 Ok(identities(&heap, &groups))
             };
-            Some(match_identities(&of(base, first)?, &of(time, second)?, history.places().len()))
+            Some(match_identities(&of(base, first)?, &of(time, second)?, base.cmp(&time), history.places().len()))
         }
         false => None,
     };

@@ -101,7 +101,7 @@ impl ObjectShapes {
         let end = self.first.get(t as usize + 1).map_or(self.places as u32, |&next| next);
         // Instances have the largest length there is: as one more, none.
         let at = length.wrapping_add(1);
-        (at < end - first).then_some((first + at) as usize)
+        (at < end - first).then(|| (first + at) as usize)
     }
 
     /// Which number an object has.

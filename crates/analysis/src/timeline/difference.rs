@@ -100,7 +100,7 @@ impl History {
             Ok(identities(&heap, &groups))
         };
         let (first, second) = (found(base)?, found(time)?);
-        Ok(match_identities(&first, &second, timeline.len()))
+        Ok(match_identities(&first, &second, base.cmp(&time), timeline.len()))
     }
 
     /// The same under a grouping that `timeline` is grouped by, of walks that know the identity of their objects. Groups both.
@@ -124,7 +124,7 @@ impl History {
             };
             Ok(identities(&heap, &groups))
         };
-        Ok(match_identities(&found(base)?, &found(time)?, timeline.len()))
+        Ok(match_identities(&found(base)?, &found(time)?, base.cmp(&time), timeline.len()))
     }
 
     /// The same of a trace under a grouping that reads only what a recording knows; `timeline` is grouped so. No heap state is
@@ -351,8 +351,13 @@ fn match_unknown(early: &Identities, late: &Identities, found: &mut TimeMatch, e
     settle(&mut found.all, early.unknown.len() as u64, (late.objects.len() - from) as u64);
 }
 
-/// Matches the objects of two states by identity.
-pub(crate) fn match_identities(first: &Identities, second: &Identities, groups: usize) -> TimeMatch {
+/// Matches the objects of two states by identity; `order` says which of them was before the other.
+pub(crate) fn match_identities(
+    first: &Identities,
+    second: &Identities,
+    order: std::cmp::Ordering,
+    groups: usize,
+) -> TimeMatch {
     let mut found = TimeMatch::new(groups);
     let (mut i, mut j) = (0, 0);
     let one = GroupMatch { matched: 1, ..GroupMatch::default() };
@@ -384,9 +389,16 @@ pub(crate) fn match_identities(first: &Identities, second: &Identities, groups: 
         found.all.add(all);
         (i, j) = (i + next.0, j + next.1);
     }
-    match first.last() <= second.last() {
-        true => match_unknown(first, second, &mut found, true),
-        false => match_unknown(second, first, &mut found, false),
+    match order {
+        std::cmp::Ordering::Less => match_unknown(first, second, &mut found, true),
+        std::cmp::Ordering::Greater => match_unknown(second, first, &mut found, false),
+        // One state: whoever has no identity is the same all the same.
+        std::cmp::Ordering::Equal => {
+            for start in &first.unknown {
+                first.groups_at(*start).iter().for_each(|group| found.by_node[*group as usize].add(one));
+                found.all.add(one);
+            }
+        }
     }
     found
 }
@@ -455,7 +467,7 @@ mod tests {
         fn what_walks_say_of_identity_is_true(all in objects(), back in any::<bool>()) {
             let sides = if back { [1, 0] } else { [0, 1] };
             let [first, second] = sides.map(|walk| seen(&all, walk));
-            let found = match_identities(&first, &second, GROUPS);
+            let found = match_identities(&first, &second, sides[0].cmp(&sides[1]), GROUPS);
             for group in 0..GROUPS as u32 {
                 let told = found.by_node[group as usize];
                 let is = |object: &Followed, side: usize| object.groups[sides[side]] == Some(group);
@@ -471,6 +483,9 @@ mod tests {
             let whole = found.all;
             prop_assert_eq!(whole.only_base + whole.matched + whole.unclear, there(sides[0]));
             prop_assert_eq!(whole.only_time + whole.matched + whole.unclear, there(sides[1]));
+            // A walk differs in nothing from itself.
+            let same = match_identities(&first, &first, std::cmp::Ordering::Equal, GROUPS).all;
+            prop_assert_eq!((same.only_base, same.only_time, same.unclear, same.matched), (0, 0, 0, there(sides[0])));
         }
     }
 }

@@ -59,10 +59,18 @@ pub(super) fn csv() -> ViewTable {
 #[derive(Resource, Default)]
 struct ComparisonView {
     /// The column that rows are sorted by, and whether the largest come first; as they were found where there is none.
-    sort: Option<(usize, bool)>,
-    /// The order of the rows: of which document, sorted by what.
-    order: Option<(u64, Option<(usize, bool)>, Vec<usize>)>,
+    sort: Sorting,
+    order: Option<SortedRows>,
     curves: Curves,
+}
+
+type Sorting = Option<(usize, bool)>;
+
+/// The order of the rows: of which document, sorted by what.
+struct SortedRows {
+    document: u64,
+    by: Sorting,
+    rows: Vec<usize>,
 }
 
 fn draw(
@@ -103,11 +111,12 @@ fn draw(
         if let Some(wish) = wish {
             comparison.wish = Some(wish);
         }
-        let sorted = view.order.as_ref().is_some_and(|(of, by, _)| (*of, *by) == (document.revision(), view.sort));
+        let (document, by) = (document.revision(), view.sort);
+        let sorted = view.order.as_ref().is_some_and(|order| (order.document, order.by) == (document, by));
         if !sorted {
-            view.order = Some((document.revision(), view.sort, rows::order(&shown.table, view.sort)));
+            view.order = Some(SortedRows { document, by, rows: rows::order(&shown.table, by) });
         }
-        let order = view.order.as_ref().map_or(&[][..], |(_, _, order)| order);
+        let order = view.order.as_ref().map_or(&[][..], |order| &order.rows);
         if let Some(column) = rows::show(ui, &shown, order, view.sort, timeline, selection) {
             view.sort = match view.sort {
                 Some((same, descending)) if same == column => (descending).then_some((same, false)),

@@ -1,5 +1,5 @@
-//! Grouping a heap state of a million objects: by what objects share (class by class), object by object, and the naive
-//! way, which writes the names of every object's groups into strings and counts them in a hash table.
+//! Grouping a heap state of a million objects: by what objects share (by class), by type and length (by shape), object by object,
+//! and the naive way, which writes the names of every object's groups into strings and counts them in a hash table.
 //!
 //! Each in turn, the least time of seven rounds; the ratio to the naive way of the same grouping is what counts. With a dump,
 //! the same groupings of what is in it too.
@@ -67,7 +67,11 @@ fn beside_naive(heap: &HeapState, rounds: usize) {
             all.push(timed(ours));
         }
         let [theirs, single, all] = [theirs, single, all].map(least);
-        let way = if grouping.reads().by_object() { "object by object" } else { "class by class" };
+        let way = match grouping.reads() {
+            reads if !reads.by_object() => "by class",
+            reads if group::Reads::BY_SHAPE.contains(reads) => "by shape",
+            _ => "by object",
+        };
         let ratio = theirs.as_secs_f64() / single.as_secs_f64();
         println!("| {list} | {way} | {} | {} | {ratio:.1}x | {} |", millis(theirs), millis(single), millis(all));
     }

@@ -6,8 +6,8 @@ bitflags::bitflags! {
     /// Properties of objects. A classifier declares those it reads; an input knows some of them.
     ///
     /// What a classifier reads decides what it costs. Objects that are equal in all of [`Reads::BY_CLASS`] are
-    /// classified once for all, and over a trace only what changed is looked at. Anything else is asked for every object,
-    /// on all cores, and on traces of every heap state, which is replayed for it.
+    /// classified once for all, and over a trace only what changed is looked at. Anything else is asked for every object, or
+    /// for every shape, on all cores, and on traces of every heap state, which is replayed for it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Reads: u32 {
         /// The type: its name, whether it is an array, its class loader.
@@ -49,6 +49,8 @@ bitflags::bitflags! {
         const LIFE = Self::THREAD.bits() | Self::SUBSYSTEM.bits() | Self::SPACE.bits() | Self::AGE.bits();
         /// What objects of one type share with objects of the same origin.
         const BY_CLASS = Self::TYPE.bits() | Self::LOADERS.bits() | Self::BIG_ARRAY.bits() | Self::SITE.bits() | Self::LIFE.bits();
+        /// What follows from type and length for all objects but few: those are counted by [shape](super::shapes).
+        const BY_SHAPE = Self::TYPE.bits() | Self::LOADERS.bits() | Self::BIG_ARRAY.bits() | Self::LENGTH.bits() | Self::SIZE.bits() | Self::ROOTS.bits() | Self::REACHABLE.bits();
         /// What each object has for itself.
         const BY_OBJECT = !Self::BY_CLASS.bits() & 0x1ffff;
     }

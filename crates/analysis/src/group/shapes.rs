@@ -55,18 +55,9 @@ enum ShapePlace {
 }
 
 impl ObjectShapes {
-    /// What classifiers may read so that objects of a shape are the same to them.
-    const READS: Reads = Reads::TYPE
-        .union(Reads::LOADERS)
-        .union(Reads::BIG_ARRAY)
-        .union(Reads::LENGTH)
-        .union(Reads::SIZE)
-        .union(Reads::ROOTS)
-        .union(Reads::REACHABLE);
-
     /// `None` where classifiers read more, or too many objects are apart.
     pub fn new(heap: &HeapState, reads: Reads) -> Option<ObjectShapes> {
-        if !Self::READS.contains(reads) || heap.types().is_empty() {
+        if !Reads::BY_SHAPE.contains(reads) || heap.types().is_empty() {
             return None;
         }
         let n = heap.object_count();

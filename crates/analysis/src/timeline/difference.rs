@@ -6,7 +6,7 @@
 //! they may be others, and only what one of the times has more of is certainly not in common.
 
 use super::{History, NodeId, Timeline};
-use crate::group::{Grouping, GroupingRun, ObjectView, Placement, Reads};
+use crate::group::{Grouped, Grouping, GroupingRun, ObjectView, Placement, Reads};
 use memory_city_formats::Recording;
 use memory_city_formats::replay::CohortKey;
 use memory_city_heap::error::Result;
@@ -92,15 +92,9 @@ impl History {
         }
         let found = |time: usize| {
             let (heap, grouped) = self.grouped(time, progress)?;
-            let place = timeline.locate(&grouped.tree);
-            let groups = |heap: &HeapState, o: ObjectId, into: &mut Vec<u32>| {
-                let nodes = grouped.leaves_of(heap, o).iter().filter_map(|&leaf| place[leaf as usize]);
-                into.extend(nodes.map(|node| node.0));
-            };
-            Ok(identities(&heap, &groups))
+            Ok(identities_in(&heap, &grouped, timeline))
         };
-        let (first, second) = (found(base)?, found(time)?);
-        Ok(match_identities(&first, &second, base.cmp(&time), timeline.len()))
+        Ok(match_identities(&found(base)?, &found(time)?, base.cmp(&time), timeline.len()))
     }
 
     /// The same under a grouping that `timeline` is grouped by, of walks that know the identity of their objects. Groups both.
@@ -117,12 +111,7 @@ impl History {
     ) -> Result<TimeMatch> {
         let found = |time: usize| {
             let (heap, grouped) = self.grouped_by(time, grouping, progress)?;
-            let place = timeline.locate(&grouped.tree);
-            let groups = |heap: &HeapState, o: ObjectId, into: &mut Vec<u32>| {
-                let nodes = grouped.leaves_of(heap, o).iter().filter_map(|&leaf| place[leaf as usize]);
-                into.extend(nodes.map(|node| node.0));
-            };
-            Ok(identities(&heap, &groups))
+            Ok(identities_in(&heap, &grouped, timeline))
         };
         Ok(match_identities(&found(base)?, &found(time)?, base.cmp(&time), timeline.len()))
     }
@@ -247,6 +236,16 @@ pub(crate) struct Identities {
     /// Where the groups begin of objects that have no identity.
     unknown: Vec<u32>,
     groups: Vec<u32>,
+}
+
+/// The objects of a grouped state by identity, with the groups of `timeline` that they are in.
+fn identities_in(heap: &HeapState, grouped: &Grouped, timeline: &Timeline) -> Identities {
+    let place = timeline.locate(&grouped.tree);
+    let groups = |heap: &HeapState, o: ObjectId, into: &mut Vec<u32>| {
+        let nodes = grouped.leaves_of(heap, o).iter().filter_map(|&leaf| place[leaf as usize]);
+        into.extend(nodes.map(|node| node.0));
+    };
+    identities(heap, &groups)
 }
 
 /// The objects of a state by identity, with their groups: `groups` lists those of an object.

@@ -20,6 +20,12 @@ const MODIFIERS: [KeyCode; 7] = [
     KeyCode::AltLeft,
 ];
 
+/// Whether letters of this frame may be those of a command: Control is held, or was within it.
+pub fn is_command(keys: &ButtonInput<KeyCode>) -> bool {
+    let control = &MODIFIERS[2..6];
+    control.iter().any(|&key| keys.pressed(key) || keys.just_pressed(key) || keys.just_released(key))
+}
+
 /// Turns key presses into actions.
 fn keys_to_actions(
     mut events: MessageReader<KeyboardInput>,
@@ -76,5 +82,26 @@ pub struct InputPlugin;
 impl Plugin for InputPlugin {
     fn build(&self, app: &mut App) {
         app.add_message::<Action>().add_systems(Update, keys_to_actions.in_set(Stage::Input));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The letters of Ctrl+D and the like also move the camera where they are alone.
+    #[test]
+    fn commands_are_told_from_letters_also_within_one_slow_frame() {
+        let mut keys = ButtonInput::default();
+        keys.press(KeyCode::KeyD);
+        assert!(!is_command(&keys));
+        keys.press(KeyCode::ControlLeft);
+        assert!(is_command(&keys));
+        keys.release(KeyCode::KeyD);
+        keys.release(KeyCode::ControlLeft);
+        assert!(is_command(&keys), "it was held when the letter came");
+        keys.clear();
+        keys.press(KeyCode::KeyD);
+        assert!(!is_command(&keys));
     }
 }

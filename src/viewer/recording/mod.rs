@@ -12,7 +12,7 @@ use super::document::Opened;
 use super::job::Job;
 use super::live::{Listening, WindowWaker};
 use super::notices::Notices;
-use crate::jvm::list::{RunningJvm, running};
+use crate::jvm::list::{RunningJvm, running, short_name};
 use bevy::prelude::*;
 use bevy::winit::EventLoopProxyWrapper;
 pub(super) use child::{LivePlace, RecorderChild};
@@ -90,7 +90,7 @@ impl JvmChoice {
             _looking: looking,
             text: String::new(),
             chosen: None,
-            folder: proposed_folder("").to_string_lossy().into_owned(),
+            folder: proposed_folder().to_string_lossy().into_owned(),
             named_for: None,
             fresh: true,
             told: None,
@@ -142,13 +142,13 @@ fn folder_name(program: &str) -> String {
     format!("{program}-{}", jiff::Timestamp::now().strftime("%Y-%m-%d-%H%M%S"))
 }
 
-/// The working folder, as on the command line, where one can write into it; else the user's own.
-fn proposed_folder(program: &str) -> PathBuf {
+/// Before a program is chosen: in the working folder, as on the command line, where one can write into it; else in the user's own.
+fn proposed_folder() -> PathBuf {
     let writable = |folder: &PathBuf| {
         folder.parent().is_some() && std::fs::metadata(folder).is_ok_and(|meta| !meta.permissions().readonly())
     };
     let here = std::env::current_dir().ok().filter(writable);
-    here.or_else(dirs::home_dir).unwrap_or_else(std::env::temp_dir).join(folder_name(program))
+    here.or_else(dirs::home_dir).unwrap_or_else(std::env::temp_dir).join(folder_name(&short_name("")))
 }
 
 /// Opens and closes the list, begins and ends recordings, and takes note of how they go.

@@ -8,6 +8,7 @@ use crate::viewer::action::Action;
 use crate::viewer::app::Awake;
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Dock;
+use crate::viewer::input::is_command;
 use crate::viewer::notices::Notices;
 use crate::viewer::panels::Typing;
 use crate::viewer::selection::{Selection, Target};
@@ -450,7 +451,7 @@ pub fn fly(
     let delta = time.delta_secs().min(0.1);
     rig.bypass_change_detection().advance(if settings.reduced_motion { f32::INFINITY } else { delta });
     awake.keep_if(rig.moving());
-    if !typing.goes_on() && !keys.any_pressed([KeyCode::ControlLeft, KeyCode::ControlRight]) {
+    if !typing.goes_on() && !is_command(&keys) {
         // Also what was pressed and let go within one slow frame.
         let held = |key: KeyCode| f32::from(u8::from(keys.pressed(key) || keys.just_pressed(key)));
         let axis = |plus: KeyCode, minus: KeyCode| held(plus) - held(minus);

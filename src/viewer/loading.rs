@@ -191,7 +191,8 @@ pub fn open_document(
     Ok(Draft::new(title_of(paths), Arc::new(source), None, settings, preparations, Arrival::Anew))
 }
 
-/// As [`open_document`], compared with what `compare` says where that is given.
+/// As [`open_document`], compared with what `compare` says where that is given; for pictures and tables without a window, so what
+/// is missing is told in the log.
 ///
 /// # Errors
 /// Those of [`Source::open`], and of [`comparison::draft`].
@@ -202,10 +203,12 @@ pub fn open_compared(
     preparations: &Preparations,
     progress: &Progress,
 ) -> Result<Draft> {
-    match compare {
+    let draft = match compare {
         Some(wish) => comparison::open(paths, wish, settings, preparations, progress),
         None => open_document(paths, settings, preparations, progress),
-    }
+    }?;
+    draft.source.warnings().iter().for_each(|warning| tracing::warn!("{warning}"));
+    Ok(draft)
 }
 
 /// As [`open_document`]; while a long trace is being read, `partial` gets what has been read, now and then.

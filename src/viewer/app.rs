@@ -29,7 +29,7 @@ use bevy::render::pipelined_rendering::PipelinedRenderingPlugin;
 use bevy::render::renderer::RenderAdapterInfo;
 use bevy::render::view::Msaa;
 use bevy::window::{ExitCondition, PresentMode, WindowResolution};
-use bevy::winit::{UpdateMode, WinitPlugin, WinitSettings};
+use bevy::winit::{EventLoopProxyWrapper, UpdateMode, WinitPlugin, WinitSettings};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -50,14 +50,26 @@ pub enum Stage {
 
 /// Whether anything on screen changes by itself. Whoever animates or waits for a result says so in each frame.
 #[derive(Resource, Default)]
-pub struct Awake(bool);
+pub struct Awake {
+    moves: bool,
+    waits: bool,
+}
 
 impl Awake {
     /// Asks for the frame after this one.
     pub fn keep_if(&mut self, moving: bool) {
-        self.0 |= moving;
+        self.moves |= moving;
+    }
+
+    /// Asks for some frames a second: work goes on whose progress is shown. Its end brings a frame by itself ([`job::when_one_ends`]);
+    /// were all frames drawn, they would take the processor from what they wait for.
+    pub fn wait_if(&mut self, waiting: bool) {
+        self.waits |= waiting;
     }
 }
+
+/// Time between frames that show the progress of something.
+const WAITING: Duration = Duration::from_millis(100);
 
 /// Everything a document and its views need but a window.
 pub struct ViewerPlugin;
@@ -123,7 +135,7 @@ pub fn run(
     .insert_resource(size)
     .insert_resource(settings)
     .insert_resource(ClearColor(Color::srgb(0.05, 0.07, 0.11)))
-    .add_systems(Startup, (spawn_window_camera, super::dock::restore_layout))
+    .add_systems(Startup, (wake_for_results, spawn_window_camera, super::dock::restore_layout))
     .add_systems(Update, (title_window, screenshot::save_on_request).in_set(Stage::Derive))
     .add_systems(
         Last,
@@ -179,6 +191,12 @@ fn render_plugin() -> RenderPlugin {
     RenderPlugin { render_creation: settings.into(), synchronous_pipeline_compilation: true, ..default() }
 }
 
+/// A window that only waits draws few frames: it hears of the end of work at once.
+fn wake_for_results(proxy: Option<Res<EventLoopProxyWrapper>>) {
+    let waker = live::WindowWaker::of(proxy.as_deref());
+    super::job::when_one_ends(move || waker.wake());
+}
+
 fn spawn_window_camera(
     mut commands: Commands,
     adapter: Res<RenderAdapterInfo>,
@@ -225,7 +243,8 @@ fn rest_when_nothing_moves(
     (mut frames, mut rested): (Local<u64>, Local<bool>),
 ) {
     let input = events.read().count() > 0 || keys.get_pressed().len() > 0 || buttons.get_pressed().len() > 0;
-    if input || std::mem::take(&mut awake.0) {
+    let Awake { moves, waits } = std::mem::take(&mut *awake);
+    if input || moves {
         // Panels fade and scroll on for a moment after the last event.
         *settle = 0.6;
     } else {
@@ -233,11 +252,15 @@ fn rest_when_nothing_moves(
     }
     *frames += 1;
     let rests = *settle <= 0.0;
-    if *rested != rests {
-        *rested = rests;
-        tracing::debug!("{}: {} frames so far", if rests { "at rest" } else { "awake" }, *frames);
+    if *rested != (rests && !waits) {
+        *rested = rests && !waits;
+        tracing::debug!("{}: {} frames so far", if *rested { "at rest" } else { "awake" }, *frames);
     }
-    let mode = if rests { UpdateMode::reactive_low_power(Duration::from_secs(60)) } else { UpdateMode::Continuous };
+    let mode = match (rests, waits) {
+        (false, _) => UpdateMode::Continuous,
+        (true, true) => UpdateMode::reactive_low_power(WAITING),
+        (true, false) => UpdateMode::reactive_low_power(Duration::from_secs(60)),
+    };
     if winit.focused_mode != mode {
         winit.focused_mode = mode;
         winit.unfocused_mode = mode;

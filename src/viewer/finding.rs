@@ -254,7 +254,7 @@ fn follow(
 ) {
     let finding = finding.bypass_change_detection();
     if let FindingState::Looking(job) = &finding.known {
-        awake.keep_if(true);
+        awake.wait_if(true);
         if let Some(outcome) = job.poll() {
             finding.known = known(outcome);
             match &finding.known {
@@ -279,7 +279,7 @@ fn follow(
     if description.check(&open.source, window).is_ok() {
         let source = Arc::clone(&open.source);
         let arguments = Arguments::defaults(&description);
-        finding.known = FindingState::Looking(Job::start(move |progress| {
+        finding.known = FindingState::Looking(Job::behind_frames(move |progress| {
             analyses::run(&*analysis, &source, window, &arguments, progress)
         }));
         awake.keep_if(true);
@@ -323,7 +323,7 @@ fn act(
         finding.make_room();
     }
     let Some(owner) = &finding.wanted else { return };
-    awake.keep_if(true);
+    awake.wait_if(true);
     let Some(open) = document.get() else { return };
     if open.made_with.grouping == OWNERS {
         match LeakPlace::node_in(owner, &open.timeline) {

@@ -3,8 +3,31 @@
 //! A job that panics ends in `Err`, never in a frozen window.
 
 use memory_city_heap::progress::{Progress, Snapshot};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use thread_priority::{ThreadPriority, ThreadPriorityValue, set_current_thread_priority};
+
+/// Priority of what is done behind frames, of 0 to 99: a nice value of 10 where the system has these. 49 is what threads have.
+const BEHIND: u8 = 25;
+
+/// Called whenever one ends, on its thread.
+static WHEN_ONE_ENDS: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
+
+/// Has the window told of each piece of work that ends: while it only waits it draws few frames. For the first window of a process.
+pub fn when_one_ends(tell: impl Fn() + Send + Sync + 'static) {
+    let _ = WHEN_ONE_ENDS.set(Box::new(tell));
+}
+
+/// Tells of the end when it is dropped, also by a panic.
+struct TellsOfEnd;
+
+impl Drop for TellsOfEnd {
+    fn drop(&mut self) {
+        if let Some(tell) = WHEN_ONE_ENDS.get() {
+            tell();
+        }
+    }
+}
 
 /// A running piece of work.
 pub struct Job<T> {
@@ -19,10 +42,27 @@ impl<T: Send + 'static> Job<T> {
         let (sender, receiver) = channel();
         let shared = progress.clone();
         std::thread::spawn(move || {
+            // Dropped after the sender: who looks then finds the result, or that there is none.
+            let _tells = TellsOfEnd;
+            let sender = sender;
             // The receiver may be gone: then nobody wants the result any more.
             let _ = sender.send(work(&shared));
         });
         Job { progress, result: Mutex::new(receiver) }
+    }
+
+    /// The same for what is made while people go on: where frames and this want the same core, frames come first.
+    ///
+    /// Not for what starts other programs: they would have the priority of this.
+    pub fn behind_frames(work: impl FnOnce(&Progress) -> T + Send + 'static) -> Self {
+        Job::start(move |progress| {
+            // A tenth of what a thread that draws gets. Where the system refuses, it competes with frames.
+            let lower = ThreadPriorityValue::try_from(BEHIND).map(ThreadPriority::Crossplatform);
+            if let Some(refused) = lower.ok().and_then(|lower| set_current_thread_priority(lower).err()) {
+                tracing::debug!("background work keeps its priority: {refused:?}");
+            }
+            work(progress)
+        })
     }
 
     /// The result, once it is there; `Err` when the work panicked.
@@ -72,6 +112,23 @@ mod tests {
     #[test]
     fn a_job_delivers_its_result() {
         assert_eq!(wait(&Job::start(|_| 42)), Ok(42));
+    }
+
+    /// The nice value of the thread that asks.
+    #[cfg(target_os = "linux")]
+    fn niceness() -> i64 {
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").expect("what the system says of this thread");
+        let behind_the_name = stat.rsplit(')').next().expect("a name in parentheses");
+        behind_the_name.split_whitespace().nth(16).and_then(|nice| nice.parse().ok()).expect("the 19th field")
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn frames_come_before_what_is_made_behind_them() {
+        let here = niceness();
+        assert_eq!(wait(&Job::start(|_| niceness())), Ok(here));
+        let behind = wait(&Job::behind_frames(|_| niceness())).expect("it ends");
+        assert!(behind >= 10, "a nice value of {behind} beside {here}");
     }
 
     #[test]

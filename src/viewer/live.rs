@@ -173,7 +173,7 @@ fn follow_live(
     let asked = actions.read().any(|a| *a == Action::ReLayout);
     let listening = listening.bypass_change_detection();
     let Some(hub) = listening.hub().cloned() else { return };
-    awake.keep_if(listening.making.is_some());
+    awake.wait_if(listening.making.is_some());
     choose_source(listening, &hub, &document);
     let Some(name) = listening.name.clone() else { return };
     take_wishes(listening, &hub, &name, &document, &mut clock, &mut selection);

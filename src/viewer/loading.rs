@@ -328,7 +328,7 @@ fn take_finished(
     mut awake: ResMut<Awake>,
     (mut settings, document): (ResMut<Settings>, Res<Document>),
 ) {
-    awake.keep_if(loading.active());
+    awake.wait_if(loading.active());
     let mut arrived = None;
     let mut arrival = Arrival::Opened;
     if let Some(opening) = &mut loading.opening {
@@ -450,7 +450,7 @@ fn find_closures(
     }
     let (source, title, live) = (Arc::clone(&open.source), open.title.clone(), open.live.clone());
     let (made_with, metrics, preparations) = (open.made_with.clone(), wanted.clone(), preparations.clone());
-    let job = Job::start(move |progress| {
+    let job = Job::behind_frames(move |progress| {
         let source = Arc::new(source.with_closures(&metrics, KeepRules::default(), progress)?);
         Ok(Draft::new(title, source, live, &made_with, &preparations, Arrival::Grew))
     });

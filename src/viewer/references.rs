@@ -60,7 +60,7 @@ pub(super) fn update_references(
     mut awake: ResMut<Awake>,
 ) {
     let Some(open) = document.get() else { return };
-    awake.keep_if(references.job.is_some());
+    awake.wait_if(references.job.is_some());
     let wanted = selection.node().map(|node| (clock.time, node));
     if wanted != references.wanted {
         references.wanted = wanted;
@@ -71,7 +71,7 @@ pub(super) fn update_references(
             None => references.map = None,
             Some((time, node)) => {
                 let source = Arc::clone(&open.source);
-                references.job = Some(Job::start(move |progress| source.references(time, node, progress)));
+                references.job = Some(Job::behind_frames(move |progress| source.references(time, node, progress)));
             }
         }
     }

@@ -206,10 +206,12 @@ fn look(
             let outcome = work(&Progress::new());
             run.take(look, outcome, &open.timeline);
         } else {
-            run.job = Some((look, Job::start(work)));
+            // The overview waits for what is found first; the rest may take its time.
+            let job = if is_first { Job::start(work) } else { Job::behind_frames(work) };
+            run.job = Some((look, job));
         }
     }
-    awake.keep_if(run.job.is_some());
+    awake.wait_if(run.job.is_some());
 }
 
 /// Keeps what is known of the run.

@@ -207,10 +207,10 @@ fn follow(
     if search.job.is_none() && search.done.as_ref() != Some(&wanted) {
         let at_hand = search.table.as_ref().filter(|(had, _)| *had == of).map(|(_, table)| Arc::clone(table));
         let (timeline, text) = (Arc::clone(timeline), wanted.1.clone());
-        let job = Job::start(move |progress| find(&timeline, of, at_hand, &text, progress));
+        let job = Job::behind_frames(move |progress| find(&timeline, of, at_hand, &text, progress));
         search.job = Some((wanted, job));
     }
-    awake.keep_if(search.busy());
+    awake.wait_if(search.busy());
 }
 
 /// Looks for what is asked for.

@@ -181,7 +181,7 @@ fn work(
             notices.tell(format!("It could not be compared: {why}"));
         }
     }
-    awake.keep_if(comparison.job.is_some());
+    awake.wait_if(comparison.job.is_some());
     let Some(open) = document.get() else { return };
     if ends && let Some(shown) = comparison.shown.clone() {
         let preparations = preparations.clone();

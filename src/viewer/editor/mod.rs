@@ -210,7 +210,7 @@ fn open_code(
         tracing::debug!("editor: wants {place:?}");
         editor.open(place);
     }
-    awake.keep_if(editor.job.is_some());
+    awake.wait_if(editor.job.is_some());
     if let Some(outcome) = editor.job.as_ref().and_then(|(_, job)| job.poll())
         && let Some((place, _)) = editor.job.take()
     {

@@ -189,7 +189,7 @@ fn update(
     let Some(open) = document.get().filter(|_| !windows.is_empty()) else { return };
     owners.question = question(&document, &selection, &clock, &settings);
     if let Some((of, job)) = &owners.job {
-        awake.keep_if(true);
+        awake.wait_if(true);
         if let Some(outcome) = job.poll() {
             let of = of.clone();
             owners.job = None;
@@ -253,7 +253,7 @@ fn update(
             owners.engine = None;
         }
         let (source, asked) = (Arc::clone(&open.source), now.clone());
-        owners.job = Some((now, Job::start(move |progress| find(&source, engine, &asked, progress))));
+        owners.job = Some((now, Job::behind_frames(move |progress| find(&source, engine, &asked, progress))));
     }
     awake.keep_if(true);
 }

@@ -56,7 +56,7 @@ fn card_actions(
             tracing::debug!("compare card: {}", if card.open { "opened" } else { "closed" });
         }
     }
-    awake.keep_if(card.dialog.is_some());
+    awake.wait_if(card.dialog.is_some());
     if let Some(outcome) = card.dialog.as_ref().and_then(|dialog| dialog.poll()) {
         card.dialog = None;
         if let Ok(Some(path)) = outcome {

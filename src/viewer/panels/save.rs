@@ -135,7 +135,8 @@ fn save_actions(
             tracing::debug!("save: {}", if card.open { "opened" } else { "closed" });
         }
     }
-    awake.keep_if(card.job.is_some() || card.wanted.is_some());
+    awake.wait_if(card.job.is_some());
+    awake.keep_if(card.wanted.is_some());
     if let Some(outcome) = card.job.as_ref().and_then(|job| job.poll()) {
         card.job = None;
         notices.tell(match outcome.and_then(|saved| saved) {

@@ -79,7 +79,7 @@ impl Analyses {
 
 fn take_findings(mut analyses: ResMut<Analyses>, mut awake: ResMut<Awake>) {
     let analyses = analyses.bypass_change_detection();
-    awake.keep_if(analyses.job.is_some());
+    awake.wait_if(analyses.job.is_some());
     if let Some(outcome) = analyses.job.as_ref().and_then(Job::poll) {
         analyses.job = None;
         analyses.found = match outcome {
@@ -138,7 +138,7 @@ fn draw(
                 state.found = None;
                 state.closed.clear();
                 state.job =
-                    Some(Job::start(move |progress| analyses::run(&*analysis, &source, window, &arguments, progress)));
+                    Some(Job::behind_frames(move |progress| analyses::run(&*analysis, &source, window, &arguments, progress)));
             }
             if let Err(reason) = possible {
                 ui.label(RichText::new(reason).size(12.0).color(theme::WARNING));

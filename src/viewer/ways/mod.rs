@@ -220,7 +220,7 @@ impl Ways {
         let Some(found) = self.found.clone() else { return };
         let title = self.title(&choice);
         let (source, wanted) = (Arc::clone(source), choice.clone());
-        let job = Job::start(move |progress| freed(&source, &found, &wanted, progress));
+        let job = Job::behind_frames(move |progress| freed(&source, &found, &wanted, progress));
         self.cut_version = next_version();
         self.cut = Some(CutView { choice, title, state: CutState::Looking(job), shares: HashMap::new() });
     }
@@ -236,7 +236,7 @@ fn update(
 ) {
     let ways = ways.bypass_change_detection();
     let Some(open) = document.get().filter(|_| !ways.subject.is_empty() && !ways.given) else { return };
-    awake.keep_if(ways.job.is_some());
+    awake.wait_if(ways.job.is_some());
     if let Some(outcome) = ways.job.as_ref().and_then(Job::poll) {
         ways.job = None;
         match outcome {
@@ -253,7 +253,7 @@ fn update(
     if let Some(cut) = &mut ways.cut
         && let CutState::Looking(job) = &cut.state
     {
-        awake.keep_if(true);
+        awake.wait_if(true);
         if let Some(outcome) = job.poll() {
             ways.cut_version = next_version();
             cut.state = match outcome {
@@ -284,7 +284,7 @@ fn update(
     ways.chosen = None;
     (ways.asked, ways.error) = (Some(now.clone()), None);
     let source = Arc::clone(&open.source);
-    ways.job = Some(Job::start(move |progress| find(&source, now.time, &now.nodes, now.question, progress)));
+    ways.job = Some(Job::behind_frames(move |progress| find(&source, now.time, &now.nodes, now.question, progress)));
     awake.keep_if(true);
 }
 

@@ -17,7 +17,7 @@ public final class FinalizerBacklog {
             }
             // By the first collection they become finalizable.
             System.gc();
-            Thread.sleep(50);
+            Series.untilCleared();
             Series.dump((round + 1) * 1500);
         }
         Runtime.getRuntime().halt(0);

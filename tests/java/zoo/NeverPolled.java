@@ -28,7 +28,7 @@ public final class NeverPolled {
                 System.gc();
             }
             // The VM's own thread puts them into the queue.
-            Thread.sleep(50);
+            Series.untilCleared();
             Series.dump(made);
         }
     }

@@ -24,6 +24,9 @@ public final class WeakListeners {
                     open.poll();
                 }
             }
+            Series.untilCleared();
+            // Looked at, as it is all the time: what was closed is out of it.
+            details.size();
             Series.dump(open.size());
         }
     }

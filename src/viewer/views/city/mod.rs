@@ -206,7 +206,7 @@ fn follow_settings(
     (mut notices, mut moving): (ResMut<Notices>, ResMut<Moving>),
     (mut awake, clock): (ResMut<Awake>, Res<Clock>),
 ) {
-    awake.keep_if(laying.active());
+    awake.wait_if(laying.active());
     if let Some(outcome) = laying.0.as_ref().and_then(|(_, _, job)| job.poll())
         && let Some((revision, ..)) = laying.0.take()
     {
@@ -234,7 +234,7 @@ fn follow_settings(
     if aim.city_config() != wanted.city_config() || aim.parts != wanted.parts {
         let timeline = Arc::clone(&city.timeline);
         let job_settings = wanted.clone();
-        let job = Job::start(move |_| City::new(&timeline, &job_settings));
+        let job = Job::behind_frames(move |_| City::new(&timeline, &job_settings));
         laying.0 = Some((document.revision(), wanted, job));
         awake.keep_if(true);
     } else if !laying.active() && (city.made_with.look() != settings.look() || city.made_with.theme != settings.theme) {

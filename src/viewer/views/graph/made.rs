@@ -192,7 +192,7 @@ impl DrawnGraph {
             let done = work(graph, &source, &Progress::new());
             self.take(done);
         } else {
-            self.job = Some(Job::start(move |progress| work(graph, &source, progress)));
+            self.job = Some(Job::behind_frames(move |progress| work(graph, &source, progress)));
         }
     }
 
@@ -240,7 +240,8 @@ pub(super) fn follow(
             Err(panic) => drawn.error = Some(panic),
         }
     }
-    awake.keep_if(drawn.job.is_some() || drawn.progress < 1.0);
+    awake.wait_if(drawn.job.is_some());
+    awake.keep_if(drawn.progress < 1.0);
     if !std::mem::take(&mut drawn.seen) || drawn.job.is_some() {
         return;
     }

@@ -24,7 +24,7 @@ impl<T: Send + 'static> Awaited<T> {
     /// Asks, where nobody has.
     pub fn ask(&mut self, work: impl FnOnce(&Progress) -> Result<T> + Send + 'static) {
         if matches!(self, Awaited::Not) {
-            *self = Awaited::Running(Job::start(work));
+            *self = Awaited::Running(Job::behind_frames(work));
         }
     }
 

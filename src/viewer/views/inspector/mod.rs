@@ -222,7 +222,7 @@ fn follow(
         }
     }
     let running = inspector.desk.poll() | inspector.group.poll() | inspector.objects.poll() | inspector.tree.poll();
-    awake.keep_if(running);
+    awake.wait_if(running);
     if inspector.logged.as_ref() != inspector.navigation.here() {
         inspector.logged = inspector.navigation.here().cloned();
         match &inspector.logged {

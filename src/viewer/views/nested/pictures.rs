@@ -118,10 +118,10 @@ pub fn follow(
             pictures.take(of, made);
         } else {
             let aim = of.clone();
-            pictures.job = Some((aim, Job::start(move |_| make(&timeline, &of, at_hand))));
+            pictures.job = Some((aim, Job::behind_frames(move |_| make(&timeline, &of, at_hand))));
         }
     }
-    awake.keep_if(pictures.job.is_some());
+    awake.wait_if(pictures.job.is_some());
 }
 
 fn make(timeline: &Timeline, of: &PictureOf, at_hand: Option<Arc<NestedPlan>>) -> MadePicture {

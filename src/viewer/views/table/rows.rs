@@ -251,11 +251,11 @@ pub fn follow(
             }
             table.shown = Some(wanted);
         } else {
-            let job = Job::start(move |progress| make(timeline, of, at_hand, order, expanded, progress));
+            let job = Job::behind_frames(move |progress| make(timeline, of, at_hand, order, expanded, progress));
             table.job = Some((wanted, job));
         }
     }
-    awake.keep_if(table.busy());
+    awake.wait_if(table.busy());
 }
 
 fn make(

@@ -264,7 +264,7 @@ pub fn follow(
         waits: trends.drag.is_some() || loading.is_some_and(|loading| loading.is_opening()),
         still: panels.still,
     };
-    awake.keep_if(trends.sizes.follow(&wish, retained, deep));
+    awake.wait_if(trends.sizes.follow(&wish, retained, deep));
     for (chart, measure) in trends.charts.iter_mut().zip(measures) {
         let found = match measure {
             ChartMeasure::Found(metric) => Some(trends.sizes.of(metric, deep).sizes()),
@@ -277,7 +277,7 @@ pub fn follow(
         let span = within(clock.range(), timeline.times());
         let of = SeriesOf { revision, measure, span, rules: chart.rules.clone(), times };
         chart.follow(of, timeline, found, panels.still, &mut notices);
-        awake.keep_if(chart.job.is_some());
+        awake.wait_if(chart.job.is_some());
     }
 }
 
@@ -322,7 +322,7 @@ impl Chart {
             self.drawn = Some((of, drawn));
         } else {
             let aim = of.clone();
-            self.job = Some((aim, Job::start(move |_| make(&timeline, parent, &of, sizes.as_ref()))));
+            self.job = Some((aim, Job::behind_frames(move |_| make(&timeline, parent, &of, sizes.as_ref()))));
         }
     }
 }

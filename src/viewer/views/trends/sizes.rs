@@ -146,7 +146,7 @@ impl FoundSizes {
             self.end(outcome);
             return false;
         }
-        self.job = Some(Job::start(work));
+        self.job = Some(Job::behind_frames(work));
         true
     }
 

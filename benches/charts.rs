@@ -164,6 +164,28 @@ fn long_trace(studio: &mut Studio) {
     println!("\n| going down to chart | frames | median (ms) | slowest (ms) | processor (ms) |\n|---|---|---|---|---|");
     let (median, slowest) = (frames[frames.len() / 2], frames[frames.len() - 1]);
     println!("| {charts} | {} | {median:.1} | {slowest:.1} | {processor:.1} |", frames.len());
+    let (median, slowest) = control(median, frames.len());
+    println!("| the same work of two threads every time, no frame at all | {} | {median:.1} | {slowest:.1} | |", frames.len());
+}
+
+/// Work of about `wanted` milliseconds on two threads, `count` times: its median, and the slowest, which is what the machine does to
+/// anything.
+fn control(wanted: f64, count: usize) -> (f64, f64) {
+    let spin = |rounds: u64| (0..rounds).fold(1u64, |sum, i| std::hint::black_box(sum.rotate_left(5) ^ i));
+    let both = |rounds: u64| {
+        let begun = Instant::now();
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| spin(rounds));
+            std::hint::black_box(spin(rounds));
+            let _ = other.join();
+        });
+        begun.elapsed().as_secs_f64() * 1e3
+    };
+    let of_a_million = (0..9).map(|_| both(1_000_000)).fold(f64::MAX, f64::min);
+    let rounds = (1e6 * wanted / of_a_million) as u64;
+    let mut all: Vec<f64> = (0..count).map(|_| both(rounds)).collect();
+    all.sort_by(f64::total_cmp);
+    (all[count / 2], all[count - 1])
 }
 
 fn shot_of(view: &'static str, select: &[&str], settings: Settings) -> Shot {

@@ -33,6 +33,8 @@ use super::ways::Ways;
 use super::{dock, palette, views};
 use bevy::asset::AssetEventSystems;
 use bevy::prelude::*;
+use bevy::shader::Shader;
+use bevy_egui::render::EGUI_SHADER_HANDLE;
 use bevy_egui::{
     EguiContext, EguiInput, EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass,
     PrimaryEguiContext, egui,
@@ -65,8 +67,13 @@ pub struct PanelsPlugin;
 
 impl Plugin for PanelsPlugin {
     fn build(&self, app: &mut App) {
-        app.add_plugins(EguiPlugin { bindless_mode_array_size: None })
-            .add_plugins((grouping_editor::GroupingEditorPlugin, save::SavePlugin, compare_card::CompareCardPlugin))
+        app.add_plugins(EguiPlugin { bindless_mode_array_size: None });
+        // In the place of the shader that comes with it: the same picture for less.
+        let shader = Shader::from_wgsl(include_str!("../../../shaders/panels.wgsl"), "shaders/panels.wgsl");
+        if let Err(error) = app.world_mut().resource_mut::<Assets<Shader>>().insert(&EGUI_SHADER_HANDLE, shader) {
+            tracing::warn!("panels are drawn with the shader that is slower: {error}");
+        }
+        app.add_plugins((grouping_editor::GroupingEditorPlugin, save::SavePlugin, compare_card::CompareCardPlugin))
             .init_resource::<PanelState>()
             .init_resource::<Typing>()
             .add_systems(

@@ -165,7 +165,10 @@ fn long_trace(studio: &mut Studio) {
     let (median, slowest) = (frames[frames.len() / 2], frames[frames.len() - 1]);
     println!("| {charts} | {} | {median:.1} | {slowest:.1} | {processor:.1} |", frames.len());
     let (median, slowest) = control(median, frames.len());
-    println!("| the same work of two threads every time, no frame at all | {} | {median:.1} | {slowest:.1} | |", frames.len());
+    println!(
+        "| the same work of two threads every time, no frame at all | {} | {median:.1} | {slowest:.1} | |",
+        frames.len()
+    );
 }
 
 /// Work of about `wanted` milliseconds on two threads, `count` times: its median, and the slowest, which is what the machine does to

@@ -3,8 +3,8 @@
 //! A job that panics ends in `Err`, never in a frozen window.
 
 use memory_city_heap::progress::{Progress, Snapshot};
-use std::sync::{Mutex, OnceLock};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::sync::{Mutex, OnceLock};
 use thread_priority::{ThreadPriority, ThreadPriorityValue, set_current_thread_priority};
 
 /// Priority of what is done behind frames, of 0 to 99: a nice value of 10 where the system has these. 49 is what threads have.

@@ -137,8 +137,9 @@ fn draw(
                 let arguments = arguments.clone();
                 state.found = None;
                 state.closed.clear();
-                state.job =
-                    Some(Job::behind_frames(move |progress| analyses::run(&*analysis, &source, window, &arguments, progress)));
+                state.job = Some(Job::behind_frames(move |progress| {
+                    analyses::run(&*analysis, &source, window, &arguments, progress)
+                }));
             }
             if let Err(reason) = possible {
                 ui.label(RichText::new(reason).size(12.0).color(theme::WARNING));

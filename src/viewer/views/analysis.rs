@@ -1,7 +1,7 @@
 //! Analyses: any of those that are registered, with its parameters, run off the frame; what it finds as tables whose nodes
 //! can be selected. It knows no analysis by name.
 
-use super::{Place, View};
+use super::{Place, View, ViewTable};
 use crate::viewer::app::{Awake, Stage};
 use crate::viewer::document::{Closed, Document, Grew, Opened};
 use crate::viewer::editor::{self, CodePlace, CodeRequest};
@@ -25,10 +25,12 @@ use std::sync::Arc;
 /// Height of a row.
 const ROW: f32 = 18.0;
 
+const ID: &str = "analysis";
+
 /// Analyses as a kind of view.
 pub(super) fn view() -> View {
     View {
-        id: "analysis",
+        id: ID,
         title: "Analysis",
         help: "Questions to the whole document, and their answers as tables",
         place: Place::Middle,
@@ -37,6 +39,21 @@ pub(super) fn view() -> View {
         draw: |world, ui| super::draw_with(world, ui, draw),
         preparation: None,
     }
+}
+
+/// The tables of what was found last as CSV, an empty line between them.
+pub(super) fn csv() -> ViewTable {
+    fn write(world: &World) -> Result<Vec<u8>> {
+        let Some(Ok(findings)) = &world.resource::<Analyses>().found else {
+            return Err(super::no_table("The analysis", "has not run"));
+        };
+        let tables: Vec<Vec<u8>> = findings.tables.iter().map(|table| super::written(table)).collect::<Result<_>>()?;
+        if tables.is_empty() {
+            return Err(super::no_table("The analysis", "has found no table"));
+        }
+        Ok(tables.join(&b'\n'))
+    }
+    ViewTable { view: ID, csv: write }
 }
 
 fn plugin(app: &mut App) {

@@ -108,7 +108,16 @@ pub struct ViewTable {
 
 /// The views that have a table.
 pub fn tables() -> Vec<ViewTable> {
-    vec![city::csv(), table::csv(), nested::csv(), overview::csv(), trends::csv(), graph::csv(), comparison::csv()]
+    vec![
+        city::csv(),
+        table::csv(),
+        nested::csv(),
+        overview::csv(),
+        trends::csv(),
+        graph::csv(),
+        comparison::csv(),
+        analysis::csv(),
+    ]
 }
 
 /// What a view shows as CSV, by the name of its picture; that of the city where there is no name.

@@ -18,7 +18,7 @@ use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
 use curves::Curves;
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
-use memory_city_heap::error::Result;
+use memory_city_heap::error::{Error, Result};
 
 /// The same as that of the document's part, so that it is found by it.
 const ID: &str = "comparison";
@@ -49,7 +49,10 @@ pub(super) fn csv() -> ViewTable {
     fn write(world: &World) -> Result<Vec<u8>> {
         match world.resource::<OpenComparison>().shown() {
             Some(shown) => super::written(&*shown.table),
-            None => Err(super::no_table("The comparison", "is not there: nothing is compared")),
+            None => Err(Error::Unusable {
+                what: "Nothing is compared: there is nothing to be written".into(),
+                remedy: "Name the second run (--compare PATH, or Ctrl+Shift+D in the window)".into(),
+            }),
         }
     }
     ViewTable { view: ID, csv: write }

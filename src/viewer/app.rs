@@ -61,6 +61,11 @@ impl Awake {
         self.moves |= moving;
     }
 
+    /// Whether work goes on of which the frames since the last call show the progress.
+    pub(super) fn has_waited(&mut self) -> bool {
+        std::mem::take(self).waits
+    }
+
     /// Asks for some frames a second: work goes on whose progress is shown. Its end brings a frame by itself ([`job::when_one_ends`]);
     /// were all frames drawn, they would take the processor from what they wait for.
     pub fn wait_if(&mut self, waiting: bool) {

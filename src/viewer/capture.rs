@@ -1,6 +1,6 @@
 //! Pictures without a window or a display server: the same scene and panels, drawn into an image and saved as PNG.
 
-use super::app::headless;
+use super::app::{Awake, headless};
 use super::clock::Clock;
 use super::comparison::CompareWish;
 use super::dock::Dock;
@@ -38,6 +38,10 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long a picture waits for what its panels show.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// From where a picture is taken.
 #[derive(Clone, Debug, PartialEq)]
@@ -181,8 +185,26 @@ impl Studio {
         self.rehearse(4);
         self.settle_view(shot);
         self.rehearse(1);
+        self.await_work();
         self.frame();
         self.read_back()
+    }
+
+    /// What panels have asked for belongs into the picture, however busy the machine is.
+    fn await_work(&mut self) {
+        let begun = Instant::now();
+        loop {
+            self.app.world_mut().resource_mut::<Awake>().has_waited();
+            self.rehearse(1);
+            if !self.app.world_mut().resource_mut::<Awake>().has_waited() {
+                return;
+            }
+            if begun.elapsed() > PATIENCE {
+                tracing::warn!("the picture does not have all that panels show: that takes more than {PATIENCE:?}");
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
     }
 
     /// Frames of the panels alone: they find out how much room they take. Drawing the city is most of the work of a picture.

@@ -33,6 +33,7 @@ use super::ways::Ways;
 use super::{dock, palette, views};
 use bevy::asset::AssetEventSystems;
 use bevy::prelude::*;
+use bevy_egui::render::EGUI_SHADER_HANDLE;
 use bevy_egui::{
     EguiContext, EguiInput, EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass,
     PrimaryEguiContext, egui,
@@ -79,6 +80,13 @@ impl Plugin for PanelsPlugin {
             .add_systems(EguiPrimaryContextPass, show)
             .add_systems(PostUpdate, theme::by_day.after(EguiPostUpdateSet::ProcessOutput))
             .add_systems(Update, panel_actions.in_set(super::app::Stage::Act));
+    }
+
+    fn finish(&self, app: &mut App) {
+        // The plugin of the panels has brought its own by now.
+        let source = include_str!("../../../shaders/panels.wgsl");
+        let shader = Shader::from_wgsl(source, "panels.wgsl");
+        let _ = app.world_mut().resource_mut::<Assets<Shader>>().insert(EGUI_SHADER_HANDLE.id(), shader);
     }
 }
 

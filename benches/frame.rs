@@ -3,7 +3,7 @@
 //!
 //! Both run in this process, in turn, on the same kind of adapter, without anti-aliasing, and each frame is waited for; the
 //! least of all frames counts, since nothing but other programs makes one slower than another.
-//! `cargo bench --bench frame`; with `-- small` without the million.
+//! `cargo bench --bench frame`; with `-- small` without the million, with `-- 10000` cities of that many alone.
 
 use bevy::prelude::DetectChangesMut as _;
 use memory_city::viewer::capture::{CameraView, Shot, Studio};
@@ -40,6 +40,7 @@ fn main() {
         return;
     }
     let small = std::env::args().any(|a| a == "small");
+    let only = std::env::args().find_map(|a| a.parse::<usize>().ok());
     let mut studio = Studio::new(FULL, 1).expect("a GPU");
     println!("drawing with {}\n", studio.adapter);
     println!(
@@ -62,11 +63,14 @@ fn main() {
         Case { name: all, buildings: 1_000_000, frames: 8, ..case },
         Case { name: "the same, half as fine", buildings: 1_000_000, moves: half, frames: 8, ..case },
     ] {
+        if only.is_some_and(|buildings| buildings != case.buildings) {
+            continue;
+        }
         if !(small && case.buildings > 100_000) {
             measure(&mut studio, &case);
         }
     }
-    if !small {
+    if !small && only.is_none_or(|buildings| buildings == 1_000_000) {
         reactions(&mut studio, 1_000_000);
     }
 }

@@ -10,6 +10,11 @@
 #import memory_city::view::{view, gradient_colour, unpack_colour}
 #import memory_city::standing::{Instance, KIND, KIND_BLOCK, KIND_BUILDING, KIND_MORE, KIND_SLAB, SELECTED, CUT, LIT, PAINTED, Standing, freed_share, standing}
 
+// How dark outlines are, 0..1.
+const BUILDING_LINES: f32 = 0.62;
+const SLAB_LINES: f32 = 0.35;
+// How far the light on what is no building is evened out.
+const SLAB_LIGHT: f32 = 0.35;
 // Added to the opacity of what is selected or hovered.
 const MARKED: f32 = 2.0;
 #ifndef PLAIN
@@ -42,11 +47,16 @@ fn block(box: Instance, now: Standing, face: u32, towards: vec3<f32>) -> vec4<f3
 // What goes along is paid for in every triangle and pixel, four numbers at a time.
 struct Varying {
     @builtin(position) @invariant position: vec4<f32>,
+#ifdef PLAIN
+    // Linear RGB, and how strong outlines are.
+    @location(0) colour: vec4<f32>,
+    // Pixels to the four edges of the face, times w: that is linear in clip space, and so exact on any face.
+    @location(1) edges: vec4<f32>,
+#else
     // Linear RGB, and the opacity; MARKED more when selected or hovered.
     @location(0) colour: vec4<f32>,
     // Place on the face and size of the face, world units. The size is the same in all corners.
     @location(1) face: vec4<f32>,
-#ifndef PLAIN
     // x: kind. y: number of the box.
     @location(2) @interpolate(flat) facts: vec2<u32>,
 #endif
@@ -54,7 +64,11 @@ struct Varying {
 
 // One corner of a box.
 struct Corner {
+    // Where it is drawn: nowhere, where the face is not seen. `place` is where it is.
     position: vec4<f32>,
+    place: vec4<f32>,
+    // Which corner of the face.
+    at: vec2<f32>,
     // Place on the face and size of the face, world units.
     face: vec4<f32>,
     number: u32,
@@ -99,7 +113,9 @@ fn corner_of(number: u32, box: Instance, now: Standing) -> Corner {
         light *= mix(0.70, 1.0, v);
     }
     var out: Corner;
-    out.position = view.clip_from_world * vec4<f32>(world, 1.0);
+    out.place = view.clip_from_world * vec4<f32>(world, 1.0);
+    out.at = vec2<f32>(u, v);
+    out.position = out.place;
     if !seen || half.x <= 0.0 {
         // All vertices of the face in one point: nothing is rasterized.
         out.position = vec4<f32>(2.0, 2.0, 0.5, 1.0);
@@ -120,24 +136,115 @@ fn place(@builtin(vertex_index) number: u32, box: Instance) -> Placed {
     return Placed(corner_of(number, box, standing(box)).position);
 }
 
+// What a shadow leaves of the light, for the shadows that come after what is solid.
+fn in_shadow() -> f32 {
+    return 1.0 - view.scene.y;
+}
+
+// Only fills the depth buffer: after it, just the nearest of the see-through faces passes the depth test,
+// so the order of drawing cannot show.
+@fragment
+fn nearest() {
+}
+
+#ifdef PLAIN
+
+// What this vertex knows of the four edges of its face: pixels to each, times w.
+struct Edges {
+    pixels: vec4<f32>,
+    // How much of an outline the face can carry, 0..1: lines fade on faces too small.
+    carried: f32,
+}
+
+// Two edges meet in this corner; of the others, each is a line through the corner across, in the direction of a side of the
+// face. The distance of a point from a line is its product with the line's equation, here in homogeneous coordinates:
+// so corners behind the eye count as any other.
+fn edges_of(number: u32, corner: Corner) -> Edges {
+    let position = corner.place.xyw;
+    let clip = view.clip_from_world;
+    let face = number / 4u;
+    let along = select(clip[0], clip[2], face == 1u).xyw * corner.face.z;
+    let up = select(clip[1], clip[2], face == 0u).xyw * corner.face.w;
+    let far = vec2<f32>(select(1.0, -1.0, corner.at.x > 0.5), select(1.0, -1.0, corner.at.y > 0.5));
+    let first = cross(position + along * far.x, up);
+    let second = cross(position + up * far.y, along);
+    // Of a pixel, in the measure of `fwidth`.
+    let steps = vec2<f32>(dot(abs(first.xy), view.pixel.xy), dot(abs(second.xy), view.pixel.xy));
+    let pixels = abs(dot(position, cross(along, up))) / max(steps, vec2<f32>(1e-30));
+    var out: Edges;
+    out.pixels = vec4<f32>(pixels * corner.at, pixels * (1.0 - corner.at));
+    out.carried = select(1.0, saturate(min(pixels.x, pixels.y) / (7.0 * position.z) - 0.35), position.z > 0.0);
+    return out;
+}
+
+fn building(number: u32, box: Instance, now: Standing) -> Varying {
+    let corner = corner_of(number, box, now);
+    let edges = edges_of(number, corner);
+    let colour = gradient_colour(now.colour) * corner.light;
+    return Varying(corner.position, vec4<f32>(colour, BUILDING_LINES * edges.carried), edges.pixels);
+}
+
+@vertex
+fn vertex(@builtin(vertex_index) number: u32, box: Instance) -> Varying {
+    return building(number, box, standing(box));
+}
+
+// A district.
+@vertex
+fn slab(@builtin(vertex_index) number: u32, box: Instance) -> Varying {
+    let corner = corner_of(number, box, standing(box));
+    let edges = edges_of(number, corner);
+    let light = mix(corner.light, 1.0, SLAB_LIGHT);
+    return Varying(corner.position, vec4<f32>(unpack_colour(box.paint.x) * light, SLAB_LINES * edges.carried), edges.pixels);
+}
+
+// How much of this pixel is outline, 0..`colour.a`. Lines are a pixel and a half wide.
+fn outline(in: Varying) -> f32 {
+    let edge = min(min(in.edges.x, in.edges.y), min(in.edges.z, in.edges.w)) * in.position.w;
+    return saturate(1.75 - edge) * in.colour.a;
+}
+
+@fragment
+fn solid(in: Varying) -> @location(0) vec4<f32> {
+    return vec4<f32>(in.colour.rgb * (1.0 - outline(in)), in_shadow());
+}
+
+struct GlassVarying {
+    @builtin(position) @invariant position: vec4<f32>,
+    @location(0) colour: vec4<f32>,
+    @location(1) edges: vec4<f32>,
+    @location(2) @interpolate(flat) opacity: f32,
+}
+
+@vertex
+fn glass_vertex(@builtin(vertex_index) number: u32, box: Instance) -> GlassVarying {
+    let now = standing(box);
+    let seen = building(number, box, now);
+    return GlassVarying(seen.position, seen.colour, seen.edges, now.opacity);
+}
+
+@fragment
+fn glass(in: GlassVarying) -> @location(0) vec4<f32> {
+    let line = outline(Varying(in.position, in.colour, in.edges));
+    let opacity = mix(in.opacity, max(in.opacity, 0.75), line / BUILDING_LINES);
+    return vec4<f32>(in.colour.rgb * (1.0 - line), opacity);
+}
+
+#else
+
 @vertex
 fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u32, box: Instance) -> Varying {
     let now = standing(box);
     let corner = corner_of(number, box, now);
     var light = corner.light;
     var opacity = now.opacity;
-#ifdef PLAIN
-    var colour = gradient_colour(now.colour);
-    let selected = index == view.marks.x;
-    let wholly = true;
-#else
     let kind = box.paint.y & KIND;
     var colour: vec3<f32>;
     if kind == KIND_BUILDING && (box.paint.y & PAINTED) == 0u {
         colour = gradient_colour(now.colour);
     } else if kind != KIND_BLOCK {
         colour = unpack_colour(box.paint.x);
-        light = mix(light, 1.0, select(0.35, 0.0, kind == KIND_BUILDING));
+        light = mix(light, 1.0, select(SLAB_LIGHT, 0.0, kind == KIND_BUILDING));
     }
     if kind == KIND_BLOCK {
         let towards = view.eye.xyz - vec3<f32>(box.cell.x, box.lift.x, box.cell.y);
@@ -154,7 +261,6 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
     }
     let selected = index == view.marks.x || (box.paint.y & SELECTED) != 0u;
     let wholly = kind != KIND_SLAB;
-#endif
     let hovered = index == view.marks.y;
     if selected {
         colour = select(mix(colour, view.selected.rgb, 0.55), view.selected.rgb, wholly);
@@ -169,9 +275,7 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
     out.position = corner.position;
     out.face = corner.face;
     out.colour = vec4<f32>(colour * light, opacity + select(0.0, MARKED, selected || hovered));
-#ifndef PLAIN
     out.facts = vec2<u32>(kind, index);
-#endif
     return out;
 }
 
@@ -194,11 +298,6 @@ fn opacity_of(colour: vec4<f32>) -> f32 {
 
 // Colour, and how much of it is outline.
 fn shade(in: Varying) -> vec4<f32> {
-#ifdef PLAIN
-    let line = outline(in.face);
-    let colour = in.colour.rgb;
-    let strength = 0.62;
-#else
     // Of what is smaller than a pixel no outline is seen.
     let line = select(outline(in.face), 0.0, in.facts.x == KIND_BLOCK);
     var colour = in.colour.rgb;
@@ -210,8 +309,7 @@ fn shade(in: Varying) -> vec4<f32> {
         let soft = clamp(1.0 - pixel * 1.2, 0.0, 1.0);
         colour = mix(colour, colour * 1.55, smoothstep(0.18, 0.32, stripe) * soft);
     }
-    let strength = select(0.62, 0.35, in.facts.x == KIND_SLAB);
-#endif
+    let strength = select(BUILDING_LINES, SLAB_LINES, in.facts.x == KIND_SLAB);
     // Marked boxes have white lines, others dark ones.
     let lined = select(colour * (1.0 - strength * line), mix(colour, vec3<f32>(1.0), line * 0.9), is_marked(in.colour));
     return vec4<f32>(lined, line);
@@ -219,13 +317,7 @@ fn shade(in: Varying) -> vec4<f32> {
 
 @fragment
 fn solid(in: Varying) -> @location(0) vec4<f32> {
-    return vec4<f32>(shade(in).rgb, 1.0);
-}
-
-// Only fills the depth buffer: after it, just the nearest of the see-through faces passes the depth test,
-// so the order of drawing cannot show.
-@fragment
-fn nearest() {
+    return vec4<f32>(shade(in).rgb, in_shadow());
 }
 
 @fragment
@@ -235,7 +327,6 @@ fn glass(in: Varying) -> @location(0) vec4<f32> {
     return vec4<f32>(shaded.rgb, mix(opacity, max(opacity, 0.75), shaded.a));
 }
 
-#ifndef PLAIN
 // Opacity 0: outlines only, light enough to be seen before the dark districts.
 @fragment
 fn wire(in: Varying) -> @location(0) vec4<f32> {

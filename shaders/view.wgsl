@@ -24,6 +24,8 @@ struct View {
     freed: vec4<f32>,
     // Of outlines without walls, linear RGB.
     line: vec4<f32>,
+    // Width and height of a pixel in clip space.
+    pixel: vec4<f32>,
 }
 
 @group(0) @binding(0) var<uniform> view: View;

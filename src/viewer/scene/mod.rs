@@ -8,26 +8,30 @@
 
 mod bindings;
 pub mod numbers;
+mod parted;
+mod pipelines;
 pub mod records;
 pub mod renderer;
 mod shaders;
 mod still;
 mod stretch;
 
-use bevy::camera::{Camera, CameraMainTextureUsages};
+use bevy::camera::{Camera, CameraMainTextureUsages, NormalizedRenderTarget};
 use bevy::core_pipeline::upscaling::upscaling;
 use bevy::ecs::schedule::{Schedule, ScheduleBuildSettings, ScheduleLabel};
 use bevy::prelude::*;
 use bevy::render::camera::ExtractedCamera;
 use bevy::render::extract_resource::{ExtractResource, ExtractResourcePlugin};
+use bevy::render::render_asset::RenderAssets;
 use bevy::render::render_resource::{TextureDescriptor, TextureDimension, TextureUsages, TextureView};
 use bevy::render::renderer::{RenderContext, RenderDevice, RenderQueue, ViewQuery};
-use bevy::render::texture::TextureCache;
+use bevy::render::texture::{GpuImage, TextureCache};
 use bevy::render::view::{ExtractedView, Msaa, ViewTarget};
 use bevy::render::{Render, RenderApp, RenderSystems};
 use memory_city_views::city::PlotState;
+use pipelines::DEPTH_FORMAT;
 use records::{BoxRecord, ConeRecord, ViewRecord};
-use renderer::{DEPTH_FORMAT, DrawPlan, Renderer};
+use renderer::{DrawPlan, Renderer};
 use std::sync::Arc;
 use still::{StillCity, StillFrame};
 use stretch::{Smaller, Stretcher};
@@ -142,7 +146,13 @@ impl Plugin for ScenePlugin {
             .add_systems(Render, prepare_scene.in_set(RenderSystems::PrepareResources))
             .add_systems(
                 CityGraph,
-                (scene_pass, bevy_egui::render::prepare_egui_pass, bevy_egui::render::egui_pass, upscaling).chain(),
+                (
+                    scene_pass,
+                    bevy_egui::render::prepare_egui_pass,
+                    bevy_egui::render::egui_pass,
+                    (copy_out, upscaling.run_if(not(is_copied))),
+                )
+                    .chain(),
             );
     }
 }
@@ -187,6 +197,7 @@ fn prepare_scene(
     views: Query<(Entity, &ExtractedCamera, &ExtractedView, &Msaa)>,
 ) {
     let Some(input) = input else { return };
+    let mut pixels = None;
     for (entity, camera, view, msaa) in &views {
         let Some(size) = camera.physical_target_size else { continue };
         let depth = textures.get(
@@ -208,7 +219,10 @@ fn prepare_scene(
             let renderer = Renderer::new(device.wgpu_device(), key.0, key.1);
             *scene = GpuScene { renderer: Some((renderer, key.0, key.1)), ..default() };
         }
-        match input.smaller(size.x, size.y, key.1) {
+        let smaller = input.smaller(size.x, size.y, key.1);
+        let [_, _, width, height] = SceneInput::place(input.viewport, size.x, size.y);
+        pixels = Some(smaller.unwrap_or((width, height)));
+        match smaller {
             Some(size) => {
                 let stretcher =
                     scene.stretcher.get_or_insert_with(|| Stretcher::new(device.wgpu_device(), view.target_format));
@@ -223,7 +237,8 @@ fn prepare_scene(
     if input.unseen {
         return;
     }
-    scene.upload(&input, device.wgpu_device(), &queue);
+    let pixels = pixels.filter(|_| views.iter().count() == 1);
+    scene.upload(&input, device.wgpu_device(), &queue, pixels);
     match views.iter().collect::<Vec<_>>()[..] {
         [(entity, camera, view, _)] => {
             let size = camera.physical_target_size.map_or((0, 0), |size| (size.x, size.y));
@@ -234,10 +249,10 @@ fn prepare_scene(
 }
 
 impl GpuScene {
-    fn upload(&mut self, input: &SceneInput, device: &wgpu::Device, queue: &wgpu::Queue) {
+    fn upload(&mut self, input: &SceneInput, device: &wgpu::Device, queue: &wgpu::Queue, pixels: Option<(u32, u32)>) {
         let Some((renderer, ..)) = &mut self.renderer else { return };
         if let Some(view) = &input.view {
-            renderer.write_view(queue, view);
+            renderer.write_view(queue, view, pixels);
         }
         if self.boxes != input.boxes.version {
             renderer.write_boxes(device, queue, &input.boxes.records);
@@ -276,6 +291,34 @@ impl GpuScene {
     }
 }
 
+/// The image that a camera draws into, if the picture can be copied there as it is: cheaper than drawing it.
+fn image_of<'a>(
+    (target, camera): (&ViewTarget, &ExtractedCamera),
+    images: &'a RenderAssets<GpuImage>,
+) -> Option<&'a wgpu::Texture> {
+    let Some(NormalizedRenderTarget::Image(image)) = &camera.target else { return None };
+    let (image, picture) = (&*images.get(&image.handle)?.texture, target.main_texture());
+    let alike = image.format() == picture.format() && image.size() == picture.size();
+    (alike && image.usage().contains(TextureUsages::COPY_DST)).then_some(image)
+}
+
+fn is_copied(view: ViewQuery<(&ViewTarget, &ExtractedCamera)>, images: Res<RenderAssets<GpuImage>>) -> bool {
+    image_of(view.into_inner(), &images).is_some()
+}
+
+fn copy_out(
+    view: ViewQuery<(&ViewTarget, &ExtractedCamera)>,
+    images: Res<RenderAssets<GpuImage>>,
+    mut context: RenderContext,
+) {
+    let view = view.into_inner();
+    let picture = view.0.main_texture();
+    if let Some(image) = image_of(view, &images) {
+        let size = picture.size();
+        context.command_encoder().copy_texture_to_texture(picture.as_image_copy(), image.as_image_copy(), size);
+    }
+}
+
 fn scene_pass(
     view: ViewQuery<(&ViewTarget, &SceneDepth, Option<&Smaller>)>,
     scene: Res<GpuScene>,
@@ -297,7 +340,7 @@ fn scene_pass(
                 depth_stencil_attachment: depth.map(|view| wgpu::RenderPassDepthStencilAttachment {
                     view,
                     depth_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(0.0), store: wgpu::StoreOp::Discard }),
-                    stencil_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(0), store: wgpu::StoreOp::Discard }),
+                    stencil_ops: None,
                 }),
                 timestamp_writes: None,
                 occlusion_query_set: None,

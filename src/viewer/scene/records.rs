@@ -27,6 +27,8 @@ pub struct ViewRecord {
     pub cut: [[f32; 4]; 2],
     /// Colour of outlines without walls, linear RGB.
     pub line: [f32; 4],
+    /// Width and height of a pixel in clip space, of which the picture is 2 wide and high; the renderer knows them.
+    pub pixel: [f32; 4],
 }
 
 /// "No instance" in [`ViewRecord::marks`].

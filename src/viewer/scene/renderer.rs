@@ -1,20 +1,19 @@
 //! Draws the scene with plain wgpu: a handful of instanced draws, however many buildings there are.
 //!
-//! Order within the one pass: solid boxes (districts, opaque buildings), their shadows, cones, the backdrop,
-//! then the see-through buildings: once into the depth buffer alone, once in colour where they are the
-//! nearest. So what is seen does not depend on the order of the instances.
+//! Order within the one pass: the backdrop, solid boxes (opaque buildings, then districts), their shadows, cones, then the
+//! see-through buildings: once into the depth buffer alone, once in colour where they are the nearest. So what is seen does
+//! not depend on the order of the instances.
 //!
 //! May not: know Bevy's ECS, timelines or input. It gets records and a target, and draws.
 
-use super::bindings::{Bindings, box_buffers, instances, sign_buffers};
-use super::records::{BoxRecord, ConeRecord, ViewRecord};
-use super::shaders::Shaders;
+use super::bindings::Bindings;
+use super::parted::Parted;
+use super::pipelines::Pipelines;
+use super::records::{BoxRecord, ConeRecord, NO_INSTANCE, ViewRecord};
+
 use memory_city_views::city::PlotState;
 use std::ops::Range;
 use wgpu::util::DeviceExt as _;
-
-/// Format of the depth and stencil buffer.
-pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32FloatStencil8;
 
 const CONE_VERTICES: u32 = 18 * 6;
 
@@ -71,16 +70,7 @@ impl DrawPlan {
 pub struct Renderer {
     view: wgpu::Buffer,
     view_group: wgpu::BindGroup,
-    boxes_as: BoxPipelines,
-    plain_as: BoxPipelines,
-    wire: wgpu::RenderPipeline,
-    shadow: wgpu::RenderPipeline,
-    cone: wgpu::RenderPipeline,
-    cone_hidden: wgpu::RenderPipeline,
-    backdrop: wgpu::RenderPipeline,
-    ghost: wgpu::RenderPipeline,
-    ghost_hidden: wgpu::RenderPipeline,
-    sign: wgpu::RenderPipeline,
+    pipelines: Pipelines,
     triangles: BoxTriangles,
     boxes: GpuColumn,
     before: GpuColumn,
@@ -88,14 +78,10 @@ pub struct Renderer {
     cones: GpuColumn,
     over: GpuColumn,
     cells: Vec<GpuColumn>,
-}
-
-/// How boxes are drawn, with one kind of shaders.
-struct BoxPipelines {
-    solid: wgpu::RenderPipeline,
-    /// Depth alone, and then colour where a face is the nearest.
-    nearest: wgpu::RenderPipeline,
-    glass: wgpu::RenderPipeline,
+    /// Boxes with the marks of [`ViewRecord::marks`], ascending.
+    marks: [u32; 2],
+    /// The view says how large a pixel is.
+    knows_pixels: bool,
 }
 
 /// A growable vertex buffer.
@@ -127,133 +113,13 @@ impl GpuColumn {
     }
 }
 
-/// How a pipeline treats depth, stencil and colour.
-struct Recipe {
-    label: &'static str,
-    vertex: &'static str,
-    fragment: &'static str,
-    depth_write: bool,
-    depth: wgpu::CompareFunction,
-    colour: wgpu::ColorWrites,
-    blend: Option<wgpu::BlendState>,
-    once: bool,
-}
-
 impl Renderer {
-    /// Compiles the pipelines for a colour target of `format` with `samples` per pixel.
+    /// Compiles the pipelines for a colour target of `format` with `samples` per pixel and a depth buffer of
+    /// [`super::pipelines::DEPTH_FORMAT`].
     pub fn new(device: &wgpu::Device, format: wgpu::TextureFormat, samples: u32) -> Self {
-        use wgpu::CompareFunction as Depth;
-        let Shaders { boxes, plain_boxes, shadows, cones, signs, backdrop } = Shaders::new(device);
-
         let Bindings { view, group: view_group, layout } = Bindings::new(device);
-
-        const CONE: [wgpu::VertexAttribute; 3] =
-            wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x4, 2 => Uint32x2];
-        let box_buffers = box_buffers();
-        let cone_buffers = [instances(std::mem::size_of::<ConeRecord>(), &CONE)];
-
-        let pipeline = |module: &wgpu::ShaderModule, buffers: &[wgpu::VertexBufferLayout<'_>], r: Recipe| {
-            let face = wgpu::StencilFaceState {
-                compare: if r.once { Depth::Equal } else { Depth::Always },
-                fail_op: wgpu::StencilOperation::Keep,
-                depth_fail_op: wgpu::StencilOperation::Keep,
-                pass_op: if r.once { wgpu::StencilOperation::IncrementClamp } else { wgpu::StencilOperation::Keep },
-            };
-            device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                label: Some(r.label),
-                layout: Some(&layout),
-                vertex: wgpu::VertexState {
-                    module,
-                    entry_point: Some(r.vertex),
-                    compilation_options: Default::default(),
-                    buffers,
-                },
-                primitive: wgpu::PrimitiveState::default(),
-                depth_stencil: Some(wgpu::DepthStencilState {
-                    format: DEPTH_FORMAT,
-                    depth_write_enabled: Some(r.depth_write),
-                    depth_compare: Some(r.depth),
-                    stencil: wgpu::StencilState {
-                        front: face,
-                        back: face,
-                        read_mask: if r.once { 0xff } else { 0 },
-                        write_mask: if r.once { 0xff } else { 0 },
-                    },
-                    bias: Default::default(),
-                }),
-                multisample: wgpu::MultisampleState { count: samples, ..Default::default() },
-                fragment: Some(wgpu::FragmentState {
-                    module,
-                    entry_point: Some(r.fragment),
-                    compilation_options: Default::default(),
-                    targets: &[Some(wgpu::ColorTargetState { format, blend: r.blend, write_mask: r.colour })],
-                }),
-                multiview_mask: None,
-                cache: None,
-            })
-        };
-        let opaque = |label, fragment| Recipe {
-            label,
-            vertex: "vertex",
-            fragment,
-            depth_write: true,
-            depth: Depth::Greater,
-            colour: wgpu::ColorWrites::ALL,
-            blend: None,
-            once: false,
-        };
-        let alpha = Some(wgpu::BlendState::ALPHA_BLENDING);
-        let over = |label, vertex, fragment, depth| {
-            let recipe = Recipe { vertex, depth_write: false, depth, blend: alpha, ..opaque(label, fragment) };
-            pipeline(&signs, &sign_buffers(), recipe)
-        };
-
-        let boxes_with = |module: &wgpu::ShaderModule| BoxPipelines {
-            solid: pipeline(module, &box_buffers, opaque("solid boxes", "solid")),
-            nearest: pipeline(
-                module,
-                &box_buffers,
-                Recipe {
-                    vertex: "place",
-                    colour: wgpu::ColorWrites::empty(),
-                    ..opaque("see-through boxes, depth", "nearest")
-                },
-            ),
-            glass: pipeline(
-                module,
-                &box_buffers,
-                Recipe {
-                    depth_write: false,
-                    depth: Depth::Equal,
-                    blend: alpha,
-                    ..opaque("see-through boxes, colour", "glass")
-                },
-            ),
-        };
-
         Renderer {
-            boxes_as: boxes_with(&boxes),
-            plain_as: boxes_with(&plain_boxes),
-            wire: pipeline(&boxes, &box_buffers, Recipe { blend: alpha, ..opaque("outlined boxes", "wire") }),
-            shadow: pipeline(
-                &shadows,
-                &box_buffers,
-                Recipe { depth_write: false, blend: alpha, once: true, ..opaque("shadows", "shadow") },
-            ),
-            cone: pipeline(&cones, &cone_buffers, opaque("cones", "solid")),
-            cone_hidden: pipeline(
-                &cones,
-                &cone_buffers,
-                Recipe { depth_write: false, depth: Depth::Less, blend: alpha, ..opaque("hidden cones", "hidden") },
-            ),
-            backdrop: pipeline(
-                &backdrop,
-                &[],
-                Recipe { depth_write: false, depth: Depth::Equal, ..opaque("backdrop", "backdrop") },
-            ),
-            ghost: over("ghosts", "ghost_vertex", "ghost", Depth::GreaterEqual),
-            ghost_hidden: over("hidden ghosts", "ghost_vertex", "ghost_hidden", Depth::Less),
-            sign: over("signs", "sign_vertex", "sign", Depth::GreaterEqual),
+            pipelines: Pipelines::new(device, &layout, format, samples),
             view,
             view_group,
             triangles: BoxTriangles::new(device),
@@ -263,12 +129,18 @@ impl Renderer {
             cones: GpuColumn::new("cones"),
             over: GpuColumn::new("over plots"),
             cells: Vec::new(),
+            marks: [NO_INSTANCE; 2],
+            knows_pixels: false,
         }
     }
 
-    /// Camera, animation and colours of the next frame.
-    pub fn write_view(&self, queue: &wgpu::Queue, view: &ViewRecord) {
-        queue.write_buffer(&self.view, 0, bytemuck::bytes_of(view));
+    /// Camera, animation and colours of the next frame, which is drawn with so many pixels; `None` where there are several sizes.
+    pub fn write_view(&mut self, queue: &wgpu::Queue, view: &ViewRecord, pixels: Option<(u32, u32)>) {
+        let step = |side: u32| 2.0 / side.max(1) as f32;
+        let pixel = pixels.map_or([0.0; 4], |(width, height)| [step(width), step(height), 0.0, 0.0]);
+        queue.write_buffer(&self.view, 0, bytemuck::bytes_of(&ViewRecord { pixel, ..*view }));
+        self.knows_pixels = pixels.is_some();
+        self.marks = [view.marks[0].min(view.marks[1]), view.marks[0].max(view.marks[1])];
     }
 
     /// The boxes of a new layout.
@@ -314,13 +186,13 @@ impl Renderer {
     /// Draws the boxes at another time, as [`Renderer::draw`]; nothing that belongs to the shown time.
     pub fn draw_cell(&self, pass: &mut wgpu::RenderPass<'_>, plan: &DrawPlan, cell: usize) {
         if let Some(states) = self.cells.get(cell) {
-            self.draw_boxes(pass, plan, [states, states], &|_| ());
+            self.draw_boxes(pass, plan, [states, states], false, &|_| ());
         }
     }
 
-    /// Draws into a pass whose depth was cleared to 0 and whose stencil was cleared to 0.
+    /// Draws into a pass whose depth was cleared to 0.
     pub fn draw(&self, pass: &mut wgpu::RenderPass<'_>, plan: &DrawPlan) {
-        self.draw_boxes(pass, plan, [&self.before, &self.after], &|pass| self.draw_cones(pass));
+        self.draw_boxes(pass, plan, [&self.before, &self.after], self.knows_pixels, &|pass| self.draw_cones(pass));
         let count = plan.boxes.min(self.boxes.count).min(self.before.count).min(self.after.count).min(self.over.count);
         if let (Some(boxes), Some(before), Some(after), Some(over), 1..) =
             (&self.boxes.buffer, &self.before.buffer, &self.after.buffer, &self.over.buffer, count)
@@ -328,7 +200,7 @@ impl Renderer {
             for (slot, buffer) in (0..).zip([boxes, before, after, over]) {
                 pass.set_vertex_buffer(slot, buffer.slice(..));
             }
-            for pipeline in [&self.ghost_hidden, &self.ghost, &self.sign] {
+            for pipeline in [&self.pipelines.ghost_hidden, &self.pipelines.ghost, &self.pipelines.sign] {
                 pass.set_pipeline(pipeline);
                 self.triangles.draw(pass, std::iter::once(0..count));
             }
@@ -338,9 +210,9 @@ impl Renderer {
     fn draw_cones(&self, pass: &mut wgpu::RenderPass<'_>) {
         if let (Some(cones), 1..) = (&self.cones.buffer, self.cones.count) {
             pass.set_vertex_buffer(0, cones.slice(..));
-            pass.set_pipeline(&self.cone_hidden);
+            pass.set_pipeline(&self.pipelines.cone_hidden);
             pass.draw(0..CONE_VERTICES, 0..self.cones.count);
-            pass.set_pipeline(&self.cone);
+            pass.set_pipeline(&self.pipelines.cone);
             pass.draw(0..CONE_VERTICES, 0..self.cones.count);
         }
     }
@@ -351,20 +223,22 @@ impl Renderer {
         pass: &mut wgpu::RenderPass<'_>,
         plan: &DrawPlan,
         [before, after]: [&GpuColumn; 2],
+        knows_pixels: bool,
         between: &dyn Fn(&mut wgpu::RenderPass<'_>),
     ) {
         pass.set_bind_group(0, &self.view_group, &[]);
-        pass.set_stencil_reference(0);
         let count = self.boxes.count.min(before.count).min(after.count);
         let there = |range: &Range<u32>| range.start.min(count)..range.end.min(count);
         // Near ones first; each with the shaders that it needs.
-        let (plain, marked) =
-            if plan.marked { (&self.boxes_as, &self.boxes_as) } else { (&self.plain_as, &self.boxes_as) };
-        let see_through = [(plain, &plan.clear), (marked, &plan.blocks)];
+        let marks = Some(self.marks).filter(|_| knows_pixels && !plan.marked);
+        let (clear, slabs) = (Parted::new(&plan.clear, marks), Parted::new(&plan.slabs, marks));
+        let see_through = [
+            (&self.pipelines.plain_as, clear.plain.as_slice()),
+            (&self.pipelines.boxes_as, &clear.special),
+            (&self.pipelines.boxes_as, &plan.blocks),
+        ];
         // At full opacity everything is solid.
         let is_solid = plan.opacity >= 1.0;
-        let also_solid = see_through.iter().filter(|_| is_solid);
-        let solid = || plan.solid.iter().chain(also_solid.clone().flat_map(|(_, ranges)| *ranges)).chain(&plan.slabs);
         let ready = match (&self.boxes.buffer, &before.buffer, &after.buffer) {
             (Some(boxes), Some(before), Some(after)) if count > 0 => {
                 pass.set_vertex_buffer(0, boxes.slice(..));
@@ -374,22 +248,26 @@ impl Renderer {
             }
             _ => false,
         };
-        if ready {
-            pass.set_pipeline(&self.boxes_as.solid);
-            self.triangles.draw(pass, plan.solid.iter().map(there));
-            for (pipelines, ranges) in also_solid.clone() {
-                pass.set_pipeline(&pipelines.solid);
+        let draw = |pass: &mut wgpu::RenderPass<'_>, pipeline: &wgpu::RenderPipeline, ranges: &[Range<u32>]| {
+            if !ranges.is_empty() {
+                pass.set_pipeline(pipeline);
                 self.triangles.draw(pass, ranges.iter().map(there));
             }
-            pass.set_pipeline(&self.boxes_as.solid);
-            self.triangles.draw(pass, plan.slabs.iter().map(there));
+        };
+        self.pipelines.backdrop.draw(pass);
+        if ready {
+            draw(pass, &self.pipelines.boxes_as.solid, &plan.solid);
+            for (pipelines, ranges) in see_through.iter().filter(|_| is_solid) {
+                draw(pass, &pipelines.solid, ranges);
+            }
+            draw(pass, &self.pipelines.boxes_as.solid, &slabs.special);
+            draw(pass, &self.pipelines.plain_slab, &slabs.plain);
             if plan.shadows {
-                pass.set_pipeline(&self.shadow);
-                solid().map(there).for_each(|boxes| pass.draw(0..SHADOW_VERTICES, boxes));
+                pass.set_pipeline(&self.pipelines.shadow);
+                let also = [&plan.clear, &plan.blocks].into_iter().filter(|_| is_solid).flatten();
+                plan.solid.iter().chain(also).map(there).for_each(|boxes| pass.draw(0..SHADOW_VERTICES, boxes));
             }
         }
-        pass.set_pipeline(&self.backdrop);
-        pass.draw(0..3, 0..1);
         between(pass);
         if !ready || is_solid || see_through.iter().all(|(_, ranges)| ranges.is_empty()) {
             return;
@@ -397,17 +275,11 @@ impl Renderer {
         if let Some(boxes) = &self.boxes.buffer {
             pass.set_vertex_buffer(0, boxes.slice(..));
         }
-        let mut draw = |pipeline: &dyn Fn(&'_ BoxPipelines) -> wgpu::RenderPipeline| {
-            for (pipelines, ranges) in &see_through {
-                pass.set_pipeline(&pipeline(pipelines));
-                self.triangles.draw(pass, ranges.iter().map(there));
-            }
-        };
         if plan.opacity > 0.0 {
-            draw(&|boxes| boxes.nearest.clone());
-            draw(&|boxes| boxes.glass.clone());
+            see_through.iter().for_each(|(pipelines, ranges)| draw(pass, &pipelines.nearest, ranges));
+            see_through.iter().for_each(|(pipelines, ranges)| draw(pass, &pipelines.glass, ranges));
         } else {
-            draw(&|_| self.wire.clone());
+            see_through.iter().for_each(|(_, ranges)| draw(pass, &self.pipelines.wire, ranges));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! While the camera moves on a GPU that cannot keep up, the city is drawn smaller and stretched to its place: what that needs.
 
-use super::renderer::DEPTH_FORMAT;
+use super::pipelines::DEPTH_FORMAT;
 use super::shaders;
 use bevy::ecs::component::Component;
 use bevy::render::render_resource::{TextureDescriptor, TextureDimension, TextureUsages, TextureView};

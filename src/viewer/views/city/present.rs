@@ -250,5 +250,6 @@ pub fn present(
         backdrop: backdrop.map(with_alpha),
         cut: [theme.stays(), city::FREED_COLOUR].map(with_alpha),
         line: with_alpha(theme.line()),
+        pixel: [0.0; 4],
     });
 }

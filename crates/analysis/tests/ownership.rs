@@ -3,10 +3,12 @@
 use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings, TimeWindow};
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::ownership::chain::Owners;
+use memory_city_analysis::ownership::{GroupWays, WayKind, WayQuestion};
 use memory_city_analysis::tabular::{Cell, ResultTable};
 use memory_city_analysis::timeline::Source;
 use memory_city_formats::wire::{SeenWalk, WalkStream};
 use memory_city_heap::error::Error;
+use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId};
 use memory_city_testing::{hprof_writer, root};
@@ -286,4 +288,30 @@ fn of_followed_objects_the_chain_is_about_those_that_were_not_there() {
     // Without numbers places count: the list has grown, and all of it is one place; then it has not.
     let unknown = walks.map(|walk| vec![0; walk.len()]);
     assert_eq!(chains(&unknown).map(|(only_new, about, _)| (only_new, about))[1], (false, 151));
+}
+
+/// A root that is a variable says where in the code that is, apart from its thread; others say nothing.
+#[test]
+fn variables_that_keep_a_group_say_where_they_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dump = folder.path().join("small.hprof");
+    std::fs::write(&dump, hprof_writer::small(2, 8, 20)).expect("written");
+    let source = Source::open(&[dump], "type", GroupOptions::default(), &Progress::new()).expect("a dump");
+    let timeline = source.timeline();
+    let nodes = timeline.nodes().find(|&n| timeline.name(n).ends_with("acme.Node")).expect("nodes");
+    let question = WayQuestion { kind: WayKind::Shortest, share: 0, most: 100, rules: KeepRules::default() };
+    let history = source.heaps().expect("a dump");
+    let ways = GroupWays::find(history, 0, &[nodes], question, &Progress::new()).expect("ways");
+    let mut roots: Vec<(&str, Option<&str>)> =
+        ways.steps.iter().flat_map(|step| &step.roots).map(|root| (&*root.text, root.place.as_deref())).collect();
+    roots.sort_unstable();
+    roots.dedup();
+    let variable = "com.acme.Node.run() line 42";
+    assert_eq!(
+        roots,
+        [
+            (&*format!("Local variable: thread \"worker\", {variable}"), Some(variable)),
+            ("Static field: com.acme.Node.list", None),
+        ]
+    );
 }

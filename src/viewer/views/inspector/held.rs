@@ -6,6 +6,7 @@ use super::desk::Desk;
 use super::navigation::InspectorStop;
 use super::object::InspectedObject;
 use super::{bytes, owners, parts};
+use crate::viewer::editor::CodePlace;
 use crate::viewer::panels::long_list::{ListCell, ListColumn, ListEvent, ListState, LongList};
 use crate::viewer::panels::theme;
 use bevy_egui::egui;
@@ -338,6 +339,9 @@ fn stack(
     });
     match lines.get(followed(event)? as usize)? {
         StackLine::Local(o) => Some(*o),
-        StackLine::Frame(_) => None,
+        StackLine::Frame(text) => {
+            desk.code = CodePlace::first_in(text);
+            None
+        }
     }
 }

@@ -81,3 +81,47 @@ fn a_window_opens_the_line_of_an_allocation_site_in_an_editor() {
     let closed = session.screenshot("editor-5-closed");
     assert!(difference(&filled, &closed) > 0.05, "Escape closes the card");
 }
+
+/// A variable that holds an object is a link to its method and line: in the inspector, and in the list of paths with Ctrl.
+#[cfg(unix)]
+#[test]
+fn a_window_opens_the_line_of_a_variable_that_holds_an_object() {
+    use std::os::unix::fs::PermissionsExt;
+    if skipped() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (config, package) = (folder.path().join("config"), folder.path().join("src/com/acme"));
+    std::fs::create_dir_all(&config).expect("made");
+    std::fs::create_dir_all(&package).expect("made");
+    let file = package.join("Node.java");
+    std::fs::write(&file, "package com.acme;\n").expect("written");
+    let editor = folder.path().join("editor");
+    std::fs::write(&editor, "#!/bin/sh\n").expect("written");
+    std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).expect("allowed");
+    let kept = serde_json::json!({ "editor": format!("'{}' {{file}} {{line}}", editor.display()),
+        "source-folders": [folder.path().join("src")] });
+    std::fs::write(config.join("settings.json"), kept.to_string()).expect("written");
+    let dump = folder.path().join("small.hprof");
+    std::fs::write(&dump, memory_city_testing::hprof_writer::small(2, 8, 3)).expect("written");
+    let environment = [("MEMORY_CITY_CONFIG", &*config)];
+    let mut session = Session::start(&["open", &dump.to_string_lossy()], &environment);
+    session.expect("city: small");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    session.rest();
+    let nodes = (0..12).find(|row| {
+        session.click(120, 97 + 25 * row);
+        session.expect("selected: ").ends_with("#Node")
+    });
+    nodes.expect("nodes are among the largest");
+    let opened = format!("editor: opened {}:42", file.display());
+
+    // The node that the thread's variable holds.
+    session.key("i");
+    let held = session.row("objects", |cells| cells[0] == "0x1900");
+    session.follow(&held, 140);
+    session.expect("inspector: object of com.acme.Node");
+    let page = session.screenshot("editor-6-inspector");
+    let _ = (page, &opened);
+}

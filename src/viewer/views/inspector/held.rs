@@ -302,8 +302,9 @@ fn way(
     };
     ui.horizontal(|ui| {
         theme::heading(ui, "FROM");
-        let text = egui::RichText::new(&way.root).size(12.5).color(theme::INCOMING);
-        ui.add(egui::Label::new(text).truncate()).on_hover_text(&way.root);
+        if let Some(place) = parts::root_line(ui, &way.root, way.place.as_deref()) {
+            desk.code = Some(place);
+        }
     });
     let columns = columns(heap, ListColumn::text("By field", 2.0, "The field of the object above that holds this one"));
     let long = LongList { name: "way", columns: &columns, rows: way.objects.len() as u64, focused };

@@ -256,17 +256,7 @@ fn roots(ui: &mut egui::Ui, heap: &InspectedHeap<'_>, object: ObjectId) -> Optio
         ui.horizontal(|ui| {
             theme::heading(ui, "GC ROOT");
             let line = if text.is_empty() { kind.title().to_owned() } else { format!("{}: {text}", kind.title()) };
-            match place.as_deref().and_then(CodePlace::first_in) {
-                Some(place) => {
-                    if editor::link(ui, RichText::new(theme::shortened(&line, 90)).size(12.5), &line, &place) {
-                        code = Some(place);
-                    }
-                }
-                None => {
-                    let label = egui::Label::new(RichText::new(&line).size(12.5).color(theme::INCOMING)).truncate();
-                    ui.add(label).on_hover_text(line);
-                }
-            }
+            code = parts::root_line(ui, &line, place.as_deref()).or(code.take());
         });
     }
     if roots.len() > MOST_ROOTS {

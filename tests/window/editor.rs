@@ -1,5 +1,6 @@
 //! Code in an editor, from a real window: a program stands for the editor and writes down what it is told.
 
+use super::hunts::is_yellow;
 use super::*;
 
 const TREE: &str = r#"{"format":"memory-city","version":1,"times":[
@@ -122,6 +123,31 @@ fn a_window_opens_the_line_of_a_variable_that_holds_an_object() {
     let held = session.row("objects", |cells| cells[0] == "0x1900");
     session.follow(&held, 140);
     session.expect("inspector: object of com.acme.Node");
-    let page = session.screenshot("editor-6-inspector");
-    let _ = (page, &opened);
+    session.screenshot("editor-6-inspector");
+    // Its root stands below its sizes.
+    session.click(520, 186);
+    told(&mut session, &opened);
+
+    // The paths to all nodes: of their roots, which are yellow, one is that variable.
+    session.point(WIDTH / 2, 20);
+    session.key("u");
+    session.expect("ways: ");
+    let paths = session.screenshot("editor-7-paths");
+    let yellow = |y: &u32| (1130..WIDTH).filter(|x| is_yellow(paths.get_pixel(*x, *y).0)).count() > 8;
+    let lines: Vec<u32> = (100..HEIGHT).filter(yellow).collect();
+    let rows: Vec<u32> = lines.chunk_by(|a, b| b - a < 5).map(|row| row[row.len() / 2]).collect();
+    assert!(rows.len() >= 2, "{rows:?}");
+    let opens = |session: &mut Session, y: u32| {
+        // The mouse goes there first: while a key is held the window never rests.
+        session.point(1250, y);
+        session.rest();
+        let before = session.trail.len();
+        session.tool("xdotool", &["keydown", "ctrl"]);
+        session.expect("key: Control");
+        session.click(1250, y);
+        session.tool("xdotool", &["keyup", "ctrl"]);
+        session.rest();
+        session.trail[before..].iter().any(|line| line.contains(&opened))
+    };
+    assert_eq!(rows.iter().filter(|y| opens(&mut session, **y)).count(), 1, "{rows:?}");
 }

@@ -333,6 +333,8 @@ fn stack(
     columns[1] = columns[1].clone().spare(2);
     let long = LongList { name: "stack", columns: &columns, rows: lines.len() as u64, focused };
     let event = long.show(ui, &mut view.held.states[5], |row, column| match (column, lines.get(row as usize)) {
+        // To the line in the editor.
+        (0, Some(StackLine::Frame(text))) if CodePlace::first_in(text).is_some() => ListCell::link(&**text),
         (0, Some(StackLine::Frame(text))) => ListCell::new(&**text).coloured(theme::INCOMING),
         (0, Some(StackLine::Local(_))) => ListCell { depth: 1, ..ListCell::quiet("a variable holds") },
         (_, Some(StackLine::Local(o))) => object_cell(column, heap, desk, *o),

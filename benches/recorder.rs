@@ -26,7 +26,7 @@ mod recorder {
     use memory_city_testing::jvm::{Jdk, Program, jdks};
     use memory_city_testing::root;
     use std::path::{Path, PathBuf};
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     const WARM_UP: usize = 6;
     /// Pairs, where `pairs=N` does not say otherwise.
@@ -36,10 +36,14 @@ mod recorder {
     /// Rounds of each kind in a pair.
     const ROUNDS: usize = 2;
     const WALKS: u64 = 7;
-    /// Where all objects are followed, a walk every so often; a part of a pair is from one walk to the next.
+    /// Where all objects are followed, a walk in so much work; that is a part of a pair.
     const IDENTITY_EVERY: Duration = Duration::from_secs(20);
+    /// A walk ends in the last of so many rounds, and begins in one of them.
+    const WALK_ROUNDS: usize = 3;
     /// Pairs of such parts.
     const IDENTITY_PAIRS: usize = 6;
+    /// Programs that hold about a million objects, and the word that makes them do so.
+    const IDENTITY_WORK: [(&str, &str); 3] = [("held", "1000000"), ("h2", "80000"), ("heap", "1000000")];
     const H2: &str = "/usr/share/java/h2.jar";
     const FLAGS: [&str; 2] = ["-Xmx768m", "-XX:+EnableDynamicAgentLoading"];
 
@@ -96,14 +100,17 @@ mod recorder {
         }
         println!();
         println!(
-            "| JVM | program | objects followed | ratio between walks | a walk, s of a core | ratio (median) | 95 % of it | control, with 95 % | young pause, ms: not recorded | followed | a walk stops it, s | bytes an object | pairs |"
+            "| JVM | program | objects followed | young collections in a second of a core, not recorded | ratio between walks | a walk, s of a core | ratio (median) | 95 % of it | control, with 95 % | young pause, ms: not recorded | followed | a walk stops it, s | bytes an object | pairs |"
         );
-        println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+        println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
         for (jdk, class_path) in &with_classes {
-            for work in ["held", "heap"] {
+            for (work, size) in IDENTITY_WORK {
                 let version = jdk.version.to_string();
-                if wanted(&["identity", work, &version]) {
-                    let row = identity(jdk, class_path, folder.path(), work, pairs.min(IDENTITY_PAIRS));
+                if work == "h2" && !Path::new(H2).exists() {
+                    println!("| {version} | {work} | not installed | | | | | | | | | | | |");
+                } else if wanted(&["identity", work, &version]) {
+                    let pairs = pairs.clamp(2, IDENTITY_PAIRS);
+                    let row = identity(jdk, class_path, folder.path(), &[work, size], pairs);
                     println!("| {version} | {work} | {row} |");
                 }
             }
@@ -261,10 +268,21 @@ mod recorder {
         format!("{objects} | {walk:.3}; {low:.3} to {high:.3} | {asked:.3} | {apart:.2} | {with:.2} | {PAUSE_PAIRS}")
     }
 
-    /// A program that holds a million objects, all of them followed, with a walk every 20 s, against the same that is not recorded. The
-    /// first walk, which meets all of them for the first time, is not in it; each part has one of the others.
-    fn identity(jdk: &Jdk, class_path: &str, folder: &Path, work: &str, pairs: usize) -> String {
-        let mut program = Program::start_with(jdk, &FLAGS, class_path, "Rounds", &[work, "1000000"]);
+    /// Takes the walk that waits, as a recording process does. For how long it stopped the program, seconds.
+    fn take_walk(folder: &Path) -> f64 {
+        let number = WalkNote::waiting(folder)[0];
+        let file = WalkNote::file(folder, number);
+        let note = WalkNote::parse(&std::fs::read_to_string(&file).expect("a note")).expect("a note of ours");
+        for path in [WalkNote::dump(folder, number), WalkNote::numbers(folder, number), file] {
+            std::fs::remove_file(path).expect("removed");
+        }
+        (note.end - note.start) as f64 / 1e9
+    }
+
+    /// A program that holds a million objects, all of them followed, with a walk in as much work as takes 20 s of a core, against the
+    /// same work that is not recorded. The first walk, which meets all of them for the first time, is not in it.
+    fn identity(jdk: &Jdk, class_path: &str, folder: &Path, work: &[&str], pairs: usize) -> String {
+        let mut program = Program::start_with(jdk, &FLAGS, class_path, "Rounds", work);
         rounds(&mut program, WARM_UP);
         let jvm = AttachedJvm::open(program.pid).expect("the program");
         let resident = |pid: u32| {
@@ -272,27 +290,29 @@ mod recorder {
             let line = status.lines().find_map(|l| l.strip_prefix("RssAnon:")).expect("its memory");
             line.split_whitespace().next().and_then(|n| n.parse::<f64>().ok()).expect("kilobytes") * 1024.0
         };
-        let plainly = |program: &mut Program| {
-            let (begun, mut all) = (Instant::now(), Vec::new());
-            while begun.elapsed() < IDENTITY_EVERY {
-                all.push(round(program));
-            }
-            all
-        };
+        // The same work in each part: what takes as long as walks are apart, where the program has a core for itself. On a busy
+        // machine it takes longer, and by the clock there would be less work between two walks.
+        let (mut first, mut used) = (Vec::new(), 0.0);
+        while used < IDENTITY_EVERY.as_nanos() as f64 {
+            let took = round(&mut program);
+            used += took.cpu;
+            first.push(took);
+        }
+        let part = first.len();
         let young = |rounds: &[Took]| {
             let sum = |of: fn(&Took) -> f64| rounds.iter().map(of).sum::<f64>();
             sum(|r| r.paused) / sum(|r| r.collections).max(1.0) / 1e6
         };
-        let first = plainly(&mut program);
+        let collections = first.iter().map(|r| r.collections).sum::<f64>() / (used / 1e9);
         let (mut plain, mut recorded, mut apart, mut with) =
             (vec![cpu(&first)], Vec::new(), vec![young(&first)], Vec::new());
         let (mut stops, mut bytes, mut objects) = (Vec::new(), Vec::new(), 0);
         let (mut steady, mut walking) = (Vec::new(), Vec::new());
         for pair in 0..pairs {
             let options = AgentOptions {
-                walks: IDENTITY_EVERY.as_millis() as u64,
+                // The second one waits until it is taken: there is one in each part, behind one of its collections.
+                walks: 10_000,
                 identity: 2_000_000,
-                // On a busy machine pauses are long; the time between walks is what is meant here.
                 duty: 1,
                 ..options(folder, 2000 + pair)
             };
@@ -300,40 +320,34 @@ mod recorder {
             let _lock = RecorderLock::take(&options.folder).expect("the lock");
             let before = resident(program.pid);
             jvm.load(&library(), &options.text()).expect("recording begins");
-            for part in 0..2 {
-                let mut all = Vec::new();
-                loop {
-                    all.push(round(&mut program));
-                    let waiting = WalkNote::waiting(&options.folder);
-                    for &number in &waiting {
-                        let file = WalkNote::file(&options.folder, number);
-                        let note = WalkNote::parse(&std::fs::read_to_string(&file).expect("a note")).expect("a note");
-                        if part == 1 {
-                            stops.push((note.end - note.start) as f64 / 1e9);
-                        }
-                        let numbers = WalkNote::numbers(&options.folder, number);
-                        for path in [WalkNote::dump(&options.folder, number), numbers, file] {
-                            std::fs::remove_file(path).expect("removed");
-                        }
-                    }
-                    if !waiting.is_empty() {
-                        break;
-                    }
-                }
-                if part == 1 {
-                    // Most rounds have no walk in them: what they cost more is what collections cost more.
-                    let usual = quartiles(all.iter().map(|r| r.cpu).collect()).0;
-                    steady.push(usual);
-                    walking.push((all.iter().map(|r| r.cpu).sum::<f64>() - usual * all.len() as f64) / 1e9);
-                    recorded.push(cpu(&all));
-                    with.push(young(&all));
+            // The first walk meets all objects for the first time. It is taken here, and the second one comes with the next
+            // collection.
+            let mut all = Vec::new();
+            while WalkNote::waiting(&options.folder).is_empty() {
+                round(&mut program);
+            }
+            take_walk(&options.folder);
+            let mut walked = None;
+            while all.len() < part || walked.is_none() {
+                all.push(round(&mut program));
+                if walked.is_none() && !WalkNote::waiting(&options.folder).is_empty() {
+                    walked = Some(all.len());
                 }
             }
+            stops.push(take_walk(&options.folder));
+            // Those in which it was, and the others: what these cost more is what collections cost more.
+            let walked = walked.expect("there was one");
+            let in_walk = walked.saturating_sub(WALK_ROUNDS)..walked;
+            let others = [&all[..in_walk.start], &all[in_walk.end..]].concat();
+            steady.push(cpu(&others));
+            walking.push((cpu(&all[in_walk.clone()]) - cpu(&others)) * in_walk.len() as f64 / 1e9);
+            recorded.push(cpu(&all));
+            with.push(young(&all));
             objects = AgentStatus::read(&options.folder).map_or(0, |s| s.numbered);
             bytes.push((resident(program.pid) - before) / objects as f64);
             jvm.load(&library(), &AgentOptions { stop: true, ..options.clone() }.text()).expect("recording ends");
             let _ = std::fs::remove_dir_all(&options.folder);
-            let all = plainly(&mut program);
+            let all = rounds(&mut program, part);
             plain.push(cpu(&all));
             apart.push(young(&all));
         }
@@ -343,7 +357,7 @@ mod recorder {
         let steady = quartiles(steady.iter().enumerate().map(|(at, took)| took / mean(at)).collect()).0;
         let walking = quartiles(walking).0;
         format!(
-            "{objects} | {steady:.3} | {walking:.2} | {ratio:.3} | {low:.3} to {high:.3} | {:.3} ({:.3} to {:.3}) | {:.2} | {:.2} | {:.3} | {:.0} | {pairs}",
+            "{objects} | {collections:.1} | {steady:.3} | {walking:.2} | {ratio:.3} | {low:.3} to {high:.3} | {:.3} ({:.3} to {:.3}) | {:.2} | {:.2} | {:.3} | {:.0} | {pairs}",
             control.0,
             control.1,
             control.2,

@@ -24,7 +24,7 @@ public final class Rounds {
 
     public static void main(String[] arguments) throws Exception {
         Work work = switch (arguments[0]) {
-            case "h2" -> h2();
+            case "h2" -> h2(arguments.length > 1 ? Integer.parseInt(arguments[1]) : 20_000);
             case "tomcat" -> (Work) Class.forName("TomcatRounds").getDeclaredConstructor().newInstance();
             case "lucene" -> (Work) Class.forName("LuceneRounds").getDeclaredConstructor().newInstance();
             case "heap" -> heap(Integer.parseInt(arguments[1]));
@@ -79,26 +79,31 @@ public final class Rounds {
         };
     }
 
-    /** Holds as many, and works more than it allocates: about 100 MB in a second. */
+    /**
+     * Holds as many, and works more than it allocates: about 100 MB in a second. What it works on is a chain of shifts: compilers
+     * put a chain of products into one, newer ones many more of them, and then the program does little but allocate.
+     */
     static Work held(int objects) {
         heap(objects);
         return () -> {
             long state = 0x9E3779B97F4A7C15L;
             for (int i = 0; i < 300_000; i++) {
-                for (int k = 0; k < 1000; k++) {
-                    state = state * 6364136223846793005L + 1442695040888963407L;
+                for (int k = 0; k < 900; k++) {
+                    state ^= state << 13;
+                    state ^= state >>> 7;
+                    state ^= state << 17;
                 }
                 sink = new int[(int) (state >>> 58)];
             }
         };
     }
 
-    /** Four threads with statements on a database in memory. */
-    static Work h2() throws Exception {
+    /** Four threads with statements on a database in memory, with a table of so many rows. */
+    static Work h2(int rows) throws Exception {
         String url = "jdbc:h2:mem:bench;DB_CLOSE_DELAY=-1";
         try (Connection c = DriverManager.getConnection(url)) {
             c.createStatement().execute("create table item(id int primary key, name varchar(40), price int)");
-            c.createStatement().execute("insert into item select x, 'item ' || x, mod(x * 37, 1000) from system_range(1, 20000)");
+            c.createStatement().execute("insert into item select x, 'item ' || x, mod(x * 37, 1000) from system_range(1, " + rows + ")");
         }
         return () -> {
             Thread[] threads = new Thread[4];
@@ -112,9 +117,9 @@ public final class Rounds {
                             int id = (i * 7 + first * 5000) % 19_900 + 1;
                             select.setInt(1, id);
                             select.setInt(2, id + 20);
-                            try (ResultSet rows = select.executeQuery()) {
-                                while (rows.next()) {
-                                    sink = rows.getString(1) + rows.getInt(2);
+                            try (ResultSet found = select.executeQuery()) {
+                                while (found.next()) {
+                                    sink = found.getString(1) + found.getInt(2);
                                 }
                             }
                             update.setInt(1, id);

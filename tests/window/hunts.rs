@@ -19,7 +19,7 @@ fn is_red([r, g, b]: [u8; 3]) -> bool {
     r > 100 && u32::from(r) > 3 * u32::from(g.max(b))
 }
 
-fn is_yellow([r, g, b]: [u8; 3]) -> bool {
+pub(super) fn is_yellow([r, g, b]: [u8; 3]) -> bool {
     r > 140 && g > 110 && b < 90 && r.abs_diff(g) < 90
 }
 

@@ -5,7 +5,7 @@ use super::*;
 
 /// A row of a list: where it stands, and its cells.
 #[derive(Debug, Clone)]
-struct ListRow {
+pub(super) struct ListRow {
     x: u32,
     y: u32,
     cells: Vec<String>,
@@ -13,7 +13,7 @@ struct ListRow {
 
 impl Session {
     /// Waits for a row of a list for which `is_it` holds. `list` is its name in the trail.
-    fn row(&mut self, list: &str, is_it: impl Fn(&[String]) -> bool) -> ListRow {
+    pub(super) fn row(&mut self, list: &str, is_it: impl Fn(&[String]) -> bool) -> ListRow {
         let start = format!("{list}: ");
         let parse = |line: &str| -> Option<ListRow> {
             let (_, row) = line.split_once(&start)?;
@@ -42,7 +42,7 @@ impl Session {
     }
 
     /// Puts the cursor on a row (where no link is), and follows it with Enter.
-    fn follow(&mut self, row: &ListRow, beside: u32) {
+    pub(super) fn follow(&mut self, row: &ListRow, beside: u32) {
         self.click(row.x + beside, row.y);
         self.key("Return");
     }

@@ -3,7 +3,10 @@
 //! The VM tags what is not tagged yet, object after object in one stop of the program; what has been tagged gets a number and a
 //! weak reference. For a walk all weak references become global ones, as those of samples do, so that the dump tells where each
 //! numbered object is. Tags serve only to know what is new: they are the number of the stop, one for many objects, as the VM finds
-//! objects by their tags fast only so.
+//! objects by their tags fast only so. Each young collection looks at both, 5 to 10 ns for either (`benches/README.md`). Tags alone would not
+//! tell which object has which number; weak references alone would not tell the VM what to pass over. Tags stay between walks as
+//! making them anew takes about 500 ns each: that pays only behind a hundred collections, and where the VM sorts them anew after each
+//! collection (17) not even there.
 //!
 //! What the program makes between the last of these stops and the dump is in the dump without a number. It is young, and gets one at the
 //! next walk if it lives. The VM also tags the gaps that it fills in the heap: what is made there later takes over the number of a gap,

@@ -214,6 +214,19 @@ fn threads_show_their_stacks_with_what_variables_hold() {
             }
         }
     }
+    // Each variable whose method is known says where it is, alone or several times in one place.
+    let mut places = 0;
+    for root in
+        heap.roots().iter().filter(|root| root.kind == RootKind::LocalVariable && root.detail.contains(" line "))
+    {
+        let place = root.place().expect("a place");
+        let told = inspected.roots(root.object);
+        assert!(told.iter().any(|told| told.place.as_deref() == Some(place) && told.text.contains(place)), "{told:?}");
+        places += 1;
+    }
+    assert!(places > 0);
+    let others = heap.roots().iter().filter(|root| root.kind != RootKind::LocalVariable);
+    assert!({ others }.all(|root| root.place().is_none()));
     let of_roots = heap.roots().iter().filter(|root| root.kind == RootKind::LocalVariable).map(|root| root.object);
     let mut expected: Vec<ObjectId> = of_roots.collect();
     expected.sort_unstable();

@@ -3,11 +3,17 @@
 use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings, TimeWindow};
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::ownership::chain::Owners;
+use memory_city_analysis::ownership::{GroupWays, WayKind, WayQuestion};
 use memory_city_analysis::tabular::{Cell, ResultTable};
 use memory_city_analysis::timeline::Source;
+use memory_city_formats::wire::{SeenWalk, WalkStream};
 use memory_city_heap::error::Error;
+use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
-use memory_city_testing::root;
+use memory_city_heap::{HeapState, ObjectId};
+use memory_city_testing::{hprof_writer, root};
+use memory_city_wire::{TraceOptions, TraceWriter, WalkStartRow};
+use std::path::{Path, PathBuf};
 
 /// Persons in the last dump, each with a node of the list and two strings.
 const PERSONS: u64 = 12_400;
@@ -216,4 +222,96 @@ fn owners_rank_by_what_they_keep_of_what_came() {
     let all = all.of(history, &[strings], false, 50, &progress).expect("owners of strings");
     assert!(!all.chain.only_new && all.chain.about.objects > about);
     assert!(all.owners[0].keeps.objects <= all.chain.about.objects);
+}
+
+/// A recording of walks: in each a list of so many nodes, by the number of each node, 0 for none; all else has no number where no
+/// node has, and one of its own that stays where any has.
+fn recording(folder: &Path, walks: &[Vec<u64>]) -> PathBuf {
+    let file = folder.join("walks.mcity");
+    let mut stream = WalkStream::new(TraceWriter::create_file(&file, TraceOptions::default()).expect("a writer"));
+    for (walk, numbers) in walks.iter().enumerate() {
+        let dump = folder.join(format!("{walk}.hprof"));
+        std::fs::write(&dump, hprof_writer::small(2, 8, numbers.len() as u64)).expect("written");
+        let heap = memory_city_formats::open(&[dump], &Progress::new()).and_then(|s| s.load(0, &Progress::new()));
+        let heap: std::sync::Arc<HeapState> = heap.expect("a dump");
+        let is_followed = numbers.iter().any(|number| *number != 0);
+        let number = |o: ObjectId| {
+            let address = heap.address(o).expect("an address");
+            let at = address.checked_sub(0x2000).filter(|at| at.is_multiple_of(0x80)).map(|at| at as usize / 0x80);
+            match at.and_then(|at| numbers.get(at)) {
+                Some(number) => *number,
+                None => address << 20,
+            }
+        };
+        let identities: Vec<(ObjectId, u64)> =
+            heap.objects().map(|o| (o, number(o))).filter(|(_, number)| is_followed && *number != 0).collect();
+        let seen = SeenWalk { identities: &identities, ..SeenWalk::default() };
+        let start = WalkStartRow { time: walk as u64 * 1_000_000_000, ..WalkStartRow::default() };
+        stream.write(&heap, start, &seen, &Progress::new()).expect("written");
+    }
+    stream.finish("done").expect("ended");
+    file
+}
+
+/// Where a recording followed all objects, what came is what was not there: however many of them are in the same place now.
+#[test]
+fn of_followed_objects_the_chain_is_about_those_that_were_not_there() {
+    let stayed = |from: u64, to: u64| from..=to;
+    // A hundred; of them sixty stay elsewhere in the list, and ninety come, five of them while it is walked over; then as many as
+    // there were, of which fifteen stay.
+    let walks: [Vec<u64>; 3] = [
+        stayed(1, 100).collect(),
+        stayed(41, 100).chain(stayed(101, 185)).chain([0; 5]).collect(),
+        stayed(186, 320).chain(stayed(171, 185)).collect(),
+    ];
+    let chains = |walks: &[Vec<u64>]| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = recording(folder.path(), walks);
+        let source = Source::open(&[file], "type", GroupOptions::default(), &Progress::new()).expect("a recording");
+        let history = source.heaps().expect("walks");
+        let timeline = source.timeline();
+        let nodes = timeline.nodes().find(|&n| timeline.name(n).ends_with("acme.Node")).expect("nodes");
+        [(0, 1), (1, 2), (0, 2), (2, 2)].map(|(from, time)| {
+            let owners = Owners::new(history, from, time, &Progress::new()).expect("owners");
+            let chain = owners.chains(history, &[nodes], false, 5, &Progress::new()).expect("a chain").remove(0);
+            assert!(chain.end.contains("com.acme.Node.list"), "{}", chain.end);
+            let all = timeline.amount(time, nodes).objects;
+            (chain.only_new, chain.about.objects, all - chain.about.objects)
+        })
+    };
+    let [grown, replaced, both, none] = chains(&walks);
+    // One more is held by a thread all the time.
+    assert_eq!(grown, (true, 90, 61));
+    assert_eq!(replaced, (true, 135, 16));
+    assert_eq!(both, (true, 150, 1));
+    assert_eq!(none, (false, 151, 0));
+    // Without numbers places count: the list has grown, and all of it is one place; then it has not.
+    let unknown = walks.map(|walk| vec![0; walk.len()]);
+    assert_eq!(chains(&unknown).map(|(only_new, about, _)| (only_new, about))[1], (false, 151));
+}
+
+/// A root that is a variable says where in the code that is, apart from its thread; others say nothing.
+#[test]
+fn variables_that_keep_a_group_say_where_they_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dump = folder.path().join("small.hprof");
+    std::fs::write(&dump, hprof_writer::small(2, 8, 20)).expect("written");
+    let source = Source::open(&[dump], "type", GroupOptions::default(), &Progress::new()).expect("a dump");
+    let timeline = source.timeline();
+    let nodes = timeline.nodes().find(|&n| timeline.name(n).ends_with("acme.Node")).expect("nodes");
+    let question = WayQuestion { kind: WayKind::Shortest, share: 0, most: 100, rules: KeepRules::default() };
+    let history = source.heaps().expect("a dump");
+    let ways = GroupWays::find(history, 0, &[nodes], question, &Progress::new()).expect("ways");
+    let mut roots: Vec<(&str, Option<&str>)> =
+        ways.steps.iter().flat_map(|step| &step.roots).map(|root| (&*root.text, root.place.as_deref())).collect();
+    roots.sort_unstable();
+    roots.dedup();
+    let variable = "com.acme.Node.run() line 42";
+    assert_eq!(
+        roots,
+        [
+            (&*format!("Local variable: thread \"worker\", {variable}"), Some(variable)),
+            ("Static field: com.acme.Node.list", None),
+        ]
+    );
 }

@@ -36,6 +36,13 @@ impl RootKind {
             RootKind::Other => "Other root",
         }
     }
+
+    /// The place in the code that the detail of a root of this kind names, see [`Root::place`].
+    pub fn place_in(self, detail: &str) -> Option<&str> {
+        let [_, place] = of_thread(detail)?;
+        // Of a method at least its parameters are known; names of threads are no places, whatever they are.
+        (self == RootKind::LocalVariable && detail.ends_with(place) && place.contains('(')).then_some(place)
+    }
 }
 
 /// A GC root.
@@ -70,6 +77,12 @@ impl Root {
         };
         let parts = parts.unwrap_or([detail, ""]);
         std::iter::once(self.kind.title()).chain(parts.into_iter().filter(|p| !p.is_empty()))
+    }
+
+    /// Where in the code a local variable is, as allocation sites are written: `com.acme.Main.run() line 12`. `None` of all else, and
+    /// where the input does not tell the method.
+    pub fn place(&self) -> Option<&str> {
+        self.kind.place_in(&self.detail)
     }
 
     /// Whether it is a variable of the program: a static field, a local variable, or a JNI handle that belongs to a
@@ -162,6 +175,13 @@ mod tests {
             (K::StaticField, "Main.all", vec!["Static field", "Main", "all"]),
             (K::LocalVariable, "thread \"main\", a.B.c() line 12", vec!["Local variable", "main", "a.B.c() line 12"]),
             (K::LocalVariable, "thread \"a\", b\", unknown", vec!["Local variable", "a\", b", "unknown"]),
+            (
+                K::LocalVariable,
+                "thread \"x.Y.z() line 1\", a.B.c(int)",
+                vec!["Local variable", "x.Y.z() line 1", "a.B.c(int)"],
+            ),
+            (K::LocalVariable, "thread \"x.Y.z() line 1\"", vec!["Local variable", "x.Y.z() line 1"]),
+            (K::LocalVariable, "stack of thread \"x.Y.z()\"", vec!["Local variable", "stack", "x.Y.z()"]),
             (K::LocalVariable, "stack of thread \"x of y\"", vec!["Local variable", "stack", "x of y"]),
             (K::Thread, "thread \"main\"", vec!["Thread", "main"]),
             (K::Thread, "thread block of \"main\"", vec!["Thread", "thread block", "main"]),
@@ -173,6 +193,7 @@ mod tests {
             assert_eq!(root.chain().collect::<Vec<_>>(), expected, "{detail}");
             let variable = kind == K::StaticField || kind == K::LocalVariable || detail.contains("JNI local");
             assert_eq!(root.is_variable(), variable, "{detail}");
+            assert_eq!(root.place(), expected.last().copied().filter(|last| last.starts_with("a.B.c(")), "{detail}");
         }
     }
 

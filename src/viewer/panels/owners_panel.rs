@@ -65,7 +65,8 @@ fn list(ui: &mut egui::Ui, timeline: &Timeline, found: &GroupOwners, selection: 
     if found.chain.only_new {
         let text = format!("Of {} objects that came since the first time", count_text(about.objects));
         ui.label(quiet(text)).on_hover_text(
-            "Of traces by their birth; of dumps those that are in places that had fewer of them: the same owners by name",
+            "Of traces by their birth; of recordings of all objects those that were not there then; of dumps those that are in \
+             places that had fewer of them: the same owners by name",
         );
     }
     if found.owners.is_empty() {

@@ -29,6 +29,6 @@ pub(crate) use list::age;
 pub use list::{ObjectList, ObjectOrder};
 pub(crate) use names::{address_text, class_or_type, type_name};
 pub use page::{BYTES_IN_A_ROW, ObjectPage, PageLimits, RootWay, StackLine, hexadecimal};
-pub use state::{InspectedHeap, NO_VALUES};
+pub use state::{DirectRoot, InspectedHeap, NO_VALUES};
 pub use told::{ToldAnswers, ToldRequest, ToldValues};
 pub use unfold::{RowList, Unfolded, UnfoldedPlace};

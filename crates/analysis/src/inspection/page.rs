@@ -173,6 +173,8 @@ pub fn hexadecimal(bytes: &[u8]) -> (String, String) {
 pub struct RootWay {
     /// What holds the first object, for people.
     pub root: String,
+    /// Where in the code that is, of a local variable whose method is known.
+    pub place: Option<String>,
     /// From the object that the root holds down to the object itself; both may be the same. By which field each holds the
     /// next is asked for when it is in sight: ways of ten million steps exist.
     pub objects: Vec<ObjectId>,
@@ -201,14 +203,16 @@ impl RootWay {
         let mut objects: Vec<ObjectId> = std::iter::successors(Some(object), |&o| shortest.keeper(o)).collect();
         objects.reverse();
         let first = objects.first().copied().unwrap_or(object);
-        let root = match best_root(heap, first) {
+        let best = best_root(heap, first);
+        let place = best.and_then(|root| root.place()).map(str::to_owned);
+        let root = match best {
             Some(root) => root_text(root),
             None if heap.is_class_object(first) => {
                 "Class loader: the class is loaded for as long as the VM runs".into()
             }
             None => "The VM".into(),
         };
-        Ok(Some(RootWay { root, objects }))
+        Ok(Some(RootWay { root, place, objects }))
     }
 
     /// The objects that alone keep an object alive, the nearest first, up to the one that has no owner. Ten million steps

@@ -43,6 +43,17 @@ impl HeldSource<'_> {
     }
 }
 
+/// A GC root that holds an object directly, or several of which the same is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirectRoot {
+    /// What kind of root it is.
+    pub kind: RootKind,
+    /// What is known of it, for people, without the kind; may be empty.
+    pub text: String,
+    /// Of a local variable the method and the line, where they are known.
+    pub place: Option<String>,
+}
+
 /// Why there is nothing to look at one by one, for people.
 fn no_objects() -> Error {
     Error::Unusable {
@@ -207,7 +218,7 @@ impl<'s> InspectedHeap<'s> {
 
     /// The GC roots that hold an object directly, for people: those with a thread and a method first, the same text once,
     /// with how often it is there.
-    pub fn roots(&self, o: ObjectId) -> Vec<(RootKind, String)> {
+    pub fn roots(&self, o: ObjectId) -> Vec<DirectRoot> {
         let mut lines: Vec<(RootKind, String, usize)> = Vec::new();
         for root in self.heap.roots_of(o) {
             let text = root.detail.clone();
@@ -217,9 +228,13 @@ impl<'s> InspectedHeap<'s> {
             }
         }
         lines.sort();
-        let counted = |(kind, text, count): (RootKind, String, usize)| match count {
-            1 => (kind, text),
-            count => (kind, format!("{text} (x {})", count_text(count as u64))),
+        let counted = |(kind, text, count): (RootKind, String, usize)| {
+            let place = kind.place_in(&text).map(str::to_owned);
+            let text = match count {
+                1 => text,
+                count => format!("{text} (x {})", count_text(count as u64)),
+            };
+            DirectRoot { kind, text, place }
         };
         lines.into_iter().map(counted).collect()
     }

@@ -45,6 +45,11 @@ impl<'h> Anchors<'h> {
         }
     }
 
+    /// Where in the code the variable is that such a text is about.
+    pub fn place_in(kind: RootKind, text: &str) -> Option<&str> {
+        kind.place_in(text.strip_prefix(kind.title())?.strip_prefix(": ")?)
+    }
+
     /// Whether a path ends at an object.
     pub fn any(&self, o: ObjectId) -> bool {
         let mut any = false;

@@ -1,8 +1,9 @@
 //! What of a group came since an earlier point in time.
 //!
-//! Traces say when an object was born. Dumps do not, and their objects have no identity; but places of owners have names that
-//! match from dump to dump. What of a group is in a place that had fewer of it before is what came: not to the object, but a
-//! table that the class loader keeps is told from one that a leak fills.
+//! Traces say when an object was born. Recordings that followed all objects know which of them were there before: what has a
+//! number that no object had then, or none yet, came. Dumps say neither, and their objects have no identity; but places of owners
+//! have names that match from dump to dump. What of a group is in a place that had fewer of it before is what came: not to the
+//! object, but a table that the class loader keeps is told from one that a leak fills.
 
 use super::OwnerTree;
 use crate::group::Grouped;
@@ -12,6 +13,7 @@ use memory_city_heap::error::Result;
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
+use rayon::slice::ParallelSliceMut;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -21,6 +23,9 @@ pub(super) enum Came {
     Unknown,
     /// By birth: the number of the first collection after the earlier time.
     Since(u32),
+    /// By identity: the numbers of the objects at the earlier time, ascending. What was made there while that was walked over, and
+    /// had no number yet, counts as having come.
+    Met(Vec<u64>),
     /// By place: how much of each group was in each place at the earlier time.
     Places { before: AHashMap<(NodeId, Box<str>), Amount>, now: Arc<OwnerTree> },
 }
@@ -32,7 +37,8 @@ const CHECKED: usize = 1 << 18;
 type Counts = FxHashMap<(u32, u32), Amount>;
 
 impl Came {
-    /// Of dumps the owners at both times are looked up; the earlier state is loaded for it first.
+    /// Where the state at the earlier time is needed, it is loaded first. Of dumps the owners at both times are looked up; of
+    /// recordings that followed all objects it takes 8 bytes for each object of the earlier time.
     ///
     /// # Errors
     /// When a state cannot be loaded again, or the work was cancelled.
@@ -43,6 +49,9 @@ impl Came {
         if history.is_recorded() {
             // Start and end of each collection are a moment; a birth is the number of the first collection that follows it.
             return Ok(Came::Since((history.moment(from) / 2 + 1) as u32));
+        }
+        if history.knows_identity(from, time) {
+            return Ok(Came::Met(met(history, from, progress)?));
         }
         let before = before(history, from, progress)?;
         let (_, now) = history.owners(time, KeepRules::default(), progress)?;
@@ -65,6 +74,10 @@ impl Came {
                 Some(origins) => Box::new(move |o| origins.of(o as usize).birth >= *born),
                 None => return (all, false),
             },
+            Came::Met(before) => match heap.origins().filter(|origins| !origins.followed.is_empty()) {
+                Some(origins) => Box::new(move |o| before.binary_search(&origins.followed[o as usize]).is_err()),
+                None => return (all, false),
+            },
             Came::Places { before, now } => {
                 let Some(grown) = grown(&all, heap, grouped, place, before, now, by_bytes) else { return (all, false) };
                 Box::new(move |o| {
@@ -84,6 +97,16 @@ impl Came {
         }
         if count == 0 || count == whole { (all, false) } else { (new, true) }
     }
+}
+
+/// The numbers of the objects that were there, ascending; 0 is none.
+fn met(history: &History, from: usize, progress: &Progress) -> Result<Vec<u64>> {
+    let heap = history.heap(from, progress)?;
+    let followed = heap.origins().map_or(&[][..], |origins| &origins.followed);
+    let mut numbers: Vec<u64> = followed.iter().copied().filter(|number| *number != 0).collect();
+    numbers.par_sort_unstable();
+    progress.check()?;
+    Ok(numbers)
 }
 
 fn before(history: &History, from: usize, progress: &Progress) -> Result<AHashMap<(NodeId, Box<str>), Amount>> {

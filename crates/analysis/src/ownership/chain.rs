@@ -46,7 +46,8 @@ pub struct OwnerChain {
     /// What the chain is about: the objects of the group that came within the window, where the input knows them; all
     /// otherwise.
     pub about: Amount,
-    /// Whether those are only a part of the group. Of dumps: what is in places that had less of it before.
+    /// Whether those are only a part of the group. Of dumps: what is in places that had less of it before; where a recording
+    /// followed all objects, those that were not there before.
     pub only_new: bool,
     /// Owner by owner, upwards.
     pub steps: Vec<OwnerStep>,
@@ -67,7 +68,8 @@ pub struct GroupOwners {
 }
 
 /// What is needed to find owners at one point in time: made once for many groups. 28 bytes an object, the dominator tree
-/// included, which is shared; of dumps also what was where at the earlier time, by group and place.
+/// included, which is shared; of dumps also what was where at the earlier time, by group and place; of recordings that followed all
+/// objects 8 bytes for each that was there.
 pub struct Owners {
     time: usize,
     heap: Arc<HeapState>,

@@ -52,6 +52,8 @@ pub struct RootStep {
     pub kind: RootKind,
     /// Kind and place, for people.
     pub text: String,
+    /// Of a local variable the method and the line, where they are known.
+    pub place: Option<String>,
     /// Objects of the step that it holds.
     pub held: u64,
     /// What is reached of the group from there, on the way down from this step.

@@ -236,7 +236,10 @@ impl<'a> Expander<'a> {
         }
         let mut roots: Vec<(RootStep, Vec<ObjectId>)> = found
             .into_iter()
-            .map(|(text, (kind, held))| (RootStep { kind, text, held: 0, reached: Amount::default() }, held))
+            .map(|(text, (kind, held))| {
+                let place = Anchors::place_in(kind, &text).map(str::to_owned);
+                (RootStep { kind, text, place, held: 0, reached: Amount::default() }, held)
+            })
             .collect();
         roots.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then_with(|| a.0.text.cmp(&b.0.text)));
         if roots.len() <= MOST_ROOTS {
@@ -248,7 +251,7 @@ impl<'a> Expander<'a> {
         held.sort_unstable();
         held.dedup();
         let text = format!("{more} further roots");
-        roots.push((RootStep { kind: RootKind::Other, text, held: 0, reached: Amount::default() }, held));
+        roots.push((RootStep { kind: RootKind::Other, text, place: None, held: 0, reached: Amount::default() }, held));
         (roots, more)
     }
 

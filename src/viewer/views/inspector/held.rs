@@ -6,6 +6,7 @@ use super::desk::Desk;
 use super::navigation::InspectorStop;
 use super::object::InspectedObject;
 use super::{bytes, owners, parts};
+use crate::viewer::editor::CodePlace;
 use crate::viewer::panels::long_list::{ListCell, ListColumn, ListEvent, ListState, LongList};
 use crate::viewer::panels::theme;
 use bevy_egui::egui;
@@ -301,8 +302,9 @@ fn way(
     };
     ui.horizontal(|ui| {
         theme::heading(ui, "FROM");
-        let text = egui::RichText::new(&way.root).size(12.5).color(theme::INCOMING);
-        ui.add(egui::Label::new(text).truncate()).on_hover_text(&way.root);
+        if let Some(place) = parts::root_line(ui, &way.root, way.place.as_deref()) {
+            desk.code = Some(place);
+        }
     });
     let columns = columns(heap, ListColumn::text("By field", 2.0, "The field of the object above that holds this one"));
     let long = LongList { name: "way", columns: &columns, rows: way.objects.len() as u64, focused };
@@ -331,6 +333,8 @@ fn stack(
     columns[1] = columns[1].clone().spare(2);
     let long = LongList { name: "stack", columns: &columns, rows: lines.len() as u64, focused };
     let event = long.show(ui, &mut view.held.states[5], |row, column| match (column, lines.get(row as usize)) {
+        // To the line in the editor.
+        (0, Some(StackLine::Frame(text))) if CodePlace::first_in(text).is_some() => ListCell::link(&**text),
         (0, Some(StackLine::Frame(text))) => ListCell::new(&**text).coloured(theme::INCOMING),
         (0, Some(StackLine::Local(_))) => ListCell { depth: 1, ..ListCell::quiet("a variable holds") },
         (_, Some(StackLine::Local(o))) => object_cell(column, heap, desk, *o),
@@ -338,6 +342,9 @@ fn stack(
     });
     match lines.get(followed(event)? as usize)? {
         StackLine::Local(o) => Some(*o),
-        StackLine::Frame(_) => None,
+        StackLine::Frame(text) => {
+            desk.code = CodePlace::first_in(text);
+            None
+        }
     }
 }

@@ -10,7 +10,7 @@ use crate::viewer::editor::{self, CodePlace};
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, RichText, Stroke};
 use memory_city_analysis::analyses::{bytes_text, count_text};
-use memory_city_analysis::inspection::{InspectedHeap, NO_VALUES, ObjectPage, PageLimits, RootWay};
+use memory_city_analysis::inspection::{DirectRoot, InspectedHeap, NO_VALUES, ObjectPage, PageLimits, RootWay};
 use memory_city_heap::ObjectId;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -97,7 +97,9 @@ impl InspectedObjects {
         let object = view.object;
         ask(view, &heap, desk);
         let mut next = head(ui, view, &heap, desk);
-        roots(ui, &heap, object);
+        if let Some(place) = roots(ui, &heap, object) {
+            desk.code = Some(place);
+        }
         if let Some(error) = telling_error(desk) {
             parts::line(ui, RichText::new(error).size(12.0).color(theme::ERROR));
         }
@@ -245,22 +247,22 @@ fn said(ui: &mut egui::Ui, text: &str) {
     ui.add_space(2.0);
 }
 
-/// The GC roots that hold it directly, or that none reaches it.
-fn roots(ui: &mut egui::Ui, heap: &InspectedHeap<'_>, object: ObjectId) {
+/// The GC roots that hold it directly, or that none reaches it. The result is a place in the code that was clicked.
+fn roots(ui: &mut egui::Ui, heap: &InspectedHeap<'_>, object: ObjectId) -> Option<CodePlace> {
     const MOST_ROOTS: usize = 3;
     let roots = heap.roots(object);
-    for (kind, text) in roots.iter().take(MOST_ROOTS) {
+    let mut code = None;
+    for DirectRoot { kind, text, place } in roots.iter().take(MOST_ROOTS) {
         ui.horizontal(|ui| {
             theme::heading(ui, "GC ROOT");
             let line = if text.is_empty() { kind.title().to_owned() } else { format!("{}: {text}", kind.title()) };
-            let label = egui::Label::new(RichText::new(&line).size(12.5).color(theme::INCOMING)).truncate();
-            ui.add(label).on_hover_text(line);
+            code = parts::root_line(ui, &line, place.as_deref()).or(code.take());
         });
     }
     if roots.len() > MOST_ROOTS {
         let more = parts::quiet(format!("and {} more GC roots", roots.len() - MOST_ROOTS));
         ui.label(more).on_hover_ui(|ui| {
-            for (kind, text) in roots.iter().skip(MOST_ROOTS).take(30) {
+            for DirectRoot { kind, text, .. } in roots.iter().skip(MOST_ROOTS).take(30) {
                 ui.label(format!("{}: {text}", kind.title()));
             }
         });
@@ -270,4 +272,5 @@ fn roots(ui: &mut egui::Ui, heap: &InspectedHeap<'_>, object: ObjectId) {
         let text = "No GC root reaches it: it is garbage, or waits for its finalizer";
         ui.label(RichText::new(text).size(12.5).color(theme::WARNING));
     }
+    code
 }

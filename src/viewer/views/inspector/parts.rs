@@ -1,6 +1,7 @@
 //! What the pages of the inspector look alike in: tiles of numbers, tabs, and what stands where an answer is not there yet.
 
 use super::awaited::Awaited;
+use crate::viewer::editor::CodePlace;
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Align, Color32, CornerRadius, Layout, Margin, RichText, Sense, Stroke};
 use memory_city_analysis::analyses::{bytes_text, count_text};
@@ -20,6 +21,19 @@ pub fn quiet(text: impl Into<String>) -> RichText {
 /// A line that wraps and is not to be clicked.
 pub fn line(ui: &mut egui::Ui, text: RichText) {
     ui.add(egui::Label::new(text).wrap());
+}
+
+/// What is known of a GC root, in one line: a link, where the code of a variable is known. Returns where that is, when it was clicked.
+pub fn root_line(ui: &mut egui::Ui, text: &str, place: Option<&str>) -> Option<CodePlace> {
+    let place = place.and_then(CodePlace::first_in);
+    let colour = if place.is_some() { theme::ACCENT } else { theme::INCOMING };
+    let label = egui::Label::new(RichText::new(text).size(12.5).color(colour)).truncate();
+    let Some(place) = place else {
+        ui.add(label).on_hover_text(text);
+        return None;
+    };
+    let label = ui.add(label.sense(Sense::click())).on_hover_cursor(egui::CursorIcon::PointingHand);
+    label.on_hover_text(format!("{text}\nClick opens {} in your editor", place.brief())).clicked().then_some(place)
 }
 
 /// A card in the middle of the room there is: a title, what there is to know, and what can be done.

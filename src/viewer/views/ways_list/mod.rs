@@ -10,6 +10,7 @@ use crate::viewer::app::Stage;
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Dock;
 use crate::viewer::document::Document;
+use crate::viewer::editor::{CodePlace, CodeRequest};
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
 use crate::viewer::ways::{CutChoice, FoundWays, Ways};
@@ -58,6 +59,8 @@ struct WayTools<'a> {
     selection: &'a mut Selection,
     /// What is to be cut, or no longer.
     cut: Option<CutChoice>,
+    /// A place in the code that is to be opened.
+    code: Option<CodePlace>,
     actions: Vec<Action>,
 }
 
@@ -67,7 +70,7 @@ fn draw(
     (clock, routes): (Res<Clock>, Res<ShownRoutes>),
     mut ways: ResMut<Ways>,
     mut selection: ResMut<Selection>,
-    mut actions: MessageWriter<Action>,
+    (mut actions, mut requests): (MessageWriter<Action>, MessageWriter<CodeRequest>),
 ) {
     let Some(open) = document.get() else { return };
     let mut tools = WayTools {
@@ -76,12 +79,14 @@ fn draw(
         ways: ways.bypass_change_detection(),
         selection: selection.bypass_change_detection(),
         cut: None,
+        code: None,
         actions: Vec::new(),
     };
     tools.ways.hovered = None;
     theme::pane(ui, |ui| contents(ui, &mut tools, &routes));
-    let WayTools { cut, actions: asked, .. } = tools;
+    let WayTools { cut, code, actions: asked, .. } = tools;
     actions.write_batch(asked);
+    requests.write_batch(code.map(CodeRequest));
     if let Some(choice) = cut {
         ways.bypass_change_detection().toggle_cut(&open.source, choice);
     }

@@ -1,6 +1,7 @@
 //! A row of the list of ways: a step with its field and share, a root, or what is left out.
 
 use super::{ROW, WayTools, quiet};
+use crate::viewer::editor::CodePlace;
 use crate::viewer::panels::theme;
 use crate::viewer::ways::{CutChoice, FoundWays, WayRow};
 use bevy_egui::egui::{self, Align2, Color32, FontId, RichText, Sense, Stroke, StrokeKind};
@@ -20,13 +21,23 @@ struct WayLine {
     choice: Option<CutChoice>,
     node: Option<NodeId>,
     step: Option<usize>,
+    /// Where in the code the variable is.
+    place: Option<CodePlace>,
 }
 
 fn line_of(found: &FoundWays, row: WayRow, timeline: &Timeline) -> WayLine {
     let whole = found.ways.about().objects.max(1) as f32;
     let share = |objects: u64| Some(objects as f32 / whole);
     let steps: &[WayStep] = &found.ways.steps;
-    let said = |text: String| WayLine { text, colour: theme::QUIET, share: None, choice: None, node: None, step: None };
+    let said = |text: String| WayLine {
+        text,
+        colour: theme::QUIET,
+        share: None,
+        choice: None,
+        node: None,
+        step: None,
+        place: None,
+    };
     match row {
         WayRow::Step(0) => WayLine {
             text: match steps[0].node {
@@ -38,6 +49,7 @@ fn line_of(found: &FoundWays, row: WayRow, timeline: &Timeline) -> WayLine {
             choice: None,
             node: steps[0].node,
             step: Some(0),
+            place: None,
         },
         WayRow::Step(at) => WayLine {
             text: brief_step(&steps[at]),
@@ -46,6 +58,7 @@ fn line_of(found: &FoundWays, row: WayRow, timeline: &Timeline) -> WayLine {
             choice: (steps[at].field != "<class>").then_some(CutChoice::Step(at)),
             node: steps[at].node,
             step: Some(at),
+            place: None,
         },
         WayRow::Root(at, root) => {
             let root = &steps[at].roots[root];
@@ -56,6 +69,7 @@ fn line_of(found: &FoundWays, row: WayRow, timeline: &Timeline) -> WayLine {
                 choice: Some(CutChoice::Root(root.text.clone())),
                 node: steps[at].node,
                 step: Some(at),
+                place: root.place.as_deref().and_then(CodePlace::first_in),
             }
         }
         WayRow::LeftOut(at) => {
@@ -141,16 +155,30 @@ pub(super) fn row_of(ui: &mut egui::Ui, tools: &mut WayTools<'_>, found: &FoundW
     let font = FontId::proportional(12.0);
     let text = theme::shortened(&line.text, room);
     painter.text(egui::pos2(text_left, rect.center().y), Align2::LEFT_CENTER, text, font, line.colour);
-    if response.clicked() {
+    let opens = line.place.is_some() && ui.input(|input| input.modifiers.command);
+    if response.clicked() && opens {
+        tools.code.clone_from(&line.place);
+    } else if response.clicked() {
         tools.ways.chosen.clone_from(&line.choice);
         if let Some(node) = line.node {
             tools.selection.select(tools.timeline, node);
         }
     }
     let can_cut = line.choice.is_some();
-    let response = response.on_hover_ui(|ui| explained(ui, tools, found, row, can_cut));
+    let response = response.on_hover_ui(|ui| {
+        explained(ui, tools, found, row, can_cut);
+        if let Some(place) = &line.place {
+            ui.label(quiet(format!("Ctrl+click opens {} in your editor", place.brief())));
+        }
+    });
     if let Some(choice) = line.choice {
         response.context_menu(|ui| {
+            if let Some(place) = line.place
+                && ui.button(format!("Open {} in the editor", place.brief())).clicked()
+            {
+                tools.code = Some(place);
+                ui.close();
+            }
             if ui.button("Show what would be freed without it").clicked() {
                 tools.cut = Some(choice);
                 ui.close();

@@ -223,6 +223,8 @@ pub struct AgentStatus {
     pub no_room: u64,
     /// Class histograms.
     pub histograms: u64,
+    /// Class histograms that were left out because the program's heap was too full.
+    pub uncounted: u64,
     /// How long the program stood still for walks and histograms, microseconds.
     pub pauses: u64,
     /// For the last walk.
@@ -283,6 +285,7 @@ status_fields!(
     walks,
     no_room,
     histograms,
+    uncounted,
     pauses,
     last_pause,
     sampling,

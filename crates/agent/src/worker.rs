@@ -529,6 +529,7 @@ impl<'a> Worker<'a> {
             walks: self.schedule.walks,
             no_room: self.schedule.no_room,
             histograms: self.histograms.taken,
+            uncounted: self.histograms.left_out,
             pauses: (self.schedule.pauses + self.histograms.pauses) / 1000,
             last_pause: self.schedule.last_pause / 1000,
             sampling: recording.spent.load(Ordering::Relaxed) / 1000,

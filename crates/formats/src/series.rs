@@ -134,6 +134,11 @@ pub trait HeapSeries: Send + Sync {
         None
     }
 
+    /// Whether there is something of that kind. Costs nothing.
+    fn has_class_counts(&self) -> bool {
+        false
+    }
+
     /// What came and went from point to point, where the source records it: then trees over time need no heap state.
     fn recording(&self) -> Option<&Recording> {
         None

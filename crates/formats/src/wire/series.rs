@@ -210,6 +210,10 @@ impl HeapSeries for WalkSeries {
         self.counts.get_or_init(count).clone()
     }
 
+    fn has_class_counts(&self) -> bool {
+        self.scan.histograms() > 0
+    }
+
     fn has_samples(&self) -> bool {
         !self.scan.samples.is_empty() || !self.scan.old_samples.is_empty()
     }

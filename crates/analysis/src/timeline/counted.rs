@@ -38,6 +38,7 @@ pub(super) fn trees_of_recording(paths: &[PathBuf], progress: &Progress) -> Resu
     collector.add_input(&Input::from_bytes(&path, text), progress)?;
     let mut trees = collector.finish(progress)?;
     trees.counts = counted.histograms;
+    trees.counts_are_beside = counted.is_estimate;
     trees.warnings.splice(0..0, counted.warnings);
     Ok(Some(trees))
 }

@@ -141,6 +141,15 @@ impl Source {
         }
     }
 
+    /// How many times was counted by class beside what the trees show.
+    pub fn counts_beside(&self) -> usize {
+        let is_beside = match self {
+            Source::Heaps(_) => true,
+            Source::Trees(trees) => trees.counts_are_beside,
+        };
+        self.class_counts().filter(|_| is_beside).map_or(0, |counts| counts.moments.len())
+    }
+
     /// Whether there is something that was counted by class. Costs nothing.
     pub fn has_class_counts(&self) -> bool {
         match self {

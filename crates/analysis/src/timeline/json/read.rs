@@ -29,8 +29,10 @@ pub struct JsonSource {
     pub roles: String,
     /// What a person must know about them.
     pub warnings: Vec<Warning>,
-    /// What was counted by class, where the trees are those of a recording that counted.
+    /// What was counted by class, where the trees are those of a recording that counted; and whether that is beside the trees, not
+    /// what they are made of.
     pub counts: Option<Arc<ClassCounts>>,
+    pub(crate) counts_are_beside: bool,
     references: JsonReferences,
     /// Nodes by keys of their own.
     keys: HashMap<Arc<str>, NodeId>,
@@ -44,6 +46,7 @@ impl JsonSource {
             roles,
             warnings,
             counts: None,
+            counts_are_beside: false,
             references: JsonReferences::default(),
             keys: HashMap::new(),
         }
@@ -348,6 +351,7 @@ impl Collector {
             timeline: Arc::new(timeline),
             warnings,
             counts: None,
+            counts_are_beside: false,
             references,
             keys: keys.find,
         })

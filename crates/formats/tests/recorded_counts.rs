@@ -5,8 +5,8 @@ use memory_city_formats::{HeapSeries, open, wire};
 use memory_city_heap::Amount;
 use memory_city_heap::progress::Progress;
 use memory_city_wire::{
-    ChunkKind, ClassRow, CountRow, PartReader, Piece, RunRow, SampleRow, TraceOptions, TraceTables, TraceWriter,
-    WalkObject, WalkStartRow,
+    ChunkKind, ClassRow, CountRow, DeathRow, PartReader, Piece, RunRow, SampleRow, TraceOptions, TraceTables,
+    TraceWriter, WalkObject, WalkStartRow,
 };
 use std::path::{Path, PathBuf};
 
@@ -177,6 +177,11 @@ fn recordings_without_walks_have_what_was_counted() {
         let sample =
             |id| SampleRow { id, time: id, class: classes[0], size: 24, weight: 1 << 16, ..SampleRow::default() };
         writer.write(&(0..samples).map(sample).collect::<Vec<_>>()).expect("written");
+        // When the first collection came, all that had been sampled was dead.
+        let dead = |sample, time| DeathRow { sample, time, ..DeathRow::default() };
+        if samples > 2 {
+            writer.write(&[dead(0, 0), dead(1, 3)]).expect("written");
+        }
         (0..3).for_each(|number| histogram(&mut writer, &classes, number, tells_rows));
         writer.finish("done").expect("finished");
         wire::counted(&[path], &Progress::new()).expect("it opens").expect("counts")
@@ -184,7 +189,8 @@ fn recordings_without_walks_have_what_was_counted() {
     let (old, sampled) = (of("old.mcity", false, 0), of("sampled.mcity", true, 5));
     assert_eq!((old.is_estimate, old.times.len(), old.times[2].classes.len()), (false, 3, 3));
     assert_eq!(old.times[0].classes.len(), 2, "what has no object is not there");
-    assert!(sampled.is_estimate && sampled.times.len() == 1);
+    assert!(sampled.is_estimate && sampled.times.iter().all(|time| !time.classes.is_empty()));
+    assert_eq!(sampled.times.len(), 1, "what has nothing alive is not shown");
     assert_eq!(sampled.histograms, old.histograms);
     let said = sampled.warnings[0].to_string();
     assert!(said.contains("counted 3 times besides"), "{said}");

@@ -254,6 +254,10 @@ fn estimates(scan: &Scan, started: u64, progress: &Progress) -> Result<Vec<Count
                 bytes: bytes.round() as u64,
             })
             .collect();
+        // Of what was sampled so far nothing was alive: there is nothing to show.
+        if classes.is_empty() {
+            continue;
+        }
         classes.sort_by(|a, b| (&a.class, &a.frames).cmp(&(&b.class, &b.frames)));
         rows += classes.len();
         times.push(CountedTime {

@@ -272,6 +272,24 @@ mod tests {
         assert!((16 * 11..17 * 14).contains(&taken), "{taken}");
     }
 
+    /// Histograms that come every second keep no walk waiting, also where nothing is collected.
+    #[test]
+    fn histograms_do_not_starve_walks() {
+        let mut walks = crate::walk::WalkSchedule::new(3000, 2);
+        let mut histograms = HistogramSchedule::new(500, 2, 1 << 40);
+        for tick in 0..1200u64 {
+            let now = tick * SECOND / 20;
+            if walks.is_due(now, false) {
+                walks.done(now, now + SECOND / 5);
+                histograms.walked(now + SECOND / 5, walks.rest_until());
+            } else if histograms.is_due(now, false) {
+                histograms.done(now, now + SECOND / 20, 1000);
+                walks.stood_still(now + SECOND / 20, SECOND / 20);
+            }
+        }
+        assert!((9..=11).contains(&walks.walks) && histograms.taken >= 40, "{} {}", walks.walks, histograms.taken);
+    }
+
     proptest! {
         #[test]
         fn any_text_is_rows_or_none(text in "( {0,3}[0-9:x]{1,4} {1,3}[0-9]{0,3} {0,2}[a-z./\\[;() ]{0,12}\n?){0,6}") {

@@ -55,7 +55,8 @@ impl WalkSchedule {
 
     /// Whether a walk is due: right after a collection; or when there was none for as long again.
     pub(crate) fn is_due(&self, now: u64, after_collection: bool) -> bool {
-        self.every > 0 && (now >= self.next && after_collection || now >= self.next.saturating_add(self.every))
+        let is_time = now >= self.next && after_collection || now >= self.next.saturating_add(self.every);
+        self.every > 0 && is_time && now >= self.rest_until
     }
 
     /// Whether there may be one at the end: the first, or one for which there is time.
@@ -71,7 +72,6 @@ impl WalkSchedule {
     /// The program has stood still for so long, until `end`, and not for a walk: the next one is so much later.
     pub(crate) fn stood_still(&mut self, end: u64, pause: u64) {
         self.rest_until = self.rest_until.max(end).saturating_add(self.duty.saturating_mul(pause));
-        self.next = self.next.max(self.rest_until);
     }
 
     pub(crate) fn done(&mut self, start: u64, end: u64) {

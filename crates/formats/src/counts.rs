@@ -6,6 +6,7 @@
 
 use ahash::AHashMap;
 use memory_city_heap::Amount;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -151,68 +152,87 @@ impl StreamCounts {
     }
 }
 
-/// The counts of all streams as one. O(classes × moments): classes of one name are one.
+/// The counts of a recording, and how many histograms are not among them: where several streams count, which no recorder does, the one with
+/// most histograms says. O(changes log changes): classes of one name are one.
 pub(crate) fn joined(
     streams: &BTreeMap<u16, StreamCounts>,
     name: impl Fn(u16, u32) -> Arc<str>,
     millis: impl Fn(u64) -> u64,
-) -> ClassCounts {
-    let mut places: Vec<(u64, u16, usize)> = streams
-        .iter()
-        .flat_map(|(stream, counts)| counts.moments.iter().enumerate().map(move |(at, (time, _))| (*time, *stream, at)))
-        .collect();
-    places.sort_unstable();
-    let mut moments = Vec::with_capacity(places.len());
-    // For each stream, where its moments are among all.
-    let mut of_stream: BTreeMap<u16, Vec<usize>> =
-        streams.iter().map(|(stream, counts)| (*stream, vec![0; counts.moments.len()])).collect();
-    for (at, (time, stream, own)) in places.into_iter().enumerate() {
-        if let Some(place) = of_stream.get_mut(&stream).and_then(|of| of.get_mut(own)) {
-            *place = at;
-        }
-        let moment = streams.get(&stream).and_then(|counts| counts.moments.get(own)).map(|(_, moment)| *moment);
-        moments.push(CountMoment { millis: millis(time), ..moment.unwrap_or_default() });
-    }
-    let mut by_name: BTreeMap<Arc<str>, Vec<(u16, u32)>> = BTreeMap::new();
-    for (stream, counts) in streams {
-        for class in counts.changes.keys() {
-            let full = name(*stream, *class);
-            let short = without_address(&full);
-            let short = if short.len() == full.len() { Arc::clone(&full) } else { Arc::from(short) };
-            by_name.entry(short).or_default().push((*stream, *class));
-        }
+) -> (ClassCounts, usize) {
+    let Some((&stream, counts)) = streams.iter().max_by_key(|(stream, counts)| (counts.len(), Reverse(**stream)))
+    else {
+        return (ClassCounts::default(), 0);
+    };
+    let others = streams.values().map(StreamCounts::len).sum::<usize>() - counts.len();
+    // A file may say any times: what was written first is first where they are equal.
+    let mut order: Vec<u32> = (0u32..).take(counts.moments.len()).collect();
+    order.sort_by_key(|at| counts.moments[*at as usize].0);
+    let is_ordered = order.is_sorted();
+    let moments = order.iter().filter_map(|at| counts.moments.get(*at as usize));
+    let moments = moments.map(|(time, moment)| CountMoment { millis: millis(*time), ..*moment }).collect();
+    let mut by_name: BTreeMap<Arc<str>, Vec<&[(u32, Counted)]>> = BTreeMap::new();
+    for (class, changes) in &counts.changes {
+        let full = name(stream, *class);
+        let short = without_address(&full);
+        let short = if short.len() == full.len() { Arc::clone(&full) } else { Arc::from(short) };
+        by_name.entry(short).or_default().push(changes);
     }
     let mut classes = Vec::with_capacity(by_name.len());
-    let mut sums = vec![Amount::default(); moments.len()];
     for (class, parts) in by_name {
-        sums.fill(Amount::default());
-        for (stream, number) in parts {
-            let changes = streams.get(&stream).and_then(|counts| counts.changes.get(&number));
-            let (Some(changes), Some(places)) = (changes, of_stream.get(&stream)) else { continue };
-            for (at, (from, (objects, bytes))) in changes.iter().enumerate() {
-                let until = changes.get(at + 1).map_or(places.len(), |next| next.0 as usize);
-                for sum in places.get(*from as usize..until).into_iter().flatten().filter_map(|at| Some(*at)) {
-                    if let Some(sum) = sums.get_mut(sum) {
-                        sum.objects = sum.objects.saturating_add(*objects);
-                        sum.bytes = sum.bytes.saturating_add(*bytes);
-                    }
-                }
-            }
-        }
-        let mut before = Amount::default();
-        let mut changes = Vec::new();
-        for (at, &now) in (0u32..).zip(&sums) {
-            if now != before {
-                changes.push((at, now));
-                before = now;
-            }
+        let mut changes = sum_of(&parts);
+        if !is_ordered {
+            changes = in_order(&changes, &order);
         }
         changes.shrink_to_fit();
         if !changes.is_empty() {
             classes.push(CountCourse { class, changes });
         }
     }
-    ClassCounts { moments, classes }
+    (ClassCounts { moments, classes }, others)
+}
+
+/// The sum of several classes, as changes.
+fn sum_of(parts: &[&[(u32, Counted)]]) -> Vec<(u32, Amount)> {
+    let mut all: Vec<(u32, usize, Counted)> = parts
+        .iter()
+        .enumerate()
+        .flat_map(|(part, changes)| changes.iter().map(move |(moment, counted)| (*moment, part, *counted)))
+        .collect();
+    all.sort_unstable_by_key(|(moment, part, _)| (*moment, *part));
+    let mut now: Vec<Counted> = vec![(0, 0); parts.len()];
+    // Sums of sums may not fit: of files that say so the largest number is told.
+    let (mut objects, mut bytes) = (0u128, 0u128);
+    let mut changes: Vec<(u32, Amount)> = Vec::new();
+    for same in all.chunk_by(|a, b| a.0 == b.0) {
+        for (_, part, counted) in same {
+            let Some(before) = now.get_mut(*part) else { continue };
+            objects = objects + u128::from(counted.0) - u128::from(before.0);
+            bytes = bytes + u128::from(counted.1) - u128::from(before.1);
+            *before = *counted;
+        }
+        let fitting = |sum: u128| u64::try_from(sum).unwrap_or(u64::MAX);
+        let amount = Amount { objects: fitting(objects), bytes: fitting(bytes) };
+        let moment = same.first().map_or(0, |change| change.0);
+        if changes.last().map_or(Amount::default(), |last| last.1) != amount {
+            changes.push((moment, amount));
+        }
+    }
+    changes
+}
+
+/// The same where moments have other places. O(moments), and for damaged files alone: writers write as time goes.
+fn in_order(changes: &[(u32, Amount)], order: &[u32]) -> Vec<(u32, Amount)> {
+    let course = CountCourse { class: Arc::from(""), changes: changes.to_vec() };
+    let mut before = Amount::default();
+    let mut moved = Vec::new();
+    for (place, moment) in (0u32..).zip(order) {
+        let now = course.at(*moment as usize);
+        if now != before {
+            moved.push((place, now));
+            before = now;
+        }
+    }
+    moved
 }
 
 #[cfg(test)]
@@ -235,7 +255,9 @@ mod tests {
         }
         counts.complete();
         assert_eq!((counts.len(), counts.incomplete), (2, 1));
-        let all = joined(&BTreeMap::from([(0, counts)]), |_, class| Arc::from(format!("C{class}")), |time| time);
+        let streams = BTreeMap::from([(0, counts)]);
+        let (all, others) = joined(&streams, |_, class| Arc::from(format!("C{class}")), |time| time);
+        assert_eq!(others, 0);
         assert_eq!(all.moments.iter().map(|m| m.millis).collect::<Vec<_>>(), [0, 20]);
         let of: Vec<_> = all.classes.iter().map(|c| (&*c.class, c.at(0).objects, c.at(1).objects)).collect();
         assert_eq!(of, [("C0", 5, 5), ("C1", 5, 0)], "what the incomplete one said is not taken for an end");
@@ -250,30 +272,36 @@ mod tests {
     }
 
     proptest! {
-        /// Changes say what all rows say, whatever the streams, the order of their times, and names that several classes share.
+        /// Changes say what all rows say, whatever the order of times, and whatever names several classes share.
         #[test]
         fn changes_are_what_was_counted(
-            histograms in prop::collection::vec((0u16..3, 0u64..1000, prop::collection::btree_map(0u32..12, 0u64..4, 0..8)), 0..25),
+            histograms in prop::collection::vec((0u64..1000, prop::collection::btree_map(0u32..12, 0u64..4, 1..8)), 0..25),
+            ordered: bool,
+            others in 0u64..3,
         ) {
             let name = |class: u32| format!("C{}", class / 2);
-            let mut streams: BTreeMap<u16, StreamCounts> = BTreeMap::new();
-            let mut expected: Vec<(u64, u16, u64, BTreeMap<String, u64>)> = Vec::new();
-            for (number, (stream, time, classes)) in histograms.iter().enumerate() {
-                let counts = streams.entry(*stream).or_default();
+            let (mut counts, mut beside) = (StreamCounts::default(), StreamCounts::default());
+            let mut expected: Vec<(u64, BTreeMap<String, u64>)> = Vec::new();
+            for (number, (time, classes)) in histograms.iter().enumerate() {
+                let time = if ordered { number as u64 } else { *time };
                 let mut sums: BTreeMap<String, u64> = BTreeMap::new();
                 for (class, objects) in classes {
-                    counts.take(piece(number as u64, *time, classes.len() as u32, *class, *objects));
+                    counts.take(piece(number as u64, time, classes.len() as u32, *class, *objects));
                     *sums.entry(name(*class)).or_default() += objects;
                 }
-                if !classes.is_empty() {
-                    expected.push((*time, *stream, number as u64, sums));
-                }
+                expected.push((time, sums));
             }
-            streams.values_mut().for_each(|counts| _ = counts.complete());
-            expected.sort_by_key(|(time, stream, number, _)| (*time, *stream, *number));
-            let all = joined(&streams, |_, class| Arc::from(name(class)), |time| time);
-            prop_assert_eq!(all.moments.iter().map(|m| m.millis).collect::<Vec<_>>(), expected.iter().map(|e| e.0).collect::<Vec<_>>());
-            for (at, (.., sums)) in expected.iter().enumerate() {
+            // Another stream has less to say.
+            let others = others.min(histograms.len().saturating_sub(1) as u64);
+            (0..others).for_each(|number| _ = beside.take(piece(number, 5, 1, 3, 100)));
+            (counts.complete(), beside.complete());
+            expected.sort_by_key(|(time, _)| *time);
+            let streams = BTreeMap::from([(4, counts), (2, beside)]);
+            let (all, left) = joined(&streams, |_, class| Arc::from(name(class)), |time| time);
+            prop_assert_eq!(left as u64, others);
+            let times: Vec<u64> = all.moments.iter().map(|m| m.millis).collect();
+            prop_assert_eq!(times, expected.iter().map(|e| e.0).collect::<Vec<_>>());
+            for (at, (_, sums)) in expected.iter().enumerate() {
                 for class in 0..6 {
                     let name = format!("C{class}");
                     let told = all.classes.iter().find(|c| *c.class == *name).map_or(Amount::default(), |c| c.at(at));

@@ -8,6 +8,7 @@ use memory_city_wire::{
     ChunkKind, ClassRow, CountRow, DeathRow, PartReader, Piece, RunRow, SampleRow, TraceOptions, TraceTables,
     TraceWriter, WalkObject, WalkStartRow,
 };
+use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 
 const CLASSES: [&str; 4] = ["shop.Cart", "shop.Cart[]", "shop.Main$$Lambda.0x0123", "shop.Main$$Lambda.0x0456"];
@@ -194,4 +195,40 @@ fn recordings_without_walks_have_what_was_counted() {
     assert_eq!(sampled.histograms, old.histograms);
     let said = sampled.warnings[0].to_string();
     assert!(said.contains("counted 3 times besides"), "{said}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Rows may say anything, in any order: what is told of them is in order and within the numbers there are.
+    #[test]
+    fn any_rows_are_counts(
+        rows in prop::collection::vec((0u64..4, any::<u64>(), 0u32..6, prop_oneof![0u64..3, any::<u64>()], 0u32..4), 0..40),
+    ) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("any.mcity");
+        let (mut writer, classes) = begin(&path);
+        walk(&mut writer, classes[0], 1);
+        let row = |(histogram, time, class, objects, rows): &(u64, u64, u32, u64, u32)| CountRow {
+            histogram: *histogram,
+            time: *time,
+            class: *class,
+            objects: *objects,
+            bytes: objects.rotate_left(7),
+            rows: *rows,
+            ..CountRow::default()
+        };
+        writer.write(&rows.iter().map(row).collect::<Vec<_>>()).expect("written");
+        writer.finish("done").expect("finished");
+        let series = opened(&path);
+        let counts = series.class_counts();
+        prop_assert_eq!(counts.is_some(), series.has_class_counts());
+        for counts in counts {
+            prop_assert!(counts.moments.is_sorted_by_key(|moment| moment.millis));
+            for course in &counts.classes {
+                prop_assert!(course.changes.is_sorted_by_key(|change| change.0) && !course.changes.is_empty());
+                prop_assert!(course.changes.iter().all(|change| (change.0 as usize) < counts.moments.len()));
+            }
+        }
+    }
 }

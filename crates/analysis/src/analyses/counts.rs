@@ -157,17 +157,24 @@ struct CourseSummary {
 }
 
 impl CourseSummary {
-    fn of(class: &str, values: &[Amount]) -> CourseSummary {
-        let least = |values: &[Amount]| values.iter().map(|amount| amount.bytes).min().unwrap_or(0);
-        let part = |n: usize| values.len() * n / PARTS;
-        let parts: Vec<u64> = (0..PARTS).map(|n| least(values.get(part(n)..part(n + 1)).unwrap_or_default())).collect();
-        let rises = values.len() >= PARTS * LEAST_IN_PART && class != MIRRORS && parts.windows(2).all(|w| w[0] < w[1]);
+    /// Of what there was from which place on, of so many counts in all: at least one run, the first from 0 on.
+    fn of(class: &str, runs: &[(usize, Amount)], counts: usize) -> CourseSummary {
+        let mut parts = [u64::MAX; PARTS];
+        for (at, (from, amount)) in runs.iter().enumerate() {
+            let until = runs.get(at + 1).map_or(counts, |next| next.0);
+            for (n, least) in parts.iter_mut().enumerate() {
+                if *from < counts * (n + 1) / PARTS && until > counts * n / PARTS {
+                    *least = amount.bytes.min(*least);
+                }
+            }
+        }
+        let rises = counts >= PARTS * LEAST_IN_PART && class != MIRRORS && parts.windows(2).all(|w| w[0] < w[1]);
         CourseSummary {
-            first: values.first().copied().unwrap_or_default(),
-            last: values.last().copied().unwrap_or_default(),
-            least: least(values),
-            most: values.iter().map(|amount| amount.bytes).max().unwrap_or(0),
-            rising: parts.first().copied().zip(parts.last().copied()).filter(|_| rises),
+            first: runs.first().map_or(Amount::default(), |run| run.1),
+            last: runs.last().map_or(Amount::default(), |run| run.1),
+            least: runs.iter().map(|run| run.1.bytes).min().unwrap_or(0),
+            most: runs.iter().map(|run| run.1.bytes).max().unwrap_or(0),
+            rising: rises.then_some((parts[0], parts[PARTS - 1])),
         }
     }
 }
@@ -190,20 +197,30 @@ impl CountedCourses {
         asked: &str,
         progress: &Progress,
     ) -> Result<CountedCourses> {
+        let first = counts.moments.partition_point(|moment| moment.millis < from);
+        let end = counts.moments.partition_point(|moment| moment.millis <= to).max(first);
         // A histogram by its number, or a walk by its.
         let mut order: Vec<(u64, std::result::Result<usize, usize>)> = Vec::new();
-        let within = |moment: &CountMoment| (from..=to).contains(&moment.millis);
-        order.extend(
-            counts.moments.iter().enumerate().filter(|(_, m)| within(m)).map(|(at, moment)| (moment.millis, Ok(at))),
-        );
+        let moments = counts.moments.iter().enumerate().take(end).skip(first);
+        order.extend(moments.map(|(at, moment)| (moment.millis, Ok(at))));
         order.extend(walks.iter().enumerate().map(|(at, (millis, _))| (*millis, Err(at))));
         order.sort_by_key(|(millis, which)| (*millis, which.is_ok()));
-        let names: BTreeSet<Arc<str>> = counts
+        // Where each histogram is, and each walk with the histogram behind it.
+        let mut place_of = vec![0; end - first];
+        let mut walk_places: Vec<(usize, usize, Option<usize>)> = Vec::new();
+        for (place, (_, which)) in order.iter().enumerate() {
+            match which {
+                Ok(at) => place_of[at - first] = place,
+                Err(walk) => {
+                    walk_places.push((place, *walk, order.get(place + 1).and_then(|(_, next)| next.ok())));
+                }
+            }
+        }
+        let names: BTreeSet<&Arc<str>> = counts
             .classes
             .iter()
             .map(|course| &course.class)
             .chain(walks.iter().flat_map(|(_, classes)| classes.keys()))
-            .cloned()
             .collect();
         let courses: BTreeMap<&str, _> = counts.classes.iter().map(|course| (&*course.class, course)).collect();
         let mut all = CountedCourses {
@@ -215,31 +232,55 @@ impl CountedCourses {
                 })
                 .collect(),
             classes: BTreeMap::new(),
-            course: vec![Amount::default(); order.len()],
+            course: Vec::new(),
             heap: 0,
         };
-        // One class after the other: of all at once there may be hundreds of megabytes.
+        // What comes and goes at each place of what was asked for.
+        let mut steps = vec![(0i128, 0i128); order.len()];
+        let mut runs: Vec<(usize, Amount)> = Vec::new();
         for name in names {
             progress.check()?;
-            let course = courses.get(&*name);
-            let amount = |which: &std::result::Result<usize, usize>| match which {
-                Ok(at) => course.map(|course| course.at(*at)).unwrap_or_default(),
-                Err(walk) => walks.get(*walk).and_then(|(_, classes)| classes.get(&name)).copied().unwrap_or_default(),
-            };
-            let values: Vec<Amount> = order.iter().map(|(_, which)| amount(which)).collect();
-            if values.iter().all(|value| *value == Amount::default()) {
+            let course = courses.get(&**name);
+            let at = |moment: usize| course.map(|course| course.at(moment)).unwrap_or_default();
+            // Of a place the last word counts.
+            runs.clear();
+            runs.push((0, Amount::default()));
+            runs.extend(place_of.first().map(|place| (*place, at(first))));
+            let changes = course.iter().flat_map(|course| &course.changes);
+            let within = changes.filter(|(moment, _)| (first..end).contains(&(*moment as usize)));
+            runs.extend(within.map(|(moment, amount)| (place_of[*moment as usize - first], *amount)));
+            for (place, walk, next) in &walk_places {
+                let amount = walks.get(*walk).and_then(|(_, classes)| classes.get(name)).copied().unwrap_or_default();
+                runs.push((*place, amount));
+                runs.extend(next.map(|moment| (place + 1, at(moment))));
+            }
+            runs.sort_by_key(|run| run.0);
+            runs.reverse();
+            runs.dedup_by_key(|run| run.0);
+            runs.reverse();
+            if runs.iter().all(|run| run.1 == Amount::default()) {
                 continue;
             }
-            if asked.is_empty() || asked == &*name {
-                for (sum, value) in all.course.iter_mut().zip(&values) {
-                    sum.objects = sum.objects.saturating_add(value.objects);
-                    sum.bytes = sum.bytes.saturating_add(value.bytes);
+            if asked.is_empty() || asked == &**name {
+                let mut before = Amount::default();
+                for (place, amount) in &runs {
+                    if let Some(step) = steps.get_mut(*place) {
+                        step.0 += i128::from(amount.objects) - i128::from(before.objects);
+                        step.1 += i128::from(amount.bytes) - i128::from(before.bytes);
+                        before = *amount;
+                    }
                 }
             }
-            let summary = CourseSummary::of(&name, &values);
+            let summary = CourseSummary::of(name, &runs, order.len());
             all.heap = all.heap.saturating_add(summary.last.bytes);
-            all.classes.insert(name, summary);
+            all.classes.insert(Arc::clone(name), summary);
         }
+        let fitting = |sum: i128| u64::try_from(sum.max(0)).unwrap_or(u64::MAX);
+        let mut sum = (0i128, 0i128);
+        all.course.extend(steps.into_iter().map(|step| {
+            sum = (sum.0 + step.0, sum.1 + step.1);
+            Amount { objects: fitting(sum.0), bytes: fitting(sum.1) }
+        }));
         Ok(all)
     }
 
@@ -398,6 +439,7 @@ impl CountedCourses {
 mod tests {
     use super::*;
     use memory_city_formats::counts::CountCourse;
+    use proptest::prelude::*;
 
     fn counted(bytes: &[&[u64]], asked: &str) -> CountedCourses {
         let course = |(class, values): (usize, &&[u64])| CountCourse {
@@ -431,7 +473,8 @@ mod tests {
         // Two counts in each quarter: the least of C0 grows, whatever is on top; C1 comes back to where it was; C2 grows too little.
         let of = |(class, bytes): (&str, [u64; 8])| {
             let values = bytes.map(|bytes| Amount { objects: 1, bytes });
-            (Arc::from(class), CourseSummary::of(class, &values))
+            let runs: Vec<(usize, Amount)> = values.into_iter().enumerate().collect();
+            (Arc::from(class), CourseSummary::of(class, &runs, 8))
         };
         let all = CountedCourses {
             times: (0..8).map(|at| CountedAt { millis: at, histogram: Some(CountMoment::default()) }).collect(),
@@ -455,5 +498,62 @@ mod tests {
         let few = counted(&[&[1, 2, 3, 4]], "");
         assert!(few.answers().is_empty() && few.nothing_grows().starts_with("5 counts"));
         assert_eq!(few.time_table("", false, 2).left_out, Some((3, "earlier counts".into())));
+    }
+
+    proptest! {
+        /// Runs say what is counted at each place, one by one.
+        #[test]
+        fn summaries_are_those_of_all_values(
+            values in prop::collection::vec(prop::collection::vec(0u64..4, 3), 0..14),
+            walks in prop::collection::vec((0u64..150, prop::collection::vec(0u64..4, 3)), 0..5),
+            window in (0u64..60, 60u64..200),
+            asked in 0usize..4,
+        ) {
+            let amount = |bytes: u64| Amount { objects: u64::from(bytes > 0), bytes };
+            let name = |class: usize| Arc::from(format!("C{class}"));
+            let course = |class: usize| {
+                let mut changes: Vec<(u32, Amount)> = Vec::new();
+                for (at, all) in (0..).zip(&values) {
+                    if changes.last().map_or(Amount::default(), |last| last.1) != amount(all[class]) {
+                        changes.push((at, amount(all[class])));
+                    }
+                }
+                CountCourse { class: name(class), changes }
+            };
+            let moment = |at: usize| CountMoment { millis: at as u64 * 10, ..CountMoment::default() };
+            let counts = ClassCounts {
+                moments: (0..values.len()).map(moment).collect(),
+                classes: (0..3).map(course).filter(|c| !c.changes.is_empty()).collect(),
+            };
+            let given: Vec<(u64, BTreeMap<Arc<str>, Amount>)> = walks
+                .iter()
+                .map(|(millis, all)| (*millis, all.iter().enumerate().map(|(class, b)| (name(class), amount(*b))).collect()))
+                .collect();
+            let word = if asked < 3 { format!("C{asked}") } else { String::new() };
+            let all = CountedCourses::of(&counts, window, given, &word, &Progress::new()).expect("counted");
+            // One after the other.
+            let mut expected: Vec<(u64, u8, usize, &Vec<u64>)> = Vec::new();
+            expected.extend(walks.iter().enumerate().map(|(at, (millis, all))| (*millis, 0, at, all)));
+            let inside = |at: usize| (window.0..=window.1).contains(&(at as u64 * 10));
+            expected.extend(values.iter().enumerate().filter(|(at, _)| inside(*at)).map(|(at, all)| (at as u64 * 10, 1, at, all)));
+            expected.sort_by_key(|(millis, kind, at, _)| (*millis, *kind, *at));
+            prop_assert_eq!(all.times.iter().map(|t| t.millis).collect::<Vec<_>>(), expected.iter().map(|e| e.0).collect::<Vec<_>>());
+            for class in 0..3 {
+                let bytes: Vec<u64> = expected.iter().map(|e| e.3[class]).collect();
+                let Some(summary) = all.classes.get(&*name(class)) else {
+                    prop_assert!(bytes.iter().all(|b| *b == 0));
+                    continue;
+                };
+                let least = |part: usize| bytes[bytes.len() * part / PARTS..bytes.len() * (part + 1) / PARTS].iter().min().copied();
+                let told = (summary.first.bytes, summary.last.bytes, summary.least, summary.most);
+                let is = (bytes[0], bytes[bytes.len() - 1], *bytes.iter().min().expect("one"), *bytes.iter().max().expect("one"));
+                prop_assert_eq!(told, is);
+                let parts: Vec<_> = (0..PARTS).map(least).collect();
+                let rises = bytes.len() >= PARTS * LEAST_IN_PART && parts.windows(2).all(|w| w[0] < w[1]);
+                prop_assert_eq!(summary.rising, parts[0].zip(parts[PARTS - 1]).filter(|_| rises));
+            }
+            let of = |e: &(u64, u8, usize, &Vec<u64>)| if asked < 3 { e.3[asked] } else { e.3.iter().sum() };
+            prop_assert_eq!(all.course.iter().map(|a| a.bytes).collect::<Vec<_>>(), expected.iter().map(of).collect::<Vec<_>>());
+        }
     }
 }

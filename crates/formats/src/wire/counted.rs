@@ -11,6 +11,7 @@ use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_wire::{ClassRow, CountRow, RunRow, StringRow, TraceOptions, TraceWriter};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -189,27 +190,35 @@ fn kind(class: &str) -> u32 {
     class.strip_suffix("[]").map_or(0, |element| 1 + u32::from(PRIMITIVE.contains(&element)))
 }
 
-/// Histograms one by one, and how many there was no room for.
+/// Histograms one by one, and how many there was no room for. O(rows, and changes).
 fn expanded(counts: &ClassCounts) -> (Vec<CountedTime>, usize) {
-    let mut rows = 0;
+    let mut changes: Vec<(u32, usize, Amount)> = Vec::new();
+    for (class, course) in counts.classes.iter().enumerate() {
+        changes.extend(course.changes.iter().map(|(from, amount)| (*from, class, *amount)));
+    }
+    changes.sort_unstable_by_key(|(from, class, _)| (*from, *class));
+    let (mut rest, mut rows) = (&changes[..], 0);
+    let mut now: BTreeMap<usize, Amount> = BTreeMap::new();
     let mut times = Vec::new();
     for (at, moment) in counts.moments.iter().enumerate() {
-        let classes: Vec<CountedClass> = counts
-            .classes
-            .iter()
-            .map(|course| (course, course.at(at)))
-            .filter(|(_, amount)| *amount != Amount::default())
-            .map(|(course, Amount { objects, bytes })| CountedClass {
-                class: Arc::clone(&course.class),
-                frames: None,
-                objects,
-                bytes,
-            })
-            .collect();
-        rows += classes.len();
+        let (here, later) = rest.split_at(rest.partition_point(|change| change.0 as usize <= at));
+        rest = later;
+        for (_, class, amount) in here {
+            match *amount == Amount::default() {
+                true => now.remove(class),
+                false => now.insert(*class, *amount),
+            };
+        }
+        rows += now.len() + 1;
         if rows > MOST_ROWS {
             break;
         }
+        let class = |(class, amount): (&usize, &Amount)| {
+            let course = counts.classes.get(*class)?;
+            let Amount { objects, bytes } = *amount;
+            Some(CountedClass { class: Arc::clone(&course.class), frames: None, objects, bytes })
+        };
+        let classes = now.iter().filter_map(class).collect();
         times.push(CountedTime { millis: moment.millis, label: format!("Histogram {}", at + 1), classes });
     }
     let left_out = counts.moments.len() - times.len();

@@ -155,6 +155,8 @@ impl Scan {
             scan.memory += counts.complete();
             scan.trouble.incomplete_histograms += counts.incomplete;
         }
+        let most = scan.counts.values().map(StreamCounts::len).max().unwrap_or(0);
+        scan.trouble.other_histograms = (scan.histograms() - most) as u64;
         scan.files = files.into_iter().map(|(_, input)| input).collect();
         scan.walks.sort_by_key(|walk| (walk.start.time, walk.stream, walk.start.walk));
         Ok(scan)
@@ -315,7 +317,8 @@ impl Scan {
 
     /// What they counted; `None` where there are none. `millis` are those of a time of the recording in nanoseconds.
     pub(super) fn class_counts(&self, millis: impl Fn(u64) -> u64) -> Option<ClassCounts> {
-        (self.histograms() > 0).then(|| joined(&self.counts, |stream, class| self.class_name(stream, class), millis))
+        let named = |stream, class| self.class_name(stream, class);
+        (self.histograms() > 0).then(|| joined(&self.counts, named, millis).0)
     }
 
     /// The chunk at a place that was noted.

@@ -2,6 +2,8 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "recorder/counts.rs"]
+mod counts;
 #[path = "recorder/endings.rs"]
 mod endings;
 #[path = "recorder/identity.rs"]
@@ -249,6 +251,8 @@ fn running_programs_are_listed_recorded_and_watched() {
         assert!(done.status.success(), "{}", text(&done.stderr));
         let report = text(&finish(&mut memory_city(&["report", &output])).stdout);
         assert!(report.contains("Leaky$Session") && report.contains("the counts are exact"), "{report}");
+        let counts = text(&finish(&mut memory_city(&["analyse", "counts", &output])).stdout);
+        assert!(counts.contains("Leaky$Session") && counts.contains("class histograms: exact counts"), "{counts}");
         assert_eq!(ends_of(&file), ["watching was ended"]);
         drop(program);
         let gone = finish(&mut memory_city(&["attach", &pid, "-o", "/nowhere"]));
@@ -304,6 +308,10 @@ fn a_trace_without_walks_opens_as_what_samples_estimate() {
         let told = text(&finish(&mut memory_city(&["report", &output])).stdout);
         assert!(told.contains("Leaks.register(int) line") && told.contains("estimated from"), "{told}");
         assert!(told.contains("Heap, estimated from samples"), "{told}");
+        // What the VM counted is beside that, exact.
+        let counts = text(&finish(&mut memory_city(&["analyse", "counts", &output])).stdout);
+        assert!(told.contains("`memory-city analyse counts`"), "{told}");
+        assert!(counts.contains("Leaks$Person") && counts.contains("class histograms: exact counts"), "{counts}");
         let tree = text(&finish(&mut memory_city(&["report", &output, "--tree", "--format", "csv"])).stdout);
         assert!(tree.contains("Leaks$Person"), "{tree}");
         // What is there for good has files of its own: a second run does not write into them.

@@ -43,6 +43,9 @@ fuzz_target!(|bytes: &[u8]| {
         }
         assert!(sampled.groups.iter().all(|group| (group.site as usize) < sampled.sites.len()));
     }
+    if let Some(counts) = series.class_counts() {
+        assert!(counts.classes.iter().flat_map(|of| &of.changes).all(|(at, _)| (*at as usize) < counts.moments.len()));
+    }
     let _ = series.gc_history(&Progress::new());
     let _ = series.lives();
     for index in 0..series.points().len().min(4) {

@@ -73,6 +73,12 @@ fn trees(args: &ConvertArgs) -> Result<Vec<String>> {
             left_out.push("what came and went between the points in time".to_owned());
         }
     }
+    match source.counts_beside() {
+        0 => {}
+        counts => {
+            left_out.push(format!("{counts} class histograms between its points in time: `analyse counts` has them"))
+        }
+    }
     if args.no_references {
         left_out.push("what refers to what (--no-references)".to_owned());
     }

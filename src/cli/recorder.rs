@@ -54,9 +54,12 @@ pub struct RecordingArgs {
     /// What keeps its identity from walk to walk: `samples`, or `all` objects, up to two million
     #[arg(long, value_name = "WHAT", default_value = "samples", conflicts_with = "no_walks")]
     identity: IdentityOf,
-    /// No walks: allocation sites only
+    /// No walks, and no class histograms unless --histogram-every says when: allocation sites only
     #[arg(long)]
     no_walks: bool,
+    /// The least time from one exact count to the next class histogram, be it a walk or a histogram (default: 5s); `off` for none
+    #[arg(long, value_name = "TIME", value_parser = histogram_every)]
+    histogram_every: Option<Duration>,
     /// Show the city while it grows: in a window that listens, or one that is opened; or send it to HOST:PORT
     #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     live: Option<String>,
@@ -78,6 +81,11 @@ impl RecordingArgs {
             walks: if self.no_walks { 0 } else { self.walk_every.as_millis() as u64 },
             duty: (100.0 / self.walk_share).round().clamp(1.0, 1e6) as u32,
             max_size: self.most_bytes(),
+            histograms: match self.histogram_every {
+                Some(every) => every.as_millis() as u64,
+                None if self.no_walks => 0,
+                None => AgentOptions::default().histograms,
+            },
             // Of a small program all objects are known.
             followed: if self.every_allocation { MOST_FOLLOWED } else { AgentOptions::default().followed },
             identity: if self.identity == IdentityOf::All { MOST_NUMBERED } else { 0 },
@@ -152,6 +160,11 @@ fn duration(text: &str) -> std::result::Result<Duration, String> {
     }
 }
 
+/// As [`duration`], or `off`, which is no time at all.
+fn histogram_every(text: &str) -> std::result::Result<Duration, String> {
+    if text.trim() == "off" { Ok(Duration::ZERO) } else { duration(text).map_err(|why| format!("{why}; or off")) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +174,8 @@ mod tests {
         assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
         assert_eq!((duration("10"), duration("250ms")), (Ok(Duration::from_secs(10)), Ok(Duration::from_millis(250))));
         assert!(duration("soon").is_err() && duration("0s").is_err() && duration("1e9h").is_err());
+        assert_eq!((histogram_every("off"), histogram_every("2s")), (Ok(Duration::ZERO), Ok(Duration::from_secs(2))));
+        assert!(histogram_every("0s").is_err_and(|why| why.contains("off")));
         assert_eq!(percent("2%"), Ok(2.0));
         assert!(percent("0").is_err() && percent("nan").is_err());
     }

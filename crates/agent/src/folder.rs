@@ -221,9 +221,13 @@ pub struct AgentStatus {
     pub walks: u64,
     /// Walks that were left out because the disk was too full.
     pub no_room: u64,
-    /// How long the program stood still for walks, microseconds.
+    /// Class histograms.
+    pub histograms: u64,
+    /// Class histograms that were left out because the program's heap was too full.
+    pub uncounted: u64,
+    /// How long the program stood still for walks and histograms, microseconds.
     pub pauses: u64,
-    /// For the last one.
+    /// For the last walk.
     pub last_pause: u64,
     /// Time that samples took in the program's threads, microseconds.
     pub sampling: u64,
@@ -280,6 +284,8 @@ status_fields!(
     collections,
     walks,
     no_room,
+    histograms,
+    uncounted,
     pauses,
     last_pause,
     sampling,

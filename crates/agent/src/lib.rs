@@ -1,5 +1,5 @@
-//! The recorder that is loaded into a Java program: sampled allocations with stacks, deaths, collections, and walks, written as
-//! a trace (`memory-city-wire`). One library for any HotSpot VM from Java 11 on, with `-agentpath`, `JAVA_TOOL_OPTIONS`, or attach.
+//! The recorder that is loaded into a Java program: sampled allocations with stacks, deaths, collections, walks and class histograms,
+//! written as a trace (`memory-city-wire`). One library for any HotSpot VM from Java 11 on, with `-agentpath`, `JAVA_TOOL_OPTIONS`, or attach.
 //!
 //! It is a guest in somebody's program. So: bounded memory, no call where JVMTI forbids it, no panic that leaves a callback,
 //! and whatever goes wrong ends the recording with one log line while the program goes on.
@@ -17,6 +17,7 @@ mod collections;
 mod event;
 mod fault;
 pub mod folder;
+mod histogram;
 mod identity;
 mod jvmti;
 mod live;
@@ -31,6 +32,7 @@ mod vm;
 mod walk;
 mod worker;
 
+pub use histogram::histogram_rows;
 pub use jvmti::{CAPABILITIES, EVENTS, FUNCTIONS, IDENTITY_CAPABILITIES};
 pub use options::{AgentOptions, SamplingMode};
 

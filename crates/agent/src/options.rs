@@ -30,6 +30,8 @@ pub struct AgentOptions {
     pub duty: u32,
     /// How large the trace may become, bytes: then the recording ends, and says so.
     pub max_size: u64,
+    /// The least time from an exact count to the next class histogram, milliseconds; 0 for none.
+    pub histograms: u64,
     /// How many samples are followed at a time; above that they are thinned.
     pub followed: u32,
     /// All objects keep a number from walk to walk, where there are so many of them at most; 0 for samples alone.
@@ -50,6 +52,7 @@ impl Default for AgentOptions {
             walks: 10_000,
             duty: 30,
             max_size: 1 << 30,
+            histograms: 5_000,
             followed: 50_000,
             identity: 0,
             queue: 200_000,
@@ -81,6 +84,7 @@ impl AgentOptions {
                 "walks" => options.walks = number(0, 1 << 40)?,
                 "walk-share" => options.duty = number(1, 1 << 20)? as u32,
                 "max-size" => options.max_size = number(1 << 16, 1 << 50)?,
+                "histograms" => options.histograms = number(0, 1 << 40)?,
                 "followed" => options.followed = number(0, 10_000_000)? as u32,
                 "identity" => options.identity = number(0, 100_000_000)? as u32,
                 "queue" => options.queue = number(1, 1 << 24)? as u32,
@@ -89,7 +93,7 @@ impl AgentOptions {
                 _ => {
                     return Err(format!(
                         "{key:?} is no option; there are folder, budget, interval, every-allocation, walks, walk-share, \
-                         max-size, followed, identity, queue, attached and stop"
+                         max-size, histograms, followed, identity, queue, attached and stop"
                     ));
                 }
             }
@@ -105,8 +109,10 @@ impl AgentOptions {
             SamplingMode::Every(bytes) => write!(text, ",interval={bytes}"),
             SamplingMode::All => write!(text, ",every-allocation"),
         };
-        let AgentOptions { walks, duty, max_size, followed, queue, .. } = self;
-        let numbers = format!(",walks={walks},walk-share={duty},max-size={max_size},followed={followed},queue={queue}");
+        let AgentOptions { walks, duty, max_size, histograms, followed, queue, .. } = self;
+        let numbers = format!(
+            ",walks={walks},walk-share={duty},max-size={max_size},histograms={histograms},followed={followed},queue={queue}"
+        );
         let written = written.and_then(|()| text.write_str(&numbers));
         debug_assert!(written.is_ok());
         if self.identity > 0 {
@@ -176,9 +182,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn options_come_back(path in "/[^\0]{1,40}", ppm in 100u32..1_000_000, exact in any::<bool>(), stop in any::<bool>(), identity in 0u32..100_000_001) {
+        fn options_come_back(path in "/[^\0]{1,40}", ppm in 100u32..1_000_000, exact in any::<bool>(), stop in any::<bool>(), identity in 0u32..100_000_001, histograms in 0u64..1 << 40) {
             let sampling = if exact { SamplingMode::All } else { SamplingMode::Budget(ppm) };
-            let options = AgentOptions { folder: path.into(), sampling, stop, attached: !stop, identity, ..AgentOptions::default() };
+            let options = AgentOptions { folder: path.into(), sampling, stop, attached: !stop, identity, histograms, ..AgentOptions::default() };
             let text = options.text();
             prop_assert!(text.bytes().all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\''));
             prop_assert_eq!(AgentOptions::parse(&text).expect("its own text"), options);

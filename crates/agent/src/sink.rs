@@ -3,8 +3,8 @@
 use crate::event::{AgentEvent, Definition, SampleFacts};
 use crate::names;
 use memory_city_wire::{
-    ChunkKind, ClassRow, DeathRow, FrameRow, GcRow, LossReason, LossRow, MethodRow, RunRow, SampleRow, SettingRow,
-    StringRow, ThreadRow, TraceOptions, TraceWriter, WireResult, weight,
+    ChunkKind, ClassRow, CountRow, DeathRow, FrameRow, GcRow, LossReason, LossRow, MethodRow, RunRow, SampleRow,
+    SettingRow, StringRow, ThreadRow, TraceOptions, TraceWriter, WireResult, weight,
 };
 use std::collections::HashMap;
 use std::path::Path;
@@ -24,6 +24,7 @@ pub(crate) struct Sink {
     samples: Vec<SampleRow>,
     deaths: Vec<DeathRow>,
     collections: Vec<GcRow>,
+    counts: Vec<CountRow>,
     losses: Vec<LossRow>,
     settings: Vec<SettingRow>,
 }
@@ -45,6 +46,7 @@ impl Sink {
             samples: Vec::new(),
             deaths: Vec::new(),
             collections: Vec::new(),
+            counts: Vec::new(),
             losses: Vec::new(),
             settings: Vec::new(),
         })
@@ -80,7 +82,7 @@ impl Sink {
         }
     }
 
-    fn define(&mut self, definition: Definition) {
+    pub(crate) fn define(&mut self, definition: Definition) {
         match definition {
             Definition::Thread { id, name } => {
                 let name = self.string(name);
@@ -123,6 +125,11 @@ impl Sink {
         self.collections.push(row);
     }
 
+    /// The rows of a class histogram.
+    pub(crate) fn counts(&mut self, rows: impl IntoIterator<Item = CountRow>) {
+        self.counts.extend(rows);
+    }
+
     /// So many of what chunks of this kind hold are missing.
     pub(crate) fn loss(&mut self, time: u64, what: ChunkKind, reason: LossReason, count: u64) {
         if count > 0 {
@@ -154,6 +161,7 @@ impl Sink {
         writer.write(&self.samples)?;
         writer.write(&self.collections)?;
         writer.write(&self.deaths)?;
+        writer.write(&self.counts)?;
         writer.write(&self.losses)?;
         self.strings.clear();
         self.classes.clear();
@@ -164,6 +172,7 @@ impl Sink {
         self.samples.clear();
         self.collections.clear();
         self.deaths.clear();
+        self.counts.clear();
         self.losses.clear();
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::jvmti::JvmtiEnv;
 use jni_sys::{JNIEnv, JavaVM, jobject, jvalue};
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
 
 /// The VM and its tools for this recording: pointers that stay good until the VM ends.
 #[derive(Clone, Copy)]
@@ -110,7 +110,7 @@ impl Jni {
     ///
     /// # Safety
     /// This thread is one of ours, and attached.
-    pub(crate) unsafe fn class(self, name: &std::ffi::CStr) -> Option<jobject> {
+    pub(crate) unsafe fn class(self, name: &CStr) -> Option<jobject> {
         // SAFETY: the environment is that of this thread.
         let class = unsafe { ((**self.0).v1_1.FindClass)(self.0, name.as_ptr()) };
         (!self.threw() && !class.is_null()).then_some(class)
@@ -197,6 +197,108 @@ impl Jni {
             let arguments = [jvalue { l: path }, jvalue { z: false }];
             (jni.CallVoidMethodA)(self.0, bean, dump, arguments.as_ptr());
             if self.threw() { Err("the VM could not write the dump") } else { Ok(()) }
+        }
+    }
+
+    /// What a diagnostic command of the VM prints, one of those of `jcmd`. The text comes by way of the program's heap. For threads of
+    /// ours.
+    ///
+    /// # Errors
+    /// What the VM lacks, or that it could not.
+    pub(crate) fn diagnose(self, command: &CStr) -> Result<String, &'static str> {
+        // SAFETY: as in `dump_heap`.
+        unsafe {
+            if !self.push_frame() {
+                return Err("the VM has no room for handles");
+            }
+            let result = self.diagnose_in_frame(command);
+            self.pop_frame();
+            result
+        }
+    }
+
+    /// # Safety
+    /// Within a local frame, on an attached thread of ours.
+    unsafe fn diagnose_in_frame(self, command: &CStr) -> Result<String, &'static str> {
+        // SAFETY: see `diagnose`. The native method uses no field of its object, which therefore needs no constructor. The text is
+        // given back to the VM after it was copied.
+        unsafe {
+            let jni = &(**self.0).v1_2;
+            // As for dumps: its library has the native method.
+            let provider = (jni.FindClass)(self.0, c"com/sun/management/internal/PlatformMBeanProviderImpl".as_ptr());
+            if self.threw() || provider.is_null() {
+                return Err("this Java has no module jdk.management");
+            }
+            let class = (jni.FindClass)(self.0, c"com/sun/management/internal/DiagnosticCommandImpl".as_ptr());
+            if self.threw() || class.is_null() {
+                return Err("this Java has no DiagnosticCommandImpl");
+            }
+            let run = c"executeDiagnosticCommand";
+            let run =
+                (jni.GetMethodID)(self.0, class, run.as_ptr(), c"(Ljava/lang/String;)Ljava/lang/String;".as_ptr());
+            if self.threw() || run.is_null() {
+                return Err("this Java's DiagnosticCommandImpl has no executeDiagnosticCommand(String)");
+            }
+            let bean = (jni.AllocObject)(self.0, class);
+            let command = (jni.NewStringUTF)(self.0, command.as_ptr());
+            if self.threw() || bean.is_null() || command.is_null() {
+                return Err("the program's heap has no room to ask the VM");
+            }
+            let text = (jni.CallObjectMethodA)(self.0, bean, run, [jvalue { l: command }].as_ptr());
+            if self.threw() || text.is_null() {
+                return Err("the VM could not do what it was asked");
+            }
+            let chars = (jni.GetStringUTFChars)(self.0, text, std::ptr::null_mut());
+            if self.threw() || chars.is_null() {
+                return Err("there is no memory for the VM's answer");
+            }
+            let answer = CStr::from_ptr(chars).to_string_lossy().into_owned();
+            (jni.ReleaseStringUTFChars)(self.0, text, chars);
+            Ok(answer)
+        }
+    }
+
+    /// Bytes that the program's heap has free, those included by which it may grow; `None` where the VM does not say. For threads of
+    /// ours.
+    pub(crate) fn free_heap(self) -> Option<u64> {
+        // SAFETY: calls of JNI by its rules, on an attached thread of ours, with handles of this very frame; methods and signatures are
+        // those of every Java, or the VM says so and nothing is called.
+        unsafe {
+            if !self.push_frame() {
+                return None;
+            }
+            let free = self.free_heap_in_frame();
+            self.pop_frame();
+            free
+        }
+    }
+
+    /// # Safety
+    /// Within a local frame, on an attached thread of ours.
+    unsafe fn free_heap_in_frame(self) -> Option<u64> {
+        // SAFETY: see `free_heap`.
+        unsafe {
+            let jni = &(**self.0).v1_2;
+            let class = self.class(c"java/lang/Runtime")?;
+            let get = c"getRuntime".as_ptr();
+            let get = (jni.GetStaticMethodID)(self.0, class, get, c"()Ljava/lang/Runtime;".as_ptr());
+            if self.threw() || get.is_null() {
+                return None;
+            }
+            let runtime = (jni.CallStaticObjectMethodA)(self.0, class, get, std::ptr::null());
+            if self.threw() || runtime.is_null() {
+                return None;
+            }
+            let bytes = |name: &CStr| {
+                let method = (jni.GetMethodID)(self.0, class, name.as_ptr(), c"()J".as_ptr());
+                if self.threw() || method.is_null() {
+                    return None;
+                }
+                let bytes = (jni.CallLongMethodA)(self.0, runtime, method, std::ptr::null());
+                if self.threw() { None } else { u64::try_from(bytes).ok() }
+            };
+            let (most, taken, free) = (bytes(c"maxMemory")?, bytes(c"totalMemory")?, bytes(c"freeMemory")?);
+            Some(most.saturating_sub(taken).saturating_add(free))
         }
     }
 }

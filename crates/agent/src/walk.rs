@@ -14,7 +14,7 @@ use jni_sys::jobject;
 use std::path::Path;
 
 /// The first walk may be sooner than the others: nanoseconds after the start.
-const FIRST: u64 = 1_000_000_000;
+pub(crate) const FIRST: u64 = 1_000_000_000;
 /// How often the VM may fail to write a dump before nobody asks any more.
 const MOST_FAILURES: u32 = 3;
 
@@ -25,6 +25,8 @@ pub(crate) struct WalkSchedule {
     /// So many times as long as a walk stopped the program it runs before the next.
     duty: u64,
     next: u64,
+    /// Until then the program has run for as long as all that stopped it asks for.
+    rest_until: u64,
     failures: u32,
     pub(crate) walks: u64,
     /// Walks that were left out because the disk was too full.
@@ -42,6 +44,7 @@ impl WalkSchedule {
             every,
             duty: u64::from(duty),
             next: FIRST.min(every),
+            rest_until: 0,
             failures: 0,
             walks: 0,
             no_room: 0,
@@ -52,25 +55,32 @@ impl WalkSchedule {
 
     /// Whether a walk is due: right after a collection; or when there was none for as long again.
     pub(crate) fn is_due(&self, now: u64, after_collection: bool) -> bool {
-        self.every > 0 && (now >= self.next && after_collection || now >= self.next.saturating_add(self.every))
+        let is_time = now >= self.next && after_collection || now >= self.next.saturating_add(self.every);
+        self.every > 0 && is_time && now >= self.rest_until
     }
 
     /// Whether there may be one at the end: the first, or one for which there is time.
     pub(crate) fn may_be_last(&self, now: u64) -> bool {
-        self.every > 0
-            && (self.walks == 0 || now >= self.next.min(self.last_end().saturating_add(self.duty * self.last_pause)))
+        self.every > 0 && (self.walks == 0 || now >= self.rest_until)
     }
 
-    fn last_end(&self) -> u64 {
-        self.next.saturating_sub(self.every.max(self.duty * self.last_pause))
+    /// No walk may be before this.
+    pub(crate) fn rest_until(&self) -> u64 {
+        self.rest_until
     }
 
-    fn done(&mut self, start: u64, end: u64) {
+    /// The program has stood still for so long, until `end`, and not for a walk: the next one is so much later.
+    pub(crate) fn stood_still(&mut self, end: u64, pause: u64) {
+        self.rest_until = self.rest_until.max(end).saturating_add(self.duty.saturating_mul(pause));
+    }
+
+    pub(crate) fn done(&mut self, start: u64, end: u64) {
         self.failures = 0;
         self.walks += 1;
         self.last_pause = end.saturating_sub(start);
         self.pauses += self.last_pause;
-        self.next = end.saturating_add(self.every.max(self.duty * self.last_pause));
+        self.next = end.saturating_add(self.every);
+        self.stood_still(end, self.last_pause);
     }
 
     /// The disk is too full for this one.
@@ -224,6 +234,17 @@ mod tests {
         assert!(!schedule.is_due(49 * SECOND, true) && schedule.is_due(51 * SECOND, true));
         assert!(schedule.may_be_last(44 * SECOND), "the end need not wait for the next round");
         assert_eq!(schedule.pauses, SECOND + SECOND / 10);
+    }
+
+    #[test]
+    fn what_else_stops_the_program_delays_walks() {
+        let mut schedule = WalkSchedule::new(10_000, 30);
+        schedule.done(SECOND, 2 * SECOND);
+        schedule.stood_still(20 * SECOND, SECOND / 10);
+        assert!(!schedule.is_due(34 * SECOND, true) && schedule.is_due(35 * SECOND, true));
+        assert!(!schedule.may_be_last(34 * SECOND) && schedule.may_be_last(35 * SECOND));
+        schedule.stood_still(50 * SECOND, SECOND);
+        assert!(!schedule.is_due(79 * SECOND, true) && schedule.is_due(80 * SECOND, true));
     }
 
     #[test]

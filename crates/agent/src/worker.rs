@@ -1,10 +1,11 @@
-//! The recorder's own thread: it adjusts the interval, writes what the queue holds, looks for deaths after collections, walks, says
-//! how it goes, and ends the recording.
+//! The recorder's own thread: it adjusts the interval, writes what the queue holds, looks for deaths after collections, walks, has
+//! the VM count, says how it goes, and ends the recording.
 
 use crate::budget::Budget;
 use crate::collections::COLLECTIONS;
 use crate::fault;
 use crate::folder::{AgentStatus, CLAIM, RecorderLock, STATUS, WALKS};
+use crate::histogram::{CountedClass, HistogramOutcome, HistogramSchedule, count};
 use crate::identity::NumberedObjects;
 use crate::live::Followed;
 use crate::log;
@@ -15,7 +16,7 @@ use crate::sampling::{FRAMES, this_thread_is_ours};
 use crate::sink::Sink;
 use crate::vm::Jni;
 use crate::walk::{WalkOutcome, WalkSchedule, can_walk, remove_leftovers, walk};
-use memory_city_wire::{ChunkKind, CollectionKind, GcRow, GcScope, LossReason, WireError};
+use memory_city_wire::{ChunkKind, CollectionKind, CountRow, GcRow, GcScope, LossReason, WireError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -28,6 +29,8 @@ const ROUND: Duration = Duration::from_millis(50);
 const WRITE_EVERY: u64 = 500_000_000;
 /// Looking for deaths takes at most one part in so many of the time.
 const DEATHS_DUTY: u64 = 50;
+/// So many classes of a histogram are looked up while the tables of names are locked.
+const CLASSES_AT_A_TIME: usize = 256;
 
 /// Starts the thread.
 pub(crate) fn start(recording: &Arc<AgentRecording>) -> Result<(), String> {
@@ -84,6 +87,7 @@ struct Worker<'a> {
     sink: Option<Sink>,
     budget: Budget,
     schedule: WalkSchedule,
+    histograms: HistogramSchedule,
     machine: GcCounters,
     /// Collections written, of this recording.
     collections: u64,
@@ -116,6 +120,11 @@ impl<'a> Worker<'a> {
             sink: Some(sink),
             budget: Budget::new(recording.options.sampling),
             schedule: WalkSchedule::new(recording.options.walks, recording.options.duty),
+            histograms: HistogramSchedule::new(
+                recording.options.histograms,
+                recording.options.duty,
+                recording.options.max_size,
+            ),
             machine: GcCounters::find(),
             collections: 0,
             collections_lost: 0,
@@ -182,8 +191,10 @@ impl<'a> Worker<'a> {
             if self.deaths_due && now >= self.next_deaths {
                 self.look_for_deaths()?;
             }
-            if self.schedule.is_due(now, collected) {
+            if self.schedule.is_due(now, collected) && can_walk(&self.recording.folder) {
                 self.walk(collected)?;
+            } else if self.histograms.is_due(now, collected) {
+                self.count()?;
             }
             if now >= self.written_at + WRITE_EVERY || self.sink()?.is_full() {
                 self.write(now)?;
@@ -208,6 +219,7 @@ impl<'a> Worker<'a> {
             ("sampling.live-limit", options.followed.to_string()),
             ("walk.every", options.walks.to_string()),
             ("walk.share", options.duty.to_string()),
+            ("histogram.every", options.histograms.to_string()),
         ];
         let all = options.sampling == SamplingMode::All;
         let mode = match options.identity {
@@ -388,6 +400,7 @@ impl<'a> Worker<'a> {
         }
         let now = self.recording.now();
         match outcome {
+            WalkOutcome::Done => self.histograms.walked(now, self.schedule.rest_until()),
             WalkOutcome::Never(why) => {
                 log(&why);
                 self.sink()?.setting(now, "walks", why);
@@ -397,9 +410,81 @@ impl<'a> Worker<'a> {
                 let (free, needed) = (megabytes(free), megabytes(needed));
                 self.sink()?.setting(now, "walks", format!("no room: {free} MB are free, a walk may take {needed} MB"));
             }
-            WalkOutcome::Done | WalkOutcome::NotNow => {}
+            WalkOutcome::NotNow => {}
         }
         self.write(now)
+    }
+
+    /// Has the VM count the objects of each class.
+    fn count(&mut self) -> Result<(), String> {
+        fault::point("histogram");
+        let recording = self.recording;
+        let loaded = self.machine.read().and_then(|data| data.number("java.cls.loadedClasses"));
+        let number = self.histograms.taken;
+        let loaded = loaded.and_then(|classes| u64::try_from(classes).ok());
+        let outcome = count(&mut self.histograms, self.jni, || recording.now(), loaded);
+        let now = recording.now();
+        match outcome {
+            HistogramOutcome::Done { start, end, classes, rarer } => {
+                let pause = end.saturating_sub(start);
+                self.schedule.stood_still(end, pause);
+                let rows = self.count_rows(number, start, pause, &classes);
+                // The definitions that the rows need.
+                self.take_queue()?;
+                let sink = self.sink()?;
+                sink.counts(rows);
+                if let Some(every) = rarer {
+                    sink.setting(now, "histogram.every", every.to_string());
+                }
+            }
+            HistogramOutcome::NoRoom(free, needed) => {
+                let first = self.histograms.left_out == 1;
+                let sink = self.sink()?;
+                sink.loss(now, ChunkKind::COUNTS, LossReason::NotGiven, 1);
+                if first {
+                    let (free, needed) = (free >> 10, needed >> 10);
+                    let why = format!("no room: {free} KB of the heap are free, a histogram may take {needed} KB");
+                    sink.setting(now, "histograms", why);
+                }
+            }
+            HistogramOutcome::Never(why) => {
+                log(&why);
+                self.sink()?.setting(now, "histograms", why);
+            }
+            HistogramOutcome::NotNow => {}
+        }
+        self.write(now)
+    }
+
+    /// The rows of a histogram. Definitions of classes that are new wait in the queue.
+    fn count_rows(&self, histogram: u64, time: u64, pause: u64, classes: &[CountedClass]) -> Vec<CountRow> {
+        let gc = (self.collections + self.collections_lost).checked_sub(1);
+        let mut rows: Vec<CountRow> = Vec::with_capacity(classes.len());
+        // A few at a time: threads that allocate wait for the tables.
+        for some in classes.chunks(CLASSES_AT_A_TIME) {
+            let mut new = Vec::new();
+            let mut stacks = self.recording.stacks.lock().unwrap_or_else(PoisonError::into_inner);
+            for of in some {
+                let class = stacks.class(&of.signature, &mut new);
+                let known = CountRow { histogram, time, gc, class, garbage: true, ..CountRow::default() };
+                rows.push(CountRow { objects: of.objects, bytes: of.bytes, pause: Some(pause), ..known });
+            }
+            // As samples do it: before the lock is let go of.
+            self.recording.queue.define(new);
+        }
+        rows.sort_unstable_by_key(|row| row.class);
+        // Those that found no room in the tables are one, of an unknown class.
+        rows.dedup_by(|row, sum| {
+            let same = row.class == sum.class;
+            if same {
+                sum.objects = sum.objects.saturating_add(row.objects);
+                sum.bytes = sum.bytes.saturating_add(row.bytes);
+            }
+            same
+        });
+        let count = rows.len() as u32;
+        rows.iter_mut().for_each(|row| row.rows = count);
+        rows
     }
 
     /// The VM tells its program only when that has begun. Of the command line only the first word: others may be secrets.
@@ -443,7 +528,9 @@ impl<'a> Worker<'a> {
             collections: self.collections,
             walks: self.schedule.walks,
             no_room: self.schedule.no_room,
-            pauses: self.schedule.pauses / 1000,
+            histograms: self.histograms.taken,
+            uncounted: self.histograms.left_out,
+            pauses: (self.schedule.pauses + self.histograms.pauses) / 1000,
             last_pause: self.schedule.last_pause / 1000,
             sampling: recording.spent.load(Ordering::Relaxed) / 1000,
             own: own_time() / 1000,
@@ -454,7 +541,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// The end: a last walk where there is time for it, what waits, and why.
+    /// The end: a last walk or histogram where there is time for it, what waits, and why.
     fn end(&mut self, why: &str) -> Result<(), String> {
         let recording = self.recording;
         let _ = recording.events(false);
@@ -462,8 +549,12 @@ impl<'a> Worker<'a> {
         self.take_collections()?;
         self.take_queue()?;
         self.look_for_deaths()?;
+        let walks = self.schedule.walks;
         if self.schedule.may_be_last(recording.now()) {
             self.walk(false)?;
+        }
+        if walks == self.schedule.walks && self.histograms.may_be_last(recording.now()) {
+            self.count()?;
         }
         self.name_program()?;
         let refused = recording.stacks.lock().unwrap_or_else(PoisonError::into_inner).refused();

@@ -55,6 +55,7 @@ formats! {
 mod ahead;
 mod answers;
 mod budget;
+pub mod counts;
 mod dumps;
 pub mod event;
 mod index;

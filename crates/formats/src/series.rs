@@ -2,6 +2,7 @@
 
 use super::answers::DumpStamp;
 use super::budget::MemoryNeed;
+use super::counts::ClassCounts;
 use super::event::GcKind;
 use super::lives::{GcHistory, Lives};
 use super::recording::Recording;
@@ -125,6 +126,17 @@ pub trait HeapSeries: Send + Sync {
     /// When a file has changed since, or the work was cancelled.
     fn sampled(&self, _points: &[usize], _progress: &Progress) -> Result<Option<SampledAllocations>> {
         Ok(None)
+    }
+
+    /// What was counted by class between the points, and beside them: no heap states. `None` where nothing was. Of a recording the first
+    /// call takes O(classes × counts).
+    fn class_counts(&self) -> Option<Arc<ClassCounts>> {
+        None
+    }
+
+    /// Whether there is something of that kind. Costs nothing.
+    fn has_class_counts(&self) -> bool {
+        false
     }
 
     /// What came and went from point to point, where the source records it: then trees over time need no heap state.

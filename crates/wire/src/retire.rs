@@ -3,8 +3,8 @@
 use crate::chunk::{CHUNK_HEADER, Chunk, ChunkHeader, ChunkKind, FILE_HEADER, PartHeader};
 use crate::columns::PayloadReader;
 use crate::error::{WireError, WireResult};
-use crate::rows::{DeathRow, LossReason, LossRow, OldSamplesRow, SampleRow, WalkSampleRow};
-use std::collections::BTreeMap;
+use crate::rows::{CountRow, DeathRow, LossReason, LossRow, OldSamplesRow, SampleRow, WalkSampleRow};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -72,6 +72,7 @@ pub(crate) fn retire(
             (a, b) => a.or(b),
         };
     };
+    let mut histograms: BTreeSet<u64> = BTreeSet::new();
     let counted = [ChunkKind::GCS, ChunkKind::COUNTS, ChunkKind::SETTINGS, ChunkKind::WALK_START, ChunkKind::WALK_END];
     let kinds = [&counted[..], &[ChunkKind::SAMPLES, ChunkKind::OLD_SAMPLES, ChunkKind::LOSSES]].concat();
     for_chunks(oldest, header, &kinds, &mut |chunk| {
@@ -86,6 +87,10 @@ pub(crate) fn retire(
                 chunk.rows::<OldSamplesRow>()?.rows.into_iter().for_each(|sum| add(&mut sums, sum));
             }
             ChunkKind::LOSSES => chunk.rows::<LossRow>()?.rows.into_iter().for_each(&mut lose),
+            // Of histograms each once, however many classes it has.
+            ChunkKind::COUNTS => {
+                histograms.extend(chunk.rows::<CountRow>()?.rows.iter().map(|row| row.histogram));
+            }
             // Of walks the end is told: each has one.
             ChunkKind::WALK_START => {}
             kind => {
@@ -102,6 +107,15 @@ pub(crate) fn retire(
         }
         Ok(())
     })?;
+    if !histograms.is_empty() {
+        lose(LossRow {
+            time: now,
+            what: u32::from(ChunkKind::COUNTS.0),
+            reason: LossReason::Retired,
+            count: histograms.len() as u64,
+            ..LossRow::default()
+        });
+    }
     Ok(Retired { old_samples: sums.into_values().collect(), losses: losses.into_values().collect() })
 }
 

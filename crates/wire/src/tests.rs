@@ -465,6 +465,8 @@ fn old_parts_go_and_what_they_held_is_added_up() {
         alive.extend(samples.iter().map(|s| s.id));
         writer.write(&[GcRow { number: round, ..GcRow::default() }]).expect("written");
         gcs += 1;
+        let count = |class| CountRow { histogram: round, class, rows: 3, ..CountRow::default() };
+        writer.write(&[count(0), count(1), count(2)]).expect("written");
         if round == 390 {
             // A walk names a sample of the beginning that dies afterwards.
             let oldest = *alive.first().expect("one");
@@ -488,6 +490,7 @@ fn old_parts_go_and_what_they_held_is_added_up() {
 
     let (mut there, mut sizes, mut old, mut gone_gcs, mut kept_gcs) = (BTreeSet::new(), 0, 0, 0, 0);
     let (mut names, mut facts) = (BTreeSet::new(), BTreeSet::new());
+    let (mut histograms, mut gone_histograms) = (BTreeSet::new(), 0);
     let size = read_folder(folder.path(), |chunk| match chunk.kind() {
         ChunkKind::SAMPLES => {
             for sample in chunk.rows::<SampleRow>().expect("rows").rows {
@@ -502,11 +505,18 @@ fn old_parts_go_and_what_they_held_is_added_up() {
                 assert_eq!((sum.weight, sum.weighted_bytes), (sum.samples * WEIGHT_ONE, sum.bytes));
             }
         }
+        ChunkKind::COUNTS => {
+            histograms.extend(chunk.rows::<CountRow>().expect("rows").rows.iter().map(|c| c.histogram))
+        }
         ChunkKind::GCS => kept_gcs += chunk.rows::<GcRow>().expect("rows").rows.len() as u64,
         ChunkKind::LOSSES => {
             for loss in chunk.rows::<LossRow>().expect("rows").rows {
-                assert_eq!((loss.reason, loss.what), (LossReason::Retired, u32::from(ChunkKind::GCS.0)));
-                gone_gcs += loss.count;
+                assert_eq!(loss.reason, LossReason::Retired);
+                match loss.what {
+                    what if what == u32::from(ChunkKind::GCS.0) => gone_gcs += loss.count,
+                    what if what == u32::from(ChunkKind::COUNTS.0) => gone_histograms += loss.count,
+                    what => panic!("{what} went"),
+                }
             }
         }
         ChunkKind::STRINGS => names.extend(chunk.rows::<StringRow>().expect("rows").rows.into_iter().map(|s| s.text)),
@@ -518,6 +528,7 @@ fn old_parts_go_and_what_they_held_is_added_up() {
     assert_eq!((there.len() as u64 + old, sizes), (taken, bytes));
     assert!(alive.iter().chain(&linked).all(|id| there.contains(id)), "who is alive, or in a walk, is there");
     assert_eq!(kept_gcs + gone_gcs, gcs);
+    assert_eq!(histograms.len() as u64 + gone_histograms, gcs, "histograms are counted, not their rows");
     assert!(names.contains("only.once") && facts.contains("a VM"));
 }
 

@@ -175,6 +175,12 @@ impl RecordingSession {
         if status.no_room > 0 {
             eprintln!("memory-city: warning: {} walks were left out: the disk is too full", count_text(status.no_room));
         }
+        if status.uncounted > 0 {
+            eprintln!(
+                "memory-city: warning: {} class histograms were left out: the program's heap was too full",
+                count_text(status.uncounted)
+            );
+        }
         if status.lost > 0 {
             eprintln!(
                 "memory-city: warning: {} samples were lost: there was no room for them",
@@ -210,13 +216,14 @@ fn seconds(micros: u64) -> String {
 
 fn line(status: &AgentStatus, taker: &WalkTaker) -> String {
     format!(
-        "{}  {} samples, {} live, {} walks ({} stood still, last {} objects), {:.1} % of a core, {}",
+        "{}  {} samples, {} live, {} walks (last {} objects), {} histograms, {} stood still, {:.1} % of a core, {}",
         clock(status.elapsed),
         count_text(status.samples),
         count_text(status.live),
         status.walks,
-        seconds(status.pauses),
         count_text(taker.objects),
+        count_text(status.histograms),
+        seconds(status.pauses),
         cost(status),
         bytes_text(status.size + taker.bytes()),
     )
@@ -233,12 +240,13 @@ fn summary(status: &AgentStatus, taker: &WalkTaker, reason: &str) -> String {
         (taken, walked) => format!("{taken} of {walked} walks"),
     };
     format!(
-        "Recorded for {}: {} samples ({} alive at the end), {} collections, {walks}; the program stood still for {} and paid {:.1} % of \
+        "Recorded for {}: {} samples ({} alive at the end), {} collections, {} class histograms, {walks}; the program stood still for {} and paid {:.1} % of \
          a core; {}; {reason}.",
         clock(status.elapsed),
         count_text(status.samples),
         count_text(status.live),
         count_text(status.collections),
+        count_text(status.histograms),
         seconds(status.pauses),
         cost(status),
         bytes_text(status.size + taker.bytes()),
@@ -255,6 +263,7 @@ mod tests {
             samples: 12_345,
             live: 812,
             walks: 3,
+            histograms: 7,
             collections: 40,
             pauses: 410_000,
             sampling: 900_000,

@@ -7,6 +7,7 @@ use clap::Args;
 use memory_city::jvm::attach::AttachedJvm;
 use memory_city::jvm::list::{running, short_name};
 use memory_city_agent::folder::private_file;
+use memory_city_agent::histogram_rows;
 use memory_city_analysis::tabular::{bytes_text, count_text};
 use memory_city_formats::hprof::element_name;
 use memory_city_formats::wire::CountStream;
@@ -97,18 +98,10 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
 /// Objects and bytes by the VM's name of the class. Classes of one name from several loaders are one.
 fn histogram(text: &str) -> BTreeMap<String, (u64, u64)> {
     let mut rows: BTreeMap<String, (u64, u64)> = BTreeMap::new();
-    for line in text.lines() {
-        let mut words = line.split_whitespace();
-        let (Some(rank), Some(objects), Some(bytes), Some(class)) =
-            (words.next(), words.next(), words.next(), words.next())
-        else {
-            continue;
-        };
-        if let (true, Ok(objects), Ok(bytes)) = (rank.ends_with(':'), objects.parse::<u64>(), bytes.parse::<u64>()) {
-            let row = rows.entry(source_name(class)).or_default();
-            row.0 += objects;
-            row.1 += bytes;
-        }
+    for (class, objects, bytes) in histogram_rows(text) {
+        let row = rows.entry(source_name(class)).or_default();
+        row.0 += objects;
+        row.1 += bytes;
     }
     rows
 }

@@ -6,8 +6,8 @@ use memory_city_agent::{AgentOptions, LIBRARY};
 use memory_city_testing::jvm::{self, Jdk, PATIENCE};
 use memory_city_testing::root;
 use memory_city_wire::{
-    ChunkKind, ClassRow, DeathRow, EndRow, FrameRow, GcRow, LossRow, MethodRow, PartReader, Piece, RunRow, SampleRow,
-    SettingRow, StringRow, ThreadRow,
+    ChunkKind, ClassRow, CountRow, DeathRow, EndRow, FrameRow, GcRow, LossRow, MethodRow, PartReader, Piece, RunRow,
+    SampleRow, SettingRow, StringRow, ThreadRow,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -25,11 +25,22 @@ pub struct Trace {
     pub samples: Vec<SampleRow>,
     pub deaths: Vec<DeathRow>,
     pub collections: Vec<GcRow>,
+    pub counts: Vec<CountRow>,
     pub losses: Vec<LossRow>,
     pub run: BTreeMap<String, String>,
     pub ends: Vec<EndRow>,
     pub settings: Vec<SettingRow>,
     pub damaged: u64,
+}
+
+/// A class histogram.
+#[derive(Default)]
+pub struct CountedHistogram {
+    pub time: u64,
+    pub pause: u64,
+    pub rows: usize,
+    /// Objects and bytes by class.
+    pub classes: BTreeMap<String, (u64, u64)>,
 }
 
 impl Trace {
@@ -68,6 +79,12 @@ impl Trace {
                     }
                     ChunkKind::DEATHS => trace.deaths.extend(rows!(DeathRow)),
                     ChunkKind::GCS => trace.collections.extend(rows!(GcRow)),
+                    ChunkKind::COUNTS => {
+                        for row in rows!(CountRow) {
+                            assert!(trace.classes.contains_key(&row.class) || row.class == 0, "{row:?}");
+                            trace.counts.push(row);
+                        }
+                    }
                     ChunkKind::SETTINGS => trace.settings.extend(rows!(SettingRow)),
                     ChunkKind::LOSSES => trace.losses.extend(rows!(LossRow)),
                     ChunkKind::RUN => trace.run.extend(rows!(RunRow).into_iter().map(|r| (r.key, r.value))),
@@ -81,6 +98,19 @@ impl Trace {
 
     pub fn class(&self, sample: &SampleRow) -> &str {
         self.classes.get(&sample.class).map_or("?", |c| &self.strings[&c.name])
+    }
+
+    /// The class histograms that are complete, by number: when and for how long, and objects and bytes of each class.
+    pub fn histograms(&self) -> BTreeMap<u64, CountedHistogram> {
+        let mut all: BTreeMap<u64, CountedHistogram> = BTreeMap::new();
+        for row in &self.counts {
+            let of = all.entry(row.histogram).or_default();
+            (of.time, of.pause, of.rows) = (row.time, row.pause.expect("a pause"), row.rows as usize);
+            let class = self.classes.get(&row.class).map_or("?", |c| &self.strings[&c.name]);
+            assert!(of.classes.insert(class.to_owned(), (row.objects, row.bytes)).is_none(), "{class} twice");
+        }
+        all.retain(|_, of| of.classes.len() == of.rows);
+        all
     }
 
     /// The frames of a sample, innermost first: `Leaky.login:26`.

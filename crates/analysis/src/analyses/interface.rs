@@ -75,6 +75,8 @@ pub enum Need {
     Values,
     /// Samples of allocations: a recording.
     Samples,
+    /// Counts by class between heap states: a recording.
+    Counts,
 }
 
 impl Need {
@@ -88,6 +90,7 @@ impl Need {
             Need::Objects => "objects (heap dumps or a memory trace)",
             Need::Values => "values of objects (heap dumps)",
             Need::Samples => "samples of allocations (a recording)",
+            Need::Counts => "class histograms (a recording)",
         }
     }
 
@@ -104,6 +107,7 @@ impl Need {
             Need::Objects => document.heaps().is_some(),
             Need::Values => document.heaps().is_some() && !document.is_recorded(),
             Need::Samples => document.heaps().is_some_and(|history| history.series().has_samples()),
+            Need::Counts => document.has_class_counts(),
         };
         let reason = match self {
             Need::TwoTimes if document.timeline().times() > 1 => {
@@ -118,6 +122,9 @@ impl Need {
             Need::Objects => "The input has trees, not objects: that takes heap dumps or a memory trace",
             Need::Values => "The input does not say what fields hold: that takes heap dumps",
             Need::Samples => "No allocations were sampled: that takes a recording (memory-city record)",
+            Need::Counts => {
+                "Classes were not counted beside heap states: that takes a recording (memory-city record, or watch)"
+            }
         };
         if has { Ok(()) } else { Err(reason.to_owned()) }
     }

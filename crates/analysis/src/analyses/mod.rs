@@ -86,6 +86,7 @@ analyses! {
     lifetimes,
     trends,
     sites,
+    counts,
     difference,
     paths,
     cut,

@@ -66,8 +66,8 @@ impl ReportPart {
     }
 }
 
-/// Makes the report of a source: the heap over time, what grows most, of a recording where its samples were allocated, and, of a
-/// trace, its collections by kind and cause, and the windows of time that are suspicious.
+/// Makes the report of a source: the heap over time, what grows most, of a recording where its samples were allocated and which
+/// classes its histograms see growing, and, of a trace, its collections by kind and cause, and the windows of time that are suspicious.
 ///
 /// # Errors
 /// When there is no such metric or point in time, a state cannot be loaded again, or the work was cancelled.
@@ -100,6 +100,7 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
     if sites.describe().check(source, window).is_ok() {
         report.add(&*sites, source, [("top", &*top)], progress)?;
     }
+    report.add_counts(&*registry.get("counts")?, source, progress)?;
     let collections = registry.get("collections")?;
     if collections.describe().check(source, window).is_ok() {
         report.add(&*collections, source, [], progress)?;
@@ -151,6 +152,20 @@ impl Report {
             Err(reason) => (Findings::default(), Some(reason)),
         };
         self.parts.push(ReportPart { analysis: description, arguments, findings, lacking, brief: false });
+        Ok(())
+    }
+
+    /// Which classes grow steadily over the class histograms of a recording, where one does.
+    fn add_counts(&mut self, analysis: &dyn Analysis, source: &Source, progress: &Progress) -> Result<()> {
+        if analysis.describe().check(source, self.window).is_err() {
+            return Ok(());
+        }
+        // Walks are told by all else.
+        self.add(analysis, source, [("walks", "0")], progress)?;
+        if self.parts.last().is_some_and(|part| part.findings.answers.is_empty()) {
+            self.parts.pop();
+        }
+        self.parts.iter_mut().filter(|part| part.analysis.id == "counts").for_each(|part| part.brief = true);
         Ok(())
     }
 

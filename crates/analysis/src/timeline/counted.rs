@@ -37,6 +37,8 @@ pub(super) fn trees_of_recording(paths: &[PathBuf], progress: &Progress) -> Resu
     let mut collector = Collector::default();
     collector.add_input(&Input::from_bytes(&path, text), progress)?;
     let mut trees = collector.finish(progress)?;
+    trees.counts = counted.histograms;
+    trees.counts_are_beside = counted.is_estimate;
     trees.warnings.splice(0..0, counted.warnings);
     Ok(Some(trees))
 }

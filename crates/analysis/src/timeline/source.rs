@@ -12,6 +12,7 @@ use super::references::ReferenceMap;
 use super::{AUTO, DIFFERENCE, History, NodeId, Timeline};
 use crate::group::{GroupOptions, Grouping};
 use memory_city_formats::HeapSeries;
+use memory_city_formats::counts::ClassCounts;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
 use std::path::{Path, PathBuf};
@@ -129,6 +130,31 @@ impl Source {
         match self {
             Source::Heaps(history) => Some(history),
             Source::Trees(_) => None,
+        }
+    }
+
+    /// What was counted by class beside what is shown; `None` where nothing was. The first call takes O(classes × counts).
+    pub fn class_counts(&self) -> Option<Arc<ClassCounts>> {
+        match self {
+            Source::Heaps(history) => history.series().class_counts(),
+            Source::Trees(trees) => trees.counts.clone(),
+        }
+    }
+
+    /// How many times was counted by class beside what the trees show.
+    pub fn counts_beside(&self) -> usize {
+        let is_beside = match self {
+            Source::Heaps(_) => true,
+            Source::Trees(trees) => trees.counts_are_beside,
+        };
+        self.class_counts().filter(|_| is_beside).map_or(0, |counts| counts.moments.len())
+    }
+
+    /// Whether there is something that was counted by class. Costs nothing.
+    pub fn has_class_counts(&self) -> bool {
+        match self {
+            Source::Heaps(history) => history.series().has_class_counts(),
+            Source::Trees(trees) => trees.counts.is_some(),
         }
     }
 

@@ -4,7 +4,9 @@
 use super::origins::Provenance;
 use super::sampled::{FollowedShare, weight_of};
 use super::scan::{Scan, error_of};
+use crate::counts::ClassCounts;
 use ahash::AHashMap;
+use memory_city_heap::Amount;
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
@@ -45,6 +47,8 @@ pub struct CountedTimes {
     pub times: Vec<CountedTime>,
     /// They are estimates from samples; otherwise histograms, which are exact.
     pub is_estimate: bool,
+    /// What was counted by class, where that was: the same, or beside the estimates. Times are since the Unix epoch.
+    pub histograms: Option<Arc<ClassCounts>>,
     /// What a person must know.
     pub warnings: Vec<Warning>,
 }
@@ -72,26 +76,43 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
     }
     let started = scan.run.get("recording.started").and_then(|v| v.trim().parse::<u64>().ok()).unwrap_or(0);
     let path = scan.files.first().map(|input| input.path.clone()).unwrap_or_default();
-    let is_estimate = scan.counts.is_empty();
-    let times = match is_estimate {
-        true => estimates(&scan, started, progress)?,
-        false => histograms(&scan, started),
-    };
+    let histograms = scan.class_counts(|time| started.saturating_add(time / 1_000_000)).map(Arc::new);
+    // Samples tell places too, which histograms do not.
+    let estimated = estimates(&scan, started, progress)?;
+    let is_estimate = !estimated.is_empty();
+    let mut times = estimated;
+    let mut left_out = 0;
+    if let Some(counts) = histograms.as_ref().filter(|_| !is_estimate) {
+        (times, left_out) = expanded(counts);
+    }
     if times.is_empty() {
         return Ok(None);
     }
-    let message = match is_estimate {
-        true => format!(
-            "no walks were recorded: what is shown is estimated from {} samples, and there are no references. Small groups are rough",
-            scan.samples.len()
-        ),
-        false => {
+    let message = match (is_estimate, &histograms) {
+        (true, beside) => {
+            let samples = scan.samples.len();
+            let beside = beside.as_ref().map_or(String::new(), |counts| {
+                let (counts, s) = (counts.moments.len(), if counts.moments.len() == 1 { "" } else { "s" });
+                format!(
+                    ". The objects of each class were counted {counts} time{s} besides: `memory-city analyse counts`"
+                )
+            });
+            format!(
+                "no walks were recorded: what is shown is estimated from {samples} samples, and there are no references. Small groups \
+                 are rough{beside}"
+            )
+        }
+        (false, _) => {
             "class histograms were recorded, not objects: the counts are exact, and there are no references".to_owned()
         }
     };
+    if left_out > 0 {
+        let message = format!("{left_out} class histograms are not shown: there are too many");
+        scan.trouble.warnings.push(Warning { path: path.clone(), offset: None, message });
+    }
     let said = Warning { path: path.clone(), offset: None, message };
     let trouble = std::mem::take(&mut scan.trouble).finish(&path, &scan.losses);
-    Ok(Some(CountedTimes { times, is_estimate, warnings: [vec![said], trouble].concat() }))
+    Ok(Some(CountedTimes { times, is_estimate, histograms, warnings: [vec![said], trouble].concat() }))
 }
 
 /// Writes class histograms as a recording of one stream, in chunks that readers see as soon as they are there.
@@ -143,8 +164,10 @@ impl CountStream {
                     next
                 }
             };
-            rows.push(CountRow { histogram: self.taken, time, gc: None, class, objects, bytes, garbage });
+            rows.push(CountRow { histogram: self.taken, time, class, objects, bytes, garbage, ..CountRow::default() });
         }
+        let count = rows.len() as u32;
+        rows.iter_mut().for_each(|row| row.rows = count);
         rows.sort_by_key(|row| row.class);
         self.taken += 1;
         self.writer.write(&strings).map_err(error_of)?;
@@ -167,26 +190,39 @@ fn kind(class: &str) -> u32 {
     class.strip_suffix("[]").map_or(0, |element| 1 + u32::from(PRIMITIVE.contains(&element)))
 }
 
-/// Objects and bytes by class.
-type ClassCounts = BTreeMap<Arc<str>, (u64, u64)>;
-
-fn histograms(scan: &Scan, started: u64) -> Vec<CountedTime> {
-    let mut times: BTreeMap<(u64, u64), ClassCounts> = BTreeMap::new();
-    for (stream, row) in scan.counts.iter().take(MOST_ROWS) {
-        let name = scan.class_name(*stream, row.class);
-        let counted = times.entry((row.time, row.histogram)).or_default().entry(name).or_default();
-        counted.0 = counted.0.saturating_add(row.objects);
-        counted.1 = counted.1.saturating_add(row.bytes);
+/// Histograms one by one, and how many there was no room for. O(rows, and changes).
+fn expanded(counts: &ClassCounts) -> (Vec<CountedTime>, usize) {
+    let mut changes: Vec<(u32, usize, Amount)> = Vec::new();
+    for (class, course) in counts.classes.iter().enumerate() {
+        changes.extend(course.changes.iter().map(|(from, amount)| (*from, class, *amount)));
     }
-    let of = |((time, number), classes): ((u64, u64), ClassCounts)| CountedTime {
-        millis: started.saturating_add(time / 1_000_000),
-        label: format!("Histogram {}", number.saturating_add(1)),
-        classes: classes
-            .into_iter()
-            .map(|(class, (objects, bytes))| CountedClass { class, frames: None, objects, bytes })
-            .collect(),
-    };
-    times.into_iter().map(of).collect()
+    changes.sort_unstable_by_key(|(from, class, _)| (*from, *class));
+    let (mut rest, mut rows) = (&changes[..], 0);
+    let mut now: BTreeMap<usize, Amount> = BTreeMap::new();
+    let mut times = Vec::new();
+    for (at, moment) in counts.moments.iter().enumerate() {
+        let (here, later) = rest.split_at(rest.partition_point(|change| change.0 as usize <= at));
+        rest = later;
+        for (_, class, amount) in here {
+            match *amount == Amount::default() {
+                true => now.remove(class),
+                false => now.insert(*class, *amount),
+            };
+        }
+        rows += now.len() + 1;
+        if rows > MOST_ROWS {
+            break;
+        }
+        let class = |(class, amount): (&usize, &Amount)| {
+            let course = counts.classes.get(*class)?;
+            let Amount { objects, bytes } = *amount;
+            Some(CountedClass { class: Arc::clone(&course.class), frames: None, objects, bytes })
+        };
+        let classes = now.iter().filter_map(class).collect();
+        times.push(CountedTime { millis: moment.millis, label: format!("Histogram {}", at + 1), classes });
+    }
+    let left_out = counts.moments.len() - times.len();
+    (times, left_out)
 }
 
 /// What samples say is alive, at times when it was looked which are dead: right after collections, when there is little garbage.
@@ -227,6 +263,10 @@ fn estimates(scan: &Scan, started: u64, progress: &Progress) -> Result<Vec<Count
                 bytes: bytes.round() as u64,
             })
             .collect();
+        // Of what was sampled so far nothing was alive: there is nothing to show.
+        if classes.is_empty() {
+            continue;
+        }
         classes.sort_by(|a, b| (&a.class, &a.frames).cmp(&(&b.class, &b.frames)));
         rows += classes.len();
         times.push(CountedTime {

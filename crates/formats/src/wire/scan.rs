@@ -3,7 +3,9 @@
 use super::names::StreamTables;
 use super::warnings::Trouble;
 use crate::budget::{megabytes, memory_budget};
-use ahash::{AHashMap, AHashSet};
+use crate::counts::{ClassCounts, CountMoment, HistogramPiece, StreamCounts, joined};
+use ahash::AHashMap;
+use memory_city_heap::Amount;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
@@ -27,8 +29,8 @@ pub(super) struct Scan {
     pub(super) samples: AHashMap<u64, SampleOrigin>,
     /// In the order of time.
     pub(super) walks: Vec<WalkPlace>,
-    /// Rows of class histograms, by stream.
-    pub(super) counts: Vec<(u16, CountRow)>,
+    /// Class histograms, by stream.
+    pub(super) counts: BTreeMap<u16, StreamCounts>,
     /// Samples whose objects are dead, or that were let go of.
     pub(super) deaths: AHashMap<u64, SampleDeath>,
     pub(super) losses: Vec<LossRow>,
@@ -125,7 +127,7 @@ impl Scan {
             gcs: BTreeMap::new(),
             samples: AHashMap::default(),
             walks: Vec::new(),
-            counts: Vec::new(),
+            counts: BTreeMap::new(),
             deaths: AHashMap::default(),
             losses: Vec::new(),
             old_samples: Vec::new(),
@@ -149,6 +151,12 @@ impl Scan {
                 scan.trouble.stream(&input.path, stream.missing(), stream.ended);
             }
         }
+        for counts in scan.counts.values_mut() {
+            scan.memory += counts.complete();
+            scan.trouble.incomplete_histograms += counts.incomplete;
+        }
+        let most = scan.counts.values().map(StreamCounts::len).max().unwrap_or(0);
+        scan.trouble.other_histograms = (scan.histograms() - most) as u64;
         scan.files = files.into_iter().map(|(_, input)| input).collect();
         scan.walks.sort_by_key(|walk| (walk.start.time, walk.stream, walk.start.walk));
         Ok(scan)
@@ -255,8 +263,11 @@ impl Scan {
             }
             ChunkKind::SETTINGS => self.settings.extend(rows::<SettingRow>(chunk, trouble)?),
             ChunkKind::COUNTS => {
-                let rows = rows::<CountRow>(chunk, trouble)?;
-                self.counts.extend(rows.into_iter().map(|row| (header.stream, row)));
+                // What is kept of them is far less than the rows.
+                let decoded = chunk.rows::<CountRow>()?;
+                trouble.0.unknown_columns += u64::from(decoded.unknown_columns);
+                let counts = self.counts.entry(header.stream).or_default();
+                *trouble.1 += decoded.rows.into_iter().map(|row| counts.take(piece_of(&row))).sum::<u64>();
             }
             ChunkKind::LOSSES => self.losses.extend(rows::<LossRow>(chunk, trouble)?),
             ChunkKind::END => {
@@ -301,7 +312,13 @@ impl Scan {
 
     /// How many class histograms there are.
     pub(super) fn histograms(&self) -> usize {
-        self.counts.iter().map(|(stream, row)| (*stream, row.histogram)).collect::<AHashSet<_>>().len()
+        self.counts.values().map(StreamCounts::len).sum()
+    }
+
+    /// What they counted; `None` where there are none. `millis` are those of a time of the recording in nanoseconds.
+    pub(super) fn class_counts(&self, millis: impl Fn(u64) -> u64) -> Option<ClassCounts> {
+        let named = |stream, class| self.class_name(stream, class);
+        (self.histograms() > 0).then(|| joined(&self.counts, named, millis).0)
     }
 
     /// The chunk at a place that was noted.
@@ -319,6 +336,18 @@ impl Scan {
                 remedy: "Open it again".into(),
             }),
         }
+    }
+}
+
+/// A row of a histogram as the counts take it.
+fn piece_of(row: &CountRow) -> HistogramPiece {
+    HistogramPiece {
+        number: row.histogram,
+        time: row.time,
+        moment: CountMoment { millis: 0, gc: row.gc, with_garbage: row.garbage, pause: row.pause },
+        rows: row.rows,
+        class: row.class,
+        counted: Amount { objects: row.objects, bytes: row.bytes },
     }
 }
 

@@ -6,6 +6,7 @@ use super::sampled::sampled;
 use super::scan::{Scan, WalkPlace};
 use super::state::{SampleLinks, heap_state};
 use crate::budget::memory_budget;
+use crate::counts::ClassCounts;
 use crate::event::GcKind;
 use crate::kept::KeptStates;
 use crate::lives::{GcHistory, Lives, SampledLives};
@@ -16,7 +17,7 @@ use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_wire::{ChunkKind, CollectionKind, GcRow, WalkStartRow};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A recording as heap states: one for each walk.
 pub(super) struct WalkSeries {
@@ -26,6 +27,7 @@ pub(super) struct WalkSeries {
     lives: Option<SampledLives>,
     points: Vec<SnapshotInfo>,
     warnings: Mutex<Vec<Warning>>,
+    counts: OnceLock<Option<Arc<ClassCounts>>>,
     kept: Mutex<KeptStates>,
 }
 
@@ -73,7 +75,7 @@ impl WalkSeries {
         let lives = sampled_lives(&scan, &provenance, progress)?;
         let points = points(&scan);
         let warnings = Mutex::new([skipped, trouble].concat());
-        Ok(WalkSeries { scan, provenance, lives, points, warnings, kept: Mutex::default() })
+        Ok(WalkSeries { scan, provenance, lives, points, warnings, counts: OnceLock::new(), kept: Mutex::default() })
     }
 }
 
@@ -95,22 +97,29 @@ fn points(scan: &Scan) -> Vec<SnapshotInfo> {
     // Points with a collection count time from the start of the program, others from 1970: one or the other for all.
     let gcs: Vec<Option<GcPoint>> = scan.walks.iter().map(gc_of).collect();
     let by_gc = gcs.iter().all(Option::is_some);
-    let started = fact(scan, "recording.started").unwrap_or(0);
-    let uptime = fact(scan, "vm.started").map_or(0, |vm| started.saturating_sub(vm));
     let point = |(walk, gc): (&WalkPlace, Option<GcPoint>)| {
         let start = &walk.start;
-        let since = start.time / 1_000_000;
         SnapshotInfo {
             label: label(start, gc.as_ref()),
             millis: match by_gc {
-                true => uptime.saturating_add(since),
-                false => start.taken.unwrap_or(started.saturating_add(since)),
+                true => millis(scan, start.time, true),
+                false => start.taken.unwrap_or_else(|| millis(scan, start.time, false)),
             },
             path: scan.files.get(walk.file).map(|input| input.path.clone()).unwrap_or_default(),
             gc: gc.filter(|_| by_gc),
         }
     };
     scan.walks.iter().zip(gcs).map(point).collect()
+}
+
+/// A time of the recording in milliseconds: since the start of the program, or since 1970.
+fn millis(scan: &Scan, time: u64, since_start: bool) -> u64 {
+    let started = fact(scan, "recording.started").unwrap_or(0);
+    let began = match since_start {
+        true => fact(scan, "vm.started").map_or(0, |vm| started.saturating_sub(vm)),
+        false => started,
+    };
+    began.saturating_add(time / 1_000_000)
 }
 
 fn gc_point(scan: &Scan, walk: &WalkPlace, (stream, row): &(u16, GcRow)) -> Option<GcPoint> {
@@ -191,6 +200,18 @@ impl HeapSeries for WalkSeries {
 
     fn lives(&self) -> Option<Lives<'_>> {
         self.lives.as_ref().map(|lives| Lives::sampled(lives, self.scan.gcs.len() as u32))
+    }
+
+    fn class_counts(&self) -> Option<Arc<ClassCounts>> {
+        let count = || {
+            let since_start = self.points.iter().all(|point| point.gc.is_some());
+            self.scan.class_counts(|time| millis(&self.scan, time, since_start)).map(Arc::new)
+        };
+        self.counts.get_or_init(count).clone()
+    }
+
+    fn has_class_counts(&self) -> bool {
+        self.scan.histograms() > 0
     }
 
     fn has_samples(&self) -> bool {

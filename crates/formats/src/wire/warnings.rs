@@ -15,6 +15,10 @@ pub(super) struct Trouble {
     pub(super) unknown_columns: u64,
     /// Chunks of walks whose start is missing.
     pub(super) stray_chunks: u64,
+    /// Class histograms of which rows are missing.
+    pub(super) incomplete_histograms: u64,
+    /// Class histograms of streams beside the one that has most of them.
+    pub(super) other_histograms: u64,
     /// Warnings that were counted, not kept.
     more: u64,
 }
@@ -76,6 +80,8 @@ impl Trouble {
             (self.unknown_chunks, "chunks are of kinds that this version does not know"),
             (self.unknown_columns, "columns are of a later version"),
             (self.stray_chunks, "chunks belong to walks that are not there"),
+            (self.incomplete_histograms, "class histograms are not complete, and left out"),
+            (self.other_histograms, "class histograms are of another stream than most of them, and left out"),
             (self.more, "more problems of these kinds"),
         ] {
             if count > 0 {

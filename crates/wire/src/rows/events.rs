@@ -132,7 +132,7 @@ row! {
 }
 
 row! {
-    /// A row of a class histogram between walks: exact, as the VM counts.
+    /// A row of a class histogram: what one class has at that time, exact, as the VM counts. Classes without objects have no row.
     CountRow in COUNTS {
         /// The number of the histogram, from 0.
         histogram: u64 = 1 Delta,
@@ -148,6 +148,10 @@ row! {
         bytes: u64 = 6 Plain,
         /// Whether what no root reaches is counted too.
         garbage: bool = 7 Plain,
+        /// For how long the program stood still for it, nanoseconds; none where not known.
+        pause: Option<u64> = 8 Delta,
+        /// Rows of the whole histogram: where fewer are found, some are damaged or cut off, and it says nothing of what is missing. 0 where not known.
+        rows: u32 = 9 Delta,
     }
 }
 

@@ -12,6 +12,7 @@ use super::{FORMAT, POINTED_FROM_FOLDER, POINTS_TO_FOLDER, VERSION, identify, tr
 use crate::timeline::all_references::TimeReferences;
 use crate::timeline::references::ReferenceMap;
 use crate::timeline::{NodeId, TimePoint, Timeline};
+use memory_city_formats::counts::ClassCounts;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::{Input, memory_limit};
 use memory_city_heap::progress::Progress;
@@ -28,6 +29,10 @@ pub struct JsonSource {
     pub roles: String,
     /// What a person must know about them.
     pub warnings: Vec<Warning>,
+    /// What was counted by class, where the trees are those of a recording that counted; and whether that is beside the trees, not
+    /// what they are made of.
+    pub counts: Option<Arc<ClassCounts>>,
+    pub(crate) counts_are_beside: bool,
     references: JsonReferences,
     /// Nodes by keys of their own.
     keys: HashMap<Arc<str>, NodeId>,
@@ -40,6 +45,8 @@ impl JsonSource {
             timeline: Arc::new(timeline),
             roles,
             warnings,
+            counts: None,
+            counts_are_beside: false,
             references: JsonReferences::default(),
             keys: HashMap::new(),
         }
@@ -339,7 +346,15 @@ impl Collector {
         let references = JsonReferences::resolve(maps, &timeline, &keys, &mut self.totals, progress)?;
         let mut warnings = self.warnings;
         warnings.extend(self.totals.warnings());
-        Ok(JsonSource { roles: roles(&timeline), timeline: Arc::new(timeline), warnings, references, keys: keys.find })
+        Ok(JsonSource {
+            roles: roles(&timeline),
+            timeline: Arc::new(timeline),
+            warnings,
+            counts: None,
+            counts_are_beside: false,
+            references,
+            keys: keys.find,
+        })
     }
 }
 

@@ -1,0 +1,559 @@
+//! How much of each class there was at all times at which somebody counted: at walks, and in the class histograms between them. The two
+//! count alike, with what no root reaches any more; the table of the times says which is which.
+
+use super::interface::change;
+use super::objects::top_parameter;
+use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text};
+use crate::timeline::{History, Source, Unit};
+use memory_city_formats::counts::{ClassCounts, CountMoment, without_address};
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{Amount, HeapState};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+pub(super) fn analysis() -> Box<dyn Analysis> {
+    Box::new(CountsByClass)
+}
+
+struct CountsByClass;
+
+/// What grows steadily has its least in each part above that in the part before: garbage comes and goes within a part.
+const PARTS: usize = 4;
+/// So many counts a part has at least.
+const LEAST_IN_PART: usize = 2;
+/// Growth that is worth a sentence: one part in so many of what all classes have.
+const WORTH_NAMING: u64 = 100;
+/// So many classes are named in sentences.
+const MOST_NAMED: usize = 3;
+/// Walks have the objects of linked classes alone: of this class, walks and histograms do not count the same.
+const MIRRORS: &str = "java.lang.Class";
+
+impl Analysis for CountsByClass {
+    fn describe(&self) -> Description {
+        Description {
+            id: "counts",
+            title: "Counts by class",
+            explanation: "How much of each class there was at all times at which it was counted: at the walks of a recording, and in \
+                the class histograms between them. Names what grows from one quarter of the time to the next.",
+            needs: &[Need::Counts],
+            parameters: vec![
+                top_parameter("How many classes and times are listed"),
+                Parameter {
+                    id: "class",
+                    title: "Class",
+                    explanation: "The class whose course is listed time by time; all classes together where nothing is said",
+                    kind: ParameterKind::Text { default: "" },
+                },
+                Parameter {
+                    id: "walks",
+                    title: "Walks",
+                    explanation: "How many walks are counted besides, evenly spread: each is read for it",
+                    kind: ParameterKind::Number { default: 24, least: 0, most: 100_000 },
+                },
+            ],
+        }
+    }
+
+    fn run(
+        &self,
+        document: &Source,
+        window: TimeWindow,
+        arguments: &Arguments,
+        progress: &Progress,
+    ) -> Result<Findings> {
+        let Some(counts) = document.class_counts() else { return Ok(Findings::default()) };
+        let walks = walks_of(document, window, arguments.count("walks"), progress)?;
+        let walk_count = walks.len();
+        let class = without_address(arguments.word("class"));
+        let all = CountedCourses::of(&counts, millis_of(document, window), walks, class, progress)?;
+        if !class.is_empty() && !all.classes.contains_key(class) {
+            return Err(Error::Unusable {
+                what: format!("No object of a class {class} was counted"),
+                remedy: "Name it as the table does, with its package: java.lang.String".into(),
+            });
+        }
+        let top = arguments.count("top");
+        let mut findings = Findings { answers: all.answers(), notes: all.notes(), ..Findings::default() };
+        if findings.answers.is_empty() {
+            findings.notes.insert(0, all.nothing_grows());
+        }
+        let times = window.times().count();
+        if document.heaps().is_some() && walk_count < times {
+            findings.notes.push(format!("{} of {times} walks are not counted here (-p walks).", times - walk_count));
+        }
+        findings.tables.push(all.class_table(top));
+        findings.tables.push(all.time_table(class, by_uptime(document), top));
+        Ok(findings)
+    }
+}
+
+/// From when to when is looked: everything where the window has no end of its own.
+fn millis_of(document: &Source, window: TimeWindow) -> (u64, u64) {
+    let points = document.timeline().points();
+    let at = |t: usize| points.get(t).map_or(0, |point| point.millis);
+    let from = if window.from == 0 { 0 } else { at(window.from) };
+    let to = if window.to + 1 >= points.len() { u64::MAX } else { at(window.to) };
+    (from, to)
+}
+
+fn by_uptime(document: &Source) -> bool {
+    document.timeline().points().iter().any(|point| point.gc.is_some())
+}
+
+/// All objects of some walks by class, reachable or not, with the time.
+fn walks_of(
+    document: &Source,
+    window: TimeWindow,
+    most: usize,
+    progress: &Progress,
+) -> Result<Vec<(u64, BTreeMap<Arc<str>, Amount>)>> {
+    let Some(history) = document.heaps() else { return Ok(Vec::new()) };
+    let times: Vec<usize> = window.times().collect();
+    let wanted = most.min(times.len());
+    let mut chosen: Vec<usize> = (0..wanted)
+        .map(|i| times[if wanted == 1 { times.len() - 1 } else { i * (times.len() - 1) / (wanted - 1) }])
+        .collect();
+    chosen.dedup();
+    chosen.into_iter().map(|t| walk_of(history, t, progress)).collect()
+}
+
+fn walk_of(history: &History, t: usize, progress: &Progress) -> Result<(u64, BTreeMap<Arc<str>, Amount>)> {
+    let heap: Arc<HeapState> = history.heap(t, progress)?;
+    let mut amounts = vec![Amount::default(); heap.types().len()];
+    for (at, object) in heap.objects().enumerate() {
+        if at % (1 << 20) == 0 {
+            progress.check()?;
+        }
+        if let Some(amount) = amounts.get_mut(heap.type_of(object).0 as usize) {
+            *amount += Amount { objects: 1, bytes: heap.size_of(object) };
+        }
+    }
+    let mut classes: BTreeMap<Arc<str>, Amount> = BTreeMap::new();
+    for (of, amount) in heap.types().iter().zip(amounts).filter(|(_, amount)| amount.objects > 0) {
+        *classes.entry(Arc::from(without_address(&of.name))).or_default() += amount;
+    }
+    Ok((history.timeline().points().get(t).map_or(0, |point| point.millis), classes))
+}
+
+/// A time at which was counted.
+struct CountedAt {
+    millis: u64,
+    /// The histogram; none of a walk.
+    histogram: Option<CountMoment>,
+}
+
+/// What is said of a class over all counts.
+struct CourseSummary {
+    first: Amount,
+    last: Amount,
+    /// The least and the most bytes.
+    least: u64,
+    most: u64,
+    /// The least bytes of the first quarter and of the last, where that of each is above that of the one before.
+    rising: Option<(u64, u64)>,
+}
+
+impl CourseSummary {
+    /// Of what there was from which place on, of so many counts in all: at least one run, the first from 0 on.
+    fn of(class: &str, runs: &[(usize, Amount)], counts: usize) -> CourseSummary {
+        let mut parts = [u64::MAX; PARTS];
+        for (at, (from, amount)) in runs.iter().enumerate() {
+            let until = runs.get(at + 1).map_or(counts, |next| next.0);
+            for (n, least) in parts.iter_mut().enumerate() {
+                if *from < counts * (n + 1) / PARTS && until > counts * n / PARTS {
+                    *least = amount.bytes.min(*least);
+                }
+            }
+        }
+        let rises = counts >= PARTS * LEAST_IN_PART && class != MIRRORS && parts.windows(2).all(|w| w[0] < w[1]);
+        CourseSummary {
+            first: runs.first().map_or(Amount::default(), |run| run.1),
+            last: runs.last().map_or(Amount::default(), |run| run.1),
+            least: runs.iter().map(|run| run.1.bytes).min().unwrap_or(0),
+            most: runs.iter().map(|run| run.1.bytes).max().unwrap_or(0),
+            rising: rises.then_some((parts[0], parts[PARTS - 1])),
+        }
+    }
+}
+
+/// All counts, in the order of time.
+struct CountedCourses {
+    times: Vec<CountedAt>,
+    classes: BTreeMap<Arc<str>, CourseSummary>,
+    /// How much there was at each time of the class that was asked for, or of all.
+    course: Vec<Amount>,
+    /// Bytes of all classes at the last time.
+    heap: u64,
+}
+
+impl CountedCourses {
+    fn of(
+        counts: &ClassCounts,
+        (from, to): (u64, u64),
+        walks: Vec<(u64, BTreeMap<Arc<str>, Amount>)>,
+        asked: &str,
+        progress: &Progress,
+    ) -> Result<CountedCourses> {
+        let first = counts.moments.partition_point(|moment| moment.millis < from);
+        let end = counts.moments.partition_point(|moment| moment.millis <= to).max(first);
+        // A histogram by its number, or a walk by its.
+        let mut order: Vec<(u64, std::result::Result<usize, usize>)> = Vec::new();
+        let moments = counts.moments.iter().enumerate().take(end).skip(first);
+        order.extend(moments.map(|(at, moment)| (moment.millis, Ok(at))));
+        order.extend(walks.iter().enumerate().map(|(at, (millis, _))| (*millis, Err(at))));
+        order.sort_by_key(|(millis, which)| (*millis, which.is_ok()));
+        // Where each histogram is, and each walk with the histogram behind it.
+        let mut place_of = vec![0; end - first];
+        let mut walk_places: Vec<(usize, usize, Option<usize>)> = Vec::new();
+        for (place, (_, which)) in order.iter().enumerate() {
+            match which {
+                Ok(at) => place_of[at - first] = place,
+                Err(walk) => {
+                    walk_places.push((place, *walk, order.get(place + 1).and_then(|(_, next)| next.ok())));
+                }
+            }
+        }
+        let names: BTreeSet<&Arc<str>> = counts
+            .classes
+            .iter()
+            .map(|course| &course.class)
+            .chain(walks.iter().flat_map(|(_, classes)| classes.keys()))
+            .collect();
+        let courses: BTreeMap<&str, _> = counts.classes.iter().map(|course| (&*course.class, course)).collect();
+        let mut all = CountedCourses {
+            times: order
+                .iter()
+                .map(|(millis, which)| CountedAt {
+                    millis: *millis,
+                    histogram: which.ok().and_then(|at| counts.moments.get(at).copied()),
+                })
+                .collect(),
+            classes: BTreeMap::new(),
+            course: Vec::new(),
+            heap: 0,
+        };
+        // What comes and goes at each place of what was asked for.
+        let mut steps = vec![(0i128, 0i128); order.len()];
+        let mut runs: Vec<(usize, Amount)> = Vec::new();
+        for name in names {
+            progress.check()?;
+            let course = courses.get(&**name);
+            let at = |moment: usize| course.map(|course| course.at(moment)).unwrap_or_default();
+            // Of a place the last word counts.
+            runs.clear();
+            runs.push((0, Amount::default()));
+            runs.extend(place_of.first().map(|place| (*place, at(first))));
+            let changes = course.iter().flat_map(|course| &course.changes);
+            let within = changes.filter(|(moment, _)| (first..end).contains(&(*moment as usize)));
+            runs.extend(within.map(|(moment, amount)| (place_of[*moment as usize - first], *amount)));
+            for (place, walk, next) in &walk_places {
+                let amount = walks.get(*walk).and_then(|(_, classes)| classes.get(name)).copied().unwrap_or_default();
+                runs.push((*place, amount));
+                runs.extend(next.map(|moment| (place + 1, at(moment))));
+            }
+            runs.sort_by_key(|run| run.0);
+            runs.reverse();
+            runs.dedup_by_key(|run| run.0);
+            runs.reverse();
+            if runs.iter().all(|run| run.1 == Amount::default()) {
+                continue;
+            }
+            if asked.is_empty() || asked == &**name {
+                let mut before = Amount::default();
+                for (place, amount) in &runs {
+                    if let Some(step) = steps.get_mut(*place) {
+                        step.0 += i128::from(amount.objects) - i128::from(before.objects);
+                        step.1 += i128::from(amount.bytes) - i128::from(before.bytes);
+                        before = *amount;
+                    }
+                }
+            }
+            let summary = CourseSummary::of(name, &runs, order.len());
+            all.heap = all.heap.saturating_add(summary.last.bytes);
+            all.classes.insert(Arc::clone(name), summary);
+        }
+        let fitting = |sum: i128| u64::try_from(sum.max(0)).unwrap_or(u64::MAX);
+        let mut sum = (0i128, 0i128);
+        all.course.extend(steps.into_iter().map(|step| {
+            sum = (sum.0 + step.0, sum.1 + step.1);
+            Amount { objects: fitting(sum.0), bytes: fitting(sum.1) }
+        }));
+        Ok(all)
+    }
+
+    /// Where a class grows from quarter to quarter, by a part of the heap that is worth naming.
+    fn steady(&self, of: &CourseSummary) -> Option<(u64, u64)> {
+        of.rising.filter(|(first, last)| (last - first).saturating_mul(WORTH_NAMING) >= self.heap)
+    }
+
+    fn answers(&self) -> Vec<String> {
+        let steady = self.classes.iter().filter_map(|(class, of)| Some((class, self.steady(of)?)));
+        let mut steady: Vec<(&Arc<str>, (u64, u64))> = steady.collect();
+        steady.sort_by_key(|(class, (first, last))| (Reverse(last - first), Arc::clone(class)));
+        let sentence = |(class, (first, last)): &(&Arc<str>, (u64, u64))| {
+            format!(
+                "{class} grows from each quarter of {} counts to the next: at least {} in the first, at least {} in the last",
+                self.times.len(),
+                bytes_text(*first),
+                bytes_text(*last)
+            )
+        };
+        let mut answers: Vec<String> = steady.iter().take(MOST_NAMED).map(sentence).collect();
+        if steady.len() > MOST_NAMED {
+            answers.push(format!("{} more classes do; they come first in the table", steady.len() - MOST_NAMED));
+        }
+        answers
+    }
+
+    fn nothing_grows(&self) -> String {
+        match self.times.len() < PARTS * LEAST_IN_PART {
+            true => format!("{} counts: to say what grows takes {}.", self.times.len(), PARTS * LEAST_IN_PART),
+            false => "No class grows from each quarter of the time to the next by a hundredth of the heap.".to_owned(),
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let histograms = self.times.iter().filter_map(|time| time.histogram);
+        let (count, garbage) = histograms.fold((0, false), |(n, any), moment| (n + 1, any || moment.with_garbage));
+        let walks = self.times.len() - count;
+        let mut notes = vec![match walks {
+            0 => format!("{count} class histograms: exact counts, without objects, references and allocation sites."),
+            _ => format!(
+                "{walks} walks over the heap, and {count} class histograms between them: exact counts, without objects, references \
+                 and allocation sites."
+            ),
+        }];
+        if garbage {
+            notes.push("What is dead and not collected yet counts too, in walks as in histograms.".to_owned());
+        }
+        if walks > 0 {
+            notes.push(format!("Of {MIRRORS} walks count those of linked classes alone."));
+        }
+        notes
+    }
+
+    fn class_table(&self, top: usize) -> ResultTable {
+        let (bytes, objects) = (CellKind::Number(Unit::Bytes), CellKind::Number(Unit::Objects));
+        let columns = vec![
+            Column::new("class", "Class", CellKind::Text, "The class; hidden classes of one name are one"),
+            Column::new("first", "First", bytes, "Shallow bytes at the first count"),
+            Column::new("last", "Last", bytes, "Shallow bytes at the last count"),
+            Column::new("growth", "Growth", CellKind::Change(Unit::Bytes), "From the first count to the last"),
+            Column::new("least", "Least", bytes, "The least of all counts"),
+            Column::new("most", "Most", bytes, "The most of all counts"),
+            Column::new("first_objects", "First objects", objects, "Objects at the first count"),
+            Column::new("last_objects", "Last objects", objects, "Objects at the last count"),
+            Column::new(
+                "steady",
+                "Steady",
+                CellKind::Text,
+                "Whether the least of each quarter of the counts is above that of the quarter before",
+            ),
+        ];
+        let mut rows: Vec<(bool, i64, u64, Row)> = Vec::with_capacity(self.classes.len());
+        for (class, of) in &self.classes {
+            let growth = change(of.first.bytes, of.last.bytes);
+            let steady = self.steady(of).is_some();
+            let cells = vec![
+                Cell::Text(class.to_string()),
+                Cell::Number(of.first.bytes),
+                Cell::Number(of.last.bytes),
+                Cell::Change(growth),
+                Cell::Number(of.least),
+                Cell::Number(of.most),
+                Cell::Number(of.first.objects),
+                Cell::Number(of.last.objects),
+                if steady { Cell::Text("grows".into()) } else { Cell::Empty },
+            ];
+            rows.push((steady, growth, of.last.bytes, Row { cells, ..Row::default() }));
+        }
+        // Names are in order already.
+        rows.sort_by_key(|(steady, growth, last, _)| Reverse((*steady, *growth, *last)));
+        let left_out = rows.len().saturating_sub(top) as u64;
+        ResultTable {
+            header: TableHeader {
+                id: "classes".into(),
+                title: format!("Classes over {} counts", self.times.len()),
+                columns,
+                ..TableHeader::default()
+            },
+            rows: rows.into_iter().take(top).map(|row| row.3).collect(),
+            left_out: (left_out > 0).then(|| (left_out, "classes".into())),
+            empty_text: "Nothing was counted in this time.".into(),
+        }
+    }
+
+    /// Time by time: of a class, or of all.
+    fn time_table(&self, class: &str, uptime: bool, top: usize) -> ResultTable {
+        let columns = vec![
+            Column::new("time", "At", if uptime { CellKind::Uptime } else { CellKind::Time }, "When it was counted"),
+            Column::new(
+                "what",
+                "Counted by",
+                CellKind::Text,
+                "A walk over the heap, or a class histogram between walks",
+            ),
+            Column::new("objects", "Objects", CellKind::Number(Unit::Objects), "So many objects"),
+            Column::new("bytes", "Bytes", CellKind::Number(Unit::Bytes), "Their shallow bytes"),
+            Column::new(
+                "pause",
+                "Pause",
+                CellKind::Number(Unit::Millis),
+                "For how long the program stood still for the histogram, at most",
+            ),
+        ];
+        let row = |(time, amount): (&CountedAt, &Amount)| Row {
+            cells: vec![
+                Cell::Time(time.millis),
+                Cell::Text(if time.histogram.is_some() { "histogram" } else { "walk" }.into()),
+                Cell::Number(amount.objects),
+                Cell::Number(amount.bytes),
+                match time.histogram.and_then(|moment| moment.pause) {
+                    Some(nanos) => Cell::Number(nanos.div_ceil(1_000_000)),
+                    None => Cell::Empty,
+                },
+            ],
+            ..Row::default()
+        };
+        // The latest.
+        let left_out = self.times.len().saturating_sub(top);
+        let of = if class.is_empty() { "all classes" } else { class };
+        ResultTable {
+            header: TableHeader {
+                id: "times".into(),
+                title: format!("Counts of {of}, time by time"),
+                columns,
+                ..TableHeader::default()
+            },
+            rows: self.times.iter().zip(&self.course).skip(left_out).map(row).collect(),
+            left_out: (left_out > 0).then(|| (left_out as u64, "earlier counts".into())),
+            empty_text: "Nothing was counted in this time.".into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memory_city_formats::counts::CountCourse;
+    use proptest::prelude::*;
+
+    fn counted(bytes: &[&[u64]], asked: &str) -> CountedCourses {
+        let course = |(class, values): (usize, &&[u64])| CountCourse {
+            class: Arc::from(format!("C{class}")),
+            changes: (0..).zip(values.iter()).map(|(at, &bytes)| (at, Amount { objects: 1, bytes })).collect(),
+        };
+        let moments = bytes.iter().map(|values| values.len()).max().unwrap_or(0);
+        let moment = |at: usize| CountMoment { millis: at as u64 * 10, with_garbage: true, ..CountMoment::default() };
+        let counts = ClassCounts {
+            moments: (0..moments).map(moment).collect(),
+            classes: bytes.iter().enumerate().map(course).collect(),
+        };
+        let walk = |millis: u64, bytes| (millis, BTreeMap::from([(Arc::from("C0"), Amount { objects: 2, bytes })]));
+        CountedCourses::of(&counts, (10, u64::MAX), vec![walk(25, 7), walk(10, 1000)], asked, &Progress::new())
+            .expect("counted")
+    }
+
+    #[test]
+    fn walks_stand_between_histograms_and_nothing_is_before_the_window() {
+        let all = counted(&[&[1, 2, 3, 4], &[5, 5, 6]], "C0");
+        let told: Vec<_> = all.times.iter().map(|t| (t.millis, t.histogram.is_none())).collect();
+        assert_eq!(told, [(10, true), (10, false), (20, false), (25, true), (30, false)]);
+        assert_eq!(all.course.iter().map(|a| a.bytes).collect::<Vec<_>>(), [1000, 2, 3, 7, 4]);
+        assert_eq!((all.classes["C0"].least, all.classes["C0"].most, all.heap), (2, 1000, 10));
+        let both = counted(&[&[1, 2, 3, 4], &[5, 5, 6]], "");
+        assert_eq!(both.course.iter().map(|a| a.objects).collect::<Vec<_>>(), [2, 2, 2, 2, 2]);
+    }
+
+    #[test]
+    fn steady_growth_is_told_from_garbage_that_comes_and_goes() {
+        // Two counts in each quarter: the least of C0 grows, whatever is on top; C1 comes back to where it was; C2 grows too little.
+        let of = |(class, bytes): (&str, [u64; 8])| {
+            let values = bytes.map(|bytes| Amount { objects: 1, bytes });
+            let runs: Vec<(usize, Amount)> = values.into_iter().enumerate().collect();
+            (Arc::from(class), CourseSummary::of(class, &runs, 8))
+        };
+        let all = CountedCourses {
+            times: (0..8).map(|at| CountedAt { millis: at, histogram: Some(CountMoment::default()) }).collect(),
+            classes: [
+                ("C0", [10, 900, 20, 90, 300, 30, 40, 700]),
+                ("C1", [10, 20, 30, 40, 10, 50, 60, 70]),
+                ("C2", [10, 10, 11, 11, 12, 12, 13, 13]),
+                (MIRRORS, [10, 100, 200, 300, 400, 500, 600, 700]),
+            ]
+            .map(of)
+            .into(),
+            course: vec![Amount::default(); 8],
+            heap: 1483,
+        };
+        let answers = all.answers();
+        assert_eq!(answers.len(), 1, "{answers:?}");
+        assert!(answers[0].starts_with("C0 grows") && answers[0].contains("8 counts"), "{answers:?}");
+        let table = all.class_table(2);
+        assert_eq!((&table.rows[0].cells[0], table.rows.len()), (&Cell::Text("C0".into()), 2));
+        assert_eq!(table.left_out, Some((2, "classes".into())));
+        let few = counted(&[&[1, 2, 3, 4]], "");
+        assert!(few.answers().is_empty() && few.nothing_grows().starts_with("5 counts"));
+        assert_eq!(few.time_table("", false, 2).left_out, Some((3, "earlier counts".into())));
+    }
+
+    proptest! {
+        /// Runs say what is counted at each place, one by one.
+        #[test]
+        fn summaries_are_those_of_all_values(
+            values in prop::collection::vec(prop::collection::vec(0u64..4, 3), 0..14),
+            walks in prop::collection::vec((0u64..150, prop::collection::vec(0u64..4, 3)), 0..5),
+            window in (0u64..60, 60u64..200),
+            asked in 0usize..4,
+        ) {
+            let amount = |bytes: u64| Amount { objects: u64::from(bytes > 0), bytes };
+            let name = |class: usize| Arc::from(format!("C{class}"));
+            let course = |class: usize| {
+                let mut changes: Vec<(u32, Amount)> = Vec::new();
+                for (at, all) in (0..).zip(&values) {
+                    if changes.last().map_or(Amount::default(), |last| last.1) != amount(all[class]) {
+                        changes.push((at, amount(all[class])));
+                    }
+                }
+                CountCourse { class: name(class), changes }
+            };
+            let moment = |at: usize| CountMoment { millis: at as u64 * 10, ..CountMoment::default() };
+            let counts = ClassCounts {
+                moments: (0..values.len()).map(moment).collect(),
+                classes: (0..3).map(course).filter(|c| !c.changes.is_empty()).collect(),
+            };
+            let given: Vec<(u64, BTreeMap<Arc<str>, Amount>)> = walks
+                .iter()
+                .map(|(millis, all)| (*millis, all.iter().enumerate().map(|(class, b)| (name(class), amount(*b))).collect()))
+                .collect();
+            let word = if asked < 3 { format!("C{asked}") } else { String::new() };
+            let all = CountedCourses::of(&counts, window, given, &word, &Progress::new()).expect("counted");
+            // One after the other.
+            let mut expected: Vec<(u64, u8, usize, &Vec<u64>)> = Vec::new();
+            expected.extend(walks.iter().enumerate().map(|(at, (millis, all))| (*millis, 0, at, all)));
+            let inside = |at: usize| (window.0..=window.1).contains(&(at as u64 * 10));
+            expected.extend(values.iter().enumerate().filter(|(at, _)| inside(*at)).map(|(at, all)| (at as u64 * 10, 1, at, all)));
+            expected.sort_by_key(|(millis, kind, at, _)| (*millis, *kind, *at));
+            prop_assert_eq!(all.times.iter().map(|t| t.millis).collect::<Vec<_>>(), expected.iter().map(|e| e.0).collect::<Vec<_>>());
+            for class in 0..3 {
+                let bytes: Vec<u64> = expected.iter().map(|e| e.3[class]).collect();
+                let Some(summary) = all.classes.get(&*name(class)) else {
+                    prop_assert!(bytes.iter().all(|b| *b == 0));
+                    continue;
+                };
+                let least = |part: usize| bytes[bytes.len() * part / PARTS..bytes.len() * (part + 1) / PARTS].iter().min().copied();
+                let told = (summary.first.bytes, summary.last.bytes, summary.least, summary.most);
+                let is = (bytes[0], bytes[bytes.len() - 1], *bytes.iter().min().expect("one"), *bytes.iter().max().expect("one"));
+                prop_assert_eq!(told, is);
+                let parts: Vec<_> = (0..PARTS).map(least).collect();
+                let rises = bytes.len() >= PARTS * LEAST_IN_PART && parts.windows(2).all(|w| w[0] < w[1]);
+                prop_assert_eq!(summary.rising, parts[0].zip(parts[PARTS - 1]).filter(|_| rises));
+            }
+            let of = |e: &(u64, u8, usize, &Vec<u64>)| if asked < 3 { e.3[asked] } else { e.3.iter().sum() };
+            prop_assert_eq!(all.course.iter().map(|a| a.bytes).collect::<Vec<_>>(), expected.iter().map(of).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! What a recorder counts of each class between heap states: objects and bytes, exact, and nothing else. These are no heap states:
+//! there are no objects in them, no references, no allocation sites, and what no root reaches may be counted too. So they are
+//! kept apart from heap states, and whoever shows both says which is which.
+//!
+//! Of a class only changes are kept: of ten thousand classes a few hundred differ from one count to the next.
+
+use ahash::AHashMap;
+use memory_city_heap::Amount;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Counts by class, over time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClassCounts {
+    /// When was counted, ascending.
+    pub moments: Vec<CountMoment>,
+    /// What was counted, sorted by class, each once.
+    pub classes: Vec<CountCourse>,
+}
+
+/// A time at which all classes were counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CountMoment {
+    /// Milliseconds, as the points of the series count them.
+    pub millis: u64,
+    /// The last collection before, by its number, where that is known.
+    pub gc: Option<u64>,
+    /// Whether what no root reaches is counted too.
+    pub with_garbage: bool,
+    /// For how long the program stood still for it, nanoseconds, where that is known.
+    pub pause: Option<u64>,
+}
+
+/// What was counted of one class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CountCourse {
+    /// The class, in source form; of hidden classes without their address.
+    pub class: Arc<str>,
+    /// From which moment on there is how much of it; nothing before the first. Ascending, each different from the one before.
+    pub changes: Vec<(u32, Amount)>,
+}
+
+impl CountCourse {
+    /// How much there was at a moment. O(log changes).
+    pub fn at(&self, moment: usize) -> Amount {
+        let after = self.changes.partition_point(|(from, _)| *from as usize <= moment);
+        after.checked_sub(1).and_then(|at| self.changes.get(at)).map_or(Amount::default(), |(_, amount)| *amount)
+    }
+}
+
+/// A hidden class has a name of its own in each run, with an address: `Shop$$Lambda/0x0123`, and in dumps and samples with `+` or `.`
+/// instead of the slash. What is left without it is the same in all of them.
+pub fn without_address(class: &str) -> &str {
+    let at = ["/0x", "+0x", ".0x"].iter().filter_map(|mark| class.find(mark)).min();
+    at.map_or(class, |at| &class[..at])
+}
+
+/// Objects and bytes.
+type Counted = (u64, u64);
+
+/// The counts of one stream while it is read, histogram after histogram.
+#[derive(Default)]
+pub(crate) struct StreamCounts {
+    /// Times in nanoseconds since the recording began, with what is known of the moment but its milliseconds.
+    moments: Vec<(u64, CountMoment)>,
+    /// By the number of the class: from which moment on how much.
+    changes: AHashMap<u32, Vec<(u32, Counted)>>,
+    /// The last complete one.
+    last: AHashMap<u32, Counted>,
+    unfinished: Option<UnfinishedHistogram>,
+    /// Histograms of which rows are missing: they are left out.
+    pub(crate) incomplete: u64,
+}
+
+struct UnfinishedHistogram {
+    number: u64,
+    time: u64,
+    moment: CountMoment,
+    /// As many rows should come; 0 where that is not known.
+    rows: u32,
+    found: u64,
+    classes: AHashMap<u32, Counted>,
+}
+
+/// A row of a histogram: its number, its time, what is known of it, how many rows it has, and of which class it counts what.
+pub(crate) struct HistogramPiece {
+    pub(crate) number: u64,
+    pub(crate) time: u64,
+    pub(crate) moment: CountMoment,
+    pub(crate) rows: u32,
+    pub(crate) class: u32,
+    pub(crate) counted: Amount,
+}
+
+/// What a moment and a change take in memory, about, bytes.
+const MOMENT_BYTES: u64 = 64;
+const CHANGE_BYTES: u64 = 80;
+
+impl StreamCounts {
+    /// Takes a row, and says by how many bytes of memory there is more.
+    pub(crate) fn take(&mut self, piece: HistogramPiece) -> u64 {
+        let mut grown = 0;
+        if self.unfinished.as_ref().is_some_and(|unfinished| unfinished.number != piece.number) {
+            grown += self.complete();
+        }
+        let HistogramPiece { number, time, moment, rows, class, counted } = piece;
+        let unfinished = self.unfinished.get_or_insert_with(|| {
+            grown += MOMENT_BYTES;
+            UnfinishedHistogram { number, time, moment, rows, found: 0, classes: AHashMap::default() }
+        });
+        unfinished.found += 1;
+        if counted != Amount::default() {
+            let sum = unfinished.classes.entry(class).or_insert_with(|| {
+                grown += CHANGE_BYTES;
+                (0, 0)
+            });
+            *sum = (sum.0.saturating_add(counted.objects), sum.1.saturating_add(counted.bytes));
+        }
+        grown
+    }
+
+    /// No further rows of the histogram come. Says by how many bytes of memory there is more.
+    pub(crate) fn complete(&mut self) -> u64 {
+        let Some(done) = self.unfinished.take() else { return 0 };
+        if done.found < u64::from(done.rows) {
+            self.incomplete += 1;
+            return 0;
+        }
+        let moment = u32::try_from(self.moments.len()).unwrap_or(u32::MAX);
+        self.moments.push((done.time, done.moment));
+        let mut grown = 0;
+        let mut change = |class: u32, now: Counted| {
+            grown += CHANGE_BYTES;
+            self.changes.entry(class).or_default().push((moment, now));
+        };
+        for (&class, &now) in &done.classes {
+            if self.last.get(&class) != Some(&now) {
+                change(class, now);
+            }
+        }
+        for class in self.last.keys().filter(|class| !done.classes.contains_key(class)) {
+            change(*class, (0, 0));
+        }
+        self.last = done.classes;
+        grown
+    }
+
+    /// How many complete histograms there are.
+    pub(crate) fn len(&self) -> usize {
+        self.moments.len()
+    }
+}
+
+/// The counts of a recording, and how many histograms are not among them: where several streams count, which no recorder does, the one with
+/// most histograms says. O(changes log changes): classes of one name are one.
+pub(crate) fn joined(
+    streams: &BTreeMap<u16, StreamCounts>,
+    name: impl Fn(u16, u32) -> Arc<str>,
+    millis: impl Fn(u64) -> u64,
+) -> (ClassCounts, usize) {
+    let Some((&stream, counts)) = streams.iter().max_by_key(|(stream, counts)| (counts.len(), Reverse(**stream)))
+    else {
+        return (ClassCounts::default(), 0);
+    };
+    let others = streams.values().map(StreamCounts::len).sum::<usize>() - counts.len();
+    // A file may say any times: what was written first is first where they are equal.
+    let mut order: Vec<u32> = (0u32..).take(counts.moments.len()).collect();
+    order.sort_by_key(|at| counts.moments[*at as usize].0);
+    let is_ordered = order.is_sorted();
+    let moments = order.iter().filter_map(|at| counts.moments.get(*at as usize));
+    let moments = moments.map(|(time, moment)| CountMoment { millis: millis(*time), ..*moment }).collect();
+    let mut by_name: BTreeMap<Arc<str>, Vec<&[(u32, Counted)]>> = BTreeMap::new();
+    for (class, changes) in &counts.changes {
+        let full = name(stream, *class);
+        let short = without_address(&full);
+        let short = if short.len() == full.len() { Arc::clone(&full) } else { Arc::from(short) };
+        by_name.entry(short).or_default().push(changes);
+    }
+    let mut classes = Vec::with_capacity(by_name.len());
+    for (class, parts) in by_name {
+        let mut changes = sum_of(&parts);
+        if !is_ordered {
+            changes = in_order(&changes, &order);
+        }
+        changes.shrink_to_fit();
+        if !changes.is_empty() {
+            classes.push(CountCourse { class, changes });
+        }
+    }
+    (ClassCounts { moments, classes }, others)
+}
+
+/// The sum of several classes, as changes.
+fn sum_of(parts: &[&[(u32, Counted)]]) -> Vec<(u32, Amount)> {
+    let mut all: Vec<(u32, usize, Counted)> = parts
+        .iter()
+        .enumerate()
+        .flat_map(|(part, changes)| changes.iter().map(move |(moment, counted)| (*moment, part, *counted)))
+        .collect();
+    all.sort_unstable_by_key(|(moment, part, _)| (*moment, *part));
+    let mut now: Vec<Counted> = vec![(0, 0); parts.len()];
+    // Sums of sums may not fit: of files that say so the largest number is told.
+    let (mut objects, mut bytes) = (0u128, 0u128);
+    let mut changes: Vec<(u32, Amount)> = Vec::new();
+    for same in all.chunk_by(|a, b| a.0 == b.0) {
+        for (_, part, counted) in same {
+            let Some(before) = now.get_mut(*part) else { continue };
+            objects = objects + u128::from(counted.0) - u128::from(before.0);
+            bytes = bytes + u128::from(counted.1) - u128::from(before.1);
+            *before = *counted;
+        }
+        let fitting = |sum: u128| u64::try_from(sum).unwrap_or(u64::MAX);
+        let amount = Amount { objects: fitting(objects), bytes: fitting(bytes) };
+        let moment = same.first().map_or(0, |change| change.0);
+        if changes.last().map_or(Amount::default(), |last| last.1) != amount {
+            changes.push((moment, amount));
+        }
+    }
+    changes
+}
+
+/// The same where moments have other places. O(moments), and for damaged files alone: writers write as time goes.
+fn in_order(changes: &[(u32, Amount)], order: &[u32]) -> Vec<(u32, Amount)> {
+    let course = CountCourse { class: Arc::from(""), changes: changes.to_vec() };
+    let mut before = Amount::default();
+    let mut moved = Vec::new();
+    for (place, moment) in (0u32..).zip(order) {
+        let now = course.at(*moment as usize);
+        if now != before {
+            moved.push((place, now));
+            before = now;
+        }
+    }
+    moved
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn piece(number: u64, time: u64, rows: u32, class: u32, objects: u64) -> HistogramPiece {
+        let counted = Amount { objects, bytes: objects * 16 };
+        HistogramPiece { number, time, moment: CountMoment::default(), rows, class, counted }
+    }
+
+    #[test]
+    fn what_is_not_whole_is_left_out_and_counted() {
+        let mut counts = StreamCounts::default();
+        for (number, rows, found) in [(0, 2, 2), (1, 3, 2), (2, 0, 1)] {
+            for class in 0..found {
+                counts.take(piece(number, number * 10, rows, class, 5));
+            }
+        }
+        counts.complete();
+        assert_eq!((counts.len(), counts.incomplete), (2, 1));
+        let streams = BTreeMap::from([(0, counts)]);
+        let (all, others) = joined(&streams, |_, class| Arc::from(format!("C{class}")), |time| time);
+        assert_eq!(others, 0);
+        assert_eq!(all.moments.iter().map(|m| m.millis).collect::<Vec<_>>(), [0, 20]);
+        let of: Vec<_> = all.classes.iter().map(|c| (&*c.class, c.at(0).objects, c.at(1).objects)).collect();
+        assert_eq!(of, [("C0", 5, 5), ("C1", 5, 0)], "what the incomplete one said is not taken for an end");
+    }
+
+    #[test]
+    fn hidden_classes_have_no_address() {
+        for name in ["app.A$$Lambda/0x01", "app.A$$Lambda+0x01", "app.A$$Lambda.0x01"] {
+            assert_eq!(without_address(name), "app.A$$Lambda");
+        }
+        assert_eq!(without_address("app.A0x"), "app.A0x");
+    }
+
+    proptest! {
+        /// Changes say what all rows say, whatever the order of times, and whatever names several classes share.
+        #[test]
+        fn changes_are_what_was_counted(
+            histograms in prop::collection::vec((0u64..1000, prop::collection::btree_map(0u32..12, 0u64..4, 1..8)), 0..25),
+            ordered: bool,
+            others in 0u64..3,
+        ) {
+            let name = |class: u32| format!("C{}", class / 2);
+            let (mut counts, mut beside) = (StreamCounts::default(), StreamCounts::default());
+            let mut expected: Vec<(u64, BTreeMap<String, u64>)> = Vec::new();
+            for (number, (time, classes)) in histograms.iter().enumerate() {
+                let time = if ordered { number as u64 } else { *time };
+                let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+                for (class, objects) in classes {
+                    counts.take(piece(number as u64, time, classes.len() as u32, *class, *objects));
+                    *sums.entry(name(*class)).or_default() += objects;
+                }
+                expected.push((time, sums));
+            }
+            // Another stream has less to say.
+            let others = others.min(histograms.len().saturating_sub(1) as u64);
+            (0..others).for_each(|number| _ = beside.take(piece(number, 5, 1, 3, 100)));
+            (counts.complete(), beside.complete());
+            expected.sort_by_key(|(time, _)| *time);
+            let streams = BTreeMap::from([(4, counts), (2, beside)]);
+            let (all, left) = joined(&streams, |_, class| Arc::from(name(class)), |time| time);
+            prop_assert_eq!(left as u64, others);
+            let times: Vec<u64> = all.moments.iter().map(|m| m.millis).collect();
+            prop_assert_eq!(times, expected.iter().map(|e| e.0).collect::<Vec<_>>());
+            for (at, (_, sums)) in expected.iter().enumerate() {
+                for class in 0..6 {
+                    let name = format!("C{class}");
+                    let told = all.classes.iter().find(|c| *c.class == *name).map_or(Amount::default(), |c| c.at(at));
+                    let objects = sums.get(&name).copied().unwrap_or(0);
+                    prop_assert_eq!(told, Amount { objects, bytes: objects * 16 });
+                }
+            }
+            for course in &all.classes {
+                prop_assert!(course.changes.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 != pair[1].1));
+            }
+        }
+    }
+}

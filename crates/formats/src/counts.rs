@@ -296,7 +296,8 @@ mod tests {
             // Another stream has less to say.
             let others = others.min(histograms.len().saturating_sub(1) as u64);
             (0..others).for_each(|number| _ = beside.take(piece(number, 5, 1, 3, 100)));
-            (counts.complete(), beside.complete());
+            counts.complete();
+            beside.complete();
             expected.sort_by_key(|(time, _)| *time);
             let streams = BTreeMap::from([(4, counts), (2, beside)]);
             let (all, left) = joined(&streams, |_, class| Arc::from(name(class)), |time| time);

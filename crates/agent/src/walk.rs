@@ -59,6 +59,11 @@ impl WalkSchedule {
         self.every > 0 && is_time && now >= self.rest_until
     }
 
+    /// Whether the first is still to come, and nothing is known to be in its way.
+    pub(crate) fn is_first_awaited(&self) -> bool {
+        self.every > 0 && self.walks == 0 && self.no_room == 0 && self.failures == 0
+    }
+
     /// Whether there may be one at the end: the first, or one for which there is time.
     pub(crate) fn may_be_last(&self, now: u64) -> bool {
         self.every > 0 && (self.walks == 0 || now >= self.rest_until)
@@ -224,10 +229,12 @@ mod tests {
     #[test]
     fn walks_wait_for_collections_and_thirty_times_their_pause() {
         let mut schedule = WalkSchedule::new(10_000, 30);
+        assert!(schedule.is_first_awaited());
         assert!(!schedule.is_due(SECOND / 2, true) && schedule.is_due(SECOND, true) && !schedule.is_due(SECOND, false));
         // Nothing is collected: then without.
         assert!(schedule.is_due(11 * SECOND, false));
         schedule.done(SECOND, 2 * SECOND);
+        assert!(!schedule.is_first_awaited());
         assert!(!schedule.is_due(31 * SECOND, true) && schedule.is_due(32 * SECOND, true));
         assert!(!schedule.may_be_last(31 * SECOND) && schedule.may_be_last(32 * SECOND));
         schedule.done(40 * SECOND, 40 * SECOND + SECOND / 10);

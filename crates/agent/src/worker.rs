@@ -193,7 +193,7 @@ impl<'a> Worker<'a> {
             }
             if self.schedule.is_due(now, collected) && can_walk(&self.recording.folder) {
                 self.walk(collected)?;
-            } else if self.histograms.is_due(now, collected) {
+            } else if self.histograms.is_due(now, collected) && !self.waits_for_walk() {
                 self.count()?;
             }
             if now >= self.written_at + WRITE_EVERY || self.sink()?.is_full() {
@@ -206,6 +206,11 @@ impl<'a> Worker<'a> {
                 return self.end(&why);
             }
         }
+    }
+
+    /// Whether somebody waits for the first walk: that tells more, and what a histogram takes would delay it.
+    fn waits_for_walk(&self) -> bool {
+        self.schedule.is_first_awaited() && RecorderLock::is_held(&self.recording.folder)
     }
 
     /// What is known of the run.

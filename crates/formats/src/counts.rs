@@ -58,6 +58,8 @@ pub fn without_address(class: &str) -> &str {
 
 /// Objects and bytes.
 type Counted = (u64, u64);
+/// From which moment on there is how much of a class.
+type ClassChanges<'a> = &'a [(u32, Counted)];
 
 /// The counts of one stream while it is read, histogram after histogram.
 #[derive(Default)]
@@ -170,7 +172,7 @@ pub(crate) fn joined(
     let is_ordered = order.is_sorted();
     let moments = order.iter().filter_map(|at| counts.moments.get(*at as usize));
     let moments = moments.map(|(time, moment)| CountMoment { millis: millis(*time), ..*moment }).collect();
-    let mut by_name: BTreeMap<Arc<str>, Vec<&[(u32, Counted)]>> = BTreeMap::new();
+    let mut by_name: BTreeMap<Arc<str>, Vec<ClassChanges<'_>>> = BTreeMap::new();
     for (class, changes) in &counts.changes {
         let full = name(stream, *class);
         let short = without_address(&full);
@@ -192,7 +194,7 @@ pub(crate) fn joined(
 }
 
 /// The sum of several classes, as changes.
-fn sum_of(parts: &[&[(u32, Counted)]]) -> Vec<(u32, Amount)> {
+fn sum_of(parts: &[ClassChanges<'_>]) -> Vec<(u32, Amount)> {
     let mut all: Vec<(u32, usize, Counted)> = parts
         .iter()
         .enumerate()
@@ -294,7 +296,8 @@ mod tests {
             // Another stream has less to say.
             let others = others.min(histograms.len().saturating_sub(1) as u64);
             (0..others).for_each(|number| _ = beside.take(piece(number, 5, 1, 3, 100)));
-            (counts.complete(), beside.complete());
+            counts.complete();
+            beside.complete();
             expected.sort_by_key(|(time, _)| *time);
             let streams = BTreeMap::from([(4, counts), (2, beside)]);
             let (all, left) = joined(&streams, |_, class| Arc::from(name(class)), |time| time);

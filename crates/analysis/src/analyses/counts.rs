@@ -103,13 +103,11 @@ fn by_uptime(document: &Source) -> bool {
     document.timeline().points().iter().any(|point| point.gc.is_some())
 }
 
-/// All objects of some walks by class, reachable or not, with the time.
-fn walks_of(
-    document: &Source,
-    window: TimeWindow,
-    most: usize,
-    progress: &Progress,
-) -> Result<Vec<(u64, BTreeMap<Arc<str>, Amount>)>> {
+/// When a walk was, and all its objects by class, reachable or not.
+type WalkCounts = (u64, BTreeMap<Arc<str>, Amount>);
+
+/// Some walks, evenly spread.
+fn walks_of(document: &Source, window: TimeWindow, most: usize, progress: &Progress) -> Result<Vec<WalkCounts>> {
     let Some(history) = document.heaps() else { return Ok(Vec::new()) };
     let times: Vec<usize> = window.times().collect();
     let wanted = most.min(times.len());
@@ -120,7 +118,7 @@ fn walks_of(
     chosen.into_iter().map(|t| walk_of(history, t, progress)).collect()
 }
 
-fn walk_of(history: &History, t: usize, progress: &Progress) -> Result<(u64, BTreeMap<Arc<str>, Amount>)> {
+fn walk_of(history: &History, t: usize, progress: &Progress) -> Result<WalkCounts> {
     let heap: Arc<HeapState> = history.heap(t, progress)?;
     let mut amounts = vec![Amount::default(); heap.types().len()];
     for (at, object) in heap.objects().enumerate() {
@@ -193,7 +191,7 @@ impl CountedCourses {
     fn of(
         counts: &ClassCounts,
         (from, to): (u64, u64),
-        walks: Vec<(u64, BTreeMap<Arc<str>, Amount>)>,
+        walks: Vec<WalkCounts>,
         asked: &str,
         progress: &Progress,
     ) -> Result<CountedCourses> {
@@ -525,7 +523,7 @@ mod tests {
                 moments: (0..values.len()).map(moment).collect(),
                 classes: (0..3).map(course).filter(|c| !c.changes.is_empty()).collect(),
             };
-            let given: Vec<(u64, BTreeMap<Arc<str>, Amount>)> = walks
+            let given: Vec<WalkCounts> = walks
                 .iter()
                 .map(|(millis, all)| (*millis, all.iter().enumerate().map(|(class, b)| (name(class), amount(*b))).collect()))
                 .collect();

@@ -14,7 +14,7 @@ fn histograms(folder: &Path) -> std::collections::BTreeSet<u64> {
     numbers
 }
 
-fn rows_of<'r>(report: &'r serde_json::Value, table: usize) -> impl Iterator<Item = &'r serde_json::Value> {
+fn rows_of(report: &serde_json::Value, table: usize) -> impl Iterator<Item = &serde_json::Value> {
     let rows = report["analyses"][0]["tables"][table]["rows"].as_array().expect("rows");
     rows.iter().map(|row| &row["values"])
 }

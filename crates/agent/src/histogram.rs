@@ -114,7 +114,7 @@ impl HistogramSchedule {
 
 /// What the VM has counted of a class.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CountedClass {
+pub(crate) struct HistogramClass {
     /// As JVMTI writes it: `Ljava/lang/String;`, `[I`.
     pub(crate) signature: String,
     pub(crate) objects: u64,
@@ -126,7 +126,7 @@ pub(crate) enum HistogramOutcome {
     Done {
         start: u64,
         end: u64,
-        classes: Vec<CountedClass>,
+        classes: Vec<HistogramClass>,
         /// From now on there are so many milliseconds between two.
         rarer: Option<u64>,
     },
@@ -188,7 +188,7 @@ pub fn histogram_rows(text: &str) -> impl Iterator<Item = (&str, u64, u64)> {
 
 /// Rows of an answer by class. Of hidden classes, which have a new name each time, all of one name are one; what fills gaps in the heap
 /// is none of the program's.
-fn classes(text: &str) -> Vec<CountedClass> {
+fn classes(text: &str) -> Vec<HistogramClass> {
     let mut sums: std::collections::BTreeMap<String, (u64, u64)> = std::collections::BTreeMap::new();
     for (name, objects, bytes) in histogram_rows(text) {
         let signature = signature(name);
@@ -199,7 +199,7 @@ fn classes(text: &str) -> Vec<CountedClass> {
         sum.0 = sum.0.saturating_add(objects);
         sum.1 = sum.1.saturating_add(bytes);
     }
-    sums.into_iter().map(|(signature, (objects, bytes))| CountedClass { signature, objects, bytes }).collect()
+    sums.into_iter().map(|(signature, (objects, bytes))| HistogramClass { signature, objects, bytes }).collect()
 }
 
 /// The signature of a class by the name that the VM prints; of hidden classes without the address behind it.

@@ -5,7 +5,7 @@ use crate::budget::Budget;
 use crate::collections::COLLECTIONS;
 use crate::fault;
 use crate::folder::{AgentStatus, CLAIM, RecorderLock, STATUS, WALKS};
-use crate::histogram::{CountedClass, HistogramOutcome, HistogramSchedule, count};
+use crate::histogram::{HistogramClass, HistogramOutcome, HistogramSchedule, count};
 use crate::identity::NumberedObjects;
 use crate::live::Followed;
 use crate::log;
@@ -462,7 +462,7 @@ impl<'a> Worker<'a> {
     }
 
     /// The rows of a histogram. Definitions of classes that are new wait in the queue.
-    fn count_rows(&self, histogram: u64, time: u64, pause: u64, classes: &[CountedClass]) -> Vec<CountRow> {
+    fn count_rows(&self, histogram: u64, time: u64, pause: u64, classes: &[HistogramClass]) -> Vec<CountRow> {
         let gc = (self.collections + self.collections_lost).checked_sub(1);
         let mut rows: Vec<CountRow> = Vec::with_capacity(classes.len());
         // A few at a time: threads that allocate wait for the tables.

@@ -24,9 +24,10 @@ fn rows_of(report: &serde_json::Value, table: usize) -> impl Iterator<Item = &se
 fn classes_are_counted_between_walks() {
     with_jdk("classes_are_counted_between_walks", |jdk, class_path, temporary| {
         let folder = temporary.join("counted");
-        let program = ["-Xmx300m", "-Xmn20m", "-cp", class_path, "Leaky", "7000"];
+        let program = ["-Xmx300m", "-Xmn20m", "-cp", class_path, "Leaky"];
         let options = ["--walk-every", "4s", "--walk-share", "50", "--histogram-every", "200ms"];
-        let done = record(jdk, &folder, &options, &program);
+        let enough = |folder: &Path| histograms(folder).len() >= 8 && has_walks(folder, 1);
+        let done = record_until(jdk, &folder, &options, (&program, 7000), enough);
         let said = text(&done.stderr);
         let taken = histograms(&folder).len();
         assert!(done.status.success() && said.contains(&format!(" {taken} class histograms,")), "{said}");

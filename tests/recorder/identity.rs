@@ -28,9 +28,9 @@ fn the_difference_of_two_walks_goes_by_identity() {
         let collectors = jdk.collectors();
         let collector = collectors[jdk.version as usize % collectors.len()].clone();
         let folder = temporary.join("trace");
-        let program = [&["-Xmx300m"], &collector[..], &["-cp", class_path, "Leaks", "persons", "8000"]].concat();
+        let program = [&["-Xmx300m"], &collector[..], &["-cp", class_path, "Leaks", "persons"]].concat();
         let options = ["--identity", "all", "--walk-every", "1s", "--walk-share", "50"];
-        let done = record(jdk, &folder, &options, &program);
+        let done = record_until(jdk, &folder, &options, (&program, 8000), |folder| has_walks(folder, 3));
         assert!(done.status.success(), "{}", text(&done.stderr));
         let series =
             memory_city_formats::open(std::slice::from_ref(&folder), &Progress::new()).expect("the trace opens");

@@ -40,8 +40,9 @@ fn named_right(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path, w
         "-XX:+UseShenandoahGC" => &["-XX:+UnlockExperimentalVMOptions", "-XX:ShenandoahGuaranteedGCInterval=1000"],
         _ => &["-Xmn20m"],
     };
-    let program = [&["-Xmx300m"], collector, often, &["-cp", class_path, "Leaks", way, "12000"]].concat();
-    let done = record(jdk, folder, &["--walk-every", "1s", "--walk-share", "50"], &program);
+    let program = [&["-Xmx300m"], collector, often, &["-cp", class_path, "Leaks", way]].concat();
+    let options = ["--walk-every", "1s", "--walk-share", "50"];
+    let done = record_until(jdk, folder, &options, (&program, 12_000), |folder| has_walks(folder, 4));
     assert!(done.status.success(), "{what}: {}", text(&done.stderr));
     let (json, said) = of_trace(&["analyse", "sites", "--format", "json"], folder);
     let report: serde_json::Value = serde_json::from_str(&json).unwrap_or_else(|e| panic!("{what}: {e}: {said}"));

@@ -28,8 +28,15 @@ fn no_secret_of_the_program_is_in_any_file() {
             command.args(words(millis)).env("ZQ", SECRETS[6]);
             command
         };
-        let done = finish(&mut begin(&output, "4000"));
-        assert!(done.status.success(), "{}", text(&done.stderr));
+        for millis in ["4000", "12000", "36000"] {
+            let _ = std::fs::remove_dir_all(&folder);
+            let done = finish(&mut begin(&output, millis));
+            assert!(done.status.success(), "{}", text(&done.stderr));
+            // A busy machine leaves time for fewer.
+            if has_walks(&folder, 2) {
+                break;
+            }
+        }
         has_no_secret(&folder, 2);
 
         // Program and recording process are killed together: what is left of a walk becomes one when the trace is opened.
@@ -54,8 +61,15 @@ fn no_secret_of_the_program_is_in_any_file() {
         let program = Program::start_with(jdk, &flags, class_path, "Leaky", &["600000", SECRETS[4]]);
         let (pid, folder) = (program.pid.to_string(), temporary.join("attached"));
         let output = folder.to_string_lossy();
-        let done = finish(&mut memory_city(&["attach", &pid, "--for", "3s", "--walk-every", "500ms", "-o", &output]));
-        assert!(done.status.success(), "{}", text(&done.stderr));
+        for time in ["3s", "9s", "27s"] {
+            let _ = std::fs::remove_dir_all(&folder);
+            let words = ["attach", &pid, "--for", time, "--walk-every", "500ms", "-o", &output];
+            let done = finish(&mut memory_city(&words));
+            assert!(done.status.success(), "{}", text(&done.stderr));
+            if has_walks(&folder, 1) {
+                break;
+            }
+        }
         has_no_secret(&folder, 1);
         let folder = temporary.join("watched");
         std::fs::create_dir(&folder).expect("a folder");

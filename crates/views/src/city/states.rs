@@ -3,6 +3,7 @@
 use super::{CityPlan, PlotKind};
 use bytemuck::{Pod, Zeroable};
 use memory_city_analysis::timeline::{NodeId, Timeline};
+use rayon::prelude::*;
 use std::cmp::Reverse;
 
 /// A plot at one point in time, eight bytes, to be interpolated linearly between two times: what the GPU draws and what
@@ -43,6 +44,11 @@ const FULL: f64 = 65535.0;
 impl PlotState {
     /// What fills its cell, has its colour and height from elsewhere and hides what is behind it: a district slab.
     pub const SLAB: PlotState = PlotState { side: u16::MAX, height: 0, colour: 0, opacity: u16::MAX };
+
+    /// The same states once more. On all cores: most of it is memory that the system hands out for the first time.
+    pub fn copies(states: &[PlotState]) -> Vec<PlotState> {
+        states.par_iter().with_min_len(1 << 15).copied().collect()
+    }
 
     /// From shares of 1. What is there stays visible: a side above 0 never becomes 0.
     #[inline]

@@ -205,13 +205,15 @@ impl City {
         let last = made_last.as_ref().filter(|_| states.kept(t).is_none());
         let last = last.zip(changes.as_deref()).and_then(|((from, _), changes)| {
             let records = states.kept(*from)?.clone();
-            Some((records, appearance.changed_plots(plan, changes, *from, t)?))
+            let changed = appearance.changed_plots(plan, changes, *from, t)?;
+            // Of many, to look at each in its order costs less than to look for each.
+            (changed.len() < plan.plots.len() / 8).then_some((records, changed))
         });
         let records = states.get(t, || {
             let detail = appearance.detail();
             let records = match (last, made_last.take()) {
                 (Some((before, changed)), Some((_, mut sums))) => {
-                    let mut records = before.boxes.records.to_vec();
+                    let mut records = PlotState::copies(&before.boxes.records);
                     for plot in changed.into_iter().map(|plot| plot as usize) {
                         let (at, now) = (order.box_of(plot), appearance.state(plan, timeline, plot, t));
                         detail.update(&mut sums, plot, records[at], now);

@@ -290,7 +290,7 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         });
         ui.end_row();
     });
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         for (text, action) in [
             ("Reset view", Action::Reset),
             ("Bird's eye", Action::BirdsEye),

@@ -64,6 +64,16 @@ impl ReportPart {
     pub fn title(&self) -> &str {
         self.findings.title.as_deref().unwrap_or(self.analysis.title)
     }
+
+    /// Its answers under its title, where it has any.
+    fn write_answers(&self, out: &mut dyn Write, first: &mut bool) -> io::Result<()> {
+        if self.findings.answers.is_empty() {
+            return Ok(());
+        }
+        paragraph(out, first)?;
+        writeln!(out, "{}", self.title().to_uppercase())?;
+        self.findings.answers.iter().try_for_each(|answer| writeln!(out, "  {answer}"))
+    }
 }
 
 /// Makes the report of a source: the heap over time, what grows most, of a recording where its samples were allocated and which
@@ -217,11 +227,12 @@ impl Report {
     /// When `out` takes no more, or the work was cancelled ([`io::ErrorKind::Interrupted`]).
     pub fn write_text(&self, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
         let mut first = true;
+        let part_of = |id: &str| self.parts.iter().find(|part| part.analysis.id == id);
+        // Who keeps what grows, and which line makes it: both before any table.
+        let with_leak = part_of("leak").and_then(|_| part_of("sites"));
         for part in &self.parts {
-            if !part.findings.answers.is_empty() {
-                paragraph(out, &mut first)?;
-                writeln!(out, "{}", part.title().to_uppercase())?;
-                part.findings.answers.iter().try_for_each(|answer| writeln!(out, "  {answer}"))?;
+            if part.analysis.id != "sites" || with_leak.is_none() {
+                part.write_answers(out, &mut first)?;
             }
             for table in part.findings.tables.iter().filter(|_| !part.brief) {
                 paragraph(out, &mut first)?;
@@ -233,6 +244,9 @@ impl Report {
             }
             for note in &part.findings.notes {
                 writeln!(out, "  {note}")?;
+            }
+            if let Some(sites) = with_leak.filter(|_| part.analysis.id == "leak") {
+                sites.write_answers(out, &mut first)?;
             }
         }
         let mut warnings = self.all_warnings().peekable();

@@ -34,7 +34,7 @@ mod recorder {
     /// Pairs where pauses are looked at.
     const PAUSE_PAIRS: usize = 8;
     /// Rounds of each kind in a pair.
-    const ROUNDS: usize = 2;
+    const ROUNDS: usize = 12;
     const WALKS: u64 = 7;
     /// Where all objects are followed, a walk in so much work; that is a part of a pair.
     const IDENTITY_EVERY: Duration = Duration::from_secs(20);

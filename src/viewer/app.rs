@@ -66,7 +66,7 @@ impl Awake {
         std::mem::take(self).waits
     }
 
-    /// Asks for some frames a second: work goes on whose progress is shown. Its end brings a frame by itself ([`job::when_one_ends`]);
+    /// Asks for some frames a second: work goes on whose progress is shown. Its end brings a frame by itself ([`super::job::when_one_ends`]);
     /// were all frames drawn, they would take the processor from what they wait for.
     pub fn wait_if(&mut self, waiting: bool) {
         self.waits |= waiting;

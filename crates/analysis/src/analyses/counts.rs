@@ -6,6 +6,7 @@ use super::objects::top_parameter;
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text};
 use crate::timeline::{History, Source, Unit};
+use crate::trends::spread;
 use memory_city_formats::counts::{ClassCounts, CountMoment, without_address};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -110,11 +111,11 @@ type WalkCounts = (u64, BTreeMap<Arc<str>, Amount>);
 fn walks_of(document: &Source, window: TimeWindow, most: usize, progress: &Progress) -> Result<Vec<WalkCounts>> {
     let Some(history) = document.heaps() else { return Ok(Vec::new()) };
     let times: Vec<usize> = window.times().collect();
-    let wanted = most.min(times.len());
-    let mut chosen: Vec<usize> = (0..wanted)
-        .map(|i| times[if wanted == 1 { times.len() - 1 } else { i * (times.len() - 1) / (wanted - 1) }])
-        .collect();
-    chosen.dedup();
+    let chosen = match most {
+        0 => Vec::new(),
+        1 => times.last().copied().into_iter().collect(),
+        _ => spread(&times, most),
+    };
     chosen.into_iter().map(|t| walk_of(history, t, progress)).collect()
 }
 

@@ -39,6 +39,8 @@ fn main() {
     if std::env::args().any(|a| a == "--test") {
         return;
     }
+    // As the program itself does.
+    memory_city::allocator::keep_for_next_frame();
     let small = std::env::args().any(|a| a == "small");
     let only = std::env::args().find_map(|a| a.parse::<usize>().ok());
     let mut studio = Studio::new(FULL, 1).expect("a GPU");
@@ -179,7 +181,7 @@ fn measure(studio: &mut Studio, case: &Case) {
     let passes = if case.opacity < 1.0 { 2 } else { 1 };
     let mut bare = Bare::new(&boxes, clip.to_cols_array(), eye.to_array(), case.size, passes);
     let (mut ours, mut plain) = (f64::INFINITY, f64::INFINITY);
-    let (mut our_work, mut plain_work) = (0.0, 0.0);
+    let (mut our_work, mut plain_work) = (Vec::new(), Vec::new());
     for i in 0..case.frames + 3 {
         let (start, began) = (Instant::now(), processor_time());
         bare.frame();
@@ -192,8 +194,8 @@ fn measure(studio: &mut Studio, case: &Case) {
         }
         studio.frame();
         if i >= 3 {
-            our_work += processor_time() - turned;
-            plain_work += turned - began;
+            our_work.push(processor_time() - turned);
+            plain_work.push(turned - began);
             plain = plain.min((middle - start).as_secs_f64() * 1e3);
             ours = ours.min(middle.elapsed().as_secs_f64() * 1e3);
         }
@@ -202,23 +204,28 @@ fn measure(studio: &mut Studio, case: &Case) {
     let drawn = studio.boxes_drawn();
     let (w, h) = case.size;
     let name = case.name;
-    let frames = case.frames as f64;
-    let (plain_work, our_work) = (plain_work / frames, our_work / frames);
+    let (plain_work, our_work) = (median(plain_work), median(our_work));
     println!(
         "| {} | {w}x{h} | {name} | {drawn} | {plain:.1} | {ours:.1} | {:.2} | {plain_work:.1} | {our_work:.1} | {:.2} |",
-        boxes.len(),
+        case.buildings,
         ours / plain,
         our_work / plain_work
     );
 }
 
-/// Milliseconds of processor time of this process, all threads together; they do not grow when others use the machine. 0 where
-/// the system does not tell.
+/// Milliseconds of processor time of all threads of this process; they do not grow when others use the machine. 0 where the system
+/// does not tell.
 fn processor_time() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    // User and system time, in hundredths of a second.
-    fields.iter().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() * 10.0
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let texts = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("schedstat")).ok());
+    let nanos = texts.filter_map(|text| text.split_whitespace().next()?.parse::<u64>().ok());
+    nanos.sum::<u64>() as f64 / 1e6
+}
+
+/// The number in the middle; 0 of none.
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or_default()
 }
 
 /// A program with one object of each of many types, in packages of a hundred.
@@ -259,7 +266,7 @@ fn source(buildings: usize, times: u64, settings: &Settings) -> Arc<Source> {
     Arc::new(Source::Heaps(history.expect("a history")))
 }
 
-/// Corner, size and colour of every building at the second time.
+/// Corner, size and colour of every building at the second time, and of every district.
 fn boxes(city: &City) -> Vec<[f32; 8]> {
     let states = city.appearance.states(&city.plan, &city.timeline, 1);
     let box_of = |(p, plot): (usize, &memory_city_views::city::Plot)| {
@@ -269,7 +276,11 @@ fn boxes(city: &City) -> Vec<[f32; 8]> {
         let colour = 0.3 + 0.7 * states[p].colour();
         [base.x, plot.ground(), base.y, base.w, height, base.h, f64::from(colour), 0.0].map(|v| v as f32)
     };
-    city.plan.plots.iter().enumerate().map(box_of).collect()
+    let slab_of = |slab: &memory_city_views::city::District| {
+        let cell = slab.cell;
+        [cell.x, slab.base, cell.y, cell.w, slab.top - slab.base, cell.h, 0.2, 0.0].map(|v| v as f32)
+    };
+    city.plan.plots.iter().enumerate().map(box_of).chain(city.plan.districts.iter().map(slab_of)).collect()
 }
 
 /// The plainest program that draws boxes.

@@ -18,6 +18,7 @@ mod scripts;
 mod shape;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use memory_city::allocator;
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::lives::BY_AGE_TYPE_AND_SITE;
 use memory_city_analysis::table::parse_bytes;
@@ -59,6 +60,15 @@ impl Cli {
             Some(Command::Serve(_)) => true,
             #[cfg(feature = "viewer")]
             Some(Command::Open(args)) => args.listen.is_some(),
+            _ => false,
+        }
+    }
+
+    /// Whether frames are drawn.
+    fn draws(&self) -> bool {
+        match &self.command {
+            #[cfg(feature = "viewer")]
+            None | Some(Command::Open(_) | Command::Render(_)) => true,
             _ => false,
         }
     }
@@ -201,7 +211,9 @@ pub fn main() -> ExitCode {
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
     warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     if cli.listens() {
-        live::give_memory_back();
+        allocator::give_back_at_once();
+    } else if cli.draws() {
+        allocator::keep_for_next_frame();
     }
     interrupt::listen();
     match run(cli) {

@@ -92,23 +92,6 @@ pub struct PushArgs {
     grouped: GroupingArgs,
 }
 
-/// Has memory that is freed go back to the system at once, instead of being kept by each thread that has had some for
-/// the next time: with many clients that would be many times the limit. To be called before other threads are there.
-pub fn give_memory_back() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    for (option, value) in
-        [(libc::M_MMAP_THRESHOLD, 128 << 10), (libc::M_TRIM_THRESHOLD, 128 << 10), (libc::M_ARENA_MAX, 4)]
-    {
-        // SAFETY: `mallopt` takes two numbers and changes when the allocator asks the system for memory and gives it
-        // back, for blocks of any size. It must not run beside other threads that allocate: there are none yet.
-        if unsafe { libc::mallopt(option, value) } == 0 {
-            tracing::warn!(
-                "the allocator keeps memory that is free: with many clients it may take more than its limit"
-            );
-        }
-    }
-}
-
 /// Listens until the program is ended.
 pub fn serve(args: &ServeArgs) -> Result<ExitCode> {
     let listen = &args.listen;

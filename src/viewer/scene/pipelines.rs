@@ -7,6 +7,9 @@ use super::shaders::Shaders;
 /// Format of the depth buffer. Without a stencil: it would double what is cleared, read and written.
 pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
+/// Corners of the cells of the ground: CELLS of `shaders/backdrop.wgsl` squared, two triangles each.
+const GROUND_VERTICES: u32 = 34 * 34 * 6;
+
 /// All pipelines, for one target format and sample count.
 pub(super) struct Pipelines {
     pub boxes_as: BoxPipelines,
@@ -40,9 +43,10 @@ pub(super) struct Backdrop {
 }
 
 impl Backdrop {
-    /// Comes first: everything else is nearer.
-    pub fn draw(&self, pass: &mut wgpu::RenderPass<'_>) {
-        for (pipeline, vertices) in [(&self.floor, 6), (&self.sky, 12), (&self.ground, 24)] {
+    /// Comes first: everything else is nearer. Where districts cover the floor it is left out.
+    pub fn draw(&self, pass: &mut wgpu::RenderPass<'_>, covered: bool) {
+        let parts = [(&self.floor, 6), (&self.sky, 12), (&self.ground, GROUND_VERTICES)];
+        for (pipeline, vertices) in parts.into_iter().skip(usize::from(covered)) {
             pass.set_pipeline(pipeline);
             pass.draw(0..vertices, 0..1);
         }

@@ -254,7 +254,8 @@ impl Renderer {
                 self.triangles.draw(pass, ranges.iter().map(there));
             }
         };
-        self.pipelines.backdrop.draw(pass);
+        // The district of the whole heap lies below all others, and is drawn with any of them.
+        self.pipelines.backdrop.draw(pass, ready && !plan.slabs.is_empty());
         if ready {
             draw(pass, &self.pipelines.boxes_as.solid, &plan.solid);
             for (pipelines, ranges) in see_through.iter().filter(|_| is_solid) {

@@ -12,6 +12,7 @@ use bevy::prelude::*;
 use memory_city_analysis::analyses::TimeWindow;
 use memory_city_analysis::run::RunFacts;
 use memory_city_analysis::timeline::Timeline;
+use memory_city_analysis::trends::CountsBetween;
 use memory_city_analysis::windows::WindowRules;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -47,6 +48,9 @@ struct RunLook {
     is_first: bool,
 }
 
+/// What a look finds out.
+type Looked = (RunFacts, Option<CountsBetween>);
+
 /// What is known of the run that is open.
 #[derive(Resource, Default)]
 pub struct OpenRun {
@@ -55,7 +59,9 @@ pub struct OpenRun {
     of: Option<u64>,
     /// Of which document all is known but what takes states.
     first_of: Option<u64>,
-    job: Option<(RunLook, Job<Result<RunFacts>>)>,
+    /// What was counted by class between its points in time.
+    between: Option<Arc<CountsBetween>>,
+    job: Option<(RunLook, Job<Result<Looked>>)>,
     /// The thresholds.
     rules: WindowRules,
     suspects: Vec<SuspectWindow>,
@@ -74,6 +80,11 @@ impl OpenRun {
     /// What is known, once it is.
     pub fn facts(&self) -> Option<&Arc<RunFacts>> {
         self.facts.as_ref()
+    }
+
+    /// What was counted by class between its points in time, where anything was.
+    pub fn between(&self) -> Option<&Arc<CountsBetween>> {
+        self.between.as_ref()
     }
 
     /// The windows beyond their thresholds.
@@ -111,14 +122,15 @@ impl OpenRun {
         }
     }
 
-    fn take(&mut self, look: RunLook, outcome: Result<RunFacts>, timeline: &Timeline) {
+    fn take(&mut self, look: RunLook, outcome: Result<Looked>, timeline: &Timeline) {
         match look.is_first && outcome.is_ok() {
             true => self.first_of = Some(look.revision),
             false => self.of = Some(look.revision),
         }
         match outcome {
-            Ok(facts) => {
+            Ok((facts, between)) => {
                 (self.facts, self.error) = (Some(Arc::new(facts)), None);
+                self.between = between.map(Arc::new);
                 self.find(timeline);
                 tracing::debug!("run: {} suspicious windows", self.suspects.len());
             }
@@ -200,8 +212,10 @@ fn look(
         let is_first = !panels.still && !is_opening && times > LONG && run.first_of != Some(revision);
         let states = if is_opening || is_first { 0 } else { STATES };
         let look = RunLook { revision, is_first };
-        let work =
-            move |progress: &Progress| RunFacts::of(&source, TimeWindow { from: 0, to: times - 1 }, states, progress);
+        let work = move |progress: &Progress| {
+            let facts = RunFacts::of(&source, TimeWindow { from: 0, to: times - 1 }, states, progress)?;
+            Ok((facts, CountsBetween::of(&source)))
+        };
         if panels.still {
             let outcome = work(&Progress::new());
             run.take(look, outcome, &open.timeline);

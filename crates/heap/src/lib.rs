@@ -35,7 +35,7 @@ mod infer;
 pub mod input;
 mod origin;
 pub mod ownership;
-mod prefetch;
+pub mod prefetch;
 pub mod progress;
 mod reach;
 mod referents;

@@ -5,7 +5,7 @@
 
 /// Has an element of a slice fetched into the processor's cache; nothing where there is no such element.
 #[inline]
-pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
+pub fn prefetch<T>(slice: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(element) = slice.get(at) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -12,8 +12,9 @@ use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Sense};
 use egui_plot::{Line, Plot, PlotBounds, Points};
-use memory_city_analysis::analyses::count_text;
-use memory_city_analysis::timeline::{Metric, NodeId, TimePoint};
+use memory_city_analysis::analyses::{self, count_text};
+use memory_city_analysis::timeline::{Amount, Metric, NodeId, TimePoint};
+use memory_city_analysis::trends::CountsBetween;
 use memory_city_formats::event::GcKind;
 
 /// Height of the bar with its frame.
@@ -43,6 +44,7 @@ struct TimeTools<'a> {
     base: Option<usize>,
     repeat: bool,
     suspects: &'a [SuspectWindow],
+    between: Option<&'a CountsBetween>,
     actions: Vec<Action>,
     go_to: Option<usize>,
     /// A range that was chosen: all of it, or none.
@@ -69,6 +71,7 @@ pub fn draw(
         *heap = Some((state, (values, most)));
     }
     let Some((_, heap)) = heap.as_ref() else { return };
+    let run = run.bypass_change_detection().asked();
     let mut tools = TimeTools {
         open,
         heap,
@@ -78,7 +81,8 @@ pub fn draw(
         interval: settings.interval,
         base: settings.base.map(|base| base.min(clock.last())),
         repeat: settings.repeat,
-        suspects: run.bypass_change_detection().asked().suspects(),
+        suspects: run.suspects(),
+        between: run.between().map(|between| &**between),
         actions: Vec::new(),
         go_to: None,
         range: None,
@@ -219,7 +223,10 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     let times = timeline.times();
     let metric = tools.metric;
     let heap = |t: usize| tools.heap.0[t];
-    let most = tools.heap.1;
+    let between = tools.between.filter(|_| matches!(metric, Metric::Objects | Metric::Bytes));
+    let of_metric = |amount: &Amount| if metric == Metric::Objects { amount.objects } else { amount.bytes };
+    let counted: Vec<u64> = between.map_or_else(Vec::new, |between| between.total().iter().map(of_metric).collect());
+    let most = counted.iter().copied().max().unwrap_or(0).max(tools.heap.1);
     // Room for the line of text above, for the values at the left, and for marks and moments below.
     let (width, height) = (ui.available_width(), HEIGHT - 22.0);
     let last = times.saturating_sub(1).max(1) as f64;
@@ -284,6 +291,26 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
             if times <= 120 {
                 plot.points(Points::new("states", sizes).color(theme::ACCENT).radius(2.0));
             }
+            // What was counted between the points in time: rings, or where these would touch their line.
+            let mut rings = |course: &[u64], scale: f64, colour: Color32| {
+                let Some(between) = between else { return };
+                let at = |count: usize| course[count] as f64 * scale;
+                let at =
+                    thinned(course.len(), columns / 2, &at).into_iter().map(|count| [between.place(count), at(count)]);
+                let at: Vec<_> = at.collect();
+                if at.len() > columns / 8 {
+                    plot.line(Line::new("counted", at).color(colour.gamma_multiply(0.7)).width(1.0));
+                } else {
+                    plot.points(Points::new("counted", at).color(colour).filled(false).radius(3.0));
+                }
+            };
+            rings(&counted, 1.0, theme::ACCENT);
+            if let (Some(between), Some(node)) = (between, tools.selected)
+                && let Some(course) = between.of_group(timeline, node)
+            {
+                let course: Vec<u64> = course.iter().map(of_metric).collect();
+                rings(&course, magnified as f64, Color32::WHITE);
+            }
             // The selected group over time on the scale of the heap; what is small as a round multiple that is told.
             if tools.selected.is_some() {
                 let scale = magnified as f64;
@@ -306,7 +333,10 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     // A trace knows what the collector kept, whether or not something reaches it; trees are what others counted.
     let dumps = tools.open.source.heaps().is_some() && !tools.open.source.is_recorded();
     let which = if dumps { "reachable " } else { "" };
-    let title = format!("Heap, {which}{}", metric_name(timeline, metric));
+    let mut title = format!("Heap, {which}{}", metric_name(timeline, metric));
+    if let Some(between) = between {
+        title.push_str(&format!("    ○ {}", between.title()));
+    }
     painter.text(rect.min + egui::vec2(10.0, 3.0), Align2::LEFT_TOP, title, small.clone(), theme::QUIET);
     let mut right = format!("now {}", number(timeline, heap(tools.clock.time), metric));
     if let Some(node) = tools.selected {
@@ -317,7 +347,7 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
             number(timeline, timeline.value(tools.clock.time, node, metric), metric)
         );
     }
-    right.push_str(&format!("    most {}", number(timeline, most, metric)));
+    right.push_str(&format!("    most {}", number(timeline, tools.heap.1, metric)));
     painter.text(
         Pos2::new(rect.right() - RIGHT - 14.0, rect.top() + 3.0),
         Align2::RIGHT_TOP,
@@ -385,6 +415,13 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
                 egui::RichText::new(format!("unreachable, not counted: {}", amounts(point.unreachable)))
                     .color(theme::QUIET),
             );
+        }
+        if let Some(between) = between {
+            let count = between.nearest(transform.value_from_position(position).x);
+            let millis = between.moment(count).millis;
+            let when = if point.gc.is_some() { analyses::uptime_text(millis) } else { analyses::time_text(millis) };
+            let text = format!("○ {when}: {} ({})", amounts(between.total()[count]), between.title());
+            ui.label(egui::RichText::new(text).color(theme::QUIET));
         }
         for suspect in suspects.iter().filter(|suspect| (suspect.from..=suspect.to).contains(&t)) {
             ui.label(egui::RichText::new(format!("⚠ {}", suspect.text)).color(theme::suspect(suspect.kind)));

@@ -26,13 +26,13 @@ impl Timeline {
     /// The nodes that change, by time. Linear in the changes of all times.
     pub fn changes_by_time(&self) -> ChangesByTime {
         let mut first = vec![0; self.times() + 1];
-        self.changes.iter().for_each(|&(t, _)| first[t as usize + 1] += 1);
+        self.amounts.all_times().iter().for_each(|&t| first[t as usize + 1] += 1);
         for t in 0..self.times() {
             first[t + 1] += first[t];
         }
-        let (mut next, mut nodes) = (first.clone(), vec![0; self.changes.len()]);
+        let (mut next, mut nodes) = (first.clone(), vec![0; self.amounts.len()]);
         for node in self.nodes() {
-            for &(t, _) in self.changes_of(node) {
+            for &t in self.amounts.times_of(node) {
                 nodes[next[t as usize]] = node.0;
                 next[t as usize] += 1;
             }

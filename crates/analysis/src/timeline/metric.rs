@@ -1,7 +1,7 @@
 //! What can be measured of a node: objects and shallow bytes, always; further columns with a name and a unit where an
 //! analysis or an input added them (deep and retained bytes, ages). Views are set to a metric, whatever it is.
 
-use super::{Amount, NodeId, Timeline, amount_at};
+use super::{NodeId, Timeline};
 use std::sync::Arc;
 
 /// What a view shows of each node.
@@ -195,14 +195,19 @@ impl Timeline {
     /// The value of a node at time `t`, and at the first time.
     #[inline]
     pub fn value_and_first(&self, t: usize, node: NodeId, metric: Metric) -> (u64, u64) {
-        let of = |amount: Amount| if metric == Metric::Objects { amount.objects } else { amount.bytes };
         match metric {
             Metric::Column(_) => (self.value(t, node, metric), self.value(0, node, metric)),
-            _ => {
-                let changes = self.changes_of(node);
-                let first = changes.first().filter(|c| c.0 == 0).map_or(0, |c| of(c.1));
-                (of(amount_at(changes, t)), first)
-            }
+            _ => self.amounts.value_and_first(t, node, metric),
+        }
+    }
+
+    /// The same for many nodes at once, in their order.
+    pub fn values_and_firsts(&self, t: usize, nodes: &[NodeId], metric: Metric, into: &mut Vec<(u64, u64)>) {
+        if let Metric::Column(_) = metric {
+            into.clear();
+            into.extend(nodes.iter().map(|&node| self.value_and_first(t, node, metric)));
+        } else {
+            self.amounts.values_and_firsts(t, nodes, metric, into);
         }
     }
 
@@ -219,6 +224,7 @@ impl Timeline {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Amount;
     use super::super::TimePoint;
     use super::*;
     use crate::group::MemoryTree;

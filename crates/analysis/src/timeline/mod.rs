@@ -4,6 +4,7 @@
 //! [`references`], which goes back to the heap states.
 
 pub mod all_references;
+mod amounts;
 mod builder;
 mod changes;
 mod closures;
@@ -37,6 +38,7 @@ pub use objects::ObjectSet;
 pub use source::{DIED, GROUPED_BY_THE_WRITER, Source, are_trees, title_of};
 
 use crate::group::MemoryTree;
+use amounts::AmountLog;
 use std::sync::Arc;
 
 /// A node of a timeline. Node 0 is the root, the whole heap. Parents come before their children.
@@ -79,10 +81,7 @@ pub struct Timeline {
     /// Children of node n are `children[first_child[n]..first_child[n + 1]]`, sorted by name.
     first_child: Vec<u32>,
     children: Vec<NodeId>,
-    /// The amount of node n is that of the last of `changes[first_change[n]..first_change[n + 1]]` not after the time;
-    /// 0 before the first. So a timeline of many times costs what changes.
-    first_change: Vec<u32>,
-    changes: Vec<(u32, Amount)>,
+    amounts: AmountLog,
     max: Vec<Amount>,
     /// Further metrics.
     columns: Vec<metric::MetricColumn>,
@@ -304,14 +303,7 @@ impl Timeline {
     /// Objects and bytes of a node at time `t`; 0 where it is absent.
     #[inline]
     pub fn amount(&self, t: usize, node: NodeId) -> Amount {
-        amount_at(self.changes_of(node), t)
-    }
-
-    /// The times at which the amount of a node is another, ascending, and what it is from there on.
-    #[inline]
-    fn changes_of(&self, node: NodeId) -> &[(u32, Amount)] {
-        let i = node.index();
-        &self.changes[self.first_change[i] as usize..self.first_change[i + 1] as usize]
+        self.amounts.amount(t, node)
     }
 
     /// Max tree: the largest objects and the largest bytes over all times, each on its own.
@@ -336,13 +328,6 @@ impl Timeline {
         let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
         signed(now) - signed(first)
     }
-}
-
-/// What the last of `changes` not after `t` says; 0 before the first.
-#[inline]
-fn amount_at(changes: &[(u32, Amount)], t: usize) -> Amount {
-    let after = changes.partition_point(|c| c.0 as usize <= t);
-    after.checked_sub(1).map(|last| changes[last].1).unwrap_or_default()
 }
 
 /// The key of a path of names, the first of which is that of the root.

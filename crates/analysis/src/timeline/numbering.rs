@@ -1,5 +1,6 @@
 //! Numbers the nodes of a finished timeline: level by level, by name within a parent, no two siblings of one name.
 
+use super::amounts::AmountLog;
 use super::builder::{Keys, NONE, TimelineBuilder, told_apart};
 use super::symbols::NameTable;
 use super::{Amount, NodeId, Timeline};
@@ -45,7 +46,7 @@ pub(super) fn finish(mut built: TimelineBuilder) -> (Timeline, Keys) {
             nested_roles.insert(Arc::clone(&role[i]));
         }
     }
-    let (first_change, changes, max) = changes(std::mem::take(&mut built.log), &order, n);
+    let (amounts, max) = changes(std::mem::take(&mut built.log), &order, n);
     let timeline = Timeline {
         columns: Vec::new(),
         points: built.points,
@@ -56,8 +57,7 @@ pub(super) fn finish(mut built: TimelineBuilder) -> (Timeline, Keys) {
         name,
         role,
         first_child,
-        first_change,
-        changes,
+        amounts,
         max,
         separators: built.separators,
         nested_roles,
@@ -68,12 +68,7 @@ pub(super) fn finish(mut built: TimelineBuilder) -> (Timeline, Keys) {
 }
 
 /// Changes by node instead of by time, and the maximum of each node.
-#[allow(clippy::type_complexity)] // three columns that are made together
-fn changes(
-    log: Vec<Arc<Vec<(u32, Amount)>>>,
-    order: &[u32],
-    nodes: usize,
-) -> (Vec<u32>, Vec<(u32, Amount)>, Vec<Amount>) {
+fn changes(log: Vec<Arc<Vec<(u32, Amount)>>>, order: &[u32], nodes: usize) -> (AmountLog, Vec<Amount>) {
     // Nodes inside joined chains have no number of their own, and no changes.
     let mut number = vec![NONE; nodes];
     order.iter().enumerate().for_each(|(new, &old)| number[old as usize] = new as u32);
@@ -87,7 +82,7 @@ fn changes(
         first_change[i] += first_change[i - 1];
     }
     let mut next = first_change.clone();
-    let mut changes = vec![(0, Amount::default()); first_change[order.len()] as usize];
+    let mut changes = AmountLog::with_room(first_change);
     let mut max = vec![Amount::default(); order.len()];
     // Each time goes away as soon as it is sorted in: never all of them twice.
     for (t, of_time) in log.into_iter().enumerate() {
@@ -97,13 +92,13 @@ fn changes(
                 continue;
             }
             let (at, max) = (&mut next[node as usize], &mut max[node as usize]);
-            changes[*at as usize] = (t as u32, amount);
+            changes.set(*at as usize, t as u32, amount);
             *at += 1;
             max.objects = max.objects.max(amount.objects);
             max.bytes = max.bytes.max(amount.bytes);
         }
     }
-    (first_change, changes, max)
+    (changes, max)
 }
 
 /// For each node, which part of the second list has its children.

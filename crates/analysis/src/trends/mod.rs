@@ -8,6 +8,7 @@
 //! [`TrendChart::rest`]. Where an object is counted in several children (groups of a classifier with several values) they
 //! add up to more, and [`TrendChart::overlaps`] says so.
 
+mod between;
 mod detail;
 mod sizes;
 mod table;
@@ -15,6 +16,7 @@ mod table;
 mod tests;
 mod thinning;
 
+pub use between::CountsBetween;
 pub use detail::MinMaxLevels;
 pub use sizes::{GroupSizes, USUAL_SIZES};
 pub use table::{ShownTrends, trends_table};

@@ -204,13 +204,13 @@ impl Appearance {
             return Vec::new();
         }
         let areas = Values::of_areas(plan, timeline).since(base.unwrap_or(t));
+        let older = base.map(|base| self.states(plan, timeline, base)).unwrap_or_default();
         let over = |plot: usize| {
             let mut over = PlotState::default();
-            if let Some(base) = base {
+            if let Some(older) = older.get(plot) {
                 let sample = areas.sample(plot, t);
                 over.colour = direction(sample.base, sample.value);
                 if over.colour != 0 && sample.base > 0 {
-                    let older = self.state(plan, timeline, plot, base);
                     (over.side, over.height) = (older.side, older.height);
                 }
             }

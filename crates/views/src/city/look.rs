@@ -175,6 +175,30 @@ impl<'a> Values<'a> {
         Sample { plot, time: t, value, base }
     }
 
+    /// The same for many plots. Returns whether all of them are buildings.
+    fn samples(
+        &self,
+        plots: impl Iterator<Item = usize> + Clone,
+        t: usize,
+        block: &mut Block,
+        into: &mut Vec<Sample>,
+    ) -> bool {
+        into.clear();
+        let (nodes, found) = (&mut block.nodes, &mut block.found);
+        nodes.clear();
+        let node =
+            |plot: usize| if let PlotKind::Building(node) = self.plan.plots[plot].kind { Some(node) } else { None };
+        nodes.extend(plots.clone().map_while(node));
+        let are_buildings = plots.clone().nth(nodes.len()).is_none();
+        if self.base != 0 || !are_buildings {
+            into.extend(plots.map(|plot| self.sample(plot, t)));
+            return are_buildings;
+        }
+        self.timeline.values_and_firsts(t, nodes, self.metric, found);
+        into.extend(plots.zip(found).map(|(plot, &mut (value, base))| Sample { plot, time: t, value, base }));
+        true
+    }
+
     /// What stands on a plot at time `t`.
     pub fn value(&self, plot: usize, t: usize) -> u64 {
         match self.plan.plots[plot].kind {
@@ -208,6 +232,23 @@ impl<'a> Values<'a> {
         let plots = (0..self.plan.plots.len()).into_par_iter().with_min_len(2048);
         plots.filter(|&p| !self.is_more(p)).map(of).max().unwrap_or(0)
     }
+}
+
+/// Plots that are computed at once: what is known of them stays in the cache of a core. And how many one core takes.
+const AT_ONCE: usize = 1024;
+const OF_A_CORE: usize = 8 * AT_ONCE;
+
+/// What is known of some plots at one time; kept from some to the next, so that nothing is allocated.
+#[derive(Default)]
+struct Block {
+    nodes: Vec<NodeId>,
+    found: Vec<(u64, u64)>,
+    samples: Vec<Sample>,
+    /// In another metric.
+    measured: Vec<Sample>,
+    sides: Vec<f64>,
+    heights: Vec<f64>,
+    colours: Vec<f64>,
 }
 
 /// The look of one city.
@@ -355,41 +396,93 @@ impl Appearance {
     /// # Panics
     /// If `t` is not a time of the timeline, or plan and timeline are not those the appearance was made of.
     pub fn states(&self, plan: &CityPlan, timeline: &Timeline, t: usize) -> Vec<PlotState> {
-        let plots = (0..plan.plots.len()).into_par_iter().with_min_len(2048);
-        plots.map(|plot| self.state(plan, timeline, plot, t)).collect()
+        let mut states = PlotState::none(plan.plots.len());
+        let part = |(part, states): (usize, &mut [PlotState])| {
+            let first = part * OF_A_CORE;
+            self.fill(plan, timeline, first..first + states.len(), t, states);
+        };
+        states.par_chunks_mut(OF_A_CORE).enumerate().for_each(part);
+        states
+    }
+
+    /// The states of some plots at time `t`, in their order; panics as [`Appearance::states`].
+    pub fn states_of(&self, plan: &CityPlan, timeline: &Timeline, plots: &[u32], t: usize) -> Vec<PlotState> {
+        let mut states = vec![PlotState::default(); plots.len()];
+        let part = |(plots, states): (&[u32], &mut [PlotState])| {
+            self.fill(plan, timeline, plots.iter().map(|&plot| plot as usize), t, states);
+        };
+        plots.par_chunks(OF_A_CORE).zip(states.par_chunks_mut(OF_A_CORE)).for_each(part);
+        states
     }
 
     /// The state of one plot at time `t`; panics as [`Appearance::states`].
-    #[inline]
     pub fn state(&self, plan: &CityPlan, timeline: &Timeline, plot: usize, t: usize) -> PlotState {
+        let mut state = [PlotState::default()];
+        self.fill(plan, timeline, std::iter::once(plot), t, &mut state);
+        state[0]
+    }
+
+    fn fill(
+        &self,
+        plan: &CityPlan,
+        timeline: &Timeline,
+        plots: impl Iterator<Item = usize> + Clone,
+        t: usize,
+        states: &mut [PlotState],
+    ) {
         let values = Values::of_areas(plan, timeline).since(self.base.unwrap_or(0));
-        let sample = values.sample(plot, t);
-        // Looked up once where it is the same.
-        let in_metric = |metric: Metric| match metric == values.metric {
-            true => (values, sample),
-            false => {
-                let values = values.measured_in(metric);
-                (values, values.sample(plot, t))
-            }
-        };
-        let side = plan.side_of(plot, sample.value);
-        let more = values.is_more(plot);
-        let height = match () {
-            () if side <= 0.0 => 0.0,
-            () if more => MORE_HEIGHT,
-            () => {
-                let (values, sample) = in_metric(self.height_metric);
-                (self.height.height)(&values, &sample, side)
-            }
-        };
-        let opacity = if self.opaque[plot] { 1.0 } else { self.look.opacity };
-        let colour = if more {
-            0.0
-        } else {
-            let (values, sample) = in_metric(self.colour_metric);
-            (self.colour.position)(&values, &sample)
-        };
-        PlotState::new(side, height / f64::from(self.unit), colour, opacity)
+        let (mut block, mut plots) = (Block::default(), plots);
+        for states in states.chunks_mut(AT_ONCE) {
+            self.fill_block(values, plots.clone().take(states.len()), t, &mut block, states);
+            plots.by_ref().take(states.len()).for_each(drop);
+        }
+    }
+
+    /// Step by step for all of a few plots: each step is a loop without calls that a processor runs ahead in.
+    fn fill_block(
+        &self,
+        values: Values<'_>,
+        plots: impl Iterator<Item = usize> + Clone,
+        t: usize,
+        block: &mut Block,
+        states: &mut [PlotState],
+    ) {
+        let (mut samples, mut measured) = (std::mem::take(&mut block.samples), std::mem::take(&mut block.measured));
+        let are_buildings = values.samples(plots.clone(), t, block, &mut samples);
+        block.sides.clear();
+        block.sides.extend(samples.iter().map(|sample| values.plan.side_of(sample.plot, sample.value)));
+        block.heights.clear();
+        block.heights.resize(samples.len(), 0.0);
+        block.colours.clear();
+        block.colours.resize(samples.len(), 0.0);
+        let mut in_metric =
+            |metric: Metric, block: &mut Block, work: &mut dyn FnMut(&Values<'_>, &[Sample], &mut Block)| {
+                // Looked up once where it is the same.
+                if metric == values.metric {
+                    work(&values, &samples, block);
+                } else {
+                    let values = values.measured_in(metric);
+                    values.samples(plots.clone(), t, block, &mut measured);
+                    work(&values, &measured, block);
+                }
+            };
+        in_metric(self.height_metric, block, &mut |values, samples, block| {
+            (self.height.height)(values, samples, &block.sides, &mut block.heights);
+        });
+        in_metric(self.colour_metric, block, &mut |values, samples, block| {
+            (self.colour.position)(values, samples, &mut block.colours);
+        });
+        let unit = f64::from(self.unit);
+        let shapes = block.sides.iter().zip(&block.heights).zip(&block.colours);
+        for ((state, sample), ((&side, &height), &colour)) in states.iter_mut().zip(&samples).zip(shapes) {
+            let opacity = if self.opaque[sample.plot] { 1.0 } else { self.look.opacity };
+            // A More plot is flat, whatever the rule.
+            let is_more = !are_buildings && values.is_more(sample.plot);
+            let (height, colour) = if is_more { (MORE_HEIGHT, 0.0) } else { (height, colour) };
+            let height = if side > 0.0 { height } else { 0.0 };
+            *state = PlotState::new(side, height / unit, colour, opacity);
+        }
+        (block.samples, block.measured) = (samples, measured);
     }
 
     /// What a state means in the world.

@@ -50,11 +50,18 @@ impl PlotState {
         states.par_iter().with_min_len(1 << 15).copied().collect()
     }
 
+    /// Of so many plots on which nothing stands; on all cores likewise.
+    pub(super) fn none(plots: usize) -> Vec<PlotState> {
+        rayon::iter::repeat_n(PlotState::default(), plots).with_min_len(1 << 15).collect()
+    }
+
     /// From shares of 1. What is there stays visible: a side above 0 never becomes 0.
     #[inline]
     pub fn new(side: f64, height: f64, colour: f64, opacity: f32) -> PlotState {
-        // Rounded by hand: without SSE 4.1 `round` is a call, and this is done for every plot at every step in time.
-        let unit = |v: f64| (v.clamp(0.0, 1.0) * FULL + 0.5) as u16;
+        // Rounded by hand, since this is done for every plot at every step in time: in a number of at least 2^52 the last bits are
+        // those of the whole number. What is no number is 0.
+        const WHOLE: f64 = (1u64 << 52) as f64;
+        let unit = |v: f64| (v.max(0.0).min(1.0) * FULL + WHOLE).to_bits() as u16;
         let least = u16::from(side > 0.0);
         PlotState {
             side: unit(side).max(least),
@@ -105,10 +112,10 @@ impl CityPlan {
         if now == 0 {
             return 0.0;
         }
-        let f = |v: f64| self.config.area_mode.of(v);
-        let room = f(self.plots[plot].max_value as f64) * self.outgrowth;
+        // Of a quotient it is the quotient of both.
+        let share = self.config.area_mode.of(now as f64 / self.plots[plot].max_value as f64) / self.outgrowth;
         // Only a More plot can hold more than it has room for.
-        self.config.gap * (f(now as f64) / room).min(1.0).sqrt()
+        self.config.gap * share.min(1.0).sqrt()
     }
 
     /// Which plots are opaque: the `n` buildings that grow most over the whole window, whatever the time shown. Equal

@@ -69,6 +69,22 @@ impl BoxOrder {
         opaque.chain(forth.into_iter().flatten()).chain(back.into_iter().flatten())
     }
 
+    /// Appends what belongs to each plot, given in the order of plots, in the order of their boxes.
+    pub fn append<T: Copy>(&self, of_plots: &[T], boxes: &mut Vec<T>) {
+        boxes.extend(self.opaque.iter().map(|&plot| of_plots[plot as usize]));
+        let clear = boxes.len();
+        // Runs between opaque plots.
+        let mut next = 0;
+        for &plot in self.opaque.iter() {
+            boxes.extend_from_slice(&of_plots[next..plot as usize]);
+            next = plot as usize + 1;
+        }
+        boxes.extend_from_slice(&of_plots[next..]);
+        if self.reversed {
+            boxes[clear..].reverse();
+        }
+    }
+
     /// The box of a plot.
     #[inline]
     pub fn box_of(&self, plot: usize) -> usize {
@@ -128,6 +144,9 @@ mod tests {
                 }
                 let plots: Vec<usize> = order.plots().collect();
                 assert_eq!(plots.len(), 10);
+                let (of_plots, mut boxes) = ((0..10).collect::<Vec<usize>>(), Vec::new());
+                order.append(&of_plots, &mut boxes);
+                assert_eq!(boxes, plots, "{opaque:?} {reversed}");
                 for (i, &plot) in plots.iter().enumerate() {
                     assert_eq!(order.box_of(plot), 4 + i, "{opaque:?} {reversed}");
                     assert_eq!(order.plot_of(4 + i), Some(plot), "{opaque:?} {reversed}");

@@ -205,17 +205,16 @@ impl City {
         let last = made_last.as_ref().filter(|_| states.kept(t).is_none());
         let last = last.zip(changes.as_deref()).and_then(|((from, _), changes)| {
             let records = states.kept(*from)?.clone();
-            let changed = appearance.changed_plots(plan, changes, *from, t)?;
-            // Of many, to look at each in its order costs less than to look for each.
-            (changed.len() < plan.plots.len() / 8).then_some((records, changed))
+            Some((records, appearance.changed_plots(plan, changes, *from, t)?))
         });
         let records = states.get(t, || {
             let detail = appearance.detail();
             let records = match (last, made_last.take()) {
                 (Some((before, changed)), Some((_, mut sums))) => {
                     let mut records = PlotState::copies(&before.boxes.records);
-                    for plot in changed.into_iter().map(|plot| plot as usize) {
-                        let (at, now) = (order.box_of(plot), appearance.state(plan, timeline, plot, t));
+                    let states = appearance.states_of(plan, timeline, &changed, t);
+                    for (plot, now) in changed.into_iter().map(|plot| plot as usize).zip(states) {
+                        let at = order.box_of(plot);
                         detail.update(&mut sums, plot, records[at], now);
                         records[at] = now;
                     }
@@ -226,10 +225,13 @@ impl City {
                 }
                 _ => {
                     let plots = appearance.states(plan, timeline, t);
-                    let mut records = Vec::with_capacity(order.boxes() + detail.len());
-                    records.resize(order.districts(), PlotState::SLAB);
-                    records.extend(order.plots().map(|plot| plots[plot]));
-                    let sums = detail.sums(&|plot| plots[plot]);
+                    let in_order = || {
+                        let mut records = Vec::with_capacity(order.boxes() + detail.len());
+                        records.resize(order.districts(), PlotState::SLAB);
+                        order.append(&plots, &mut records);
+                        records
+                    };
+                    let (mut records, sums) = rayon::join(in_order, || detail.sums(&|plot| plots[plot]));
                     records.extend(detail.states_of(&sums));
                     *made_last = changes.is_some().then_some((t, sums));
                     records
@@ -239,7 +241,7 @@ impl City {
             let mut over = Vec::new();
             if !over_plots.is_empty() {
                 over.resize(order.districts(), PlotState::default());
-                over.extend(order.plots().map(|plot| over_plots[plot]));
+                order.append(&over_plots, &mut over);
             }
             let over = if over.is_empty() { Versioned::default() } else { Versioned::new(over) };
             StateRecords { boxes: Versioned::new(records), over }

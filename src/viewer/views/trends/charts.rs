@@ -396,7 +396,8 @@ mod tests {
             }
             tree
         };
-        let point = |time: usize| TimePoint { label: format!("GC {time}"), ..TimePoint::default() };
+        let point =
+            |time: usize| TimePoint { label: format!("GC {time}"), millis: 10 * time as u64, ..TimePoint::default() };
         let trees: Vec<MemoryTree> = (0..times).map(tree).collect();
         Timeline::from_trees((0..times).map(point).collect(), &trees)
     }
@@ -419,6 +420,39 @@ mod tests {
         let mut of_more = drawn(&more, &[0, 4]);
         assert!(!of_more.follow(&less));
         assert_eq!(drawn(&more, &[0, 4]).series.len(), 2);
+    }
+
+    #[test]
+    fn counts_between_points_are_rings_beside_what_they_are_of() {
+        use super::super::{counted, plot::Axis};
+        use memory_city_analysis::trends::CountsBetween;
+        use memory_city_formats::counts::{ClassCounts, CountCourse, CountMoment};
+        let timeline = timeline(3);
+        let moments = [5, 15, 18].map(|millis| CountMoment { millis, ..CountMoment::default() }).to_vec();
+        let course = |class: &str, objects: u64| CountCourse {
+            class: class.into(),
+            changes: vec![(1, Amount { objects, bytes: 16 * objects })],
+        };
+        let counts = ClassCounts { moments, classes: vec![course("Basket", 4), course("Else", 7)] };
+        let between = CountsBetween::new(Arc::new(counts), timeline.points()).expect("counts");
+        let mut chart = drawn(&timeline, &[0, 1, 2]);
+        let rings = |chart: &DrawnChart, seen, between| {
+            let axis = Axis { seen, now: 0, span: None, suspects: &[], between };
+            counted::courses(chart, &timeline, &axis, &|_| false, 100).into_iter().map(|of| of.at).collect::<Vec<_>>()
+        };
+        // A stack of the whole heap has all classes above it, a line those of its class; Order was never counted.
+        assert!(chart.stacked);
+        assert_eq!(rings(&chart, (0.0, 2.0), Some(&between)), [[(0.5, 0), (1.5, 11), (1.8, 11)]]);
+        chart.stacked = false;
+        assert_eq!(rings(&chart, (0.0, 2.0), Some(&between)), [[(0.5, 0), (1.5, 4), (1.8, 4)]]);
+        assert_eq!(rings(&chart, (1.0, 1.6), Some(&between)), [[(1.5, 4)]]);
+        assert!(rings(&chart, (0.0, 2.0), None).is_empty());
+        // Without the rest a stack is not the whole heap.
+        (chart.stacked, chart.others) = (true, 3);
+        assert!(rings(&chart, (0.0, 2.0), Some(&between)).is_empty());
+        // Histograms know nothing of other metrics.
+        chart.measure = ChartMeasure::Known(Metric::Column(0));
+        assert!(rings(&chart, (0.0, 2.0), Some(&between)).is_empty());
     }
 
     #[test]

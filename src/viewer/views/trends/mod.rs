@@ -7,6 +7,7 @@
 
 mod bar;
 mod charts;
+mod counted;
 mod plot;
 mod rows;
 mod sizes;
@@ -205,6 +206,7 @@ fn draw(
                 now: clock.time,
                 span: clock.chosen(),
                 suspects: run.suspects(),
+                between: run.between().map(|between| &**between),
             },
             settings: &settings,
             finds,

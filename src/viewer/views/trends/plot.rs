@@ -2,11 +2,12 @@
 //! chart, whatever the number of times.
 
 use super::charts::{ChartMeasure, DrawnChart, DrawnSeries};
+use super::counted;
 use crate::viewer::panels::{numbers, theme, ticks};
 use crate::viewer::run::SuspectWindow;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Mesh, Pos2, Rect, RichText, Sense, Shape, Stroke};
 use memory_city_analysis::timeline::{NodeId, Timeline};
-use memory_city_analysis::trends::MinMaxLevels;
+use memory_city_analysis::trends::{CountsBetween, MinMaxLevels};
 
 /// Time, as all charts show it.
 pub struct Axis<'s> {
@@ -18,6 +19,8 @@ pub struct Axis<'s> {
     pub span: Option<(usize, usize)>,
     /// Windows that are suspicious.
     pub suspects: &'s [SuspectWindow],
+    /// What was counted by class between the points in time.
+    pub between: Option<&'s CountsBetween>,
 }
 
 /// What is being dragged: the end of a span that stays where it is.
@@ -48,7 +51,7 @@ const TIMES: f32 = 16.0;
 /// How near the mouse must be to an edge of the span to drag it, points.
 const NEAR: f32 = 6.0;
 /// The selected group, as in the source.
-const LIT: Color32 = Color32::from_rgb(255, 230, 60);
+pub(super) const LIT: Color32 = Color32::from_rgb(255, 230, 60);
 
 /// Where values are in the plot.
 pub(super) struct Scale {
@@ -63,7 +66,7 @@ impl Scale {
         self.room.left() + self.room.width() * ((time - from) / (to - from).max(1e-9)) as f32
     }
 
-    fn y(&self, value: f64) -> f32 {
+    pub fn y(&self, value: f64) -> f32 {
         self.room.bottom() - self.room.height() * (value / self.most) as f32
     }
 
@@ -93,14 +96,17 @@ pub fn show(
     let end = (times.partition_point(|&time| time as f64 <= axis.seen.1) + 1).min(times.len());
     // Least and largest of every three pixels: no spike is lost, and a third is drawn.
     let pieces = (inner.width() as usize / 3).max(2);
+    let is_lit = |series: &DrawnSeries| series.node.is_some_and(|node| lit.contains(&node));
     let top = |series: &DrawnSeries| {
         if chart.stacked { series.top.between(first, end) } else { series.levels.between(first, end) }
     };
-    let most = chart.series.iter().filter_map(top).map(|(_, most)| most).max().unwrap_or(0).max(1) as f64 * 1.05;
+    let counted = counted::courses(chart, timeline, axis, &is_lit, pieces);
+    let most =
+        chart.series.iter().filter_map(top).map(|(_, most)| most).max().unwrap_or(0).max(counted::most(&counted));
+    let most = most.max(1) as f64 * 1.05;
     let scale = Scale { room: inner, seen: axis.seen, most };
     grid(ui.painter(), &scale, chart, timeline, room);
     let painter = ui.painter().with_clip_rect(inner.expand(1.0));
-    let is_lit = |series: &DrawnSeries| series.node.is_some_and(|node| lit.contains(&node));
     if chart.stacked {
         let mut below: Vec<Pos2> = columns(None, times, first, end, pieces)
             .iter()
@@ -139,6 +145,7 @@ pub fn show(
             }
         }
     }
+    counted::show(&painter, &scale, &counted, axis.between);
     for suspect in axis.suspects {
         let range = scale.x(suspect.from as f64)..=scale.x(suspect.to as f64);
         painter.hline(range, inner.top() + 1.5, Stroke::new(3.0, theme::suspect(suspect.kind)));
@@ -339,7 +346,7 @@ fn mouse(
 #[cfg(test)]
 mod tests {
     use super::{columns, round_step};
-    use memory_city_analysis::trends::MinMaxLevels;
+    use memory_city_analysis::trends::{CountsBetween, MinMaxLevels};
 
     #[test]
     fn steps_are_round_and_not_too_small() {

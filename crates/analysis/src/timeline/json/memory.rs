@@ -124,20 +124,20 @@ pub(super) struct Costs {
 
 /// Trees that were read from files: the columns, and one timeline made of them in the end.
 pub(super) const OF_FILES: Costs =
-    Costs { node: 128, change: 48, text: 64, made_up: 2, time: 512, time_text: 3, pair: 72, key: 160 };
+    Costs { node: 128, change: 44, text: 64, made_up: 2, time: 512, time_text: 3, pair: 72, key: 160 };
 
 /// Trees that come live: the columns, a copy of them that is being finished, and three timelines.
 ///
 /// | | columns | copy, while it is finished | each timeline |
 /// |---|---|---|---|
 /// | node | 36 twice, found by 72 | 16, 48 of scratch | 68, 40 for shared names, 48 for a key of its own |
-/// | change | 24 | none: shared | 24 |
+/// | change | 24 | none: shared | 20 |
 /// | text | 32, 24 in a list, found by 36 | 60 | none: shared |
 /// | time | 320 twice | 320 | 160 |
 /// | pair | 32 twice | 32 twice | 36 |
 /// | key | 32, 24 in a list, found by 36 | 60, 12 | 16 |
 pub(super) const LIVE: Costs =
-    Costs { node: 640, change: 104, text: 200, made_up: 5, time: 1600, time_text: 7, pair: 240, key: 256 };
+    Costs { node: 640, change: 92, text: 200, made_up: 5, time: 1600, time_text: 7, pair: 240, key: 256 };
 
 impl Amounts {
     /// What all of it costs, bytes.

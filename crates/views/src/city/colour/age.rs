@@ -2,7 +2,7 @@
 
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::look::Values;
-use super::{ColourMode, ColourScale};
+use super::{ColourMode, ColourScale, each};
 
 /// Brown (#5A3A0A) over sand (#A98F5A) to gray (#D1D1D1).
 const AGE: [[f32; 3]; 3] =
@@ -39,7 +39,7 @@ fn scale(values: &Values<'_>) -> ColourScale {
     };
     ColourScale {
         legend: Legend { title: "There without a gap for".to_owned(), gradient: Gradient::new(&AGE), marks },
-        position: Box::new(move |values, sample| {
+        position: each(move |values, sample| {
             let since = (0..=sample.time).rev().take_while(|&t| values.value(sample.plot, t) > 0).last();
             match (since, span(values, 0, sample.time)) {
                 (Some(0), _) => 1.0,

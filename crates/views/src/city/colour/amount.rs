@@ -2,7 +2,7 @@
 
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::look::Values;
-use super::{ColourScale, text};
+use super::{ColourScale, each, text};
 
 /// Gray (#D1D1D1) over rose (#B0688E) to plum (#4A1040).
 const AMOUNT: [[f32; 3]; 3] =
@@ -24,7 +24,7 @@ pub(super) fn amounts(values: &Values<'_>, id: &str, title: &str) -> ColourScale
     };
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&AMOUNT), marks },
-        position: Box::new(move |_, sample| match most {
+        position: each(move |_, sample| match most {
             0 => 0.0,
             _ => (sample.value as f64 / most as f64).sqrt().min(1.0),
         }),

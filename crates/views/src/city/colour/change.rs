@@ -4,7 +4,7 @@
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::look::Values;
 use super::palette::LESS_AND_MORE;
-use super::{ColourMode, ColourScale, difference, metric_name, since};
+use super::{ColourMode, ColourScale, difference, each, metric_name, since};
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {
@@ -35,7 +35,7 @@ fn scale(values: &Values<'_>) -> ColourScale {
     let title = format!("More or less {}, {}", since(values), metric_name(values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::diverging(&LESS_AND_MORE), marks },
-        position: Box::new(move |_, sample| match sample.growth() {
+        position: each(move |_, sample| match sample.growth() {
             0 => 0.5,
             growth => place(growth as f64 / most.max(1) as f64),
         }),

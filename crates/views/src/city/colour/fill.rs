@@ -2,7 +2,7 @@
 
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::look::Values;
-use super::{ColourMode, ColourScale, metric_name};
+use super::{ColourMode, ColourScale, each, metric_name};
 
 /// Green (#0B4F4A, #1FA187) where little is left of what there was, gray (#D1D1D1) at the most there ever is.
 const FILL: [[f32; 3]; 3] =
@@ -25,6 +25,6 @@ fn scale(values: &Values<'_>) -> ColourScale {
     let title = format!("Now of the most it ever is, {}", metric_name(values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&FILL), marks: [0.0, 0.5, 1.0].map(mark).to_vec() },
-        position: Box::new(|values, sample| sample.value as f64 / values.peak(sample.plot).max(1) as f64),
+        position: each(|values, sample| sample.value as f64 / values.peak(sample.plot).max(1) as f64),
     }
 }

@@ -3,7 +3,7 @@
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::look::Values;
 use super::super::mapping::GROWTH;
-use super::{ColourMode, ColourScale, metric_name, since, text};
+use super::{ColourMode, ColourScale, each, metric_name, since, text};
 use memory_city_analysis::analyses;
 
 pub(super) fn mode() -> ColourMode {
@@ -40,7 +40,7 @@ fn scale(values: &Values<'_>) -> ColourScale {
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&GROWTH), marks },
         // Shrinking looks like no growth; a peak above the largest growth overall looks like that.
-        position: Box::new(move |_, sample| match most {
+        position: each(move |_, sample| match most {
             0 => 0.0,
             _ => (sample.growth() as f64 / most as f64).clamp(0.0, 1.0),
         }),

@@ -30,12 +30,21 @@ pub struct ColourMode {
 pub struct ColourScale {
     /// Colours and what they mean.
     pub legend: Legend,
-    /// The place of a plot on the gradient at a time, 0 to 1.
+    /// The places of some plots on the gradient at a time, 0 to 1. What it says of More plots does not count.
     pub position: PositionOf,
 }
 
-/// What stands on a plot to a place on the gradient.
-pub type PositionOf = Box<dyn Fn(&Values<'_>, &Sample) -> f64 + Send + Sync>;
+/// What stands on some plots to as many places on the gradient.
+pub type PositionOf = Box<dyn Fn(&Values<'_>, &[Sample], &mut [f64]) + Send + Sync>;
+
+/// One plot after the other.
+fn each(position: impl Fn(&Values<'_>, &Sample) -> f64 + Send + Sync + 'static) -> PositionOf {
+    Box::new(move |values, samples, positions| {
+        for (sample, into) in samples.iter().zip(positions) {
+            *into = position(values, sample);
+        }
+    })
+}
 
 macro_rules! modes {
     ($($module:ident),+ $(,)?) => {

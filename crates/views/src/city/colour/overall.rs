@@ -3,7 +3,7 @@
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::look::Values;
 use super::super::mapping::GROWTH;
-use super::{ColourMode, ColourScale, metric_name, text};
+use super::{ColourMode, ColourScale, each, metric_name, text};
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {
@@ -32,7 +32,7 @@ fn scale(values: &Values<'_>) -> ColourScale {
     let title = format!("Growth from first to last, {}", metric_name(&values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&GROWTH), marks },
-        position: Box::new(move |values, sample| {
+        position: each(move |values, sample| {
             let last = values.times().saturating_sub(1);
             let growth = values.since(0).sample(sample.plot, last).growth();
             if most == 0 { 0.0 } else { (growth as f64 / most as f64).clamp(0.0, 1.0) }

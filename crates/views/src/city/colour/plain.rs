@@ -3,7 +3,7 @@
 use super::super::legend::{Gradient, Legend};
 use super::super::look::Values;
 use super::super::mapping::GROWTH;
-use super::{ColourMode, ColourScale};
+use super::{ColourMode, ColourScale, each};
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {
@@ -23,6 +23,6 @@ fn scale(_: &Values<'_>) -> ColourScale {
             gradient: Gradient::new(&GROWTH[..1]),
             marks: Vec::new(),
         },
-        position: Box::new(|_, _| 0.0),
+        position: each(|_, _| 0.0),
     }
 }

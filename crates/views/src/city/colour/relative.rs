@@ -3,7 +3,7 @@
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::look::Values;
 use super::palette::LESS_AND_MORE;
-use super::{ColourMode, ColourScale, metric_name, since};
+use super::{ColourMode, ColourScale, each, metric_name, since};
 
 /// The factor at the ends of the scale.
 const MOST: f64 = 8.0;
@@ -25,7 +25,7 @@ fn scale(values: &Values<'_>) -> ColourScale {
     let marks = [(0.0, 1.0 / MOST, "an eighth"), (0.5, 1.0, "the same"), (1.0, MOST, "8 times, or new")];
     ColourScale {
         legend: Legend { title, gradient: Gradient::diverging(&LESS_AND_MORE), marks: marks.map(mark).to_vec() },
-        position: Box::new(|_, sample| match (sample.base, sample.value) {
+        position: each(|_, sample| match (sample.base, sample.value) {
             (base, value) if base == value => 0.5,
             (0, _) => 1.0,
             (base, value) => 0.5 + 0.5 * ((value as f64 / base as f64).ln() / MOST.ln()).clamp(-1.0, 1.0),

@@ -3,7 +3,7 @@
 
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::look::{Sample, Values};
-use super::{ColourMode, ColourScale, metric_name};
+use super::{ColourMode, ColourScale, each, metric_name};
 
 /// Gray (#D1D1D1), and two greens that get darker (#1FA187, #0B4F4A).
 const SHARE: [[f32; 3]; 3] =
@@ -40,7 +40,7 @@ fn scale(values: &Values<'_>) -> ColourScale {
     let title = format!("Share of the heap now, {}", metric_name(values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&SHARE), marks },
-        position: Box::new(move |values, sample| match most > 0.0 {
+        position: each(move |values, sample| match most > 0.0 {
             true => (share(values, sample) / most).sqrt().clamp(0.0, 1.0),
             false => 0.0,
         }),

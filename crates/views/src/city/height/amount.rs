@@ -1,7 +1,7 @@
 //! The amount at the time shown, whatever areas tell: what is large in another metric rises.
 
 use super::super::look::Values;
-use super::{CurveScale, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish};
+use super::{CurveScale, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish, each};
 use std::sync::Arc;
 
 pub(super) fn rule() -> HeightRule {
@@ -20,7 +20,7 @@ fn scale(values: &Values<'_>, wish: HeightWish) -> HeightScale {
     let (of_peak, of_amount) = (Arc::clone(&curve), Arc::clone(&curve));
     let axis = curve.axis(values, "");
     HeightScale {
-        height: Box::new(move |_, sample, _| of_amount.height(sample.value)),
+        height: each(move |_, sample, _| of_amount.height(sample.value)),
         peak: Box::new(move |values, plot| of_peak.height(values.peak(plot))),
         axis,
         capped: curve.caps().then(|| -> super::CappedOf { Box::new(move |_, sample| curve.is_capped(sample.value)) }),

@@ -2,7 +2,7 @@
 
 use super::super::look::Values;
 use super::curve::{round_numbers, ticks};
-use super::{HeightAxis, HeightMetric, HeightRule, HeightScale, HeightWish};
+use super::{HeightAxis, HeightMetric, HeightRule, HeightScale, HeightWish, each};
 use crate::city::colour::text;
 
 pub(super) fn rule() -> HeightRule {
@@ -21,7 +21,7 @@ fn scale(values: &Values<'_>, _: HeightWish) -> HeightScale {
     let height = |amount: u64| 2.0 * values.plan.base_area(amount as f64).sqrt();
     let areas = values.measured_in(values.plan.config().metric);
     HeightScale {
-        height: Box::new(|values, sample, side| values.plan.height(sample.plot, side)),
+        height: each(|values, sample, side| values.plan.height(sample.plot, side)),
         peak: Box::new(|values, plot| values.plan.max_height(plot)),
         axis: HeightAxis {
             ticks: ticks(&round_numbers(most), height, |amount| text(&areas, amount)),

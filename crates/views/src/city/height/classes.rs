@@ -4,7 +4,7 @@
 use super::super::colour::text;
 use super::super::look::Values;
 use super::curve::{HIGHEST, HeightTick};
-use super::{HeightAxis, HeightMetric, HeightRule, HeightScale, HeightWish};
+use super::{HeightAxis, HeightMetric, HeightRule, HeightScale, HeightWish, each};
 
 /// From low to high.
 const CLASSES: [&str; 5] = ["tiny", "small", "medium", "large", "huge"];
@@ -41,7 +41,7 @@ fn scale(values: &Values<'_>, _: HeightWish) -> HeightScale {
         (place == 0 || least > 0).then(|| HeightTick { height: HIGHEST * HEIGHTS[place], text })
     };
     HeightScale {
-        height: Box::new(move |_, sample, _| height(sample.value)),
+        height: each(move |_, sample, _| height(sample.value)),
         peak: Box::new(move |values, plot| height(values.peak(plot))),
         axis: HeightAxis {
             // The lower the class, the less room there is for its words.

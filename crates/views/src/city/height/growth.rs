@@ -1,7 +1,7 @@
 //! Growth since the base: what grows rises, what does not stays low, however large it is.
 
 use super::super::look::Values;
-use super::{CurveScale, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish};
+use super::{CurveScale, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish, each};
 use std::sync::Arc;
 
 pub(super) fn rule() -> HeightRule {
@@ -23,7 +23,7 @@ fn scale(values: &Values<'_>, wish: HeightWish) -> HeightScale {
     let axis = curve.axis(values, "+");
     let growth = |growth: i64| growth.max(0) as u64;
     HeightScale {
-        height: Box::new(move |_, sample, _| of_growth.height(growth(sample.growth()))),
+        height: each(move |_, sample, _| of_growth.height(growth(sample.growth()))),
         peak: Box::new(move |values, plot| of_peak.height(most(values, plot))),
         axis,
         capped: curve

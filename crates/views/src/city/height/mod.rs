@@ -44,8 +44,8 @@ pub struct HeightWish {
 
 /// A height rule for one city. Heights are world units.
 pub struct HeightScale {
-    /// The height of what stands on a plot, above its ground; `side` is the side of its base as a fraction of its cell. Not
-    /// asked for buildings that are not there, nor for More plots, which are flat.
+    /// The heights of what stands on some plots, above their ground. What it says of buildings that are not there and of More plots,
+    /// which are flat, does not count.
     pub height: HeightOf,
     /// The highest it ever is.
     pub peak: PeakOf,
@@ -58,8 +58,17 @@ pub struct HeightScale {
 /// Plot to the highest it ever is.
 pub type PeakOf = Box<dyn Fn(&Values<'_>, usize) -> f64 + Send + Sync>;
 
-/// What stands on a plot, and its side, to a height.
-pub type HeightOf = Box<dyn Fn(&Values<'_>, &Sample, f64) -> f64 + Send + Sync>;
+/// What stands on some plots, and the sides of their bases as fractions of their cells, to as many heights.
+pub type HeightOf = Box<dyn Fn(&Values<'_>, &[Sample], &[f64], &mut [f64]) + Send + Sync>;
+
+/// One plot after the other.
+fn each(height: impl Fn(&Values<'_>, &Sample, f64) -> f64 + Send + Sync + 'static) -> HeightOf {
+    Box::new(move |values, samples, sides, heights| {
+        for ((sample, side), into) in samples.iter().zip(sides).zip(heights) {
+            *into = height(values, sample, *side);
+        }
+    })
+}
 
 /// What stands on a plot to whether it is higher than it is drawn.
 pub type CappedOf = Box<dyn Fn(&Values<'_>, &Sample) -> bool + Send + Sync>;

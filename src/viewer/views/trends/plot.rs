@@ -346,7 +346,7 @@ fn mouse(
 #[cfg(test)]
 mod tests {
     use super::{columns, round_step};
-    use memory_city_analysis::trends::{CountsBetween, MinMaxLevels};
+    use memory_city_analysis::trends::MinMaxLevels;
 
     #[test]
     fn steps_are_round_and_not_too_small() {

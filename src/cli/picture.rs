@@ -304,6 +304,10 @@ fn one_view(paths: &[PathBuf]) -> Result<Option<ViewFile>> {
     }
 }
 
+fn of_camera(view: &ViewFile) -> CameraView {
+    if view.plan { CameraView::Plan(view.camera) } else { CameraView::Pose(view.camera) }
+}
+
 /// Draws a picture.
 pub fn render(args: RenderArgs) -> Result<ExitCode> {
     let view = one_view(&args.paths)?;
@@ -333,7 +337,7 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
         size: args.size.or(view.as_ref().map(|view| view.size)).unwrap_or((1600, 900)),
         time: args.time.map(|t| t as usize).or(view.as_ref().map(|view| view.time)).map(|t| t - 1),
         select,
-        view: args.camera.or(view.as_ref().map(|v| CameraView::Pose(v.camera))).unwrap_or(CameraView::Home),
+        view: args.camera.or(view.as_ref().map(of_camera)).unwrap_or(CameraView::Home),
         settings,
         panels: args.panels,
         of_view: views::pictures()
@@ -341,9 +345,10 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
             .map(|picture| picture.name)
             .find(|name| args.view.as_deref() == Some(*name)),
         paths: args.to_roots,
-        cut: args.cut,
+        cut: args.cut.clone(),
         with: PictureExtras {
             filter: args.filter.or(view.as_ref().map(|view| view.filter.clone())).unwrap_or_default(),
+            ways: view.as_ref().and_then(|view| view.ways.clone()).filter(|_| !args.to_roots && args.cut.is_none()),
             marks: view.map(|view| view.marks).unwrap_or_default(),
             transparent: args.transparent,
             compare,

@@ -22,6 +22,9 @@ pub struct Bookmark {
     pub time: usize,
     /// From where the city is seen.
     pub camera: CameraPose,
+    /// As a plan: buildings are flat.
+    #[serde(default)]
+    pub plan: bool,
     /// Keys of the selected groups, the one selected last first.
     #[serde(default)]
     pub selected: Vec<String>,
@@ -90,7 +93,7 @@ pub fn here(
         None => open.title.clone(),
     };
     let name = format!("{what} at {}/{}", clock.time + 1, open.timeline.times());
-    Bookmark { name, time: clock.time, camera: rig.pose, selected, parts: settings.parts.clone() }
+    Bookmark { name, time: clock.time, camera: rig.pose, plan: rig.plan(), selected, parts: settings.parts.clone() }
 }
 
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
@@ -137,7 +140,12 @@ fn bookmark_actions(
         selection.select_all(&open.timeline, found)
     }
     // Another part of the city has to be laid out first.
-    if same { rig.fly_to(to.camera) } else { rig.await_city(to.camera) }
+    if same {
+        rig.fly_to(to.camera);
+        rig.lie_flat(to.plan);
+    } else {
+        rig.await_city(to.camera, to.plan);
+    }
 }
 
 /// Bookmarks.

@@ -16,7 +16,7 @@ use super::search::GroupSearch;
 use super::selection::{MarkNote, Marks, Selection, SharedFilter};
 use super::settings::Settings;
 use super::views::{self, CameraRig, Shown, Views, WholeView, focus_pose};
-use super::ways::{self, CutChoice, Ways};
+use super::ways::{self, CutChoice, KeptWays, Ways};
 use super::window::own_scale;
 use bevy::asset::RenderAssetUsages;
 use bevy::camera::{ImageRenderTarget, RenderTarget};
@@ -54,6 +54,8 @@ pub enum CameraView {
     Focus,
     /// An exact pose.
     Pose(CameraPose),
+    /// The same as a plan: buildings are flat.
+    Plan(CameraPose),
 }
 
 /// What is to be rendered.
@@ -92,6 +94,8 @@ pub struct PictureExtras {
     pub transparent: bool,
     /// What is opened is compared with this.
     pub compare: Option<CompareWish>,
+    /// Ways and a cut as a view file keeps them, in place of those to the selection.
+    pub ways: Option<KeptWays>,
 }
 
 /// An RGB picture.
@@ -308,7 +312,7 @@ impl Studio {
         let pose = match (&shot.view, focused) {
             (CameraView::BirdsEye, _) => camera::birds_eye(city.tallest(), &lens),
             (CameraView::Focus, Some(pose)) => pose,
-            (CameraView::Pose(pose), _) => *pose,
+            (CameraView::Pose(pose) | CameraView::Plan(pose), _) => *pose,
             _ => home,
         };
         let mut rig = world.resource_mut::<CameraRig>();
@@ -317,6 +321,7 @@ impl Studio {
             CameraView::Home => rig.show_at_once(WholeView::HOME),
             CameraView::BirdsEye => rig.show_at_once(WholeView::Above),
             CameraView::Focus | CameraView::Pose(_) => {}
+            CameraView::Plan(_) => rig.lie_flat(true),
         }
     }
 
@@ -461,12 +466,20 @@ fn select(world: &mut World, open: &OpenDocument, shot: &Shot, time: usize) -> R
             sorted.sort_unstable();
             owners.preset(owners_of(&open.source, time, &sorted, by_bytes, &progress)?);
         }
-        if shot.paths || shot.cut.is_some() {
-            let found = ways::find(&open.source, time, &nodes, ways::first_question(), &progress)?;
-            ways.preset(&open.timeline, nodes.clone(), found);
-        }
-        if let (Some(cut), Some(found)) = (&shot.cut, ways.found().cloned()) {
-            let choice = CutChoice::Root(cut.clone());
+    }
+    // Those of a view file lead to groups of their own.
+    let kept = shot.with.ways.as_ref().filter(|_| open.source.heaps().is_some());
+    let subject = match kept {
+        Some(kept) => kept.groups.iter().map(find).collect::<Result<Vec<_>>>()?,
+        None if open.source.heaps().is_some() && (shot.paths || shot.cut.is_some()) => nodes.clone(),
+        None => Vec::new(),
+    };
+    if !subject.is_empty() {
+        let question = kept.map_or_else(ways::first_question, KeptWays::question);
+        let found = ways::find(&open.source, time, &subject, question, &progress)?;
+        ways.preset(&open.timeline, subject, found);
+        let cut = kept.map_or_else(|| shot.cut.clone().map(CutChoice::Root), |kept| kept.cut.clone());
+        if let (Some(choice), Some(found)) = (cut, ways.found().cloned()) {
             let freed = ways::freed(&open.source, &found, &choice, &progress)?;
             ways.preset_cut(&open.timeline, time, choice, freed);
         }

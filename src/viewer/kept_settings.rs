@@ -46,6 +46,7 @@ pub(super) fn of(settings: &Settings) -> Map<String, Value> {
         "prune": settings.prune,
         "solid": settings.solid_count,
         "opacity": settings.opacity,
+        "shadows": settings.shadows,
         "names": settings.labels,
         "name-count": settings.name_count,
         "name-size": settings.name_size,
@@ -75,6 +76,7 @@ pub(super) fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     let flag = |name: &str, to: &mut bool| *to = kept.get(name).and_then(Value::as_bool).unwrap_or(*to);
     flag("prune", &mut settings.prune);
     flag("cap", &mut settings.cap);
+    flag("shadows", &mut settings.shadows);
     flag("names", &mut settings.labels);
     flag("cones", &mut settings.show_pointers);
     flag("incoming", &mut settings.show_incoming);
@@ -84,6 +86,9 @@ pub(super) fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     flag("repeat", &mut settings.repeat);
     if let Some(Ok(navigation)) = kept.get("navigation").map(|value| serde_json::from_value(value.clone())) {
         settings.navigation = navigation;
+    }
+    if kept.get("ui-scale").is_some_and(Value::is_null) {
+        settings.ui_scale = None;
     }
     if let Some(scale) = kept.get("ui-scale").and_then(Value::as_f64).filter(|scale| scale.is_finite()) {
         settings.ui_scale = Some((scale as f32).clamp(0.5, 4.0));
@@ -112,6 +117,9 @@ pub(super) fn take(kept: &Map<String, Value>, settings: &mut Settings) {
         palette.id.clone_into(&mut settings.palette);
     }
     settings.theme = text("theme").and_then(CityTheme::of).unwrap_or(settings.theme);
+    if kept.get("height-scale").is_some_and(Value::is_null) {
+        settings.curve = None;
+    }
     settings.curve = text("height-scale").and_then(HeightCurve::of).or(settings.curve);
     if let Some(id) = text("height").filter(|id| height::rules().iter().any(|rule| rule.id == *id)) {
         id.clone_into(&mut settings.height);
@@ -272,6 +280,7 @@ mod tests {
             reduced_motion: true,
             ui_scale: Some(1.25),
             minimap: false,
+            shadows: false,
             repeat: true,
             ..Settings::default()
         };

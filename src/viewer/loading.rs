@@ -289,7 +289,7 @@ fn start_opening(
             Ok(view) => {
                 *settings = view.settings(settings.clone());
                 others.0 = true;
-                rig.await_city(view.camera);
+                rig.await_city(view.camera, view.plan);
                 paths.clone_from(&view.data);
                 comparison.with_next.clone_from(&view.compare);
                 awaited.0 = Some(view);

@@ -11,6 +11,7 @@ use super::kept_settings;
 use super::selection::{MarkNote, Marks, Selection, SharedFilter};
 use super::settings::{PartKey, Settings};
 use super::views::CameraRig;
+use super::ways::{KeptWays, Ways};
 use bevy::prelude::*;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::unfinished::write_whole;
@@ -26,6 +27,8 @@ const FORMAT: &str = "memory-city view";
 const VERSION: u32 = 1;
 /// No view file is larger.
 const MOST_BYTES: u64 = 4 << 20;
+/// How many times there may be beside each other.
+const MULTIPLES: [usize; 4] = [0, 4, 9, 16];
 /// How view files are called.
 pub const EXTENSION: &str = "mcview";
 
@@ -47,6 +50,9 @@ pub struct ViewFile {
     pub time: usize,
     /// From where the city is seen.
     pub camera: CameraPose,
+    /// As a plan: buildings are flat.
+    #[serde(default)]
+    pub plan: bool,
     /// Width and height of the city in the window, pixels: a picture of that size shows the same.
     pub size: (u32, u32),
     /// Keys of the selected groups; the references of the first are shown.
@@ -65,6 +71,21 @@ pub struct ViewFile {
     pub bookmarks: Vec<Bookmark>,
     #[serde(default)]
     shadows: bool,
+    /// The time that all others are compared with, counted from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    base: Option<usize>,
+    /// The times that the ground is divided for, counted from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    window: Option<(usize, usize)>,
+    /// The times that are played, counted from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    range: Option<(usize, usize)>,
+    /// How many times are shown beside each other.
+    #[serde(default)]
+    multiples: usize,
+    /// The ways that are shown, and what is cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ways: Option<KeptWays>,
     /// What it is compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<CompareWish>,
@@ -95,6 +116,7 @@ impl ViewFile {
             gc_starts: settings.gc_starts,
             time: clock.time + 1,
             camera: rig.pose,
+            plan: rig.plan(),
             size: (size.x.round().max(16.0) as u32, size.y.round().max(16.0) as u32),
             selected: selection.nodes().map(|node| open.timeline.key(node)).collect(),
             filter: world.resource::<SharedFilter>().0.clone(),
@@ -102,6 +124,11 @@ impl ViewFile {
             marks: world.resource::<Marks>().all().clone(),
             bookmarks: world.resource::<Bookmarks>().list().to_vec(),
             shadows: settings.shadows,
+            base: settings.base.map(|base| base + 1),
+            window: settings.window.map(counted),
+            range: clock.chosen().map(counted),
+            multiples: settings.multiples,
+            ways: world.resource::<Ways>().kept(),
             compare: compared.map(|compared| compared.wish.clone()),
             settings: kept_settings::of(settings),
         })
@@ -115,10 +142,18 @@ impl ViewFile {
             gc_starts: self.gc_starts,
             shadows: self.shadows,
             parts: self.parts.clone(),
+            multiples: if MULTIPLES.contains(&self.multiples) { self.multiples } else { 0 },
             ..base
         };
+        self.set_times(&mut settings);
         kept_settings::take(&self.settings, &mut settings);
         settings
+    }
+
+    /// The base and the window, which are lost where the data comes bit by bit.
+    fn set_times(&self, settings: &mut Settings) {
+        settings.base = self.base.map(|base| base.saturating_sub(1));
+        settings.window = self.window.map(from_0).filter(|window| window.0 <= window.1);
     }
 
     /// Writes it, complete or not at all. Data beside or below the file is named from there.
@@ -190,6 +225,15 @@ impl ViewFile {
     }
 }
 
+/// Times as people count them, and back.
+fn counted((from, to): (usize, usize)) -> (usize, usize) {
+    (from + 1, to + 1)
+}
+
+fn from_0((from, to): (usize, usize)) -> (usize, usize) {
+    (from.saturating_sub(1), to.saturating_sub(1))
+}
+
 /// A view that is on its way: its data is being opened.
 #[derive(Resource, Default)]
 pub struct AwaitedView(pub Option<ViewFile>);
@@ -203,7 +247,7 @@ pub(super) fn show_awaited(
     (mut clock, mut rig): (ResMut<Clock>, ResMut<CameraRig>),
     (mut selection, mut marks): (ResMut<Selection>, ResMut<Marks>),
     (mut bookmarks, mut filter): (ResMut<Bookmarks>, ResMut<SharedFilter>),
-    mut settings: ResMut<Settings>,
+    (mut settings, mut ways): (ResMut<Settings>, ResMut<Ways>),
     mut notices: ResMut<super::notices::Notices>,
 ) {
     if awaited.0.is_none() || loading.is_opening() {
@@ -212,10 +256,23 @@ pub(super) fn show_awaited(
     let Some(view) = awaited.0.take() else { return };
     let Some(open) = document.get() else { return };
     clock.jump(view.time - 1);
+    let times = open.timeline.times();
+    if let Some(range) = view.range.map(from_0).filter(|range| range.0 < range.1 && range.1 < times) {
+        clock.set_range(Some(range));
+    }
+    let (base, window) = (settings.base, settings.window);
+    let mut of_view = settings.clone();
+    view.set_times(&mut of_view);
+    of_view.base = of_view.base.filter(|base| *base < times);
+    of_view.window = of_view.window.filter(|window| window.1 < times);
+    if (base, window) != (of_view.base, of_view.window) {
+        (settings.base, settings.window) = (of_view.base, of_view.window);
+    }
     if settings.parts != view.parts {
         settings.parts.clone_from(&view.parts);
     }
     rig.jump_to(view.camera);
+    rig.lie_flat(view.plan);
     marks.replace(&open.timeline, view.marks);
     bookmarks.replace(view.bookmarks);
     filter.0 = view.filter;
@@ -227,6 +284,12 @@ pub(super) fn show_awaited(
     if !found.is_empty() {
         selection.select_all(&open.timeline, found);
     }
+    if let Some(kept) = &view.ways {
+        let missing = ways.show_kept(&open.timeline, kept);
+        if missing > 0 {
+            notices.tell(format!("{missing} of the groups whose ways were shown are not in the data any more"));
+        }
+    }
     tracing::debug!("view: shown");
 }
 
@@ -235,6 +298,7 @@ mod tests {
     use super::*;
     use bevy::math::Vec3;
     use memory_city_views::city::ReferenceShape;
+    use memory_city_views::city::height::HeightCurve;
 
     fn view() -> ViewFile {
         let settings = Settings { opacity: 0.15, reference_shape: ReferenceShape::Bundled, ..Settings::default() };
@@ -254,6 +318,15 @@ mod tests {
             marks: BTreeMap::from([("Heap#a".into(), MarkNote { colour: 2, note: "why?".into() })]),
             bookmarks: Vec::new(),
             shadows: false,
+            plan: true,
+            base: Some(2),
+            window: Some((1, 3)),
+            range: Some((2, 3)),
+            multiples: 4,
+            ways: serde_json::from_value(serde_json::json!({
+                "groups": ["Heap#a"], "kind": "owners", "share": 10, "cut": {"root": "Static field: a.B.c"}
+            }))
+            .ok(),
             compare: Some(CompareWish::Run { data: vec!["/elsewhere/fixed".into()], align: "gcs".into(), at: 7 }),
             settings: kept_settings::of(&settings),
         }
@@ -282,6 +355,12 @@ mod tests {
             ("package>type", true, false)
         );
         assert_eq!(settings.parts, written.parts);
+        assert_eq!((settings.base, settings.window, settings.multiples), (Some(1), Some((0, 2)), 4));
+        // What the view has not is not taken from what was set before.
+        let plain = ViewFile { base: None, window: None, multiples: 0, settings: kept_settings::of(&Settings::default()), ..written };
+        let before = Settings { base: Some(3), multiples: 9, curve: Some(HeightCurve::Log), ..settings };
+        let of_plain = plain.settings(before);
+        assert_eq!((of_plain.base, of_plain.window, of_plain.multiples, of_plain.curve), (None, None, 0, None));
     }
 
     #[test]

@@ -21,7 +21,8 @@ pub(super) const MOST_STEPS: usize = 40;
 pub(super) const FIRST_SHARE: u64 = 5;
 
 /// What is cut.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CutChoice {
     /// All references by which a step holds the one below.
     Step(usize),
@@ -64,7 +65,13 @@ pub fn freed(source: &Source, found: &FoundWays, choice: &CutChoice, progress: &
         .ok_or_else(|| Error::Unusable { what: NO_OBJECTS.into(), remedy: "Open heap dumps or a trace".into() })?;
     let rules = KeepRules::default();
     let cut = match choice {
-        CutChoice::Step(at) => found.ways.cut(*at),
+        CutChoice::Step(at) if *at < found.ways.steps.len() => found.ways.cut(*at),
+        CutChoice::Step(at) => {
+            return Err(Error::Unusable {
+                what: format!("There is no step {at} on these ways, which have {}", found.ways.steps.len()),
+                remedy: "Choose a step of the list".into(),
+            });
+        }
         CutChoice::Root(text) => named_cut(history, found.time, rules, text, progress)?.0,
     };
     Freed::without(history, found.time, &cut, rules, progress)

@@ -5,8 +5,10 @@
 //! walked. They follow time, and further metrics of the same trees.
 
 mod found;
+mod kept;
 
 pub use found::{CutChoice, FoundWays, WayRow, find, first_question, freed};
+pub use kept::KeptWays;
 
 use super::action::Action;
 use super::app::{Awake, Stage};
@@ -79,6 +81,8 @@ pub struct Ways {
     pub chosen: Option<CutChoice>,
     cut: Option<CutView>,
     cut_version: u64,
+    /// What is to be cut as soon as the ways are known.
+    cut_wish: Option<CutChoice>,
     /// The list shall come to the front.
     pub opens: bool,
     /// Brought by a picture, which asks for nothing.
@@ -107,6 +111,7 @@ impl Default for Ways {
             chosen: None,
             cut: None,
             cut_version: 0,
+            cut_wish: None,
             opens: false,
             given: false,
         }
@@ -177,6 +182,25 @@ impl Ways {
         self.opens = true;
     }
 
+    /// What is shown, to be shown again; `None` where no ways are.
+    pub fn kept(&self) -> Option<KeptWays> {
+        let cut = self.cut.as_ref().map(|cut| cut.choice.clone());
+        (!self.subject.is_empty()).then(|| KeptWays::new(self.subject.clone(), self.kind, self.share, cut))
+    }
+
+    /// Shows ways that were kept, as far as there are their groups. Returns how many there are not.
+    pub fn show_kept(&mut self, timeline: &Timeline, kept: &KeptWays) -> usize {
+        let nodes: Vec<NodeId> = kept.groups.iter().filter_map(|key| timeline.find(key)).collect();
+        let missing = kept.groups.len() - nodes.len();
+        if !nodes.is_empty() {
+            let WayQuestion { kind, share, .. } = kept.question();
+            self.show(timeline, nodes);
+            (self.kind, self.share, self.opens) = (kind, share, false);
+            self.cut_wish = kept.cut.clone().filter(|_| missing == 0);
+        }
+        missing
+    }
+
     /// Takes ways that somebody found, for pictures without a window.
     pub fn preset(&mut self, timeline: &Timeline, nodes: Vec<NodeId>, found: FoundWays) {
         self.show(timeline, nodes);
@@ -244,6 +268,9 @@ fn update(
                 let steps = found.ways.steps.len() - 1;
                 tracing::debug!("ways: {steps} steps to {}", ways.subject.join(" + "));
                 ways.take(found);
+                if let Some(choice) = ways.cut_wish.take() {
+                    ways.toggle_cut(&open.source, choice);
+                }
             }
             Ok(Err(Error::Cancelled)) => {}
             Ok(Err(error)) => ways.error = Some(error.to_string()),

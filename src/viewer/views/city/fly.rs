@@ -43,7 +43,7 @@ pub struct CameraRig {
     pub(super) dragging: bool,
     pending_home: bool,
     /// From where the next city is seen first.
-    awaited: Option<CameraPose>,
+    awaited: Option<(CameraPose, bool)>,
     /// Counts how often the camera was taken elsewhere at once.
     jumps: u64,
     /// The view of the whole city that is shown, until a hand moves the camera.
@@ -150,7 +150,7 @@ impl CameraRig {
     }
 
     /// Whether the city is shown as a plan.
-    pub(super) fn plan(&self) -> bool {
+    pub fn plan(&self) -> bool {
         self.whole == Some(WholeView::Plan) || self.whole.is_none() && self.flat >= 1.0
     }
 
@@ -170,8 +170,8 @@ impl CameraRig {
     }
 
     /// The next city that is shown is seen from here, not from its home view.
-    pub fn await_city(&mut self, pose: CameraPose) {
-        self.awaited = Some(pose);
+    pub fn await_city(&mut self, pose: CameraPose, plan: bool) {
+        self.awaited = Some((pose, plan));
     }
 
     /// A new city: its home view at once.
@@ -180,8 +180,9 @@ impl CameraRig {
         self.flight = None;
         self.jumps += 1;
         (self.whole, self.flat) = (Some(WholeView::HOME), 0.0);
-        if let Some(pose) = self.awaited.take() {
+        if let Some((pose, plan)) = self.awaited.take() {
             self.jump_to(pose);
+            self.lie_flat(plan);
             return;
         }
         self.pose = self.pose_of(WholeView::HOME);
@@ -319,6 +320,12 @@ impl CameraRig {
     /// Whether a mouse button drags the view.
     pub fn dragging(&self) -> bool {
         self.dragging
+    }
+
+    /// Shows what is seen from here as a plan, or not.
+    pub fn lie_flat(&mut self, plan: bool) {
+        self.whole = None;
+        self.flat = if plan { 1.0 } else { self.flat.min(0.999) };
     }
 
     /// Flies to a pose.

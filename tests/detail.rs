@@ -6,6 +6,7 @@ use image::RgbImage;
 use memory_city::viewer::capture::{CameraView, Shot, Studio};
 use memory_city::viewer::loading::open_document;
 use memory_city::viewer::panels::PanelState;
+use memory_city::viewer::selection::Selection;
 use memory_city::viewer::settings::Settings;
 use memory_city::viewer::views::{self, CameraRig, City, Sharpness};
 use memory_city_heap::progress::Progress;
@@ -153,6 +154,44 @@ fn a_step_that_looks_at_what_changes_shows_what_a_whole_one_shows() {
         let whole = City::new(timeline, &settings).states(to);
         assert!(stepped.records.records == whole.records.records, "{from} to {to}");
     }
+}
+
+#[test]
+fn a_finger_turns_the_city_and_a_tap_selects() {
+    use bevy::input::touch::{TouchInput, TouchPhase};
+    use bevy::window::WindowEvent;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("city.jsonl");
+    write_city(&file, 4);
+    let settings = Settings::default();
+    let mut studio = Studio::new(SIZE, 1).expect("a GPU, if only in software");
+    let document = open_document(&[file], &settings, &views::preparations(&settings), &Progress::new());
+    studio.show(document.expect("it opens"));
+    (0..4).for_each(|_| studio.frame());
+    let (corner, size) = studio.app().world().resource::<CameraRig>().area();
+    let middle = corner + size / 2.0;
+    let mut touch = |id: u64, steps: &[(TouchPhase, f32)]| {
+        for &(phase, right) in steps {
+            let position = middle + bevy::math::Vec2::new(right, 0.0);
+            let input = TouchInput { phase, position, window: bevy::ecs::entity::Entity::PLACEHOLDER, force: None, id };
+            studio.app().world_mut().write_message(WindowEvent::TouchInput(input));
+            studio.frame();
+        }
+        let world = studio.app().world();
+        (world.resource::<CameraRig>().pose.yaw, world.resource::<Selection>().node())
+    };
+    let (before, none) = touch(1, &[]);
+    assert_eq!(none, None);
+    // A second finger does nothing while the first one drags; a finger that is taken away has not tapped.
+    let (held, _) = touch(1, &[(TouchPhase::Started, 0.0)]);
+    let (second, _) = touch(2, &[(TouchPhase::Started, 0.0), (TouchPhase::Moved, 90.0)]);
+    assert_eq!((held, second), (before, before));
+    let (turned, selected) = touch(1, &[(TouchPhase::Moved, 60.0), (TouchPhase::Ended, 60.0)]);
+    assert!((turned - before).abs() > 0.05 && selected.is_none(), "{before} {turned}");
+    let (_, selected) = touch(3, &[(TouchPhase::Started, 0.0), (TouchPhase::Canceled, 0.0)]);
+    assert_eq!(selected, None);
+    let (_, selected) = touch(4, &[(TouchPhase::Started, 0.0), (TouchPhase::Ended, 0.0)]);
+    assert!(selected.is_some(), "a tap selects what is under it");
 }
 
 #[test]

@@ -42,6 +42,8 @@ pub struct LeakPlace {
     pub growth: String,
     /// Part of the growth of the whole heap, 0 to 1.
     pub share: f32,
+    /// Bytes that it keeps alive at the last point in time.
+    pub bytes: u64,
     /// From the GC root to it, by fields, where the input knows them.
     pub path: Option<String>,
     /// Its key when grouped by owner.
@@ -199,6 +201,7 @@ impl LeakPlace {
             counts,
             retained: (text("retained_first"), text("retained")),
             growth: text("growth"),
+            bytes: if let Some(Cell::Number(bytes)) = cell("retained") { *bytes } else { 0 },
             share: if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 },
             path: Some(text("path")).filter(|path| !path.is_empty()),
             owner: text("owner"),

@@ -301,7 +301,8 @@ mod tests {
     use memory_city_views::city::height::HeightCurve;
 
     fn view() -> ViewFile {
-        let settings = Settings { opacity: 0.15, reference_shape: ReferenceShape::Bundled, ..Settings::default() };
+        let settings =
+            Settings { opacity: 0.15, shadows: false, reference_shape: ReferenceShape::Bundled, ..Settings::default() };
         ViewFile {
             format: FORMAT.to_owned(),
             version: VERSION,
@@ -357,7 +358,13 @@ mod tests {
         assert_eq!(settings.parts, written.parts);
         assert_eq!((settings.base, settings.window, settings.multiples), (Some(1), Some((0, 2)), 4));
         // What the view has not is not taken from what was set before.
-        let plain = ViewFile { base: None, window: None, multiples: 0, settings: kept_settings::of(&Settings::default()), ..written };
+        let plain = ViewFile {
+            base: None,
+            window: None,
+            multiples: 0,
+            settings: kept_settings::of(&Settings::default()),
+            ..written
+        };
         let before = Settings { base: Some(3), multiples: 9, curve: Some(HeightCurve::Log), ..settings };
         let of_plain = plain.settings(before);
         assert_eq!((of_plain.base, of_plain.window, of_plain.multiples, of_plain.curve), (None, None, 0, None));

@@ -3,7 +3,8 @@
 
 use crate::viewer::action::{Action, BINDINGS};
 use crate::viewer::settings::Settings;
-use memory_city_views::city::{AreaMode, colour, height};
+use memory_city_views::city::height::HeightCurve;
+use memory_city_views::city::{AreaMode, CityTheme, ReferenceShape, colour, height};
 
 /// What an entry does.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,10 +63,38 @@ pub fn settings(now: &Settings) -> Vec<PaletteEntry> {
         add(format!("Measure: {metric}"), &|s| s.set_metric_by_name(metric));
     }
     for mode in colour::modes() {
-        add(format!("Colour: {}", mode.title.to_lowercase()), &|s| s.colour = mode.id.to_owned());
+        add(format!("Colour: {}", mode.title.to_lowercase()), &|s| s.set_colour(mode.id));
     }
     for rule in height::rules() {
         add(format!("Height: {}", rule.title.to_lowercase()), &|s| s.height = rule.id.to_owned());
+    }
+    for shape in ReferenceShape::ALL {
+        add(format!("References: {}", shape.id()), &|s| s.reference_shape = shape);
+    }
+    for curve in std::iter::once(None).chain(HeightCurve::ALL.map(Some)) {
+        let title = curve.map_or("as the rule has it", HeightCurve::title);
+        add(format!("Height scale: {}", title.to_lowercase()), &|s| s.curve = curve);
+    }
+    for palette in &colour::PALETTES {
+        add(format!("Palette: {}", palette.title.to_lowercase()), &|s| s.palette = palette.id.to_owned());
+    }
+    for theme in CityTheme::ALL {
+        add(format!("Theme: {}", theme.id()), &|s| s.theme = theme);
+    }
+    for (title, opacity) in [("clear", 0.15), ("usual", 0.4), ("dense", 0.75), ("solid", 1.0)] {
+        add(format!("Opacity of buildings: {title}"), &|s| s.opacity = opacity);
+    }
+    for count in [0, 10, 50] {
+        add(format!("Opaque buildings: the {count} that grow most"), &|s| s.solid_count = count);
+    }
+    for count in [20, 40, 100] {
+        add(format!("Children with plots: {count}"), &|s| s.child_count = count);
+    }
+    for count in [4, 9, 16] {
+        add(format!("Times side by side: {count}"), &|s| s.multiples = count);
+    }
+    for (title, scale) in [("by the screen", None), ("100 %", Some(1.0)), ("150 %", Some(1.5)), ("200 %", Some(2.0))] {
+        add(format!("Size of text and panels: {title}"), &|s| s.ui_scale = scale);
     }
     let mut switch = |title: &str, is: bool, set: &dyn Fn(&mut Settings, bool)| {
         add(format!("{title}: {}", if is { "off" } else { "on" }), &|s| set(s, !is));
@@ -74,6 +103,10 @@ pub fn settings(now: &Settings) -> Vec<PaletteEntry> {
     switch("References", now.show_pointers, &|s, on| s.show_pointers = on);
     switch("References that keep the selection", now.show_incoming, &|s, on| s.show_incoming = on);
     switch("References to what the selection keeps", now.show_outgoing, &|s, on| s.show_outgoing = on);
+    switch("Minimap", now.minimap, &|s, on| s.minimap = on);
+    switch("Heights of outliers capped", now.cap, &|s, on| s.cap = on);
+    switch("Reduced motion", now.reduced_motion, &|s, on| s.reduced_motion = on);
+    switch("Playing again from the start", now.repeat, &|s, on| s.repeat = on);
     switch("Shadows", now.shadows, &|s, on| s.shadows = on);
     switch("Only the largest children have plots", now.prune, &|s, on| s.prune = on);
     switch("Starts of collections too", now.gc_starts, &|s, on| s.gc_starts = on);
@@ -131,6 +164,7 @@ pub fn fitting(entries: &[PaletteEntry], text: &str, most: usize) -> (Vec<Palett
 #[cfg(test)]
 mod tests {
     use super::*;
+    use memory_city_analysis::timeline::ClosureMetric;
 
     fn titles(text: &str) -> Vec<String> {
         let all: Vec<PaletteEntry> = actions().into_iter().chain(settings(&Settings::default())).collect();
@@ -156,6 +190,13 @@ mod tests {
         let Does::Set(wanted) = &of("Names: off").does else { panic!("a setting") };
         assert!(!wanted.labels && wanted.name_count == now.name_count);
         assert!(!all.iter().any(|entry| entry.title == "Names: on"), "what is on can be put off");
+        // What colours tell of and has to be found first is asked for.
+        let Does::Set(wanted) = &of("Colour: retained").does else { panic!("a setting") };
+        assert!(wanted.closures.contains(&ClosureMetric::Retained));
+        assert_eq!(
+            (of("Theme: dark").aside.as_str(), of("Opacity of buildings: usual").aside.as_str()),
+            ("now", "now")
+        );
     }
 
     #[test]

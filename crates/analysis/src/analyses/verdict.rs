@@ -19,6 +19,8 @@ pub struct Verdict {
     pub group: Option<NodeId>,
     /// Whether something grows.
     pub grows: bool,
+    /// The point in time from which that group grows.
+    pub since: Option<usize>,
 }
 
 /// Growth of this size stands for the red end of colours: the largest of any group, at least [`GROWTH_FLOOR`] of the largest heap;
@@ -55,7 +57,7 @@ pub fn verdict(timeline: &Timeline, metric: Metric) -> Verdict {
         });
         let text =
             format!("{}. One state tells no growth: open a later one too", said.unwrap_or("The heap is empty".into()));
-        return Verdict { text, group: largest, grows: false };
+        return Verdict { text, group: largest, grows: false, since: None };
     }
     let positive = |growth: i64| u64::try_from(growth).unwrap_or(0);
     let all = positive(timeline.growth(NodeId::ROOT, metric));
@@ -74,18 +76,18 @@ pub fn verdict(timeline: &Timeline, metric: Metric) -> Verdict {
             since + 1,
             timeline.times(),
         );
-        return Verdict { text, group: first, grows: true };
+        return Verdict { text, group: first, grows: true, since: Some(since) };
     }
     if all >= floor {
         let text =
             format!("The heap grows by {}, {:.0} % of it, in many small groups: none by 1 %", text(all), percent(all));
-        return Verdict { text, group: None, grows: true };
+        return Verdict { text, group: None, grows: true, since: None };
     }
     let least = match first {
         Some(node) => format!("the most any group grew is {} ({})", text(most), timeline.display_name(node)),
         None => "no group is larger at the end than at the start".to_owned(),
     };
-    Verdict { text: format!("Nothing grows: {least}"), group: None, grows: false }
+    Verdict { text: format!("Nothing grows: {least}"), group: None, grows: false, since: None }
 }
 
 /// The `n` leaves with most at the last time, largest first; none that are empty. Ties by key.

@@ -9,6 +9,7 @@ use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, Rect, RichText, Stroke, StrokeKind};
 use memory_city_analysis::analyses::Verdict;
 use memory_city_analysis::analyses::compare::GrowthOutcome;
+use memory_city_analysis::timeline::NodeId;
 
 /// All that is known is no wider, and leaves the city beside it where the pane has room.
 const WIDTH: f32 = 400.0;
@@ -138,7 +139,9 @@ pub fn show(
                 dismiss(ui, &mut asked);
             }),
             FindingState::Looking(_) => line(ui, |ui| {
-                ui.add(egui::Spinner::new().size(12.0)).on_hover_text(&verdict.text);
+                // What the trees tell is known at once; who owns it takes a while.
+                ui.add(egui::Label::new(RichText::new(theme::brief(&verdict.text)).size(12.5)).wrap());
+                ui.add(egui::Spinner::new().size(12.0));
                 ui.label(quiet(looking(finding)));
                 cancelled = ui.small_button("Cancel").clicked();
             }),
@@ -148,16 +151,18 @@ pub fn show(
                 dismiss(ui, &mut asked);
             }),
             FindingState::Failed(why) => line(ui, |ui| {
-                ui.label(quiet("What leaks is not known".to_owned())).on_hover_text(why);
+                ui.add(egui::Label::new(RichText::new(theme::brief(&verdict.text)).size(12.5)).wrap())
+                    .on_hover_text(why);
+                ui.label(quiet("Who owns it is not known".to_owned())).on_hover_text(why);
                 dismiss(ui, &mut asked);
             }),
             FindingState::Leaks(leak) if finding.is_folded() => unfolded = folded(ui, leak, open),
             FindingState::Leaks(leak) if finding.shows_all() => {
                 ui.set_max_width(width);
-                shortened = card(ui, width, leak, open, finding.is_going(), &mut asked);
+                shortened = card(ui, width, (leak, verdict), open, finding.is_going(), &mut asked);
             }
             FindingState::Leaks(leak) => {
-                unfolded = banner(ui, room.min(BANNER), leak, open, finding.is_going(), &mut asked);
+                unfolded = banner(ui, room.min(BANNER), (leak, verdict), open, finding.is_going(), &mut asked);
             }
         }
     });
@@ -208,14 +213,21 @@ struct Headline {
     sentence: String,
 }
 
-fn told(leak: &LeakPlace, single: bool) -> Headline {
+fn told(leak: &LeakPlace, open: &OpenDocument, verdict: &Verdict) -> Headline {
+    let timeline = &open.timeline;
+    let last = timeline.times().saturating_sub(1);
+    let heap = timeline.amount(last, NodeId::ROOT).bytes;
+    let of_heap = match heap {
+        0 => String::new(),
+        heap => format!(", {:.0} % of the heap now", (100.0 * leak.bytes as f64 / heap as f64).min(100.0)),
+    };
+    // Of the group that grows most: what owns it, grows with it.
+    let since = verdict.since.map(|t| format!(", since {}/{}", t + 1, timeline.times())).unwrap_or_default();
     let (place, below) = headline(&leak.place);
     let share = format!("{:.0} %", 100.0 * leak.share);
-    let (place, sentence) = match single {
+    let (place, sentence) = match last == 0 {
         true => (place, format!("keeps {} alive, {share} of the heap", leak.retained.1)),
-        false => {
-            (format!("{place} grows"), format!("{} in all, {share} of all growth, since the first state", leak.growth))
-        }
+        false => (format!("{place} grows"), format!("{}, {share} of all growth{of_heap}{since}", leak.growth)),
     };
     Headline { place, below, sentence }
 }
@@ -224,14 +236,13 @@ fn told(leak: &LeakPlace, single: bool) -> Headline {
 fn banner(
     ui: &mut egui::Ui,
     width: f32,
-    leak: &LeakPlace,
+    (leak, verdict): (&LeakPlace, &Verdict),
     open: &OpenDocument,
     going: bool,
     asked: &mut Vec<Action>,
 ) -> bool {
     let mut more = false;
-    let single = open.timeline.times() < 2;
-    let Headline { place, sentence, .. } = told(leak, single);
+    let Headline { place, sentence, .. } = told(leak, open, verdict);
     let frame = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 15, right: 8, top: 4, bottom: 5 });
     let drawn = frame.show(ui, |ui| {
         ui.set_width(width - 23.0);
@@ -248,7 +259,7 @@ fn banner(
             right(ui, &mut |ui| dismiss(ui, asked));
         });
         ui.horizontal(|ui| {
-            ui.label(RichText::new(sentence).size(12.5).color(theme::GROWTH)).on_hover_text(since(open));
+            ui.label(RichText::new(sentence).size(12.5).color(theme::GROWTH)).on_hover_text(since(open, verdict));
             right(ui, &mut |ui| {
                 go(ui, open, going, asked);
                 let button = egui::Button::new(quiet("More".to_owned())).frame(false);
@@ -260,16 +271,20 @@ fn banner(
     more
 }
 
-fn since(open: &OpenDocument) -> String {
-    let first = open.timeline.points().first().map_or("", |point| point.label.as_str());
-    if first.is_empty() { "Since the first state".to_owned() } else { format!("Since {first}") }
+/// When that is, in words of the input.
+fn since(open: &OpenDocument, verdict: &Verdict) -> String {
+    let point = open.timeline.points().get(verdict.since.unwrap_or(0));
+    match point.map(|point| point.label.as_str()).unwrap_or_default() {
+        "" => "Since the first state".to_owned(),
+        label => format!("Since {label}"),
+    }
 }
 
 /// All of it. Returns whether less is wanted.
 fn card(
     ui: &mut egui::Ui,
     width: f32,
-    leak: &LeakPlace,
+    (leak, verdict): (&LeakPlace, &Verdict),
     open: &OpenDocument,
     going: bool,
     asked: &mut Vec<Action>,
@@ -284,10 +299,8 @@ fn card(
             ui.label(RichText::new(title(open)).size(11.0).strong().color(theme::GROWTH));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| dismiss(ui, asked));
         });
-        let Headline { place, below, sentence } = told(leak, single);
+        let Headline { place, below, sentence } = told(leak, open, verdict);
         long(ui, RichText::new(place).size(16.0).strong(), &leak.place);
-        let first = open.timeline.points().first().map_or("", |point| point.label.as_str());
-        let sentence = if single || first.is_empty() { sentence } else { format!("{sentence} ({first})") };
         long(ui, RichText::new(sentence).size(12.5).color(theme::GROWTH), &leak.place);
         rest(ui, leak, single, below);
         ui.add_space(3.0);

@@ -12,6 +12,7 @@ use crate::viewer::notices::Notices;
 use crate::viewer::selection::{Selection, Target};
 use crate::viewer::settings::Settings;
 use bevy::input::ButtonState;
+use bevy::input::touch::TouchPhase;
 use bevy::prelude::*;
 use bevy::window::{PrimaryWindow, WindowEvent};
 use bevy_egui::{EguiContexts, egui};
@@ -29,9 +30,17 @@ pub struct Pointer {
     clicked: Option<Vec2>,
 }
 
-/// A button that is held over the city.
+/// What holds the city.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holder {
+    Button(MouseButton),
+    /// A finger, by its number; there is one that drags, others do nothing.
+    Finger(u64),
+}
+
+/// A button or a finger that is held over the city.
 struct CityDrag {
-    button: MouseButton,
+    by: Holder,
     grip: Grip,
     pressed_at: Vec2,
     /// What was taken hold of.
@@ -66,6 +75,41 @@ fn hit(city: &mut City, rig: &CameraRig, time: usize, at: Vec2) -> Option<Hit> {
     city.appearance.pick(&city.plan, standing, origin, direction)
 }
 
+/// What a hand does, by mouse or finger.
+enum HandStep {
+    /// It goes somewhere; a finger says which one it is.
+    To(Vec2, Option<Holder>),
+    /// It presses; a finger says where.
+    Press(Holder, Option<Vec2>),
+    /// It lets go, or was taken away, which is no click.
+    LetGo(Holder, bool),
+}
+
+impl HandStep {
+    fn of(event: &WindowEvent) -> Option<HandStep> {
+        Some(match event {
+            WindowEvent::CursorMoved(moved) => HandStep::To(moved.position, None),
+            WindowEvent::MouseButtonInput(input) => {
+                let by = Holder::Button(input.button);
+                match input.state {
+                    ButtonState::Pressed => HandStep::Press(by, None),
+                    ButtonState::Released => HandStep::LetGo(by, true),
+                }
+            }
+            WindowEvent::TouchInput(touch) => {
+                let by = Holder::Finger(touch.id);
+                match touch.phase {
+                    TouchPhase::Started => HandStep::Press(by, Some(touch.position)),
+                    TouchPhase::Moved => HandStep::To(touch.position, Some(by)),
+                    TouchPhase::Ended => HandStep::LetGo(by, true),
+                    TouchPhase::Canceled => HandStep::LetGo(by, false),
+                }
+            }
+            _ => return None,
+        })
+    }
+}
+
 /// Finds out where the mouse is, and drags. Events are taken in the order in which they came: in a slow frame the mouse goes
 /// somewhere, presses, moves and lets go. Positions are those of the window, so that pens, touch, virtual machines and remote
 /// desktops drag as a mouse does.
@@ -85,47 +129,53 @@ pub fn find_pointer(
     pointer.clicked = None;
     // Of several times beside each other a click chooses one.
     let mut over_city = |at: Vec2| multiples.0.is_empty() && is_over(at, &mut contexts, &pane);
-    for event in events.read() {
-        match event {
-            WindowEvent::CursorMoved(moved) => {
-                let before = pointer.at.replace(moved.position);
+    for step in events.read().filter_map(HandStep::of) {
+        match step {
+            HandStep::To(at, by) => {
+                if by.is_some() && pointer.drag.as_ref().map(|drag| drag.by) != by {
+                    continue;
+                }
+                let before = pointer.at.replace(at);
                 let Some(drag) = &mut pointer.drag else { continue };
-                drag.moved |= drag.pressed_at.distance(moved.position) > CLICK_SLOP;
+                drag.moved |= drag.pressed_at.distance(at) > CLICK_SLOP;
                 if drag.moved {
                     // The first step has all that the slop kept back.
                     let from = if rig.dragging { before.unwrap_or(drag.pressed_at) } else { drag.pressed_at };
                     rig.dragging = true;
-                    rig.drag(drag.grip, drag.held, moved.position - from, settings.navigation);
+                    rig.drag(drag.grip, drag.held, at - from, settings.navigation);
                 }
             }
-            WindowEvent::MouseButtonInput(input) if input.state == ButtonState::Pressed => {
-                let Some(at) = pointer.at.filter(|at| over_city(*at)) else { continue };
-                let shift = keys.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]);
-                let grip = match input.button {
-                    MouseButton::Left | MouseButton::Right if !shift => Grip::Turn,
-                    MouseButton::Left | MouseButton::Right | MouseButton::Middle => Grip::Move,
-                    _ => continue,
-                };
+            HandStep::Press(by, at) => {
                 if pointer.drag.is_some() {
                     continue;
                 }
+                pointer.at = at.or(pointer.at);
+                let Some(at) = pointer.at.filter(|at| over_city(*at)) else { continue };
+                let shift = keys.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]);
+                let grip = match by {
+                    Holder::Finger(_) | Holder::Button(MouseButton::Left | MouseButton::Right) if !shift => Grip::Turn,
+                    Holder::Finger(_)
+                    | Holder::Button(MouseButton::Left | MouseButton::Right | MouseButton::Middle) => Grip::Move,
+                    Holder::Button(_) => continue,
+                };
                 let city = shown.bypass_change_detection().0.as_mut();
                 let met = city.and_then(|city| hit(city, &rig, clock.time, at)).map(|hit| hit.point);
                 let (eye, towards) = rig.ray(at);
                 let held = met.unwrap_or_else(|| camera::pivot_on_ground(eye, towards));
-                pointer.drag = Some(CityDrag { button: input.button, grip, pressed_at: at, held, moved: false });
+                pointer.drag = Some(CityDrag { by, grip, pressed_at: at, held, moved: false });
             }
-            WindowEvent::MouseButtonInput(input) => {
-                if let Some(drag) = pointer.drag.take_if(|drag| drag.button == input.button) {
+            HandStep::LetGo(by, is_click) => {
+                if let Some(drag) = pointer.drag.take_if(|drag| drag.by == by) {
                     rig.dragging = false;
-                    pointer.clicked = Some(drag.pressed_at).filter(|_| !drag.moved && drag.button == MouseButton::Left);
+                    let chooses = matches!(by, Holder::Finger(_) | Holder::Button(MouseButton::Left));
+                    pointer.clicked = Some(drag.pressed_at).filter(|_| is_click && !drag.moved && chooses);
                 }
             }
-            _ => {}
         }
     }
     // Who let go while another window had the mouse did not say so.
-    if pointer.drag.as_ref().is_some_and(|drag| !buttons.pressed(drag.button)) {
+    let is_up = |by: Holder| matches!(by, Holder::Button(button) if !buttons.pressed(button));
+    if pointer.drag.as_ref().is_some_and(|drag| is_up(drag.by)) {
         pointer.drag = None;
         rig.dragging = false;
     }

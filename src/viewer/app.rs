@@ -18,6 +18,7 @@ use super::screenshot;
 use super::search::SearchPlugin;
 use super::selection::SelectionPlugin;
 use super::settings::{Settings, SettingsPlugin};
+use super::sites::SitesPlugin;
 use super::view_file::{self, AwaitedView};
 use super::views::{Sharpness, ViewsPlugin};
 use super::ways::WaysPlugin;
@@ -95,7 +96,7 @@ impl Plugin for ViewerPlugin {
                 LivePlugin,
                 ComparisonPlugin,
                 FindingPlugin,
-                OwnersPlugin,
+                (OwnersPlugin, SitesPlugin),
                 WaysPlugin,
                 RunPlugin,
                 ScenePlugin,

@@ -15,6 +15,7 @@ use super::scene::{SceneInput, city_camera};
 use super::search::GroupSearch;
 use super::selection::{MarkNote, Marks, Selection, SharedFilter};
 use super::settings::Settings;
+use super::sites::SitesOf;
 use super::views::{self, CameraRig, Shown, Views, WholeView, focus_pose};
 use super::ways::{self, CutChoice, KeptWays, Ways};
 use super::window::own_scale;
@@ -28,6 +29,7 @@ use bevy::render::renderer::{RenderAdapterInfo, RenderDevice, RenderQueue};
 use bevy::render::texture::GpuImage;
 use bevy::render::view::Msaa;
 use image::codecs::png::PngEncoder;
+use memory_city_analysis::analyses::sampled_shares;
 use memory_city_analysis::timeline::{Metric, NodeId};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -449,6 +451,7 @@ fn stage(world: &mut World, open: &OpenDocument, shot: &Shot) -> Result<()> {
 /// Selects groups, with their references at a point in time.
 fn select(world: &mut World, open: &OpenDocument, shot: &Shot, time: usize) -> Result<()> {
     let mut references = References::default();
+    world.resource_mut::<SitesOf>().preset(None);
     world.resource_mut::<Selection>().clear();
     let find = |key: &String| {
         open.find(key).ok_or_else(|| Error::Unusable {
@@ -465,6 +468,8 @@ fn select(world: &mut World, open: &OpenDocument, shot: &Shot, time: usize) -> R
             let mut sorted = nodes.clone();
             sorted.sort_unstable();
             owners.preset(owners_of(&open.source, time, &sorted, by_bytes, &progress)?);
+            let shares = sampled_shares(&open.source, nodes[0], time, &progress)?;
+            world.resource_mut::<SitesOf>().preset(shares);
         }
     }
     // Those of a view file lead to groups of their own.

@@ -55,6 +55,7 @@ mod screenshot;
 pub mod search;
 pub mod selection;
 pub mod settings;
+mod sites;
 mod trail;
 pub mod trend_settings;
 pub mod view_file;

@@ -13,6 +13,7 @@ pub mod owners_panel;
 #[cfg(target_os = "linux")]
 pub mod recorder_card;
 pub mod save;
+pub mod sites_panel;
 pub mod status;
 pub mod theme;
 pub mod ticks;

@@ -5,16 +5,17 @@ use super::{City, ConeCount, Place, Shown, View};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
-use crate::viewer::editor::CodePlace;
+use crate::viewer::editor::{CodePlace, CodeRequest};
 use crate::viewer::owners::{OwnersKnown, OwnersOf};
 use crate::viewer::panels::numbers::{amounts, metric_name, number, signed};
-use crate::viewer::panels::{owners_panel, theme};
+use crate::viewer::panels::{owners_panel, sites_panel, theme};
 use crate::viewer::references::{NOT_TOLD, References};
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
+use crate::viewer::sites::SitesOf;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Color32, RichText, Sense};
-use memory_city_analysis::analyses;
+use memory_city_analysis::analyses::{self, SampledShares};
 use memory_city_analysis::timeline::references::{Edge, ReferenceMap};
 use memory_city_analysis::timeline::{Metric, Timeline};
 use memory_city_views::city;
@@ -41,10 +42,12 @@ struct DetailTools<'a> {
     time: usize,
     references: &'a References,
     owners: OwnersKnown,
+    sites: Option<Arc<SampledShares>>,
     cones: ConeCount,
     settings: &'a Settings,
     selection: &'a mut Selection,
     actions: Vec<Action>,
+    opens: Option<CodePlace>,
 }
 
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
@@ -53,9 +56,9 @@ fn draw(
     document: Res<Document>,
     shown: Res<Shown>,
     (clock, settings, cones): (Res<Clock>, Res<Settings>, Res<ConeCount>),
-    (references, owners): (Res<References>, Res<OwnersOf>),
+    (references, owners, sites): (Res<References>, Res<OwnersOf>, Res<SitesOf>),
     mut selection: ResMut<Selection>,
-    mut actions: MessageWriter<Action>,
+    (mut actions, mut code): (MessageWriter<Action>, MessageWriter<CodeRequest>),
 ) {
     let Some(timeline) = document.timeline() else { return };
     let mut tools = DetailTools {
@@ -64,13 +67,16 @@ fn draw(
         time: clock.time,
         references: &references,
         owners: owners.known(),
+        sites: selection.node().and_then(|node| sites.of(clock.time, node)).cloned(),
         cones: *cones,
         settings: &settings,
         selection: selection.bypass_change_detection(),
         actions: Vec::new(),
+        opens: None,
     };
     theme::pane(ui, |ui| show(ui, &mut tools));
     actions.write_batch(tools.actions);
+    code.write_batch(tools.opens.map(CodeRequest));
 }
 
 /// The panel's contents.
@@ -146,6 +152,9 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
     ui.separator();
     let asked = owners_panel::show(ui, &timeline, &tools.owners, tools.selection);
     tools.actions.extend(asked);
+    if let Some(sites) = tools.sites.clone() {
+        tools.opens = sites_panel::show(ui, &sites);
+    }
     if let Some(error) = &tools.references.error {
         ui.label(RichText::new(format!("References cannot be shown: {error}")).color(theme::ERROR));
         return;

@@ -59,6 +59,7 @@ pub use interface::{Analysis, Description, Findings, Need, TimeWindow, run};
 pub use kept::FollowsFrom;
 pub use parameters::{Argument, Arguments, Parameter, ParameterKind, metric_of};
 pub use registry::AnalysisRegistry;
+pub use sites::{SampledShare, SampledShares, sampled_shares};
 pub use verdict::{GROWTH_FLOOR, Verdict, growth_scale, largest, verdict};
 pub use windows::RunMeasures;
 

@@ -6,7 +6,9 @@ use super::{Analysis, Arguments, Description, Findings, Need, Parameter, Paramet
 use crate::group::domain::{DomainPackages, class_of_frame};
 use crate::group::registry;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
-use crate::timeline::{History, Source, Unit};
+use crate::timeline::{History, NodeId, Source, Unit};
+use crate::trends::class_of;
+use memory_city_formats::counts::without_address;
 use memory_city_formats::sampled::{SampledAllocations, SampledAmount, SampledChange, SampledGroup};
 use memory_city_heap::Amount;
 use memory_city_heap::error::Result;
@@ -80,6 +82,65 @@ impl Analysis for SampledSites {
         findings.notes = notes(&sampled);
         Ok(findings)
     }
+}
+
+/// Where what is alive of a class was allocated, as its samples estimate it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampledShares {
+    /// The class.
+    pub class: String,
+    /// How many samples of it are alive.
+    pub samples: u64,
+    /// Places of the program itself, those with most first.
+    pub places: Vec<SampledShare>,
+}
+
+/// A place and how much of a class comes from there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampledShare {
+    /// The line that allocated, or led to it.
+    pub place: String,
+    /// Part of the bytes that samples stand for, 0 to 1.
+    pub share: f64,
+    /// Three standard deviations of it, given the bytes of all.
+    pub error: f64,
+}
+
+/// Where the class of a group was allocated, at a point in time: of a type, or of a part of one. `None` where the document has no
+/// samples, or the group is no part of one class.
+///
+/// # Errors
+/// When a file has changed since, or the work was cancelled.
+pub fn sampled_shares(document: &Source, node: NodeId, t: usize, progress: &Progress) -> Result<Option<SampledShares>> {
+    let timeline = document.timeline();
+    let path = timeline.path(node);
+    let class = path.iter().rev().find_map(|&node| class_of(timeline, node));
+    let (Some(class), Some(history)) = (class, document.heaps().filter(|h| h.series().has_samples())) else {
+        return Ok(None);
+    };
+    let Some(sampled) = history.series().sampled(&[history.moment(t)], progress)? else { return Ok(None) };
+    let domain = Arc::clone(registry().domain());
+    Ok(Some(shares_of(&class, &sampled, &Places::of(&sampled, Some(&domain)))))
+}
+
+fn shares_of(class: &str, sampled: &SampledAllocations, places: &Places) -> SampledShares {
+    let same = |other: &str| without_address(other) == without_address(class);
+    let mut of_place: BTreeMap<u32, SampledAmount> = BTreeMap::new();
+    for (group, alive) in sampled.groups.iter().zip(sampled.alive_by_group(0)) {
+        if alive.samples > 0 && same(&group.class) {
+            of_place.entry(places.of_group(group)).or_default().add(alive);
+        }
+    }
+    let all: f64 = of_place.values().map(|amount| amount.bytes).sum();
+    let share = |(place, amount): (&u32, &SampledAmount)| SampledShare {
+        place: places.name(*place).to_owned(),
+        share: amount.bytes / all.max(1.0),
+        error: amount.error() / all.max(1.0),
+    };
+    let mut shares: Vec<SampledShare> = of_place.iter().map(share).collect();
+    shares.sort_by(|a, b| b.share.total_cmp(&a.share).then_with(|| a.place.cmp(&b.place)));
+    let samples = of_place.values().map(|amount| amount.samples).sum();
+    SampledShares { class: class.to_owned(), samples, places: shares }
 }
 
 /// The points in time that are compared: the first, the last, and those that divide what is between.
@@ -373,6 +434,40 @@ fn notes(sampled: &SampledAllocations) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use memory_city_formats::sampled::SampledObject;
+    use memory_city_heap::AllocationSite;
+
+    #[test]
+    fn shares_of_a_class_add_up_and_know_their_error() {
+        let of = |bytes: f64, samples| SampledAmount { samples, objects: 1.0, bytes, variance: bytes * bytes / 100.0 };
+        let group = |class: &str, site, bytes| SampledGroup { class: class.into(), site, allocated: of(bytes, 9) };
+        let chain = |frames: &[&str]| AllocationSite {
+            frames: frames.iter().map(|frame| Arc::from(*frame)).collect(),
+            ..AllocationSite::default()
+        };
+        let amounts = [("shop.Cart", 0, 600.0), ("shop.Cart", 1, 300.0), ("shop.Cart", 2, 100.0), ("x.Y", 0, 5e9)];
+        let alive = amounts.iter().zip(0..).map(|((_, _, bytes), n)| SampledObject {
+            sample: u64::from(n),
+            group: n,
+            amount: of(*bytes, 1),
+        });
+        let sampled = SampledAllocations {
+            groups: amounts.map(|(class, site, bytes)| group(class, site, bytes)).to_vec(),
+            sites: Arc::new(vec![chain(&["shop.Cart.add() line 7"]), chain(&["shop.Cart.put() line 9"]), chain(&[])]),
+            alive: vec![alive.collect()],
+            is_thinned: false,
+            lost: 0,
+            is_exact: false,
+            from_start: true,
+        };
+        let shares = shares_of("shop.Cart", &sampled, &Places::of(&sampled, None));
+        assert_eq!((shares.samples, shares.places.len()), (3, 3));
+        assert_eq!(shares.places[0].place, "shop.Cart.add() line 7");
+        assert!((shares.places.iter().map(|of| of.share).sum::<f64>() - 1.0).abs() < 1e-9);
+        assert!((shares.places[0].share - 0.6).abs() < 1e-9 && (shares.places[0].error - 0.18).abs() < 1e-9);
+        assert_eq!(shares.places[2].place, NOT_KNOWN);
+        assert!(shares_of("shop.None", &sampled, &Places::of(&sampled, None)).places.is_empty());
+    }
 
     #[test]
     fn windows_are_divided_evenly() {

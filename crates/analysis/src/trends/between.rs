@@ -105,8 +105,8 @@ impl CountsBetween {
     }
 }
 
-/// The class that a node is all of: on the way to it are packages and nothing else.
-fn class_of(timeline: &Timeline, node: NodeId) -> Option<String> {
+/// The class that a node is all of, with its package: on the way to it are packages and nothing else. `None` for any other node.
+pub fn class_of(timeline: &Timeline, node: NodeId) -> Option<String> {
     let path = timeline.path(node);
     let (&last, above) = path.split_last()?;
     let above = above.iter().filter(|&&n| n != NodeId::ROOT);

@@ -16,7 +16,7 @@ mod table;
 mod tests;
 mod thinning;
 
-pub use between::CountsBetween;
+pub use between::{CountsBetween, class_of};
 pub use detail::MinMaxLevels;
 pub use sizes::{GroupSizes, USUAL_SIZES};
 pub use table::{ShownTrends, trends_table};

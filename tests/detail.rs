@@ -164,7 +164,8 @@ fn a_finger_turns_the_city_and_a_tap_selects() {
     let file = folder.path().join("city.jsonl");
     write_city(&file, 4);
     let settings = Settings::default();
-    let mut studio = Studio::new(SIZE, 1).expect("a GPU, if only in software");
+    let mut studio = Studio::new((1280, 720), 1).expect("a GPU, if only in software");
+    studio.app().world_mut().resource_mut::<PanelState>().still = false;
     let document = open_document(&[file], &settings, &views::preparations(&settings), &Progress::new());
     studio.show(document.expect("it opens"));
     (0..4).for_each(|_| studio.frame());

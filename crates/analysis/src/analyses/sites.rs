@@ -102,7 +102,7 @@ pub struct SampledShare {
     pub place: String,
     /// Part of the bytes that samples stand for, 0 to 1.
     pub share: f64,
-    /// Three standard deviations of it, given the bytes of all.
+    /// Three standard deviations of it; at least what so few samples can miss: three of them.
     pub error: f64,
 }
 
@@ -131,16 +131,20 @@ fn shares_of(class: &str, sampled: &SampledAllocations, places: &Places) -> Samp
             of_place.entry(places.of_group(group)).or_default().add(alive);
         }
     }
-    let all: f64 = of_place.values().map(|amount| amount.bytes).sum();
-    let share = |(place, amount): (&u32, &SampledAmount)| SampledShare {
-        place: places.name(*place).to_owned(),
-        share: amount.bytes / all.max(1.0),
-        error: amount.error() / all.max(1.0),
+    let mut all = SampledAmount::default();
+    of_place.values().for_each(|amount| all.add(*amount));
+    let bytes = all.bytes.max(1.0);
+    let share = |(place, amount): (&u32, &SampledAmount)| {
+        let share = amount.bytes / bytes;
+        // Of a part of a sum: what is in it and what is not know nothing of each other.
+        let variance =
+            (1.0 - share).powi(2) * amount.variance + share.powi(2) * (all.variance - amount.variance).max(0.0);
+        let error = (3.0 * variance.sqrt() / bytes).max(3.0 / all.samples.max(3) as f64);
+        SampledShare { place: places.name(*place).to_owned(), share, error }
     };
     let mut shares: Vec<SampledShare> = of_place.iter().map(share).collect();
     shares.sort_by(|a, b| b.share.total_cmp(&a.share).then_with(|| a.place.cmp(&b.place)));
-    let samples = of_place.values().map(|amount| amount.samples).sum();
-    SampledShares { class: class.to_owned(), samples, places: shares }
+    SampledShares { class: class.to_owned(), samples: all.samples, places: shares }
 }
 
 /// The points in time that are compared: the first, the last, and those that divide what is between.
@@ -464,9 +468,19 @@ mod tests {
         assert_eq!((shares.samples, shares.places.len()), (3, 3));
         assert_eq!(shares.places[0].place, "shop.Cart.add() line 7");
         assert!((shares.places.iter().map(|of| of.share).sum::<f64>() - 1.0).abs() < 1e-9);
-        assert!((shares.places[0].share - 0.6).abs() < 1e-9 && (shares.places[0].error - 0.18).abs() < 1e-9);
+        assert!((shares.places[0].share - 0.6).abs() < 1e-9);
+        assert_eq!(shares.places[0].error, 1.0, "three samples tell nothing");
         assert_eq!(shares.places[2].place, NOT_KNOWN);
+        // Of many samples the error is that of a quotient: sqrt(0.4² 60² + 0.6² (30² + 10²)) of 1000, three times.
+        let many = shares_of_many(&sampled);
+        assert!((many.places[0].error - 3.0 * 936f64.sqrt() / 1000.0).abs() < 1e-9, "{}", many.places[0].error);
         assert!(shares_of("shop.None", &sampled, &Places::of(&sampled, None)).places.is_empty());
+    }
+
+    fn shares_of_many(sampled: &SampledAllocations) -> SampledShares {
+        let mut many = sampled.clone();
+        many.alive[0].iter_mut().for_each(|object| object.amount.samples = 1000);
+        shares_of("shop.Cart", &many, &Places::of(&many, None))
     }
 
     #[test]

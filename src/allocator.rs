@@ -3,7 +3,7 @@
 //! May not: allocate. Where the allocator is another one than glibc's, nothing happens.
 
 /// Has memory that is freed go back to the system at once, instead of being kept by each thread that has had some for
-/// the next time: with many clients that would be many times the limit.
+/// the next time: with many clients that would be many times the limit, and a picture of a million buildings would take a tenth more.
 pub fn give_back_at_once() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     let taken = set([(libc::M_MMAP_THRESHOLD, 128 << 10), (libc::M_TRIM_THRESHOLD, 128 << 10), (libc::M_ARENA_MAX, 4)]);

@@ -64,13 +64,23 @@ impl Cli {
         }
     }
 
-    /// Whether frames are drawn.
+    /// Whether frame after frame is drawn.
     fn draws(&self) -> bool {
         match &self.command {
             #[cfg(feature = "viewer")]
-            None | Some(Command::Open(_) | Command::Render(_)) => true,
+            None | Some(Command::Open(_)) => true,
+            #[cfg(feature = "viewer")]
+            Some(Command::Render(args)) => args.film,
             _ => false,
         }
+    }
+
+    /// Whether one picture is drawn: most of its memory is what is read for it.
+    fn draws_once(&self) -> bool {
+        #[cfg(feature = "viewer")]
+        return matches!(&self.command, Some(Command::Render(args)) if !args.film);
+        #[cfg(not(feature = "viewer"))]
+        false
     }
 }
 
@@ -210,7 +220,7 @@ pub fn main() -> ExitCode {
     });
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
     warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
-    if cli.listens() {
+    if cli.listens() || cli.draws_once() {
         allocator::give_back_at_once();
     } else if cli.draws() {
         allocator::keep_for_next_frame();

@@ -105,7 +105,7 @@ pub struct RenderArgs {
     /// Every point in time and the steps between: an animated PNG, which browsers play, or a folder of numbered pictures where
     /// FILE does not end in .png
     #[arg(long, conflicts_with = "time")]
-    film: bool,
+    pub(super) film: bool,
     /// Pictures between two points in time
     #[arg(long, value_name = "N", default_value_t = 8, requires = "film", value_parser = clap::value_parser!(u32).range(0..=1000))]
     between: u32,

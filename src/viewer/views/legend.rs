@@ -10,7 +10,7 @@ use crate::viewer::ways::Ways;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, Pos2, Rect, RichText, Sense, Stroke, StrokeKind};
 use memory_city_views::city::height::HeightAxis;
-use memory_city_views::city::{self, ColourHistogram, Comparison, Legend};
+use memory_city_views::city::{self, ColourHistogram, Comparison, Legend, ReferenceShape};
 
 /// Width over a picture, with its frame, points.
 pub const WIDTH: f32 = 292.0;
@@ -122,7 +122,11 @@ fn swatches(ui: &mut egui::Ui, settings: &Settings, selected: bool, ways: &Ways)
             one(ui, theme::ROUTE, "path from a root");
         } else if settings.show_pointers {
             one(ui, theme::colour(city::INCOMING_COLOUR), "keeps it alive");
-            one(ui, theme::colour(city::OUTGOING_COLOUR), "kept by it");
+            let outgoing = theme::colour(city::OUTGOING_COLOUR);
+            ui.horizontal(|ui| {
+                swatch_of(ui, outgoing, settings.reference_shape != ReferenceShape::Straight);
+                ui.label(RichText::new("kept by it").size(11.0));
+            });
         }
         if selected {
             one(ui, theme::colour(city::SELECTED_COLOUR), "selected");
@@ -138,8 +142,20 @@ fn line(ui: &mut egui::Ui, text: String) {
 }
 
 fn swatch(ui: &mut egui::Ui, colour: Color32) {
+    swatch_of(ui, colour, false);
+}
+
+/// With bands, as arcs have that lead from the selection.
+fn swatch_of(ui: &mut egui::Ui, colour: Color32, banded: bool) {
     let (response, painter) = ui.allocate_painter(egui::vec2(10.0, 10.0), Sense::hover());
     painter.rect_filled(response.rect, 2.0, colour);
+    if banded {
+        for left in [2.0, 6.0] {
+            let band =
+                response.rect.with_min_x(response.rect.left() + left).with_max_x(response.rect.left() + left + 2.0);
+            painter.rect_filled(band, 0.0, colour.gamma_multiply(0.35));
+        }
+    }
 }
 
 /// What is different from the base, in the words of the signs that stand on the plots.

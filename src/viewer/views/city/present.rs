@@ -59,6 +59,8 @@ pub struct ShownCones {
 
 /// Pieces of an arc.
 const PIECES: usize = 16;
+/// How light every second piece of a banded arc is beside the others.
+const BAND: f32 = 0.22;
 
 /// What cones, boxes and routes were made of that were drawn last.
 type Drawn<'s> = (Local<'s, Option<ConeKey>>, Local<'s, [u64; 5]>, Local<'s, Option<RouteKey>>, Local<'s, DrawnSight>);
@@ -193,6 +195,10 @@ pub fn present(
                             || Some(other) == selection.hovered
                             || Some(other) == selection.pointed.map(Target::Node);
                         let colour = if cone.incoming { city::INCOMING_COLOUR } else { city::OUTGOING_COLOUR };
+                        // Without colours too one sees which way it is: what the selection keeps has bands. Straight cones are
+                        // as in the paper.
+                        let banded = !cone.incoming && way.len() > 2;
+                        let bands = [colour, colour.map(|light| light * BAND)].map(pack);
                         // Pieces of an arc reach into each other: no gaps show where it bends.
                         let reach = if way.len() > 2 { 0.5 } else { 0.0 };
                         records.extend(way.windows(2).enumerate().map(|(i, pair)| {
@@ -202,7 +208,7 @@ pub fn present(
                             ConeRecord {
                                 start: (a - along * r0 * before).extend(r0).to_array(),
                                 end: (b + along * r1 * after).extend(r1).to_array(),
-                                paint: [pack(colour), u32::from(lit)],
+                                paint: [bands[usize::from(banded) * (i % 2)], u32::from(lit)],
                             }
                         }));
                     }

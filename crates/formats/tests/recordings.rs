@@ -7,9 +7,9 @@ use memory_city_heap::{HeapState, ObjectId, RootKind, TypeId};
 use memory_city_testing::hprof_writer::{reflective, small};
 use memory_city_testing::root;
 use memory_city_wire::{
-    ClassRow, CollectionKind, CountRow, DeathRow, FrameRow, GcRow, LoaderRow, LossReason, LossRow, ObjectNaming,
-    OldSamplesRow, RunRow, SampleRow, StringRow, ThreadRow, TraceOptions, TraceTables, TraceWriter, WalkObject,
-    WalkReferenceRow, WalkRootRow, WalkSampleRow, WalkStartRow,
+    ClassRow, CollectionKind, CountRow, DeathRow, FrameRow, GcRow, GcScope, LoaderRow, LossReason, LossRow,
+    ObjectNaming, OldSamplesRow, RunRow, SampleRow, StringRow, ThreadRow, TraceOptions, TraceTables, TraceWriter,
+    WalkObject, WalkReferenceRow, WalkRootRow, WalkSampleRow, WalkStartRow,
 };
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
@@ -273,7 +273,8 @@ fn samples_are_born_and_die() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("shop.mcity");
     let mut shop = Shop::begin(&path, TraceOptions::default());
-    shop.writer.write(&[gc(0, CollectionKind::Minor), gc(1, CollectionKind::Minor)]).expect("written");
+    let of_a_pause = GcRow { scope: GcScope::Pause, ..gc(1, CollectionKind::Minor) };
+    shop.writer.write(&[gc(0, CollectionKind::Minor), of_a_pause]).expect("written");
     shop.writer.write(&[gc(2, CollectionKind::Major)]).expect("written");
     let samples = [7, 8, 9, 10].map(|id| shop.sample(id));
     shop.writer.write(&samples).expect("written");
@@ -299,7 +300,7 @@ fn samples_are_born_and_die() {
     let history = series.gc_history(&Progress::new()).expect("read").expect("collections");
     assert_eq!(history.began, 2_000_000_000, "two seconds after the program started");
     assert_eq!(history.epoch, 1_700_000_000_000);
-    assert_eq!(history.collections.len(), 3);
+    assert_eq!(history.collections.iter().map(|gc| gc.one_pause).collect::<Vec<_>>(), [false, true, false]);
     assert_eq!(history.collections[2].end - history.collections[2].start, 4_000_000);
 }
 

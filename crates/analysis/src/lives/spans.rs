@@ -203,7 +203,7 @@ mod tests {
             alive: [(0, 2.0)].into_iter().collect(),
             ..Counting::default()
         };
-        let spans = counting.finish(RunWindow { first: 0, end: 1000 });
+        let spans = counting.finish(RunWindow { first: 0, end: 1000, from: 0, to: 0 });
         for bucket in 0..=age_bucket(999) {
             let dead = died.iter().filter(|&&age| age_bucket(age) <= bucket).count();
             let expected = (10 - dead) as f64 / 10.0;

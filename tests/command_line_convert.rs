@@ -1,5 +1,9 @@
 //! `convert` from everything to everything: what is lost on the way is named.
 
+use memory_city_formats::wire::{SeenWalk, WalkStream};
+use memory_city_heap::ObjectId;
+use memory_city_heap::progress::Progress;
+use memory_city_wire::{ClassRow, SampleRow, TraceOptions, TraceTables, TraceWriter, WalkStartRow};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -73,6 +77,52 @@ fn traces_become_recordings_and_say_what_is_lost() {
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     let sites = text(&done.stdout);
     assert!(sites.contains("allocation site") || sites.contains("():"), "sites are there: {sites:.300}");
+}
+
+/// What a program writes of itself, and walks that another process writes beside it: two streams, each with numbers of its own.
+#[test]
+fn a_recording_of_two_streams_becomes_one_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("trace");
+    let mut program = TraceWriter::create_folder(&trace, TraceOptions::default()).expect("a writer");
+    let mut tables = TraceTables::new(100);
+    let name = tables.string("only.Here").expect("a number");
+    let class = tables.class(ClassRow { name, base: 16, ..ClassRow::default() });
+    let method = tables.method("only.Here", "make", Some("()"), None, Vec::new).expect("a method");
+    let stack = tables.frame(None, method, None);
+    tables.write_new(&mut program).expect("written");
+    let sample = SampleRow { id: 5, class, size: 16, weight: 1 << 16, stack, ..SampleRow::default() };
+    program.write(&[sample]).expect("written");
+    let options = TraceOptions { recording: Some(program.recording()), stream: 1, ..TraceOptions::default() };
+    program.finish("the program ended").expect("finished");
+    let mut walks = WalkStream::new(TraceWriter::create_folder(&trace, options).expect("a writer"));
+    let dump = "sample-data/person-leak/person-leak-03.hprof.gz";
+    let series = memory_city_formats::open(&[dump.into()], &Progress::new()).expect("a dump");
+    let heap = series.load(0, &Progress::new()).expect("a heap");
+    let person = |o: &ObjectId| heap.types()[heap.type_of(*o).0 as usize].name.ends_with("Person");
+    let samples = [(heap.objects().find(person).expect("somebody"), 5)];
+    let seen = SeenWalk { samples: &samples, ..SeenWalk::default() };
+    walks.write(&heap, WalkStartRow::default(), &seen, &Progress::new()).expect("written");
+    walks.finish("the program ended").expect("finished");
+
+    let (trace, one) = (trace.display().to_string(), folder.path().join("one.mcity"));
+    let said = converted(&[&trace], &one);
+    assert!(said.contains("1 walks") && !said.contains("not in the file"), "{said}");
+    let one_text = one.display().to_string();
+    assert_eq!(report(&[&trace]), report(&[&one_text]));
+    let tree = |of: &str, grouping: &str| {
+        let done = run(&["report", of, "--tree", "--format", "csv", "--grouping", grouping]);
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        text(&done.stdout)
+    };
+    for grouping in ["type", "type-site"] {
+        assert_eq!(tree(&trace, grouping), tree(&one_text, grouping), "{grouping}");
+    }
+    assert!(tree(&one_text, "type-site").contains("only.Here.make()"));
+    let again = folder.path().join("again.mcity");
+    converted(&[&one_text], &again);
+    let bytes = |path: &Path| std::fs::read(path).expect("a file");
+    assert!(bytes(&one) == bytes(&again), "twice is the same");
 }
 
 #[cfg(unix)]

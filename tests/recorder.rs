@@ -223,6 +223,20 @@ fn a_recorded_program_opens_with_the_line_that_leaks() {
         let report = text(&report.stdout);
         let leak = report.split("\n\n").find(|part| part.contains("WHAT LEAKS")).unwrap_or(&report);
         assert!(leak.contains("Leaky.SESSIONS"), "{leak}");
+
+        // What the program wrote and what the walks are, as one file: nothing is missing, and trees are the same.
+        let one = temporary.join("one.mcity");
+        let done = finish(&mut memory_city(&["convert", &output, "-o", &one.to_string_lossy()]));
+        let said = text(&done.stderr);
+        assert!(done.status.success() && !said.contains("not in the file"), "{said}");
+        for grouping in ["type", "type-site", "age", "thread"] {
+            let words = ["report", "--tree", "--format", "csv", "--grouping", grouping];
+            assert_eq!(of_trace(&words, &folder).0, of_trace(&words, &one).0, "{grouping}");
+        }
+        let times = ["report", "--grouping", "type", "--format", "csv", "--table", "times"];
+        assert_eq!(of_trace(&times, &folder).0, of_trace(&times, &one).0);
+        let counts = |of: &Path| of_trace(&["analyse", "counts", "--format", "csv"], of).0;
+        assert_eq!(counts(&folder), counts(&one));
     });
 }
 

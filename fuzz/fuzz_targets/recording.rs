@@ -23,7 +23,8 @@ fuzz_target!(|bytes: &[u8]| {
         let plain = if packed == 0 { payload.len() as u32 } else { 1 << 16 };
         let mut chunk = b"\x93CHK".to_vec();
         chunk.extend(u16::from(kind).to_le_bytes());
-        chunk.extend([1, packed]);
+        // Of another stream, where the flags say one.
+        chunk.extend([if flags > 1 { 129 } else { 1 }, flags]);
         chunk.extend(number.to_le_bytes());
         chunk.extend((payload.len() as u32).to_le_bytes());
         chunk.extend(plain.to_le_bytes());

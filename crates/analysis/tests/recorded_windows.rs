@@ -11,6 +11,9 @@ use memory_city_analysis::timeline::{Metric, NodeId, Source};
 use memory_city_analysis::windows::WindowRules;
 use memory_city_heap::progress::Progress;
 use memory_city_testing::root;
+use memory_city_wire::{
+    ClassRow, CollectionKind, GcRow, GcScope, RunRow, TraceOptions, TraceTables, TraceWriter, WalkObject, WalkStartRow,
+};
 
 fn open(name: &str) -> (Source, RunFacts) {
     let path = root().join("tests/data/recordings").join(name);
@@ -119,4 +122,43 @@ fn one_of_four_short_lived_types_is_gone_after_the_fix() {
     assert!(matches!(&died.rows[0].cells[0], Cell::Node(node) if node.name.ends_with("Requests$Handler")));
     let column = died.header.column("bytes_percent").expect("a column");
     assert_eq!(died.rows[0].cells[column], Cell::Percent(-100.0));
+}
+
+/// Of collectors that work beside the program the VM tells single pauses: where times are those of one, that is said.
+#[test]
+fn times_of_single_pauses_are_said_to_be_such() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.mcity");
+    let mut writer = TraceWriter::create_file(&path, TraceOptions::default()).expect("a writer");
+    let mut tables = TraceTables::new(100);
+    let name = tables.string("shop.Cart").expect("a number");
+    let class = tables.class(ClassRow { name, base: 16, ..ClassRow::default() });
+    tables.write_new(&mut writer).expect("written");
+    let fact = |key: &str, value: &str| RunRow { key: key.into(), value: value.into() };
+    writer.write(&[fact("recording.started", "2000"), fact("vm.started", "1000")]).expect("written");
+    for (number, scope) in [(0, GcScope::Whole), (1, GcScope::Pause), (2, GcScope::Pause)] {
+        let start = (number + 1) * 1_000_000_000;
+        let (duration, kind) = (4_000_000, CollectionKind::Minor);
+        writer.write(&[GcRow { number, start, duration, kind, scope, ..GcRow::default() }]).expect("written");
+        // None behind the second.
+        if number != 1 {
+            let time = start + duration;
+            let start = WalkStartRow { time, gc: Some(number), all_alive: true, ..WalkStartRow::default() };
+            let mut walk = writer.begin_walk(start).expect("a walk");
+            walk.object(&WalkObject { class, ..WalkObject::default() }, &[]).expect("listed");
+            walk.finish(None, 0).expect("finished");
+        }
+    }
+    writer.finish("done").expect("finished");
+    let source = Source::open(&[path], "type", GroupOptions::default(), &Progress::new()).expect("a recording");
+    let notes = |id: &str| {
+        let analysis = AnalysisRegistry::built_in().get(id).expect("the analysis");
+        let arguments = Arguments::parse(&analysis.describe(), []).expect("arguments");
+        let window = TimeWindow::whole(source.timeline());
+        analyses::run(&*analysis, &source, window, &arguments, &Progress::new()).expect("run").notes.join("\n")
+    };
+    let said = notes("collections");
+    assert!(said.contains("Of 1 of 2 collections the times are those of one pause only"), "{said}");
+    let said = notes("run");
+    assert!(said.contains("Of 2 of 3 collections the times are those of one pause only"), "{said}");
 }

@@ -24,6 +24,9 @@ pub struct GcRecord {
     pub start: u64,
     /// When it ended.
     pub end: u64,
+    /// Whether these are the times of one of its pauses only: of a collector that works beside the program, and of whose whole work the
+    /// recorder does not hear.
+    pub one_pause: bool,
     /// Bytes in use when it began, where known.
     pub before: Option<u64>,
     /// Bytes in use when it ended, where known.
@@ -65,6 +68,7 @@ impl GcHistory {
                 cause: cause.map(|cause| cause.to_string()).unwrap_or_default(),
                 start: collection.start.saturating_mul(NANOS),
                 end: collection.end.max(collection.start).saturating_mul(NANOS),
+                one_pause: false,
                 before: Some(used[0]),
                 after: Some(used[1]),
             });

@@ -7,9 +7,9 @@ use memory_city_heap::{HeapState, ObjectId, RootKind, TypeId};
 use memory_city_testing::hprof_writer::{reflective, small};
 use memory_city_testing::root;
 use memory_city_wire::{
-    ClassRow, CollectionKind, DeathRow, FrameRow, GcRow, LoaderRow, LossReason, LossRow, ObjectNaming, RunRow,
-    SampleRow, StringRow, ThreadRow, TraceOptions, TraceTables, TraceWriter, WalkObject, WalkReferenceRow, WalkRootRow,
-    WalkSampleRow, WalkStartRow,
+    ClassRow, CollectionKind, CountRow, DeathRow, FrameRow, GcRow, GcScope, LoaderRow, LossReason, LossRow,
+    ObjectNaming, OldSamplesRow, RunRow, SampleRow, StringRow, ThreadRow, TraceOptions, TraceTables, TraceWriter,
+    WalkObject, WalkReferenceRow, WalkRootRow, WalkSampleRow, WalkStartRow,
 };
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
@@ -166,8 +166,20 @@ struct Shop {
 
 impl Shop {
     fn begin(path: &Path, options: TraceOptions) -> Shop {
-        let mut writer = TraceWriter::create_file(path, options).expect("a writer");
+        Shop::on(TraceWriter::create_file(path, options).expect("a writer"), 0)
+    }
+
+    /// Whose numbers of names, classes, methods, frames and threads begin at `from`.
+    fn on(mut writer: TraceWriter, from: u32) -> Shop {
         let mut tables = TraceTables::new(1000);
+        for n in 0..from {
+            let name = tables.string(&format!("other {n}")).expect("a number");
+            tables.loader(LoaderRow { name, ..LoaderRow::default() });
+            tables.class(ClassRow { name, base: 1000, ..ClassRow::default() });
+            tables.thread(ThreadRow { name, ..ThreadRow::default() });
+            let method = tables.method("other.Other", &format!("m{n}"), None, None, Vec::new).expect("a method");
+            tables.frame(None, method, Some(n)).expect("a frame");
+        }
         let mut name = |text: &str| tables.string(text).expect("a number");
         let (cart, list, app, worker, field) =
             (name("shop.Cart"), name("shop.Cart[]"), name("AppLoader"), name("worker-1"), name("all"));
@@ -261,7 +273,8 @@ fn samples_are_born_and_die() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("shop.mcity");
     let mut shop = Shop::begin(&path, TraceOptions::default());
-    shop.writer.write(&[gc(0, CollectionKind::Minor), gc(1, CollectionKind::Minor)]).expect("written");
+    let of_a_pause = GcRow { scope: GcScope::Pause, ..gc(1, CollectionKind::Minor) };
+    shop.writer.write(&[gc(0, CollectionKind::Minor), of_a_pause]).expect("written");
     shop.writer.write(&[gc(2, CollectionKind::Major)]).expect("written");
     let samples = [7, 8, 9, 10].map(|id| shop.sample(id));
     shop.writer.write(&samples).expect("written");
@@ -287,7 +300,7 @@ fn samples_are_born_and_die() {
     let history = series.gc_history(&Progress::new()).expect("read").expect("collections");
     assert_eq!(history.began, 2_000_000_000, "two seconds after the program started");
     assert_eq!(history.epoch, 1_700_000_000_000);
-    assert_eq!(history.collections.len(), 3);
+    assert_eq!(history.collections.iter().map(|gc| gc.one_pause).collect::<Vec<_>>(), [false, true, false]);
     assert_eq!(history.collections[2].end - history.collections[2].start, 4_000_000);
 }
 
@@ -549,6 +562,148 @@ fn parts_of_a_recording_become_one_file_chunk_by_chunk() {
     }
 }
 
+/// Whether two series say the same of everything, whatever files they are in.
+fn assert_same_series(from: &dyn HeapSeries, to: &dyn HeapSeries) {
+    let progress = Progress::new();
+    let points = |series: &dyn HeapSeries| {
+        let point = |p: &memory_city_formats::SnapshotInfo| (p.label.clone(), p.millis, p.gc.clone());
+        series.points().iter().map(point).collect::<Vec<_>>()
+    };
+    let messages = |series: &dyn HeapSeries| series.warnings().into_iter().map(|w| w.message).collect::<Vec<_>>();
+    assert_eq!(points(from), points(to));
+    for index in 0..points(from).len() {
+        let load = |series: &dyn HeapSeries| series.load(index, &progress).expect("a heap");
+        let (a, b) = (load(from), load(to));
+        assert_same(&a, &b, &from.points()[index].label);
+        let followed = |heap: &HeapState| heap.origins().map(|origins| origins.followed.clone());
+        assert_eq!((followed(&a), from.follows_objects(index)), (followed(&b), to.follows_objects(index)));
+    }
+    assert_eq!(messages(from), messages(to));
+    assert_eq!(from.class_counts(), to.class_counts());
+    let history = |series: &dyn HeapSeries| series.gc_history(&progress).expect("read");
+    assert_eq!(history(from), history(to));
+    let all: Vec<usize> = (0..points(from).len()).collect();
+    let sampled = |series: &dyn HeapSeries| {
+        let mut sampled = series.sampled(&all, &progress).expect("read")?;
+        // Summed up in any order: the last digits may differ.
+        for group in &mut sampled.groups {
+            group.allocated.variance = format!("{:.8e}", group.allocated.variance).parse().expect("a number");
+        }
+        Some(sampled)
+    };
+    assert_eq!(sampled(from), sampled(to));
+    let lives = |series: &dyn HeapSeries| {
+        let lives = series.lives()?;
+        let mut told = Vec::new();
+        let tell = |event: LifeEvent| {
+            let facts = lives.recording.facts(event.key, event.gc);
+            let site: Vec<_> = facts.site.iter().map(|frame| frame.to_string()).collect();
+            let amount = (event.amount.objects, event.amount.bytes);
+            told.push((event.gc, event.step, event.age(), amount, facts.of.name.clone(), site));
+            Ok(())
+        };
+        lives.each(lives.gcs().saturating_sub(1), &progress, tell).expect("told");
+        Some((lives.samples(), lives.undated(), told))
+    };
+    assert_eq!(lives(from), lives(to));
+}
+
+/// A recording of two streams as `record` writes it: what the program says of itself, and the walks of the process beside it. Each has
+/// numbers of its own, and several parts.
+fn two_streams(folder: &Path) -> [u8; 16] {
+    let options = TraceOptions { part_bytes: 1, ..TraceOptions::default() };
+    let mut program = Shop::on(TraceWriter::create_folder(folder, options.clone()).expect("a writer"), 0);
+    let recording = program.writer.recording();
+    let mut walker = {
+        let options = TraceOptions { recording: Some(recording), stream: 3, ..options };
+        Shop::on(TraceWriter::create_folder(folder, options).expect("a writer"), 5)
+    };
+    assert_ne!((program.cart, program.stack), (walker.cart, walker.stack));
+    program.writer.write(&[gc(0, CollectionKind::Minor), gc(1, CollectionKind::Minor)]).expect("written");
+    // What fills a part, so that the next begins.
+    let many: Vec<SampleRow> = (100..60_000u64)
+        .map(|id| SampleRow { size: id.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48, ..program.sample(id) })
+        .collect();
+    program.writer.write(&many).expect("written");
+    program.writer.write(&[7, 8].map(|id| program.sample(id))).expect("written");
+    for (number, objects) in [(0u64, 3), (1, 4)] {
+        let row = CountRow {
+            histogram: number,
+            time: (number + 1) * 2_000_000_000,
+            class: program.cart,
+            objects,
+            bytes: 24 * objects,
+            rows: 1,
+            ..CountRow::default()
+        };
+        program.writer.write(&[row]).expect("written");
+    }
+    walker.walk(&[(0, 8), (1, 7)]);
+    program.writer.write(&[gc(2, CollectionKind::Major)]).expect("written");
+    let death = |sample| DeathRow { sample, gc: Some(2), time: 2_100_000_000, ..DeathRow::default() };
+    program.writer.write(&[death(8), death(100)]).expect("written");
+    let old = OldSamplesRow { class: program.cart, stack: program.stack, samples: 9, ..OldSamplesRow::default() };
+    program.writer.write(&[OldSamplesRow { thread: program.thread, weight: 9 << 16, ..old }]).expect("written");
+    let loss = LossRow { what: 18, reason: LossReason::BufferFull, count: 5, ..LossRow::default() };
+    program.writer.write(&[loss]).expect("written");
+    walker.walk(&[(1, 7), (2, 300)]);
+    program.writer.finish("the program ended").expect("finished");
+    walker.writer.finish("the program ended").expect("finished");
+    recording
+}
+
+#[test]
+fn streams_of_a_recording_become_one_file_and_say_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("trace");
+    two_streams(&trace);
+    let parts = std::fs::read_dir(&trace).expect("a folder").count();
+    assert!(parts > 3, "{parts} parts");
+    let [one, again] = ["one.mcity", "again.mcity"].map(|name| folder.path().join(name));
+    let saved = wire::join(std::slice::from_ref(&trace), &one, &Progress::new()).expect("joined");
+    assert_eq!((saved.walks, saved.objects, &saved.left_out[..]), (2, 8, &[][..]));
+    let (from, to) = (opened(&[trace]), opened(std::slice::from_ref(&one)));
+    assert!(from.has_samples() && from.class_counts().is_some_and(|counts| counts.moments.len() == 2));
+    let heap = from.load(1, &Progress::new()).expect("a heap");
+    assert_eq!(heap.allocation_site(heap.object_at(824).expect("an object")).len(), 2);
+    assert_same_series(&*from, &*to);
+    // What was joined is joined to itself, byte for byte.
+    wire::join(std::slice::from_ref(&one), &again, &Progress::new()).expect("joined again");
+    assert!(std::fs::read(&one).expect("a file") == std::fs::read(&again).expect("a file"));
+
+    // Wherever it is cut, it says so: its streams end at its end.
+    let bytes = std::fs::read(&one).expect("a file");
+    let cut = folder.path().join("cut.mcity");
+    let mut ends: Vec<usize> = memory_city_wire::PartReader::new(&one, &bytes)
+        .expect("a header")
+        .filter_map(|piece| match piece {
+            memory_city_wire::Piece::Chunk(chunk) => Some((chunk.offset + chunk.length()) as usize),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ends.pop(), Some(bytes.len()));
+    let opens = ends.into_iter().filter(|&end| {
+        std::fs::write(&cut, &bytes[..end]).expect("written");
+        open(std::slice::from_ref(&cut), &Progress::new())
+            .inspect(|series| assert!(series.warnings().iter().any(|w| w.message.contains("no end")), "{end}"))
+            .is_ok()
+    });
+    assert!(opens.count() > 2);
+}
+
+#[test]
+fn a_stream_that_no_chunk_can_name_stays_where_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("trace");
+    let recording = two_streams(&trace);
+    let options = TraceOptions { recording: Some(recording), stream: 128, ..TraceOptions::default() };
+    Shop::on(TraceWriter::create_folder(&trace, options).expect("a writer"), 0).walk(&[]);
+    let one = folder.path().join("one.mcity");
+    let error = wire::join(&[trace], &one, &Progress::new()).expect_err("no room").to_string();
+    assert!(error.contains("stream 128") && error.contains("Keep the folder"), "{error}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "and nothing half written is left");
+}
+
 /// The checksum of the page, in the words of the page.
 fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0u32, |sum, byte| {
@@ -556,19 +711,20 @@ fn crc(bytes: &[u8]) -> u32 {
     })
 }
 
-/// A recording of chunks that are given as the corpus of the fuzz target has them: kind, flags, length in two bytes, payload.
+/// A recording of chunks that are given as the corpus of the fuzz target has them: kind, flags (but that of packing), length in two bytes, payload.
 fn with_checksums(mut rest: &[u8]) -> Vec<u8> {
     let header = memory_city_wire::PartHeader { recording: [7; 16], stream: 0, part: 0 };
     let mut file = header.to_bytes().to_vec();
     let mut number = 0u64;
-    while let Some((&[kind, _, low, high], after)) = rest.split_first_chunk::<4>() {
+    while let Some((&[kind, flags, low, high], after)) = rest.split_first_chunk::<4>() {
         let (payload, after) = after.split_at(usize::from(u16::from_le_bytes([low, high])).min(after.len()));
         rest = after;
         let length = (payload.len() as u32).to_le_bytes();
         let fields: [&[u8]; 7] = [
             b"\x93CHK",
             &u16::from(kind).to_le_bytes(),
-            &[1, 0],
+            // Of another stream, where the flags say one.
+            &[if flags > 1 { 129 } else { 1 }, flags & !1],
             &number.to_le_bytes(),
             &length,
             &length,

@@ -29,6 +29,11 @@ pub const MOST_PLAIN: u32 = 16 << 20;
 const MARKER: [u8; 4] = *b"\x93CHK";
 /// Flag: what is inside is packed with zstd.
 const ZSTD: u8 = 1;
+/// Added to the version of a chunk of another stream than that of its file: who does not know of such chunks passes them over, as those
+/// of a later version. The other seven flags are the number of the stream.
+const OTHER_STREAM: u8 = 0x80;
+/// The last stream that such a chunk can name.
+const LAST_NAMED_STREAM: u16 = 127;
 
 /// Where a file belongs: the same in all files of a recording but for stream and part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -162,6 +167,8 @@ pub(crate) struct ChunkHeader {
     pub(crate) kind: ChunkKind,
     pub(crate) version: u8,
     pub(crate) packed: bool,
+    /// Its stream, where that is another than that of the file: at most [`LAST_NAMED_STREAM`].
+    pub(crate) other_stream: Option<u8>,
     pub(crate) number: u64,
     pub(crate) stored: u32,
     pub(crate) plain: u32,
@@ -171,10 +178,14 @@ pub(crate) struct ChunkHeader {
 impl ChunkHeader {
     /// As bytes. The checksum counts the recording too: what a chunk holds of another file is no chunk of this one.
     pub(crate) fn bytes(&self, recording: &[u8; 16]) -> [u8; CHUNK_HEADER] {
+        let packed = if self.packed { ZSTD } else { 0 };
         let fields: [&[u8]; 7] = [
             &MARKER,
             &self.kind.0.to_le_bytes(),
-            &[self.version, if self.packed { ZSTD } else { 0 }],
+            &match self.other_stream {
+                None => [self.version, packed],
+                Some(stream) => [self.version | OTHER_STREAM, packed | stream << 1],
+            },
             &self.number.to_le_bytes(),
             &self.stored.to_le_bytes(),
             &self.plain.to_le_bytes(),
@@ -195,8 +206,9 @@ impl ChunkHeader {
         let [version, flags] = field::<2>(bytes, 6);
         let header = ChunkHeader {
             kind: ChunkKind(u16::from_le_bytes(field(bytes, 4))),
-            version,
+            version: version & !OTHER_STREAM,
             packed: flags & ZSTD != 0,
+            other_stream: (version & OTHER_STREAM != 0).then_some(flags >> 1),
             number: u64::from_le_bytes(field(bytes, 8)),
             stored: u32::from_le_bytes(field(bytes, 16)),
             plain: u32::from_le_bytes(field(bytes, 20)),
@@ -219,6 +231,8 @@ pub struct Chunk<'a> {
     pub(crate) path: &'a Path,
     /// Where its header begins in the file.
     pub offset: u64,
+    /// The stream of the file.
+    pub(crate) file_stream: u16,
     pub(crate) header: ChunkHeader,
     pub(crate) stored: &'a [u8],
 }
@@ -227,6 +241,11 @@ impl<'a> Chunk<'a> {
     /// What it is about.
     pub fn kind(&self) -> ChunkKind {
         self.header.kind
+    }
+
+    /// The stream it belongs to: that of its file, unless it says another.
+    pub fn stream(&self) -> u16 {
+        self.header.other_stream.map_or(self.file_stream, u16::from)
     }
 
     /// Its number in its stream: those of a stream count up from 0, and what is repeated keeps its number. An index has none
@@ -238,6 +257,17 @@ impl<'a> Chunk<'a> {
     /// Bytes in the file, header included.
     pub fn length(&self) -> u64 {
         CHUNK_HEADER as u64 + u64::from(self.header.stored)
+    }
+
+    /// Header and stored bytes, to be written into a file of this recording that has another header, and may be of another stream.
+    /// What is inside stays as it is. `None` where a chunk of that file cannot name the stream: then it is larger than 127.
+    pub fn for_file(&self, file: &PartHeader) -> Option<([u8; CHUNK_HEADER], &'a [u8])> {
+        let other_stream = match self.stream() {
+            own if own == file.stream => None,
+            other if other <= LAST_NAMED_STREAM => Some(u8::try_from(other).ok()?),
+            _ => return None,
+        };
+        Some((ChunkHeader { other_stream, ..self.header }.bytes(&file.recording), self.stored))
     }
 
     /// Bytes of what is inside, unpacked, as the header says.
@@ -361,7 +391,7 @@ impl<'a> PartReader<'a> {
         let Some(header) = ChunkHeader::read(&self.header.recording, header) else { return FoundAt::Other };
         let end = CHUNK_HEADER.saturating_add(header.stored as usize);
         let Some(stored) = rest.get(CHUNK_HEADER..end) else { return FoundAt::Cut };
-        let chunk = Chunk { path: self.path, offset: at as u64, header, stored };
+        let chunk = Chunk { path: self.path, offset: at as u64, file_stream: self.header.stream, header, stored };
         if crc32fast::hash(stored) == header.sum { FoundAt::Whole(chunk) } else { FoundAt::Damaged(chunk) }
     }
 

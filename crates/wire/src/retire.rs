@@ -208,7 +208,7 @@ fn for_chunks(
             file.seek(SeekFrom::Start(at)).map_err(io)?;
             continue;
         }
-        look(&Chunk { path, offset: at, header: found, stored: &stored })?;
+        look(&Chunk { path, offset: at, file_stream: header.stream, header: found, stored: &stored })?;
         at = next;
     }
     Ok(())

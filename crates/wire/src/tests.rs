@@ -305,6 +305,49 @@ fn a_chunk_of_another_recording_inside_a_chunk_is_none_of_this_one() {
     assert_eq!(chunks_of(&bytes), before[1..]);
 }
 
+/// Chunks of several streams in one file: each says which it is of, also when it is moved again, and stays as it was inside.
+#[test]
+fn a_file_may_hold_chunks_of_several_streams() {
+    let (_folder, path) = temporary();
+    let options = TraceOptions { stream: 5, ..TraceOptions::default() };
+    let mut writer = TraceWriter::create_file(&path, options).expect("a writer");
+    let fact = |n: u64| RunRow { key: "k".repeat(400), value: n.to_string() };
+    writer.write(&[fact(1)]).expect("written");
+    writer.write(&[fact(2)]).expect("written");
+    writer.finish("done").expect("finished");
+    let bytes = std::fs::read(&path).expect("a file");
+    let reader = PartReader::new(&path, &bytes).expect("a header");
+    let own = *reader.header();
+    let other = PartHeader { stream: 2, ..own };
+    let (mut same, mut moved) = (own.to_bytes().to_vec(), other.to_bytes().to_vec());
+    for piece in reader {
+        let Piece::Chunk(chunk) = piece else { panic!("a chunk") };
+        assert_eq!(chunk.stream(), 5);
+        for (file, header) in [(&mut same, &own), (&mut moved, &other)] {
+            let (start, stored) = chunk.for_file(header).expect("stream 5 has a name");
+            file.extend([&start[..], stored].concat());
+        }
+    }
+    assert_eq!(same, bytes, "in a file of its own stream nothing changes");
+    let mut again = own.to_bytes().to_vec();
+    for piece in PartReader::new(&path, &moved).expect("a header") {
+        let Piece::Chunk(chunk) = piece else { panic!("a chunk") };
+        assert_eq!((chunk.stream(), chunk.is_known()), (5, true));
+        // Who does not know of such chunks sees a version that it does not know.
+        assert_eq!(moved[chunk.offset as usize + 6], 129);
+        let (start, stored) = chunk.for_file(&own).expect("stream 5 has a name");
+        again.extend([&start[..], stored].concat());
+    }
+    assert_eq!(again, bytes, "and back");
+    // Seven bits name it.
+    let far = PartHeader { stream: 128, ..own };
+    let far = [&far.to_bytes(), &bytes[FILE_HEADER..]].concat();
+    let mut reader = PartReader::new(&path, &far).expect("a header");
+    let Some(Piece::Chunk(chunk)) = reader.next() else { panic!("a chunk") };
+    assert_eq!(chunk.stream(), 128);
+    assert!(chunk.for_file(&own).is_none() && chunk.for_file(reader.header()).is_some());
+}
+
 #[test]
 fn what_later_versions_add_is_passed_over_and_counted() {
     let (_folder, path) = temporary();

@@ -298,6 +298,7 @@ impl TraceWriter {
             kind,
             version: 1,
             packed: is_packed,
+            other_stream: None,
             // What a part says of itself is no part of the stream.
             number: if kind == ChunkKind::INDEX { u64::MAX } else { self.next },
             stored: stored.len() as u32,

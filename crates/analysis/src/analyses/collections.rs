@@ -1,11 +1,12 @@
 //! The garbage collections of a trace: pauses, causes, what was freed and what survived, one by one and by kind and cause.
 
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use crate::run::pauses_note;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, count_text, gc_kind_text, uptime_text};
-use crate::timeline::{GcPoint, Source, Unit};
+use crate::timeline::{GcPoint, History, Source, Unit};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
     Box::new(Collections)
@@ -43,6 +44,7 @@ impl Analysis for Collections {
         let mut totals: BTreeMap<(&str, &str), Total> = BTreeMap::new();
         let mut sum = Total::default();
         let mut unfinished = 0;
+        let mut numbers = BTreeSet::new();
         for t in window.times() {
             progress.check()?;
             let point = &timeline.points()[t];
@@ -56,6 +58,7 @@ impl Analysis for Collections {
                 continue;
             }
             let survived = document.live_objects(t);
+            numbers.insert(u64::from(gc.number));
             rows.push(Row { cells: one(&point.label, point.millis, gc, survived), ..Row::default() });
             totals.entry((gc_kind_text(gc.kind), &gc.cause)).or_default().add(gc, survived);
             sum.add(gc, survived);
@@ -80,6 +83,12 @@ impl Analysis for Collections {
                     sum.freed.map_or(String::new(), |freed| format!("; {} objects were freed", count_text(freed))),
                 ));
             }
+        }
+        // A trace has seen all of each collection, and reading it again takes time.
+        if let Some(series) = document.heaps().map(History::series).filter(|series| series.recording().is_none())
+            && let Some(history) = series.gc_history(progress)?
+        {
+            notes.extend(pauses_note(history.collections.iter().filter(|gc| numbers.contains(&gc.number))));
         }
         if unfinished > 0 {
             notes.push(format!("{unfinished} collections begin but do not end here: they are not counted."));

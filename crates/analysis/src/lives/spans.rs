@@ -172,7 +172,10 @@ impl Counting {
         for same in ends.chunk_by(|a, b| a.0 == b.0) {
             // Ages at which nothing happens are survived by those who are still seen.
             let here = age_bucket(same[0].0);
-            survival[bucket..here].fill(share);
+            // None where ages of one range follow each other: what is left after the last of them counts.
+            if let Some(gap) = survival.get_mut(bucket..here) {
+                gap.fill(share);
+            }
             let (dead, left) = same.iter().fold((0.0, 0.0), |sum, end| (sum.0 + end.1, sum.1 + end.2));
             if at_risk > 0.0 {
                 share *= (1.0 - dead / at_risk).max(0.0);
@@ -182,5 +185,30 @@ impl Counting {
             bucket = here + 1;
         }
         GroupSpans { born: self.born, died, promoted: self.promoted, premature: self.premature, deaths, survival }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Many ages are one range from 16 on, and each end counts: the share at the end of a range is that of those who outlived it.
+    #[test]
+    fn ages_of_one_range_follow_each_other() {
+        let died = [3, 16, 17, 30, 31, 40, 41, 500];
+        let one = Weighed { objects: 1.0, ..Weighed::default() };
+        // Two live on, born when the window began.
+        let counting = Counting {
+            deaths: died.iter().map(|&age| (age, one)).collect(),
+            alive: [(0, 2.0)].into_iter().collect(),
+            ..Counting::default()
+        };
+        let spans = counting.finish(RunWindow { first: 0, end: 1000, from: 0, to: 0 });
+        for bucket in 0..=age_bucket(999) {
+            let dead = died.iter().filter(|&&age| age_bucket(age) <= bucket).count();
+            let expected = (10 - dead) as f64 / 10.0;
+            assert!((spans.survival[bucket] - expected).abs() < 1e-12, "{bucket}: {:?}", spans.survival);
+        }
+        assert_eq!(spans.deaths[age_bucket(16)].objects, 4.0);
     }
 }

@@ -13,6 +13,7 @@ pub use statistics::RunStatistic;
 
 use crate::analyses::{RunMeasures, TimeWindow};
 use crate::lives::RunWindow;
+use crate::tabular::count_text;
 use crate::timeline::{History, Source, Timeline};
 use crate::windows::{SuspiciousWindows, WindowRules};
 use memory_city_formats::event::GcKind;
@@ -110,6 +111,7 @@ impl RunFacts {
         };
         let whole = RunWindow::of_points(source, &history, window);
         facts.collections = history.collections[whole.first as usize..whole.end as usize].to_vec();
+        facts.measures.notes.extend(pauses_note(&facts.collections));
         if let Some(recording) = series.recording() {
             facts.spaces = spaces(recording, whole, progress)?;
         }
@@ -279,6 +281,23 @@ fn spaces(recording: &Recording, whole: RunWindow, progress: &Progress) -> Resul
     }
     let is_told = found.iter().flatten().any(|levels| levels.eden > 0 || levels.survivor > 0 || levels.old > 0);
     Ok(is_told.then_some(found))
+}
+
+/// That the times of some collections are those of one pause, where there are such.
+pub(crate) fn pauses_note<'a>(collections: impl IntoIterator<Item = &'a GcRecord>) -> Option<String> {
+    let (mut all, mut pauses) = (0u64, 0u64);
+    for gc in collections {
+        all += 1;
+        pauses += u64::from(gc.one_pause);
+    }
+    (pauses > 0).then(|| {
+        format!(
+            "Of {} of {} collections the times are those of one pause only: the collector works beside the program, and how long it \
+             worked is not known.",
+            count_text(pauses),
+            count_text(all)
+        )
+    })
 }
 
 /// Causes of collections in a window: name, how many, nanoseconds; those that took longest first.

@@ -1,4 +1,5 @@
-//! The parts of a recording as one file: chunk by chunk as they are, so nothing can be lost, whatever this version knows of it.
+//! The parts of a recording as one file, those of all its streams: chunk by chunk as they are, so nothing can be lost, whatever this
+//! version knows of it. Chunks of another stream than the first say which they are of.
 
 use super::save::SavedRecording;
 use super::scan::{error_of, one_recording};
@@ -7,7 +8,7 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::{FileReaders, Unfinished};
-use memory_city_wire::{ChunkKind, PartHeader, PartReader, Piece};
+use memory_city_wire::{Chunk, ChunkKind, PartHeader, PartReader, Piece, WalkEndRow};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -56,10 +57,10 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Writes the parts of a recording of one stream into one file, which is complete or not there.
+/// Writes the parts of a recording into one file, which is complete or not there.
 ///
 /// # Errors
-/// When they are of different recordings, or of several streams, or the file cannot be written.
+/// When they are of different recordings, one is of a stream that a chunk cannot name, or the file cannot be written.
 pub fn join(paths: &[PathBuf], output: &Path, progress: &Progress) -> Result<SavedRecording> {
     let mut files: Vec<(PartHeader, Input)> = Vec::new();
     for file in recording_files(paths)? {
@@ -68,14 +69,8 @@ pub fn join(paths: &[PathBuf], output: &Path, progress: &Progress) -> Result<Sav
     }
     files.sort_by_key(|(header, _)| (header.stream, header.part));
     one_recording(&files)?;
-    let Some((first, _)) = files.first() else {
+    if files.is_empty() {
         return Err(Error::Unusable { what: "There is no recording".into(), remedy: "Check the paths".into() });
-    };
-    if files.iter().any(|(header, _)| header.stream != first.stream) {
-        return Err(Error::Unusable {
-            what: "A recording of several streams does not fit into one file: each numbers its names for itself".into(),
-            remedy: "Keep its folder: it opens as it is".into(),
-        });
     }
     let (file, place) = Unfinished::begin_for(output, FileReaders::OwnerAlone)?;
     let mut saved = SavedRecording::default();
@@ -96,25 +91,28 @@ fn copy(
     let io = |e| Error::io(output, e);
     let mut out = BufWriter::new(file);
     let Some((first, _)) = files.first() else { return Ok(()) };
-    out.write_all(&PartHeader { part: 0, ..*first }.to_bytes()).map_err(io)?;
+    let header = PartHeader { part: 0, ..*first };
+    out.write_all(&header.to_bytes()).map_err(io)?;
     let mut seen = AHashSet::default();
+    let mut ends = Vec::new();
     let (mut damaged, mut bytes_damaged) = (0, 0);
     for (_, input) in files {
         for piece in PartReader::new(&input.path, input.bytes()).map_err(error_of)? {
             progress.check()?;
             match piece {
                 // The places in an index would be wrong, and what is repeated is there.
-                Piece::Chunk(chunk) if chunk.kind() == ChunkKind::INDEX || !seen.insert(chunk.number()) => {}
+                Piece::Chunk(chunk)
+                    if chunk.kind() == ChunkKind::INDEX || !seen.insert((chunk.stream(), chunk.number())) => {}
                 Piece::Chunk(chunk) => {
-                    if chunk.kind() == ChunkKind::WALK_END
-                        && let Ok(ends) = chunk.rows::<memory_city_wire::WalkEndRow>()
-                    {
-                        saved.walks += ends.rows.len();
-                        saved.objects += ends.rows.iter().map(|end| end.objects).sum::<u64>();
-                        saved.references += ends.rows.iter().map(|end| end.references).sum::<u64>();
+                    let (start, stored) =
+                        chunk.for_file(&header).ok_or_else(|| too_many_streams(&input.path, &chunk))?;
+                    count(&chunk, saved);
+                    // Ends of streams last: wherever the file is cut, the first stream shows it.
+                    if chunk.kind() == ChunkKind::END {
+                        ends.push((start, stored));
+                        continue;
                     }
-                    let from = chunk.offset as usize;
-                    out.write_all(&input.bytes()[from..from + chunk.length() as usize]).map_err(io)?;
+                    out.write_all(&start).and_then(|()| out.write_all(stored)).map_err(io)?;
                 }
                 Piece::Damage { length, .. } | Piece::Cut { length, .. } => {
                     damaged += 1;
@@ -123,8 +121,31 @@ fn copy(
             }
         }
     }
+    for (start, stored) in ends {
+        out.write_all(&start).and_then(|()| out.write_all(stored)).map_err(io)?;
+    }
     if damaged > 0 {
         saved.left_out.push(format!("{bytes_damaged} bytes in {damaged} places that are damaged or incomplete"));
     }
     out.flush().map_err(io)
+}
+
+/// Counts the walks that end.
+fn count(chunk: &Chunk<'_>, saved: &mut SavedRecording) {
+    if chunk.kind() == ChunkKind::WALK_END
+        && let Ok(ends) = chunk.rows::<WalkEndRow>()
+    {
+        saved.walks += ends.rows.len();
+        // A file may say any numbers.
+        let sum = |of: fn(&WalkEndRow) -> u64| ends.rows.iter().map(of).fold(0, u64::saturating_add);
+        saved.objects = saved.objects.saturating_add(sum(|end| end.objects));
+        saved.references = saved.references.saturating_add(sum(|end| end.references));
+    }
+}
+
+fn too_many_streams(path: &Path, chunk: &Chunk<'_>) -> Error {
+    Error::Unusable {
+        what: format!("{} is of stream {}: one file has room for those up to 127", path.display(), chunk.stream()),
+        remedy: "Keep the folder of the recording: it opens as it is".into(),
+    }
 }

@@ -11,7 +11,7 @@ use ahash::{AHashMap, AHashSet};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Allocator, HeapType, TypeId};
-use memory_city_wire::CollectionKind;
+use memory_city_wire::{CollectionKind, GcScope};
 use std::sync::Arc;
 
 /// The collections, with times since the program started where that is known, else since the recording began.
@@ -32,6 +32,7 @@ pub(super) fn gc_history(scan: &Scan) -> GcHistory {
             cause: cause.unwrap_or_default(),
             start,
             end: start.saturating_add(row.duration),
+            one_pause: row.scope == GcScope::Pause,
             before: row.before,
             after: row.after,
         }

@@ -80,6 +80,8 @@ pub(super) struct WalkPlace {
 /// What is known of a stream while it is read.
 #[derive(Default)]
 struct StreamProgress {
+    /// The last file that has something of it.
+    file: usize,
     numbers: Vec<u64>,
     /// The first chunk that is no repeated definition.
     first: Option<u64>,
@@ -140,14 +142,12 @@ impl Scan {
         let last_of: BTreeMap<u16, u32> = files.iter().map(|(header, _)| (header.stream, header.part)).collect();
         for (number, (header, input)) in files.iter().enumerate() {
             scan.trouble.warnings.extend(input.warnings.iter().cloned());
-            let stream = streams.entry(header.stream).or_default();
+            streams.entry(header.stream).or_default().file = number;
             let is_last = last_of.get(&header.stream) == Some(&header.part);
-            scan.read_part(number, header, input, stream, is_last, progress)?;
+            scan.read_part(number, input, &mut streams, is_last, progress)?;
         }
-        for ((_, input), header) in files.iter().zip(files.iter().map(|(header, _)| *header)) {
-            if last_of.get(&header.stream) == Some(&header.part)
-                && let Some(stream) = streams.get(&header.stream)
-            {
+        for stream in streams.values() {
+            if let Some((_, input)) = files.get(stream.file) {
                 scan.trouble.stream(&input.path, stream.missing(), stream.ended);
             }
         }
@@ -165,9 +165,8 @@ impl Scan {
     fn read_part(
         &mut self,
         file: usize,
-        header: &PartHeader,
         input: &Input,
-        stream: &mut StreamProgress,
+        streams: &mut BTreeMap<u16, StreamProgress>,
         is_last: bool,
         progress: &Progress,
     ) -> Result<()> {
@@ -177,6 +176,9 @@ impl Scan {
             match piece {
                 Piece::Chunk(chunk) => {
                     progress.advance(chunk.length());
+                    // A file may have chunks of several.
+                    let stream = streams.entry(chunk.stream()).or_default();
+                    stream.file = file;
                     if chunk.kind() != ChunkKind::INDEX {
                         stream.numbers.push(chunk.number());
                     }
@@ -185,7 +187,7 @@ impl Scan {
                     }
                     if !chunk.is_known() {
                         self.trouble.unknown_chunks += 1;
-                    } else if let Err(error) = self.take(file, header, stream, &chunk) {
+                    } else if let Err(error) = self.take(file, stream, &chunk) {
                         self.trouble.chunk(path, &error);
                     }
                     // A few bytes may say that there are millions of names.
@@ -201,13 +203,7 @@ impl Scan {
     }
 
     /// Takes what a chunk says.
-    fn take(
-        &mut self,
-        file: usize,
-        header: &PartHeader,
-        stream: &mut StreamProgress,
-        chunk: &Chunk<'_>,
-    ) -> WireResult<()> {
+    fn take(&mut self, file: usize, stream: &mut StreamProgress, chunk: &Chunk<'_>) -> WireResult<()> {
         fn rows<R: TraceRow>(
             chunk: &Chunk<'_>,
             (trouble, memory): &mut (&mut Trouble, &mut u64),
@@ -218,7 +214,7 @@ impl Scan {
             Ok(decoded.rows)
         }
         let trouble = &mut (&mut self.trouble, &mut self.memory);
-        let tables = self.streams.entry(header.stream).or_default();
+        let tables = self.streams.entry(chunk.stream()).or_default();
         match chunk.kind() {
             ChunkKind::STRINGS => tables.add_strings(rows::<StringRow>(chunk, trouble)?),
             ChunkKind::LOADERS => {
@@ -243,10 +239,10 @@ impl Scan {
                 self.run.extend(rows::<RunRow>(chunk, trouble)?.into_iter().map(|r| (r.key, r.value)));
             }
             ChunkKind::GCS => {
-                self.gcs.extend(rows::<GcRow>(chunk, trouble)?.into_iter().map(|r| (r.number, (header.stream, r))));
+                self.gcs.extend(rows::<GcRow>(chunk, trouble)?.into_iter().map(|r| (r.number, (chunk.stream(), r))));
             }
             ChunkKind::SAMPLES => {
-                let stream = header.stream;
+                let stream = chunk.stream();
                 let origin = |r: SampleRow| {
                     let SampleRow { id, time, thread, class, size, weight, stack, gcs, .. } = r;
                     (id, SampleOrigin { stream, class, size, weight, time, thread, stack, gcs })
@@ -259,14 +255,14 @@ impl Scan {
             }
             ChunkKind::OLD_SAMPLES => {
                 let rows = rows::<OldSamplesRow>(chunk, trouble)?;
-                self.old_samples.extend(rows.into_iter().map(|row| (header.stream, row)));
+                self.old_samples.extend(rows.into_iter().map(|row| (chunk.stream(), row)));
             }
             ChunkKind::SETTINGS => self.settings.extend(rows::<SettingRow>(chunk, trouble)?),
             ChunkKind::COUNTS => {
                 // What is kept of them is far less than the rows.
                 let decoded = chunk.rows::<CountRow>()?;
                 trouble.0.unknown_columns += u64::from(decoded.unknown_columns);
-                let counts = self.counts.entry(header.stream).or_default();
+                let counts = self.counts.entry(chunk.stream()).or_default();
                 *trouble.1 += decoded.rows.into_iter().map(|row| counts.take(piece_of(&row))).sum::<u64>();
             }
             ChunkKind::LOSSES => self.losses.extend(rows::<LossRow>(chunk, trouble)?),
@@ -277,7 +273,7 @@ impl Scan {
             ChunkKind::WALK_START => {
                 for start in rows::<WalkStartRow>(chunk, trouble)? {
                     stream.walk = Some(self.walks.len());
-                    let stream = header.stream;
+                    let stream = chunk.stream();
                     self.walks.push(WalkPlace { stream, start, chunks: Vec::new(), file, end: None });
                 }
             }

@@ -46,6 +46,7 @@ fn run(gcs: usize) -> RunFacts {
             cause: "Allocation Failure".into(),
             start,
             end,
+            one_pause: false,
             before: Some(before.all()),
             after: Some(after.all()),
         });

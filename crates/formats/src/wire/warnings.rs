@@ -80,18 +80,21 @@ impl Trouble {
         // Of walks and histograms that found no room each time is noted: together they are one warning, with the last reason.
         let mut no_room: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
         for row in settings {
-            let after = format!("{} s after it began", row.time / 1_000_000_000);
+            let seconds = row.time / 1_000_000_000;
             match row.key.as_str() {
                 key @ "walks" if row.value.starts_with(NO_ROOM) => {
                     let (count, last) = no_room.entry(key).or_default();
                     (*count, *last) = (*count + 1, row.value.as_str());
                 }
-                "walks" => self.add(path, None, format!("walks, {after}: {}", row.value)),
-                "histograms" => self.add(path, None, format!("class histograms, {after}: {}", row.value)),
+                "walks" => self.add(path, None, format!("{} ({seconds} s after the beginning)", row.value)),
+                "histograms" => {
+                    self.add(path, None, format!("class histograms: {} ({seconds} s after the beginning)", row.value));
+                }
                 "identity" => {
                     let why = row.value.trim_start_matches("samples: ");
-                    let message =
-                        format!("only samples were followed from walk to walk from {after}, not all objects: {why}");
+                    let message = format!(
+                        "from {seconds} s on only samples are followed from walk to walk, not all objects: {why}"
+                    );
                     self.add(path, None, message);
                 }
                 _ => {}

@@ -431,6 +431,7 @@ fn what_was_not_done_is_a_warning() {
             setting(1, "walks", "no room: 3 MB are free, a walk may take 90 MB"),
             setting(2, "walks", "no room: 2 MB are free, a walk may take 95 MB"),
             setting(3, "walks", "no more walks: the VM could not write the dump"),
+            setting(4, "histograms", "no room: 9 KB of the heap are free, a histogram may take 90 KB"),
             setting(4, "histograms", "no more class histograms: as it is"),
             setting(5, "identity", "samples: there are more than 7 objects"),
             setting(6, "sampling.interval", "16384"),

@@ -86,9 +86,9 @@ impl Trouble {
                     let (count, last) = no_room.entry(key).or_default();
                     (*count, *last) = (*count + 1, row.value.as_str());
                 }
-                "walks" => self.add(path, None, format!("{} ({seconds} s after the beginning)", row.value)),
-                "histograms" => {
-                    self.add(path, None, format!("class histograms: {} ({seconds} s after the beginning)", row.value));
+                "walks" | "histograms" => {
+                    let what = if row.value.starts_with(NO_ROOM) { "class histograms: " } else { "" };
+                    self.add(path, None, format!("{what}{} ({seconds} s after the beginning)", row.value));
                 }
                 "identity" => {
                     let why = row.value.trim_start_matches("samples: ");

@@ -1,10 +1,12 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Works for a while, then ends in the way it is told: `return`, `exit`, `halt`, `throw`, `memory`; `wait` goes on until it is told to end. */
+/** Works for a while, then ends in the way it is told: `return`, `exit`, `halt`, `throw`, `memory`, `marks` (many objects, and at once no memory); `wait` goes on until it is told to end. */
 public final class Ending {
     static final List<long[]> KEPT = new ArrayList<>();
     static volatile Object sink;
+
+    static final class Mark {}
 
     static void work(long millis) throws InterruptedException {
         long until = System.currentTimeMillis() + millis;
@@ -39,6 +41,12 @@ public final class Ending {
             case "exit" -> System.exit(3);
             case "halt" -> Runtime.getRuntime().halt(4);
             case "throw" -> throw new IllegalStateException("as told");
+            case "marks" -> {
+                for (int i = 0; i < 3000; i++) {
+                    sink = new Mark();
+                }
+                sink = new long[Integer.MAX_VALUE];
+            }
             case "memory" -> {
                 for (int round = 0; round < 3; round++) {
                     System.out.println("full " + (fill() > 10));

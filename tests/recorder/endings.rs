@@ -86,7 +86,10 @@ fn ends_as_it_would(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Pa
     assert_eq!(printed.contains("hook"), hook, "{what}: {printed}");
     assert_eq!(ends(folder).contains(&"the program ended".to_owned()), told, "{what}: {said}");
     assert!(said.contains("memory-city open"), "{what}: {said}");
-    opens_complete(folder, &what);
+    match told {
+        true => opens_complete(folder, &what),
+        false => _ = opens_counted(folder, &said, &what),
+    }
 }
 
 /// Opens with the program's classes; of its samples none is missing.
@@ -95,6 +98,48 @@ fn opens_complete(folder: &Path, what: &str) {
     assert!(samples > 50 && gaps == 0 && lost == 0, "{what}: {samples} samples, {gaps} missing, {lost} lost");
     let (report, said) = of_trace(&["report"], folder);
     assert!(report.contains("Ending"), "{what}: {said}");
+}
+
+/// The program was killed: what it had taken and not written is counted, to the last sample. Returns how many that are.
+fn opens_counted(folder: &Path, said: &str, what: &str) -> u64 {
+    let (samples, gaps, lost) = samples_and_gaps(folder);
+    jvm::say(&format!("  {what}: {samples} samples, {lost} lost"));
+    assert!(samples > 50 && gaps <= lost, "{what}: {samples} samples, {gaps} missing, {lost} lost");
+    assert_eq!(number_before(said, " samples ("), samples + lost, "{what}: {said}");
+    assert_eq!(said.contains("samples were lost"), lost > 0, "{what}: {said}");
+    if lost > 0 {
+        assert_eq!(number_before(said, " samples were lost: they were not written yet"), lost, "{what}: {said}");
+    }
+    let (report, said) = of_trace(&["report"], folder);
+    assert!(report.contains("Ending"), "{what}: {said}");
+    assert!(report.contains("the program was killed. All that was written is shown"), "{what}: {report}");
+    let counted = format!("not recorded: {lost} of samples (the program was killed before they were written)");
+    assert_eq!(report.contains(&counted), lost > 0, "{what}: {report}");
+    lost
+}
+
+/// The number in front of some words of what a command says.
+fn number_before(said: &str, behind: &str) -> u64 {
+    let before = said.split(behind).next().unwrap_or_default();
+    let word = before.split_whitespace().last().unwrap_or_default();
+    word.replace(',', "").parse().unwrap_or_else(|e| panic!("{e}: {said}"))
+}
+
+/// Every allocation of a program that is gone from one moment to the next is in the trace, or counted: its last objects too, of which
+/// nothing was written.
+#[test]
+fn what_a_killed_program_had_not_written_is_counted_exactly() {
+    const MARKS: u64 = 3000;
+    with_jdks("what_a_killed_program_had_not_written", |jdk, class_path, temporary| {
+        let folder = temporary.join("marks");
+        let program = ["-Xmx64m", "-XX:+ExitOnOutOfMemoryError", "-cp", class_path, "Ending", "marks", "900"];
+        let done = record(jdk, &folder, &["--every-allocation", "--no-walks"], &program);
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(3), "{said}");
+        let lost = opens_counted(&folder, &said, &format!("JDK {}, marks", jdk.version));
+        let marks = made_by_class(&folder).get("Ending$Mark").copied().unwrap_or(0);
+        assert!(lost > 0 && marks < MARKS && MARKS - marks <= lost, "{marks} marks, {lost} lost: {said}");
+    });
 }
 
 fn ends_by_signal(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path, way: (i32, i32, bool)) {
@@ -117,7 +162,10 @@ fn ends_by_signal(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path
     assert_eq!((status.code(), printed.contains("hook")), (Some(code), hook), "{what}: {said}");
     assert_eq!(said.contains("the program was killed"), signal == libc::SIGKILL, "{what}: {said}");
     assert!(!Path::new(&format!("/proc/{program}/maps")).exists() || signal != libc::SIGKILL, "{what}");
-    opens_complete(folder, &what);
+    match signal == libc::SIGKILL {
+        true => _ = opens_counted(folder, &said, &what),
+        false => opens_complete(folder, &what),
+    }
 }
 
 /// Sends a signal to a process that the test has started, and that has not been waited for.
@@ -274,11 +322,7 @@ fn full_for_both(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path)
     let (samples, gaps, lost) = samples_and_gaps(&trace);
     assert!(samples > 50 && gaps == lost, "{what}: {samples} samples, {gaps} missing, {lost} lost");
     // What there was no room for cannot be in the trace: the command says it. Together they are all that were taken.
-    let number = |behind: &str| -> u64 {
-        let before = said.split(behind).next().unwrap_or_default();
-        let word = before.split_whitespace().last().unwrap_or_default();
-        word.replace(',', "").parse().unwrap_or_else(|e| panic!("{what}: {e}: {said}"))
-    };
+    let number = |behind| number_before(&said, behind);
     assert_eq!(number(" samples (") - number(" samples were lost"), samples, "{what}: {said}");
     let (report, said) = of_trace(&["report"], &trace);
     assert!(report.contains("HEAP OVER TIME"), "{what}: {said}");

@@ -9,10 +9,19 @@ use crate::{fault, log, sampling, worker};
 use jni_sys::{JNIEnv, JavaVM, jclass, jint, jlong, jobject};
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How long the end of the program waits for what is still to be written.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How often the VM has called, for whatever event.
+static TOLD: AtomicU64 = AtomicU64::new(0);
+
+/// How often the VM has called, in all recordings.
+pub(crate) fn told() -> u64 {
+    TOLD.load(Ordering::Relaxed)
+}
 
 /// Runs the work of a callback. A panic ends the recording, not the program.
 fn guarded<T>(what: &str, work: impl FnOnce() -> T) -> Option<T> {
@@ -84,6 +93,7 @@ fn quiet_panics() {
 }
 
 pub(crate) unsafe extern "C" fn vm_init(_jvmti: *mut JvmtiEnv, _jni: *mut JNIEnv, _thread: jobject) {
+    TOLD.fetch_add(1, Ordering::Relaxed);
     guarded("the start of the program", || {
         fault::point("start");
         let Some(recording) = current() else { return };
@@ -96,6 +106,7 @@ pub(crate) unsafe extern "C" fn vm_init(_jvmti: *mut JvmtiEnv, _jni: *mut JNIEnv
 }
 
 pub(crate) unsafe extern "C" fn vm_death(_jvmti: *mut JvmtiEnv, _jni: *mut JNIEnv) {
+    TOLD.fetch_add(1, Ordering::Relaxed);
     guarded("the end of the program", || {
         fault::point("end");
         end_and_wait("the program ended", PATIENCE);
@@ -104,6 +115,7 @@ pub(crate) unsafe extern "C" fn vm_death(_jvmti: *mut JvmtiEnv, _jni: *mut JNIEn
 
 /// As [`guarded`], where nothing may be said, locked or called: the recorder's thread finds out and says it.
 fn guarded_in_collection(work: impl FnOnce()) {
+    TOLD.fetch_add(1, Ordering::Relaxed);
     if catch_unwind(AssertUnwindSafe(work)).is_err() {
         COLLECTIONS.failed();
     }
@@ -131,6 +143,7 @@ pub(crate) unsafe extern "C" fn sampled_alloc(
     class: jclass,
     size: jlong,
 ) {
+    TOLD.fetch_add(1, Ordering::Relaxed);
     guarded("a sample", || {
         // Samples within the work of a sample, or of the recorder's thread, would wait for themselves.
         if sampling::is_ours() {

@@ -47,14 +47,33 @@ pub fn numbered(wanted: &Path, number: u32) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The process that is recorded into a folder.
-pub fn claimed_by(folder: &Path) -> Option<u32> {
-    std::fs::read_to_string(folder.join(CLAIM)).ok()?.trim().parse().ok()
+/// Marks a folder as this process's; with it the descriptor of the number of samples that were taken.
+///
+/// # Errors
+/// When it is somebody's already, or cannot be written.
+pub(crate) fn write_claim(folder: &Path, counter: Option<i32>) -> io::Result<()> {
+    let counter = counter.map_or(String::new(), |descriptor| descriptor.to_string());
+    private_file(&folder.join(CLAIM))?.write_all(format!("{}\n{counter}\n", std::process::id()).as_bytes())
 }
 
-/// Whether a process runs.
+/// What [`write_claim`] has written: process, and descriptor.
+pub(crate) fn claim_of(folder: &Path) -> Option<(u32, Option<i32>)> {
+    let text = std::fs::read_to_string(folder.join(CLAIM)).ok()?;
+    let mut lines = text.lines();
+    Some((lines.next()?.trim().parse().ok()?, lines.next().and_then(|line| line.trim().parse().ok())))
+}
+
+/// The process that is recorded into a folder.
+pub fn claimed_by(folder: &Path) -> Option<u32> {
+    claim_of(folder).map(|(pid, _)| pid)
+}
+
+/// Whether a process runs. One that has ended, and that nobody has asked about yet, does not.
 pub fn is_running(pid: u32) -> bool {
-    Path::new(&format!("/proc/{pid}")).exists()
+    // Behind the name, which is in parentheses and may hold anything, is its state.
+    let state = |text: String| text.rsplit_once(") ").and_then(|(_, state)| state.chars().next());
+    let read = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok().and_then(state);
+    read.is_some_and(|state| !matches!(state, 'Z' | 'X' | 'x'))
 }
 
 /// A lock on [`LOCK`], until it is dropped or its process ends.
@@ -239,6 +258,12 @@ pub struct AgentStatus {
     pub interval: u64,
     /// Bytes written.
     pub size: u64,
+    /// Which events the VM tells us, by their numbers: bit 0 for event 50. None when a recording has ended.
+    pub events_on: u64,
+    /// How often the VM has called us, in all recordings of the process.
+    pub events_told: u64,
+    /// How often before this recording.
+    pub events_before: u64,
     /// Empty while it records; then why it ended.
     pub ended: String,
 }
@@ -292,7 +317,10 @@ status_fields!(
     own,
     elapsed,
     interval,
-    size
+    size,
+    events_on,
+    events_told,
+    events_before
 );
 
 impl AgentStatus {

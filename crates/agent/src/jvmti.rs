@@ -82,7 +82,7 @@ pub(crate) const VM_DEATH: jint = 51;
 pub(crate) const GC_START: jint = 81;
 pub(crate) const GC_FINISH: jint = 82;
 pub(crate) const SAMPLED_ALLOC: jint = 86;
-const FIRST_EVENT: jint = 50;
+pub(crate) const FIRST_EVENT: jint = 50;
 
 /// JVMTI 11, the oldest version with sampled allocations.
 pub(crate) const VERSION: jint = 0x300B_0000;

@@ -28,6 +28,7 @@ mod recording;
 mod sampling;
 mod sink;
 mod sites;
+mod taken;
 mod vm;
 mod walk;
 mod worker;
@@ -35,6 +36,7 @@ mod worker;
 pub use histogram::histogram_rows;
 pub use jvmti::{CAPABILITIES, EVENTS, FUNCTIONS, IDENTITY_CAPABILITIES};
 pub use options::{AgentOptions, SamplingMode};
+pub use taken::TakenSamples;
 
 /// The name of the library's file.
 pub const LIBRARY: &str = "libmemory_city_agent.so";

@@ -6,15 +6,15 @@
 use crate::budget::Budget;
 use crate::collections::{COLLECTIONS, clock};
 use crate::event::EventQueue;
-use crate::folder::{CLAIM, RecorderLock, WALKS, claimed_by, is_running, numbered, private_file, private_folder};
-use crate::jvmti::{self, CAPABILITIES, Capabilities, EventCallbacks};
+use crate::folder::{RecorderLock, WALKS, claimed_by, is_running, numbered, private_folder, write_claim};
+use crate::jvmti::{self, CAPABILITIES, Capabilities, EventCallbacks, FIRST_EVENT};
 use crate::live::LiveSamples;
 use crate::options::{AgentOptions, SamplingMode};
 use crate::sites::StackTable;
+use crate::taken::SampleCounter;
 use crate::vm::Vm;
 use crate::{callbacks, log, worker};
-use jni_sys::JavaVM;
-use std::io::Write;
+use jni_sys::{JavaVM, jint};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock};
@@ -28,6 +28,8 @@ static RETIRED: Mutex<Option<Arc<AgentRecording>>> = Mutex::new(None);
 static TOOLS: OnceLock<Vm> = OnceLock::new();
 /// Recordings so far.
 static RECORDINGS: AtomicU32 = AtomicU32::new(0);
+/// The events that are on, as the VM has agreed: bit 0 for event 50.
+static EVENTS_ON: AtomicU64 = AtomicU64::new(0);
 
 pub(crate) struct AgentRecording {
     /// From 1: threads remember in which recording they are known.
@@ -43,13 +45,18 @@ pub(crate) struct AgentRecording {
     pub(crate) interval: AtomicU32,
     /// Nanoseconds that sampling has taken.
     pub(crate) spent: AtomicU64,
-    pub(crate) samples: AtomicU64,
+    /// Samples that were taken.
+    pub(crate) samples: SampleCounter,
+    /// Those of them that are in the trace.
+    pub(crate) written: AtomicU64,
     pub(crate) threads: AtomicU32,
     pub(crate) stacks: Mutex<StackTable>,
     pub(crate) queue: EventQueue,
     pub(crate) live: LiveSamples,
     /// Collections before this recording.
     pub(crate) collections_before: u64,
+    /// How often the VM had called us before.
+    pub(crate) events_before: u64,
     /// A fault has been said.
     is_given_up: AtomicBool,
     ending: Mutex<RecordingEnd>,
@@ -100,16 +107,26 @@ impl AgentRecording {
         RETIRED.lock().unwrap_or_else(PoisonError::into_inner).take_if(|r| r.number == self.number);
     }
 
-    /// Switches sampling and the events of collections on or off.
-    pub(crate) fn events(&self, on: bool) -> Result<(), String> {
-        for event in [jvmti::SAMPLED_ALLOC, jvmti::GC_START, jvmti::GC_FINISH] {
-            // SAFETY: the environment lives as long as the VM.
-            let error = unsafe { (*self.vm.jvmti).set_event(on, event) };
-            if error != 0 && on {
+    /// Has the VM tell what a recording needs: also its start where it still `starts`, and its end.
+    fn listen(&self, starts: bool) -> Result<(), String> {
+        let start = starts.then_some(jvmti::VM_INIT);
+        for event in [jvmti::SAMPLED_ALLOC, jvmti::GC_START, jvmti::GC_FINISH, jvmti::VM_DEATH].into_iter().chain(start)
+        {
+            let error = switch(self.vm, true, event);
+            if error != 0 {
                 return Err(format!("the VM refuses event {event} (JVMTI error {error})"));
             }
         }
         Ok(())
+    }
+
+    /// All is written: the VM need not tell its end any more, unless another recording has begun. On a thread of the VM.
+    pub(crate) fn leave(&self) {
+        // Held meanwhile: who begins is in its sight first, and switches it on afterwards.
+        let current = CURRENT.read().unwrap_or_else(PoisonError::into_inner);
+        if current.is_none() {
+            switch(self.vm, false, jvmti::VM_DEATH);
+        }
     }
 
     /// Bytes between samples from now on.
@@ -128,8 +145,15 @@ impl AgentRecording {
         }
     }
 
-    /// Takes it out of the callbacks' sight. When this returns, none of them uses it.
+    /// Takes it out of the callbacks' sight, and has the VM call no more but for its end, which waits for what is still to be
+    /// written. When this returns, no callback uses it. On a thread of the VM, or the VM goes on calling.
     pub(crate) fn retire(&self) {
+        // Of the recording that runs only: until it is out of sight no other can begin.
+        if with_current(|current| current.number == self.number) == Some(true) {
+            for event in [jvmti::SAMPLED_ALLOC, jvmti::GC_START, jvmti::GC_FINISH, jvmti::VM_INIT] {
+                switch(self.vm, false, event);
+            }
+        }
         let mut current = CURRENT.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(own) = current.take_if(|c| c.number == self.number) {
             *RETIRED.lock().unwrap_or_else(PoisonError::into_inner) = Some(own);
@@ -138,10 +162,29 @@ impl AgentRecording {
 
     /// Nobody works on it: it could not begin.
     pub(crate) fn abandon(&self) {
-        let _ = self.events(false);
         self.retire();
+        self.leave();
         self.is_done();
     }
+}
+
+/// Switches an event on or off, and returns the VM's answer: 0 where it does. It may be refused on threads that are not the VM's.
+fn switch(vm: Vm, on: bool, event: jint) -> jint {
+    // SAFETY: the environment lives as long as the VM.
+    let error = unsafe { (*vm.jvmti).set_event(on, event) };
+    if error == 0 {
+        let bit = 1u64 << (event - FIRST_EVENT);
+        match on {
+            true => EVENTS_ON.fetch_or(bit, Ordering::Relaxed),
+            false => EVENTS_ON.fetch_and(!bit, Ordering::Relaxed),
+        };
+    }
+    error
+}
+
+/// The events that are on: bit 0 for event 50.
+pub(crate) fn events_on() -> u64 {
+    EVENTS_ON.load(Ordering::Relaxed)
 }
 
 /// Does something with the recording that runs, if one does.
@@ -206,7 +249,8 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
     }
     let vm = tools(java)?;
     COLLECTIONS.open().map_err(|e| format!("no event counter: {e}"))?;
-    let folder = claim(&options.folder)?;
+    let samples = SampleCounter::new();
+    let folder = claim(&options.folder, samples.descriptor())?;
     let recording = Arc::new(AgentRecording {
         number: RECORDINGS.fetch_add(1, Ordering::Relaxed) + 1,
         vm,
@@ -215,12 +259,14 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
         epoch: clock(),
         interval: AtomicU32::new(0),
         spent: AtomicU64::new(0),
-        samples: AtomicU64::new(0),
+        samples,
+        written: AtomicU64::new(0),
         threads: AtomicU32::new(0),
         stacks: Mutex::new(StackTable::new()),
         queue: EventQueue::new(options.queue),
         live: LiveSamples::new(options.followed),
         collections_before: COLLECTIONS.ended(),
+        events_before: callbacks::told(),
         is_given_up: AtomicBool::new(false),
         ending: Mutex::default(),
         ended: Condvar::new(),
@@ -229,14 +275,7 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
     recording.set_interval(Budget::new(recording.options.sampling).interval());
     *CURRENT.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&recording));
     // Also when it is loaded with the program: on JDK 17 each thread keeps the distance it has drawn before sampling began.
-    let mut begun = recording.events(true);
-    for event in [jvmti::VM_INIT, jvmti::VM_DEATH] {
-        // SAFETY: the environment lives as long as the VM.
-        let error = unsafe { (*vm.jvmti).set_event(true, event) };
-        if error != 0 && begun.is_ok() {
-            begun = Err(format!("the VM refuses event {event} (JVMTI error {error})"));
-        }
-    }
+    let mut begun = recording.listen(!running);
     if running && begun.is_ok() {
         recording.miss_nothing();
         begun = worker::start(&recording);
@@ -248,7 +287,7 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
 }
 
 /// Makes the folder and marks it as this program's. Where another program has it and nobody waits for it, one with a number.
-fn claim(wanted: &Path) -> Result<PathBuf, String> {
+fn claim(wanted: &Path, counter: Option<i32>) -> Result<PathBuf, String> {
     for number in 1..1000 {
         let folder = numbered(wanted, number);
         let io = |e: std::io::Error| format!("{}: {e}", folder.display());
@@ -256,11 +295,10 @@ fn claim(wanted: &Path) -> Result<PathBuf, String> {
         let claimed = match has_trace(&folder) {
             // The program that it is of has ended.
             true => Err(std::io::ErrorKind::AlreadyExists.into()),
-            false => private_file(&folder.join(CLAIM)),
+            false => write_claim(&folder, counter),
         };
         match claimed {
-            Ok(mut file) => {
-                writeln!(file, "{}", std::process::id()).map_err(io)?;
+            Ok(()) => {
                 private_folder(&folder.join(WALKS)).map_err(io)?;
                 return Ok(folder);
             }

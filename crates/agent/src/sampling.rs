@@ -117,7 +117,7 @@ unsafe fn take(
         }
         (class, stack)
     };
-    let id = recording.samples.fetch_add(1, Ordering::Relaxed) + 1;
+    let id = recording.samples.add() + 1;
     let weak = match recording.live.admits(id) {
         // SAFETY: the object is a handle of this callback.
         true => unsafe { jni.weak(object) },

@@ -31,7 +31,7 @@ pub(crate) struct WalkSchedule {
     pub(crate) walks: u64,
     /// Walks that were left out because the disk was too full.
     pub(crate) no_room: u64,
-    /// Nanoseconds that the program stood still for walks, and for the last one.
+    /// Nanoseconds that the program stood still for walks and the collections before them, and for the last walk.
     pub(crate) pauses: u64,
     pub(crate) last_pause: u64,
 }
@@ -77,6 +77,12 @@ impl WalkSchedule {
     /// The program has stood still for so long, until `end`, and not for a walk: the next one is so much later.
     pub(crate) fn stood_still(&mut self, end: u64, pause: u64) {
         self.rest_until = self.rest_until.max(end).saturating_add(self.duty.saturating_mul(pause));
+    }
+
+    /// The VM was asked to collect for a walk, which stopped the program for so long, until `end`.
+    pub(crate) fn collected(&mut self, end: u64, pause: u64) {
+        self.pauses += pause;
+        self.stood_still(end, pause);
     }
 
     pub(crate) fn done(&mut self, start: u64, end: u64) {
@@ -252,6 +258,12 @@ mod tests {
         assert!(!schedule.may_be_last(34 * SECOND) && schedule.may_be_last(35 * SECOND));
         schedule.stood_still(50 * SECOND, SECOND);
         assert!(!schedule.is_due(79 * SECOND, true) && schedule.is_due(80 * SECOND, true));
+        // A collection that was asked for is in the sum, and delays what comes behind the walk.
+        let pauses = schedule.pauses;
+        schedule.collected(100 * SECOND, SECOND);
+        schedule.done(100 * SECOND, 101 * SECOND);
+        assert_eq!(schedule.pauses, pauses + 2 * SECOND);
+        assert!(!schedule.is_due(159 * SECOND, true) && schedule.is_due(161 * SECOND, true));
     }
 
     #[test]

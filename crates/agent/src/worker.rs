@@ -2,6 +2,7 @@
 //! the VM count, says how it goes, and ends the recording.
 
 use crate::budget::Budget;
+use crate::callbacks::told;
 use crate::collections::COLLECTIONS;
 use crate::fault;
 use crate::folder::{AgentStatus, CLAIM, RecorderLock, STATUS, WALKS};
@@ -11,7 +12,7 @@ use crate::live::Followed;
 use crate::log;
 use crate::options::SamplingMode;
 use crate::perfdata::{PerfData, perf_files};
-use crate::recording::{AgentRecording, give_up};
+use crate::recording::{AgentRecording, events_on, give_up};
 use crate::sampling::{FRAMES, this_thread_is_ours};
 use crate::sink::Sink;
 use crate::vm::Jni;
@@ -37,7 +38,12 @@ pub(crate) fn start(recording: &Arc<AgentRecording>) -> Result<(), String> {
     let recording = Arc::clone(recording);
     let work = move || {
         this_thread_is_ours();
-        let worked = catch_unwind(AssertUnwindSafe(|| record(&recording)));
+        // For as long as events may have to be switched off: the VM takes that from its own threads only.
+        let thread = recording.vm.attach("memory-city recorder");
+        let worked = catch_unwind(AssertUnwindSafe(|| match &thread {
+            Some(thread) => record(&recording, thread.jni),
+            None => Err("the VM takes no further thread".into()),
+        }));
         let why = match worked {
             Ok(Ok(())) => None,
             Ok(Err(why)) => Some(why),
@@ -45,16 +51,20 @@ pub(crate) fn start(recording: &Arc<AgentRecording>) -> Result<(), String> {
         };
         if let Some(why) = why {
             give_up(&why);
-            let _ = recording.events(false);
             recording.retire();
+            recording.leave();
             remove_leftovers(&recording.folder);
             // It has said so itself, unless it could not begin, or failed.
             let status = AgentStatus::read(&recording.folder).unwrap_or_default();
             if status.ended.is_empty() {
-                let status = AgentStatus { pid: std::process::id(), ended: why, ..status };
+                let (samples, written) = (recording.samples.get(), recording.written.load(Ordering::Relaxed));
+                let lost = samples.saturating_sub(written);
+                let (pid, events_on) = (std::process::id(), events_on());
+                let status = AgentStatus { pid, samples, lost, events_on, ended: why, ..status };
                 let _ = status.write(&recording.folder);
             }
         }
+        drop(thread);
         recording.is_done();
     };
     let thread = std::thread::Builder::new().name("memory-city".into()).stack_size(1 << 20).spawn(work);
@@ -65,13 +75,10 @@ fn wrong(error: WireError) -> String {
     error.to_string()
 }
 
-fn record(recording: &AgentRecording) -> Result<(), String> {
-    let Some(thread) = recording.vm.attach("memory-city recorder") else {
-        return Err("the VM takes no further thread".into());
-    };
+fn record(recording: &AgentRecording, jni: Jni) -> Result<(), String> {
     let since_start = Duration::from_nanos(recording.now());
     let sink = Sink::create(&recording.folder, recording.options.max_size, since_start).map_err(wrong)?;
-    let mut worker = Worker::new(recording, thread.jni, sink);
+    let mut worker = Worker::new(recording, jni, sink);
     worker.follow_all()?;
     let result = worker.work();
     if let Err(why) = &result {
@@ -104,8 +111,6 @@ struct Worker<'a> {
     told_interval: u32,
     written_at: u64,
     size: u64,
-    /// Samples that are in the trace.
-    written: u64,
     /// Whether the program's name is in the trace.
     named: bool,
     /// Where all objects have numbers.
@@ -139,7 +144,6 @@ impl<'a> Worker<'a> {
             told_interval: 0,
             written_at: 0,
             size: 0,
-            written: 0,
             named: false,
             identities: None,
         }
@@ -175,6 +179,8 @@ impl<'a> Worker<'a> {
     fn work(&mut self) -> Result<(), String> {
         let facts = self.facts();
         self.sink()?.run(&facts).map_err(wrong)?;
+        // At once: that it records is to be seen from outside.
+        self.write(self.recording.now())?;
         loop {
             COLLECTIONS.wait(ROUND);
             fault::point("worker");
@@ -385,8 +391,12 @@ impl<'a> Worker<'a> {
     fn walk(&mut self, after_collection: bool) -> Result<(), String> {
         if self.identities.is_some() && !after_collection && can_walk(&self.recording.folder) {
             // All that is there gets a number: garbage should not be there.
+            let before = COLLECTIONS.ended();
             // SAFETY: the live phase, on a thread of ours, in no callback.
             unsafe { (*self.recording.vm.jvmti).collect() };
+            // That stops the program for the walk's sake, as the walk does.
+            let pauses = COLLECTIONS.since(before).0.iter().map(|c| c.end.saturating_sub(c.start)).sum();
+            self.schedule.collected(self.recording.now(), pauses);
             self.take_collections()?;
             self.look_for_deaths()?;
         }
@@ -501,6 +511,10 @@ impl<'a> Worker<'a> {
             self.named = true;
             let program = program.split(' ').next().unwrap_or_default().to_owned();
             let mut facts = vec![("process.command", program)];
+            // "G1 young collection pauses": the first word is its name.
+            let collector =
+                data.text("sun.gc.collector.0.name").and_then(|name| Some(name.split(' ').next()?.to_owned()));
+            facts.extend(collector.filter(|name| !name.is_empty()).map(|name| ("vm.collector", name)));
             let started = data.number("sun.rt.createVmBeginTime").filter(|millis| *millis > 0);
             facts.extend(started.map(|millis| ("vm.started", millis.to_string())));
             self.sink()?.run(&facts).map_err(wrong)?;
@@ -513,7 +527,9 @@ impl<'a> Worker<'a> {
         self.name_program()?;
         let sink = self.sink()?;
         let flushed = sink.flush().map_err(wrong);
-        (self.size, self.written) = (sink.bytes(), sink.samples());
+        let (bytes, samples) = (sink.bytes(), sink.samples());
+        self.size = bytes;
+        self.recording.written.store(samples, Ordering::Relaxed);
         flushed?;
         // Not being able to say how it goes is no reason to stop.
         let _ = self.status(String::new()).write(&self.recording.folder);
@@ -524,7 +540,7 @@ impl<'a> Worker<'a> {
         let recording = self.recording;
         AgentStatus {
             pid: std::process::id(),
-            samples: recording.samples.load(Ordering::Relaxed),
+            samples: recording.samples.get(),
             live: u64::from(recording.live.len()),
             deaths: self.deaths,
             thinned: self.thinned + self.not_followed,
@@ -542,6 +558,9 @@ impl<'a> Worker<'a> {
             elapsed: recording.now() / 1000,
             interval: u64::from(recording.interval.load(Ordering::Relaxed)),
             size: self.size,
+            events_on: events_on(),
+            events_told: told(),
+            events_before: recording.events_before,
             ended,
         }
     }
@@ -549,7 +568,6 @@ impl<'a> Worker<'a> {
     /// The end: a last walk or histogram where there is time for it, what waits, and why.
     fn end(&mut self, why: &str) -> Result<(), String> {
         let recording = self.recording;
-        let _ = recording.events(false);
         recording.retire();
         self.take_collections()?;
         self.take_queue()?;
@@ -572,6 +590,7 @@ impl<'a> Worker<'a> {
             sink.finish(why).map_err(wrong)?;
             self.size = self.size.max(bytes);
         }
+        recording.leave();
         let _ = self.status(why.to_owned()).write(&recording.folder);
         if !RecorderLock::is_held(&recording.folder) {
             remove_leftovers(&recording.folder);
@@ -582,10 +601,10 @@ impl<'a> Worker<'a> {
 
     /// Nothing more can be written: says how many samples were taken, and that all that are not in the trace are lost.
     fn stopped(&mut self, why: &str) {
-        let _ = self.recording.events(false);
         // From here on none is taken.
         self.recording.retire();
-        self.lost = self.recording.samples.load(Ordering::Relaxed).saturating_sub(self.written);
+        self.recording.leave();
+        self.lost = self.recording.samples.get().saturating_sub(self.recording.written.load(Ordering::Relaxed));
         let _ = self.status(why.to_owned()).write(&self.recording.folder);
     }
 

@@ -44,8 +44,11 @@ fn a_fault_ends_the_recording_and_not_the_program() {
             if let [end] = &trace.ends[..] {
                 assert_eq!(end.samples as usize, samples, "{fault}");
             } else {
-                // The thread that writes has failed itself.
+                // The thread that writes has failed itself. What it had not written is counted all the same, and no event is left on.
                 assert_eq!(fault, "worker:3");
+                let status = AgentStatus::read(&folder).expect("its last words");
+                let seen = (status.samples - status.lost, status.events_on);
+                assert_eq!(seen, (samples as u64, 0), "{status:?}");
             }
         }
     });

@@ -179,6 +179,42 @@ fn all_objects_of_all_classes_have_numbers() {
 }
 
 /// Where there are more objects than may have numbers, that is said once, and walks go on without.
+/// Collections that are asked for before a walk stop the program for its sake: they are in the sum of what stopped it.
+#[test]
+fn collections_before_walks_count_as_pauses() {
+    with_jdks("collections_before_walks", |jdk, class_path, temporary| {
+        let folder = temporary.join("trace");
+        std::fs::create_dir(&folder).expect("made");
+        let _lock = RecorderLock::take(&folder).expect("the lock");
+        let known = AgentOptions { folder: folder.clone(), walks: 300, histograms: 0, ..AgentOptions::default() };
+        let agent = agent(&AgentOptions { duty: 1, identity: 1_000_000, ..known });
+        let _program = Program::start(jdk, &["-Xmx300m", "-XX:+UseSerialGC", &agent], class_path, "Resting");
+        let mut walked = 0;
+        for walk in 1..=3 {
+            let begun = Instant::now();
+            while AgentStatus::read(&folder).is_none_or(|status| status.walks < walk) {
+                assert!(begun.elapsed() < PATIENCE, "walk {walk} takes too long");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            let text = std::fs::read_to_string(WalkNote::file(&folder, walk)).expect("a note");
+            let note = WalkNote::parse(&text).expect("a note of ours");
+            walked += note.end - note.start;
+            // The last one stays, so that there is no further one.
+            let files =
+                [WalkNote::dump(&folder, walk), WalkNote::file(&folder, walk), WalkNote::numbers(&folder, walk)];
+            files.iter().filter(|_| walk < 3).for_each(|file| std::fs::remove_file(file).expect("removed"));
+        }
+        let status = AgentStatus::read(&folder).expect("a status");
+        let trace = Trace::read(&folder);
+        let asked = |cause: &u32| trace.strings[cause] == "JvmtiEnv ForceGarbageCollection";
+        let forced: Vec<u64> =
+            trace.collections.iter().filter(|gc| gc.cause.as_ref().is_some_and(asked)).map(|gc| gc.duration).collect();
+        jvm::say(&format!("  walks {walked} ns, collections before them {forced:?} ns, said {} us", status.pauses));
+        assert!(!forced.is_empty());
+        assert_eq!(status.pauses, (walked + forced.iter().sum::<u64>()) / 1000);
+    });
+}
+
 #[test]
 fn too_many_objects_are_said_and_samples_go_on() {
     with_jdks("too_many_objects", |jdk, class_path, temporary| {

@@ -277,9 +277,13 @@ fn recordings_of_a_running_program_begin_and_end() {
             jvm::output(&mut command)
         };
         let mut last = 0;
+        let mut told = None;
         for name in ["first", "second"] {
             let folder = temporary.join(name);
-            let options = AgentOptions { folder: folder.clone(), ..AgentOptions::default() };
+            std::fs::create_dir(&folder).expect("made");
+            // Nobody takes away what it says at its end.
+            let _lock = RecorderLock::take(&folder).expect("the lock");
+            let options = AgentOptions { folder: folder.clone(), walks: 0, ..AgentOptions::default() };
             assert!(load(&options).contains("return code: 0"));
             // There is one recording at a time.
             let twice = load(&AgentOptions { folder: temporary.join("other"), ..AgentOptions::default() });
@@ -293,8 +297,94 @@ fn recordings_of_a_running_program_begin_and_end() {
             last = size(&folder);
             std::thread::sleep(Duration::from_millis(300));
             assert_eq!(size(&folder), last, "nothing is written any more");
+            let status = AgentStatus::read(&folder).expect("its last words");
+            assert_eq!(status.events_on, 0, "events are left on");
+            // Nor does the VM call us: a thread may have been about to when it was told to stop.
+            let between = told.map(|before| status.events_before - before);
+            assert!(between.is_none_or(|calls| calls < 10), "{between:?} calls between two recordings");
+            assert!(status.events_told > status.events_before + 300);
+            told = Some(status.events_told);
         }
         assert!(last > 0 && !temporary.join("other").exists());
+    });
+}
+
+/// What was attached to and left ends without us: not even its end is told.
+#[test]
+fn the_end_of_a_program_that_was_left_is_not_told() {
+    with_jdks("the_end_of_a_program_that_was_left", |jdk, class_path, temporary| {
+        let said = temporary.join("said");
+        let mut command = jdk.tool("java");
+        // Should we be called at its end, that is said.
+        command.env("MEMORY_CITY_FAULT", "end:1").args(["-Xmx100m", "-XX:+EnableDynamicAgentLoading"]);
+        command.args(["-cp", class_path, "Resting"]).stdin(std::process::Stdio::piped());
+        let mut child = command
+            .stdout(std::fs::File::create(temporary.join("printed")).expect("a file"))
+            .stderr(std::fs::File::create(&said).expect("a file"))
+            .spawn()
+            .expect("java runs");
+        let ready = || std::fs::read_to_string(temporary.join("printed")).is_ok_and(|text| text.contains("ready"));
+        wait_until("the program", ready);
+        let folder = temporary.join("trace");
+        for stop in [false, true] {
+            let options = AgentOptions { folder: folder.clone(), stop, ..AgentOptions::default() };
+            let mut command = jdk.tool("jcmd");
+            command.arg(child.id().to_string()).arg("JVMTI.agent_load").arg(library());
+            let answer = jvm::output(command.arg(format!("\"{}\"", options.text())));
+            assert!(answer.contains("return code: 0"), "{answer}");
+        }
+        assert_eq!(Trace::read(&folder).end(), "recording was ended from outside");
+        drop(child.stdin.take());
+        assert!(child.wait().expect("a status").success());
+        let said = std::fs::read_to_string(&said).expect("what it said");
+        assert!(!said.contains("memory-city"), "{said}");
+    });
+}
+
+/// The page has all facts and settings of a recording, and none that nobody writes.
+#[test]
+fn the_page_of_the_format_lists_the_facts() {
+    let page = std::fs::read_to_string(root().join("docs/trace-format.md")).expect("the page");
+    let table = page.split("## Facts of the run").nth(1).expect("the section");
+    let cells = table.lines().filter_map(|line| line.strip_prefix("| `")?.split(" | ").next());
+    let listed: HashSet<&str> = cells.flat_map(|cell| cell.split("`")).filter(|word| !word.contains(", ")).collect();
+    let listed: HashSet<&str> = listed.into_iter().filter(|word| !word.trim().is_empty()).collect();
+    let mut sources = String::new();
+    for folder in ["crates/agent/src", "crates/formats/src/wire", "src/cli", "src/cli/recorder"] {
+        for entry in std::fs::read_dir(root().join(folder)).expect("the sources").flatten() {
+            let is_source = entry.path().extension().is_some_and(|e| e == "rs");
+            sources.extend(is_source.then(|| std::fs::read_to_string(entry.path()).expect("a source")));
+        }
+    }
+    for fact in &listed {
+        assert!(sources.contains(&format!("\"{fact}\"")), "nobody writes {fact}");
+    }
+    with_jdks("the_page_of_the_format", |jdk, class_path, temporary| {
+        let folder = temporary.join("trace");
+        let options = AgentOptions { folder: folder.clone(), identity: 1000, ..AgentOptions::default() };
+        run(jdk, &options, class_path, &["Counted", "1000"]);
+        let trace = Trace::read(&folder);
+        let written = trace.run.keys().map(String::as_str).chain(trace.settings.iter().map(|row| row.key.as_str()));
+        let missing: Vec<&str> = written.filter(|key| !listed.contains(key)).collect();
+        assert_eq!(missing, [""; 0], "not in the page");
+        assert!(trace.run.len() > 15, "{:?}", trace.run);
+    });
+}
+
+/// The trace names the collector.
+#[test]
+fn the_collector_is_named() {
+    with_jdks("the_collector_is_named", |jdk, class_path, temporary| {
+        for (flag, name) in [("UseSerialGC", "Serial"), ("UseParallelGC", "Parallel"), ("UseG1GC", "G1")] {
+            let folder = temporary.join(name);
+            let options = AgentOptions { folder: folder.clone(), ..AgentOptions::default() };
+            let mut command = jdk.tool("java");
+            command.args(["-Xmx300m", &format!("-XX:+{flag}"), &agent(&options), "-cp", class_path, "Counted", "1000"]);
+            jvm::output(&mut command);
+            let trace = Trace::read(&folder);
+            assert!(trace.run["vm.collector"].starts_with(name), "{flag}: {:?}", trace.run);
+            assert!(trace.run["process.command"].contains("Counted"), "{flag}: {:?}", trace.run);
+        }
     });
 }
 

@@ -7,9 +7,9 @@ use memory_city_heap::{HeapState, ObjectId, RootKind, TypeId};
 use memory_city_testing::hprof_writer::{reflective, small};
 use memory_city_testing::root;
 use memory_city_wire::{
-    ClassRow, CollectionKind, CountRow, DeathRow, FrameRow, GcRow, GcScope, LoaderRow, LossReason, LossRow,
-    ObjectNaming, OldSamplesRow, RunRow, SampleRow, StringRow, ThreadRow, TraceOptions, TraceTables, TraceWriter,
-    WalkObject, WalkReferenceRow, WalkRootRow, WalkSampleRow, WalkStartRow,
+    ChunkKind, ClassRow, CollectionKind, CountRow, DeathRow, FrameRow, GcRow, GcScope, LoaderRow, LossReason, LossRow,
+    ObjectNaming, OldSamplesRow, RunRow, SampleRow, SettingRow, StringRow, ThreadRow, TraceOptions, TraceTables,
+    TraceWriter, WalkObject, WalkReferenceRow, WalkRootRow, WalkSampleRow, WalkStartRow,
 };
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
@@ -426,6 +426,42 @@ fn what_is_cut_is_shown_as_far_as_it_goes_and_says_so() {
             assert!(said.contains("was broken off"), "{length}: {said}");
         }
     }
+}
+
+/// What the recorder could not do is said, each kind once, with how often.
+#[test]
+fn what_was_not_done_is_a_warning() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("shop.mcity");
+    let mut shop = Shop::begin(&path, TraceOptions::default());
+    let setting = |seconds: u64, key: &str, value: &str| SettingRow {
+        time: seconds * 1_000_000_000,
+        key: key.into(),
+        value: value.into(),
+    };
+    shop.writer
+        .write(&[
+            setting(1, "walks", "no room: 3 MB are free, a walk may take 90 MB"),
+            setting(2, "walks", "no room: 2 MB are free, a walk may take 95 MB"),
+            setting(3, "walks", "no more walks: the VM could not write the dump"),
+            setting(4, "histograms", "no room: 9 KB of the heap are free, a histogram may take 90 KB"),
+            setting(4, "histograms", "no more class histograms: as it is"),
+            setting(5, "identity", "samples: there are more than 7 objects"),
+            setting(6, "sampling.interval", "16384"),
+        ])
+        .expect("written");
+    let start = WalkStartRow { time: 5, ..WalkStartRow::default() };
+    for unlinked in [2, 0, 3] {
+        let walk = shop.writer.begin_walk(start.clone()).expect("a walk");
+        walk.finish(None, unlinked).expect("finished");
+    }
+    let what = u32::from(ChunkKind::SAMPLES.0);
+    let none = LossRow { what, reason: LossReason::Killed, ..LossRow::default() };
+    shop.writer.write(&[none]).expect("written");
+    drop(shop);
+    let series = opened(&[path]);
+    let said: Vec<String> = series.warnings().into_iter().map(|w| w.message).collect();
+    insta::assert_snapshot!(said.join("\n"));
 }
 
 #[test]

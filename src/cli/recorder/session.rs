@@ -2,6 +2,7 @@
 
 use super::live::{LiveCity, TOKEN};
 use super::walks::WalkTaker;
+use memory_city_agent::TakenSamples;
 use memory_city_agent::folder::{
     AgentStatus, CLAIM, LOCK, RecorderLock, STATUS, WALKS, claimed_by, is_running, numbered, private_folder,
 };
@@ -26,6 +27,8 @@ pub struct RecordingSession {
     folder: PathBuf,
     lock: RecorderLock,
     taker: WalkTaker,
+    /// How many samples the program has taken, also when it has been killed.
+    taken: Option<TakenSamples>,
     told: Option<Instant>,
     made_folder: bool,
     live: Option<LiveCity>,
@@ -55,6 +58,7 @@ impl RecordingSession {
             folder: folder.to_owned(),
             lock,
             taker,
+            taken: None,
             told: None,
             made_folder,
             live: None,
@@ -78,6 +82,7 @@ impl RecordingSession {
             taker: WalkTaker::new(&next, most_bytes),
             folder: next,
             lock,
+            taken: None,
             told: None,
             made_folder: false,
             live: self.live.take(),
@@ -113,6 +118,7 @@ impl RecordingSession {
     /// Takes walks that wait and says how it goes.
     pub fn look(&mut self) {
         let walks = self.taker.walks;
+        self.find_taken();
         self.taker.take(&Progress::new());
         if let Some(city) = self.live.as_ref().filter(|_| self.taker.walks > walks) {
             city.walked();
@@ -129,18 +135,45 @@ impl RecordingSession {
         }
     }
 
+    /// Opens the number of samples while the program is there.
+    fn find_taken(&mut self) {
+        if self.taken.is_none() {
+            self.taken = TakenSamples::open(&self.folder);
+        }
+    }
+
+    /// The program was killed: finds out how many samples it took that are not in the trace, and notes them there. `None` where that
+    /// cannot be known.
+    fn count_lost(&mut self, status: &mut AgentStatus) -> Option<()> {
+        let taken = self.taken.as_ref()?.get()?;
+        match self.taker.killed(status.elapsed.saturating_mul(1000), taken) {
+            Ok(lost) => (status.samples, status.lost) = (taken, lost),
+            Err(error) => {
+                eprintln!("memory-city: warning: the samples that were lost are not counted: {error}");
+            }
+        }
+        Some(())
+    }
+
     /// The program has ended, or is left: takes what is still to come, and says what was recorded and how to open it.
     ///
     /// # Errors
     /// When nothing was recorded.
     pub fn end(mut self) -> Result<()> {
         let since = Instant::now();
+        self.find_taken();
         // A program that ended in order has written all by now; one that was killed writes nothing more.
         while self.status().is_some_and(|s| s.ended.is_empty()) && since.elapsed() < LAST_WORD {
             std::thread::sleep(ROUND);
         }
         self.taker.take(&Progress::new());
-        let status = self.status();
+        let mut status = self.status();
+        let is_gone = !claimed_by(&self.folder).is_some_and(is_running);
+        if let Some(status) = status.as_mut().filter(|status| status.ended.is_empty() && is_gone)
+            && self.count_lost(status).is_none()
+        {
+            eprintln!("memory-city: warning: how many samples were lost when the program was killed is not known");
+        }
         let walks = self.folder.join(WALKS);
         for left in std::fs::read_dir(&walks).into_iter().flatten().flatten() {
             let _ = std::fs::remove_file(left.path());
@@ -183,8 +216,12 @@ impl RecordingSession {
         }
         if status.lost > 0 {
             eprintln!(
-                "memory-city: warning: {} samples were lost: there was no room for them",
-                count_text(status.lost)
+                "memory-city: warning: {} samples were lost: {}",
+                count_text(status.lost),
+                match status.ended.is_empty() {
+                    true => "they were not written yet when the program was killed",
+                    false => "there was no room for them",
+                }
             );
         }
         self.taker.finish(reason)?;

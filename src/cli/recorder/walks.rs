@@ -9,7 +9,10 @@ use memory_city_formats::wire::{SeenWalk, WalkStream};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
-use memory_city_wire::{FILE_HEADER, PartHeader, TraceOptions, TraceWriter, WalkStartRow};
+use memory_city_wire::{
+    ChunkKind, FILE_HEADER, LossRow, OldSamplesRow, PartHeader, PartReader, Piece, SampleRow, TraceOptions,
+    TraceWriter, WalkStartRow,
+};
 use std::path::{Path, PathBuf};
 
 /// Takes walks.
@@ -104,18 +107,60 @@ impl WalkTaker {
             pause: Some(note.end.saturating_sub(note.start)),
             unlinked: (note.links.len() - samples.len()) as u64,
         };
-        let stream = match &mut self.stream {
-            Some(stream) => stream,
-            none => none.insert(WalkStream::new(begin(&self.folder, self.most_bytes)?)),
-        };
-        self.objects = stream.write(&heap, start, &seen, progress)?;
+        self.objects = self.stream()?.write(&heap, start, &seen, progress)?;
         Ok(())
+    }
+
+    fn stream(&mut self) -> Result<&mut WalkStream> {
+        match &mut self.stream {
+            Some(stream) => Ok(stream),
+            none => Ok(none.insert(WalkStream::new(begin(&self.folder, self.most_bytes)?))),
+        }
+    }
+
+    /// The program was killed at `time`, nanoseconds since the recording began, when it had taken so many samples: notes in the trace
+    /// how many of them are not there, and returns how many are lost, those included that the program had noted itself.
+    ///
+    /// # Errors
+    /// When the trace cannot be read, or written.
+    pub fn killed(&mut self, time: u64, taken: u64) -> Result<u64> {
+        let (there, noted) = samples_in(&self.folder)?;
+        let lost = taken.saturating_sub(there);
+        self.stream()?.samples_gone(time, lost.saturating_sub(noted))?;
+        Ok(lost)
     }
 
     /// Ends the stream.
     pub fn finish(self, reason: &str) -> Result<()> {
         self.stream.map_or(Ok(()), |stream| stream.finish(reason))
     }
+}
+
+/// Samples that the program has written, those included that have become sums; and how many it has noted as lost.
+fn samples_in(folder: &Path) -> Result<(u64, u64)> {
+    let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?.flatten();
+    let (mut there, mut noted) = (0u64, 0u64);
+    for part in entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "mcity")) {
+        let input = Input::open(&part, &Progress::new())?;
+        // Only the program's own stream has samples. What is cut, or damaged, nobody can read: it is not there.
+        for piece in PartReader::new(&part, input.bytes()).into_iter().flatten() {
+            let Piece::Chunk(chunk) = piece else { continue };
+            match chunk.kind() {
+                ChunkKind::SAMPLES => there += chunk.rows::<SampleRow>().map_or(0, |read| read.rows.len() as u64),
+                ChunkKind::OLD_SAMPLES => {
+                    let sums = chunk.rows::<OldSamplesRow>().map_or(Vec::new(), |read| read.rows);
+                    there = sums.iter().fold(there, |sum, row| sum.saturating_add(row.samples));
+                }
+                ChunkKind::LOSSES => {
+                    let losses = chunk.rows::<LossRow>().map_or(Vec::new(), |read| read.rows);
+                    let of_samples = losses.iter().filter(|row| row.what == u32::from(ChunkKind::SAMPLES.0));
+                    noted = of_samples.fold(noted, |sum, row| sum.saturating_add(row.count));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok((there, noted))
 }
 
 fn cannot_write(folder: &Path, error: &memory_city_wire::WireError) -> Error {

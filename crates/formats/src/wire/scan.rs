@@ -10,7 +10,7 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_wire::{
-    Chunk, ChunkKind, ClassRow, CountRow, DeathRow, EndRow, FrameRow, GcRow, LoaderRow, LossRow, MethodRow,
+    Chunk, ChunkKind, ClassRow, CountRow, DeathRow, EndRow, FrameRow, GcRow, LoaderRow, LossReason, LossRow, MethodRow,
     OldSamplesRow, OriginRow, PartHeader, PartReader, Piece, RunRow, SampleRow, SettingRow, StringRow, ThreadRow,
     TraceRow, WalkEndRow, WalkStartRow, WireError, WireResult,
 };
@@ -146,9 +146,10 @@ impl Scan {
             let is_last = last_of.get(&header.stream) == Some(&header.part);
             scan.read_part(number, input, &mut streams, is_last, progress)?;
         }
+        let is_counted = scan.losses.iter().any(|loss| loss.reason == LossReason::Killed);
         for stream in streams.values() {
             if let Some((_, input)) = files.get(stream.file) {
-                scan.trouble.stream(&input.path, stream.missing(), stream.ended);
+                scan.trouble.stream(&input.path, stream.missing(), stream.ended, is_counted);
             }
         }
         for counts in scan.counts.values_mut() {
@@ -157,6 +158,10 @@ impl Scan {
         }
         let most = scan.counts.values().map(StreamCounts::len).max().unwrap_or(0);
         scan.trouble.other_histograms = (scan.histograms() - most) as u64;
+        if let Some((_, input)) = files.first() {
+            scan.trouble.settings(&input.path, &scan.settings);
+            scan.trouble.unlinked(&input.path, scan.walks.iter().filter_map(|walk| walk.end.as_ref()));
+        }
         scan.files = files.into_iter().map(|(_, input)| input).collect();
         scan.walks.sort_by_key(|walk| (walk.start.time, walk.stream, walk.start.walk));
         Ok(scan)

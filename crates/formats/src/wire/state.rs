@@ -201,13 +201,8 @@ pub(super) fn heap_state(
     if types.lost > 0 {
         warn(format!("walk {}: {} classes have no name, because what named them was lost", start.walk, types.lost));
     }
-    if let Some(end) = &walk.end {
-        if end.objects != total {
-            warn(format!("walk {}: {total} of {} objects are there", start.walk, end.objects));
-        }
-        if end.unlinked > 0 {
-            tracing::info!("walk {}: {} live samples were not found in it", start.walk, end.unlinked);
-        }
+    if let Some(end) = walk.end.as_ref().filter(|end| end.objects != total) {
+        warn(format!("walk {}: {total} of {} objects are there", start.walk, end.objects));
     }
     if !start.note.is_empty() {
         warn(format!("walk {}: {}", start.walk, start.note));

@@ -5,7 +5,7 @@ use super::scan::error_of;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId};
-use memory_city_wire::{TraceWriter, WalkStartRow};
+use memory_city_wire::{ChunkKind, LossReason, LossRow, TraceWriter, WalkStartRow};
 
 /// What is known of a walk besides the heap state.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,6 +43,18 @@ impl WalkStream {
     ) -> Result<u64> {
         progress.begin("Writing the walk", heap.object_count() as u64);
         self.0.walk(heap, start, seen, progress)
+    }
+
+    /// Notes that so many samples were taken and never written, as the program was killed; none is worth saying too. `time` is when it
+    /// was killed, nanoseconds since the recording began.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn samples_gone(&mut self, time: u64, count: u64) -> Result<()> {
+        self.0.writer.count_lost(count);
+        let what = u32::from(ChunkKind::SAMPLES.0);
+        let loss = LossRow { time, what, reason: LossReason::Killed, count, ..LossRow::default() };
+        self.0.writer.write(&[loss]).map_err(error_of)
     }
 
     /// Bytes written.

@@ -1,7 +1,7 @@
 //! What a person must know about a recording: what is damaged, cut, lost or not known. Counted, never silent.
 
 use memory_city_heap::error::Warning;
-use memory_city_wire::{ChunkKind, LossReason, LossRow, WireError};
+use memory_city_wire::{ChunkKind, LossReason, LossRow, SettingRow, WalkEndRow, WireError};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -23,6 +23,8 @@ pub(super) struct Trouble {
     more: u64,
 }
 
+/// A setting that begins so says why something was left out once.
+const NO_ROOM: &str = "no room";
 /// Warnings of one kind beyond these are counted, not listed.
 const MOST: usize = 20;
 
@@ -54,14 +56,67 @@ impl Trouble {
         self.add(path, Some(offset), message);
     }
 
-    /// What is missing of a stream as a whole.
-    pub(super) fn stream(&mut self, path: &Path, missing: u64, ended: bool) {
+    /// What is missing of a stream as a whole. `counted` says that somebody knows what was lost at its end.
+    pub(super) fn stream(&mut self, path: &Path, missing: u64, ended: bool, counted: bool) {
         if missing > 0 {
             self.add(path, None, format!("{missing} chunks are missing between those that are there"));
         }
         if !ended {
-            let message = "the recording has no end: the program was killed, or it is still running. All that was written is shown";
+            let message = match counted {
+                true => {
+                    "the recording has no end: the program was killed. All that was written is shown, and what was not is counted"
+                }
+                false => {
+                    "the recording has no end: the program was killed, or it is still running. All that was written is shown; what came \
+                     after nobody has counted"
+                }
+            };
             self.add(path, None, message.into());
+        }
+    }
+
+    /// What the recorder could not do as it was asked, from some time on or now and then.
+    pub(super) fn settings(&mut self, path: &Path, settings: &[SettingRow]) {
+        // Of walks and histograms that found no room each time is noted: together they are one warning, with the last reason.
+        let mut no_room: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
+        for row in settings {
+            let seconds = row.time / 1_000_000_000;
+            match row.key.as_str() {
+                key @ "walks" if row.value.starts_with(NO_ROOM) => {
+                    let (count, last) = no_room.entry(key).or_default();
+                    (*count, *last) = (*count + 1, row.value.as_str());
+                }
+                "walks" | "histograms" => {
+                    let what = if row.value.starts_with(NO_ROOM) { "class histograms: " } else { "" };
+                    self.add(path, None, format!("{what}{} ({seconds} s after the beginning)", row.value));
+                }
+                "identity" => {
+                    let why = row.value.trim_start_matches("samples: ");
+                    let message = format!(
+                        "from {seconds} s on only samples are followed from walk to walk, not all objects: {why}"
+                    );
+                    self.add(path, None, message);
+                }
+                _ => {}
+            }
+        }
+        for (key, (count, last)) in no_room {
+            self.add(path, None, format!("{count} {key} were left out; the last: {last}"));
+        }
+    }
+
+    /// Samples that were alive at a walk, and whose objects nobody found in it.
+    pub(super) fn unlinked<'a>(&mut self, path: &Path, ends: impl Iterator<Item = &'a WalkEndRow>) {
+        let (mut walks, mut samples) = (0u64, 0u64);
+        for end in ends.filter(|end| end.unlinked > 0) {
+            (walks, samples) = (walks + 1, samples.saturating_add(end.unlinked));
+        }
+        if samples > 0 {
+            let message = format!(
+                "{samples} times the object of a sample that was alive was not found in a walk (in {walks} walks): it has no allocation \
+                 site there. Class objects that are not in use yet are in no walk"
+            );
+            self.add(path, None, message);
         }
     }
 
@@ -73,7 +128,7 @@ impl Trouble {
             *sum = sum.saturating_add(loss.count);
         }
         let kind = |what: u32| u16::try_from(what).ok().and_then(|what| ChunkKind(what).name()).unwrap_or("records");
-        for ((what, reason), count) in sums {
+        for ((what, reason), count) in sums.into_iter().filter(|(_, count)| *count > 0) {
             self.add(path, None, format!("not recorded: {count} of {} ({})", kind(what), reason.title()));
         }
         for (count, what) in [

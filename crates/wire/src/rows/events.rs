@@ -172,6 +172,8 @@ choices! {
         TableFull = 5 "too many names",
         /// The VM gave no answer.
         NotGiven = 6 "not given by the VM",
+        /// The program was killed, with what had not been written yet.
+        Killed = 7 "the program was killed before they were written",
     }
 }
 
@@ -184,7 +186,7 @@ row! {
         thread: Option<u32> = 2 Plain,
         /// What: the kind of chunk it would have been in.
         what: u32 = 3 Plain,
-        /// Why: 0 not said, 1 the buffers were full, 2 too many samples were alive, 3 the part it was in has gone, 4 it could not be written, 5 the tables of names were full, 6 the VM did not give it.
+        /// Why: 0 not said, 1 the buffers were full, 2 too many samples were alive, 3 the part it was in has gone, 4 it could not be written, 5 the tables of names were full, 6 the VM did not give it, 7 the program was killed before it was written.
         reason: LossReason = 4 Plain,
         /// How many.
         count: u64 = 5 Plain,

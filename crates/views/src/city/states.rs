@@ -57,6 +57,7 @@ impl PlotState {
 
     /// From shares of 1. What is there stays visible: a side above 0 never becomes 0.
     #[inline]
+    #[allow(clippy::manual_clamp)] // which would keep what is no number
     pub fn new(side: f64, height: f64, colour: f64, opacity: f32) -> PlotState {
         // Rounded by hand, since this is done for every plot at every step in time: in a number of at least 2^52 the last bits are
         // those of the whole number. What is no number is 0.

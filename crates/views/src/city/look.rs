@@ -180,7 +180,7 @@ impl<'a> Values<'a> {
         &self,
         plots: impl Iterator<Item = usize> + Clone,
         t: usize,
-        block: &mut Block,
+        block: &mut PlotBlock,
         into: &mut Vec<Sample>,
     ) -> bool {
         into.clear();
@@ -240,7 +240,7 @@ const OF_A_CORE: usize = 8 * AT_ONCE;
 
 /// What is known of some plots at one time; kept from some to the next, so that nothing is allocated.
 #[derive(Default)]
-struct Block {
+struct PlotBlock {
     nodes: Vec<NodeId>,
     found: Vec<(u64, u64)>,
     samples: Vec<Sample>,
@@ -431,7 +431,7 @@ impl Appearance {
         states: &mut [PlotState],
     ) {
         let values = Values::of_areas(plan, timeline).since(self.base.unwrap_or(0));
-        let (mut block, mut plots) = (Block::default(), plots);
+        let (mut block, mut plots) = (PlotBlock::default(), plots);
         for states in states.chunks_mut(AT_ONCE) {
             self.fill_block(values, plots.clone().take(states.len()), t, &mut block, states);
             plots.by_ref().take(states.len()).for_each(drop);
@@ -444,7 +444,7 @@ impl Appearance {
         values: Values<'_>,
         plots: impl Iterator<Item = usize> + Clone,
         t: usize,
-        block: &mut Block,
+        block: &mut PlotBlock,
         states: &mut [PlotState],
     ) {
         let (mut samples, mut measured) = (std::mem::take(&mut block.samples), std::mem::take(&mut block.measured));
@@ -456,7 +456,7 @@ impl Appearance {
         block.colours.clear();
         block.colours.resize(samples.len(), 0.0);
         let mut in_metric =
-            |metric: Metric, block: &mut Block, work: &mut dyn FnMut(&Values<'_>, &[Sample], &mut Block)| {
+            |metric: Metric, block: &mut PlotBlock, work: &mut dyn FnMut(&Values<'_>, &[Sample], &mut PlotBlock)| {
                 // Looked up once where it is the same.
                 if metric == values.metric {
                     work(&values, &samples, block);

@@ -60,7 +60,7 @@ pub struct ShownCones {
 /// Pieces of an arc.
 const PIECES: usize = 16;
 /// How light every second piece of a banded arc is beside the others.
-const BAND: f32 = 0.22;
+const BAND: f32 = 0.38;
 
 /// What cones, boxes and routes were made of that were drawn last.
 type Drawn<'s> = (Local<'s, Option<ConeKey>>, Local<'s, [u64; 5]>, Local<'s, Option<RouteKey>>, Local<'s, DrawnSight>);
@@ -199,8 +199,12 @@ pub fn present(
                         // as in the paper.
                         let banded = !cone.incoming && way.len() > 2;
                         let bands = [colour, colour.map(|light| light * BAND)].map(pack);
-                        // Pieces of an arc reach into each other: no gaps show where it bends.
-                        let reach = if way.len() > 2 { 0.5 } else { 0.0 };
+                        // Pieces of an arc reach into each other: no gaps show where it bends. Bands end where they meet.
+                        let reach = match way.len() > 2 {
+                            true if banded => 0.12,
+                            true => 0.5,
+                            false => 0.0,
+                        };
                         records.extend(way.windows(2).enumerate().map(|(i, pair)| {
                             let ((a, r0), (b, r1)) = (pair[0], pair[1]);
                             let along = (b - a).normalize_or_zero() * reach;

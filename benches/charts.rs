@@ -277,6 +277,7 @@ impl HeapSeries for Growing {
     }
     fn gc_history(&self, _: &Progress) -> Result<Option<GcHistory>> {
         let record = |i: u64| GcRecord {
+            one_pause: false,
             number: i,
             kind: Some(if i.is_multiple_of(20) { GcKind::Major } else { GcKind::Minor }),
             cause: "Allocation Failure".into(),

@@ -462,15 +462,13 @@ fn select(world: &mut World, open: &OpenDocument, shot: &Shot, time: usize) -> R
     let nodes: Vec<NodeId> = shot.select.iter().map(find).collect::<Result<_>>()?;
     let progress = Progress::new();
     let (mut owners, mut ways) = (OwnersOf::default(), Ways::default());
-    if open.source.heaps().is_some() && !nodes.is_empty() {
-        if shot.panels {
-            let by_bytes = shot.settings.metric_in(&open.timeline) != Metric::Objects;
-            let mut sorted = nodes.clone();
-            sorted.sort_unstable();
-            owners.preset(owners_of(&open.source, time, &sorted, by_bytes, &progress)?);
-            let shares = sampled_shares(&open.source, nodes[0], time, &progress)?;
-            world.resource_mut::<SitesOf>().preset(shares);
-        }
+    if open.source.heaps().is_some() && !nodes.is_empty() && shot.panels {
+        let by_bytes = shot.settings.metric_in(&open.timeline) != Metric::Objects;
+        let mut sorted = nodes.clone();
+        sorted.sort_unstable();
+        owners.preset(owners_of(&open.source, time, &sorted, by_bytes, &progress)?);
+        let shares = sampled_shares(&open.source, nodes[0], time, &progress)?;
+        world.resource_mut::<SitesOf>().preset(shares);
     }
     // Those of a view file lead to groups of their own.
     let kept = shot.with.ways.as_ref().filter(|_| open.source.heaps().is_some());

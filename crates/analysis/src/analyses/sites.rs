@@ -445,10 +445,7 @@ mod tests {
     fn shares_of_a_class_add_up_and_know_their_error() {
         let of = |bytes: f64, samples| SampledAmount { samples, objects: 1.0, bytes, variance: bytes * bytes / 100.0 };
         let group = |class: &str, site, bytes| SampledGroup { class: class.into(), site, allocated: of(bytes, 9) };
-        let chain = |frames: &[&str]| AllocationSite {
-            frames: frames.iter().map(|frame| Arc::from(*frame)).collect(),
-            ..AllocationSite::default()
-        };
+        let chain = |frames: &[&str]| AllocationSite { frames: frames.iter().map(|frame| Arc::from(*frame)).collect() };
         let amounts = [("shop.Cart", 0, 600.0), ("shop.Cart", 1, 300.0), ("shop.Cart", 2, 100.0), ("x.Y", 0, 5e9)];
         let alive = amounts.iter().zip(0..).map(|((_, _, bytes), n)| SampledObject {
             sample: u64::from(n),

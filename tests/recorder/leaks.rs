@@ -70,7 +70,8 @@ fn named_right(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path, w
         |row: &&&serde_json::Value| number(row, "estimated") - number(row, "bytes") > number(row, "estimated_error");
     // Three standard deviations are left once in four hundred times.
     let apart: Vec<_> = compared.iter().filter(away).collect();
-    assert!(!compared.is_empty() && apart.len() <= compared.len() / 20, "{what}: {apart:#?}");
+    // Three in a thousand are, by chance: of some dozens one may be.
+    assert!(!compared.is_empty() && apart.len() <= (compared.len() / 20).max(1), "{what}: {apart:#?}");
     // Who keeps it and which line makes it come before all tables.
     let head = told.split("HEAP OVER TIME").next().unwrap_or_default();
     assert!(head.contains(&format!("line {line} allocates what stays")), "{what}: {told}");

@@ -1,6 +1,6 @@
 //! When the allocator asks the system for memory and gives it back. To be chosen before other threads are there, and once.
 //!
-//! May not: allocate. Where the allocator is another one than glibc's, nothing happens.
+//! May not: know who wants what. Where the allocator is another one than glibc's, nothing happens.
 
 /// Has memory that is freed go back to the system at once, instead of being kept by each thread that has had some for
 /// the next time: with many clients that would be many times the limit, and a picture of a million buildings would take a tenth more.

@@ -145,15 +145,15 @@ impl ViewFile {
             multiples: if MULTIPLES.contains(&self.multiples) { self.multiples } else { 0 },
             ..base
         };
-        self.set_times(&mut settings);
+        (settings.base, settings.window) = self.base_and_window();
         kept_settings::take(&self.settings, &mut settings);
         settings
     }
 
-    /// The base and the window, which are lost where the data comes bit by bit.
-    fn set_times(&self, settings: &mut Settings) {
-        settings.base = self.base.map(|base| base.saturating_sub(1));
-        settings.window = self.window.map(from_0).filter(|window| window.0 <= window.1);
+    /// The times of the settings, counted from 0.
+    fn base_and_window(&self) -> (Option<usize>, Option<(usize, usize)>) {
+        let window = self.window.map(from_0).filter(|window| window.0 <= window.1);
+        (self.base.map(|base| base.saturating_sub(1)), window)
     }
 
     /// Writes it, complete or not at all. Data beside or below the file is named from there.
@@ -260,13 +260,11 @@ pub(super) fn show_awaited(
     if let Some(range) = view.range.map(from_0).filter(|range| range.0 < range.1 && range.1 < times) {
         clock.set_range(Some(range));
     }
-    let (base, window) = (settings.base, settings.window);
-    let mut of_view = settings.clone();
-    view.set_times(&mut of_view);
-    of_view.base = of_view.base.filter(|base| *base < times);
-    of_view.window = of_view.window.filter(|window| window.1 < times);
-    if (base, window) != (of_view.base, of_view.window) {
-        (settings.base, settings.window) = (of_view.base, of_view.window);
+    // They were let go of while the data came bit by bit.
+    let (base, window) = view.base_and_window();
+    let wanted = (base.filter(|base| *base < times), window.filter(|window| window.1 < times));
+    if (settings.base, settings.window) != wanted {
+        (settings.base, settings.window) = wanted;
     }
     if settings.parts != view.parts {
         settings.parts.clone_from(&view.parts);

@@ -12,7 +12,7 @@ const MOST: usize = 5;
 /// Draws the list. Returns the place that is to be opened in an editor.
 pub fn show(ui: &mut egui::Ui, shares: &SampledShares) -> Option<CodePlace> {
     let mut opened = None;
-    theme::heading(ui, "ALLOCATED AT  (samples, ± 3 sigma)");
+    theme::heading(ui, if shares.is_exact { "ALLOCATED AT" } else { "ALLOCATED AT  (samples, ± 3 sigma)" });
     let quiet = |text: String| RichText::new(text).size(11.0).color(theme::QUIET);
     if shares.places.is_empty() {
         ui.label(quiet(format!(
@@ -24,8 +24,8 @@ pub fn show(ui: &mut egui::Ui, shares: &SampledShares) -> Option<CodePlace> {
     for of in shares.places.iter().take(MOST) {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 6.0;
-            let error = (100.0 * of.error).max(1.0);
-            let share = format!("{:.0} % ± {error:.0} %", 100.0 * of.share);
+            let error = (!shares.is_exact).then(|| format!(" ± {:.0} %", (100.0 * of.error).max(1.0)));
+            let share = format!("{:.0} %{}", 100.0 * of.share, error.unwrap_or_default());
             ui.label(RichText::new(share).size(12.0).monospace());
             let name = theme::shortened(&theme::brief(&of.place), 40);
             match CodePlace::first_in(&of.place) {

@@ -91,6 +91,8 @@ pub struct SampledShares {
     pub class: String,
     /// How many samples of it are alive.
     pub samples: u64,
+    /// Every allocation was recorded: there is no error.
+    pub is_exact: bool,
     /// Places of the program itself, those with most first.
     pub places: Vec<SampledShare>,
 }
@@ -102,7 +104,7 @@ pub struct SampledShare {
     pub place: String,
     /// Part of the bytes that samples stand for, 0 to 1.
     pub share: f64,
-    /// Three standard deviations of it; at least what so few samples can miss: three of them.
+    /// Three standard deviations of it; at least what so few samples can miss: three of them. 0 where every allocation was recorded.
     pub error: f64,
 }
 
@@ -139,12 +141,15 @@ fn shares_of(class: &str, sampled: &SampledAllocations, places: &Places) -> Samp
         // Of a part of a sum: what is in it and what is not know nothing of each other.
         let variance =
             (1.0 - share).powi(2) * amount.variance + share.powi(2) * (all.variance - amount.variance).max(0.0);
-        let error = (3.0 * variance.sqrt() / bytes).max(3.0 / all.samples.max(3) as f64);
+        let error = match sampled.is_exact {
+            true => 0.0,
+            false => (3.0 * variance.sqrt() / bytes).max(3.0 / all.samples.max(3) as f64),
+        };
         SampledShare { place: places.name(*place).to_owned(), share, error }
     };
     let mut shares: Vec<SampledShare> = of_place.iter().map(share).collect();
     shares.sort_by(|a, b| b.share.total_cmp(&a.share).then_with(|| a.place.cmp(&b.place)));
-    SampledShares { class: class.to_owned(), samples: all.samples, places: shares }
+    SampledShares { class: class.to_owned(), samples: all.samples, is_exact: sampled.is_exact, places: shares }
 }
 
 /// The points in time that are compared: the first, the last, and those that divide what is between.
@@ -471,6 +476,8 @@ mod tests {
         // Of many samples the error is that of a quotient: sqrt(0.4² 60² + 0.6² (30² + 10²)) of 1000, three times.
         let many = shares_of_many(&sampled);
         assert!((many.places[0].error - 3.0 * 936f64.sqrt() / 1000.0).abs() < 1e-9, "{}", many.places[0].error);
+        let exact = SampledAllocations { is_exact: true, ..sampled.clone() };
+        assert_eq!(shares_of("shop.Cart", &exact, &Places::of(&exact, None)).places[0].error, 0.0);
         assert!(shares_of("shop.None", &sampled, &Places::of(&sampled, None)).places.is_empty());
     }
 

@@ -135,12 +135,12 @@ pub fn show(
             FindingState::Nothing => line(ui, |ui| {
                 let colour = if verdict.grows { theme::GROWTH } else { theme::OUTGOING };
                 ui.label(RichText::new(if verdict.grows { "▲" } else { "✔" }).size(12.0).color(colour));
-                ui.add(egui::Label::new(RichText::new(theme::brief(&verdict.text)).size(12.5)).wrap());
+                said(ui, verdict);
                 dismiss(ui, &mut asked);
             }),
             FindingState::Looking(_) => line(ui, |ui| {
                 // What the trees tell is known at once; who owns it takes a while.
-                ui.add(egui::Label::new(RichText::new(theme::brief(&verdict.text)).size(12.5)).wrap());
+                said(ui, verdict);
                 ui.add(egui::Spinner::new().size(12.0));
                 ui.label(quiet(looking(finding)));
                 cancelled = ui.small_button("Cancel").clicked();
@@ -151,8 +151,7 @@ pub fn show(
                 dismiss(ui, &mut asked);
             }),
             FindingState::Failed(why) => line(ui, |ui| {
-                ui.add(egui::Label::new(RichText::new(theme::brief(&verdict.text)).size(12.5)).wrap())
-                    .on_hover_text(why);
+                said(ui, verdict).on_hover_text(why);
                 ui.label(quiet("Who owns it is not known".to_owned())).on_hover_text(why);
                 dismiss(ui, &mut asked);
             }),
@@ -176,6 +175,11 @@ pub fn show(
         finding.shorten();
     }
     (asked, Some(drawn.response.rect))
+}
+
+/// What the trees tell.
+fn said(ui: &mut egui::Ui, verdict: &Verdict) -> egui::Response {
+    ui.add(egui::Label::new(RichText::new(theme::brief(&verdict.text)).size(12.5)).wrap())
 }
 
 fn title(open: &OpenDocument) -> &'static str {

@@ -225,13 +225,10 @@ impl City {
                 }
                 _ => {
                     let plots = appearance.states(plan, timeline, t);
-                    let in_order = || {
-                        let mut records = Vec::with_capacity(order.boxes() + detail.len());
-                        records.resize(order.districts(), PlotState::SLAB);
-                        order.append(&plots, &mut records);
-                        records
-                    };
-                    let (mut records, sums) = rayon::join(in_order, || detail.sums(&|plot| plots[plot]));
+                    let mut records = Vec::with_capacity(order.boxes() + detail.len());
+                    records.resize(order.districts(), PlotState::SLAB);
+                    order.append(&plots, &mut records);
+                    let sums = detail.sums(&|plot| plots[plot]);
                     records.extend(detail.states_of(&sums));
                     *made_last = changes.is_some().then_some((t, sums));
                     records

@@ -28,7 +28,7 @@ help:
 	@echo "make test    set up and run all tests"
 	@echo "make recorder-test   half an hour of the recorder: each collector, each way to end, classes that come and go"
 	@echo "make bench   run the benchmarks; results and how to read them: benches/README.md"
-	@echo "make real    leaks of real applications (Spark, Tomcat), other tools on the same dumps: docs/real.md"
+	@echo "make real    leaks of real applications (Spark, Tomcat), other tools on the same dumps, a hunt in a window: docs/real.md"
 	@echo "make fmt     format the sources"
 	@echo "make lint    formatting and clippy, warnings denied"
 
@@ -85,7 +85,7 @@ lint:
 	$(CARGO) clippy --locked --release --all-targets -- -D warnings
 
 viewer-test:
-	$(CARGO) test --locked --release --lib --bins --test render --test detail --test live_view
+	$(CARGO) test --locked --release --lib --bins --test render --test detail --test city_memory --test live_view
 
 window-test:
 	$(CARGO) test --locked --release --test window
@@ -102,6 +102,7 @@ bench:
 real: setup setup-test
 	$(CARGO) build --locked --release --no-default-features --bin memory-city --example retained
 	scripts/real/real.py
+	MEMORY_CITY_REQUIRE_REAL=1 $(CARGO) test --locked --release --test window spark
 
 fmt:
 	@rustfmt --edition 2024 $(SOURCES)

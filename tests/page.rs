@@ -59,6 +59,21 @@ fn a_city_is_searched_stepped_and_clicked_in_a_browser() {
         }
     }
 
+    // The legend has how many buildings have which colour: before anything has grown one, in the end the reddest too.
+    let columns = |browser: &mut Browser, time: usize| -> Vec<u64> {
+        browser.ask(&format!("memoryCity.show({time}, true)"));
+        serde_json::from_value(browser.ask("memoryCity.colours()")).expect("numbers")
+    };
+    let first = columns(&mut browser, 0);
+    assert_eq!(first.iter().filter(|count| **count > 0).count(), 1, "{first:?}");
+    let end = columns(&mut browser, timeline.times() - 1);
+    assert!(end.len() == 32 && end[31] > 0 && end.iter().sum::<u64>() >= first.iter().sum(), "{first:?} {end:?}");
+    let drawn = browser.ask("(() => { const c = document.getElementById('counts'); return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.filter((v, i) => i % 4 == 3 && v > 200).length })()");
+    assert!(drawn.as_u64().is_some_and(|pixels| pixels > 100), "{drawn} pixels of the histogram");
+    // Nothing is fetched: all of it is in the file.
+    let fetched = browser.ask("performance.getEntriesByType('resource').map(e => e.name).filter(n => !n.startsWith('blob:') && !n.startsWith('data:'))");
+    assert_eq!(fetched, json!([]));
+
     // Keys step through time.
     let last = timeline.times() - 1;
     browser.press("ArrowLeft");

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt, EventMask};
 
+#[path = "window/anything.rs"]
+mod anything;
 #[path = "window/calm.rs"]
 mod calm;
 #[path = "window/change.rs"]
@@ -62,8 +64,10 @@ struct Session {
     trail: Vec<String>,
     /// Whether nothing moves any more, by the last line that says anything about it.
     rests: bool,
-    /// Where the mouse is.
+    /// Where the mouse is, in the window.
     pointer: (u32, u32),
+    /// Where the contents of the window begin on the screen: a window manager puts a frame around them.
+    corner: (u32, u32),
     folder: PathBuf,
     window: Running,
     manager: Option<Running>,
@@ -103,6 +107,16 @@ impl Session {
         Session::start_with(size, true, arguments, environment)
     }
 
+    /// The same with a window manager, on a screen that has room for a frame around a window of the usual size. `None` where there is
+    /// no window manager.
+    fn start_framed(arguments: &[&str], environment: &Environment) -> Option<Session> {
+        if Command::new("openbox").arg("--version").stdout(Stdio::null()).status().is_err() {
+            eprintln!("SKIPPED: no openbox (apt-get install openbox)");
+            return None;
+        }
+        Some(Session::start_managed((WIDTH + 80, HEIGHT + 60), arguments, environment))
+    }
+
     fn start_with(
         (width, height): (u32, u32),
         managed: bool,
@@ -132,16 +146,16 @@ impl Session {
             Running(started.expect("openbox"))
         });
         let (window, lines) = Session::launch(arguments, &display, environment);
-        let (trail, rests, pointer) = (Vec::new(), false, (0, 0));
-        Session { display, lines, trail, rests, pointer, folder, window, manager, server }
+        let (trail, rests, pointer, corner) = (Vec::new(), false, (0, 0), (0, 0));
+        Session { display, lines, trail, rests, pointer, corner, folder, window, manager, server }
     }
 
     /// Ends the program and starts it again on the same display.
     fn restart(self, arguments: &[&str], environment: &Environment) -> Session {
-        let Session { display, trail, pointer, folder, window, manager, server, .. } = self;
+        let Session { display, trail, pointer, corner, folder, window, manager, server, .. } = self;
         drop(window);
         let (window, lines) = Session::launch(arguments, &display, environment);
-        Session { display, lines, trail, rests: false, pointer, folder, window, manager, server }
+        Session { display, lines, trail, rests: false, pointer, corner, folder, window, manager, server }
     }
 
     fn launch(arguments: &[&str], display: &str, environment: &Environment) -> (Running, Receiver<String>) {
@@ -230,7 +244,8 @@ impl Session {
     fn point(&mut self, x: u32, y: u32) -> String {
         assert_ne!(self.pointer, (x, y), "it is there already: nothing would tell that it has come");
         self.pointer = (x, y);
-        self.tool("xdotool", &["mousemove", &x.to_string(), &y.to_string()]);
+        let [on_screen_x, on_screen_y] = [x + self.corner.0, y + self.corner.1].map(|at| at.to_string());
+        self.tool("xdotool", &["mousemove", &on_screen_x, &on_screen_y]);
         self.expect(&format!("pointer: {x}, {y} "))
     }
 
@@ -273,16 +288,35 @@ impl Session {
         self.shown(name)
     }
 
-    /// What is on screen.
+    /// What is on screen; of a window with a frame, what is in it.
     fn shown(&self, name: &str) -> image::RgbImage {
         let path = self.folder.join(format!("{name}.png"));
         self.tool("import", &["-window", "root", &path.to_string_lossy()]);
-        image::open(&path).expect("a screenshot").to_rgb8()
+        let picture = image::open(&path).expect("a screenshot").to_rgb8();
+        match self.corner {
+            (0, 0) => picture,
+            (x, y) => image::imageops::crop_imm(&picture, x, y, WIDTH, HEIGHT).to_image(),
+        }
     }
 
-    /// The keyboard is the window's: there is no window manager to say so.
-    fn focus(&self) {
-        self.tool("xdotool", &["search", "--sync", "--name", "Memory City", "windowfocus"]);
+    /// The keyboard is the window's: where there is no window manager to say so. Where there is one, it is asked where it has put the
+    /// window.
+    fn focus(&mut self) {
+        if self.manager.is_none() {
+            self.tool("xdotool", &["search", "--sync", "--name", "Memory City", "windowfocus"]);
+            return;
+        }
+        let mut search = Command::new("xdotool");
+        let found = search.args(["search", "--sync", "--name", "Memory City"]).env("DISPLAY", &self.display).output();
+        let found = String::from_utf8(found.expect("xdotool").stdout).expect("numbers");
+        let window = found.split_whitespace().last().and_then(|id| id.parse().ok()).expect("the window");
+        let (display, screen) = x11rb::connect(Some(&self.display)).expect("the display");
+        let root = display.setup().roots[screen].root;
+        let at = display.translate_coordinates(window, root, 0, 0).expect("asked").reply().expect("an answer");
+        let inside = display.get_geometry(window).expect("asked").reply().expect("an answer");
+        assert_eq!((u32::from(inside.width), u32::from(inside.height)), (WIDTH, HEIGHT), "all of it is on the screen");
+        self.corner = (at.dst_x as u32, at.dst_y as u32);
+        assert!(self.corner.1 > 5, "the frame has a title: {:?}", self.corner);
     }
 
     /// Closes the window, as window managers do when they are asked to.

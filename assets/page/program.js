@@ -417,6 +417,9 @@ export function start(THREE, OrbitControls, bytes) {
     const legend = city.legend;
     const title = document.createElement("h2");
     title.textContent = legend.title;
+    const counts = document.createElement("canvas");
+    counts.id = "counts";
+    [counts.width, counts.height] = [264, 24];
     const bar = document.createElement("div");
     bar.className = "bar";
     bar.style.background = `linear-gradient(to right, ${city.colours.stops.map(css).join(",")})`;
@@ -432,8 +435,31 @@ export function start(THREE, OrbitControls, bytes) {
     const sizes = document.createElement("p");
     sizes.className = "quiet";
     sizes.textContent = city.sizes;
-    $("legend").append(title, bar, marks, sizes);
+    $("legend").append(title, ...(legend.marks.length ? [counts, bar, marks] : []), sizes);
   })();
+  /// How many buildings have which colour now: over the gradient, heights by square root, as in the application.
+  const PARTS = 32;
+  function colourCounts() {
+    const [sides, , colours] = city.states, found = new Uint32Array(PARTS), plots = city.plots.length;
+    for (let plot = 0, i = state.time * plots; plot < plots; plot++, i++)
+      if (sides[i] > 0 && city.plots[plot][1] === 0) found[(colours[i] * PARTS) >> 16]++;
+    return found;
+  }
+  function histogram() {
+    const canvas = $("counts");
+    if (!canvas) return;
+    const found = colourCounts(), most = Math.max(1, ...found), pen = canvas.getContext("2d");
+    const wide = canvas.width / PARTS, stops = city.colours.stops;
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    found.forEach((count, i) => {
+      if (!count) return;
+      const high = Math.max(2, Math.sqrt(count / most) * canvas.height);
+      const at = ((i + 0.5) / PARTS) * (stops.length - 1), low = Math.min(Math.floor(at), stops.length - 2);
+      pen.fillStyle = css(stops[low].map((v, c) => v + (stops[low + 1][c] - v) * (at - low)));
+      pen.fillRect(i * wide + 0.5, canvas.height - high, wide - 1, high);
+    });
+    canvas.title = `${COUNT.format(found.reduce((a, b) => a + b))} buildings by colour; the fullest column has ${COUNT.format(most)}. Heights are square roots`;
+  }
   const RESULTS = 200;
   const pattern = () => {
     const text = $("search").value.trim();
@@ -526,6 +552,7 @@ export function start(THREE, OrbitControls, bytes) {
     rank();
     list();
     heapCurve();
+    histogram();
     details();
     remember();
     ask();
@@ -636,6 +663,7 @@ export function start(THREE, OrbitControls, bytes) {
       return [((point.x + 1) / 2) * window.innerWidth, ((1 - point.y) / 2) * window.innerHeight];
     },
     keys: () => rowOfKey.keys(),
+    colours: () => [...colourCounts()],
     values: (key) => city.measures.map((_, i) => value(i, rowOfKey.get(key), state.time)),
     show, select: (key) => select(key === null ? -1 : rowOfKey.get(key), false),
   };

@@ -90,7 +90,7 @@ pub struct RenderArgs {
     /// Light what is looked for: a part of a name, a glob such as '*Cache', or an expression such as 'bytes > 1MB'
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// The city alone on a transparent ground, without caption and legend
+    /// The city and its legend on a transparent ground, without caption
     #[arg(long, conflicts_with_all = ["panels", "film", "view"])]
     transparent: bool,
     /// Draw the panels of the window too
@@ -146,6 +146,9 @@ pub struct LookArgs {
     /// Size of the names in percent [default: 100]
     #[arg(long, value_name = "PERCENT", value_parser = name_size)]
     name_size: Option<f32>,
+    /// Names of the program's own groups alone; those of libraries are counted with their districts (see --packages)
+    #[arg(long)]
+    fold_libraries: bool,
     /// No shadows
     #[arg(long)]
     no_shadows: bool,
@@ -185,6 +188,7 @@ impl LookArgs {
             labels: base.labels && !self.no_labels,
             name_count: self.names.unwrap_or(base.name_count),
             name_size: self.name_size.unwrap_or(base.name_size),
+            fold_libraries: base.fold_libraries || self.fold_libraries,
             shadows: base.shadows && !self.no_shadows,
             grouping: self.grouped.named(),
             include_unreachable: grouped.include_unreachable,

@@ -1,5 +1,6 @@
 //! Everything a user can do by one key or button: one table that key handling, buttons and the cheat sheet read.
 
+use super::keys::Flight;
 use bevy::prelude::{KeyCode, Message};
 
 /// A thing to do once. Flying is not here: its keys are held, see [`FLY_KEYS`].
@@ -341,10 +342,14 @@ pub const BINDINGS: &[Binding] = &[
     bind(Action::Help, &[KeyCode::F1], "F1", ""),
 ];
 
-/// Keys that are held, and mouse gestures: for the cheat sheet.
-pub const FLY_KEYS: &[(&str, &str)] = &[
-    ("W  A  S  D", "Fly forward, left, back, right (Shift: faster)"),
-    ("Q  E", "Fly up, down"),
+/// Keys that are held: for the cheat sheet.
+pub const FLY_KEYS: &[(&[Flight], &str)] = &[
+    (&[Flight::Ahead, Flight::Left, Flight::Back, Flight::Right], "Fly forward, left, back, right (Shift: faster)"),
+    (&[Flight::Up, Flight::Down], "Fly up, down"),
+];
+
+/// Mouse gestures: for the cheat sheet.
+pub const GESTURES: &[(&str, &str)] = &[
     ("Wheel", "Fly towards the mouse pointer, or back"),
     ("Drag", "Turn the city around the point under the pointer (6: look around instead)"),
     ("Drag, wheel pressed", "Move it: what you take hold of stays under the pointer (also Shift+drag)"),

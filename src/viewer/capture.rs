@@ -92,7 +92,7 @@ pub struct PictureExtras {
     pub filter: String,
     /// Marked groups, by key.
     pub marks: BTreeMap<String, MarkNote>,
-    /// Nothing behind the city, nor caption and legend beside it.
+    /// Nothing behind the city, and no caption.
     pub transparent: bool,
     /// What is opened is compared with this.
     pub compare: Option<CompareWish>,

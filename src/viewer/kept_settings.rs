@@ -50,6 +50,7 @@ pub(super) fn of(settings: &Settings) -> Map<String, Value> {
         "names": settings.labels,
         "name-count": settings.name_count,
         "name-size": settings.name_size,
+        "fold-libraries": settings.fold_libraries,
         "cones": settings.show_pointers,
         "incoming": settings.show_incoming,
         "outgoing": settings.show_outgoing,
@@ -78,6 +79,7 @@ pub(super) fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     flag("cap", &mut settings.cap);
     flag("shadows", &mut settings.shadows);
     flag("names", &mut settings.labels);
+    flag("fold-libraries", &mut settings.fold_libraries);
     flag("cones", &mut settings.show_pointers);
     flag("incoming", &mut settings.show_incoming);
     flag("outgoing", &mut settings.show_outgoing);
@@ -271,6 +273,7 @@ mod tests {
             reference_shape: ReferenceShape::Bundled,
             reference_count: 7,
             name_size: 1.5,
+            fold_libraries: true,
             interval: 1.5,
             curve: Some(HeightCurve::Log),
             cap: false,

@@ -2,8 +2,10 @@
 //! settings. Read once, at the start, and with suspicion: what it says wrongly is told in the log, and the table stands.
 //!
 //! ```json
-//! { "Play": ["Ctrl+P"], "Next": ["Period", "Right"], "Mark": [] }
+//! { "Play": ["Ctrl+P"], "Next": ["Period"], "Mark": [], "FlyAhead": ["Up"], "FlyBack": ["Down"] }
 //! ```
+//!
+//! Keys that are held to fly are there too, each direction by a name of its own.
 
 use super::action::{Action, BINDINGS};
 use bevy::prelude::KeyCode;
@@ -27,10 +29,45 @@ pub struct Chord {
     pub alt: bool,
 }
 
-/// All chords with their actions, and how those of a person are printed.
+/// Where a key takes the camera for as long as it is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flight {
+    /// Where the camera looks.
+    Ahead,
+    /// To the left of that.
+    Left,
+    /// Away from it.
+    Back,
+    /// To the right.
+    Right,
+    /// Away from the ground.
+    Up,
+    /// To the ground.
+    Down,
+}
+
+impl Flight {
+    /// All of them, in the order of the cheat sheet.
+    const ALL: [Flight; 6] = [Flight::Ahead, Flight::Left, Flight::Back, Flight::Right, Flight::Up, Flight::Down];
+
+    /// Its key in the table.
+    const fn built_in(self) -> KeyCode {
+        match self {
+            Flight::Ahead => KeyCode::KeyW,
+            Flight::Left => KeyCode::KeyA,
+            Flight::Back => KeyCode::KeyS,
+            Flight::Right => KeyCode::KeyD,
+            Flight::Up => KeyCode::KeyQ,
+            Flight::Down => KeyCode::KeyE,
+        }
+    }
+}
+
+/// All chords with their actions, keys to fly, and how those of a person are printed.
 pub struct KeyMap {
     chords: Vec<(Chord, Action)>,
     printed: Vec<(Action, String)>,
+    flights: Vec<(KeyCode, Flight)>,
 }
 
 /// Names of keys beside letters, digits and F1 to F12.
@@ -74,9 +111,6 @@ const FUNCTIONS: [KeyCode; 12] = {
     use KeyCode::*;
     [F1, F2, F3, F4, F5, F6, F7, F8, F9, F10, F11, F12]
 };
-/// Held to fly: they cannot be given to actions without Control or Alt.
-const FLY: [KeyCode; 6] = [KeyCode::KeyW, KeyCode::KeyA, KeyCode::KeyS, KeyCode::KeyD, KeyCode::KeyQ, KeyCode::KeyE];
-
 /// A chord as people write it: `Ctrl+Shift+P`, `F7`, `Space`.
 fn chord(text: &str) -> Result<Chord, String> {
     let parts: Vec<String> = text.split('+').map(|part| part.trim().to_lowercase()).collect();
@@ -102,10 +136,48 @@ fn chord(text: &str) -> Result<Chord, String> {
     let key = key.ok_or_else(|| {
         format!("there is no key `{last}`: a letter, a digit, F1 to F12, Space, Enter, Left, Home and so on")
     })?;
-    if FLY.contains(&key) && !control && !alt {
-        return Err("W, A, S, D, Q and E are held to fly: with Ctrl or Alt they are free".to_owned());
-    }
     Ok(Chord { key, shift, control, alt })
+}
+
+/// The flight of a name in the file: `FlyAhead` and so on.
+fn flight(name: &str) -> Option<Flight> {
+    Flight::ALL.into_iter().find(|flight| format!("Fly{flight:?}") == name)
+}
+
+/// A key as a person would write it.
+fn printed(key: KeyCode) -> String {
+    let letter = |at: usize, base: u8| char::from(base + at as u8).to_string();
+    let named = || NAMES.iter().find(|(_, named)| *named == key).map(|(name, _)| name[..1].to_uppercase() + &name[1..]);
+    LETTERS
+        .iter()
+        .position(|other| *other == key)
+        .map(|at| letter(at, b'A'))
+        .or_else(|| DIGITS.iter().position(|other| *other == key).map(|at| letter(at, b'0')))
+        .or_else(|| FUNCTIONS.iter().position(|other| *other == key).map(|at| format!("F{}", at + 1)))
+        .or_else(named)
+        .unwrap_or_else(|| format!("{key:?}"))
+}
+
+/// What a list of keys in the file comes to, one by one; what is wrong with some is told. `None` where what it is for keeps its own.
+fn chords<T>(
+    name: &str,
+    keys: &serde_json::Value,
+    read: impl Fn(&str) -> Result<T, String>,
+    wrong: &mut Vec<String>,
+) -> Option<Vec<T>> {
+    let Some(keys) = keys.as_array() else {
+        wrong.push(format!("{name}: its keys are to be a list of texts"));
+        return None;
+    };
+    let mut all = Vec::new();
+    for key in keys {
+        match key.as_str().ok_or_else(|| "it is no text".to_owned()).and_then(&read) {
+            Ok(one) => all.push(one),
+            Err(why) => wrong.push(format!("{name}: {key}: {why}")),
+        }
+    }
+    // None may be wished for; but if none of them can be used, it keeps its own.
+    (keys.is_empty() || !all.is_empty()).then_some(all)
 }
 
 impl KeyMap {
@@ -114,7 +186,8 @@ impl KeyMap {
         let chords = BINDINGS.iter().flat_map(|b| {
             b.keys.iter().map(|&key| (Chord { key, shift: b.shift, control: b.control, alt: b.alt }, b.action))
         });
-        KeyMap { chords: chords.collect(), printed: Vec::new() }
+        let flights = Flight::ALL.map(|flight| (flight.built_in(), flight));
+        KeyMap { chords: chords.collect(), printed: Vec::new(), flights: flights.to_vec() }
     }
 
     /// The table with what a file says in place of some of it; and what is wrong with the file.
@@ -125,31 +198,37 @@ impl KeyMap {
             Ok(wished) => wished,
             Err(error) => return (map, vec![format!("it is no object of actions with lists of keys: {error}")]),
         };
-        for (name, keys) in &wished {
+        // What flies comes first: which keys are free for actions depends on it.
+        let (flights, actions): (Vec<_>, Vec<_>) =
+            wished.iter().map(|(name, keys)| (name, keys, flight(name))).partition(|(_, _, flight)| flight.is_some());
+        for (name, keys, flight) in flights {
+            let alone = |wish: Chord| match wish {
+                Chord { key, shift: false, control: false, alt: false } => Ok(key),
+                _ => Err("what is held to fly is a key alone: Shift makes it faster".to_owned()),
+            };
+            let Some(keys) = chords(name, keys, |text| chord(text).and_then(alone), &mut wrong) else { continue };
+            map.flights.retain(|(key, other)| Some(*other) != flight && !keys.contains(key));
+            // What the keys did before they do no more; commands of the same letter stay.
+            map.chords.retain(|(chord, _)| chord.control || chord.alt || !keys.contains(&chord.key));
+            map.flights.extend(keys.into_iter().filter_map(|key| Some((key, flight?))));
+        }
+        for (name, keys, _) in actions {
             let Some(action) = BINDINGS.iter().map(|b| b.action).find(|action| format!("{action:?}") == *name) else {
                 wrong.push(format!("{name}: there is no such action"));
                 continue;
             };
-            let Some(keys) = keys.as_array() else {
-                wrong.push(format!("{name}: its keys are to be a list of texts"));
-                continue;
-            };
-            let mut chords = Vec::new();
-            for key in keys {
-                match key.as_str().ok_or_else(|| "it is no text".to_owned()).and_then(chord) {
-                    Ok(chord) => chords.push(chord),
-                    Err(why) => wrong.push(format!("{name}: {key}: {why}")),
+            let flown = |wish: Chord| match map.flights.iter().any(|(key, _)| *key == wish.key) {
+                true if !wish.control && !wish.alt => {
+                    Err("it is held to fly: with Ctrl or Alt it is free, or give that flight another key".to_owned())
                 }
-            }
-            if chords.is_empty() && !keys.is_empty() {
-                // None of them can be used: the action keeps its own.
-                continue;
-            }
+                _ => Ok(wish),
+            };
+            let free = |text: &str| chord(text).and_then(flown).map(|chord| (chord, text.to_owned()));
+            let Some(given) = chords(name, keys, free, &mut wrong) else { continue };
+            let (given, texts): (Vec<Chord>, Vec<String>) = given.into_iter().unzip();
             // The action has these keys and no others, and what they did before is done by them no more.
-            map.chords.retain(|(chord, bound)| *bound != action && !chords.contains(chord));
-            map.chords.extend(chords.into_iter().map(|chord| (chord, action)));
-            let texts: Vec<&str> =
-                keys.iter().filter_map(|key| key.as_str()).filter(|text| chord(text).is_ok()).collect();
+            map.chords.retain(|(chord, bound)| *bound != action && !given.contains(chord));
+            map.chords.extend(given.into_iter().map(|chord| (chord, action)));
             map.printed.retain(|(other, _)| *other != action);
             map.printed.push((action, texts.join("  ")));
         }
@@ -169,6 +248,21 @@ impl KeyMap {
     pub fn printed(&self, action: Action) -> &str {
         let own = self.printed.iter().find(|(other, _)| *other == action).map(|(_, text)| text.as_str());
         own.unwrap_or(action.binding().printed)
+    }
+
+    /// How far keys fly in a direction and not in the one against it: 1, 0 or -1. `held` says which keys are.
+    pub fn flown(&self, to: Flight, against: Flight, held: impl Fn(KeyCode) -> bool) -> f32 {
+        let pulls = |wanted: Flight| self.flights.iter().any(|&(key, flight)| flight == wanted && held(key));
+        f32::from(u8::from(pulls(to))) - f32::from(u8::from(pulls(against)))
+    }
+
+    /// The keys of some flights for people, such as `W  A  S  D`.
+    pub fn printed_flights(&self, flights: &[Flight]) -> String {
+        let keys_of = |wanted: &Flight| {
+            let keys = self.flights.iter().filter(|(_, flight)| flight == wanted).map(|(key, _)| printed(*key));
+            Some(keys.collect::<Vec<_>>().join("/")).filter(|keys| !keys.is_empty()).unwrap_or_else(|| "-".to_owned())
+        };
+        flights.iter().map(keys_of).collect::<Vec<_>>().join("  ")
     }
 
     /// Whether an action has the keys of the table.
@@ -228,6 +322,28 @@ mod tests {
     }
 
     #[test]
+    fn keys_that_are_held_to_fly_can_be_others() {
+        let text = r#"{"FlyAhead": ["Up", "W"], "FlyDown": ["PageDown"], "FlyLeft": [], "Mark": ["E"], "Next": ["A", "Right"]}"#;
+        let (map, wrong) = KeyMap::with(text);
+        assert_eq!(wrong, Vec::<String>::new());
+        let ahead = |key: KeyCode| map.flown(Flight::Ahead, Flight::Back, |held| held == key);
+        assert_eq!([KeyCode::ArrowUp, KeyCode::KeyW, KeyCode::KeyS, KeyCode::KeyQ].map(ahead), [1.0, 1.0, -1.0, 0.0]);
+        assert_eq!(map.flown(Flight::Ahead, Flight::Back, |_| true), 0.0, "both at once");
+        assert_eq!(map.flown(Flight::Right, Flight::Left, |held| held == KeyCode::KeyA), 0.0, "nothing flies left");
+        // Letters that nothing flies with any more are free, and what flies now does nothing else.
+        assert_eq!(map.action(KeyCode::KeyE, NONE), Some(Action::Mark));
+        assert_eq!(map.action(KeyCode::KeyA, NONE), Some(Action::Next));
+        assert_eq!(map.action(KeyCode::ArrowUp, NONE), None);
+        assert_eq!(map.action(KeyCode::KeyE, (false, true, false)), Some(Action::OpenCode), "commands stay");
+        assert_eq!(map.printed_flights(&[Flight::Ahead, Flight::Left, Flight::Back]), "Up/W  -  S");
+        assert_eq!(map.printed_flights(&[Flight::Down]), "Pagedown");
+        for wrongly in [r#"{"FlyUp": ["Ctrl+X"]}"#, r#"{"FlyUp": 3}"#, r#"{"FlyUp": ["Hyper"]}"#] {
+            let (map, wrong) = KeyMap::with(wrongly);
+            assert_eq!((wrong.len(), map.printed_flights(&[Flight::Up])), (1, "Q".to_owned()), "{wrongly}");
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_told_and_the_table_stands() {
         for text in [
             "[]",
@@ -245,6 +361,33 @@ mod tests {
             let (map, wrong) = KeyMap::with(text);
             assert_eq!(wrong.len(), 1, "{text}: {wrong:?}");
             assert_eq!(map.action(KeyCode::Space, NONE), Some(Action::Play), "{text}");
+        }
+    }
+
+    /// `docs/keys.md` as it is to be. `UPDATE_GOLDEN=keys` writes it.
+    #[test]
+    fn the_page_of_keys_has_every_action() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/keys.md");
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let (head, _) = text.split_once("\n| ").expect("a page with a table");
+        let mut wanted = format!("{head}\n| name | keys | what it does |\n|---|---|---|\n");
+        let mut told: Vec<Action> = Vec::new();
+        for binding in BINDINGS.iter().filter(|b| !b.help.is_empty()) {
+            if !told.contains(&binding.action) {
+                told.push(binding.action);
+                let all = BINDINGS.iter().filter(|b| b.action == binding.action).map(|b| b.printed);
+                let keys = all.collect::<Vec<_>>().join("  ").split("  ").collect::<Vec<_>>().join(", ");
+                wanted += &format!("| `{:?}` | {keys} | {} |\n", binding.action, binding.help);
+            }
+        }
+        for flight in Flight::ALL {
+            let key = printed(flight.built_in());
+            wanted += &format!("| `Fly{flight:?}` | {key} | Held: flies {} |\n", format!("{flight:?}").to_lowercase());
+        }
+        if std::env::var("UPDATE_GOLDEN").is_ok_and(|names| names.split(',').any(|name| name == "keys")) {
+            std::fs::write(&path, &wanted).expect("written");
+        } else {
+            assert_eq!(text, wanted, "docs/keys.md is not what the table says: UPDATE_GOLDEN=keys");
         }
     }
 

@@ -73,6 +73,8 @@ pub struct Settings {
     pub name_count: usize,
     /// Their size, 1 for the usual one.
     pub name_size: f32,
+    /// Names of the program's own groups alone: those of libraries are counted with their districts.
+    pub fold_libraries: bool,
     /// Shadows on the ground.
     pub shadows: bool,
     /// Seconds a step takes to animate; 0 jumps.
@@ -145,6 +147,7 @@ impl Default for Settings {
             labels: true,
             name_count: 40,
             name_size: 1.0,
+            fold_libraries: false,
             shadows: true,
             animation: 0.35,
             interval: 0.5,
@@ -197,7 +200,7 @@ impl Settings {
                 vec![ClosureMetric::Retained, ClosureMetric::RetainedObjects]
             }
             ClosureMetric::Deep | ClosureMetric::DeepObjects => vec![ClosureMetric::Deep, ClosureMetric::DeepObjects],
-            ClosureMetric::Referrers => vec![ClosureMetric::Referrers],
+            ClosureMetric::Referrers | ClosureMetric::Age => vec![metric],
         };
         let more = with_it.into_iter().filter(|metric| !self.closures.contains(metric)).collect::<Vec<_>>();
         self.closures.extend(more);

@@ -5,7 +5,7 @@ use super::clock::Clock;
 use super::document::{Document, OpenDocument};
 use super::selection::{Selection, Target};
 use super::settings::Settings;
-use super::views::{ConeCount, Shown};
+use super::views::{CitySight, ConeCount, Shown};
 use bevy::input::ButtonState;
 use bevy::input::keyboard::KeyboardInput;
 use bevy::input::mouse::MouseButtonInput;
@@ -58,6 +58,7 @@ pub struct Seen {
     selected: Vec<String>,
     hovered: Option<String>,
     cones: ConeCount,
+    in_sight: Option<bool>,
 }
 
 /// Logs each change.
@@ -65,7 +66,7 @@ pub fn log_changes(
     (document, shown, settings): (Res<Document>, Res<Shown>, Res<Settings>),
     clock: Res<Clock>,
     selection: Res<Selection>,
-    cones: Res<ConeCount>,
+    (cones, sight): (Res<ConeCount>, CitySight),
     mut last: Local<Seen>,
 ) {
     if !tracing::enabled!(tracing::Level::DEBUG) {
@@ -88,6 +89,7 @@ pub fn log_changes(
         selected: selection.nodes().map(|n| name(Target::Node(n))).collect(),
         hovered: pointed.map(name),
         cones: *cones,
+        in_sight: Some(sight.any()),
     };
     let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "nothing".to_owned());
     if now.city != last.city {
@@ -110,6 +112,9 @@ pub fn log_changes(
     }
     if now.cones != last.cones {
         tracing::debug!("cones: {} drawn, {} left out", now.cones.drawn, now.cones.left_out);
+    }
+    if now.in_sight != last.in_sight {
+        tracing::debug!("sight: {}", if sight.any() { "the city" } else { "none of the city" });
     }
     *last = now;
 }

@@ -36,6 +36,8 @@ pub(super) fn a_view_file_and_the_city_alone(studio: &mut Studio, settings: &Set
     let clear = studio.shoot_clear(&wish).expect("a picture");
     let alpha = |x: u32, y: u32| clear.get_pixel(x, y).0[3];
     assert_eq!((alpha(0, 0), alpha(SIZE.0 - 1, SIZE.1 - 1)), (0, 0), "nothing is behind the city");
+    let legend = (20..120).filter(|x| alpha(*x, SIZE.1 - 30) > 200).count();
+    assert!(legend > 90, "what colours mean goes with it: {legend}");
     let opaque = clear.pixels().filter(|p| p.0[3] > 250).count() as f64 / f64::from(SIZE.0 * SIZE.1);
     assert!((0.1..0.9).contains(&opaque), "{opaque}: the city is there");
     // Before black it is what was drawn before black.

@@ -1,6 +1,7 @@
 //! Leak hunts by a person's means alone: real keys and mouse in a real window, from what is first seen to a picture that is saved.
 
 use super::*;
+use memory_city_testing::jvm;
 
 /// Saves what is shown as a picture, through the card that asks where.
 fn saved_picture(session: &mut Session, path: &Path) -> image::RgbImage {
@@ -56,15 +57,7 @@ fn follow_owners(session: &mut Session) -> (Vec<String>, String) {
 }
 
 /// The hunt of figure 10: what is red is a symptom; from owner to owner it leads to the list that is never emptied.
-#[test]
-fn the_hunt_of_figure_10_ends_with_a_saved_picture() {
-    if skipped() {
-        return;
-    }
-    let sample = sample();
-    let folder = tempfile::tempdir().expect("a folder");
-    let environment = [("MEMORY_CITY_CONFIG", folder.path())];
-    let mut session = Session::start(&["open", &*sample, "--grouping", "package>type"], &environment);
+fn hunt_of_figure_10(mut session: Session, folder: &Path) {
     session.expect("city: person-leak");
     session.expect("leak: ");
     session.focus();
@@ -73,11 +66,12 @@ fn the_hunt_of_figure_10_ends_with_a_saved_picture() {
     // From the first time to the last one by itself: nothing is red before anything has grown.
     session.key("Home");
     session.expect("time: 1/");
-    let first = session.screenshot("60-hunt-first");
+    let of = if session.manager.is_some() { "framed-" } else { "" };
+    let first = session.screenshot(&format!("{of}60-hunt-first"));
     assert!(share(&first, is_red) < 0.002, "nothing has grown");
     session.key("space");
     session.expect("time: 16/16");
-    let grown = session.screenshot("61-hunt-grown");
+    let grown = session.screenshot(&format!("{of}61-hunt-grown"));
     assert!(share(&grown, is_red) > 0.01, "what grows turned red");
     // A click on what is red.
     let (x, y) = reddest(&grown);
@@ -95,11 +89,95 @@ fn the_hunt_of_figure_10_ends_with_a_saved_picture() {
     session.key("u");
     session.expect("ways: ");
     session.point(WIDTH / 2, 21);
-    let seen = session.screenshot("62-hunt-path");
+    let seen = session.screenshot(&format!("{of}62-hunt-path"));
     assert!(share(&seen, is_yellow) > share(&grown, is_yellow) + 0.0005, "the path is seen");
-    let saved = saved_picture(&mut session, &folder.path().join("figure-10.png"));
+    let saved = saved_picture(&mut session, &folder.join("figure-10.png"));
     assert_eq!(saved.dimensions(), (WIDTH, HEIGHT));
     assert!(difference(&saved, &seen) < 0.01, "what was seen is what is saved, without the card that asked");
+}
+
+#[test]
+fn the_hunt_of_figure_10_ends_with_a_saved_picture() {
+    if skipped() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let environment = [("MEMORY_CITY_CONFIG", folder.path())];
+    let session = Session::start(&["open", &*sample(), "--grouping", "package>type"], &environment);
+    hunt_of_figure_10(session, folder.path());
+}
+
+/// The same in a desktop: the window has a frame, and stands where the window manager puts it.
+#[test]
+fn the_hunt_of_figure_10_under_a_window_manager() {
+    if skipped() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let environment = [("MEMORY_CITY_CONFIG", folder.path())];
+    let arguments = ["open", &*sample(), "--grouping", "package>type"];
+    let Some(session) = Session::start_framed(&arguments, &environment) else { return };
+    hunt_of_figure_10(session, folder.path());
+}
+
+/// Five dumps of an application on the H2 database that leaves more statements open from step to step.
+fn dumps_of_h2(test: &str, folder: &Path) -> Option<PathBuf> {
+    const H2: &str = "/usr/share/java/h2.jar";
+    let Some(jdk) = jvm::jdk_from(17) else {
+        jvm::skip(test, "there is no JDK 17 or newer (apt-get install default-jdk-headless)");
+        return None;
+    };
+    if !Path::new(H2).is_file() {
+        jvm::skip(test, &format!("{H2} is missing (apt-get install libh2-java)"));
+        return None;
+    }
+    let classes = folder.join("classes");
+    jdk.compile(&[&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/java/H2Load.java")], H2, &classes);
+    let class_path = format!("{}:{H2}", classes.display());
+    let mut shop = jvm::Program::start(&jdk, &["-Xmx128m", "-XX:+UseSerialGC"], &class_path, "H2Load");
+    let dumps = folder.join("shop");
+    std::fs::create_dir(&dumps).expect("a folder");
+    for step in 0..5 {
+        shop.ask("300 100");
+        shop.dump(&dumps.join(format!("{step}.hprof")), &[]);
+    }
+    Some(dumps)
+}
+
+/// A real application, a database with a shop on it, in a desktop: the first sentence names the field that fills up, O flies there,
+/// its owners end at the root, and the picture of the way there is saved.
+#[test]
+fn the_hunt_in_h2_under_a_window_manager_ends_with_a_saved_picture() {
+    let test = "the_hunt_in_h2_under_a_window_manager_ends_with_a_saved_picture";
+    if skipped() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(dumps) = dumps_of_h2(test, folder.path()) else { return };
+    let environment = [("MEMORY_CITY_CONFIG", folder.path())];
+    let Some(mut session) = Session::start_framed(&["open", &dumps.to_string_lossy()], &environment) else { return };
+    session.expect("city: shop");
+    let leak = session.expect("leak: ");
+    assert!(leak.contains("H2Load"), "{leak}");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    let first = session.screenshot("67-h2");
+    assert!(share(&first, is_red) > 0.002, "what grows is red");
+    session.key("o");
+    session.expect("city: shop owner");
+    let selected = session.expect("selected: Heap#");
+    assert!(selected.contains("H2Load"), "{selected}");
+    session.rest();
+    let there = session.screenshot("68-h2-owner");
+    assert!(difference(&first, &there) > 0.1, "the city of owners, from near");
+    session.key("u");
+    let ways = session.expect("ways: ");
+    session.point(WIDTH / 2, 21);
+    let path = session.screenshot("69-h2-path");
+    assert!(share(&path, is_yellow) > share(&there, is_yellow), "{ways}");
+    let saved = saved_picture(&mut session, &folder.path().join("h2.png"));
+    assert_eq!(saved.dimensions(), (WIDTH, HEIGHT));
+    assert!(difference(&saved, &path) < 0.01, "what was seen is what is saved");
 }
 
 /// A folder of real dumps that `make real` has taken.
@@ -107,6 +185,7 @@ fn real_dumps(name: &str) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/real/dumps");
     let folder = std::env::var_os("MEMORY_CITY_REAL_DUMPS").map_or(root, PathBuf::from).join(name);
     if !folder.is_dir() {
+        assert!(std::env::var_os("MEMORY_CITY_REQUIRE_REAL").is_none(), "no {}", folder.display());
         eprintln!("SKIPPED: no {}: `make real` takes the dumps", folder.display());
         return None;
     }

@@ -304,3 +304,48 @@ fn referrers_are_the_objects_of_other_groups_that_refer_to_one() {
     }
     assert!(compared > 50);
 }
+
+/// Of a trace, whose births are known, against the ages of all objects one by one; of a dump it is not known, and said.
+#[test]
+fn ages_are_the_means_of_the_objects() {
+    let source = open(&["tests/data/anttracks/person-leak-g1"], "package>type", GroupOptions::default());
+    let progress = Progress::new();
+    let with = history(&source).with_closures(&[ClosureMetric::Age], KeepRules::default(), &progress).expect("found");
+    let timeline = with.timeline();
+    let metric = timeline.metric("age").expect("the column");
+    let mut old = 0;
+    for time in [0, timeline.times() / 2, timeline.times() - 1] {
+        let heap = with.heap(time, &progress).expect("the heap");
+        let mut sums: std::collections::BTreeMap<String, (u64, u64)> = Default::default();
+        for o in (0..heap.object_count() as u32).map(ObjectId) {
+            let age = heap.facts(o).life.map(|life| u64::from(life.age)).expect("a trace knows births");
+            let sum = sums.entry(heap.types()[heap.type_of(o).0 as usize].name.to_string()).or_default();
+            *sum = (sum.0 + age, sum.1 + 1);
+        }
+        let all = sums.values().fold((0, 0), |all, sum| (all.0 + sum.0, all.1 + sum.1));
+        let mean = |sum: (u64, u64)| (sum.0 as f64 / sum.1 as f64).round() as u64;
+        let (root, leaves): (Vec<_>, Vec<_>) = timeline
+            .nodes()
+            .filter(|&n| timeline.is_leaf(n) || timeline.parent(n).is_none())
+            .partition(|&n| !timeline.is_leaf(n));
+        assert_eq!(timeline.value(time, root[0], metric), mean(all), "the whole heap at {time}");
+        let mut compared = 0;
+        for node in leaves.into_iter().filter(|&node| timeline.amount(time, node).objects > 0) {
+            let name = timeline.name(node);
+            // Nodes say their types without the packages above them.
+            let of_name: Vec<_> = sums.iter().filter(|(full, _)| full.rsplit('.').next() == Some(name)).collect();
+            let [(_, sum)] = of_name[..] else { continue };
+            if sum.1 != timeline.amount(time, node).objects {
+                continue;
+            }
+            assert_eq!(timeline.value(time, node, metric), mean(*sum), "{} at {time}", timeline.key(node));
+            compared += 1;
+            old += u64::from(mean(*sum) > 1);
+        }
+        assert!(compared > 20, "{compared} groups at {time}");
+    }
+    assert!(old > 5, "some are old");
+    let dump = computed("type", GroupOptions::default());
+    let error = dump.with_closures(&[ClosureMetric::Age], KeepRules::default(), &progress).err().expect("not known");
+    assert!(error.to_string().contains("survived"), "{error}");
+}

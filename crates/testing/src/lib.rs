@@ -12,6 +12,7 @@
 //! ```
 #![allow(missing_docs, reason = "test support explains itself by the tests that use it")]
 
+pub mod allocated;
 pub mod anttracks;
 pub mod browser;
 pub mod class_names;

@@ -2,40 +2,12 @@
 
 use memory_city_analysis::group::MemoryTree;
 use memory_city_analysis::timeline::{Amount, TimePoint, Timeline};
+use memory_city_testing::allocated::{Counting, held};
 use memory_city_views::city::{Appearance, CityConfig, CityPlan, Look, PlotState};
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
-struct Counting;
-
-static HELD: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator as it came, which keeps what the trait asks for; counting touches no memory
-// of the caller.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        HELD.fetch_add(layout.size(), Relaxed);
-        // SAFETY: the caller keeps what the trait asks of it.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the caller keeps what the trait asks of it; it came from `alloc`, which is the system's.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// What is still allocated of what some work allocates, and its result.
-fn held<T>(work: impl FnOnce() -> T) -> (usize, T) {
-    let before = HELD.load(Relaxed);
-    let result = work();
-    (HELD.load(Relaxed).saturating_sub(before), result)
-}
 
 /// Districts of so many buildings each, at two times.
 fn timeline(districts: usize, buildings: usize) -> Timeline {

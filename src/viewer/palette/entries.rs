@@ -100,6 +100,7 @@ pub fn settings(now: &Settings) -> Vec<PaletteEntry> {
         add(format!("{title}: {}", if is { "off" } else { "on" }), &|s| set(s, !is));
     };
     switch("Names", now.labels, &|s, on| s.labels = on);
+    switch("Names of libraries folded", now.fold_libraries, &|s, on| s.fold_libraries = on);
     switch("References", now.show_pointers, &|s, on| s.show_pointers = on);
     switch("References that keep the selection", now.show_incoming, &|s, on| s.show_incoming = on);
     switch("References to what the selection keeps", now.show_outgoing, &|s, on| s.show_outgoing = on);

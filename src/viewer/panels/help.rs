@@ -1,7 +1,7 @@
 //! The cheat sheet: all keys and gestures on one page.
 
 use super::theme;
-use crate::viewer::action::{BINDINGS, FLY_KEYS};
+use crate::viewer::action::{BINDINGS, FLY_KEYS, GESTURES};
 use crate::viewer::keys;
 use bevy_egui::egui::{self, Align2, RichText};
 
@@ -49,7 +49,10 @@ pub fn show(ctx: &egui::Context) -> bool {
                                 }
                                 if column + 1 == columns {
                                     ui.add_space(8.0);
-                                    for (printed, help) in FLY_KEYS {
+                                    for (flights, help) in FLY_KEYS {
+                                        line(ui, &keys::map().printed_flights(flights), help, width);
+                                    }
+                                    for (printed, help) in GESTURES {
                                         line(ui, printed, help, width);
                                     }
                                     leak_in_five(ui);

@@ -45,7 +45,7 @@ impl SaveAs {
     fn title(self) -> &'static str {
         match self {
             SaveAs::Picture => "Picture of the window",
-            SaveAs::ClearPicture => "Picture of the city alone, transparent",
+            SaveAs::ClearPicture => "Picture of city and legend, transparent",
             SaveAs::View => "View file",
             SaveAs::Table => "Table of a view (CSV)",
             SaveAs::Scene => "3D scene (glTF)",

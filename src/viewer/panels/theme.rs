@@ -33,10 +33,10 @@ pub const ACCENT: Color32 = Color32::from_rgb(86, 156, 255);
 pub const INCOMING: Color32 = Color32::from_rgb(190, 120, 245);
 /// Words about outgoing references: the green of the cones, light enough to read.
 pub const OUTGOING: Color32 = Color32::from_rgb(96, 205, 130);
-/// The ways from roots, and roots: the yellow of the routes.
-pub const ROUTE: Color32 = Color32::from_rgb(255, 214, 10);
+/// The ways from roots, and roots: the amber of the routes.
+pub const ROUTE: Color32 = Color32::from_rgb(255, 184, 0);
 /// What would be freed: the cyan of the city.
-pub const FREED: Color32 = Color32::from_rgb(34, 211, 238);
+pub const FREED: Color32 = Color32::from_rgb(80, 208, 255);
 /// Warnings.
 pub const WARNING: Color32 = Color32::from_rgb(250, 196, 92);
 /// Errors.

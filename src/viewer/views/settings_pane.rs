@@ -228,6 +228,13 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         });
         ui.end_row();
 
+        label(ui, "");
+        ui.add_enabled(settings.labels, egui::Checkbox::new(&mut settings.fold_libraries, "fold libraries")).on_hover_text(
+            "Only your own groups have names; those of libraries are counted with their districts (+n). What is selected, marked, \
+             found or connected keeps its name. Which packages are your own: Ctrl+G",
+        );
+        ui.end_row();
+
         label(ui, "Show");
         ui.horizontal(|ui| {
             ui.checkbox(&mut settings.shadows, "shadows").on_hover_text("Shadows on the ground; off is faster");
@@ -358,6 +365,7 @@ fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings, show
             ClosureMetric::Retained | ClosureMetric::RetainedObjects => "what would be freed if the whole group were",
             ClosureMetric::Deep | ClosureMetric::DeepObjects => "all that the group reaches",
             ClosureMetric::Referrers => "objects of other groups that refer to it",
+            ClosureMetric::Age => "collections that its objects have survived, on average",
         };
         let tip = format!("{}: {what}. Found in the background for all times, then measured; Esc stops it", info.title);
         let wished = settings.metric_id.as_deref() == Some(&*info.id);

@@ -35,11 +35,6 @@ impl AmountLog {
         (self.times[at], self.objects[at], self.bytes[at]) = (time, amount.objects, amount.bytes);
     }
 
-    /// How many changes there are.
-    pub fn len(&self) -> usize {
-        self.times.len()
-    }
-
     /// The times of all changes, in no order.
     pub fn all_times(&self) -> &[u32] {
         &self.times

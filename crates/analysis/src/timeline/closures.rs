@@ -31,16 +31,20 @@ pub enum ClosureMetric {
     /// Objects of other groups that refer to the group, whether or not their references keep it. Those of an inner node are the
     /// sums over its leaves.
     Referrers,
+    /// How many garbage collections the objects of the group have survived, on average of those of which that is known; 0 where it
+    /// is of none.
+    Age,
 }
 
 impl ClosureMetric {
     /// All of them.
-    pub const ALL: [ClosureMetric; 5] = [
+    pub const ALL: [ClosureMetric; 6] = [
         ClosureMetric::Retained,
         ClosureMetric::RetainedObjects,
         ClosureMetric::Deep,
         ClosureMetric::DeepObjects,
         ClosureMetric::Referrers,
+        ClosureMetric::Age,
     ];
     /// Those of what groups reach and retain.
     pub const CLOSURES: [ClosureMetric; 4] =
@@ -54,6 +58,7 @@ impl ClosureMetric {
             ClosureMetric::Deep => MetricInfo::new("deep", "Deep bytes", Unit::Bytes),
             ClosureMetric::DeepObjects => MetricInfo::new("deep-objects", "Deep objects", Unit::Objects),
             ClosureMetric::Referrers => MetricInfo::new("referrers", "Referring objects", Unit::Objects),
+            ClosureMetric::Age => MetricInfo::new("age", "Mean age in collections", Unit::Count),
         }
     }
 
@@ -73,14 +78,14 @@ impl ClosureMetric {
         matches!(self, ClosureMetric::Deep | ClosureMetric::DeepObjects)
     }
 
-    /// The value among what a group reaches and retains; 0 for those that refer to it, which are counted from references.
+    /// The value among what a group reaches and retains; 0 for what is found in another way, referrers and ages.
     pub fn value(self, amounts: &GroupAmounts) -> u64 {
         match self {
             ClosureMetric::Retained => amounts.retained.bytes,
             ClosureMetric::RetainedObjects => amounts.retained.objects,
             ClosureMetric::Deep => amounts.deep.bytes,
             ClosureMetric::DeepObjects => amounts.deep.objects,
-            ClosureMetric::Referrers => 0,
+            ClosureMetric::Referrers | ClosureMetric::Age => 0,
         }
     }
 }
@@ -301,18 +306,42 @@ impl History {
     /// # Errors
     /// As [`History::closures_of`]. In a trace times without references are passed over as long as others have some.
     pub fn with_closures(&self, metrics: &[ClosureMetric], rules: KeepRules, progress: &Progress) -> Result<History> {
-        let (referrers, metrics): (Vec<_>, Vec<_>) =
-            metrics.iter().partition(|metric| **metric == ClosureMetric::Referrers);
-        let mut found = match metrics.is_empty() {
+        let is_closure = |metric: &ClosureMetric| ClosureMetric::CLOSURES.contains(metric);
+        let (closures, others): (Vec<_>, Vec<_>) = metrics.iter().partition(|metric| is_closure(metric));
+        let mut found = match closures.is_empty() {
             true => None,
-            false => Some(self.with_found_closures(&metrics, rules, progress)?),
+            false => Some(self.with_found_closures(&closures, rules, progress)?),
         };
-        if !referrers.is_empty() {
+        for metric in others {
+            let column = if metric == ClosureMetric::Age { self.ages(progress) } else { self.referrers(progress) }?;
             let before = found.as_ref().unwrap_or(self);
-            let column = self.referrers(progress)?;
             found = Some(before.with_timeline(Timeline::clone(before.timeline()).with_columns([column])));
         }
         Ok(found.unwrap_or_else(|| self.with_timeline(Timeline::clone(self.timeline()))))
+    }
+
+    /// How many collections the objects of each group have survived on average, at all times: one pass over each heap state.
+    fn ages(&self, progress: &Progress) -> Result<MetricBuilder> {
+        let timeline = self.timeline();
+        let mut column = MetricBuilder::new(ClosureMetric::Age.info(), timeline.len());
+        let mut any = false;
+        for time in 0..timeline.times() {
+            progress.check()?;
+            let (heap, grouped) = self.grouped(time, progress)?;
+            let sums = ages_by_place(&heap, &grouped, progress)?;
+            any |= sums.iter().any(|sum| sum.objects > 0);
+            let place = TreePlaces::new(timeline, &grouped.tree);
+            column.step(|node| place.of(&[node])[0].map_or(0, |place| sums[place as usize].mean()));
+        }
+        match any || timeline.times() == 0 {
+            true => Ok(column),
+            false => Err(Error::Unusable {
+                what:
+                    "How old objects are cannot be found: the input does not say how many collections any has survived"
+                        .into(),
+                remedy: "Open a memory trace or a recording: heap dumps know nothing of births".into(),
+            }),
+        }
     }
 
     /// How many objects of other groups refer to each group, at all times: one pass over each heap state.
@@ -459,6 +488,55 @@ fn check(heap: &HeapState, is_trace: bool) -> Result<()> {
         ),
         remedy: "Take a heap dump, or record a trace with references and GC roots".into(),
     })
+}
+
+/// What is known of the ages of some objects.
+#[derive(Clone, Copy, Default)]
+struct Ages {
+    objects: u64,
+    collections: u64,
+}
+
+impl Ages {
+    fn add(&mut self, other: Ages) {
+        self.objects += other.objects;
+        self.collections += other.collections;
+    }
+
+    /// The nearest whole number.
+    fn mean(self) -> u64 {
+        (self.collections + self.objects / 2).checked_div(self.objects).unwrap_or(0)
+    }
+}
+
+/// The ages of what is in each node of a tree and below it, as far as they are known.
+fn ages_by_place(heap: &HeapState, grouped: &Grouped, progress: &Progress) -> Result<Vec<Ages>> {
+    let n = heap.object_count();
+    let sums = (0..n.div_ceil(RUN))
+        .into_par_iter()
+        .map(|run| {
+            progress.check()?;
+            // Objects in the same groups share one list of leaves: it is told by where it lies.
+            let mut lists: FxHashMap<(*const u32, usize), (&[u32], Ages)> = FxHashMap::default();
+            for o in (run * RUN..((run + 1) * RUN).min(n)).map(|o| ObjectId(o as u32)) {
+                let Some(life) = heap.facts(o).life else { continue };
+                let leaves = grouped.leaves_of(heap, o);
+                let sum = lists.entry((leaves.as_ptr(), leaves.len())).or_insert((leaves, Ages::default()));
+                sum.1.add(Ages { objects: 1, collections: u64::from(life.age) });
+            }
+            let mut of = FxHashMap::<u32, Ages>::default();
+            for (leaves, sum) in lists.into_values() {
+                with_above(&grouped.tree, leaves).iter().for_each(|&node| of.entry(node).or_default().add(sum));
+            }
+            Ok(of)
+        })
+        .try_reduce(FxHashMap::default, |mut all, part| {
+            part.into_iter().for_each(|(node, sum)| all.entry(node).or_default().add(sum));
+            Ok(all)
+        })?;
+    let mut all = vec![Ages::default(); grouped.tree.len()];
+    sums.into_iter().for_each(|(node, sum)| all[node as usize] = sum);
+    Ok(all)
 }
 
 /// Objects a task looks at between two looks at the clock.

@@ -12,22 +12,23 @@ pub const SELECTED_COLOUR: [f32; 3] = [0.024158, 0.165132, 0.955973];
 pub const INCOMING_COLOUR: [f32; 3] = [0.201556, 0.010960, 0.445201];
 /// References from the selection, which it keeps alive: green (#57D95E).
 pub const OUTGOING_COLOUR: [f32; 3] = [0.095307, 0.693872, 0.111932];
-/// The ways from GC roots to a group: yellow (#FFD60A), as nothing else in the city is.
-pub const ROUTE_COLOUR: [f32; 3] = [1.000000, 0.672443, 0.003035];
-/// What would be freed: cyan (#22D3EE).
-pub const FREED_COLOUR: [f32; 3] = [0.015996, 0.651406, 0.854993];
+/// The ways from GC roots to a group: amber (#FFB800), as nothing else in the city is.
+pub const ROUTE_COLOUR: [f32; 3] = [1.000000, 0.479320, 0.000000];
+/// What would be freed: light cyan (#50D0FF).
+pub const FREED_COLOUR: [f32; 3] = [0.080220, 0.630757, 1.000000];
 /// What would stay, while it is shown what would be freed: a dark gray blue (#414B5A).
 pub const QUIET_COLOUR: [f32; 3] = [0.052861, 0.070360, 0.102242];
 /// More plots: a gray blue between the districts' (#5A6A86).
 pub const MORE_COLOUR: [f32; 3] = [0.102242, 0.144128, 0.238398];
-/// Colours of marked buildings: magenta (#E754C4), teal (#12A594), lime (#B7D433), brown (#A0713C), sky (#7CC4FF), white (#FFFFFF).
+/// Colours of marked buildings: magenta (#BB33CC), green (#66FF66), cream (#FFEEBB), violet (#551188), ice (#CCFFFF), mauve (#887799). Found by search:
+/// for every eye they stay apart from each other and from what colours of buildings mean.
 pub const MARK_COLOURS: [[f32; 3]; 6] = [
-    [0.799103, 0.088656, 0.552011],
-    [0.006049, 0.376262, 0.296138],
-    [0.473531, 0.658375, 0.033105],
-    [0.351533, 0.165132, 0.045186],
-    [0.201556, 0.552011, 1.000000],
-    [1.000000, 1.000000, 1.000000],
+    [0.496933, 0.033105, 0.603827],
+    [0.132868, 1.000000, 0.132868],
+    [1.000000, 0.854993, 0.496933],
+    [0.090842, 0.005605, 0.246201],
+    [0.603827, 1.000000, 1.000000],
+    [0.246201, 0.184475, 0.318547],
 ];
 /// The growth gradient at 0, 1/2 and 1: gray (#D1D1D1), orange (#E66000), red (#B20617).
 pub const GROWTH: [[f32; 3]; 3] =
@@ -87,18 +88,18 @@ mod tests {
             (0xE66000, GROWTH[1]),
             (0xB20617, GROWTH[2]),
             (0x006070, SHRUNK_COLOUR),
-            (0xFFD60A, ROUTE_COLOUR),
-            (0x22D3EE, FREED_COLOUR),
+            (0xFFB800, ROUTE_COLOUR),
+            (0x50D0FF, FREED_COLOUR),
             (0x414B5A, QUIET_COLOUR),
             (0x5A6A86, MORE_COLOUR),
             (0x1A2E47, DISTRICT[0]),
             (0x84A2C9, DISTRICT[1]),
-            (0xE754C4, MARK_COLOURS[0]),
-            (0x12A594, MARK_COLOURS[1]),
-            (0xB7D433, MARK_COLOURS[2]),
-            (0xA0713C, MARK_COLOURS[3]),
-            (0x7CC4FF, MARK_COLOURS[4]),
-            (0xFFFFFF, MARK_COLOURS[5]),
+            (0xBB33CC, MARK_COLOURS[0]),
+            (0x66FF66, MARK_COLOURS[1]),
+            (0xFFEEBB, MARK_COLOURS[2]),
+            (0x551188, MARK_COLOURS[3]),
+            (0xCCFFFF, MARK_COLOURS[4]),
+            (0x887799, MARK_COLOURS[5]),
         ];
         for (hex, colour) in named {
             for (i, channel) in colour.into_iter().enumerate() {
@@ -191,6 +192,26 @@ mod tests {
             }
         }
         least
+    }
+
+    /// Ways from roots, what a cut would free, and marks: each against all that is seen beside it. While ways are shown there are no cones,
+    /// and while a cut is shown everything else is quiet.
+    #[test]
+    fn ways_cuts_and_marks_stay_apart_for_every_eye() {
+        let growth = [0.0, 0.25, 0.5, 0.75, 1.0].map(growth_colour);
+        let ground = [SELECTED_COLOUR, DISTRICT[0], DISTRICT[1]];
+        let buildings = [&growth[..], &ground, &[SHRUNK_COLOUR]].concat();
+        let least =
+            |one: [f32; 3], others: &[[f32; 3]]| others.iter().map(|other| apart(&[one, *other])).fold(9.0, f32::min);
+        assert!(least(ROUTE_COLOUR, &buildings) > 0.1, "{}", least(ROUTE_COLOUR, &buildings));
+        let beside_cuts = [&ground[..], &[QUIET_COLOUR, ROUTE_COLOUR]].concat();
+        assert!(least(FREED_COLOUR, &beside_cuts) > 0.1, "{}", least(FREED_COLOUR, &beside_cuts));
+        assert!(least(FREED_COLOUR, &buildings) > 0.07, "{}", least(FREED_COLOUR, &buildings));
+        assert!(apart(&MARK_COLOURS) > 0.08, "{}", apart(&MARK_COLOURS));
+        for mark in MARK_COLOURS {
+            assert!(least(mark, &buildings) > 0.08, "{mark:?} {}", least(mark, &buildings));
+            assert!(least(mark, &[INCOMING_COLOUR, OUTGOING_COLOUR, ROUTE_COLOUR]) > 0.05, "{mark:?}");
+        }
     }
 
     #[test]

@@ -68,6 +68,7 @@ pub use rect::Rect;
 pub use route::{LEG_RADII, Leg, MOST_LEGS, MOST_PINS, Pin, RouteStep, Routes, routes};
 pub use squarify::{LayoutError, squarify, squarify_sorted, suffix_sums};
 pub use states::{PlotState, Standing};
+pub use steps::changes_for_steps;
 pub use theme::CityTheme;
 
 use memory_city_analysis::timeline::Metric;

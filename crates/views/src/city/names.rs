@@ -59,13 +59,13 @@ impl Nameable {
     }
 
     /// The most relevant buildings at time `t`, at most `most`, the first one first: by their part of the largest value there is, or of
-    /// the largest growth or shrinking until then, whichever is more; own ones count [`OWN_FIRST`] times. What is not there at that
-    /// time has no name.
-    pub fn relevant(&self, plan: &CityPlan, timeline: &Timeline, t: usize, most: usize) -> Vec<usize> {
+    /// the largest growth or shrinking until then, whichever is more; own ones count [`OWN_FIRST`] times, and are the only ones where
+    /// libraries are folded. What is not there at that time has no name.
+    pub fn relevant(&self, plan: &CityPlan, timeline: &Timeline, t: usize, most: usize, folded: bool) -> Vec<usize> {
         let metric = plan.config().metric;
         let mut all: Vec<(f64, f64, bool, u32)> = Vec::with_capacity(self.candidates.len());
         let (mut largest, mut strongest) = (1.0f64, 1.0f64);
-        for &(plot, own) in &self.candidates {
+        for &(plot, own) in self.candidates.iter().filter(|(_, own)| *own || !folded) {
             let PlotKind::Building(node) = plan.plots[plot as usize].kind else { continue };
             let (now, first) = timeline.value_and_first(t, node, metric);
             if now == 0 {
@@ -82,6 +82,17 @@ impl Nameable {
         all.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.3.cmp(&b.3)));
         all.truncate(most);
         all.into_iter().map(|(.., plot)| plot as usize).collect()
+    }
+
+    /// Whether a building is one of the program's own, as far as it may have a name.
+    pub fn is_own(&self, plot: usize) -> bool {
+        let at = self.candidates.binary_search_by_key(&plot, |&(candidate, _)| candidate as usize);
+        at.is_ok_and(|at| self.candidates[at].1)
+    }
+
+    /// Whether any is: otherwise nothing tells libraries apart from what uses them.
+    pub fn knows_own(&self) -> bool {
+        self.candidates.iter().any(|(_, own)| *own)
     }
 
     /// How many buildings have no name, for each district that has one itself; those of districts without a name count in the
@@ -138,8 +149,8 @@ mod tests {
         let plan = CityPlan::new(&timeline, &CityConfig::default());
         let own = at(&timeline, "Heap#own");
         let nameable = Nameable::new(&plan, &timeline, |node| node == own);
-        let names = |t, most| -> Vec<String> {
-            let plots = nameable.relevant(&plan, &timeline, t, most);
+        let of = |t, most, folded| -> Vec<String> {
+            let plots = nameable.relevant(&plan, &timeline, t, most, folded);
             plots
                 .iter()
                 .map(|&p| match plan.plots[p].kind {
@@ -148,6 +159,10 @@ mod tests {
                 })
                 .collect()
         };
+        let names = |t, most| of(t, most, false);
+        assert_eq!(of(1, 9, true), ["own"], "libraries are folded");
+        let plot = |name: &str| plan.plot_of(at(&timeline, name)).expect("a plot");
+        assert!(nameable.knows_own() && nameable.is_own(plot("Heap#own")) && !nameable.is_own(plot("Heap#large")));
         assert_eq!(names(1, 9), ["own", "large", "grown", "small"], "what is gone has no roof");
         assert_eq!(names(0, 2), ["own", "large"]);
         assert_eq!(names(0, 9)[2], "gone");

@@ -1,7 +1,7 @@
 //! From one time to another: which plots have to be looked at, so that a step costs what changes.
 
 use super::{Appearance, CityPlan, colour, height};
-use memory_city_analysis::timeline::{ChangesByTime, Metric};
+use memory_city_analysis::timeline::{ChangesByTime, Metric, Timeline};
 
 /// Colour modes and height rules whose answer follows from what stands on the plot itself at that time, and numbers that are the
 /// same at all times. Any other may change for every plot at every step.
@@ -9,6 +9,12 @@ const OF_THE_PLOT_ALONE: [&[&str]; 2] =
     [&["growth", "change", "overall", "relative", "fill", "plain"], &["base", "growth", "amount", "classes"]];
 /// Where more than one of so many nodes changes, all plots are computed: to look at each in its order costs less than to look for each.
 const FEW: usize = 16;
+
+/// Which nodes change at which time, as far as a step is quicker for it. Where all of a million buildings change at each of many times,
+/// all of them by time would take more memory than the city.
+pub fn changes_for_steps(plan: &CityPlan, timeline: &Timeline) -> ChangesByTime {
+    timeline.changes_by_time(plan.plots.len() / FEW)
+}
 
 impl Appearance {
     /// Whether the state of a plot follows from its own objects and bytes alone.
@@ -30,7 +36,7 @@ impl Appearance {
         let mut left = plan.plots.len() / FEW;
         let mut plots = Vec::new();
         for t in between {
-            let nodes = changes.of(t);
+            let nodes = changes.of(t)?;
             left = left.checked_sub(nodes.len())?;
             plots.extend(nodes.filter_map(|node| plan.plot_of(node)).map(|plot| plot as u32));
         }
@@ -71,7 +77,7 @@ mod tests {
             let (colour, height) = (colour::modes()[mode].id.to_owned(), height::rules()[rule].id.to_owned());
             let look = Look { colour, height, base, ..Look::default() };
             let appearance = Appearance::new(&plan, &timeline, &look);
-            let (changes, detail) = (timeline.changes_by_time(), appearance.detail());
+            let (changes, detail) = (timeline.changes_by_time(usize::MAX), appearance.detail());
             for from in 0..timeline.times() {
                 let was: Vec<PlotState> = appearance.states(&plan, &timeline, from);
                 for to in 0..timeline.times() {
@@ -102,19 +108,27 @@ mod tests {
         #[test]
         fn changes_are_those_of_amounts(tree in trees()) {
             let timeline = tree.timeline();
-            let changes = timeline.changes_by_time();
+            let changes = timeline.changes_by_time(usize::MAX);
             for t in 0..timeline.times() {
                 let before = |node: NodeId| if t > 0 { timeline.amount(t - 1, node) } else { Default::default() };
-                let found: Vec<NodeId> = changes.of(t).collect();
+                let found: Vec<NodeId> = changes.of(t).expect("all of them").collect();
                 let differ: Vec<NodeId> = timeline.nodes().filter(|&n| timeline.amount(t, n) != before(n)).collect();
                 prop_assert_eq!(found, differ);
             }
-            prop_assert_eq!(changes.of(timeline.times()).len(), 0);
+            prop_assert!(changes.of(timeline.times()).is_none());
+            // Where more change than is asked for there is no list; the others are the same.
+            let few = timeline.changes_by_time(3);
+            for t in 0..timeline.times() {
+                let all: Vec<NodeId> = changes.of(t).expect("all of them").collect();
+                let found: Option<Vec<NodeId>> = few.of(t).map(Iterator::collect);
+                prop_assert_eq!(found, (all.len() <= 3).then_some(all));
+            }
         }
     }
 
     fn changes_between(plan: &CityPlan, changes: &ChangesByTime, from: usize, to: usize) -> Vec<u32> {
-        let nodes = (from.min(to) + 1..=from.max(to)).flat_map(|t| changes.of(t).collect::<Vec<_>>());
+        let nodes =
+            (from.min(to) + 1..=from.max(to)).flat_map(|t| changes.of(t).into_iter().flatten().collect::<Vec<_>>());
         let mut plots: Vec<u32> = nodes.filter_map(|node| plan.plot_of(node)).map(|plot| plot as u32).collect();
         plots.sort_unstable();
         plots.dedup();

@@ -9,6 +9,7 @@ use crate::viewer::app::Awake;
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Dock;
 use crate::viewer::input::is_command;
+use crate::viewer::keys::Flight;
 use crate::viewer::notices::Notices;
 use crate::viewer::panels::Typing;
 use crate::viewer::selection::{Selection, Target};
@@ -460,12 +461,12 @@ pub fn fly(
     awake.keep_if(rig.moving());
     if !typing.goes_on() && !is_command(&keys) {
         // Also what was pressed and let go within one slow frame.
-        let held = |key: KeyCode| f32::from(u8::from(keys.pressed(key) || keys.just_pressed(key)));
-        let axis = |plus: KeyCode, minus: KeyCode| held(plus) - held(minus);
+        let held = |key: KeyCode| keys.pressed(key) || keys.just_pressed(key);
+        let axis = |to: Flight, against: Flight| crate::viewer::keys::map().flown(to, against, held);
         let wish = Vec3::new(
-            axis(KeyCode::KeyD, KeyCode::KeyA),
-            axis(KeyCode::KeyQ, KeyCode::KeyE),
-            axis(KeyCode::KeyW, KeyCode::KeyS),
+            axis(Flight::Right, Flight::Left),
+            axis(Flight::Up, Flight::Down),
+            axis(Flight::Ahead, Flight::Back),
         );
         if wish != Vec3::ZERO {
             let fast = if keys.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]) { 3.0 } else { 1.0 };

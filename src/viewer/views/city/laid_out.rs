@@ -4,7 +4,7 @@
 //! knows how they map.
 
 use super::box_order::BoxOrder;
-use super::states::{MOST_BYTES, StateRecords, StatesCache, TimeState};
+use super::states::{MOST_BYTES, StatesCache, TimeState};
 use crate::viewer::document::Arrival;
 use crate::viewer::panels::theme::pack;
 use crate::viewer::scene::Versioned;
@@ -51,6 +51,9 @@ pub struct City {
     /// Which box shows which plot.
     pub(super) order: BoxOrder,
     states: StatesCache,
+    /// What stands over the boxes while something is compared: of the two times of a step alone, since it follows from the trees
+    /// and would double what a time takes.
+    over: StatesCache,
     /// Of large cities: the time whose states were made last, and the sums of its blocks. The next is made from these.
     made_last: Option<(usize, DetailSums)>,
     changes: Option<Arc<ChangesByTime>>,
@@ -104,7 +107,7 @@ impl City {
         };
         let changes = match like {
             Some(city) => city.changes.clone(),
-            None => (plan.plots.len() >= LARGE).then(|| Arc::new(timeline.changes_by_time())),
+            None => (plan.plots.len() >= LARGE).then(|| Arc::new(city::changes_for_steps(&plan, &timeline))),
         };
         let appearance = Arc::new(Appearance::new(&plan, &timeline, &settings.look()));
         let solid_plots = appearance.opaque();
@@ -164,6 +167,7 @@ impl City {
             plan,
             appearance,
             states: StatesCache::new(MOST_BYTES),
+            over: StatesCache::new(0),
             made_last: None,
             changes,
             told: None,
@@ -184,6 +188,7 @@ impl City {
         self.boxes = Versioned::new(boxes);
         self.order.reverse();
         self.states.clear();
+        self.over.clear();
         self.made_last = None;
         self.layout = self.boxes.version;
     }
@@ -200,7 +205,7 @@ impl City {
 
     /// The states at time `t`, computed when they are not at hand.
     pub fn states(&mut self, t: usize) -> TimeState {
-        let City { states, plan, appearance, timeline, order, made_last, changes, .. } = self;
+        let City { states, over, plan, appearance, timeline, order, made_last, changes, .. } = self;
         // Of what was made last, if it is still here, with the plots that are others now.
         let last = made_last.as_ref().filter(|_| states.kept(t).is_none());
         let last = last.zip(changes.as_deref()).and_then(|((from, _), changes)| {
@@ -211,7 +216,7 @@ impl City {
             let detail = appearance.detail();
             let records = match (last, made_last.take()) {
                 (Some((before, changed)), Some((_, mut sums))) => {
-                    let mut records = PlotState::copies(&before.boxes.records);
+                    let mut records = PlotState::copies(&before.records);
                     let states = appearance.states_of(plan, timeline, &changed, t);
                     for (plot, now) in changed.into_iter().map(|plot| plot as usize).zip(states) {
                         let at = order.box_of(plot);
@@ -234,16 +239,18 @@ impl City {
                     records
                 }
             };
-            let over_plots = appearance.overlay(plan, timeline, t);
-            let mut over = Vec::new();
-            if !over_plots.is_empty() {
-                over.resize(order.districts(), PlotState::default());
-                order.append(&over_plots, &mut over);
-            }
-            let over = if over.is_empty() { Versioned::default() } else { Versioned::new(over) };
-            StateRecords { boxes: Versioned::new(records), over }
+            Versioned::new(records)
         });
-        TimeState { records: records.boxes, over: records.over, order: order.clone() }
+        let over = over.get(t, || {
+            let plots = appearance.overlay(plan, timeline, t);
+            if plots.is_empty() {
+                return Versioned::default();
+            }
+            let mut records = vec![PlotState::default(); order.districts()];
+            order.append(&plots, &mut records);
+            Versioned::new(records)
+        });
+        TimeState { records, over, order: order.clone() }
     }
 
     /// What the legend tells of time `t`: how many buildings have which colour, and how it differs from the base. Counted once

@@ -27,7 +27,7 @@ pub(in crate::viewer) use fly::focus_pose;
 pub use fly::{CameraRig, WholeView};
 pub use laid_out::{City, Shown};
 pub use multiples::Multiples;
-pub(in crate::viewer) use pane::{alone, fill, hide, set_backdrop};
+pub(in crate::viewer) use pane::{CitySight, alone, fill, hide, set_backdrop};
 pub use present::{ConeCount, ShownCones};
 pub use routes::ShownRoutes;
 pub use sharpness::Sharpness;

@@ -178,6 +178,20 @@ pub fn draw(
     names.tooltip(ui.ctx(), &document, &pointer);
 }
 
+/// Whether the city can be seen.
+#[derive(SystemParam)]
+pub struct CitySight<'w> {
+    pane: Res<'w, CityPane>,
+    rig: Res<'w, CameraRig>,
+}
+
+impl CitySight<'_> {
+    /// Whether it is drawn, and some of it lies before the camera.
+    pub fn any(&self) -> bool {
+        self.pane.rect.is_some_and(|rect| rect.is_positive()) && self.rig.sees_city()
+    }
+}
+
 /// A picture that is wider than this, points, has room for caption and legend beside the city.
 const ROOMY: f32 = 1000.0;
 /// Height of the caption of a smaller one.
@@ -194,19 +208,20 @@ fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Docume
     let Some(open) = document.get() else { return };
     let all = ctx.content_rect();
     let mut free = all;
-    // Caption and legend stand at the left: the city beside them, if there is room.
-    let alone = names.pane.backdrop.is_some();
+    // Caption and legend stand at the left: the city beside them, if there is room. What is to be laid over something else says
+    // there what it is; what its colours mean goes with it.
+    let captioned = names.pane.backdrop.is_none();
     let brief = all.width() <= ROOMY;
-    match (alone, brief) {
-        (true, _) => {}
-        (false, true) => free.min.y += BRIEF_CAPTION,
-        (false, false) => free.min.x += legend::WIDTH + theme::GAP,
+    match (captioned, brief) {
+        (_, false) => free.min.x += legend::WIDTH + theme::GAP,
+        (true, true) => free.min.y += BRIEF_CAPTION,
+        (false, true) => {}
     }
     let selected = names.selection.node();
-    if !alone {
-        if let Some(city) = names.shown.bypass_change_detection().0.as_mut() {
-            legend::over(&ctx, city, &names.clock, &names.settings, selected.is_some(), &names.ways, brief);
-        }
+    if let Some(city) = names.shown.bypass_change_detection().0.as_mut() {
+        legend::over(&ctx, city, &names.clock, &names.settings, selected.is_some(), &names.ways, brief);
+    }
+    if captioned {
         caption(&ctx, open, &names.clock, &names.settings, selected, brief);
         names.top_lines(&ctx, all, None);
     }
@@ -308,14 +323,17 @@ impl Names<'_> {
             PlotKind::More { .. } => None,
         };
         // More than there is room for: some are hidden, some in each other's way.
-        let relevant = city.nameable.relevant(&city.plan, &city.timeline, time, 3 * look.most);
+        // Where libraries are folded, their buildings count with their districts; what somebody asks for has a name all the same.
+        let folded = self.settings.fold_libraries && city.nameable.knows_own();
+        let told = |node: &NodeId| !folded || city.plan.plot_of(*node).is_some_and(|plot| city.nameable.is_own(plot));
+        let relevant = city.nameable.relevant(&city.plan, &city.timeline, time, 3 * look.most, folded);
         let leaves = found.iter().flat_map(|found| &found.nodes).copied().filter(|&node| city.timeline.is_leaf(node));
         let found_first = leaves.take(2 * look.most);
         let wanted = labels::Wanted {
             selected: self.selection.nodes().take(MOST_NAMED).collect(),
             marked: self.marks.nodes().iter().copied().take(MOST_NAMED).collect(),
             connected,
-            growing: city.growing[..most].iter().copied().filter(shows).collect(),
+            growing: city.growing[..most].iter().copied().filter(|node| shows(node) && told(node)).collect(),
             relevant: found_first.chain(relevant.into_iter().filter_map(node_of)).filter(shows).collect(),
             roots,
         };

@@ -32,26 +32,17 @@ impl TimeState {
     }
 }
 
-/// What is kept of a time: the states of the boxes, and of what stands over them, both in drawing order.
-#[derive(Clone)]
-pub(super) struct StateRecords {
-    pub(super) boxes: Versioned<PlotState>,
-    pub(super) over: Versioned<PlotState>,
-}
-
-impl StateRecords {
-    fn bytes(&self) -> usize {
-        size_of_val(&**self.boxes.records) + size_of_val(&**self.over.records)
-    }
-}
-
-/// States by time. Those used longest ago go when there are too many; the two used last always stay, since a step goes
+/// States by time, each in drawing order. Those used longest ago go when there are too many; the two used last always stay, since a step goes
 /// from one to the other.
 pub struct StatesCache {
     most: usize,
     bytes: usize,
     /// Used last first.
-    kept: VecDeque<(usize, StateRecords)>,
+    kept: VecDeque<(usize, Versioned<PlotState>)>,
+}
+
+fn bytes_of(states: &Versioned<PlotState>) -> usize {
+    size_of_val(&**states.records)
 }
 
 impl StatesCache {
@@ -61,12 +52,12 @@ impl StatesCache {
     }
 
     /// The states at `time`, computed if they are not here.
-    pub fn get(&mut self, time: usize, compute: impl FnOnce() -> StateRecords) -> StateRecords {
+    pub fn get(&mut self, time: usize, compute: impl FnOnce() -> Versioned<PlotState>) -> Versioned<PlotState> {
         let entry = match self.kept.iter().position(|(t, _)| *t == time).and_then(|at| self.kept.remove(at)) {
             Some(entry) => entry,
             None => {
                 let state = compute();
-                self.bytes += state.bytes();
+                self.bytes += bytes_of(&state);
                 (time, state)
             }
         };
@@ -74,14 +65,14 @@ impl StatesCache {
         self.kept.push_front(entry);
         while self.bytes > self.most && self.kept.len() > 2 {
             if let Some((_, old)) = self.kept.pop_back() {
-                self.bytes -= old.bytes();
+                self.bytes -= bytes_of(&old);
             }
         }
         state
     }
 
     /// What is here of `time`.
-    pub(super) fn kept(&self, time: usize) -> Option<&StateRecords> {
+    pub(super) fn kept(&self, time: usize) -> Option<&Versioned<PlotState>> {
         self.kept.iter().find(|(t, _)| *t == time).map(|(_, records)| records)
     }
 
@@ -98,12 +89,9 @@ mod tests {
 
     #[test]
     fn a_long_journey_takes_no_more_memory_than_it_may() {
-        let state = || StateRecords {
-            boxes: Versioned::new(vec![PlotState::SLAB; 1000]),
-            over: Versioned::new(vec![PlotState::default(); 500]),
-        };
-        let one = state().bytes();
-        assert_eq!(one, 12000);
+        let state = || Versioned::new(vec![PlotState::SLAB; 1000]);
+        let one = bytes_of(&state());
+        assert_eq!(one, 8000);
         let mut cache = StatesCache::new(5 * one);
         let mut computed = 0;
         for _ in 0..3 {

@@ -320,6 +320,7 @@ fn meaning(metric: ClosureMetric) -> &'static str {
         ClosureMetric::Retained | ClosureMetric::RetainedObjects => "what would be freed if the whole group were",
         ClosureMetric::Deep | ClosureMetric::DeepObjects => "all that the group reaches",
         ClosureMetric::Referrers => "objects of other groups that refer to it",
+        ClosureMetric::Age => "collections that its objects have survived, on average",
     }
 }
 

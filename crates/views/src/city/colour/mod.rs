@@ -62,6 +62,7 @@ modes! {
     fill,
     share,
     age,
+    objects_age,
     retained,
     referrers,
     plain,

@@ -1,0 +1,141 @@
+//! Whatever somebody does with keys and mouse, one key brings the city back.
+
+use super::*;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+/// Keys that do something, some with what is held: all but those that open a dialog of the system, write a file, start another program or
+/// close what is open, and Ctrl+K, in which Enter might do any of these.
+const KEYS: [&str; 53] = [
+    "a",
+    "b",
+    "c",
+    "d",
+    "e",
+    "f",
+    "g",
+    "h",
+    "i",
+    "j",
+    "k",
+    "l",
+    "m",
+    "n",
+    "o",
+    "p",
+    "q",
+    "r",
+    "s",
+    "t",
+    "u",
+    "v",
+    "w",
+    "x",
+    "y",
+    "z",
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "6",
+    "space",
+    "Tab",
+    "Return",
+    "BackSpace",
+    "Delete",
+    "Home",
+    "End",
+    "Left",
+    "Up",
+    "Escape",
+    "Page_Down",
+    "F1",
+    "question",
+    "ctrl+Return",
+    "ctrl+BackSpace",
+    "ctrl+g",
+    "ctrl+d",
+    "ctrl+b",
+    "ctrl+plus",
+    "ctrl+minus",
+    "shift+w",
+];
+
+#[derive(Clone, Debug)]
+enum Hand {
+    Key(&'static str),
+    /// A button, pressed at one place and let go at another.
+    Drag(u8, (u32, u32), (u32, u32)),
+    Click((u32, u32)),
+    Wheel(u8, u8, (u32, u32)),
+}
+
+fn hand() -> impl Strategy<Value = Hand> {
+    // The bar at the top has buttons that open dialogs of the system and close what is open.
+    let place = || (0..1280u32, 90..720u32);
+    prop_oneof![
+        5 => prop::sample::select(&KEYS[..]).prop_map(Hand::Key),
+        2 => (1..4u8, place(), place()).prop_map(|(button, from, to)| Hand::Drag(button, from, to)),
+        2 => place().prop_map(Hand::Click),
+        2 => (4..6u8, 1..12u8, place()).prop_map(|(button, times, at)| Hand::Wheel(button, times, at)),
+    ]
+}
+
+impl Hand {
+    fn words(&self) -> Vec<String> {
+        let at = |(x, y): (u32, u32)| ["mousemove".to_owned(), x.to_string(), y.to_string()];
+        let words = |text: String| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        match self {
+            Hand::Key(key) => words(format!("key {key}")),
+            Hand::Drag(button, from, to) => {
+                let middle = ((from.0 + to.0) / 2, (from.1 + to.1) / 2);
+                let press = words(format!("mousedown {button}"));
+                [&at(*from)[..], &press, &at(middle), &at(*to), &words(format!("mouseup {button}"))].concat()
+            }
+            Hand::Click(place) => [&at(*place)[..], &words("click 1".to_owned())].concat(),
+            Hand::Wheel(button, times, place) => {
+                [&at(*place)[..], &words(format!("click --repeat {times} --delay 5 {button}"))].concat()
+            }
+        }
+    }
+}
+
+#[test]
+fn after_any_keys_and_drags_one_key_brings_the_city_back() {
+    if skipped() {
+        return;
+    }
+    let sample = sample();
+    let config = tempfile::tempdir().expect("a folder");
+    let environment = [("MEMORY_CITY_CONFIG", config.path()), ("HOME", config.path())];
+    let session = std::cell::RefCell::new(Session::start_on((1280, 720), &["open", &sample], &environment));
+    session.borrow_mut().expect("leak: ");
+    session.borrow_mut().focus();
+    let mut runner = TestRunner::new_with_rng(
+        Config { cases: 6, max_shrink_iters: 0, failure_persistence: None, ..Config::default() },
+        proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
+    );
+    let done = runner.run(&prop::collection::vec(hand(), 20..40), |hands| {
+        let mut session = session.borrow_mut();
+        for hand in &hands {
+            let words = hand.words();
+            session.tool("xdotool", &words.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+        // While somebody writes, too.
+        session.tool("xdotool", &["key", "F5"]);
+        session.expect("key: F5");
+        session.rest();
+        let told = session.trail.iter().rev().find_map(|line| line.split("sight: ").nth(1));
+        prop_assert_eq!(told, Some("the city"), "after {:?}", hands);
+        // Whatever is open lies over a part of it at most.
+        let picture = session.shown("80-anything");
+        let lit = picture.enumerate_pixels().filter(|(x, y, _)| *x < 1280 && *y < 720);
+        let shades: std::collections::HashSet<[u8; 3]> = lit.map(|(_, _, p)| p.0.map(|c| c / 16)).collect();
+        prop_assert!(shades.len() > 40, "{} shades after {:?}", shades.len(), hands);
+        Ok(())
+    });
+    if let Err(failed) = done {
+        panic!("{failed}");
+    }
+}

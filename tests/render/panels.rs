@@ -1,5 +1,5 @@
-//! Snapshots of the panels, with their words to the letter: on a small screen, a usual one and one of 2160 lines, where text is
-//! twice as large. The city itself is left out: it has pictures of its own, and drivers that differ.
+//! Snapshots of the panels, with their words to the letter: in the smallest window, on a small screen, a usual one and one of 2160
+//! lines, where text is twice as large. The city itself is left out: it has pictures of its own, and drivers that differ.
 //!
 //! The panels are systems of the viewer, drawn by the renderer of the window; a harness for plain egui would need a second renderer
 //! with other features, and all of Bevy built anew for them.
@@ -19,13 +19,13 @@ fn in_front(studio: &mut Studio, view: &str) {
 }
 
 #[test]
-fn panels_look_as_they_should_on_three_screens() {
+fn panels_look_as_they_should_on_four_screens() {
     let settings = Settings::default();
     let mut studio = Studio::new((1280, 720), 1).expect("a GPU, if only in software");
     studio.show(open(&sample(), &settings));
     studio.leave_out(true);
     let mut wrong = Vec::new();
-    for (screen, size) in [("720", (1280, 720)), ("1080", (1920, 1080)), ("2160", (3840, 2160))] {
+    for (screen, size) in [("720", (1280, 720)), ("1080", (1920, 1080)), ("2160", (3840, 2160)), ("600", (900, 600))] {
         for state in ["start", "selected", "settings", "table", "help"] {
             let select = if state == "selected" { vec!["Person".to_owned()] } else { Vec::new() };
             studio.app().world_mut().resource_mut::<PanelState>().help = state == "help";

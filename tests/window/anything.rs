@@ -139,3 +139,45 @@ fn after_any_keys_and_drags_one_key_brings_the_city_back() {
         panic!("{failed}");
     }
 }
+
+/// Keys of a person's own, from the file beside the settings: for an action, and to fly with.
+#[test]
+fn keys_of_a_person_do_what_their_file_says() {
+    if skipped() {
+        return;
+    }
+    let config = tempfile::tempdir().expect("a folder");
+    let text = r#"{ "First": ["F7"], "Last": ["Ctrl+J"], "FlyAhead": ["I"], "FlyBack": ["K"], "Inspect": ["W"] }"#;
+    std::fs::write(config.path().join("keys.json"), text).expect("a file");
+    let environment = [("MEMORY_CITY_CONFIG", config.path())];
+    let mut session = Session::start(&["open", &*sample()], &environment);
+    session.expect("leak: ");
+    session.focus();
+    session.key("h");
+    session.key("F7");
+    session.expect("time: 1/16");
+    session.chord("ctrl", "j");
+    assert!(session.trail.iter().any(|line| line.contains("time: 16/16")), "Ctrl+J goes to the end");
+    session.point(WIDTH / 2, 20);
+    let before = session.screenshot("81-keys");
+    let mut hold = |key: &str, name: &str| {
+        session.tool("xdotool", &["keydown", key]);
+        session.expect("key: Key");
+        std::thread::sleep(Duration::from_millis(400));
+        session.tool("xdotool", &["keyup", key]);
+        session.screenshot(name)
+    };
+    let ahead = hold("i", "82-keys-ahead");
+    assert!(difference(&before, &ahead) > 0.05, "I flies ahead");
+    let back = hold("k", "83-keys-back");
+    assert!(difference(&ahead, &back) > 0.05, "K flies back");
+    // W does not fly any more: it inspects.
+    session.key("Home");
+    session.rest();
+    let still = session.screenshot("84-keys-still");
+    session.tool("xdotool", &["key", "w"]);
+    session.expect("key: KeyW");
+    session.rest();
+    let inspected = session.screenshot("85-keys-inspects");
+    assert!(difference(&still, &inspected) > 0.2, "W opens the inspector");
+}

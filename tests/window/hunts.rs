@@ -75,6 +75,10 @@ fn hunt_of_figure_10(mut session: Session, folder: &Path) {
     assert!(share(&grown, is_red) > 0.01, "what grows turned red");
     // A click on what is red.
     let (x, y) = reddest(&grown);
+    session.point(x, y);
+    let pointed = session.screenshot(&format!("{of}61-hunt-pointed"));
+    let beside = |picture: &image::RgbImage| (1..7).all(|left| is_red(picture.get_pixel(x - left, y - 2).0));
+    assert!(!beside(&grown) || beside(&pointed), "red stays red under the pointer");
     session.click(x, y);
     let symptom = session.expect("selected: Heap#");
     assert!(symptom.contains("byte[]"), "{symptom}");

@@ -137,15 +137,11 @@ impl Dock {
     }
 
     /// When the window changes its size, the side columns keep theirs and the middle takes the rest. A window that has no
-    /// room for that shrinks everything alike, in width or in height.
+    /// room for that, with two thirds of the columns' width for the middle, shrinks everything alike, in width or in height.
     fn fit(&mut self, size: egui::Vec2, views: &Views) {
         let before = self.size;
-        if size.x > 1.9 * (LEFT + RIGHT) {
-            self.size.x = size.x;
-        }
-        if size.y > 2.0 * BELOW {
-            self.size.y = size.y;
-        }
+        // The least that is fitted to: what is smaller has that in small.
+        self.size = size.max(egui::vec2(1.65 * (LEFT + RIGHT), 2.0 * BELOW));
         if (self.size - before).abs().max_elem() <= 0.5 {
             self.size = before;
         } else if let Some(root) = self.tree.root {

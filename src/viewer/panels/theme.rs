@@ -158,13 +158,25 @@ pub fn frame() -> egui::Frame {
         .inner_margin(Margin::same(10))
 }
 
+/// Width that tables and controls of the right column need, points.
+pub const RIGHT_CONTENTS: f32 = 290.0;
+
 /// Fills a pane of the dock and puts contents into it that scroll when there is no room.
 pub fn pane(ui: &mut egui::Ui, contents: impl FnOnce(&mut egui::Ui)) {
+    pane_at_least(ui, 0.0, contents);
+}
+
+/// The same with contents that need so much width: in a narrower pane they scroll sideways, and nothing is cut off.
+pub fn pane_at_least(ui: &mut egui::Ui, width: f32, contents: impl FnOnce(&mut egui::Ui)) {
     let room = ui.available_rect_before_wrap();
     ui.painter().rect_filled(room, 0.0, PANEL);
     egui::Frame::new().inner_margin(Margin::same(8)).show(ui, |ui| {
         ui.set_min_size(ui.available_size());
-        egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, contents);
+        let sideways = ui.available_width() < width;
+        egui::ScrollArea::new([sideways, true]).auto_shrink([false, false]).show(ui, |ui| {
+            ui.set_min_width(width.max(0.0));
+            contents(ui);
+        });
     });
 }
 

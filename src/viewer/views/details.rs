@@ -74,7 +74,7 @@ fn draw(
         actions: Vec::new(),
         opens: None,
     };
-    theme::pane(ui, |ui| show(ui, &mut tools));
+    theme::pane_at_least(ui, theme::RIGHT_CONTENTS, |ui| show(ui, &mut tools));
     actions.write_batch(tools.actions);
     code.write_batch(tools.opens.map(CodeRequest));
 }

@@ -36,7 +36,7 @@ fn draw(
     let Some(open) = document.get() else { return };
     let mut wanted = settings.clone();
     let mut asked = Vec::new();
-    theme::pane(ui, |ui| show(ui, open, &mut wanted, &mut asked));
+    theme::pane_at_least(ui, theme::RIGHT_CONTENTS, |ui| show(ui, open, &mut wanted, &mut asked));
     if *settings != wanted {
         *settings = wanted;
     }
@@ -354,7 +354,8 @@ fn compare(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings, acti
 
 /// Metrics that the trees do not have yet: a click has them found.
 fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings, shown: &mut usize) {
-    for metric in ClosureMetric::ALL {
+    // Areas of means would add up to nothing.
+    for metric in ClosureMetric::ALL.into_iter().filter(|metric| *metric != ClosureMetric::Age) {
         let info = metric.info();
         if timeline.metric(&info.id).is_some() {
             continue;

@@ -58,7 +58,7 @@ impl ClosureMetric {
             ClosureMetric::Deep => MetricInfo::new("deep", "Deep bytes", Unit::Bytes),
             ClosureMetric::DeepObjects => MetricInfo::new("deep-objects", "Deep objects", Unit::Objects),
             ClosureMetric::Referrers => MetricInfo::new("referrers", "Referring objects", Unit::Objects),
-            ClosureMetric::Age => MetricInfo::new("age", "Mean age in collections", Unit::Count),
+            ClosureMetric::Age => MetricInfo::new("age", "Mean age", Unit::Count),
         }
     }
 

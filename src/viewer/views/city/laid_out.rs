@@ -112,7 +112,8 @@ impl City {
         let appearance = Arc::new(Appearance::new(&plan, &timeline, &settings.look()));
         let solid_plots = appearance.opaque();
         let levels = plan.districts.iter().map(|d| d.level).max().unwrap_or(0) + 1;
-        let mut boxes = Vec::with_capacity(plan.districts.len() + plan.plots.len());
+        // To the box: one more, and all of them would have room for twice as many.
+        let mut boxes = Vec::with_capacity(plan.districts.len() + plan.plots.len() + appearance.detail().len());
         for district in &plan.districts {
             boxes.push(BoxRecord {
                 cell: cell(&district.cell),

@@ -83,7 +83,7 @@ fn draw(
         actions: Vec::new(),
     };
     tools.ways.hovered = None;
-    theme::pane(ui, |ui| contents(ui, &mut tools, &routes));
+    theme::pane_at_least(ui, theme::RIGHT_CONTENTS, |ui| contents(ui, &mut tools, &routes));
     let WayTools { cut, code, actions: asked, .. } = tools;
     actions.write_batch(asked);
     requests.write_batch(code.map(CodeRequest));

@@ -26,7 +26,7 @@ fn panels_look_as_they_should_on_four_screens() {
     studio.leave_out(true);
     let mut wrong = Vec::new();
     for (screen, size) in [("720", (1280, 720)), ("1080", (1920, 1080)), ("2160", (3840, 2160)), ("600", (900, 600))] {
-        for state in ["start", "selected", "settings", "table", "help"] {
+        for state in ["start", "selected", "settings", "table", "help", "palette", "groupings"] {
             let select = if state == "selected" { vec!["Person".to_owned()] } else { Vec::new() };
             studio.app().world_mut().resource_mut::<PanelState>().help = state == "help";
             let wish = Shot { size, select, panels: true, ..shot(&settings) };
@@ -37,6 +37,20 @@ fn panels_look_as_they_should_on_four_screens() {
                 (0..4).for_each(|_| studio.app().update());
                 let now = studio.app().world().resource::<Clock>().time;
                 picture = studio.shoot_step(&wish, now, 1.0).expect("a picture");
+            }
+            // Cards that actions open, and put away again.
+            let card = match state {
+                "palette" => Some(Action::Palette),
+                "groupings" => Some(Action::Groupings),
+                _ => None,
+            };
+            if let Some(action) = card {
+                studio.app().world_mut().write_message(action);
+                (0..4).for_each(|_| studio.app().update());
+                let now = studio.app().world().resource::<Clock>().time;
+                picture = studio.shoot_step(&wish, now, 1.0).expect("a picture");
+                studio.app().world_mut().write_message(action);
+                studio.app().update();
             }
             assert_eq!(picture.dimensions(), size);
             let bright = share(&picture, |p| p.iter().any(|&c| c > 150));

@@ -81,12 +81,13 @@ fn side_columns_keep_their_size_when_the_window_grows() {
         let widths = row.shares.split(&row.children, size.x);
         assert!((widths[0] - LEFT).abs() < 0.5 && (widths[2] - RIGHT).abs() < 0.5, "{widths:?}");
     }
-    // Where there is no room for that, all shrink alike.
-    let small = egui::vec2(1000.0, 500.0);
+    // Where there is no room for that, all shrink alike, from the least that has it: wherever the window comes from.
+    let small = egui::vec2(900.0, 500.0);
+    dock.fit(egui::vec2(1920.0, 900.0), &views);
     dock.fit(small, &views);
     let root = dock.tree.root.expect("a root");
     let Some(Tile::Container(Container::Linear(row))) = dock.tree.tiles.get(root) else { panic!("a row") };
     let widths = row.shares.split(&row.children, small.x);
-    let share = small.x / NOMINAL.x;
+    let share = small.x / (1.65 * (LEFT + RIGHT));
     assert!((widths[0] - LEFT * share).abs() < 2.0 && (widths[2] - RIGHT * share).abs() < 2.0, "{widths:?}");
 }

@@ -13,6 +13,9 @@ use memory_city_views::city::camera::Navigation;
 use memory_city_views::city::height::{HeightCurve, HeightMetric};
 use memory_city_views::city::{AreaMode, CityTheme, MOST_CONES, ReferenceShape, colour, height};
 
+/// Width that the controls need, points.
+const CONTENTS: f32 = 290.0;
+
 /// The settings as a kind of view.
 pub(super) fn view() -> View {
     View {

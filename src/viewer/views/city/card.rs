@@ -380,11 +380,15 @@ fn folded(ui: &mut egui::Ui, leak: &LeakPlace, open: &OpenDocument) -> bool {
     let drawn = drawn.show(ui, |ui| {
         ui.horizontal(|ui| {
             ui.label(RichText::new(title(open)).size(11.0).strong().color(theme::GROWTH));
-            let text = theme::shortened(&headline(&leak.place).0, 44);
-            ui.add(egui::Label::new(RichText::new(text).strong()).selectable(false));
             let single = open.timeline.times() < 2;
             let amount = if single { &leak.retained.1 } else { &leak.growth };
-            ui.label(RichText::new(amount.as_str()).size(12.5).color(theme::GROWTH));
+            // The amount is never cut off: it has its room before the name.
+            let (font, small) = (egui::TextStyle::Body.resolve(ui.style()), egui::FontId::proportional(12.5));
+            let of_amount = ui.painter().layout_no_wrap(amount.clone(), small.clone(), theme::GROWTH).size().x;
+            let room = ui.available_width() - of_amount - 2.0 * ui.spacing().item_spacing.x - 10.0;
+            let text = theme::fitting(ui.painter(), &theme::shortened(&headline(&leak.place).0, 44), &font, room);
+            ui.add(egui::Label::new(RichText::new(text).strong()).selectable(false));
+            ui.label(RichText::new(amount.as_str()).font(small).color(theme::GROWTH));
         });
     });
     accent(ui, drawn.response.rect);

@@ -39,7 +39,7 @@ fn draw(
     let Some(open) = document.get() else { return };
     let mut wanted = settings.clone();
     let mut asked = Vec::new();
-    theme::pane_at_least(ui, theme::RIGHT_CONTENTS, |ui| show(ui, open, &mut wanted, &mut asked));
+    theme::pane_at_least(ui, CONTENTS, |ui| show(ui, open, &mut wanted, &mut asked));
     if *settings != wanted {
         *settings = wanted;
     }

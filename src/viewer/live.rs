@@ -147,11 +147,7 @@ fn switch_listening(
         return;
     }
     let options = listening.options.clone().unwrap_or_else(|| ListenOptions {
-        server: ServerOptions {
-            address: DEFAULT_ADDRESS.into(),
-            passes: pass_folder(),
-            ..ServerOptions::default()
-        },
+        server: ServerOptions { address: DEFAULT_ADDRESS.into(), passes: pass_folder(), ..ServerOptions::default() },
         ..ListenOptions::default()
     });
     match listen(&options, WindowWaker::of(proxy.as_deref())) {

@@ -31,14 +31,14 @@ enum Family {
 
 /// The collector, as its counters name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Collector {
+pub(crate) struct VmCollector {
     /// In a word: `G1`, `ZGC`.
     pub(crate) name: Option<String>,
     family: Family,
 }
 
-impl Collector {
-    pub(crate) fn of(data: &PerfData) -> Collector {
+impl VmCollector {
+    pub(crate) fn of(data: &PerfData) -> VmCollector {
         // "G1 young collection pauses": the first word is its name. ZGC without generations has the third counter alone.
         let first = |counter: u32| {
             let name = data.text(&format!("sun.gc.collector.{counter}.name"))?;
@@ -52,7 +52,7 @@ impl Collector {
             _ => Family::StopsTheWorld,
         };
         let name = if family == Family::Z { Some("ZGC".to_owned()) } else { young };
-        Collector { name, family }
+        VmCollector { name, family }
     }
 
     /// Whether a VM of this version may damage clones: [`CLONES_AT_RISK`].
@@ -141,7 +141,7 @@ impl GcCounters {
         let counted = [0, 1, 2].map(|counter| data.number(&format!("sun.gc.collector.{counter}.invocations")));
         let moved = std::array::from_fn(|counter| counted[counter] != self.counted[counter]);
         self.counted = counted;
-        let collector = Collector::of(data);
+        let collector = VmCollector::of(data);
         ToldCollection {
             kind: collector.kind(moved, seen),
             scope: collector.scope(moved),
@@ -215,7 +215,7 @@ mod tests {
             let told = followed.told(&data, 2);
             assert_eq!((told.kind, told.scope), (kind, scope), "{name} {after:?}");
             assert_eq!(told.cause.as_deref(), is_cause_known.then_some("System.gc()"), "{name}");
-            assert_eq!(Collector::of(&data).name.as_deref(), Some(name));
+            assert_eq!(VmCollector::of(&data).name.as_deref(), Some(name));
             // Both counters for one collection: it was all of the heap.
             let kind = if after == [1, 1, 0] { CollectionKind::Major } else { kind };
             let mut alone = GcCounters { file: None, counted: [None; 3] };
@@ -226,12 +226,12 @@ mod tests {
 
     #[test]
     fn clones_are_at_risk_where_zgc_has_generations() {
-        let collector = |name| Collector::of(&data([(name, 0), ("", 0), ("ZGC major collection pauses", 0)], "", ""));
+        let collector = |name| VmCollector::of(&data([(name, 0), ("", 0), ("ZGC major collection pauses", 0)], "", ""));
         let (z, g1) = (collector("ZGC minor collection pauses"), collector("G1 young collection pauses"));
         for (version, expected) in [("21.0.2", true), ("25.0.3", true), ("26-ea", true), ("27", false), ("", false)] {
             assert_eq!((z.damages_clones(version), g1.damages_clones(version)), (expected, false), "{version}");
         }
-        let one = Collector::of(&data([("", 0), ("", 0), ("Z concurrent cycle pauses", 0)], "", ""));
+        let one = VmCollector::of(&data([("", 0), ("", 0), ("Z concurrent cycle pauses", 0)], "", ""));
         assert!(!one.damages_clones("21.0.2"), "without generations there is nothing to take it for");
     }
 }

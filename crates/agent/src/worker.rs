@@ -4,7 +4,7 @@
 use crate::budget::Budget;
 use crate::callbacks::told;
 use crate::collections::COLLECTIONS;
-use crate::counters::{CLONES_AT_RISK, Collector, GcCounters, used};
+use crate::counters::{CLONES_AT_RISK, GcCounters, VmCollector, used};
 use crate::fault;
 use crate::folder::{AgentStatus, CLAIM, RecorderLock, STATUS, WALKS};
 use crate::histogram::{HistogramClass, HistogramOutcome, HistogramSchedule, count};
@@ -514,7 +514,7 @@ impl<'a> Worker<'a> {
             self.named = true;
             let program = program.split(' ').next().unwrap_or_default().to_owned();
             let mut facts = vec![("process.command", program)];
-            let collector = Collector::of(&data);
+            let collector = VmCollector::of(&data);
             facts.extend(collector.name.clone().map(|name| ("vm.collector", name)));
             let started = data.number("sun.rt.createVmBeginTime").filter(|millis| *millis > 0);
             facts.extend(started.map(|millis| ("vm.started", millis.to_string())));

@@ -2,8 +2,8 @@
 //!
 //! `cargo bench --bench recorder --no-default-features`; needs a JDK 17 or newer, H2 in /usr/share/java for its row, Tomcat's
 //! jars where `make real` puts them (target/real/tomcat), and Debian's liblucene8-java (installed, or unpacked with `dpkg -x` into
-//! target/real/lucene). `-- h2 17 pairs=12` runs the rows of these words only, with so many pairs; `-- identity` the row of all
-//! objects followed.
+//! target/real/lucene). `-- h2 17 pairs=12` runs the rows of these words only, with so many pairs; `-- samples` those of samples
+//! alone, `-- whole` those with all that a recording does by default, `-- heap` pauses, `-- identity` all objects followed.
 //! Times are of all cores that the process used, those of the collector and of the recorder included: on a machine that has other
 //! things to do they say more than the clock.
 
@@ -17,12 +17,12 @@ fn main() {}
 
 #[cfg(target_os = "linux")]
 mod recorder {
+    mod pauses;
+    mod whole;
+
     use memory_city::jvm::attach::AttachedJvm;
     use memory_city_agent::folder::{AgentStatus, RecorderLock, WalkNote};
     use memory_city_agent::{AgentOptions, LIBRARY};
-    use memory_city_formats::hprof;
-    use memory_city_heap::input::Input;
-    use memory_city_heap::progress::Progress;
     use memory_city_testing::jvm::{Jdk, Program, jdks};
     use memory_city_testing::root;
     use std::path::{Path, PathBuf};
@@ -31,11 +31,8 @@ mod recorder {
     const WARM_UP: usize = 6;
     /// Pairs, where `pairs=N` does not say otherwise.
     const PAIRS: usize = 24;
-    /// Pairs where pauses are looked at.
-    const PAUSE_PAIRS: usize = 8;
     /// Rounds of each kind in a pair.
     const ROUNDS: usize = 12;
-    const WALKS: u64 = 7;
     /// Where all objects are followed, a walk in so much work; that is a part of a pair.
     const IDENTITY_EVERY: Duration = Duration::from_secs(20);
     /// A walk ends in the last of so many rounds, and begins in one of them.
@@ -56,6 +53,12 @@ mod recorder {
         println!("| JVM | program | ratio (median) | 95 % of it | control, with 95 % | first round | interval |");
         println!("|---|---|---|---|---|---|---|");
         let folder = tempfile::tempdir().expect("a folder");
+        let there = |work: &str| match work {
+            "h2" => Path::new(H2).exists(),
+            "lucene" => lucene.is_some(),
+            "tomcat" => tomcat.is_some(),
+            _ => true,
+        };
         let mut with_classes = Vec::new();
         for jdk in jdks().range(17..).map(|(_, jdk)| jdk.clone()) {
             let classes = folder.path().join(jdk.version.to_string());
@@ -70,17 +73,11 @@ mod recorder {
         }
         for (jdk, class_path) in &with_classes {
             for work in ["h2", "lucene", "tomcat", "allocate"] {
-                let there = match work {
-                    "h2" => Path::new(H2).exists(),
-                    "lucene" => lucene.is_some(),
-                    "tomcat" => tomcat.is_some(),
-                    _ => true,
-                };
                 let version = jdk.version.to_string();
-                if !wanted(&[work, &version]) {
+                if !wanted(&["samples", work, &version]) {
                     continue;
                 }
-                if !there {
+                if !there(work) {
                     println!("| {version} | {work} | not installed | | | | |");
                     continue;
                 }
@@ -89,15 +86,9 @@ mod recorder {
             }
         }
         println!();
-        println!(
-            "| JVM | objects | pause of a walk, s per million objects (median; middle half) | with all that is behind it | young pause, ms: not recorded | recorded | pairs |"
-        );
-        println!("|---|---|---|---|---|---|---|");
-        for (jdk, class_path) in &with_classes {
-            if wanted(&["heap", &jdk.version.to_string()]) {
-                println!("| {} | {} |", jdk.version, pauses(jdk, class_path, folder.path()));
-            }
-        }
+        whole::rows(&with_classes, folder.path(), pairs, &wanted, &there);
+        println!();
+        pauses::rows(&with_classes, folder.path(), &wanted);
         println!();
         println!(
             "| JVM | program | objects followed | young collections in a second of a core, not recorded | ratio between walks | a walk, s of a core | ratio (median) | 95 % of it | control, with 95 % | young pause, ms: not recorded | followed | a walk stops it, s | bytes an object | pairs |"
@@ -142,6 +133,8 @@ mod recorder {
     /// What a round took.
     #[derive(Clone, Copy, Default)]
     struct Took {
+        /// By the clock.
+        clock: f64,
         cpu: f64,
         collections: f64,
         paused: f64,
@@ -151,8 +144,8 @@ mod recorder {
         let line = program.ask("go");
         let mut words = line.split_whitespace().map(|w| w.parse::<f64>().expect("nanoseconds"));
         let mut next = || words.next().expect("four numbers");
-        let (_, cpu, collections, paused) = (next(), next(), next(), next());
-        Took { cpu, collections, paused }
+        let (clock, cpu, collections, paused) = (next(), next(), next(), next());
+        Took { clock, cpu, collections, paused }
     }
 
     fn rounds(program: &mut Program, count: usize) -> Vec<Took> {
@@ -211,61 +204,6 @@ mod recorder {
         let low = (n / 2.0 - 0.98 * n.sqrt()).floor().max(1.0) as usize - 1;
         let middle = (all[(all.len() - 1) / 2] + all[all.len() / 2]) / 2.0;
         (middle, all[low], all[all.len() - 1 - low])
-    }
-
-    /// Walks of a million objects, and young collections of a program that has them.
-    fn pauses(jdk: &Jdk, class_path: &str, folder: &Path) -> String {
-        let log = folder.join(format!("safepoints-{}", jdk.version));
-        let flag = format!("-Xlog:safepoint:file={}", log.display());
-        let flags = [FLAGS[0], FLAGS[1], &flag];
-        let mut program = Program::start_with(jdk, &flags, class_path, "Rounds", &["heap", "1000000"]);
-        rounds(&mut program, 3);
-        let jvm = AttachedJvm::open(program.pid).expect("the program");
-        let (mut apart, mut with) = (Vec::new(), Vec::new());
-        let young = |rounds: &[Took]| {
-            let sum = |of: fn(&Took) -> f64| rounds.iter().map(of).sum::<f64>();
-            sum(|r| r.paused) / sum(|r| r.collections).max(1.0) / 1e6
-        };
-        for pair in 0..PAUSE_PAIRS {
-            apart.push(young(&rounds(&mut program, ROUNDS)));
-            let options = options(folder, 100 + pair);
-            jvm.load(&library(), &options.text()).expect("recording begins");
-            round(&mut program);
-            with.push(young(&rounds(&mut program, ROUNDS)));
-            jvm.load(&library(), &AgentOptions { stop: true, ..options.clone() }.text()).expect("recording ends");
-            let _ = std::fs::remove_dir_all(&options.folder);
-        }
-        let options = AgentOptions { walks: 1, ..options(folder, 1000) };
-        std::fs::create_dir_all(&options.folder).expect("a folder");
-        let _lock = RecorderLock::take(&options.folder).expect("the lock");
-        jvm.load(&library(), &options.text()).expect("recording begins");
-        let (mut asked, mut objects) = (Vec::new(), 0);
-        while (asked.len() as u64) < WALKS {
-            // Work brings about collections, and walks come behind them.
-            round(&mut program);
-            for number in WalkNote::waiting(&options.folder) {
-                let (file, dump) = (WalkNote::file(&options.folder, number), WalkNote::dump(&options.folder, number));
-                let note = WalkNote::parse(&std::fs::read_to_string(&file).expect("a note")).expect("a note of ours");
-                let input = Input::open(&dump, &Progress::new()).expect("a dump");
-                let counted = hprof::histogram(&input, &Progress::new()).expect("a dump");
-                objects = counted.rows.iter().map(|r| r.objects).sum::<u64>();
-                asked.push((note.end - note.start) as f64 / 1e9 / (objects as f64 / 1e6));
-                for path in [dump, file] {
-                    std::fs::remove_file(path).expect("removed");
-                }
-            }
-        }
-        jvm.load(&library(), &AgentOptions { stop: true, ..options }.text()).expect("recording ends");
-        // For how long it stood still the VM says; the request takes longer where it puts files together behind that.
-        let said = std::fs::read_to_string(&log).expect("what the VM logs");
-        let pause = |line: &str| {
-            line.contains("HeapDumper").then(|| line.split("Total:").nth(1)?.split_whitespace().next()?.parse().ok())
-        };
-        let pauses: Vec<f64> =
-            said.lines().filter_map(|line| pause(line)?).map(|ns: f64| ns / 1e3 / objects as f64).collect();
-        let ((walk, low, high), (asked, ..)) = (quartiles(pauses), quartiles(asked));
-        let ((apart, ..), (with, ..)) = (quartiles(apart), quartiles(with));
-        format!("{objects} | {walk:.3}; {low:.3} to {high:.3} | {asked:.3} | {apart:.2} | {with:.2} | {PAUSE_PAIRS}")
     }
 
     /// Takes the walk that waits, as a recording process does. For how long it stopped the program, seconds.

@@ -10,6 +10,8 @@ mod endings;
 mod identity;
 #[path = "recorder/leaks.rs"]
 mod leaks;
+#[path = "recorder/limits.rs"]
+mod limits;
 #[path = "recorder/roots.rs"]
 mod roots;
 #[path = "recorder/secrets.rs"]
@@ -449,6 +451,14 @@ fn walks_go_to_a_live_city_that_may_stand_still() {
             text(&done.stderr)
         };
         record("live");
+        // Who does not see the pass of the city, as another user, does not know whose it is.
+        let stranger = temporary.join("stranger");
+        let output = stranger.to_string_lossy().into_owned();
+        let words = ["record", "-o", &output, &format!("--live={address}"), "--", &java(jdk), "-version"];
+        let done = finish(memory_city(&words).env("MEMORY_CITY_CACHE", temporary.join("other")));
+        let told = text(&done.stderr);
+        assert!(done.status.code() == Some(1) && told.contains("is no city of this user: it gets no walks"), "{told}");
+        assert!(told.contains("MEMORY_CITY_LIVE_TOKEN") && !stranger.exists(), "{told}");
         wait_until("walks", || {
             let said = std::fs::read_to_string(&said).unwrap_or_default();
             said.lines().any(|l| l.starts_with("Leaks, recorded") && !l.contains(": 1 times") && l.contains(" groups"))

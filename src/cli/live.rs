@@ -29,6 +29,9 @@ pub struct ListenRules {
     /// A file with the token that clients must know (default: made up and printed, when needed)
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// Nobody but recordings of this user: for windows that these open
+    #[arg(long, hide = true, conflicts_with = "token_file")]
+    only_recordings: bool,
     /// A web page that may connect, as browsers name it: https://example.org
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
@@ -52,7 +55,13 @@ impl ListenRules {
 
     pub fn options(&self, address: &str) -> Result<memory_city_live::ServerOptions> {
         let token = self.token_file.as_deref().map(token).transpose()?;
-        Ok(memory_city_live::ServerOptions { address: address.to_owned(), token, origins: self.allow_origin.clone() })
+        Ok(memory_city_live::ServerOptions {
+            address: address.to_owned(),
+            token,
+            passes: memory_city_live::pass_folder(),
+            only_passes: self.only_recordings,
+            origins: self.allow_origin.clone(),
+        })
     }
 }
 
@@ -125,8 +134,7 @@ pub fn push(args: PushArgs) -> Result<ExitCode> {
         token: args.token_file.as_deref().map(token).transpose()?,
         references: !args.no_references,
         append: args.append,
-        keep_shown: false,
-        keep_places: false,
+        ..memory_city_live::PushOptions::default()
     };
     let pushed = with_progress(|progress| {
         let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;

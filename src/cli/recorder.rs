@@ -63,7 +63,8 @@ pub struct RecordingArgs {
     /// Show the city while it grows: in a window that listens, or one that is opened; or send it to HOST:PORT
     #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     live: Option<String>,
-    /// How large samples may become, and walks, MB each: then the oldest samples are added up, and the oldest walks go
+    /// How large the trace may become, MB: half of it is for samples and counts, half for walks. Then the oldest samples are
+    /// added up, and the oldest walks go
     #[arg(long, value_name = "MB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     max_size: u64,
 }
@@ -109,9 +110,10 @@ impl RecordingArgs {
         Ok(session)
     }
 
-    /// What each of the two streams may take.
+    /// What each of the streams may take: samples with what else the program writes, and walks where there are any.
     fn most_bytes(&self) -> u64 {
-        self.max_size << 20
+        let streams = if self.no_walks { 1 } else { 2 };
+        (self.max_size << 20) / streams
     }
 
     /// The folder of the trace, complete from the root.

@@ -3,6 +3,8 @@
 //! The protocol is HotSpot's own: `.attach_pidN` in its working folder or `/tmp`, SIGQUIT, then `/tmp/.java_pidN`. A request is
 //! the version `1`, a command and three arguments, each ended by a zero byte; the answer a line with a number, then text.
 
+use memory_city_agent::folder::is_musl;
+use memory_city_agent::perfdata::{PerfData, perf_files};
 use memory_city_heap::error::{Error, Result};
 use std::io::{Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -25,6 +27,8 @@ fn unusable(what: impl Into<String>, remedy: impl Into<String>) -> Error {
 pub struct AttachedJvm {
     /// Its process id here.
     pub pid: u32,
+    /// Whether it runs on musl, as on Alpine Linux: then it can be asked, and load nothing of ours.
+    is_musl: bool,
     socket: PathBuf,
 }
 
@@ -47,15 +51,35 @@ impl AttachedJvm {
                 "`memory-city jvms` lists the JVMs that run",
             ));
         }
-        refuse_musl(pid, maps.contains("ld-musl"))?;
         let status = std::fs::read_to_string(process.join("status")).unwrap_or_default();
         // In a container the JVM has another number, and another /tmp.
         let inner = inner_pid(&status).unwrap_or(pid);
         let socket = process.join(format!("root/tmp/.java_pid{inner}"));
+        // One that forbids it takes the signal for a question, and prints all its threads into the program's output.
+        if forbids_attaching(&process, inner) {
+            return Err(unusable(
+                format!("Process {pid} forbids attaching (-XX:+DisableAttachMechanism)"),
+                "Neither `attach` nor `watch` reaches it: start it with `memory-city record`, or without that option",
+            ));
+        }
         if !is_socket(&socket) {
             wake(pid, inner, &process, &socket, &status)?;
         }
-        Ok(AttachedJvm { pid, socket })
+        Ok(AttachedJvm { pid, is_musl: is_musl(&maps), socket })
+    }
+
+    /// Says so where the JVM cannot load the recorder, which needs glibc.
+    ///
+    /// # Errors
+    /// When it runs on musl.
+    pub fn can_load(&self) -> Result<()> {
+        match self.is_musl {
+            false => Ok(()),
+            true => Err(unusable(
+                format!("Process {} runs on musl (Alpine Linux), and the recorder needs glibc", self.pid),
+                "Use an image with glibc (Debian, Ubuntu, UBI), or `memory-city watch`, which loads nothing",
+            )),
+        }
     }
 
     /// Sends a command, and gives the text of the answer.
@@ -72,10 +96,25 @@ impl AttachedJvm {
         if code.trim() == "0" {
             return Ok(text.to_owned());
         }
-        Err(unusable(
-            format!("The JVM of process {} refuses to {command}: {}", self.pid, text.trim()),
-            "Java options such as -XX:+DisableAttachMechanism forbid it",
-        ))
+        Err(self.no_agents(text).unwrap_or_else(|| {
+            unusable(
+                format!("The JVM of process {} refuses to {command}: {}", self.pid, text.trim()),
+                "Java options such as -XX:+DisableAttachMechanism forbid it",
+            )
+        }))
+    }
+
+    /// What to do instead, where a JVM says that agents are forbidden. Its sentence names the option.
+    fn no_agents(&self, said: &str) -> Option<Error> {
+        said.contains("EnableDynamicAgentLoading").then(|| {
+            unusable(
+                format!("Process {} forbids loading agents while it runs (-XX:-EnableDynamicAgentLoading)", self.pid),
+                format!(
+                    "`memory-city watch {}` counts its objects without one; `memory-city record` starts a program with the recorder",
+                    self.pid
+                ),
+            )
+        })
     }
 
     fn send(&self, command: &str, arguments: [&str; 3]) -> std::io::Result<String> {
@@ -112,32 +151,34 @@ impl AttachedJvm {
                 format!("The recorder does not start in process {}", self.pid),
                 "It has written the reason to the standard error of that program",
             )),
-            why => Err(unusable(
-                format!("Process {} does not load {path}: {why}", self.pid),
-                "The library must be readable for that process, in its container, under the same path",
-            )),
+            why => Err(self.no_agents(why).unwrap_or_else(|| {
+                unusable(
+                    format!("Process {} does not load {path}: {why}", self.pid),
+                    "The library must be readable for that process, in its container, under the same path",
+                )
+            })),
         }
     }
-}
-
-/// Says that a JVM of Alpine Linux and the like cannot load the recorder.
-///
-/// # Errors
-/// When `is_musl`.
-pub fn refuse_musl(pid: u32, is_musl: bool) -> Result<()> {
-    if !is_musl {
-        return Ok(());
-    }
-    Err(unusable(
-        format!("Process {pid} runs on musl (Alpine Linux), and the recorder needs glibc"),
-        "Use an image with glibc (Debian, Ubuntu, UBI), or `memory-city watch`, which loads nothing",
-    ))
 }
 
 /// The process id within the innermost container.
 fn inner_pid(status: &str) -> Option<u32> {
     let line = status.lines().find_map(|l| l.strip_prefix("NSpid:"))?;
     line.split_whitespace().last()?.parse().ok()
+}
+
+/// Whether a JVM says in its performance data, or was told on its command line, that nobody may attach to it.
+fn forbids_attaching(process: &Path, inner: u32) -> bool {
+    let files = perf_files(&process.join("root/tmp"));
+    let data = files.iter().find(|(pid, _)| *pid == inner).and_then(|(_, file)| PerfData::read(file));
+    match data.and_then(|data| data.text("sun.rt.jvmCapabilities")) {
+        // A digit for each of the things that it can do: the first is attaching.
+        Some(capabilities) => capabilities.starts_with('0'),
+        None => {
+            let words = std::fs::read(process.join("cmdline")).unwrap_or_default();
+            words.split(|byte| *byte == 0).any(|word| word == b"-XX:+DisableAttachMechanism")
+        }
+    }
 }
 
 fn is_socket(path: &Path) -> bool {
@@ -212,7 +253,8 @@ mod tests {
         assert_eq!(inner_pid(status), Some(7));
         assert!(catches_sigquit(status));
         assert!(!catches_sigquit("SigCgt:\t0000000000000000\n") && !catches_sigquit(""));
-        assert!(refuse_musl(1, true).is_err_and(|e| e.to_string().contains("musl")));
+        let on = |is_musl| AttachedJvm { pid: 1, is_musl, socket: PathBuf::new() }.can_load();
+        assert!(on(true).is_err_and(|e| e.to_string().contains("musl")) && on(false).is_ok());
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::settings::Settings;
 use bevy::prelude::*;
 use bevy::winit::{EventLoopProxy, EventLoopProxyWrapper, WinitUserEvent};
 use memory_city_heap::error::Result;
-use memory_city_live::{DEFAULT_ADDRESS, Hub, LiveLimits, Server, ServerOptions, Status, Wishes, new_token};
+use memory_city_live::{DEFAULT_ADDRESS, Hub, LiveLimits, Server, ServerOptions, Status, Wishes, pass_folder};
 use std::sync::Arc;
 
 /// Whether and how to listen.
@@ -88,7 +88,8 @@ impl Listening {
                 let limits = self.options.as_ref().map(|options| options.limits).unwrap_or_default();
                 let server = ServerOptions {
                     address: "127.0.0.1:0".into(),
-                    token: Some(new_token()?),
+                    passes: pass_folder(),
+                    only_passes: true,
                     ..ServerOptions::default()
                 };
                 listen(&ListenOptions { limits, server }, waker)?
@@ -146,7 +147,7 @@ fn switch_listening(
         return;
     }
     let options = listening.options.clone().unwrap_or_else(|| ListenOptions {
-        server: ServerOptions { address: DEFAULT_ADDRESS.into(), ..ServerOptions::default() },
+        server: ServerOptions { address: DEFAULT_ADDRESS.into(), passes: pass_folder(), ..ServerOptions::default() },
         ..ListenOptions::default()
     });
     match listen(&options, WindowWaker::of(proxy.as_deref())) {

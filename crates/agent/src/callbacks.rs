@@ -1,6 +1,7 @@
 //! What the VM calls. No panic leaves a callback, and none says that loading failed when the program could do without us.
 
 use crate::collections::COLLECTIONS;
+use crate::folder::is_musl;
 use crate::jvmti::JvmtiEnv;
 use crate::options::AgentOptions;
 use crate::recording::{begin, current, end_and_wait, give_up, with_current};
@@ -50,7 +51,8 @@ extern "C" fn Agent_OnLoad(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut c
     guarded("loading", || {
         quiet_panics();
         // SAFETY: the VM gives a text or null.
-        let begun = unsafe { options(text) }.and_then(|options| begin(vm, options, false));
+        let begun =
+            runs_on_glibc().and_then(|()| unsafe { options(text) }).and_then(|options| begin(vm, options, false));
         if let Err(why) = begun {
             log(&format!("this program is not recorded: {why}"));
         }
@@ -63,6 +65,7 @@ extern "C" fn Agent_OnLoad(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut c
 extern "C" fn Agent_OnAttach(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut c_void) -> jint {
     let result = guarded("attaching", || {
         quiet_panics();
+        runs_on_glibc()?;
         // SAFETY: the VM gives a text or null.
         let options = unsafe { options(text) }?;
         if options.stop {
@@ -85,6 +88,17 @@ extern "C" fn Agent_OnAttach(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut
 #[unsafe(no_mangle)]
 extern "C" fn Agent_OnUnload(_vm: *mut JavaVM) {
     guarded("unloading", || end_and_wait("the program ended", Duration::from_secs(2)));
+}
+
+/// Where libraries stand in for what musl lacks, this one can be loaded there: it must not begin.
+fn runs_on_glibc() -> Result<(), String> {
+    match is_musl(&std::fs::read_to_string("/proc/self/maps").unwrap_or_default()) {
+        true => {
+            Err("it runs on musl (Alpine Linux), and the recorder needs glibc; `memory-city watch` loads nothing"
+                .into())
+        }
+        false => Ok(()),
+    }
 }
 
 /// A panic is told in the one line that [`give_up`] writes, not in several of the standard library's.

@@ -6,7 +6,7 @@
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Held (`flock`) by the recording process for as long as it lives: it takes dumps. The system lets go of it whatever happens.
@@ -18,15 +18,32 @@ pub const STATUS: &str = ".status";
 /// Dumps on their way from the program to the recording process.
 pub const WALKS: &str = ".walks";
 
-/// Makes a folder that nobody else can look into; one that is there stays as it is.
+/// Makes a folder that nobody else can look into. One that is there, empty and this user's own becomes such a folder; any other stays as
+/// it is: who put something into it knows who may look there.
 ///
 /// # Errors
-/// When it cannot be made, or something that is no folder has its name.
+/// When it cannot be made or read, or something that is no folder has its name.
 pub fn private_folder(path: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => close(path),
         made => made,
     }
+}
+
+/// Takes away what others may do with an empty folder.
+fn close(path: &Path) -> io::Result<()> {
+    let meta = std::fs::metadata(path)?;
+    // SAFETY: no pointers; it cannot fail.
+    let is_own = meta.uid() == unsafe { libc::geteuid() };
+    if is_own && meta.mode() & 0o077 != 0 && std::fs::read_dir(path)?.next().is_none() {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+/// Whether anybody but its owner may look into a folder, or write there.
+pub fn is_open_to_others(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| meta.mode() & 0o077 != 0)
 }
 
 /// Makes a file that nobody else can read.
@@ -74,6 +91,12 @@ pub fn is_running(pid: u32) -> bool {
     let state = |text: String| text.rsplit_once(") ").and_then(|(_, state)| state.chars().next());
     let read = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok().and_then(state);
     read.is_some_and(|state| !matches!(state, 'Z' | 'X' | 'x'))
+}
+
+/// Whether what is mapped into a process, as the kernel lists it, has musl's C library: under the name of its loader, as on Alpine Linux,
+/// or where Debian puts it.
+pub fn is_musl(maps: &str) -> bool {
+    maps.lines().any(|line| line.contains("/ld-musl-") || line.ends_with("-linux-musl/libc.so"))
 }
 
 /// A lock on [`LOCK`], until it is dropped or its process ends.
@@ -264,6 +287,8 @@ pub struct AgentStatus {
     pub events_told: u64,
     /// How often before this recording.
     pub events_before: u64,
+    /// 1 where the VM has a fault that is told as [`crate::CLONES_AT_RISK`].
+    pub clones_at_risk: u64,
     /// Empty while it records; then why it ended.
     pub ended: String,
 }
@@ -320,7 +345,8 @@ status_fields!(
     size,
     events_on,
     events_told,
-    events_before
+    events_before,
+    clones_at_risk
 );
 
 impl AgentStatus {
@@ -368,6 +394,40 @@ mod tests {
         status.write(folder.path()).expect("written");
         let expected = AgentStatus { ended: "the disk is full".into(), ..status };
         assert_eq!(AgentStatus::read(folder.path()), Some(expected));
+    }
+
+    #[test]
+    fn musl_is_known_by_what_is_mapped() {
+        let line = |path: &str| format!("7f0000000000-7f0000001000 r--p 00000000 08:01 42    {path}\n");
+        for (path, expected) in [
+            ("/lib/ld-musl-x86_64.so.1", true),
+            ("/usr/lib/x86_64-linux-musl/libc.so", true),
+            ("/usr/lib/x86_64-linux-gnu/libc.so.6", false),
+            ("/home/me/about-musl/app.jar", false),
+        ] {
+            assert_eq!(is_musl(&(line("/usr/bin/java") + &line(path))), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_there_and_empty_becomes_private() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let open = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir(&path).expect("made");
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("open");
+            path
+        };
+        let empty = open("empty");
+        private_folder(&empty).expect("made private");
+        assert!(!is_open_to_others(&empty));
+        let used = open("used");
+        std::fs::write(used.join("something"), "x").expect("written");
+        private_folder(&used).expect("left as it is");
+        assert!(is_open_to_others(&used));
+        assert!(private_folder(&used.join("something")).is_err());
+        private_folder(&folder.path().join("new")).expect("made");
+        assert!(!is_open_to_others(&folder.path().join("new")));
     }
 
     #[test]

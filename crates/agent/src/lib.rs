@@ -14,6 +14,7 @@
 mod budget;
 mod callbacks;
 mod collections;
+mod counters;
 mod event;
 mod fault;
 pub mod folder;
@@ -33,6 +34,7 @@ mod vm;
 mod walk;
 mod worker;
 
+pub use counters::CLONES_AT_RISK;
 pub use histogram::histogram_rows;
 pub use jvmti::{CAPABILITIES, EVENTS, FUNCTIONS, IDENTITY_CAPABILITIES};
 pub use options::{AgentOptions, SamplingMode};

@@ -78,11 +78,9 @@ pub fn perf_files(temporary: &Path) -> Vec<(u32, PathBuf)> {
     found
 }
 
+/// Data as a JVM writes it: texts and numbers by their names.
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
+pub(crate) fn data_of(texts: &[(String, String)], numbers: &[(String, i64)]) -> PerfData {
     fn entry(name: &str, kind: u8, data: &[u8]) -> Vec<u8> {
         let data_at = (20 + name.len() + 1).next_multiple_of(8);
         let length = (data_at + data.len()).next_multiple_of(8);
@@ -98,16 +96,24 @@ mod tests {
         bytes.resize(length, 0);
         bytes
     }
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend([1, 2, 0, 1]);
+    bytes.resize(24, 0);
+    bytes.extend(32u32.to_le_bytes());
+    bytes.extend(((texts.len() + numbers.len()) as u32).to_le_bytes());
+    texts.iter().for_each(|(name, text)| bytes.extend(entry(name, b'B', format!("{text}\0").as_bytes())));
+    numbers.iter().for_each(|(name, number)| bytes.extend(entry(name, b'J', &number.to_le_bytes())));
+    PerfData(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
 
     fn file() -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend([1, 2, 0, 1]);
-        bytes.resize(24, 0);
-        bytes.extend(32u32.to_le_bytes());
-        bytes.extend(2u32.to_le_bytes());
-        bytes.extend(entry("sun.gc.lastCause", b'B', b"Allocation Failure\0\0\0"));
-        bytes.extend(entry("sun.gc.collector.0.invocations", b'J', &7i64.to_le_bytes()));
-        bytes
+        let texts = [("sun.gc.lastCause".to_owned(), "Allocation Failure\0\0".to_owned())];
+        data_of(&texts, &[("sun.gc.collector.0.invocations".to_owned(), 7)]).0
     }
 
     #[test]

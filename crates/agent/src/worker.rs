@@ -4,6 +4,7 @@
 use crate::budget::Budget;
 use crate::callbacks::told;
 use crate::collections::COLLECTIONS;
+use crate::counters::{CLONES_AT_RISK, GcCounters, VmCollector, used};
 use crate::fault;
 use crate::folder::{AgentStatus, CLAIM, RecorderLock, STATUS, WALKS};
 use crate::histogram::{HistogramClass, HistogramOutcome, HistogramSchedule, count};
@@ -11,15 +12,14 @@ use crate::identity::NumberedObjects;
 use crate::live::Followed;
 use crate::log;
 use crate::options::SamplingMode;
-use crate::perfdata::{PerfData, perf_files};
 use crate::recording::{AgentRecording, events_on, give_up};
 use crate::sampling::{FRAMES, this_thread_is_ours};
 use crate::sink::Sink;
 use crate::vm::Jni;
 use crate::walk::{WalkOutcome, WalkSchedule, can_walk, remove_leftovers, walk};
-use memory_city_wire::{ChunkKind, CollectionKind, CountRow, GcRow, GcScope, LossReason, WireError};
+use memory_city_wire::{ChunkKind, CountRow, GcRow, LossReason, WireError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -113,6 +113,8 @@ struct Worker<'a> {
     size: u64,
     /// Whether the program's name is in the trace.
     named: bool,
+    /// Whether the VM has a fault that is told as [`CLONES_AT_RISK`].
+    clones_at_risk: bool,
     /// Where all objects have numbers.
     identities: Option<NumberedObjects>,
 }
@@ -145,6 +147,7 @@ impl<'a> Worker<'a> {
             written_at: 0,
             size: 0,
             named: false,
+            clones_at_risk: false,
             identities: None,
         }
     }
@@ -280,7 +283,7 @@ impl<'a> Worker<'a> {
         self.collections_lost += lost;
         let now = self.recording.now();
         self.sink()?.loss(now, ChunkKind::GCS, LossReason::BufferFull, lost);
-        let told = self.machine.look();
+        let told = self.machine.look(seen.len());
         let last = seen.len().saturating_sub(1);
         for (at, collection) in seen.iter().enumerate() {
             let start = self.recording.time(collection.start);
@@ -511,13 +514,17 @@ impl<'a> Worker<'a> {
             self.named = true;
             let program = program.split(' ').next().unwrap_or_default().to_owned();
             let mut facts = vec![("process.command", program)];
-            // "G1 young collection pauses": the first word is its name.
-            let collector =
-                data.text("sun.gc.collector.0.name").and_then(|name| Some(name.split(' ').next()?.to_owned()));
-            facts.extend(collector.filter(|name| !name.is_empty()).map(|name| ("vm.collector", name)));
+            let collector = VmCollector::of(&data);
+            facts.extend(collector.name.clone().map(|name| ("vm.collector", name)));
             let started = data.number("sun.rt.createVmBeginTime").filter(|millis| *millis > 0);
             facts.extend(started.map(|millis| ("vm.started", millis.to_string())));
             self.sink()?.run(&facts).map_err(wrong)?;
+            let version = data.text("java.property.java.version").unwrap_or_default();
+            if collector.damages_clones(&version) {
+                self.clones_at_risk = true;
+                let now = self.recording.now();
+                self.sink()?.setting(now, "vm", CLONES_AT_RISK.into());
+            }
         }
         Ok(())
     }
@@ -561,6 +568,7 @@ impl<'a> Worker<'a> {
             events_on: events_on(),
             events_told: told(),
             events_before: recording.events_before,
+            clones_at_risk: u64::from(self.clones_at_risk),
             ended,
         }
     }
@@ -636,73 +644,4 @@ fn own_time() -> u64 {
     // SAFETY: the structure is ours.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
-/// What the VM's performance data says of its last collection.
-#[derive(Default)]
-struct ToldCollection {
-    kind: CollectionKind,
-    scope: GcScope,
-    cause: Option<String>,
-    used: Option<u64>,
-}
-
-/// Follows the counters of the VM's collectors.
-struct GcCounters {
-    file: Option<PathBuf>,
-    minor: Option<i64>,
-    major: Option<i64>,
-}
-
-impl GcCounters {
-    /// Of this process.
-    fn find() -> GcCounters {
-        let own = std::process::id();
-        let file = perf_files(Path::new("/tmp")).into_iter().find(|(pid, _)| *pid == own).map(|(_, file)| file);
-        let mut counters = GcCounters { file, minor: None, major: None };
-        counters.look();
-        counters
-    }
-
-    fn read(&self) -> Option<PerfData> {
-        PerfData::read(self.file.as_deref()?)
-    }
-
-    /// What the last collection was, by what has been counted since the last look.
-    fn look(&mut self) -> ToldCollection {
-        let Some(data) = self.read() else { return ToldCollection::default() };
-        let minor = data.number("sun.gc.collector.0.invocations");
-        let major = data.number("sun.gc.collector.1.invocations");
-        let kind = match (minor != self.minor, major != self.major) {
-            (false, true) => CollectionKind::Major,
-            (true, false) => CollectionKind::Minor,
-            // Both, or another of the VM's collectors.
-            _ => CollectionKind::Unknown,
-        };
-        (self.minor, self.major) = (minor, major);
-        let name = data.text("sun.gc.collector.0.name").unwrap_or_default();
-        let concurrent = name.starts_with('Z') || name.starts_with("Shenandoah");
-        let cause = [data.text("sun.gc.cause"), data.text("sun.gc.lastCause")];
-        let cause = cause.into_iter().flatten().find(|c| !c.is_empty() && c != "No GC");
-        ToldCollection {
-            kind,
-            scope: if concurrent { GcScope::Pause } else { GcScope::Whole },
-            cause,
-            used: used(&data),
-        }
-    }
-}
-
-/// Bytes in use, as of the last collection.
-fn used(data: &PerfData) -> Option<u64> {
-    let mut sum = None;
-    for generation in 0..4 {
-        for space in 0..6 {
-            match data.number(&format!("sun.gc.generation.{generation}.space.{space}.used")) {
-                Some(bytes) => sum = Some(sum.unwrap_or(0) + bytes.max(0) as u64),
-                None => break,
-            }
-        }
-    }
-    sum
 }

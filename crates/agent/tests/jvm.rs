@@ -8,7 +8,6 @@ use common::{Trace, agent, library, run, start, wait_until, with_jdks};
 use memory_city_agent::folder::{AgentStatus, RecorderLock, WalkNote};
 use memory_city_agent::{AgentOptions, SamplingMode};
 use memory_city_formats::hprof;
-use memory_city_formats::sampled::SampledAmount;
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId, RootKind};
@@ -160,107 +159,6 @@ fn exact_recordings_count_and_samples_estimate() {
             assert!(samples >= 30 && away < 4.0, "{class}: {estimate} of {truth}");
         }
     });
-}
-
-/// A program of a thousand classes that says how many objects it makes of each.
-fn many_classes(classes: usize) -> String {
-    let mut source = String::from("public final class Many {\n    static volatile Object sink;\n");
-    for n in 0..classes {
-        let fields: String = (0..n % 40).map(|f| format!(" long f{f};")).collect();
-        source.push_str(&format!("    static final class M{n} {{{fields} }}\n"));
-        source.push_str(&format!(
-            "    static void make{n}(int count) {{ for (int i = 0; i < count; i++) {{ sink = new M{n}(); }} }}\n"
-        ));
-    }
-    // In ten rounds, so that no class has an interval of its own.
-    for round in 0..classes.div_ceil(500) {
-        source.push_str(&format!("    static void some{round}() {{\n"));
-        for n in (round * 500..classes).take(500) {
-            source.push_str(&format!("        make{n}({});\n", objects_of(n) / 10));
-        }
-        source.push_str("    }\n");
-    }
-    source.push_str("    public static void main(String[] a) { for (int i = 0; i < 10; i++) {");
-    (0..classes.div_ceil(500)).for_each(|round| source.push_str(&format!(" some{round}();")));
-    source.push_str(" } System.out.println(\"done\"); }\n}\n");
-    source
-}
-
-/// About 1.5 MB of each: of some dozens of samples the error itself is known only roughly.
-fn objects_of(class: usize) -> u64 {
-    1_500_000 / (16 + 8 * (class as u64 % 40)) / 10 * 10
-}
-
-/// Weighted bytes of samples are within three standard deviations of the true ones for 99 % of the classes of which there are 30
-/// samples or more.
-#[test]
-fn estimates_are_within_their_error() {
-    const CLASSES: usize = 1000;
-    with_jdks("estimates_are_within_their_error", |jdk, class_path, temporary| {
-        let source = temporary.join("Many.java");
-        std::fs::write(&source, many_classes(CLASSES)).expect("written");
-        jdk.compile(&[&source], class_path, temporary);
-        let folder = temporary.join("trace");
-        let sampling = SamplingMode::Every(8 << 10);
-        let options = AgentOptions { folder: folder.clone(), sampling, ..AgentOptions::default() };
-        let printed = run(jdk, &options, class_path, &["Many"]);
-        assert!(printed.contains("done"), "{printed}");
-        let trace = Trace::read(&folder);
-        let of_samples = trace.losses.iter().filter(|l| l.what == u32::from(ChunkKind::SAMPLES.0));
-        assert_eq!(of_samples.count(), 0, "nothing is lost: {:?}", trace.losses);
-        let mut sums: HashMap<usize, (SampledAmount, u64)> = HashMap::new();
-        for sample in &trace.samples {
-            let Some(class) = trace.class(sample).strip_prefix("Many$M").and_then(|n| n.parse().ok()) else { continue };
-            let sum = sums.entry(class).or_default();
-            sum.0.add(SampledAmount::of_sample(sample.size, sample.weight as f64 / WEIGHT_ONE as f64));
-            sum.1 = sample.size;
-        }
-        let (mut compared, mut within) = (0, 0);
-        for (class, (amount, size)) in sums.iter().filter(|(_, (amount, _))| amount.samples >= 30) {
-            compared += 1;
-            within += usize::from((amount.bytes - (objects_of(*class) * size) as f64).abs() <= amount.error());
-        }
-        jvm::say(&format!("  {within} of {compared} classes within three sigma"));
-        assert!(compared > 900 && within * 100 >= compared * 99, "{within} of {compared}");
-    });
-}
-
-/// Methods whose classes are unloaded all the time have their names all the same, and nothing crashes.
-#[test]
-fn names_are_right_while_classes_come_and_go() {
-    with_jdks("names_are_right_while_classes_come_and_go", |jdk, class_path, temporary| {
-        storm(jdk, &[], class_path, &temporary.join("trace"), 6000);
-    });
-}
-
-/// The same for a minute under each collector: `make recorder-test`.
-#[test]
-#[ignore = "takes a minute for each collector of each JDK: `make recorder-test`"]
-fn names_are_right_in_a_minute_of_unloading_under_every_collector() {
-    with_jdks("names_are_right_in_a_minute_of_unloading", |jdk, class_path, temporary| {
-        for (number, flags) in jdk.collectors().into_iter().enumerate() {
-            storm(jdk, &flags, class_path, &temporary.join(format!("trace-{number}")), 60_000);
-        }
-    });
-}
-
-/// Classes come and go for so many milliseconds, while somebody takes walks.
-fn storm(jdk: &Jdk, flags: &[&str], class_path: &str, folder: &Path, millis: u32) {
-    let options =
-        AgentOptions { folder: folder.to_owned(), sampling: SamplingMode::Every(4096), ..AgentOptions::default() };
-    let mut command = jdk.tool("java");
-    command.args(flags).args(["-Xmx300m", &agent(&options), "-cp", class_path, "Unloading", &millis.to_string()]);
-    let printed = jvm::output(&mut command);
-    let unloaded: u64 = printed.lines().find_map(|l| l.strip_prefix("done ")?.parse().ok()).expect("how many");
-    assert!(unloaded > 100, "{flags:?}: {unloaded} classes were unloaded");
-    let trace = Trace::read(folder);
-    assert_eq!((trace.end(), trace.damaged), ("the program ended", 0), "{flags:?}");
-    let work: Vec<&SampleRow> = trace.samples.iter().filter(|s| trace.class(s) == "long[]").collect();
-    let right = work.iter().filter(|s| trace.stack(s).first().is_some_and(|f| f.starts_with("Unloading$Work.get:")));
-    let right = right.count();
-    jvm::say(&format!("  {flags:?}: {unloaded} classes unloaded, {right} of {} samples in their methods", work.len()));
-    assert!(work.len() > 100 && right * 100 >= work.len() * 95, "{flags:?}: {right} of {}", work.len());
-    assert!(trace.methods.values().all(|m| !trace.strings[&m.name].is_empty() && !trace.strings[&m.class].is_empty()));
 }
 
 /// Attached to a busy program by the JDK's own tool, told to stop, attached again: each trace is whole, and between them

@@ -448,6 +448,7 @@ fn what_was_not_done_is_a_warning() {
             setting(4, "histograms", "no more class histograms: as it is"),
             setting(5, "identity", "samples: there are more than 7 objects"),
             setting(6, "sampling.interval", "16384"),
+            setting(7, "vm", "this collector has a fault that matters"),
         ])
         .expect("written");
     let start = WalkStartRow { time: 5, ..WalkStartRow::default() };

@@ -30,6 +30,8 @@ pub(super) struct ReplyMore {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

@@ -4,6 +4,7 @@ use super::answer::{self, ReplyMore};
 use super::hub::{Hub, Live, lock};
 use super::memory::{HeldMemory, SMALL};
 use super::order::{HELP, act, no_memory};
+use super::pass::{Passes, same};
 use super::request::{Request, too_long_text};
 use super::stream::{Timed, is_pause};
 use super::{PROTOCOL, close};
@@ -21,8 +22,8 @@ pub(super) struct Connection {
     protocol: WebSocketContext,
     config: WebSocketConfig,
     hub: Arc<Hub>,
-    /// What the client must know.
-    token: Option<String>,
+    /// Who may connect.
+    admission: Admission,
     /// What it gave in the handshake.
     bearer: Option<String>,
     live: Option<Arc<Live>>,
@@ -31,6 +32,28 @@ pub(super) struct Connection {
     allowance: Allowance,
     since: Instant,
     pinged: Instant,
+}
+
+/// Who may connect.
+#[derive(Clone)]
+pub(super) struct Admission {
+    /// What clients must know.
+    pub token: Option<String>,
+    /// What the programs of this user know, one connection each.
+    pub passes: Option<Arc<Passes>>,
+    /// Whether nothing else is good.
+    pub only_passes: bool,
+}
+
+impl Admission {
+    /// Whether a client that gives this may connect, and the proof that it is answered, if any.
+    fn admits(&self, given: &str) -> Option<Option<String>> {
+        if let Some(proof) = self.passes.as_ref().and_then(|passes| passes.take(given)) {
+            return Some(Some(proof));
+        }
+        let may = !self.only_passes && self.token.as_deref().is_none_or(|token| same(token, given));
+        may.then_some(None)
+    }
 }
 
 #[derive(Default, PartialEq)]
@@ -56,7 +79,7 @@ impl Connection {
         mut stream: Timed,
         config: WebSocketConfig,
         hub: Arc<Hub>,
-        token: Option<String>,
+        admission: Admission,
         bearer: Option<String>,
     ) -> Self {
         let now = Instant::now();
@@ -64,7 +87,7 @@ impl Connection {
         let allowance = Allowance { left: f64::from(hub.limits.messages_per_second), since: now };
         let protocol = WebSocketContext::new(Role::Server, Some(config));
         let (live, told) = (None, Told::default());
-        Connection { stream, protocol, config, hub, token, bearer, live, told, allowance, since: now, pinged: now }
+        Connection { stream, protocol, config, hub, admission, bearer, live, told, allowance, since: now, pinged: now }
     }
 
     /// Talks until either end has enough. Returns why it ended, for the log.
@@ -245,9 +268,9 @@ impl Connection {
         }
         let bearer = self.bearer.take();
         let given = request.token.as_deref().or(bearer.as_deref()).unwrap_or_default();
-        if self.token.as_deref().is_some_and(|token| !same(token, given)) {
-            return Err(Ends(close::TOKEN, "the token is wrong or missing".into()));
-        }
+        let Some(proof) = self.admission.admits(given) else {
+            return Err(Ends(close::TOKEN, "the token is wrong, missing, or was used before".into()));
+        };
         let source = request.source.as_deref().unwrap_or_default();
         if source.trim().is_empty() || source.len() > 200 || source.chars().any(char::is_control) {
             return Err(Ends(close::NO_HELLO, "\"source\" must name the source in 1 to 200 bytes of text".into()));
@@ -261,6 +284,7 @@ impl Connection {
             source: Some(source.to_owned()),
             max_message: Some(self.hub.limits.message_bytes),
             times: Some(times),
+            proof,
             ..ReplyMore::default()
         };
         self.answer(request.id, "hello", Ok(more), request.ignored)
@@ -269,12 +293,6 @@ impl Connection {
 
 /// Why a connection ends that there is no memory for.
 const FULL: &str = "the sources together take all memory they may";
-
-/// Whether two texts are the same, in a time that does not tell where they differ.
-fn same(a: &str, b: &str) -> bool {
-    let differing = a.bytes().zip(b.bytes()).fold(0, |sum, (x, y)| sum | (x ^ y));
-    a.len() == b.len() && differing == 0
-}
 
 fn ended(error: tungstenite::Error) -> Ends {
     use tungstenite::Error as E;

@@ -12,6 +12,7 @@
 //! | `order` | what the messages of a client do to its source |
 //! | `stream`, `frames` | bytes with deadlines, counted frame by frame |
 //! | `server` | the socket, who may connect |
+//! | `pass` | tokens for one connection each, for programs of the same user |
 //! | `push` | the client: sends any source to a server |
 //!
 //! Everything runs on threads of its own. Who draws asks the hub for what is complete ([`Hub::latest`]), which never
@@ -52,12 +53,14 @@ mod frames;
 mod hub;
 mod memory;
 mod order;
+mod pass;
 mod push;
 mod request;
 mod server;
 mod stream;
 
 pub use hub::{Hub, Latest, Status, Wishes};
+pub use pass::{has_pass, pass_folder};
 pub use push::{PushOptions, Pushed, push, times_there};
 pub use server::{Server, ServerOptions, new_token};
 
@@ -118,7 +121,7 @@ mod close {
     pub const TOO_LARGE: u16 = 1009;
     /// The first message is no hello of a version that is known.
     pub const NO_HELLO: u16 = 4000;
-    /// The token is wrong or missing.
+    /// The token is wrong or missing, or was for one connection and has been used.
     pub const TOKEN: u16 = 4001;
     /// Nothing was heard for too long, or a message took too long.
     pub const SILENT: u16 = 4008;

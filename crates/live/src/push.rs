@@ -1,12 +1,14 @@
 //! The client: sends any source to a server, time by time.
 
-use super::PROTOCOL;
+use super::pass::{Pass, same};
 use super::stream::{Timed, is_pause};
+use super::{PROTOCOL, close};
 use memory_city_analysis::timeline::{Source, json};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use serde_json::Value;
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 use tungstenite::client::IntoClientRequest;
@@ -22,6 +24,10 @@ pub struct PushOptions {
     pub source: String,
     /// What the server wants clients to know.
     pub token: Option<String>,
+    /// The folder with passes of this user's servers, for a server that is one of them: used where there is no token.
+    pub passes: Option<PathBuf>,
+    /// Whether to send nothing to a server of which neither is known.
+    pub only_known: bool,
     /// Whether to send what refers to what.
     pub references: bool,
     /// Whether to keep what the source has already, and append to it.
@@ -46,14 +52,16 @@ pub struct Pushed {
 /// How long a server may take for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How often another pass is tried where the one that was read has been used meanwhile.
+const PASS_TRIES: u32 = 8;
+
 /// Sends all times of a source, each when the one before has been taken.
 ///
 /// # Errors
 /// When the server cannot be reached, refuses something, or a state cannot be loaded, or the work was cancelled.
 pub fn push(source: &Source, options: &PushOptions, progress: &Progress) -> Result<Pushed> {
-    let mut client = Client::connect(options)?;
+    let (mut client, _) = Client::join(options, progress)?;
     let mut pushed = Pushed::default();
-    client.hello(options, progress)?;
     if !options.append {
         client.ask(r#"{"do":"clear"}"#.into(), progress)?;
     }
@@ -95,8 +103,8 @@ pub fn push(source: &Source, options: &PushOptions, progress: &Progress) -> Resu
 /// # Errors
 /// When the server cannot be reached or refuses, or the work was cancelled.
 pub fn times_there(options: &PushOptions, progress: &Progress) -> Result<usize> {
-    let mut client = Client::connect(options)?;
-    let times = client.hello(options, progress)?["times"].as_u64().unwrap_or(0);
+    let (client, welcome) = Client::join(options, progress)?;
+    let times = welcome["times"].as_u64().unwrap_or(0);
     client.bye();
     Ok(usize::try_from(times).unwrap_or(usize::MAX))
 }
@@ -143,9 +151,43 @@ fn send_all(
 struct Client {
     socket: WebSocket<Timed>,
     address: String,
+    /// Where it is.
+    peer: Option<SocketAddr>,
+    /// Whether the server did not take the token.
+    was_refused: bool,
 }
 
 impl Client {
+    /// Connects and joins the source, and gives the answer. A pass that somebody else has used in the meantime is one of several tries.
+    fn join(options: &PushOptions, progress: &Progress) -> Result<(Client, Value)> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let mut client = Client::connect(options)?;
+            let pass = match (&options.token, &options.passes) {
+                (None, Some(folder)) => client.peer.and_then(|address| Pass::read(folder, address)),
+                _ => None,
+            };
+            let token = options.token.as_deref().or(pass.as_ref().map(|pass| pass.token.as_str()));
+            if options.only_known && token.is_none() {
+                return Err(Error::Unusable {
+                    what: format!("What listens at {} is no city of this user", client.address),
+                    remedy: "Start one as this user with `memory-city open --listen`, or give its token".into(),
+                });
+            }
+            let welcome = match client.hello(options, token, progress) {
+                Err(_) if client.was_refused && pass.is_some() && tries < PASS_TRIES => continue,
+                other => other?,
+            };
+            match pass {
+                Some(pass) if !welcome["proof"].as_str().is_some_and(|proof| same(proof, &pass.proof)) => {
+                    return Err(client.failed("it does not know the pass of the city that was there"));
+                }
+                _ => return Ok((client, welcome)),
+            }
+        }
+    }
+
     fn connect(options: &PushOptions) -> Result<Client> {
         let place = options.address.strip_prefix("ws://").unwrap_or(&options.address).trim_end_matches('/');
         let unreachable = |why: String| Error::Unusable {
@@ -159,18 +201,19 @@ impl Client {
         });
         let tcp = tcp.ok_or_else(|| unreachable(error))?;
         let broken = |e: std::io::Error| unreachable(e.to_string());
+        let peer = tcp.peer_addr().ok();
         let stream = Timed::new(tcp, Duration::from_secs(5)).map_err(broken)?;
         let request: Request =
             format!("ws://{place}/").into_client_request().map_err(|e| unreachable(e.to_string()))?;
         let (mut socket, _) = tungstenite::client(request, stream).map_err(|e| unreachable(e.to_string()))?;
         socket.get_mut().take_turns().map_err(broken)?;
-        Ok(Client { socket, address: place.to_owned() })
+        Ok(Client { socket, address: place.to_owned(), peer, was_refused: false })
     }
 
     /// Joins the source.
-    fn hello(&mut self, options: &PushOptions, progress: &Progress) -> Result<Value> {
+    fn hello(&mut self, options: &PushOptions, token: Option<&str>, progress: &Progress) -> Result<Value> {
         let hello = serde_json::json!({
-            "do": "hello", "protocol": PROTOCOL, "source": options.source, "token": options.token,
+            "do": "hello", "protocol": PROTOCOL, "source": options.source, "token": token,
         });
         self.ask(hello.to_string(), progress)
     }
@@ -190,7 +233,10 @@ impl Client {
             progress.check()?;
             let text = match self.socket.read() {
                 Ok(Message::Text(text)) => text,
-                Ok(Message::Close(frame)) => return Err(self.failed(closed(frame.as_ref()))),
+                Ok(Message::Close(frame)) => {
+                    self.was_refused = frame.as_ref().is_some_and(|frame| u16::from(frame.code) == close::TOKEN);
+                    return Err(self.failed(closed(frame.as_ref())));
+                }
                 Ok(_) => continue,
                 Err(tungstenite::Error::Io(e)) if is_pause(&e) && Instant::now() < until => continue,
                 Err(e) => return Err(self.failed(e)),

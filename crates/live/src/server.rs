@@ -1,11 +1,13 @@
 //! The socket: where it listens, and who may connect.
 
-use super::connection::Connection;
+use super::connection::{Admission, Connection};
 use super::hub::Hub;
+use super::pass::Passes;
 use super::stream::Timed;
 use memory_city_heap::error::{Error, Result};
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -20,6 +22,10 @@ pub struct ServerOptions {
     pub address: String,
     /// What clients must know. Beyond loopback there is always one: without, it is made up.
     pub token: Option<String>,
+    /// The folder for passes: tokens for one connection each, for programs of this user ([`crate::pass_folder`]). On loopback alone.
+    pub passes: Option<PathBuf>,
+    /// Whether nobody may connect without one.
+    pub only_passes: bool,
     /// Web pages that may connect, as browsers name them (`https://example.org`). No others may.
     pub origins: Vec<String>,
 }
@@ -29,13 +35,14 @@ pub struct Server {
     hub: Arc<Hub>,
     address: SocketAddr,
     token: Option<String>,
+    passes: Option<Arc<Passes>>,
 }
 
 impl Server {
     /// Starts to listen.
     ///
     /// # Errors
-    /// When the address is none, or cannot be listened on.
+    /// When the address is none, or cannot be listened on; when there must be passes, and none can be written.
     pub fn start(hub: Arc<Hub>, options: &ServerOptions) -> Result<Server> {
         let unusable = |why: String| Error::Unusable {
             what: format!("Cannot listen on {}: {why}", options.address),
@@ -51,9 +58,23 @@ impl Server {
             (None, true) => None,
             (None, false) => Some(new_token()?),
         };
-        let gate = Gate { hub: Arc::clone(&hub), token: token.clone(), origins: options.origins.clone() };
+        let passes = match options.passes.as_ref().filter(|_| address.ip().is_loopback()) {
+            Some(folder) => match Passes::open(folder, address) {
+                Err(error) if options.only_passes => return Err(error),
+                // Recordings will not find it, and say so; all others do.
+                Err(error) => {
+                    tracing::warn!("no passes for recordings: {error}");
+                    None
+                }
+                Ok(passes) => Some(Arc::new(passes)),
+            },
+            None if options.only_passes => return Err(unusable("passes are for this machine alone".into())),
+            None => None,
+        };
+        let admission = Admission { token: token.clone(), passes: passes.clone(), only_passes: options.only_passes };
+        let gate = Gate { hub: Arc::clone(&hub), admission, origins: options.origins.clone() };
         std::thread::spawn(move || accept(&listener, &Arc::new(gate)));
-        Ok(Server { hub, address, token })
+        Ok(Server { hub, address, token, passes })
     }
 
     /// Where it listens.
@@ -74,6 +95,9 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        if let Some(passes) = &self.passes {
+            passes.close();
+        }
         self.hub.close();
     }
 }
@@ -81,7 +105,7 @@ impl Drop for Server {
 /// Who may connect.
 struct Gate {
     hub: Arc<Hub>,
-    token: Option<String>,
+    admission: Admission,
     origins: Vec<String>,
 }
 
@@ -176,7 +200,7 @@ fn serve(tcp: TcpStream, gate: &Gate) -> String {
     if let Err(error) = stream.take_turns() {
         return format!("the connection broke: {error}");
     }
-    Connection::new(stream, config, Arc::clone(&gate.hub), gate.token.clone(), bearer).run()
+    Connection::new(stream, config, Arc::clone(&gate.hub), gate.admission.clone(), bearer).run()
 }
 
 fn refusal(why: &str) -> ErrorResponse {

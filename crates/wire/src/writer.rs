@@ -72,6 +72,9 @@ pub struct TraceWriter {
     samples: u64,
     lost: u64,
     in_walk: bool,
+    /// Where the walk begins that is being written, and what the last one took.
+    walk_begun: u64,
+    last_walk: u64,
     walks: u32,
     rotating: bool,
     is_full: bool,
@@ -157,6 +160,8 @@ impl TraceWriter {
             samples: 0,
             lost: 0,
             in_walk: false,
+            walk_begun: 0,
+            last_walk: 0,
             walks: 0,
             rotating: false,
             is_full: false,
@@ -384,10 +389,15 @@ impl TraceWriter {
     /// Lets old parts go until the bound is kept.
     fn keep_bound(&mut self) -> WireResult<()> {
         let Some(most) = self.options.most_bytes else { return Ok(()) };
-        // The part that has just begun will grow to its size.
-        let room = self.options.part_bytes;
+        // The part that has just begun will grow to its size, and then end with the walk in which it does.
+        let part = self.options.part_bytes;
+        let room = part.saturating_add(self.last_walk).saturating_add(self.last_walk / 8);
         while self.bytes().saturating_add(room) > most {
             let Some(oldest) = self.old.pop_front() else {
+                // The next walk has a place however large it is: one that is gone is worse than one that is too large.
+                if self.bytes().saturating_add(part) <= most {
+                    break;
+                }
                 self.is_full = true;
                 return Err(WireError::Full { most });
             };
@@ -421,11 +431,13 @@ impl TraceWriter {
     pub(crate) fn next_walk(&mut self) -> WireResult<u32> {
         self.make_room()?;
         self.in_walk = true;
+        self.walk_begun = self.position;
         self.walks = self.walks.wrapping_add(1);
         Ok(self.walks.wrapping_sub(1))
     }
 
     pub(crate) fn end_walk(&mut self) {
+        self.last_walk = self.position.saturating_sub(self.walk_begun);
         self.in_walk = false;
     }
 

@@ -37,6 +37,7 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
     let pid = jvms::choose(args.pid)?;
     let library = library::find()?;
     let jvm = AttachedJvm::open(pid)?;
+    jvm.can_load()?;
     same_file(pid, &library)?;
     let name = running().into_iter().find(|j| j.pid == pid).map_or_else(|| short_name(""), |j| j.short_name());
     let folder = args.recording.folder(&name)?;

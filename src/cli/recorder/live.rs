@@ -11,9 +11,8 @@ use memory_city_formats::{HeapSeries, SnapshotInfo};
 use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
-use memory_city_live::{DEFAULT_ADDRESS, PushOptions, new_token, push, times_there};
-use std::io::Write;
-use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use memory_city_live::{DEFAULT_ADDRESS, PushOptions, has_pass, pass_folder, push, times_there};
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -28,8 +27,6 @@ const LAST_WALK: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_secs(3);
 /// And how seldom at least, where one that is there takes nothing.
 const LONGEST: Duration = Duration::from_secs(300);
-/// The file with the token, in the folder of the trace while it is recorded.
-pub const TOKEN: &str = ".live-token";
 /// The variable with the token of the city at the address that `--live` names.
 const TOKEN_VARIABLE: &str = "MEMORY_CITY_LIVE_TOKEN";
 
@@ -54,21 +51,41 @@ impl LiveAddress {
     fn usual() -> LiveAddress {
         LiveAddress { address: DEFAULT_ADDRESS.into(), token: None }
     }
+
+    /// Whether a city listens there that may have walks.
+    fn is_city(&self) -> bool {
+        listens(&self.address) && self.is_known()
+    }
+
+    /// Whether there is a token for it, or it is one of this user's, which gives out passes. Others on this machine may listen too.
+    fn is_known(&self) -> bool {
+        self.token.is_some() || pass_folder().is_some_and(|folder| has_pass(&folder, &addresses(&self.address)))
+    }
 }
 
 impl LiveCity {
     /// Sends the walks of the trace in `folder` to `address`; without one to a city that listens where they do by default, or else
-    /// to a window that is opened for it, which listens on this machine alone and to one token.
+    /// to a window that is opened for it, which listens on this machine alone and to recordings of this user.
     ///
     /// # Errors
     /// When nothing listens at `address`, or no window can be opened.
     pub fn begin(folder: &Path, name: &str, address: &str) -> Result<LiveCity> {
         let places = match address {
-            "" if listens(DEFAULT_ADDRESS) => vec![LiveAddress::usual()],
+            "" if LiveAddress::usual().is_city() => vec![LiveAddress::usual()],
             "" => vec![open_window(folder)?, LiveAddress::usual()],
             address if listens(address) => {
                 let token = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty());
-                vec![LiveAddress { address: address.to_owned(), token }]
+                let place = LiveAddress { address: address.to_owned(), token };
+                if !place.is_known() {
+                    return Err(Error::Unusable {
+                        what: format!("What listens at {address} is no city of this user: it gets no walks"),
+                        remedy: format!(
+                            "Start `memory-city open --listen` or `memory-city serve` there as this user; or start it with --token-file, and give \
+                             the token in {TOKEN_VARIABLE}"
+                        ),
+                    });
+                }
+                vec![place]
             }
             address => {
                 return Err(Error::Unusable {
@@ -88,6 +105,8 @@ impl LiveCity {
             folder: folder.to_owned(),
             options: PushOptions {
                 source: format!("{name}, recorded {}", now()),
+                passes: pass_folder(),
+                only_known: true,
                 references: true,
                 ..PushOptions::default()
             },
@@ -184,7 +203,7 @@ impl Sender {
 
     /// Where a city listens.
     fn place(&self) -> Option<LiveAddress> {
-        self.places.iter().find(|place| listens(&place.address)).cloned()
+        self.places.iter().find(|place| place.is_city()).cloned()
     }
 
     /// There is no city any more: told once.
@@ -259,13 +278,16 @@ impl HeapSeries for LaterWalks {
     }
 }
 
-fn listens(address: &str) -> bool {
+fn addresses(address: &str) -> Vec<SocketAddr> {
     let place = address.strip_prefix("ws://").unwrap_or(address).trim_end_matches('/');
-    let mut addresses = place.to_socket_addrs().into_iter().flatten();
-    addresses.any(|a| TcpStream::connect_timeout(&a, Duration::from_secs(1)).is_ok())
+    place.to_socket_addrs().into_iter().flatten().collect()
 }
 
-/// A window of its own that listens to whoever knows the token: nobody else.
+fn listens(address: &str) -> bool {
+    addresses(address).iter().any(|a| TcpStream::connect_timeout(a, Duration::from_secs(1)).is_ok())
+}
+
+/// A window of its own that listens to recordings of this user: to nobody else.
 fn open_window(folder: &Path) -> Result<LiveAddress> {
     if !cfg!(feature = "viewer") {
         return Err(Error::Unusable {
@@ -274,19 +296,16 @@ fn open_window(folder: &Path) -> Result<LiveAddress> {
         });
     }
     let io = |e| Error::io(folder, e);
-    let token = new_token()?;
-    let file = folder.join(TOKEN);
-    memory_city_agent::folder::private_file(&file).and_then(|mut f| f.write_all(token.as_bytes())).map_err(io)?;
-    // A port that is free now; should another program take it in this moment, it does not know the token.
+    // A port that is free now; should another program take it in this moment, it has no pass.
     let address = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).map_err(io)?.to_string();
     let program = std::env::current_exe().map_err(io)?;
     let mut command = Command::new(program);
-    command.arg("open").arg(format!("--listen={address}")).arg("--token-file").arg(&file);
+    command.arg("open").arg(format!("--listen={address}")).arg("--only-recordings");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // It stays when the recording has ended, and Ctrl+C is not for it.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut window = command.spawn().map_err(io)?;
     // Somebody has to take note of its end, or it stays among the processes until this one ends.
     std::thread::spawn(move || window.wait());
-    Ok(LiveAddress { address, token: Some(token) })
+    Ok(LiveAddress { address, token: None })
 }

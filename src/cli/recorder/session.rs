@@ -1,11 +1,12 @@
 //! A recording as seen from outside, from the first moment to the last word about it.
 
-use super::live::{LiveCity, TOKEN};
+use super::live::LiveCity;
 use super::walks::WalkTaker;
-use memory_city_agent::TakenSamples;
 use memory_city_agent::folder::{
-    AgentStatus, CLAIM, LOCK, RecorderLock, STATUS, WALKS, claimed_by, is_running, numbered, private_folder,
+    AgentStatus, CLAIM, LOCK, RecorderLock, STATUS, WALKS, claimed_by, is_open_to_others, is_running, numbered,
+    private_folder,
 };
+use memory_city_agent::{CLONES_AT_RISK, TakenSamples};
 use memory_city_analysis::tabular::{bytes_text, count_text};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -51,6 +52,12 @@ impl RecordingSession {
             std::fs::create_dir_all(above).map_err(|e| Error::io(above, e))?;
         }
         private_folder(folder).map_err(|e| Error::io(folder, e))?;
+        if is_open_to_others(folder) {
+            return Err(Error::Unusable {
+                what: format!("{} belongs to another user, and others can look into it", folder.display()),
+                remedy: "Name a folder of your own with --output, or one that is not there yet".into(),
+            });
+        }
         let lock = RecorderLock::take(folder).map_err(|e| Error::io(folder, e))?;
         let taker = WalkTaker::new(folder, most_bytes);
         Ok(RecordingSession {
@@ -102,9 +109,7 @@ impl RecordingSession {
 
     /// Nothing will be recorded: leaves nothing behind.
     pub fn give_up(self) {
-        for name in [LOCK, TOKEN] {
-            let _ = std::fs::remove_file(self.folder.join(name));
-        }
+        let _ = std::fs::remove_file(self.folder.join(LOCK));
         if self.made_folder {
             let _ = std::fs::remove_dir(&self.folder);
         }
@@ -179,7 +184,7 @@ impl RecordingSession {
             let _ = std::fs::remove_file(left.path());
         }
         let _ = std::fs::remove_dir(&walks);
-        for name in [STATUS, CLAIM, LOCK, TOKEN] {
+        for name in [STATUS, CLAIM, LOCK] {
             let _ = std::fs::remove_file(self.folder.join(name));
         }
         if std::io::stderr().is_terminal() {
@@ -213,6 +218,9 @@ impl RecordingSession {
                 "memory-city: warning: {} class histograms were left out: the program's heap was too full",
                 count_text(status.uncounted)
             );
+        }
+        if status.clones_at_risk > 0 {
+            eprintln!("memory-city: warning: {CLONES_AT_RISK}");
         }
         if status.lost > 0 {
             eprintln!(

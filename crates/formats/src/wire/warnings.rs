@@ -90,6 +90,7 @@ impl Trouble {
                     let what = if row.value.starts_with(NO_ROOM) { "class histograms: " } else { "" };
                     self.add(path, None, format!("{what}{} ({seconds} s after the beginning)", row.value));
                 }
+                "vm" => self.add(path, None, row.value.clone()),
                 "identity" => {
                     let why = row.value.trim_start_matches("samples: ");
                     let message = format!(

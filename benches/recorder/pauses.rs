@@ -1,0 +1,120 @@
+//! For how long walks stop a program, and young collections of one that is sampled.
+
+use super::*;
+use memory_city_formats::hprof;
+use memory_city_heap::input::Input;
+use memory_city_heap::progress::Progress;
+
+/// Pairs.
+const PAUSE_PAIRS: usize = 8;
+const WALKS: usize = 7;
+
+pub fn rows(with_classes: &[(Jdk, String)], folder: &Path, wanted: &dyn Fn(&[&str]) -> bool) {
+    println!(
+        "| JVM | collector | objects | pause of a walk, s per million objects (median; middle half) | of a dump by the JDK's own tool | with all that is behind it | young pause, ms: not recorded | recorded: longer by (95 %) | control: not recorded, longer by (95 %) |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for (jdk, class_path) in with_classes {
+        for flags in jdk.collectors().iter().filter(|flags| flags.len() == 1) {
+            let name = flags[0].trim_start_matches("-XX:+Use").trim_end_matches("GC");
+            let version = jdk.version.to_string();
+            if wanted(&["heap", &version, &name.to_lowercase()]) {
+                println!("| {version} | {name} | {} |", pauses(jdk, class_path, flags[0], folder));
+            }
+        }
+    }
+}
+
+/// Takes the walks that wait: of each its objects, and how long the request took, s per million objects.
+fn take_walks(folder: &Path, taken: &mut Vec<(f64, f64)>) {
+    for number in WalkNote::waiting(folder) {
+        let (file, dump) = (WalkNote::file(folder, number), WalkNote::dump(folder, number));
+        let note = WalkNote::parse(&std::fs::read_to_string(&file).expect("a note")).expect("a note of ours");
+        let objects = objects_of(&dump);
+        taken.push((objects, (note.end - note.start) as f64 / 1e3 / objects));
+        for path in [dump, file] {
+            std::fs::remove_file(path).expect("removed");
+        }
+    }
+}
+
+fn objects_of(dump: &Path) -> f64 {
+    let input = Input::open(dump, &Progress::new()).expect("a dump");
+    let counted = hprof::histogram(&input, &Progress::new()).expect("a dump");
+    counted.rows.iter().map(|r| r.objects).sum::<u64>() as f64
+}
+
+/// Walks of a million objects, and young collections of a program that has them.
+fn pauses(jdk: &Jdk, class_path: &str, collector: &str, folder: &Path) -> String {
+    let log = folder.join(format!("safepoints-{}-{}", jdk.version, &collector[5..]));
+    let flag = format!("-Xlog:safepoint:file={}", log.display());
+    let flags = [FLAGS[0], FLAGS[1], collector, &flag];
+    let mut program = Program::start_with(jdk, &flags, class_path, "Rounds", &["heap", "1000000"]);
+    rounds(&mut program, 3);
+    let jvm = AttachedJvm::open(program.pid).expect("the program");
+    // What is timed of collectors that work beside the program is no pause.
+    let stops = !collector.contains("UseZ") && !collector.contains("Shenandoah");
+    let young = if stops { young_pauses(&mut program, &jvm, folder) } else { "- | - | -".to_owned() };
+    let options = AgentOptions { walks: 1, ..options(folder, 1000) };
+    std::fs::create_dir_all(&options.folder).expect("a folder");
+    let _lock = RecorderLock::take(&options.folder).expect("the lock");
+    jvm.load(&library(), &options.text()).expect("recording begins");
+    let mut walks = Vec::new();
+    while walks.len() < WALKS {
+        // Work brings about collections, and walks come behind them.
+        round(&mut program);
+        take_walks(&options.folder, &mut walks);
+    }
+    jvm.load(&library(), &AgentOptions { stop: true, ..options.clone() }.text()).expect("recording ends");
+    take_walks(&options.folder, &mut walks);
+    let _ = std::fs::remove_dir_all(&options.folder);
+    let own: Vec<f64> = (0..3)
+        .map(|_| {
+            let dump = folder.join("own.hprof");
+            program.dump(&dump, &["-all"]);
+            let objects = objects_of(&dump);
+            std::fs::remove_file(&dump).expect("removed");
+            objects
+        })
+        .collect();
+    // For how long it stood still the VM says; the request takes longer where it puts files together behind that.
+    let said = std::fs::read_to_string(&log).expect("what the VM logs");
+    let pause = |line: &str| -> Option<f64> {
+        line.contains("HeapDumper").then(|| line.split("Total:").nth(1)?.split_whitespace().next()?.parse().ok())?
+    };
+    let pauses: Vec<f64> = said.lines().filter_map(pause).collect();
+    assert_eq!(pauses.len(), walks.len() + own.len(), "each dump is logged");
+    let per_million = |pauses: &[f64], objects: &mut dyn Iterator<Item = f64>| {
+        quartiles(pauses.iter().zip(objects).map(|(ns, objects)| ns / 1e3 / objects).collect())
+    };
+    let (walk, low, high) = per_million(&pauses, &mut walks.iter().map(|walk| walk.0));
+    let (own, own_low, own_high) = per_million(&pauses[walks.len()..], &mut own.into_iter());
+    let objects = quartiles(walks.iter().map(|walk| walk.0).collect()).0;
+    let asked = quartiles(walks.iter().map(|walk| walk.1).collect()).0;
+    format!(
+        "{objects} | {walk:.3}; {low:.3} to {high:.3} | {own:.3}; {own_low:.3} to {own_high:.3} | {asked:.3} | {young}"
+    )
+}
+
+/// Young pauses of a program that is sampled in turns: of those that are not, by how much longer they are when it is; and by how much
+/// those that are not are longer than their neighbours, which is what the machine does by itself.
+fn young_pauses(program: &mut Program, jvm: &AttachedJvm, folder: &Path) -> String {
+    let young = |rounds: &[Took]| {
+        let sum = |of: fn(&Took) -> f64| rounds.iter().map(of).sum::<f64>();
+        sum(|r| r.paused) / sum(|r| r.collections).max(1.0) / 1e6
+    };
+    let (mut apart, mut with) = (vec![young(&rounds(program, ROUNDS))], Vec::new());
+    for pair in 0..PAUSE_PAIRS {
+        let options = options(folder, 100 + pair);
+        jvm.load(&library(), &options.text()).expect("recording begins");
+        round(program);
+        with.push(young(&rounds(program, ROUNDS)));
+        jvm.load(&library(), &AgentOptions { stop: true, ..options.clone() }.text()).expect("recording ends");
+        let _ = std::fs::remove_dir_all(&options.folder);
+        apart.push(young(&rounds(program, ROUNDS)));
+    }
+    let longer = with.iter().zip(apart.windows(2)).map(|(with, of)| with - (of[0] + of[1]) / 2.0).collect();
+    let control = apart.windows(3).map(|of| of[1] - (of[0] + of[2]) / 2.0).collect();
+    let text = |(median, low, high): (f64, f64, f64)| format!("{median:+.2} ({low:+.2} to {high:+.2})");
+    format!("{:.2} | {} | {}", quartiles(apart).0, text(likely(longer)), text(likely(control)))
+}

@@ -1,0 +1,121 @@
+//! What a recording costs by default: samples, walks by the share of the time that they may take, class histograms.
+//!
+//! The command `attach` does it, as a user would, and takes the walks: in a process of its own, whose time is told apart.
+
+use super::*;
+use std::process::{Child, Command, Stdio};
+
+/// A part of a pair takes so long by the clock where the program has the machine for itself: walks are ten seconds apart.
+const PART: Duration = Duration::from_secs(20);
+const MOST_PAIRS: usize = 6;
+
+pub fn rows(
+    with_classes: &[(Jdk, String)],
+    folder: &Path,
+    pairs: usize,
+    wanted: &dyn Fn(&[&str]) -> bool,
+    there: &dyn Fn(&str) -> bool,
+) {
+    println!(
+        "| JVM | program | time of all cores (95 %) | control (95 %) | by the clock (95 %) | control (95 %) | stood still, % | walks, histograms in a minute | the process that takes walks, % of a core | pairs |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
+    for (jdk, class_path) in with_classes {
+        for work in ["h2", "lucene", "tomcat", "held"] {
+            let version = jdk.version.to_string();
+            if !wanted(&["whole", work, &version]) {
+                continue;
+            }
+            if !there(work) {
+                println!("| {version} | {work} | not installed | | | | | | | |");
+                continue;
+            }
+            let words = if work == "held" { vec![work, "1000000"] } else { vec![work] };
+            let mut program = Program::start_with(jdk, &FLAGS, class_path, "Rounds", &words);
+            let row = whole(&mut program, folder, pairs.clamp(2, MOST_PAIRS));
+            println!("| {version} | {work} | {row} |");
+        }
+    }
+}
+
+/// The command that records, in a process of its own.
+struct Attached {
+    child: Child,
+    folder: PathBuf,
+}
+
+impl Attached {
+    fn begin(pid: u32, folder: PathBuf) -> Attached {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memory-city"));
+        command.args(["attach", &pid.to_string(), "--while-input", "-o"]).arg(&folder);
+        // The library that this benchmark was built with.
+        command.env("MEMORY_CITY_AGENT", library()).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn().expect("it runs");
+        while AgentStatus::read(&folder).is_none_or(|status| status.elapsed == 0) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Attached { child, folder }
+    }
+
+    /// Seconds of a core that it has used.
+    fn used(&self) -> f64 {
+        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).expect("its state");
+        let behind = text.rsplit_once(") ").expect("a name").1;
+        let ticks: f64 = behind.split(' ').skip(11).take(2).map(|n| n.parse::<f64>().expect("ticks")).sum();
+        ticks / 100.0
+    }
+
+    fn end(mut self) {
+        drop(self.child.stdin.take());
+        assert!(self.child.wait().expect("a status").success());
+        std::fs::remove_dir_all(&self.folder).expect("removed");
+    }
+}
+
+fn whole(program: &mut Program, folder: &Path, pairs: usize) -> String {
+    rounds(program, WARM_UP);
+    let (mut first, mut clock) = (Vec::new(), 0.0);
+    while clock < PART.as_nanos() as f64 {
+        let took = round(program);
+        clock += took.clock;
+        first.push(took);
+    }
+    let part = first.len();
+    let by_clock = |rounds: &[Took]| rounds.iter().map(|r| r.clock).sum::<f64>() / rounds.len() as f64;
+    let (mut plain, mut recorded) = (vec![(cpu(&first), by_clock(&first))], Vec::new());
+    let (mut still, mut counts, mut taking) = (Vec::new(), Vec::new(), Vec::new());
+    for pair in 0..pairs {
+        let attached = Attached::begin(program.pid, folder.join(format!("whole-{pair}-{}", program.pid)));
+        let before = (AgentStatus::read(&attached.folder).expect("its state"), attached.used());
+        let all = rounds(program, part);
+        // What it says of itself is half a second old at most.
+        let status = AgentStatus::read(&attached.folder).expect("its state");
+        let elapsed = (status.elapsed - before.0.elapsed) as f64 / 1e6;
+        still.push((status.pauses - before.0.pauses) as f64 / 1e4 / elapsed);
+        counts.push((status.walks as f64 * 60.0 / elapsed, status.histograms as f64 * 60.0 / elapsed));
+        taking.push((attached.used() - before.1) * 100.0 / elapsed);
+        recorded.push((cpu(&all), by_clock(&all)));
+        attached.end();
+        let all = rounds(program, part);
+        plain.push((cpu(&all), by_clock(&all)));
+    }
+    let compared = |of: &dyn Fn(&(f64, f64)) -> f64| {
+        let plain: Vec<f64> = plain.iter().map(of).collect();
+        let recorded = recorded.iter().map(of).zip(plain.windows(2));
+        let ratios = recorded.map(|(took, around)| 2.0 * took / (around[0] + around[1])).collect();
+        let control = plain.windows(3).map(|of| 2.0 * of[1] / (of[0] + of[2])).collect();
+        let text = |(median, low, high): (f64, f64, f64)| format!("{median:.3} ({low:.3} to {high:.3})");
+        format!("{} | {}", text(likely(ratios)), text(likely(control)))
+    };
+    let median = |all: Vec<f64>| quartiles(all).0;
+    let (walks, histograms) = counts.into_iter().unzip();
+    format!(
+        "{} | {} | {:.2} | {:.1}, {:.1} | {:.1} | {pairs}",
+        compared(&|took| took.0),
+        compared(&|took| took.1),
+        median(still),
+        median(walks),
+        median(histograms),
+        median(taking)
+    )
+}

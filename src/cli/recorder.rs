@@ -49,7 +49,7 @@ pub struct RecordingArgs {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     walk_every: Duration,
     /// The share of the time that the program may stand still for walks, percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 3.3, value_parser = share)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 2.5, value_parser = share)]
     walk_share: f64,
     /// What keeps its identity from walk to walk: `samples`, or `all` objects, up to two million
     #[arg(long, value_name = "WHAT", default_value = "samples", conflicts_with = "no_walks")]

@@ -165,7 +165,7 @@ fn a_live_window_may_be_closed_and_another_gets_all_walks() {
     assert!(difference(&first, &grown) > 0.002, "the city grows");
 
     // Closed: program and recording go on.
-    let windows = processes_with(&["--listen=", &folder.to_string_lossy()]);
+    let windows = processes_with(&["--listen=", "--only-recordings"]);
     assert_eq!(windows.len(), 1, "one window was opened");
     session.close();
     wait_for("the end of the window", || !is_running(windows[0]));

@@ -50,7 +50,7 @@ impl Default for AgentOptions {
             folder: PathBuf::from("memory-city-trace"),
             sampling: SamplingMode::Budget(20_000),
             walks: 10_000,
-            duty: 30,
+            duty: 40,
             max_size: 1 << 30,
             histograms: 5_000,
             followed: 50_000,

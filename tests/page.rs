@@ -67,7 +67,7 @@ fn a_city_is_searched_stepped_and_clicked_in_a_browser() {
     let first = columns(&mut browser, 0);
     assert_eq!(first.iter().filter(|count| **count > 0).count(), 1, "{first:?}");
     let end = columns(&mut browser, timeline.times() - 1);
-    assert!(end.len() == 32 && end[31] > 0 && end.iter().sum::<u64>() >= first.iter().sum(), "{first:?} {end:?}");
+    assert!(end.len() == 32 && end[31] > 0 && end.iter().sum::<u64>() > 150, "{first:?} {end:?}");
     let drawn = browser.ask("(() => { const c = document.getElementById('counts'); return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.filter((v, i) => i % 4 == 3 && v > 200).length })()");
     assert!(drawn.as_u64().is_some_and(|pixels| pixels > 100), "{drawn} pixels of the histogram");
     // Nothing is fetched: all of it is in the file.

@@ -56,6 +56,19 @@ fn follow_owners(session: &mut Session) -> (Vec<String>, String) {
     }
 }
 
+/// The way from the root over the roofs, and the picture of it: more of it is seen than `before`, by more than that share, and what was
+/// seen is what is saved, without the card that asked.
+fn saved_way(session: &mut Session, (before, by): (&image::RgbImage, f64), shot: &str, path: &Path) {
+    session.key("u");
+    let ways = session.expect("ways: ");
+    session.point(WIDTH / 2, 21);
+    let seen = session.screenshot(shot);
+    assert!(share(&seen, is_yellow) > share(before, is_yellow) + by, "the way is seen: {ways}");
+    let saved = saved_picture(session, path);
+    assert_eq!(saved.dimensions(), (WIDTH, HEIGHT));
+    assert!(difference(&saved, &seen) < 0.01, "what was seen is what is saved");
+}
+
 /// The hunt of figure 10: what is red is a symptom; from owner to owner it leads to the list that is never emptied.
 fn hunt_of_figure_10(mut session: Session, folder: &Path) {
     session.expect("city: person-leak");
@@ -90,14 +103,8 @@ fn hunt_of_figure_10(mut session: Session, folder: &Path) {
     }
     assert!(root.contains("Static field: register.store.PersonRegistry.PERSONS"), "{root}");
     // The path over the roofs, and the picture of it.
-    session.key("u");
-    session.expect("ways: ");
-    session.point(WIDTH / 2, 21);
-    let seen = session.screenshot(&format!("{of}62-hunt-path"));
-    assert!(share(&seen, is_yellow) > share(&grown, is_yellow) + 0.0005, "the path is seen");
-    let saved = saved_picture(&mut session, &folder.join("figure-10.png"));
-    assert_eq!(saved.dimensions(), (WIDTH, HEIGHT));
-    assert!(difference(&saved, &seen) < 0.01, "what was seen is what is saved, without the card that asked");
+    let shot = format!("{of}62-hunt-path");
+    saved_way(&mut session, (&grown, 0.0005), &shot, &folder.join("figure-10.png"));
 }
 
 #[test]
@@ -174,14 +181,7 @@ fn the_hunt_in_h2_under_a_window_manager_ends_with_a_saved_picture() {
     session.rest();
     let there = session.screenshot("68-h2-owner");
     assert!(difference(&first, &there) > 0.1, "the city of owners, from near");
-    session.key("u");
-    let ways = session.expect("ways: ");
-    session.point(WIDTH / 2, 21);
-    let path = session.screenshot("69-h2-path");
-    assert!(share(&path, is_yellow) > share(&there, is_yellow), "{ways}");
-    let saved = saved_picture(&mut session, &folder.path().join("h2.png"));
-    assert_eq!(saved.dimensions(), (WIDTH, HEIGHT));
-    assert!(difference(&saved, &path) < 0.01, "what was seen is what is saved");
+    saved_way(&mut session, (&there, 0.0), "69-h2-path", &folder.path().join("h2.png"));
 }
 
 /// A folder of real dumps that `make real` has taken.
@@ -220,14 +220,7 @@ fn the_hunt_in_spark_ends_with_a_saved_picture() {
     // A list that holds half of the growth is a district: its edges are lit.
     assert!(share(&there, is_blue) > share(&first, is_blue) + 0.0005, "the place is seen");
     assert!(difference(&first, &there) > 0.1, "the city of owners, from near");
-    session.key("u");
-    let ways = session.expect("ways: ");
-    session.point(WIDTH / 2, 21);
-    let path = session.screenshot("65-spark-path");
-    assert!(share(&path, is_yellow) > share(&there, is_yellow), "{ways}");
-    let saved = saved_picture(&mut session, &folder.path().join("spark.png"));
-    assert_eq!(saved.dimensions(), (WIDTH, HEIGHT));
-    assert!(difference(&saved, &path) < 0.01, "what was seen is what is saved");
+    saved_way(&mut session, (&there, 0.0), "65-spark-path", &folder.path().join("spark.png"));
     // The whole city again, by one key.
     session.key("Escape");
     session.key("Escape");

@@ -320,30 +320,6 @@ impl History {
         Ok(found.unwrap_or_else(|| self.with_timeline(Timeline::clone(self.timeline()))))
     }
 
-    /// How many collections the objects of each group have survived on average, at all times: one pass over each heap state.
-    fn ages(&self, progress: &Progress) -> Result<MetricBuilder> {
-        let timeline = self.timeline();
-        let mut column = MetricBuilder::new(ClosureMetric::Age.info(), timeline.len());
-        let mut any = false;
-        for time in 0..timeline.times() {
-            progress.check()?;
-            let (heap, grouped) = self.grouped(time, progress)?;
-            let sums = ages_by_place(&heap, &grouped, progress)?;
-            any |= sums.iter().any(|sum| sum.objects > 0);
-            let place = TreePlaces::new(timeline, &grouped.tree);
-            column.step(|node| place.of(&[node])[0].map_or(0, |place| sums[place as usize].mean()));
-        }
-        match any || timeline.times() == 0 {
-            true => Ok(column),
-            false => Err(Error::Unusable {
-                what:
-                    "How old objects are cannot be found: the input does not say how many collections any has survived"
-                        .into(),
-                remedy: "Open a memory trace or a recording: heap dumps know nothing of births".into(),
-            }),
-        }
-    }
-
     /// How many objects of other groups refer to each group, at all times: one pass over each heap state.
     fn referrers(&self, progress: &Progress) -> Result<MetricBuilder> {
         let timeline = self.timeline();
@@ -427,14 +403,14 @@ fn no_objects() -> Error {
 }
 
 /// Where the nodes of a timeline are in the tree of one time.
-struct TreePlaces {
+pub(super) struct TreePlaces {
     /// By node of the timeline: of the nodes of the tree that it stands for, which are one chain, the first; `u32::MAX`
     /// where it stands for none.
     of: Vec<u32>,
 }
 
 impl TreePlaces {
-    fn new(timeline: &Timeline, tree: &MemoryTree) -> TreePlaces {
+    pub(super) fn new(timeline: &Timeline, tree: &MemoryTree) -> TreePlaces {
         let mut of = vec![u32::MAX; timeline.len()];
         for (place, node) in (0..).zip(timeline.locate(tree)) {
             if let Some(first) = node.map(|node| &mut of[node.index()]).filter(|first| **first == u32::MAX) {
@@ -448,8 +424,8 @@ impl TreePlaces {
         nodes.iter().map(|node| Some(self.of[node.index()]).filter(|&place| place != u32::MAX)).collect()
     }
 
-    /// Amounts by node of the tree, by node of the timeline.
-    fn by_node(&self, found: &[GroupAmounts]) -> Vec<GroupAmounts> {
+    /// What was found by node of the tree, by node of the timeline.
+    pub(super) fn by_node<T: Copy + Default>(&self, found: &[T]) -> Vec<T> {
         self.of.iter().map(|&place| found.get(place as usize).copied().unwrap_or_default()).collect()
     }
 }
@@ -490,57 +466,8 @@ fn check(heap: &HeapState, is_trace: bool) -> Result<()> {
     })
 }
 
-/// What is known of the ages of some objects.
-#[derive(Clone, Copy, Default)]
-struct Ages {
-    objects: u64,
-    collections: u64,
-}
-
-impl Ages {
-    fn add(&mut self, other: Ages) {
-        self.objects += other.objects;
-        self.collections += other.collections;
-    }
-
-    /// The nearest whole number.
-    fn mean(self) -> u64 {
-        (self.collections + self.objects / 2).checked_div(self.objects).unwrap_or(0)
-    }
-}
-
-/// The ages of what is in each node of a tree and below it, as far as they are known.
-fn ages_by_place(heap: &HeapState, grouped: &Grouped, progress: &Progress) -> Result<Vec<Ages>> {
-    let n = heap.object_count();
-    let sums = (0..n.div_ceil(RUN))
-        .into_par_iter()
-        .map(|run| {
-            progress.check()?;
-            // Objects in the same groups share one list of leaves: it is told by where it lies.
-            let mut lists: FxHashMap<(*const u32, usize), (&[u32], Ages)> = FxHashMap::default();
-            for o in (run * RUN..((run + 1) * RUN).min(n)).map(|o| ObjectId(o as u32)) {
-                let Some(life) = heap.facts(o).life else { continue };
-                let leaves = grouped.leaves_of(heap, o);
-                let sum = lists.entry((leaves.as_ptr(), leaves.len())).or_insert((leaves, Ages::default()));
-                sum.1.add(Ages { objects: 1, collections: u64::from(life.age) });
-            }
-            let mut of = FxHashMap::<u32, Ages>::default();
-            for (leaves, sum) in lists.into_values() {
-                with_above(&grouped.tree, leaves).iter().for_each(|&node| of.entry(node).or_default().add(sum));
-            }
-            Ok(of)
-        })
-        .try_reduce(FxHashMap::default, |mut all, part| {
-            part.into_iter().for_each(|(node, sum)| all.entry(node).or_default().add(sum));
-            Ok(all)
-        })?;
-    let mut all = vec![Ages::default(); grouped.tree.len()];
-    sums.into_iter().for_each(|(node, sum)| all[node as usize] = sum);
-    Ok(all)
-}
-
 /// Objects a task looks at between two looks at the clock.
-const RUN: usize = 1 << 16;
+pub(super) const RUN: usize = 1 << 16;
 
 /// The nodes of its tree that each object of a heap state is in, those above its leaves included, as groups: the number of
 /// a group is that of its node. 4 bytes an object.
@@ -592,7 +519,7 @@ pub fn object_groups(heap: &HeapState, grouped: &Grouped, progress: &Progress) -
 }
 
 /// Some nodes and all above them that count the same objects, ascending, each once.
-fn with_above(tree: &MemoryTree, nodes: &[u32]) -> Box<[u32]> {
+pub(super) fn with_above(tree: &MemoryTree, nodes: &[u32]) -> Box<[u32]> {
     let up = |&node: &u32| {
         std::iter::successors(Some(node as usize), |&n| tree.parent(n).filter(|_| !tree.restarts(n))).map(|n| n as u32)
     };

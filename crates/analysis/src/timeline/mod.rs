@@ -3,6 +3,7 @@
 //! A [`Timeline`] is everything the city needs to know. It knows no object: what refers to what is asked of
 //! [`references`], which goes back to the heap states.
 
+mod ages;
 pub mod all_references;
 mod amounts;
 mod builder;

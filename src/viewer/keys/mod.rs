@@ -7,27 +7,18 @@
 //!
 //! Keys that are held to fly are there too, each direction by a name of its own.
 
+mod chord;
+
 use super::action::{Action, BINDINGS};
 use bevy::prelude::KeyCode;
+pub use chord::Chord;
+use chord::{chord, printed};
 use std::path::Path;
 use std::sync::OnceLock;
 
 const FILE: &str = "keys.json";
 /// No such file is larger.
 const MOST_BYTES: u64 = 1 << 16;
-
-/// One key, with what is held beside it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Chord {
-    /// The key.
-    pub key: KeyCode,
-    /// Whether Shift must be held (otherwise it must not matter).
-    pub shift: bool,
-    /// Whether Control must be held.
-    pub control: bool,
-    /// Whether Alt must be held.
-    pub alt: bool,
-}
 
 /// Where a key takes the camera for as long as it is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,92 +61,9 @@ pub struct KeyMap {
     flights: Vec<(KeyCode, Flight)>,
 }
 
-/// Names of keys beside letters, digits and F1 to F12.
-const NAMES: [(&str, KeyCode); 21] = [
-    ("space", KeyCode::Space),
-    ("enter", KeyCode::Enter),
-    ("backspace", KeyCode::Backspace),
-    ("delete", KeyCode::Delete),
-    ("insert", KeyCode::Insert),
-    ("escape", KeyCode::Escape),
-    ("tab", KeyCode::Tab),
-    ("home", KeyCode::Home),
-    ("end", KeyCode::End),
-    ("pageup", KeyCode::PageUp),
-    ("pagedown", KeyCode::PageDown),
-    ("left", KeyCode::ArrowLeft),
-    ("right", KeyCode::ArrowRight),
-    ("up", KeyCode::ArrowUp),
-    ("down", KeyCode::ArrowDown),
-    ("plus", KeyCode::Equal),
-    ("minus", KeyCode::Minus),
-    ("comma", KeyCode::Comma),
-    ("period", KeyCode::Period),
-    ("semicolon", KeyCode::Semicolon),
-    ("quote", KeyCode::Quote),
-];
-
-/// By letter.
-const LETTERS: [KeyCode; 26] = {
-    use KeyCode::*;
-    [
-        KeyA, KeyB, KeyC, KeyD, KeyE, KeyF, KeyG, KeyH, KeyI, KeyJ, KeyK, KeyL, KeyM, KeyN, KeyO, KeyP, KeyQ, KeyR,
-        KeyS, KeyT, KeyU, KeyV, KeyW, KeyX, KeyY, KeyZ,
-    ]
-};
-const DIGITS: [KeyCode; 10] = {
-    use KeyCode::*;
-    [Digit0, Digit1, Digit2, Digit3, Digit4, Digit5, Digit6, Digit7, Digit8, Digit9]
-};
-const FUNCTIONS: [KeyCode; 12] = {
-    use KeyCode::*;
-    [F1, F2, F3, F4, F5, F6, F7, F8, F9, F10, F11, F12]
-};
-/// A chord as people write it: `Ctrl+Shift+P`, `F7`, `Space`.
-fn chord(text: &str) -> Result<Chord, String> {
-    let parts: Vec<String> = text.split('+').map(|part| part.trim().to_lowercase()).collect();
-    let (last, held) = parts.split_last().ok_or_else(|| "it is empty".to_owned())?;
-    let [mut shift, mut control, mut alt] = [false; 3];
-    for part in held {
-        match part.as_str() {
-            "shift" => shift = true,
-            "ctrl" | "control" => control = true,
-            "alt" => alt = true,
-            other => return Err(format!("`{other}` is none of Ctrl, Shift and Alt")),
-        }
-    }
-    let byte = |base: u8| last.as_bytes().first().map(|b| usize::from(b.wrapping_sub(base)));
-    let key = match last.len() {
-        1 => byte(b'a').and_then(|at| LETTERS.get(at)).or(byte(b'0').and_then(|at| DIGITS.get(at))).copied(),
-        _ => {
-            let function = last.strip_prefix('f').and_then(|n| n.parse::<usize>().ok()).and_then(|n| n.checked_sub(1));
-            let named = || NAMES.iter().find(|(name, _)| name == last).map(|(_, key)| *key);
-            function.and_then(|at| FUNCTIONS.get(at)).copied().or_else(named)
-        }
-    };
-    let key = key.ok_or_else(|| {
-        format!("there is no key `{last}`: a letter, a digit, F1 to F12, Space, Enter, Left, Home and so on")
-    })?;
-    Ok(Chord { key, shift, control, alt })
-}
-
 /// The flight of a name in the file: `FlyAhead` and so on.
 fn flight(name: &str) -> Option<Flight> {
     Flight::ALL.into_iter().find(|flight| format!("Fly{flight:?}") == name)
-}
-
-/// A key as a person would write it.
-fn printed(key: KeyCode) -> String {
-    let letter = |at: usize, base: u8| char::from(base + at as u8).to_string();
-    let named = || NAMES.iter().find(|(_, named)| *named == key).map(|(name, _)| name[..1].to_uppercase() + &name[1..]);
-    LETTERS
-        .iter()
-        .position(|other| *other == key)
-        .map(|at| letter(at, b'A'))
-        .or_else(|| DIGITS.iter().position(|other| *other == key).map(|at| letter(at, b'0')))
-        .or_else(|| FUNCTIONS.iter().position(|other| *other == key).map(|at| format!("F{}", at + 1)))
-        .or_else(named)
-        .unwrap_or_else(|| format!("{key:?}"))
 }
 
 /// What a list of keys in the file comes to, one by one; what is wrong with some is told. `None` where what it is for keeps its own.
@@ -232,7 +140,23 @@ impl KeyMap {
             map.printed.retain(|(other, _)| *other != action);
             map.printed.push((action, texts.join("  ")));
         }
+        map.tell_what_is_left();
         (map, wrong)
+    }
+
+    /// An action whose keys were given to others is printed with those that it has left.
+    fn tell_what_is_left(&mut self) {
+        let whole = KeyMap::built_in();
+        for (_, action) in &whole.chords {
+            let of = |map: &KeyMap| -> Vec<Chord> {
+                map.chords.iter().filter(|(_, bound)| bound == action).map(|(chord, _)| *chord).collect()
+            };
+            let left = of(self);
+            if self.is_built_in(*action) && left != of(&whole) {
+                let texts: Vec<String> = left.into_iter().map(Chord::printed).collect();
+                self.printed.push((*action, texts.join("  ")));
+            }
+        }
     }
 
     /// The action of a key, with what is held.
@@ -318,6 +242,7 @@ mod tests {
         assert_eq!(map.action(KeyCode::KeyN, NONE), None);
         assert_eq!(map.action(KeyCode::KeyK, NONE), None, "an action may have no key");
         assert_eq!((map.printed(Action::Play), map.printed(Action::Reset)), ("Ctrl+P  f7", "R"));
+        assert_eq!(map.printed(Action::Palette), "Ctrl+K", "Ctrl+P plays now");
         assert!(map.is_built_in(Action::Reset) && !map.is_built_in(Action::Play));
     }
 
@@ -334,6 +259,11 @@ mod tests {
         assert_eq!(map.action(KeyCode::KeyE, NONE), Some(Action::Mark));
         assert_eq!(map.action(KeyCode::KeyA, NONE), Some(Action::Next));
         assert_eq!(map.action(KeyCode::ArrowUp, NONE), None);
+        let (left, _) = KeyMap::with(r#"{"FlyUp": ["R", "N"], "FlyLeft": ["J"]}"#);
+        assert_eq!(
+            [Action::Reset, Action::Next, Action::Repeat].map(|a| left.printed(a)),
+            ["Ctrl+Home  F5", "Right  Up", ""]
+        );
         assert_eq!(map.action(KeyCode::KeyE, (false, true, false)), Some(Action::OpenCode), "commands stay");
         assert_eq!(map.printed_flights(&[Flight::Ahead, Flight::Left, Flight::Back]), "Up/W  -  S");
         assert_eq!(map.printed_flights(&[Flight::Down]), "Pagedown");

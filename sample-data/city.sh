@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # For the recording scripts below this folder: record_city SOURCES JARS MAIN GROUPING FILE records a program that does one step for
 # each number on its standard input and collects garbage when it is told "collect", with the site of every allocation and one
-# walk over the heap after each of ${steps[@]}, and writes the city.
+# walk over the heap after each of ${steps[@]}, and writes the city. STEPS="20 30" in the environment are others.
 
 # shellcheck source-path=SCRIPTDIR source=jdk.sh
 . "$(dirname "${BASH_SOURCE[0]}")/jdk.sh"
@@ -13,6 +13,7 @@ record_city() {
     local sources=$1 jars=$2 main=$3 grouping=$4 file=$5 city work found
     city=${MEMORY_CITY:-$(dirname "${BASH_SOURCE[0]}")/../target/release/memory-city}
     find_jdk 17
+    [ -z "${STEPS:-}" ] || read -ra steps <<<"$STEPS"
     work=$(mktemp -d)
     # shellcheck disable=SC2064 # the folder of now
     trap "rm -rf '$work'" EXIT
@@ -31,7 +32,8 @@ record_city() {
             echo collect
             until [ "$(walks)" -gt "$i" ]; do sleep 0.1; done
         done
-        kill -KILL "$(cat "$work/trace/.program")"
+        # The first line is the number of the process.
+        kill -KILL "$(sed -n 1p "$work/trace/.program")"
     } | "$city" record -o "$work/trace" --every-allocation --walk-every 3s --walk-share 50 -- \
         "$jdk/bin/java" -XX:+UseSerialGC -Xmx512m -Xmn400m -cp "$work/classes:$jars" "$main" ||
         [ $? = 137 ]

@@ -24,6 +24,8 @@ use std::path::{Path, PathBuf};
 mod change;
 #[path = "render/finding.rs"]
 mod finding;
+#[path = "render/harness.rs"]
+mod harness;
 #[path = "render/opening.rs"]
 mod opening;
 #[path = "render/panels.rs"]

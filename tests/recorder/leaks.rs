@@ -76,3 +76,18 @@ fn named_right(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path, w
     let head = told.split("HEAP OVER TIME").next().unwrap_or_default();
     assert!(head.contains(&format!("line {line} allocates what stays")), "{what}: {told}");
 }
+
+/// The script that records a sample city does: here two steps of it.
+#[test]
+fn the_script_of_a_sample_city_records_it() {
+    with_jdk("the_script_of_a_sample_city_records_it", |jdk, _, temporary| {
+        let file = temporary.join("city.json.zst");
+        let mut script = Command::new(root().join("sample-data/persons/record.sh"));
+        script.arg(&file).env("STEPS", "20 30").env("JAVA_HOME", &jdk.home);
+        let done = finish(script.env("MEMORY_CITY", env!("CARGO_BIN_EXE_memory-city")));
+        assert!(done.status.success(), "{}{}", text(&done.stdout), text(&done.stderr));
+        let report = of_trace(&["report"], &file).0;
+        let walks = report.lines().filter(|line| line.contains("  Walk ")).count();
+        assert!(walks == 2 && report.contains("Package: model › Type: Person"), "{walks} walks in {report}");
+    });
+}

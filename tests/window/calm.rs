@@ -201,6 +201,46 @@ fn the_window_fits_small_screens_and_comes_back_as_it_was_left() {
     session.expect("scale: 1.1");
 }
 
+/// Frames that are drawn from one moment of rest to the next.
+fn frames_for(session: &mut Session, key: &str) -> u64 {
+    let count = |session: &Session| session.trail.iter().rev().find(|l| l.contains("at rest: ")).map(|l| frames(l));
+    session.rest();
+    let before = count(session).expect("it rested");
+    session.key(key);
+    session.rest();
+    count(session).expect("it rests") - before
+}
+
+/// What moves for two seconds otherwise, by the settings of before or by the palette, is there at once.
+#[test]
+fn with_reduced_motion_steps_and_flights_are_there_at_once() {
+    if skipped() {
+        return;
+    }
+    let config = tempfile::tempdir().expect("a folder");
+    let kept = serde_json::json!({ "reduced-motion": true, "step-seconds": 2.0 });
+    std::fs::write(config.path().join("settings.json"), kept.to_string()).expect("written");
+    let sample = sample();
+    let mut session = Session::start(&["open", &*sample], &[("MEMORY_CITY_CONFIG", config.path())]);
+    session.expect("leak: ");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    // A step back, the bird's-eye view, and home.
+    let at_once = ["p", "b", "F5"].map(|key| frames_for(&mut session, key));
+    let still = session.screenshot("60-reduced");
+    super::finding::look_for(&mut session, "Reduced motion");
+    session.key("Return");
+    session.expect("palette: closed");
+    session.key("n");
+    let moving = ["p", "b", "F5"].map(|key| frames_for(&mut session, key));
+    let moved = session.screenshot("61-moved");
+    eprintln!("frames of a step, a view from above, and back: {at_once:?} with reduced motion, {moving:?} without");
+    // A frame that shows it, one for panels that follow, one in full resolution, and one to spare.
+    assert!(at_once.iter().all(|&frames| frames <= 5), "{at_once:?}");
+    assert!(at_once.iter().zip(&moving).all(|(once, moving)| 2 * once <= *moving), "{at_once:?}, {moving:?}");
+    assert!(difference(&still, &moved) < 0.01, "both end at the same");
+}
+
 #[test]
 fn text_is_twice_as_large_on_a_screen_of_2160_lines() {
     if skipped() {

@@ -386,6 +386,7 @@ fn line(
         PaletteRow::Heading(..) => Default::default(),
     };
     let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 22.0), egui::Sense::click());
+    theme::named(&response, &title);
     if chosen {
         ui.painter().rect_filled(rect, 4.0, Color32::from_rgb(36, 78, 140));
     }

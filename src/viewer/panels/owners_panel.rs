@@ -132,6 +132,7 @@ fn explained(ui: &mut egui::Ui, timeline: &Timeline, node: NodeId, objects: u64,
 fn row(ui: &mut egui::Ui, name: &str, keeps: Amount, about: Amount, colour: Color32) -> egui::Response {
     let size = egui::vec2(ui.available_width(), ROW - ui.spacing().item_spacing.y);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    theme::named(&response, name);
     let painter = ui.painter_at(rect);
     if response.hovered() {
         painter.rect_filled(rect, 3.0, Color32::from_rgb(34, 44, 64));

@@ -220,6 +220,7 @@ fn header(ui: &mut egui::Ui) {
 fn row(ui: &mut egui::Ui, jvm: &RunningJvm, chosen: bool) -> egui::Response {
     // Arrows choose: Tab goes from the name to the folder.
     let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), ROW), Sense::CLICK | Sense::HOVER);
+    theme::named(&response, jvm.pid);
     let painter = ui.painter_at(rect);
     if chosen || response.hovered() {
         let fill = if chosen { theme::TAB } else { Color32::from_rgb(24, 32, 48) };

@@ -180,6 +180,11 @@ pub fn pane_at_least(ui: &mut egui::Ui, width: f32, contents: impl FnOnce(&mut e
     });
 }
 
+/// Says what a control is that is painted by hand, or has a sign for a name: to who cannot see it, and to tests that look for it.
+pub fn named(response: &egui::Response, name: impl ToString) {
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, response.enabled(), name.to_string()));
+}
+
 /// A heading inside a panel.
 pub fn heading(ui: &mut egui::Ui, text: &str) {
     ui.label(egui::RichText::new(text).size(11.0).strong().color(QUIET));

@@ -112,23 +112,30 @@ fn buttons(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
         ui.horizontal(|ui| {
             let playing = tools.clock.playing;
             // Play and next share a triangle in this font; the step buttons carry a bar.
-            for (text, text_size, action) in [
-                ("⏮", 15.0, Action::First),
-                ("|◀", 15.0, Action::Previous),
-                (if playing { "⏸" } else { "⏵" }, 19.0, Action::Play),
-                ("▶|", 15.0, Action::Next),
-                ("⏭", 15.0, Action::Last),
+            for (text, name, text_size, action) in [
+                ("⏮", "First time", 15.0, Action::First),
+                ("|◀", "Previous time", 15.0, Action::Previous),
+                (if playing { "⏸" } else { "⏵" }, if playing { "Pause" } else { "Play" }, 19.0, Action::Play),
+                ("▶|", "Next time", 15.0, Action::Next),
+                ("⏭", "Last time", 15.0, Action::Last),
             ] {
                 let enabled = times > 1;
                 let button =
                     egui::Button::new(egui::RichText::new(text).size(text_size)).min_size(egui::vec2(32.0, 28.0));
-                if ui.add_enabled(enabled, button).on_hover_text(action.tooltip()).clicked() {
+                let button = ui.add_enabled(enabled, button).on_hover_text(action.tooltip());
+                theme::named(&button, name);
+                if button.clicked() {
                     tools.actions.push(action);
                 }
             }
             let label = egui::RichText::new("↻").size(16.0);
             let repeat = egui::Button::new(label).min_size(egui::vec2(28.0, 28.0)).selected(tools.repeat);
-            if ui.add_enabled(times > 1, repeat).on_hover_text(Action::Repeat.tooltip()).clicked() {
+            let repeat = ui.add_enabled(times > 1, repeat).on_hover_text(Action::Repeat.tooltip());
+            repeat.widget_info(|| {
+                let kind = egui::WidgetType::Button;
+                egui::WidgetInfo::selected(kind, repeat.enabled(), tools.repeat, "Play again from the start")
+            });
+            if repeat.clicked() {
                 tools.actions.push(Action::Repeat);
             }
         });
@@ -145,12 +152,12 @@ fn buttons(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
             .on_hover_text(when(point));
         });
         ui.horizontal(|ui| {
-            ui.label(egui::RichText::new("speed").size(11.0).color(theme::QUIET));
+            let speed_is = ui.label(egui::RichText::new("speed").size(11.0).color(theme::QUIET)).id;
             let mut times = (NORMAL / tools.interval.max(1e-3)).clamp(SLOWEST, FASTEST);
             let speed = egui::Slider::new(&mut times, SLOWEST..=FASTEST).logarithmic(true).prefix("×").max_decimals(1);
             ui.spacing_mut().slider_width = 110.0;
             let tip = "How fast automatic play is: at ×1 each state is shown for half a second";
-            if ui.add(speed).on_hover_text(tip).changed() {
+            if ui.add(speed).labelled_by(speed_is).on_hover_text(tip).changed() {
                 tools.interval = NORMAL / times;
             }
         });

@@ -38,7 +38,9 @@ pub(in crate::viewer) fn draw(
         });
         warnings(ui, open);
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            if ui.button("?").on_hover_text(Action::Help.tooltip()).clicked() {
+            let help = ui.button("?").on_hover_text(Action::Help.tooltip());
+            theme::named(&help, "Help");
+            if help.clicked() {
                 actions.write(Action::Help);
             }
             ui.menu_button("Views", |ui| menu(ui, &mut dock, &views))

@@ -103,7 +103,11 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
                 ("Fly there", Action::Focus),
                 ("Back", Action::Back),
             ] {
-                if ui.small_button(text).on_hover_text(action.tooltip()).clicked() {
+                let button = ui.small_button(text).on_hover_text(action.tooltip());
+                if text == "✖" {
+                    theme::named(&button, "Nothing selected");
+                }
+                if button.clicked() {
                     tools.actions.push(action);
                 }
             }
@@ -297,6 +301,7 @@ fn row(
 ) {
     let name = &theme::brief(&timeline.display_name(edge.other));
     let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 17.0), Sense::click());
+    theme::named(&response, name);
     let painter = ui.painter_at(rect);
     if response.hovered() {
         painter.rect_filled(rect, 3.0, Color32::from_rgb(34, 44, 64));

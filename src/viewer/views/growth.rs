@@ -108,6 +108,7 @@ fn list(
     for (rank, (&node, name)) in top.iter().zip(timeline.names_apart(&top)).enumerate() {
         let growth = value(node);
         let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 20.0), Sense::click());
+        theme::named(&response, &name);
         let painter = ui.painter_at(rect);
         let selected = selection.has(node);
         let pointed = selection.hovered == Some(crate::viewer::selection::Target::Node(node));

@@ -14,7 +14,9 @@ use memory_city_views::city::height::{HeightCurve, HeightMetric};
 use memory_city_views::city::{AreaMode, CityTheme, MOST_CONES, ReferenceShape, colour, height};
 
 /// Width that the controls need, points.
-const CONTENTS: f32 = 290.0;
+const CONTENTS: f32 = 250.0;
+/// And that where two stand beside each other, if names are long. In a narrower pane they stand below each other.
+const BESIDE: f32 = 290.0;
 
 /// The settings as a kind of view.
 pub(super) fn view() -> View {
@@ -49,6 +51,7 @@ fn draw(
 /// The panel's contents.
 fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions: &mut Vec<Action>) {
     ui.spacing_mut().slider_width = 120.0;
+    let beside = ui.available_width() >= BESIDE;
     egui::Grid::new("settings").num_columns(2).spacing([10.0, 6.0]).show(ui, |ui| {
         label(ui, "Group by");
         if grouping_box::show(ui, &mut settings.grouping, &open.source) {
@@ -59,7 +62,7 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         label(ui, "Measure");
         let timeline = &open.timeline;
         let chosen = settings.metric_in(timeline);
-        // Two beside each other: a grid does not ask again how high something is that wraps.
+        // A grid: it does not ask again how high something is that wraps.
         egui::Grid::new("measure").num_columns(2).spacing([4.0, 2.0]).show(ui, |ui| {
             let mut shown = 0;
             for metric in timeline.metrics() {
@@ -67,10 +70,10 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
                 if choice.on_hover_text(Action::Metric.tooltip()).clicked() {
                     settings.set_metric(timeline, metric);
                 }
-                end_of_two(ui, &mut shown);
+                end_of_row(ui, beside, &mut shown);
             }
             if open.source.heaps().is_some() {
-                to_find(ui, timeline, settings, &mut shown);
+                to_find(ui, timeline, settings, beside, &mut shown);
             }
         });
         ui.end_row();
@@ -85,19 +88,20 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         });
         ui.end_row();
 
-        label(ui, "Child count");
+        let row = label(ui, "Child count");
         ui.horizontal(|ui| {
-            ui.checkbox(&mut settings.prune, "").on_hover_text(
+            tick(ui, &mut settings.prune, "Child count").on_hover_text(
                 "Only the largest children of each district get a plot of their own; the rest share one",
             );
             ui.add_enabled(settings.prune, egui::Slider::new(&mut settings.child_count, 3..=500).logarithmic(true))
+                .labelled_by(row)
                 .on_hover_text("How many of the largest children of each district get a plot of their own");
         });
         ui.end_row();
 
         let finds = open.source.heaps().is_some();
         label(ui, "Colour");
-        ui.horizontal(|ui| {
+        two(ui, beside, |ui| {
             let modes = colour::modes().iter().map(|m| (m.id, m.title, m.explanation));
             let mut mode = settings.colour.clone();
             choice(ui, "colour", &mut mode, modes, &Action::Colour.tooltip());
@@ -113,7 +117,7 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         ui.end_row();
 
         label(ui, "Height");
-        ui.horizontal(|ui| {
+        two(ui, beside, |ui| {
             let rules = height::rules().iter().map(|r| (r.id, r.title, r.explanation));
             choice(ui, "height", &mut settings.height, rules, "What the height of a building tells");
             let chosen = settings.height_metric.clone();
@@ -145,9 +149,11 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         }
 
         label(ui, "Theme");
-        ui.horizontal(|ui| {
-            ui.selectable_value(&mut settings.theme, CityTheme::Dark, "dark");
-            ui.selectable_value(&mut settings.theme, CityTheme::Light, "light");
+        two(ui, beside, |ui| {
+            ui.horizontal(|ui| {
+                ui.selectable_value(&mut settings.theme, CityTheme::Dark, "dark");
+                ui.selectable_value(&mut settings.theme, CityTheme::Light, "light");
+            });
             let palettes = colour::PALETTES.iter().map(|p| (p.id, p.title, p.explanation));
             choice(ui, "palette", &mut settings.palette, palettes, "The colours of all modes");
         });
@@ -167,15 +173,17 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
             ui.end_row();
         }
 
-        label(ui, "Solid");
+        let row = label(ui, "Solid");
         ui.add(egui::Slider::new(&mut settings.solid_count, 0..=200).logarithmic(true).smallest_positive(1.0))
+            .labelled_by(row)
             .on_hover_text("How many of the strongest growing buildings are opaque");
         ui.end_row();
 
-        label(ui, "Others");
+        let row = label(ui, "Others");
         let mut percent = settings.opacity * 100.0;
         if ui
-            .add(egui::Slider::new(&mut percent, 0.0..=100.0).step_by(5.0).suffix(" %"))
+            .add(egui::Slider::new(&mut percent, 0.0..=100.0).step_by(5.0).max_decimals(0).suffix(" %"))
+            .labelled_by(row)
             .on_hover_text("Opacity of all other buildings; at 0 only their outlines are left")
             .changed()
         {
@@ -185,7 +193,7 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
 
         label(ui, "Cones");
         ui.horizontal(|ui| {
-            ui.checkbox(&mut settings.show_pointers, "").on_hover_text(Action::Pointers.tooltip());
+            tick(ui, &mut settings.show_pointers, "Cones").on_hover_text(Action::Pointers.tooltip());
             ui.add_enabled_ui(settings.show_pointers, |ui| {
                 ui.checkbox(&mut settings.show_incoming, RichText::new("in").color(theme::INCOMING))
                     .on_hover_text("Purple: these keep the selected objects alive");
@@ -212,13 +220,13 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         });
         ui.end_row();
 
-        label(ui, "Names");
+        let row = label(ui, "Names");
         ui.horizontal(|ui| {
-            ui.checkbox(&mut settings.labels, "").on_hover_text(Action::Labels.tooltip());
+            tick(ui, &mut settings.labels, "Names").on_hover_text(Action::Labels.tooltip());
             ui.spacing_mut().slider_width = 62.0;
             ui.add_enabled_ui(settings.labels, |ui| {
                 let count = egui::Slider::new(&mut settings.name_count, 0..=MOST_NAMES).logarithmic(true);
-                ui.add(count.smallest_positive(4.0)).on_hover_text(
+                ui.add(count.smallest_positive(4.0)).labelled_by(row).on_hover_text(
                     "How many names there are at most: the largest, what grows most, your own packages first; +n counts the others",
                 );
                 let mut percent = settings.name_size * 100.0;
@@ -261,8 +269,9 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         }
         ui.end_row();
 
-        label(ui, "Step takes");
+        let row = label(ui, "Step takes");
         ui.add(egui::Slider::new(&mut settings.animation, 0.0..=2.0).step_by(0.05).suffix(" s"))
+            .labelled_by(row)
             .on_hover_text("How long a time step is animated; 0 jumps");
         ui.end_row();
     });
@@ -291,8 +300,14 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         label(ui, "Text size");
         ui.horizontal(|ui| {
             let now = settings.ui_scale.map_or("own".to_owned(), |scale| format!("{:.0} %", 100.0 * scale));
-            for (text, action) in [("−", Action::Smaller), ("+", Action::Larger), ("auto", Action::OwnScale)] {
-                if ui.button(text).on_hover_text(action.tooltip()).clicked() {
+            for (text, name, action) in [
+                ("−", "Smaller text", Action::Smaller),
+                ("+", "Larger text", Action::Larger),
+                ("auto", "Text by the size of the screen", Action::OwnScale),
+            ] {
+                let button = ui.button(text).on_hover_text(action.tooltip());
+                theme::named(&button, name);
+                if button.clicked() {
                     actions.push(action);
                 }
             }
@@ -356,7 +371,7 @@ fn compare(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings, acti
 }
 
 /// Metrics that the trees do not have yet: a click has them found.
-fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings, shown: &mut usize) {
+fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings, beside: bool, shown: &mut usize) {
     // Areas of means would add up to nothing.
     for metric in ClosureMetric::ALL.into_iter().filter(|metric| *metric != ClosureMetric::Age) {
         let info = metric.info();
@@ -376,14 +391,23 @@ fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings, show
         if ui.selectable_label(asked && wished, text).on_hover_text(tip).clicked() {
             settings.set_closure(metric);
         }
-        end_of_two(ui, shown);
+        end_of_row(ui, beside, shown);
     }
 }
 
-/// Ends the row of a grid after every other entry.
-fn end_of_two(ui: &mut egui::Ui, shown: &mut usize) {
+/// Controls that belong together.
+fn two(ui: &mut egui::Ui, beside: bool, controls: impl FnOnce(&mut egui::Ui)) {
+    if beside {
+        ui.horizontal(controls);
+    } else {
+        ui.vertical(controls);
+    }
+}
+
+/// Ends the row of a grid after each entry, or every other one.
+fn end_of_row(ui: &mut egui::Ui, beside: bool, shown: &mut usize) {
     *shown += 1;
-    if shown.is_multiple_of(2) {
+    if !beside || shown.is_multiple_of(2) {
         ui.end_row();
     }
 }
@@ -433,8 +457,17 @@ fn metric_choice(
     picked
 }
 
-fn label(ui: &mut egui::Ui, text: &str) {
-    ui.label(RichText::new(text).color(theme::QUIET).size(12.0));
+/// A box to tick that stands beside the name of its row.
+fn tick(ui: &mut egui::Ui, on: &mut bool, name: &str) -> egui::Response {
+    let ticked = ui.checkbox(on, "");
+    let info = || egui::WidgetInfo::selected(egui::WidgetType::Checkbox, ticked.enabled(), *on, name);
+    ticked.widget_info(info);
+    ticked
+}
+
+/// The name of a row, which is that of its control too if this has none.
+fn label(ui: &mut egui::Ui, text: &str) -> egui::Id {
+    ui.label(RichText::new(text).color(theme::QUIET).size(12.0)).id
 }
 
 /// A box to choose one of some, each with id, title and explanation.

@@ -19,7 +19,7 @@ import register.web.Sessions;
  * <p>It answers requests in steps. One line on standard input, a number, is one step: so many requests are
  * answered, then one line on standard output says how many objects of each kind the program keeps. Between two
  * lines nothing runs and nothing is allocated, so that a heap dump taken there shows a moment that can be
- * reproduced. The end of the input ends the program.
+ * reproduced. The line "collect" asks for a garbage collection. The end of the input ends the program.
  */
 public final class PersonLeak {
     private static final AddressBook ADDRESSES = new AddressBook(300);
@@ -37,12 +37,16 @@ public final class PersonLeak {
         int request = 0;
         report();
         for (String line = steps.readLine(); line != null; line = steps.readLine()) {
-            int requests = Integer.parseInt(line.trim());
-            for (int i = 0; i < requests; i++) {
-                answer(request++);
+            if (line.equals("collect")) {
+                System.gc();
+            } else {
+                int requests = Integer.parseInt(line.trim());
+                for (int i = 0; i < requests; i++) {
+                    answer(request++);
+                }
+                SESSIONS.expire(requests);
+                IMPORT.release(350);
             }
-            SESSIONS.expire(requests);
-            IMPORT.release(350);
             report();
         }
     }

@@ -80,6 +80,7 @@ fn freed_list(
             for (&(node, amount), name) in groups.iter().zip(timeline.names_apart(&nodes)) {
                 let size = egui::vec2(ui.available_width(), ROW - ui.spacing().item_spacing.y);
                 let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+                theme::named(&response, &name);
                 let painter = ui.painter_at(rect);
                 if response.hovered() {
                     painter.rect_filled(rect, 3.0, Color32::from_rgb(34, 44, 64));

@@ -108,6 +108,7 @@ fn brief_step(step: &WayStep) -> String {
 pub(super) fn row_of(ui: &mut egui::Ui, tools: &mut WayTools<'_>, found: &FoundWays, depth: u32, row: WayRow) {
     let line = line_of(found, row, tools.timeline);
     let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), ROW), Sense::click());
+    theme::named(&response, &line.text);
     let chosen = line.choice.is_some() && line.choice == tools.ways.chosen;
     let is_cut = line.choice.is_some() && tools.ways.cut().map(|cut| &cut.choice) == line.choice.as_ref();
     let painter = ui.painter_at(rect);

@@ -1,0 +1,162 @@
+//! The panels in the harness of egui (egui_kittest): what they say to somebody who cannot see them, by role and name, on three
+//! screens; that what they offer is found by its name and does what it says.
+//!
+//! The panels are systems of the viewer: for a frame of the harness they draw into its context instead of the window's.
+
+use super::*;
+use bevy::prelude::Resource;
+use bevy::prelude::{QueryState, With, World};
+use bevy_egui::{EguiContext, EguiPrimaryContextPass, PrimaryEguiContext, egui};
+use egui::accesskit::{Role, Toggled};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+
+type Panels = Harness<'static, Studio>;
+
+/// Puts a context in the place of the panels' own, and returns that.
+fn replace(world: &mut World, ctx: egui::Context) -> egui::Context {
+    let mut contexts: QueryState<&mut EguiContext, With<PrimaryEguiContext>> = world.query_filtered();
+    let mut context = contexts.single_mut(world).expect("one camera");
+    std::mem::replace(context.get_mut(), ctx)
+}
+
+/// The panels of a city on a screen of so many points, `scale` pixels each.
+fn panels(studio: Studio, (width, height): (f32, f32), scale: f32) -> Panels {
+    let builder = Harness::builder().with_size((width, height)).with_pixels_per_point(scale).with_max_steps(12);
+    builder.build_ui_state(
+        |ui, studio| {
+            let world = studio.app().world_mut();
+            let own = replace(world, ui.ctx().clone());
+            world.run_schedule(EguiPrimaryContextPass);
+            replace(world, own);
+        },
+        studio,
+    )
+}
+
+/// What was pressed is done, and seen.
+fn carry_out(panels: &mut Panels) {
+    panels.run_steps(2);
+    panels.state_mut().app().update();
+    panels.run_steps(2);
+}
+
+/// All that is on screen, a line each: its role, name, value and state.
+fn said(panels: &Panels) -> String {
+    let mut lines = Vec::new();
+    tell(&panels.root(), 0, &mut lines);
+    lines.join("\n")
+}
+
+fn tell(node: &egui_kittest::Node<'_>, depth: usize, lines: &mut Vec<String>) {
+    let of = node.accesskit_node();
+    // The lines of a text are in the text.
+    let named = of.label().or_else(|| of.value()).filter(|name| !name.is_empty() && of.role() != Role::TextRun);
+    let inside = depth + usize::from(named.is_some());
+    if let Some(name) = named {
+        let value = of.value().filter(|value| *value != name).map_or(String::new(), |value| format!(" = {value}"));
+        let on = match of.toggled() {
+            Some(Toggled::True) => " (on)",
+            Some(_) => " (off)",
+            None => "",
+        };
+        let off = if of.is_disabled() { " (disabled)" } else { "" };
+        lines.push(format!("{:indent$}{:?} {name}{value}{on}{off}", "", of.role(), indent = 2 * depth));
+    }
+    for child in node.children() {
+        tell(&child, inside, lines);
+    }
+}
+
+/// What can be pressed, and has no word for a name.
+fn nameless(panels: &Panels) -> Vec<String> {
+    let pressed = [Role::Button, Role::CheckBox, Role::RadioButton, Role::Slider, Role::ComboBox, Role::Link];
+    let all = panels.root().children_recursive();
+    let of = all.map(|node| node.accesskit_node()).filter(|node| pressed.contains(&node.role()));
+    let names = of.map(|node| (node.role(), node.label().or_else(|| node.value()).unwrap_or_default()));
+    names.filter(|(_, name)| !name.chars().any(char::is_alphanumeric)).map(|named| format!("{named:?}")).collect()
+}
+
+/// The control of a name; its label may have the same.
+fn control<'p>(panels: &'p Panels, name: &'p str) -> egui_kittest::Node<'p> {
+    let mut found = panels.root().query_all_by_label(name);
+    let control = found.find(|node| ![Role::Label, Role::TextRun].contains(&node.accesskit_node().role()));
+    control.unwrap_or_else(|| panic!("no {name} in\n{}", said(panels)))
+}
+
+fn press(panels: &mut Panels, name: &str) {
+    control(panels, name).click();
+    carry_out(panels);
+}
+
+fn of<R: Resource + Clone>(panels: &mut Panels) -> R {
+    panels.state_mut().app().world().resource::<R>().clone()
+}
+
+#[test]
+fn what_panels_say_and_do() {
+    let settings = Settings::default();
+    let mut studio = Studio::new((1280, 720), 1).expect("a GPU, if only in software");
+    studio.show(open(&sample(), &settings));
+    studio.leave_out(true);
+    let mut large = Vec::new();
+    for (screen, size, scale) in
+        [("720", (1280.0, 720.0), 1.0), ("1080", (1920.0, 1080.0), 1.0), ("2160", (1920.0, 1080.0), 2.0)]
+    {
+        let pixels = ((size.0 * scale) as u32, (size.1 * scale) as u32);
+        let wish = Shot { size: pixels, select: vec!["Person".into()], panels: true, ..shot(&settings) };
+        studio.shoot(&wish).expect("a picture");
+        let mut shown = panels(studio, size, scale);
+        carry_out(&mut shown);
+        let (mut states, mut before) = (Vec::new(), String::new());
+        for state in ["Selection", "Settings", "Find…", "Help"] {
+            press(&mut shown, state);
+            let now = said(&shown);
+            // What stays is told once.
+            let is_new = |line: &&str| !before.lines().any(|other| other == *line);
+            states.push(now.lines().filter(is_new).collect::<Vec<_>>().join("\n"));
+            before = now;
+            assert_eq!(nameless(&shown), Vec::<String>::new(), "{state} at {screen}");
+            // What lies over the rest is put away.
+            match state {
+                "Find…" => shown.state_mut().app().world_mut().write_message(Action::Palette),
+                "Help" => shown.state_mut().app().world_mut().write_message(Action::Help),
+                _ => continue,
+            };
+            carry_out(&mut shown);
+        }
+        let all = states.join("\n\nand then:\n\n");
+        match screen {
+            "2160" => assert_eq!(large, states, "twice the pixels say the same"),
+            _ => insta::assert_snapshot!(format!("panels-{screen}"), all),
+        }
+        large = states;
+        if screen == "720" {
+            does(&mut shown);
+        }
+        studio = Harness::into_state(shown);
+        studio.app().world_mut().insert_resource(settings.clone());
+    }
+}
+
+/// Controls, found by their names, do what they say.
+fn does(panels: &mut Panels) {
+    let time = |panels: &mut Panels| panels.state_mut().app().world().resource::<Clock>().time;
+    for (name, then) in [("First time", 0), ("Next time", 1), ("Last time", 15), ("Previous time", 14)] {
+        press(panels, name);
+        assert_eq!(time(panels), then, "{name}");
+    }
+    press(panels, "linear");
+    press(panels, "objects");
+    // Further down in its pane than there is room for: by name alone, as a screen reader does.
+    control(panels, "reduced").click_accesskit();
+    carry_out(panels);
+    let now: Settings = of(panels);
+    assert_eq!((now.area_mode, now.metric, now.reduced_motion), (AreaMode::Linear, Metric::Objects, true));
+    // A row of the ranking, painted by hand.
+    press(panels, "byte[]");
+    press(panels, "Selection");
+    assert!(said(panels).contains("Label byte[]"), "{}", said(panels));
+    press(panels, "Nothing selected");
+    assert!(panels.state_mut().app().world().resource::<Selection>().node().is_none());
+}

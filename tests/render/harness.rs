@@ -153,6 +153,18 @@ fn does(panels: &mut Panels) {
     carry_out(panels);
     let now: Settings = of(panels);
     assert_eq!((now.area_mode, now.metric, now.reduced_motion), (AreaMode::Linear, Metric::Objects, true));
+    // Views and steps are there in the next frame, and stay.
+    for action in [Action::BirdsEye, Action::Previous, Action::Reset] {
+        let app = panels.state_mut().app();
+        app.world_mut().resource_mut::<Settings>().animation = 2.0;
+        app.world_mut().write_message(action);
+        let seen = [2, 5].map(|frames| {
+            (0..frames).for_each(|_| app.update());
+            let (rig, clock) = (app.world().resource::<CameraRig>(), app.world().resource::<Clock>());
+            (rig.pose, clock.time, clock.moving())
+        });
+        assert_eq!(seen[0], seen[1], "{action:?}");
+    }
     // A row of the ranking, painted by hand.
     press(panels, "byte[]");
     press(panels, "Selection");

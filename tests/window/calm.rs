@@ -211,9 +211,9 @@ fn frames_for(session: &mut Session, key: &str) -> u64 {
     count(session).expect("it rests") - before
 }
 
-/// What moves for two seconds otherwise, by the settings of before or by the palette, is there at once.
+/// A step that moves for two seconds otherwise, by the settings of before or by the palette, is there at once.
 #[test]
-fn with_reduced_motion_steps_and_flights_are_there_at_once() {
+fn with_reduced_motion_a_step_is_there_at_once() {
     if skipped() {
         return;
     }
@@ -225,19 +225,17 @@ fn with_reduced_motion_steps_and_flights_are_there_at_once() {
     session.expect("leak: ");
     session.focus();
     session.point(WIDTH / 2, 20);
-    // A step back, the bird's-eye view, and home.
-    let at_once = ["p", "b", "F5"].map(|key| frames_for(&mut session, key));
+    let at_once = frames_for(&mut session, "p");
     let still = session.screenshot("60-reduced");
+    session.key("n");
     super::finding::look_for(&mut session, "Reduced motion");
     session.key("Return");
     session.expect("palette: closed");
-    session.key("n");
-    let moving = ["p", "b", "F5"].map(|key| frames_for(&mut session, key));
+    let moving = frames_for(&mut session, "p");
     let moved = session.screenshot("61-moved");
-    eprintln!("frames of a step, a view from above, and back: {at_once:?} with reduced motion, {moving:?} without");
-    // A frame that shows it, one for panels that follow, one in full resolution, and one to spare.
-    assert!(at_once.iter().all(|&frames| frames <= 5), "{at_once:?}");
-    assert!(at_once.iter().zip(&moving).all(|(once, moving)| 2 * once <= *moving), "{at_once:?}, {moving:?}");
+    // For more than half a second after any event panels may fade: that is in both.
+    eprintln!("frames of a step: {at_once} with reduced motion, {moving} without");
+    assert!(2 * at_once <= moving, "{at_once}, {moving}");
     assert!(difference(&still, &moved) < 0.01, "both end at the same");
 }
 

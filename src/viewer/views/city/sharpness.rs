@@ -2,6 +2,7 @@
 
 use super::fly::CameraRig;
 use crate::viewer::app::Awake;
+use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use memory_city_views::city::camera::CameraPose;
 
@@ -39,11 +40,14 @@ pub(super) fn follow_camera(
     rig: Res<CameraRig>,
     time: Res<Time>,
     mut sharpness: ResMut<Sharpness>,
+    settings: Res<Settings>,
     mut awake: ResMut<Awake>,
     mut last: Local<Option<CameraPose>>,
-    mut rested: Local<f32>,
+    (mut moved_before, mut rested): (Local<bool>, Local<f32>),
 ) {
     let moved = last.replace(rig.pose).is_some_and(|last| last != rig.pose);
+    // A view that is there at once is there whole: only a movement that goes on is drawn smaller.
+    let moved = moved && (std::mem::replace(&mut *moved_before, moved) || !settings.reduced_motion);
     *rested = if moved { 0.0 } else { *rested + time.delta_secs() };
     let moves = moved || (sharpness.now < 1.0 && *rested < REST);
     let now = if moves { sharpness.moving.clamp(0.1, 1.0) } else { 1.0 };
@@ -62,7 +66,7 @@ mod tests {
     #[test]
     fn the_picture_is_whole_again_soon_after_the_last_movement() {
         let mut app = App::new();
-        app.init_resource::<CameraRig>().init_resource::<Awake>().init_resource::<Time>();
+        app.init_resource::<CameraRig>().init_resource::<Awake>().init_resource::<Time>().init_resource::<Settings>();
         app.insert_resource(Sharpness { moving: 0.5, ..Sharpness::default() });
         app.add_systems(Update, follow_camera);
         let mut frame = |by: f32| {
@@ -76,5 +80,21 @@ mod tests {
         let smaller = (0..20).take_while(|_| frame(0.0) < 1.0).count();
         assert!((1..10).contains(&smaller), "{smaller} frames of 20 ms");
         assert_eq!(frame(0.0), 1.0);
+    }
+
+    #[test]
+    fn with_reduced_motion_a_view_is_whole_at_once() {
+        let mut app = App::new();
+        app.init_resource::<CameraRig>().init_resource::<Awake>().init_resource::<Time>();
+        app.insert_resource(Settings { reduced_motion: true, ..Settings::default() });
+        app.insert_resource(Sharpness { moving: 0.5, ..Sharpness::default() });
+        app.add_systems(Update, follow_camera);
+        let mut frame = |by: f32| {
+            app.world_mut().resource_mut::<CameraRig>().pose.yaw += by;
+            app.update();
+            app.world().resource::<Sharpness>().now
+        };
+        assert_eq!([frame(0.0), frame(1.0), frame(0.0)], [1.0; 3], "it jumped");
+        assert_eq!([frame(0.1), frame(0.1)], [1.0, 0.5], "it is dragged");
     }
 }

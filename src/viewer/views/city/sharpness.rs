@@ -47,7 +47,8 @@ pub(super) fn follow_camera(
 ) {
     let moved = last.replace(rig.pose).is_some_and(|last| last != rig.pose);
     // A view that is there at once is there whole: only a movement that goes on is drawn smaller.
-    let moved = moved && (std::mem::replace(&mut *moved_before, moved) || !settings.reduced_motion);
+    let goes_on = std::mem::replace(&mut *moved_before, moved) || !settings.reduced_motion;
+    let moved = moved && goes_on;
     *rested = if moved { 0.0 } else { *rested + time.delta_secs() };
     let moves = moved || (sharpness.now < 1.0 && *rested < REST);
     let now = if moves { sharpness.moving.clamp(0.1, 1.0) } else { 1.0 };

@@ -96,13 +96,14 @@ adding-test:
 	scripts/try-adding.py
 
 bench:
-	$(CARGO) bench --bench layout --bench grouping --bench hprof --bench closures --bench series --bench trace --bench windows --bench json --bench live --bench recorder --bench recording --no-default-features
-	$(CARGO) bench --bench frame --bench live_frames
+	$(CARGO) bench --bench layout --bench grouping --bench hprof --bench closures --bench series --bench trace --bench windows --bench table --bench json --bench live --bench recorder --bench recording --no-default-features
+	$(CARGO) bench --bench frame --bench live_frames --bench charts
 
 # Downloads Spark, Tomcat and VisualVM into target/real.
 real: setup setup-test
 	$(CARGO) build --locked --release --no-default-features --bin memory-city --example retained
 	scripts/real/real.py
+	scripts/real/five_minutes.py
 	MEMORY_CITY_REQUIRE_REAL=1 $(CARGO) test --locked --release --test window spark
 
 fmt:

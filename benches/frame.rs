@@ -3,12 +3,16 @@
 //!
 //! Both run in this process, in turn, on the same kind of adapter, without anti-aliasing, and each frame is waited for; the
 //! least of all frames counts, since nothing but other programs makes one slower than another.
-//! `cargo bench --bench frame`; with `-- small` without the million, with `-- 10000` cities of that many alone.
+//!
+//! Last, pictures without a window: `memory-city render` as a process, from its start to the PNG, beside the bare draw of as many boxes.
+//! `cargo bench --bench frame`; with `-- small` without the million, with `-- 10000` cities of that many alone, with `-- render` pictures
+//! without a window alone.
 
 use bevy::prelude::DetectChangesMut as _;
 use glam::Vec3;
 use memory_city::viewer::capture::{CameraView, Shot, Studio};
 use memory_city::viewer::document::{Arrival, Draft};
+use memory_city::viewer::loading::open_document;
 use memory_city::viewer::panels::PanelState;
 use memory_city::viewer::settings::Settings;
 use memory_city::viewer::views::{self, CameraRig, City, Sharpness, Shown};
@@ -18,8 +22,13 @@ use memory_city_formats::{HeapSeries, SnapshotInfo};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, TypeKind};
+use memory_city_testing::memory::field;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const FULL: (u32, u32) = (1920, 1080);
 
@@ -46,6 +55,9 @@ fn main() {
     let only = std::env::args().find_map(|a| a.parse::<usize>().ok());
     let mut studio = Studio::new(FULL, 1).expect("a GPU");
     println!("drawing with {}\n", studio.adapter);
+    if std::env::args().any(|a| a == "render") {
+        return without_window(&mut studio, small);
+    }
     println!(
         "| buildings | size | frame | boxes drawn | bare draw (ms) | ours (ms) | ratio | bare, processor (ms) | ours | ratio |"
     );
@@ -76,6 +88,144 @@ fn main() {
     if !small && only.is_none_or(|buildings| buildings == 1_000_000) {
         reactions(&mut studio, 1_000_000);
     }
+    if only.is_none() {
+        println!();
+        without_window(&mut studio, small);
+    }
+}
+
+/// Pictures without a window, each by a process of its own: of memory trees in JSON in which every group has a plot, and of the sample,
+/// opened for the first time and again.
+fn without_window(studio: &mut Studio, small: bool) {
+    println!(
+        "| `render` of | buildings | time (s) | wanted | peak memory (MB) | wanted | boxes | bare draw (ms) | ratio |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    let folder = tempfile::tempdir().expect("a folder");
+    let trees = folder.path().join("trees.json");
+    for (buildings, runs, wanted) in [(100_000, 3, ["2", ""]), (1_000_000, 1, ["6", "1000"])] {
+        if small && buildings > 100_000 {
+            continue;
+        }
+        write_trees(&trees, buildings);
+        let cache = folder.path().join("cache");
+        let run = |_| rendered(&trees, &["--child-count", "0"], folder.path(), &cache);
+        let took: Vec<Took> = (0..runs).map(run).collect();
+        let plain = bare_draw(studio, &trees, &Settings { prune: false, ..Settings::default() });
+        row("trees in JSON, two times", took, wanted, plain);
+    }
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
+    let caches = ["a", "b", "c"].map(|name| folder.path().join(name));
+    // Each has its cache: what one has found is there for it alone.
+    let open = || caches.iter().map(|cache| rendered(&sample, &[], folder.path(), cache)).collect::<Vec<_>>();
+    let (first, again) = (open(), open());
+    let plain = bare_draw(studio, &sample, &Settings::default());
+    row("the sample, for the first time", first, ["", ""], plain);
+    row("the sample, again", again, ["1", ""], plain);
+}
+
+/// What a process took.
+#[derive(Clone, Copy)]
+struct Took {
+    seconds: f64,
+    /// The most memory it had, MB; 0 where the system does not tell.
+    peak: f64,
+}
+
+/// The bare draw of a city.
+#[derive(Clone, Copy)]
+struct Plain {
+    buildings: usize,
+    boxes: usize,
+    milliseconds: f64,
+}
+
+/// The least time of some runs counts, and the most memory.
+fn row(what: &str, took: Vec<Took>, [of_time, of_memory]: [&str; 2], plain: Plain) {
+    let seconds = took.iter().map(|run| run.seconds).fold(f64::INFINITY, f64::min);
+    let peak = took.iter().map(|run| run.peak).fold(0.0, f64::max);
+    let Plain { buildings, boxes, milliseconds } = plain;
+    println!(
+        "| {what} | {buildings} | {seconds:.2} | {of_time} | {peak:.0} | {of_memory} | {boxes} | {milliseconds:.1} | {:.1} |",
+        seconds * 1e3 / milliseconds
+    );
+}
+
+/// Runs `render` from the start of the process to its end.
+fn rendered(data: &Path, options: &[&str], folder: &Path, cache: &Path) -> Took {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memory-city"));
+    command.arg("render").arg(data).arg("-o").arg(folder.join("picture.png")).args(["--size", "1920x1080"]);
+    command.args(options).env("MEMORY_CITY_CACHE", cache).env("MEMORY_CITY_CONFIG", folder);
+    let start = Instant::now();
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program");
+    let status = format!("/proc/{}/status", child.id());
+    let watcher = std::thread::spawn(move || {
+        // It only grows, so the last look before the end is the peak. What the system says of a child that has ended is no less than
+        // what this process, from which it came, has had itself.
+        let mut peak = 0;
+        while let Some(kib) = std::fs::read_to_string(&status).ok().and_then(|text| field(&text, "VmHWM:")) {
+            peak = kib;
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        peak
+    });
+    let ended = child.wait().expect("it ends");
+    let seconds = start.elapsed().as_secs_f64();
+    assert!(ended.success(), "render {}: {ended}", data.display());
+    let kib: u64 = watcher.join().expect("its memory");
+    Took { seconds, peak: kib as f64 * 1024.0 / 1e6 }
+}
+
+/// The boxes of what `render` shows of some data, drawn barely: the least of some frames.
+fn bare_draw(studio: &mut Studio, data: &Path, settings: &Settings) -> Plain {
+    let preparations = views::preparations(settings);
+    let draft = open_document(&[data.to_path_buf()], settings, &preparations, &Progress::new()).expect("it opens");
+    studio.show(draft);
+    let shot = Shot {
+        size: FULL,
+        time: None,
+        select: Vec::new(),
+        view: CameraView::Home,
+        settings: settings.clone(),
+        panels: false,
+        paths: false,
+        of_view: None,
+        cut: None,
+        with: Default::default(),
+    };
+    studio.shoot(&shot).expect("a picture");
+    let world = studio.app().world();
+    let city = world.resource::<Shown>().0.as_ref().expect("a city");
+    let (buildings, all) = (city.plan.plots.len(), boxes(city, city.times() - 1));
+    let rig = world.resource::<CameraRig>();
+    let (clip, eye) = (rig.clip_from_world().to_cols_array(), rig.pose.eye.to_array());
+    // See-through, as it is shown: two passes.
+    let mut bare = Bare::new(&all, clip, eye, FULL, 2);
+    bare.frame();
+    Plain { buildings, boxes: all.len(), milliseconds: least(|| bare.frame()) }
+}
+
+/// The program of [`ManyTypes`] at two times, as memory trees.
+fn write_trees(path: &Path, buildings: usize) {
+    let mut file = BufWriter::new(File::create(path).expect("a file"));
+    let mut write = |text: &str| file.write_all(text.as_bytes()).expect("written");
+    write(r#"{"format":"memory-city","version":1,"times":["#);
+    for time in 0..2 {
+        let comma = if time > 0 { "," } else { "" };
+        write(&format!(r#"{comma}{{"label":"{time}","timestamp":{time},"tree":{{"name":"Heap","children":["#));
+        for first in (0..buildings).step_by(IN_PACKAGE) {
+            let comma = if first > 0 { "," } else { "" };
+            write(&format!(r#"{comma}{{"name":"p{}","role":"Package","children":["#, first / IN_PACKAGE));
+            for i in first..buildings.min(first + IN_PACKAGE) {
+                let (comma, bytes) = (if i > first { "," } else { "" }, size_of_type(i, time));
+                write(&format!(r#"{comma}{{"name":"T{i}","role":"Type","objects":1,"bytes":{bytes}}}"#));
+            }
+            write("]}");
+        }
+        write("]}}");
+    }
+    write("]}");
+    file.flush().expect("written");
 }
 
 /// What a large city takes to say what is under the mouse, and to show another time.
@@ -165,7 +315,7 @@ fn measure(studio: &mut Studio, case: &Case) {
     };
     let source = source(case.buildings, 2, &settings);
     let city = City::new(source.timeline(), &settings);
-    let boxes = boxes(&city);
+    let boxes = boxes(&city, 1);
     let preparations = views::preparations(&settings);
     studio.show(Draft::new("bench".into(), source, None, &settings, &preparations, Arrival::Opened));
     let (select, view) = (Vec::new(), CameraView::Home);
@@ -250,7 +400,17 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.get(numbers.len() / 2).copied().unwrap_or_default()
 }
 
-/// A program with one object of each of many types, in packages of a hundred.
+/// How many types a package has.
+const IN_PACKAGE: usize = 100;
+
+/// Bytes of the one object of a type: over three decades. A fifth grows first, then one of a hundred, then all.
+fn size_of_type(i: usize, time: usize) -> u64 {
+    let grown = [i % 5 == 0 && time > 0, i % 100 == 0 && time > 1, time > 2];
+    let times = 1 + grown.iter().filter(|&&grown| grown).count() as u64;
+    16 + (1 + i as u64 * 7919 % 10_007) * times
+}
+
+/// A program with one object of each of many types, in packages.
 struct ManyTypes(Vec<SnapshotInfo>, usize);
 
 impl HeapSeries for ManyTypes {
@@ -261,16 +421,12 @@ impl HeapSeries for ManyTypes {
         let mut heap = HeapBuilder::new();
         for i in 0..self.1 {
             let of = heap.add_type(HeapType {
-                name: format!("p{}.T{i}", i / 100),
+                name: format!("p{}.T{i}", i / IN_PACKAGE),
                 kind: TypeKind::Instance,
                 superclass: None,
                 loader: Arc::from("app"),
             });
-            // Sizes over three decades. A fifth grows first, then one of a hundred, then all.
-            let grown = [i % 5 == 0 && index > 0, i % 100 == 0 && index > 1, index > 2];
-            let times = 1 + grown.iter().filter(|&&grown| grown).count() as u64;
-            let size = 16 + (1 + i as u64 * 7919 % 10_007) * times;
-            let object = heap.add_object(of, size, None);
+            let object = heap.add_object(of, size_of_type(i, index), None);
             heap.add_root(Root { object: ObjectId(object.0), kind: RootKind::Jni, detail: String::new() });
         }
         Ok(Arc::new(heap.finish()))
@@ -288,9 +444,9 @@ fn source(buildings: usize, times: u64, settings: &Settings) -> Arc<Source> {
     Arc::new(Source::Heaps(history.expect("a history")))
 }
 
-/// Corner, size and colour of every building at the second time, and of every district.
-fn boxes(city: &City) -> Vec<[f32; 8]> {
-    let states = city.appearance.states(&city.plan, &city.timeline, 1);
+/// Corner, size and colour of every building at a time, and of every district.
+fn boxes(city: &City, time: usize) -> Vec<[f32; 8]> {
+    let states = city.appearance.states(&city.plan, &city.timeline, time);
     let box_of = |(p, plot): (usize, &memory_city_views::city::Plot)| {
         let standing = city.appearance.standing(states[p]);
         let base = plot.cell.scaled(f64::from(standing.side));

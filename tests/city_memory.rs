@@ -46,14 +46,17 @@ fn a_whole_city_takes_a_hundred_bytes_a_building_and_eight_for_each_time_that_is
             assert_eq!(city.plan.plots.len(), districts * buildings, "every building has a plot");
             let each = of_city as f64 / count;
             assert!(each <= 100.0, "{districts} x {buildings}: {each} bytes a building");
-            // The first times: with what a step needs besides, and what stands over the boxes of two times.
+            // The first times: with what a step needs besides, and what stands over the boxes of two times, which is eight bytes a
+            // building for each where a time is compared with another. Sums of blocks are all that is kept besides; blocks are few.
             let (of_step, _) = held(|| [0, 1, 2].map(|t| drop(city.states(t))));
             let (of_more, _) = held(|| (3..TIMES).for_each(|t| drop(city.states(t))));
             let more = of_more as f64 / boxes / (TIMES - 3) as f64;
+            let besides = of_step as f64 / boxes - 3.0 * 8.0;
             println!(
-                "{districts} x {buildings}, base {base:?}: {each:.1}, three times {:.1}, each more {more:.2}",
-                of_step as f64 / boxes
+                "{districts} x {buildings}, base {base:?}: {each:.1}, besides three times {besides:.1}, each more {more:.2}"
             );
+            let most = if base.is_some() { 1.0 + 2.0 * 8.0 } else { 1.0 };
+            assert!(besides <= most, "base {base:?}: a step needs {besides} bytes a building besides its states");
             assert!(more <= 8.01, "base {base:?}: {more} bytes a building for each time more");
         }
     }

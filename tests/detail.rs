@@ -133,6 +133,23 @@ fn blocks_look_like_the_buildings_they_stand_for() {
         }
         eprintln!("opacity {opacity}: {told:?}");
     }
+    let plain = studio.shoot(&shot(&settings, CameraView::Home)).expect("a picture");
+    // While something is looked for there are blocks too: they show how much of them is found.
+    for (text, most) in [("T7", 0.02), ("T99999", 0.01)] {
+        let mut take = |smallest: f32| {
+            studio.app().world_mut().resource_mut::<Sharpness>().smallest = smallest;
+            let mut wish = shot(&settings, CameraView::Home);
+            wish.with.filter = text.into();
+            (studio.shoot(&wish).expect("a picture"), studio.boxes_drawn())
+        };
+        let ((full, all), (blocks, few)) = (take(0.0), take(1.0));
+        assert!(few * 4 < all, "{text}: {few} of {all} boxes");
+        let (receded, _) = difference(&tiles(&plain), &tiles(&blocks));
+        assert!(receded > 0.02, "{text}: what is not found recedes, {receded}");
+        let (mean, worst) = difference(&tiles(&full), &tiles(&blocks));
+        eprintln!("{text} looked for: {:.2} % ({:.1} %), {few} of {all} boxes", 100.0 * mean, 100.0 * worst);
+        assert!(mean < most && worst < 0.12, "{text}: {mean} {worst}");
+    }
 }
 
 #[test]

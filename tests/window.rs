@@ -88,6 +88,15 @@ fn skipped() -> bool {
     skipped
 }
 
+/// Whether there is a window manager. Where `make test` has installed one, a test that would do without fails.
+fn manager_for(test: &str) -> bool {
+    let there = Command::new("openbox").arg("--version").stdout(Stdio::null()).status().is_ok();
+    if !there {
+        memory_city_testing::jvm::skip(test, "there is no openbox (apt-get install openbox)");
+    }
+    there
+}
+
 /// What the program is told by its environment.
 type Environment<'a> = [(&'a str, &'a Path)];
 
@@ -109,12 +118,8 @@ impl Session {
 
     /// The same with a window manager, on a screen that has room for a frame around a window of the usual size. `None` where there is
     /// no window manager.
-    fn start_framed(arguments: &[&str], environment: &Environment) -> Option<Session> {
-        if Command::new("openbox").arg("--version").stdout(Stdio::null()).status().is_err() {
-            eprintln!("SKIPPED: no openbox (apt-get install openbox)");
-            return None;
-        }
-        Some(Session::start_managed((WIDTH + 80, HEIGHT + 60), arguments, environment))
+    fn start_framed(test: &str, arguments: &[&str], environment: &Environment) -> Option<Session> {
+        manager_for(test).then(|| Session::start_managed((WIDTH + 80, HEIGHT + 60), arguments, environment))
     }
 
     fn start_with(

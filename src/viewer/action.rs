@@ -64,7 +64,7 @@ pub enum Action {
     DrillOut,
     /// Cones on or off.
     Pointers,
-    /// Colours on or off.
+    /// The next colour mode of those that need nothing found first.
     Colour,
     /// Names on or off.
     Labels,

@@ -213,7 +213,7 @@ fn spawn_window_camera(
     tracing::info!("drawing with {} ({:?}, {:?})", adapter.name, adapter.device_type, adapter.backend);
     if software {
         // A processor that draws: every sample and every shadow costs what a graphics card gives for free.
-        settings.shadows = false;
+        settings.shadows &= super::kept_settings::knows_shadows();
         sharpness.moving = Sharpness::SOFTWARE;
     }
     commands.spawn(city_camera(if software { Msaa::Off } else { Msaa::Sample4 }));

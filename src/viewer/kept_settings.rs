@@ -185,6 +185,11 @@ pub fn load() -> Settings {
     settings
 }
 
+/// Whether somebody has had the choice of shadows before.
+pub fn knows_shadows() -> bool {
+    file().and_then(|path| read(&path).ok()).is_some_and(|kept| kept.contains_key("shadows"))
+}
+
 /// Whether the settings have just become those of a view file: nobody has changed anything.
 #[derive(Resource, Default)]
 pub struct OthersSettings(pub bool);

@@ -143,14 +143,26 @@ pub(super) fn the_scene_of_figure_10(studio: &mut Studio) {
     }
 }
 
-/// The scenes of figures 11 and 12, recorded from stock JVMs with allocation sites, under their settings.
+/// The scenes of figures 11 and 12, recorded from stock JVMs with allocation sites, under their settings, and what is read in them:
+/// the pool of each host refers to its configuration and a list, and hangs in a map; each location refers to a date and a string, and
+/// lies in the array of a list.
 pub(super) fn the_scenes_of_figures_11_and_12(studio: &mut Studio) {
-    let pool = "org.apache.commons.httpclient.MultiThreadedHttpConnectionManager$HostConnectionPool";
-    let scenes = [
-        ("figure-11", "http-pool", 19, 40, 0.3, pool),
-        ("figure-12", "journeys", 24, 30, 0.25, "agency.store.Location"),
+    const POOL: &str = "org.apache.commons.httpclient.MultiThreadedHttpConnectionManager$HostConnectionPool";
+    const PLACE: &str = "agency.store.Location";
+    const ARRAY: &str = "java.lang.Object[]";
+    // Who refers, and to what.
+    let of_pools = [
+        ("java.util.HashMap$Node", POOL),
+        (POOL, "org.apache.commons.httpclient.HostConfiguration"),
+        (POOL, "java.util.LinkedList"),
     ];
-    for (name, sample, time, child_count, opacity, selected) in scenes {
+    let of_places =
+        [("java.util.ArrayList", ARRAY), (ARRAY, PLACE), (PLACE, "java.util.Date"), (PLACE, "java.lang.String")];
+    let scenes = [
+        ("figure-11", "http-pool", 19, 40, 0.3, POOL, &of_pools[..]),
+        ("figure-12", "journeys", 24, 30, 0.25, PLACE, &of_places[..]),
+    ];
+    for (name, sample, time, child_count, opacity, selected, references) in scenes {
         let file = format!("sample-data/{sample}/city.json.zst");
         let recorded = [Path::new(env!("CARGO_MANIFEST_DIR")).join(file)];
         let figure = Settings {
@@ -167,8 +179,23 @@ pub(super) fn the_scenes_of_figures_11_and_12(studio: &mut Studio) {
         let wish = Shot { select: vec![selected.into()], time: Some(time - 1), size: (960, 600), ..shot(&figure) };
         let picture = studio.shoot(&wish).expect("a picture");
         golden(name, &picture);
+        golden_boxes(name, &Taken { boxes: studio.box_numbers(), picture: picture.clone() });
         let warm = |[r, g, b]: [u8; 3]| r > 120 && u32::from(r) > u32::from(g) * 3 / 2 && r > b;
         assert!(share(&picture, warm) > 0.01, "{name}: something has grown");
         assert!(share(&picture, is_selected) > 0.0005, "{name}: what is selected is seen");
+        assert!(share(&picture, is_purple) > 0.001, "{name}: what keeps it is seen");
+        assert!(share(&picture, is_green) > 0.002, "{name}: what it keeps is seen");
+        let open = studio.app().world().resource::<Document>().get().expect("open");
+        // Types are districts of their sites: references lead from site to site.
+        for (from, to) in references {
+            let [from, to] = [from, to].map(|of| open.find(&format!("Heap#{of}")).expect("a type"));
+            let [of_from, of_to] = [from, to].map(|node| {
+                open.source.references(time - 1, node, &Progress::new()).expect("not cancelled").expect("known")
+            });
+            let within = |site, of| open.timeline.is_within(site, of);
+            let names = [from, to].map(|node| open.timeline.name(node));
+            assert!(of_from.outgoing.iter().any(|edge| within(edge.other, to)), "{name}: to the second of {names:?}");
+            assert!(of_to.incoming.iter().any(|edge| within(edge.other, from)), "{name}: from the first of {names:?}");
+        }
     }
 }

@@ -121,13 +121,14 @@ fn the_hunt_of_figure_10_ends_with_a_saved_picture() {
 /// The same in a desktop: the window has a frame, and stands where the window manager puts it.
 #[test]
 fn the_hunt_of_figure_10_under_a_window_manager() {
+    let test = "the_hunt_of_figure_10_under_a_window_manager";
     if skipped() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
     let environment = [("MEMORY_CITY_CONFIG", folder.path())];
     let arguments = ["open", &*sample(), "--grouping", "package>type"];
-    let Some(session) = Session::start_framed(&arguments, &environment) else { return };
+    let Some(session) = Session::start_framed(test, &arguments, &environment) else { return };
     hunt_of_figure_10(session, folder.path());
 }
 
@@ -166,7 +167,8 @@ fn the_hunt_in_h2_under_a_window_manager_ends_with_a_saved_picture() {
     let folder = tempfile::tempdir().expect("a folder");
     let Some(dumps) = dumps_of_h2(test, folder.path()) else { return };
     let environment = [("MEMORY_CITY_CONFIG", folder.path())];
-    let Some(mut session) = Session::start_framed(&["open", &dumps.to_string_lossy()], &environment) else { return };
+    let arguments = ["open", &*dumps.to_string_lossy()];
+    let Some(mut session) = Session::start_framed(test, &arguments, &environment) else { return };
     session.expect("city: shop");
     let leak = session.expect("leak: ");
     assert!(leak.contains("H2Load"), "{leak}");
@@ -181,6 +183,17 @@ fn the_hunt_in_h2_under_a_window_manager_ends_with_a_saved_picture() {
     session.rest();
     let there = session.screenshot("68-h2-owner");
     assert!(difference(&first, &there) > 0.1, "the city of owners, from near");
+    let (walked, root) = follow_owners(&mut session);
+    assert!(walked.last().is_some_and(|key| key.ends_with("class H2Load")), "{walked:?}: {root}");
+    // Back to where it began: the first step back leaves the root.
+    session.key("BackSpace");
+    let mut back = String::new();
+    for _ in &walked {
+        session.key("BackSpace");
+        back = session.expect("selected: ");
+        session.rest();
+    }
+    assert!(selected.split("selected: ").nth(1).is_some_and(|key| back.ends_with(key)), "{back}: {selected}");
     saved_way(&mut session, (&there, 0.0), "69-h2-path", &folder.path().join("h2.png"));
 }
 
@@ -196,8 +209,7 @@ fn real_dumps(name: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
-/// A Spark driver of a million objects: the first sentence names the list, O flies there, its owners lead to the thread that holds
-/// it.
+/// A Spark driver of a million objects: the first sentence names the list, O flies there, and the picture of the way there is saved.
 #[test]
 fn the_hunt_in_spark_ends_with_a_saved_picture() {
     let Some(dumps) = real_dumps("spark-leak").filter(|_| !skipped()) else { return };
@@ -235,8 +247,7 @@ fn a_window_manager_frames_the_window_and_all_goes_on() {
     if skipped() {
         return;
     }
-    if Command::new("openbox").arg("--version").stdout(Stdio::null()).status().is_err() {
-        eprintln!("SKIPPED: no openbox (apt-get install openbox)");
+    if !manager_for("a_window_manager_frames_the_window_and_all_goes_on") {
         return;
     }
     let sample = sample();

@@ -181,7 +181,7 @@ fn panel_actions(
             Action::Reset => panels.help = false,
             Action::Pointers => settings.show_pointers = !settings.show_pointers,
             Action::Colour => {
-                // What has to be found first is chosen, not passed by.
+                // The key passes by what has to be found first: that is chosen in the settings or the palette.
                 let modes: Vec<_> = colour::modes().iter().filter(|mode| mode.metric.is_none()).collect();
                 let at = modes.iter().position(|m| m.id == settings.colour).unwrap_or(modes.len() - 1);
                 settings.set_colour(modes[(at + 1) % modes.len()].id);

@@ -206,6 +206,16 @@ fn thinned(times: usize, columns: usize, of: &dyn Fn(usize) -> f64) -> Vec<usize
     kept
 }
 
+/// Of places, ascending, those that are so far from the one before: none is further than that from one that stays.
+fn far_apart(places: impl Iterator<Item = f64>, distance: f64) -> impl Iterator<Item = f64> {
+    let mut last = f64::NEG_INFINITY;
+    places.filter(move |&place| {
+        let stays = place - last >= distance;
+        last = if stays { place } else { last };
+        stays
+    })
+}
+
 /// How many times larger the curve of a group is drawn beside that of the heap: 1, 2, 5, 10, 20 and so on, so that it fills a
 /// part of the room and never leaves it.
 fn magnification(peak: u64, most: u64) -> u64 {
@@ -274,17 +284,12 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
                 let faint = Color32::from_white_alpha(18);
                 plot.hline(egui_plot::HLine::new("axis", value as f64).color(faint).width(1.0));
             }
-            // Full collections are marked at the foot, the others while they can be told apart.
-            let gcs = |kind: GcKind| {
+            // Collections are marked at the foot, those of the whole heap over the others; where marks would touch one stands for all.
+            for (kind, colour, radius) in [(GcKind::Minor, theme::QUIET, 1.2), (GcKind::Major, theme::WARNING, 2.6)] {
                 let is = |t: &usize| timeline.points()[*t].gc.as_ref().is_some_and(|gc| gc.kind == kind && gc.end);
-                (0..times).filter(is).map(|t| [x(t), -4.0 * unit]).collect::<Vec<_>>()
-            };
-            let marks = [(GcKind::Major, theme::WARNING, 2.6, 2000), (GcKind::Minor, theme::QUIET, 1.2, columns / 4)];
-            for (kind, colour, radius, room) in marks {
-                let at = gcs(kind);
-                if at.len() <= room {
-                    plot.points(Points::new("gc", at).color(colour).radius(radius));
-                }
+                let at = far_apart((0..times).filter(is).map(x), f64::from(2.0 * radius) * point);
+                let at: Vec<_> = at.map(|x| [x, -4.0 * unit]).collect();
+                plot.points(Points::new("gc", at).color(colour).radius(radius));
             }
             // From foot to top, and not through the words above and below.
             let upright = |name: &'static str, t: usize| Line::new(name, vec![[x(t), 0.0], [x(t), most as f64]]);
@@ -443,7 +448,17 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{axis_step, magnification, thinned};
+    use super::{axis_step, far_apart, magnification, thinned};
+
+    #[test]
+    fn marks_of_many_collections_stay_and_do_not_touch() {
+        let places = |count: usize| (0..count).map(|n| n as f64);
+        assert_eq!(far_apart(places(5), 1.0).count(), 5);
+        let kept: Vec<f64> = far_apart(places(100_000), 300.0).collect();
+        assert!(kept.windows(2).all(|pair| pair[1] - pair[0] >= 300.0));
+        assert!(places(100_000).all(|place| kept.iter().any(|mark| (place - mark).abs() < 300.0)), "each has its mark");
+        assert_eq!(far_apart([7.0].into_iter(), 300.0).count(), 1);
+    }
 
     #[test]
     fn axes_have_a_few_lines() {

@@ -1,4 +1,4 @@
-//! What grows most: a list linked both ways with the other views. A row selects its group; a selected group marks its row.
+//! What grows most, and what shrinks: a list linked both ways with the other views. A row selects its group; a selected group marks its row.
 
 use super::{Place, View};
 use crate::viewer::action::Action;
@@ -18,6 +18,8 @@ use memory_city_views::city;
 
 /// Rows that are shown.
 const ROWS: usize = 16;
+/// And of those that shrink, below them.
+const SHRINKING: usize = 3;
 /// Groups that are ranked: a filter leaves some of them.
 const MOST_RANKED: usize = 200;
 
@@ -26,7 +28,7 @@ pub(super) fn view() -> View {
     View {
         id: "growth",
         title: "Ranking",
-        help: "The groups that grow most, of one state the largest; and programs that are connected",
+        help: "The groups that grow and shrink most, of one state the largest; and programs that are connected",
         place: Place::Left,
         keys: &[],
         plugin: |_| (),
@@ -35,8 +37,8 @@ pub(super) fn view() -> View {
     }
 }
 
-/// Revision and metric that were ranked, and the groups, strongest first.
-type Ranked = ((u64, Metric), Vec<NodeId>);
+/// Revision and metric that were ranked, and the groups, strongest first: those that grow, or the largest, and those that shrink.
+type Ranked = ((u64, Metric), [Vec<NodeId>; 2]);
 
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 fn draw(
@@ -56,9 +58,9 @@ fn draw(
         *ranked = Some((
             state,
             if open.timeline.times() < 2 {
-                analyses::largest(&open.timeline, metric, MOST_RANKED)
+                [analyses::largest(&open.timeline, metric, MOST_RANKED), Vec::new()]
             } else {
-                analyses::top_growing(&open.timeline, metric, MOST_RANKED)
+                [analyses::top_growing, analyses::top_shrinking].map(|top| top(&open.timeline, metric, MOST_RANKED))
             },
         ));
     }
@@ -70,12 +72,20 @@ fn draw(
     });
 }
 
+/// What all rows of the list are drawn from.
+struct Ranking<'a> {
+    timeline: &'a Timeline,
+    time: usize,
+    selection: &'a mut Selection,
+    anchor: &'a mut Option<NodeId>,
+}
+
 #[allow(clippy::too_many_arguments)] // what a list is drawn from
 fn list(
     ui: &mut egui::Ui,
     timeline: &Timeline,
     metric: Metric,
-    ranked: &[NodeId],
+    [ranked, shrinking]: &[Vec<NodeId>; 2],
     filter: &SharedFilter,
     time: usize,
     selection: &mut Selection,
@@ -86,14 +96,12 @@ fn list(
     let title = if single { format!("LARGEST  ·  {name}") } else { format!("GROWS MOST  ·  {name} first to last") };
     theme::heading(ui, &title);
     let heap = timeline.value(time.min(timeline.times().saturating_sub(1)), NodeId::ROOT, metric).max(1);
-    let top: Vec<NodeId> = ranked.iter().copied().filter(|&node| filter.shows(timeline, node)).take(ROWS).collect();
-    let value = |node: NodeId| match single {
-        true => i64::try_from(timeline.value(0, node, metric)).unwrap_or(i64::MAX),
-        false => timeline.growth(node, metric),
+    let shown = |ranked: &[NodeId], most: usize| -> Vec<NodeId> {
+        ranked.iter().copied().filter(|&node| filter.shows(timeline, node)).take(most).collect()
     };
-    let most = top.first().map(|&n| value(n)).unwrap_or(0).max(1);
-    // Bars have the colours of the city: red is what is red there.
-    let red = if single { most } else { analyses::growth_scale(timeline, metric, most as u64).max(1) as i64 };
+    let (top, lost) = (shown(ranked, ROWS), shown(shrinking, SHRINKING));
+    let size = |node: NodeId| i64::try_from(timeline.value(0, node, metric)).unwrap_or(i64::MAX);
+    let growth = |node: NodeId| timeline.growth(node, metric);
     if top.is_empty() {
         ui.label(
             RichText::new(if single {
@@ -103,67 +111,78 @@ fn list(
             })
             .color(theme::QUIET),
         );
+    }
+    let mut ranking = Ranking { timeline, time, selection, anchor };
+    if single {
+        let amount = |value: i64| {
+            let share = 100.0 * value as f64 / heap as f64;
+            format!("{}  {share:.1} %", number(timeline, value as u64, metric))
+        };
+        ranking.rows(ui, &top, &size, &|_| theme::ACCENT, &amount);
         return;
     }
-    for (rank, (&node, name)) in top.iter().zip(timeline.names_apart(&top)).enumerate() {
-        let growth = value(node);
-        let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 20.0), Sense::click());
-        theme::named(&response, &name);
-        let painter = ui.painter_at(rect);
-        let selected = selection.has(node);
-        let pointed = selection.hovered == Some(crate::viewer::selection::Target::Node(node));
-        if selected || response.hovered() || pointed {
-            let fill = if selected { Color32::from_rgb(30, 66, 122) } else { Color32::from_rgb(34, 44, 64) };
-            painter.rect(rect, CornerRadius::same(4), fill, Stroke::NONE, StrokeKind::Inside);
-        }
-        let share = (growth as f64 / most as f64) as f32;
-        let bar = Rect::from_min_size(rect.min + egui::vec2(2.0, 16.0), egui::vec2((rect.width() - 4.0) * share, 2.5));
-        painter.rect_filled(
-            bar,
-            1.0,
-            if single {
-                theme::ACCENT
-            } else {
-                theme::colour(city::growth_colour((growth as f64 / red as f64) as f32))
-            },
-        );
-        let font = egui::FontId::proportional(12.5);
-        let amount = match single {
-            true => {
-                format!("{}  {:.1} %", number(timeline, growth as u64, metric), 100.0 * growth as f64 / heap as f64)
+    // Bars have the colours of the city: red is what is red there.
+    let most = top.first().map_or(0, |&node| growth(node)).max(1);
+    let red = analyses::growth_scale(timeline, metric, most as u64).max(1) as i64;
+    let heat = |value: i64| theme::colour(city::growth_colour((value as f64 / red as f64) as f32));
+    let amount = |value: i64| signed(timeline, value, metric);
+    ranking.rows(ui, &top, &growth, &heat, &amount);
+    if !lost.is_empty() {
+        ui.add_space(6.0);
+        theme::heading(ui, "SHRINKS MOST");
+        ranking.rows(ui, &lost, &growth, &|_| theme::colour(city::SHRUNK_COLOUR), &amount);
+    }
+}
+
+impl Ranking<'_> {
+    /// Rows with what is told of each group, and a bar of its part of the first one's.
+    fn rows(
+        &mut self,
+        ui: &mut egui::Ui,
+        nodes: &[NodeId],
+        value: &dyn Fn(NodeId) -> i64,
+        colour: &dyn Fn(i64) -> Color32,
+        amount: &dyn Fn(i64) -> String,
+    ) {
+        let most = nodes.first().map_or(0, |&node| value(node)).unsigned_abs().max(1);
+        for (rank, (&node, name)) in nodes.iter().zip(self.timeline.names_apart(nodes)).enumerate() {
+            let value = value(node);
+            let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 20.0), Sense::click());
+            theme::named(&response, &name);
+            let painter = ui.painter_at(rect);
+            let selected = self.selection.has(node);
+            let pointed = self.selection.hovered == Some(crate::viewer::selection::Target::Node(node));
+            if selected || response.hovered() || pointed {
+                let fill = if selected { Color32::from_rgb(30, 66, 122) } else { Color32::from_rgb(34, 44, 64) };
+                painter.rect(rect, CornerRadius::same(4), fill, Stroke::NONE, StrokeKind::Inside);
             }
-            false => signed(timeline, growth, metric),
-        };
-        let amount_rect = painter.text(
-            rect.right_top() + egui::vec2(-4.0, 1.0),
-            Align2::RIGHT_TOP,
-            amount,
-            font.clone(),
-            theme::TEXT,
-        );
-        let name = &theme::brief(&name);
-        let room = amount_rect.left() - rect.left() - 32.0;
-        painter.text(
-            rect.left_top() + egui::vec2(4.0, 1.0),
-            Align2::LEFT_TOP,
-            format!("{}", rank + 1),
-            font.clone(),
-            theme::QUIET,
-        );
-        painter.text(
-            rect.left_top() + egui::vec2(24.0, 1.0),
-            Align2::LEFT_TOP,
-            theme::fitting(&painter, name, &font, room),
-            font,
-            theme::TEXT,
-        );
-        if response.hovered() {
-            selection.pointed = Some(node);
+            let share = (value.unsigned_abs() as f64 / most as f64) as f32;
+            let bar =
+                Rect::from_min_size(rect.min + egui::vec2(2.0, 16.0), egui::vec2((rect.width() - 4.0) * share, 2.5));
+            painter.rect_filled(bar, 1.0, colour(value));
+            let font = egui::FontId::proportional(12.5);
+            let at = rect.right_top() + egui::vec2(-4.0, 1.0);
+            let amount = painter.text(at, Align2::RIGHT_TOP, amount(value), font.clone(), theme::TEXT);
+            let name = &theme::brief(&name);
+            let room = amount.left() - rect.left() - 32.0;
+            let at = rect.left_top() + egui::vec2(4.0, 1.0);
+            painter.text(at, Align2::LEFT_TOP, format!("{}", rank + 1), font.clone(), theme::QUIET);
+            painter.text(
+                rect.left_top() + egui::vec2(24.0, 1.0),
+                Align2::LEFT_TOP,
+                theme::fitting(&painter, name, &font, room),
+                font,
+                theme::TEXT,
+            );
+            if response.hovered() {
+                self.selection.pointed = Some(node);
+            }
+            if response.clicked() {
+                click(self.timeline, self.selection, nodes, self.anchor, node, ui.input(|i| i.modifiers));
+            }
+            let (timeline, time) = (self.timeline, self.time);
+            response.on_hover_ui(|ui| tooltip::node(ui, timeline, time, node));
         }
-        if response.clicked() {
-            click(timeline, selection, &top, anchor, node, ui.input(|i| i.modifiers));
-        }
-        response.on_hover_ui(|ui| tooltip::node(ui, timeline, time, node));
     }
 }
 

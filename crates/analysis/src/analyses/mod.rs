@@ -113,6 +113,13 @@ pub fn top_growing(timeline: &Timeline, metric: Metric, n: usize) -> Vec<NodeId>
     strongest(growing(timeline, TimeWindow::whole(timeline), metric), n)
 }
 
+/// The `n` leaves that shrink most from the first to the last time, those first that lose most; only such that shrink. Ties by key.
+pub fn top_shrinking(timeline: &Timeline, metric: Metric, n: usize) -> Vec<NodeId> {
+    let leaves = timeline.nodes().filter(|&node| timeline.is_leaf(node));
+    let losses = leaves.map(|node| (timeline.growth(node, metric).saturating_neg(), node));
+    strongest(losses.filter(|(loss, _)| *loss > 0).collect(), n)
+}
+
 /// The leaves that grow over a range of times, and by how much.
 fn growing(timeline: &Timeline, window: TimeWindow, metric: Metric) -> Vec<(i64, NodeId)> {
     timeline

@@ -242,6 +242,25 @@ impl DetailTree {
         self.blocks.iter().map(|&node| means[node as usize].state()).collect()
     }
 
+    /// The mean of every block of what `of` says of its plots, each with its weight; 0 where nothing weighs. Linear in the plots.
+    pub fn means_of(&self, of: &(impl Fn(usize) -> (f64, f64) + Sync)) -> Vec<f64> {
+        let own = |node: &DetailNode| {
+            node.plots
+                .clone()
+                .map(|plot| of(plot as usize))
+                .fold((0.0, 0.0), |(weights, all), (weight, value)| (weights + weight, all + weight * value))
+        };
+        let mut sums: Vec<(f64, f64)> = self.nodes.par_iter().with_min_len(64).map(own).collect();
+        for i in (0..self.nodes.len()).rev() {
+            for child in self.nodes[i].children.clone() {
+                let below = sums[child as usize];
+                sums[i] = (sums[i].0 + below.0, sums[i].1 + below.1);
+            }
+        }
+        let mean = |(weights, all): (f64, f64)| if weights > 0.0 { all / weights } else { 0.0 };
+        self.blocks.iter().map(|&node| mean(sums[node as usize])).collect()
+    }
+
     /// What to draw for a view.
     pub fn choose(&self, view: &DetailView) -> DetailChoice {
         let mut choice = DetailChoice::default();

@@ -225,8 +225,9 @@ fn told(leak: &LeakPlace, open: &OpenDocument, verdict: &Verdict) -> Headline {
         0 => String::new(),
         heap => format!(", {:.0} % of the heap now", (100.0 * leak.bytes as f64 / heap as f64).min(100.0)),
     };
-    // Of the group that grows most: what owns it, grows with it.
-    let since = verdict.since.map(|t| format!(", since {}/{}", t + 1, timeline.times())).unwrap_or_default();
+    // Since when the group grows that grows most. It is the leak's where that has most of all growth; else it may be another's.
+    let since = verdict.since.filter(|_| leak.share > 0.5);
+    let since = since.map(|t| format!(", since {}/{}", t + 1, timeline.times())).unwrap_or_default();
     let (place, below) = headline(&leak.place);
     let share = format!("{:.0} %", 100.0 * leak.share);
     let (place, sentence) = match last == 0 {

@@ -247,7 +247,9 @@ impl City {
             if plots.is_empty() {
                 return Versioned::default();
             }
-            let mut records = vec![PlotState::default(); order.districts()];
+            // No more room than it takes: it is kept.
+            let mut records = Vec::with_capacity(order.boxes());
+            records.resize(order.districts(), PlotState::default());
             order.append(&plots, &mut records);
             Versioned::new(records)
         });

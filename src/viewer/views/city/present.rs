@@ -115,8 +115,8 @@ pub fn present(
             let key = [city.boxes.version, selected, cut, search.version(), marks.version()];
             if *box_key != key {
                 *box_key = key;
-                scene.boxes = match key {
-                    [_, 0, 0, 0, 0] => city.boxes.clone(),
+                let (boxes, kept) = match key {
+                    [_, 0, 0, 0, 0] => (city.boxes.clone(), Vec::new()),
                     _ => {
                         let freed = freed.map(|(_, cut, _)| &cut.shares);
                         let lit = search.found().map(|found| &found.lit);
@@ -124,6 +124,8 @@ pub fn present(
                         routes::marked_boxes(city, &marks, clock.time)
                     }
                 };
+                scene.boxes = boxes;
+                sight.keep(kept);
             }
             scene.before = step.before.clone();
             scene.after = step.after.clone();

@@ -3,7 +3,7 @@
 use super::laid_out::City;
 use crate::viewer::panels::theme::pack;
 use crate::viewer::scene::Versioned;
-use crate::viewer::scene::records::{BoxRecord, CUT, ConeRecord, LIT, PAINTED, SELECTED, kind, share};
+use crate::viewer::scene::records::{BoxRecord, CUT, ConeRecord, LIT, PAINTED, SELECTED, share};
 use crate::viewer::selection::{Marks, Selection, Target};
 use crate::viewer::ways::{CutChoice, FoundWays, Ways};
 use bevy::prelude::Resource;
@@ -86,6 +86,9 @@ pub(super) fn root_names(routes: &Routes, found: &FoundWays) -> Vec<(Vec3, NodeI
     routes.pins.iter().filter_map(name).collect()
 }
 
+/// So much of a block is lit where anything in it is meant.
+const LEAST_OF_A_BLOCK: f32 = 0.04;
+
 /// What boxes show beside what stands in the city.
 pub(super) struct BoxMarks<'a> {
     /// What is selected, where several groups are; one alone is marked by its number, and no box changes.
@@ -98,8 +101,8 @@ pub(super) struct BoxMarks<'a> {
     pub lit: Option<&'a Lit>,
 }
 
-/// The boxes of a city with marks.
-pub(super) fn marked_boxes(city: &City, of: &BoxMarks<'_>, time: usize) -> Versioned<BoxRecord> {
+/// The boxes of a city with marks, and those that have one of their own, ascending: they are not lost in a block.
+pub(super) fn marked_boxes(city: &City, of: &BoxMarks<'_>, time: usize) -> (Versioned<BoxRecord>, Vec<u32>) {
     let mut boxes = city.boxes.records.to_vec();
     for &node in of.marks.nodes() {
         let Some(mark) = of.marks.get(&city.timeline.key(node)) else { continue };
@@ -112,21 +115,37 @@ pub(super) fn marked_boxes(city: &City, of: &BoxMarks<'_>, time: usize) -> Versi
             record.paint = [colour, record.paint[1] | PAINTED];
         }
     }
+    let mut kept = Vec::new();
     if of.freed.is_some() || of.lit.is_some() {
         let flags = CUT | if of.freed.is_some() { 0 } else { LIT };
         let share_of = |node: &NodeId| match (of.freed, of.lit) {
             (Some(freed), _) => freed.get(node).copied(),
             (None, lit) => lit.and_then(|lit| lit.shares.get(node).copied()),
         };
+        let mut of_plot = vec![0.0; city.plan.plots.len()];
         for (at, record) in boxes.iter_mut().enumerate() {
             let of = match city.target_of_box(at) {
                 Some(Target::Node(node)) => share_of(&node).unwrap_or(0.0),
                 Some(Target::More(parent)) => share_of_rest(city, parent, share_of, time),
-                // Blocks are not drawn while boxes have marks.
-                None => continue,
+                // Blocks come after all others.
+                None => break,
             };
-            let slab = record.paint[1] & 3 == kind::SLAB;
-            record.paint[1] |= flags | if slab { 0 } else { share(of) };
+            record.paint[1] |= flags;
+            if let Some(plot) = city.order.plot_of(at) {
+                of_plot[plot] = f64::from(of);
+                record.paint[1] |= share(of);
+                kept.extend((of > 0.0).then_some(at as u32));
+            }
+        }
+        // A block shows how much of the ground of its buildings is meant: a little of it at least.
+        let ground = |plot: usize| {
+            let cell = city.plan.plots[plot].cell;
+            (cell.w * cell.h, of_plot[plot])
+        };
+        let first = city.order.boxes();
+        for (record, of) in boxes[first..].iter_mut().zip(city.appearance.detail().means_of(&ground)) {
+            let least = if of > 0.0 { LEAST_OF_A_BLOCK } else { 0.0 };
+            record.paint[1] |= flags | share((of as f32).max(least));
         }
     }
     if of.selection.nodes().len() > 1 {
@@ -136,7 +155,11 @@ pub(super) fn marked_boxes(city: &City, of: &BoxMarks<'_>, time: usize) -> Versi
             }
         }
     }
-    Versioned::new(boxes)
+    let own = |record: &BoxRecord| record.paint[1] & (SELECTED | PAINTED) != 0;
+    kept.extend((0..).zip(&boxes[..city.order.boxes()]).filter(|(_, record)| own(record)).map(|(at, _)| at));
+    kept.sort_unstable();
+    kept.dedup();
+    (Versioned::new(boxes), kept)
 }
 
 /// What of the groups that share a plot is meant, as part of their bytes.

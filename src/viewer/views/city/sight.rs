@@ -26,17 +26,31 @@ pub(super) struct SightKey {
     shadows: bool,
     marks: [Option<u32>; 2],
     marked: bool,
+    /// Which boxes are kept.
+    kept: u64,
 }
 
 /// The plan that was made last.
 #[derive(Default)]
 pub(super) struct DrawnSight {
     made: Option<(SightKey, Arc<DrawPlan>)>,
+    kept: Vec<u32>,
+    keeps: u64,
 }
 
 impl DrawnSight {
-    /// What is drawn. `marks` are boxes that are never part of one, `marked` says whether boxes have colours or flags of their own:
-    /// blocks have none, so every building is drawn.
+    /// Boxes that are drawn besides where they are in a block, ascending: of very many none, a block tells of them.
+    pub fn keep(&mut self, boxes: Vec<u32>) {
+        if self.kept != boxes {
+            self.kept = boxes;
+            self.keeps += 1;
+        }
+        if self.kept.len() > MOST_KEPT {
+            self.kept.clear();
+        }
+    }
+
+    /// What is drawn. `marks` are boxes that are never part of a block, `marked` says whether boxes have colours or flags of their own.
     pub fn plan(
         &mut self,
         city: &City,
@@ -48,26 +62,27 @@ impl DrawnSight {
         let key = SightKey {
             layout: city.layout,
             moving: city.boxes.version != city.layout,
-            smallest: if marked { 0.0 } else { sharpness.smallest },
+            smallest: sharpness.smallest,
             clip_from_world: rig.clip_from_world(),
             height: rig.pixels_high() * sharpness.now,
             opacity,
             shadows,
             marks,
             marked,
+            kept: self.keeps,
         };
         if let Some((made, plan)) = &self.made
             && *made == key
         {
             return Arc::clone(plan);
         }
-        let plan = Arc::new(choose(city, rig, &key));
+        let plan = Arc::new(choose(city, rig, &key, &self.kept));
         self.made = Some((key, Arc::clone(&plan)));
         plan
     }
 }
 
-fn choose(city: &City, rig: &CameraRig, key: &SightKey) -> DrawPlan {
+fn choose(city: &City, rig: &CameraRig, key: &SightKey, kept: &[u32]) -> DrawPlan {
     let order = &city.order;
     let as_boxes = |range: Range<usize>| range.start as u32..range.end as u32;
     let mut plan = DrawPlan {
@@ -104,7 +119,17 @@ fn choose(city: &City, rig: &CameraRig, key: &SightKey) -> DrawPlan {
     }
     if !choice.blocks.is_empty() {
         let see_through = as_boxes(order.see_through());
-        plan.clear.extend(key.marks.iter().flatten().filter(|&&m| see_through.contains(&m)).map(|&m| m..m + 1));
+        let mut drawn = plan.clear.clone();
+        drawn.sort_unstable_by_key(|range| range.start);
+        let is_drawn = |at: u32| {
+            let before = drawn.partition_point(|range| range.start <= at);
+            before > 0 && drawn[before - 1].contains(&at)
+        };
+        let mut alone: Vec<u32> = kept.iter().copied().chain(key.marks.into_iter().flatten()).collect();
+        alone.retain(|at| see_through.contains(at) && !is_drawn(*at));
+        alone.sort_unstable();
+        alone.dedup();
+        plan.clear.extend(alone.into_iter().map(|at| at..at + 1));
     }
     let first = order.boxes() as u32;
     plan.blocks.extend(choice.blocks.into_iter().map(|blocks| first + blocks.start..first + blocks.end));

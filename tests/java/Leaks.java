@@ -7,7 +7,8 @@ import java.util.Random;
 
 /**
  * Three programs that leak, and a healthy one that allocates as much: `persons` go into a list, `queries` into a cache whose key
- * has neither equals nor hashCode, `pools` into a map, one for each host; `healthy` replaces what it holds.
+ * has neither equals nor hashCode, `pools` into a map, one for each host; `healthy` replaces what it holds. With -Dclears=true
+ * persons are thrown away when the program ends.
  */
 public final class Leaks {
     record Person(String name, int[] visits) {}
@@ -66,6 +67,9 @@ public final class Leaks {
         // What a program has when it has started.
         for (int i = 0; i < WINDOW.length; i++) {
             WINDOW[i] = new long[20];
+        }
+        if (Boolean.getBoolean("clears")) {
+            Runtime.getRuntime().addShutdownHook(new Thread(PERSONS::clear));
         }
         System.out.println("ready " + ProcessHandle.current().pid());
         for (int n = 0; System.currentTimeMillis() < until; n++) {

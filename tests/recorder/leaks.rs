@@ -77,6 +77,21 @@ fn named_right(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path, w
     assert!(head.contains(&format!("line {line} allocates what stays")), "{what}: {told}");
 }
 
+/// Programs clear up when they end. What leaked until then is named all the same: no walk is of the end when there are others.
+#[test]
+fn what_is_thrown_away_at_the_end_has_leaked() {
+    with_jdk("what_is_thrown_away_at_the_end_has_leaked", |jdk, class_path, temporary| {
+        let folder = temporary.join("clears");
+        let program = ["-Xmx300m", "-Xmn20m", "-Dclears=true", "-cp", class_path, "Leaks", "persons"];
+        let options = ["--walk-every", "1s", "--walk-share", "50"];
+        let done = record_until(jdk, &folder, &options, (&program, 8_000), |folder| has_walks(folder, 4));
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let report = of_trace(&["report"], &folder).0;
+        let leak = report.lines().find(|line| line.contains("Leaks$Person"));
+        assert!(leak.is_some_and(|line| line.contains("holds")) && !report.contains("Nothing accumulates"), "{report}");
+    });
+}
+
 /// The script that records a sample city does: here two steps of it.
 #[test]
 fn the_script_of_a_sample_city_records_it() {

@@ -16,6 +16,9 @@ use std::time::Duration;
 /// How long the end of the program waits for what is still to be written.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Why a recording ends when the program does.
+pub(crate) const PROGRAM_ENDED: &str = "the program ended";
+
 /// How often the VM has called, for whatever event.
 static TOLD: AtomicU64 = AtomicU64::new(0);
 
@@ -87,7 +90,7 @@ extern "C" fn Agent_OnAttach(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut
 /// Called when the program has ended and the VM is about to go.
 #[unsafe(no_mangle)]
 extern "C" fn Agent_OnUnload(_vm: *mut JavaVM) {
-    guarded("unloading", || end_and_wait("the program ended", Duration::from_secs(2)));
+    guarded("unloading", || end_and_wait(PROGRAM_ENDED, Duration::from_secs(2)));
 }
 
 /// Where libraries stand in for what musl lacks, this one can be loaded there: it must not begin.
@@ -123,7 +126,7 @@ pub(crate) unsafe extern "C" fn vm_death(_jvmti: *mut JvmtiEnv, _jni: *mut JNIEn
     TOLD.fetch_add(1, Ordering::Relaxed);
     guarded("the end of the program", || {
         fault::point("end");
-        end_and_wait("the program ended", PATIENCE);
+        end_and_wait(PROGRAM_ENDED, PATIENCE);
     });
 }
 

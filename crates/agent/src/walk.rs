@@ -1,7 +1,7 @@
 //! Walks: when the VM is asked for a dump, and how the followed samples stand in it.
 //!
 //! A dump stops the program, so it is asked for right after a collection (there is little garbage then), when somebody waits
-//! for it, the last one has been taken, the disk has room, and the program has run for long enough since the last: thirty times
+//! for it, the last one has been taken, the disk has room, and the program has run for long enough since the last: so many times
 //! as long as it stood still. Weak references become global ones for the time of the dump: dumps list those with their
 //! handles, and so tell where each followed sample is.
 
@@ -67,6 +67,12 @@ impl WalkSchedule {
     /// Whether there may be one at the end: the first, or one for which there is time.
     pub(crate) fn may_be_last(&self, now: u64) -> bool {
         self.every > 0 && (self.walks == 0 || now >= self.rest_until)
+    }
+
+    /// Whether there are enough to see what grows. Where a program ends, it has cleared up: another one would show what it has thrown
+    /// away then, as if nothing had ever stayed.
+    pub(crate) fn is_enough(&self) -> bool {
+        self.walks >= 2
     }
 
     /// No walk may be before this.
@@ -233,7 +239,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     #[test]
-    fn walks_wait_for_collections_and_thirty_times_their_pause() {
+    fn walks_wait_for_collections_and_for_as_long_as_the_duty_says() {
         let mut schedule = WalkSchedule::new(10_000, 30);
         assert!(schedule.is_first_awaited());
         assert!(!schedule.is_due(SECOND / 2, true) && schedule.is_due(SECOND, true) && !schedule.is_due(SECOND, false));
@@ -246,6 +252,7 @@ mod tests {
         schedule.done(40 * SECOND, 40 * SECOND + SECOND / 10);
         assert!(!schedule.is_due(49 * SECOND, true) && schedule.is_due(51 * SECOND, true));
         assert!(schedule.may_be_last(44 * SECOND), "the end need not wait for the next round");
+        assert!(schedule.is_enough() && !WalkSchedule::new(10_000, 30).is_enough());
         assert_eq!(schedule.pauses, SECOND + SECOND / 10);
     }
 

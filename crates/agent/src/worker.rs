@@ -2,7 +2,7 @@
 //! the VM count, says how it goes, and ends the recording.
 
 use crate::budget::Budget;
-use crate::callbacks::told;
+use crate::callbacks::{PROGRAM_ENDED, told};
 use crate::collections::COLLECTIONS;
 use crate::counters::{CLONES_AT_RISK, GcCounters, VmCollector, used};
 use crate::fault;
@@ -580,12 +580,15 @@ impl<'a> Worker<'a> {
         self.take_collections()?;
         self.take_queue()?;
         self.look_for_deaths()?;
-        let walks = self.schedule.walks;
-        if self.schedule.may_be_last(recording.now()) {
-            self.walk(false)?;
-        }
-        if walks == self.schedule.walks && self.histograms.may_be_last(recording.now()) {
-            self.count()?;
+        // What goes on is seen once more as it is now.
+        if why != PROGRAM_ENDED || !self.schedule.is_enough() {
+            let walks = self.schedule.walks;
+            if self.schedule.may_be_last(recording.now()) {
+                self.walk(false)?;
+            }
+            if walks == self.schedule.walks && self.histograms.may_be_last(recording.now()) {
+                self.count()?;
+            }
         }
         self.name_program()?;
         let refused = recording.stacks.lock().unwrap_or_else(PoisonError::into_inner).refused();

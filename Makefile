@@ -22,7 +22,7 @@ BROWSER := $(shell grep -qs '^ID=debian' /etc/os-release && echo chromium)
 
 # Setting up comes before building, also under `make -j`.
 .NOTPARALLEL:
-.PHONY: help run build test engine-test recorder-test viewer-test window-test adding-test bench real fmt lint tour setup setup-test
+.PHONY: help run pictures build test engine-test recorder-test viewer-test window-test adding-test bench real fmt lint tour setup setup-test
 
 help:
 	@echo "make run     set up, build, and open the sample city (without a display: render a tour of pictures)"
@@ -30,6 +30,7 @@ help:
 	@echo "make recorder-test   half an hour of the recorder: each collector, each way to end, classes that come and go"
 	@echo "make bench   run the benchmarks; results and how to read them: benches/README.md"
 	@echo "make real    leaks of real applications (Spark, Tomcat), other tools on the same dumps, a hunt in a window: docs/real.md"
+	@echo "make pictures   the pictures of README.md, drawn anew"
 	@echo "make fmt     format the sources"
 	@echo "make lint    formatting and clippy, warnings denied"
 
@@ -55,6 +56,10 @@ tour: build
 	$(BIN) render $(SAMPLE) -o out/tour/7-paths.png --select Person --paths
 	$(BIN) render $(SAMPLE) -o out/tour/8-cut.png --select Person --cut register.store.PersonRegistry.PERSONS
 	@echo "The pictures are in out/tour/"
+
+# The pictures of README.md, as the program draws them now.
+pictures: build
+	@scripts/pictures.sh
 
 # A test that would skip itself for want of a JVM fails here: it has been installed.
 test: export MEMORY_CITY_REQUIRE_JVM := 1

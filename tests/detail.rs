@@ -119,7 +119,11 @@ fn blocks_look_like_the_buildings_they_stand_for() {
             let along = step as f32 / 7.0;
             let eye = home.eye * (1.0 - 0.6 * along);
             let pose = CameraPose { eye, yaw: home.yaw + 0.3 * along, pitch: home.pitch };
-            let [full, blocks] = [0.0, 1.0].map(|smallest| tiles(&take(CameraView::Pose(pose), smallest).0));
+            // The last is what larger cities are drawn with.
+            let [full, blocks, coarser] =
+                [0.0, 1.0, 1.5].map(|smallest| tiles(&take(CameraView::Pose(pose), smallest).0));
+            let (mean, worst) = difference(&full, &coarser);
+            assert!(mean < 0.02 && worst < 0.08, "opacity {opacity}, coarser: {mean} {worst}");
             let (mean, worst) = difference(&full, &blocks);
             told.push(format!("{step}: {:.2} % ({:.1} %)", mean * 100.0, worst * 100.0));
             assert!(mean < 0.02, "opacity {opacity}: {told:?}");

@@ -13,6 +13,11 @@ use std::sync::Arc;
 /// Up to this many opaque plots are drawn wherever they are: what grows is never part of a block.
 const MOST_KEPT: usize = 4096;
 
+/// Where there are more boxes than this, buildings have to be larger by so much to be drawn alone: a software GPU holds a queue of
+/// what it has not drawn yet, and that of most of a million boxes takes a gigabyte.
+const MANY: usize = 400_000;
+const COARSER: f32 = 1.5;
+
 /// What a plan was made for.
 #[derive(Clone, PartialEq)]
 pub(super) struct SightKey {
@@ -62,7 +67,7 @@ impl DrawnSight {
         let key = SightKey {
             layout: city.layout,
             moving: city.boxes.version != city.layout,
-            smallest: sharpness.smallest,
+            smallest: sharpness.smallest * if city.order.boxes() > MANY { COARSER } else { 1.0 },
             clip_from_world: rig.clip_from_world(),
             height: rig.pixels_high() * sharpness.now,
             opacity,

@@ -269,7 +269,9 @@ fn reactions(studio: &mut Studio, buildings: usize) {
         (standing.side > 0.0 && from.max(0.0) <= to).then_some(from)
     };
     let nearest = |ray: &Vec3| (0..plots).filter_map(|plot| boxed(plot, ray)).fold(f32::INFINITY, f32::min);
-    let naive = least(|| drop(std::hint::black_box(rays[..4].iter().map(nearest).fold(0.0, f32::max)))) / 4.0;
+    let naive = least(|| {
+        std::hint::black_box(rays[..4].iter().map(nearest).fold(0.0, f32::max));
+    }) / 4.0;
     let pick = pick / 1000.0;
     println!("| what is under the mouse (mean of 1000, {hits} hit) | {pick:.4} | {naive:.1} | {:.3} |", pick / naive);
     for (what, from, to) in [("1 % changed", 1, 2), ("20 % changed", 0, 1), ("all changed", 2, 3)] {
@@ -405,7 +407,7 @@ const IN_PACKAGE: usize = 100;
 
 /// Bytes of the one object of a type: over three decades. A fifth grows first, then one of a hundred, then all.
 fn size_of_type(i: usize, time: usize) -> u64 {
-    let grown = [i % 5 == 0 && time > 0, i % 100 == 0 && time > 1, time > 2];
+    let grown = [i.is_multiple_of(5) && time > 0, i.is_multiple_of(100) && time > 1, time > 2];
     let times = 1 + grown.iter().filter(|&&grown| grown).count() as u64;
     16 + (1 + i as u64 * 7919 % 10_007) * times
 }

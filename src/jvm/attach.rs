@@ -62,7 +62,7 @@ impl AttachedJvm {
                 "Neither `attach` nor `watch` reaches it: start it with `memory-city record`, or without that option",
             ));
         }
-        if !is_socket(&socket) {
+        if !is_listened_to(&socket) {
             wake(pid, inner, &process, &socket, &status)?;
         }
         Ok(AttachedJvm { pid, is_musl: is_musl(&maps), socket })
@@ -95,6 +95,12 @@ impl AttachedJvm {
         let (code, text) = answer.split_once('\n').unwrap_or((&answer, ""));
         if code.trim() == "0" {
             return Ok(text.to_owned());
+        }
+        if text.trim().is_empty() {
+            return Err(unusable(
+                format!("The JVM of process {} refuses to {command}, and does not say why", self.pid),
+                "It may be about to end: `memory-city jvms` lists those that run",
+            ));
         }
         Err(self.no_agents(text).unwrap_or_else(|| {
             unusable(
@@ -193,6 +199,13 @@ fn catches_sigquit(status: &str) -> bool {
         .is_some_and(|mask| mask & (1 << (libc::SIGQUIT - 1)) != 0)
 }
 
+/// Whether somebody listens at the socket. That of a killed process stays, and another one may have its number: a JVM takes it away
+/// when it begins.
+fn is_listened_to(socket: &Path) -> bool {
+    let refused = |error: std::io::Error| error.kind() == std::io::ErrorKind::ConnectionRefused;
+    is_socket(socket) && !UnixStream::connect(socket).is_err_and(refused)
+}
+
 /// Makes the listener wake and waits for its socket.
 fn wake(pid: u32, inner: u32, process: &Path, socket: &Path, status: &str) -> Result<()> {
     if !catches_sigquit(status) {
@@ -219,7 +232,7 @@ fn wake(pid: u32, inner: u32, process: &Path, socket: &Path, status: &str) -> Re
     let started = Instant::now();
     let mut asked = None;
     let found = loop {
-        if is_socket(socket) {
+        if is_listened_to(socket) {
             break true;
         }
         if started.elapsed() > PATIENCE {
@@ -246,6 +259,17 @@ fn wake(pid: u32, inner: u32, process: &Path, socket: &Path, status: &str) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_socket_that_a_killed_process_left_is_none() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let socket = folder.path().join(".java_pid1");
+        assert!(!is_listened_to(&socket));
+        let listener = std::os::unix::net::UnixListener::bind(&socket).expect("bound");
+        assert!(is_listened_to(&socket));
+        drop(listener);
+        assert!(is_socket(&socket) && !is_listened_to(&socket), "it is there, and nobody listens");
+    }
 
     #[test]
     fn what_the_kernel_says_of_a_process_is_read() {

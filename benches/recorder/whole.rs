@@ -21,7 +21,7 @@ pub fn rows(
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for (jdk, class_path) in with_classes {
-        for work in ["h2", "lucene", "tomcat", "held"] {
+        for work in ["h2", "lucene", "tomcat", "held", "allocate"] {
             let version = jdk.version.to_string();
             if !wanted(&["whole", work, &version]) {
                 continue;

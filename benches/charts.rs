@@ -9,7 +9,7 @@
 //! which ranking begins included; and the processor time of a frame, of all threads, which a busy machine changes less.
 //! `cargo bench --bench charts`; with `-- long` the trace alone.
 
-use memory_city::viewer::capture::{CameraView, Shot, Studio};
+use memory_city::viewer::capture::{Shot, Studio};
 use memory_city::viewer::clock::Clock;
 use memory_city::viewer::document::{Arrival, Draft};
 use memory_city::viewer::panels::PanelState;
@@ -192,18 +192,8 @@ fn control(wanted: f64, count: usize) -> (f64, f64) {
 }
 
 fn shot_of(view: &'static str, select: &[&str], settings: Settings) -> Shot {
-    Shot {
-        size: SIZE,
-        time: None,
-        select: select.iter().map(|&key| key.to_owned()).collect(),
-        view: CameraView::Home,
-        settings,
-        panels: false,
-        paths: false,
-        of_view: Some(view),
-        cut: None,
-        with: Default::default(),
-    }
+    let select = select.iter().map(|&key| key.to_owned()).collect();
+    Shot { select, of_view: Some(view), ..Shot::of(SIZE, &settings) }
 }
 
 fn measure(

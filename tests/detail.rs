@@ -80,18 +80,7 @@ fn blocks_look_like_the_buildings_they_stand_for() {
             .expect("it opens")
     };
     let mut studio = Studio::new(SIZE, 4).expect("a GPU, if only in software");
-    let shot = |settings: &Settings, view: CameraView| Shot {
-        size: SIZE,
-        time: Some(1),
-        select: Vec::new(),
-        view,
-        settings: settings.clone(),
-        panels: false,
-        paths: false,
-        cut: None,
-        of_view: None,
-        with: Default::default(),
-    };
+    let shot = |settings: &Settings, view: CameraView| Shot { time: Some(1), view, ..Shot::of(SIZE, settings) };
     for opacity in [0.4, 1.0] {
         let settings = Settings { opacity, ..settings.clone() };
         studio.show(open(&settings));
@@ -225,18 +214,7 @@ fn a_city_that_stands_still_is_the_picture_that_was_drawn() {
     for samples in [1, 4] {
         let mut studio = Studio::new(SIZE, samples).expect("a GPU, if only in software");
         let take = |studio: &mut Studio, time: usize, size: (u32, u32)| {
-            let shot = Shot {
-                size,
-                time: Some(time),
-                select: Vec::new(),
-                view: CameraView::Home,
-                settings: settings.clone(),
-                panels: true,
-                paths: false,
-                cut: None,
-                of_view: None,
-                with: Default::default(),
-            };
+            let shot = Shot { time: Some(time), panels: true, ..Shot::of(size, &settings) };
             studio.shoot(&shot).expect("a picture")
         };
         let files = std::slice::from_ref(&file);

@@ -40,18 +40,7 @@ fn sample() -> Vec<PathBuf> {
 }
 
 fn shot(settings: &Settings) -> Shot {
-    Shot {
-        size: SIZE,
-        time: None,
-        select: Vec::new(),
-        view: CameraView::Home,
-        settings: settings.clone(),
-        panels: false,
-        paths: false,
-        of_view: None,
-        cut: None,
-        with: PictureExtras::default(),
-    }
+    Shot::of(SIZE, settings)
 }
 
 /// Share of pixels of which a channel differs by more than `by`.

@@ -85,6 +85,24 @@ pub struct Shot {
     pub with: PictureExtras,
 }
 
+impl Shot {
+    /// The whole city at the last time: nothing is selected, and no panels are over it.
+    pub fn of(size: (u32, u32), settings: &Settings) -> Shot {
+        Shot {
+            size,
+            time: None,
+            select: Vec::new(),
+            view: CameraView::Home,
+            settings: settings.clone(),
+            panels: false,
+            paths: false,
+            of_view: None,
+            cut: None,
+            with: PictureExtras::default(),
+        }
+    }
+}
+
 /// What a picture shows beside a city and a selection.
 #[derive(Clone, Debug, Default)]
 pub struct PictureExtras {

@@ -4,7 +4,6 @@
 //! The panels are systems of the viewer: for a frame of the harness they draw into its context instead of the window's.
 
 use super::*;
-use bevy::prelude::Resource;
 use bevy::prelude::{QueryState, With, World};
 use bevy_egui::{EguiContext, EguiPrimaryContextPass, PrimaryEguiContext, egui};
 use egui::accesskit::{Role, Toggled};
@@ -89,10 +88,6 @@ fn press(panels: &mut Panels, name: &str) {
     carry_out(panels);
 }
 
-fn of<R: Resource + Clone>(panels: &mut Panels) -> R {
-    panels.state_mut().app().world().resource::<R>().clone()
-}
-
 #[test]
 fn what_panels_say_and_do() {
     let settings = Settings::default();
@@ -134,6 +129,10 @@ fn what_panels_say_and_do() {
         if screen == "720" {
             does(&mut shown);
         }
+        // With nothing selected the sentence above the city has its buttons.
+        shown.state_mut().app().world_mut().resource_mut::<Selection>().clear();
+        carry_out(&mut shown);
+        assert_eq!(nameless(&shown), Vec::<String>::new(), "nothing selected at {screen}");
         studio = Harness::into_state(shown);
         studio.app().world_mut().insert_resource(settings.clone());
     }
@@ -151,7 +150,7 @@ fn does(panels: &mut Panels) {
     // Further down in its pane than there is room for: by name alone, as a screen reader does.
     control(panels, "reduced").click_accesskit();
     carry_out(panels);
-    let now: Settings = of(panels);
+    let now = panels.state_mut().app().world().resource::<Settings>().clone();
     assert_eq!((now.area_mode, now.metric, now.reduced_motion), (AreaMode::Linear, Metric::Objects, true));
     // Views and steps are there in the next frame, and stay.
     for action in [Action::BirdsEye, Action::Previous, Action::Reset] {

@@ -17,6 +17,13 @@ fn frames(line: &str) -> u64 {
 }
 
 impl Session {
+    /// Waits until it rests. Returns how many frames it has drawn.
+    fn frames_at_rest(&mut self) -> u64 {
+        self.rest();
+        let line = self.trail.iter().rev().find(|line| line.contains("at rest: "));
+        frames(line.expect("it rested"))
+    }
+
     /// Drags with a button, by positions alone. The mouse is let go at the end.
     fn drag_with(&mut self, button: &str, from: (u32, u32), to: (u32, u32)) {
         if self.pointer != from {
@@ -56,8 +63,7 @@ fn at_rest_nothing_is_drawn_and_no_processor_is_used() {
                 session.key("F1");
             }
         }
-        session.rest();
-        let before = session.trail.iter().rev().find(|line| line.contains("at rest: ")).map(|line| frames(line));
+        let before = session.frames_at_rest();
         // What was drawn last is still on its way to the screen.
         std::thread::sleep(Duration::from_secs(1));
         let taken = processor_time(session.window.0.id());
@@ -65,7 +71,7 @@ fn at_rest_nothing_is_drawn_and_no_processor_is_used() {
         let taken = processor_time(session.window.0.id()) - taken;
         session.tool("xdotool", &["mousemove", &(WIDTH / 2 + 9 + state).to_string(), "20"]);
         session.pointer = (WIDTH / 2 + 9 + state, 20);
-        let drawn = frames(&session.expect("awake: ")) - before.expect("it rested");
+        let drawn = frames(&session.expect("awake: ")) - before;
         eprintln!("at rest ({state}): {:.1} % of a core, {drawn} frames with those that wake it", taken as f64 / 10.0);
         // Of a thousand hundredths: under 2 % of a core.
         assert!(taken < 20, "{taken} hundredths of a second in ten seconds at rest");
@@ -203,12 +209,9 @@ fn the_window_fits_small_screens_and_comes_back_as_it_was_left() {
 
 /// Frames that are drawn from one moment of rest to the next.
 fn frames_for(session: &mut Session, key: &str) -> u64 {
-    let count = |session: &Session| session.trail.iter().rev().find(|l| l.contains("at rest: ")).map(|l| frames(l));
-    session.rest();
-    let before = count(session).expect("it rested");
+    let before = session.frames_at_rest();
     session.key(key);
-    session.rest();
-    count(session).expect("it rests") - before
+    session.frames_at_rest() - before
 }
 
 /// A step that moves for two seconds otherwise, by the settings of before or by the palette, is there at once.

@@ -1,5 +1,6 @@
 //! What every view with a time axis does with the chosen window of time: go to its end, and choose the whole run again.
 
+use super::theme;
 use crate::viewer::clock::Clock;
 use bevy_egui::egui;
 
@@ -10,7 +11,7 @@ pub fn buttons(ui: &mut egui::Ui, clock: &mut Clock) {
     if ui.small_button("Go to its end").on_hover_text(help).clicked() {
         clock.step_to(to);
     }
-    if ui.small_button("✖").on_hover_text("Look at the whole run again").clicked() {
+    if theme::cross_button(ui, "Whole run", "Look at the whole run again") {
         clock.set_range(None);
     }
 }

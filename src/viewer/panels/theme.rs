@@ -161,6 +161,9 @@ pub fn frame() -> egui::Frame {
 /// Width that the tables of the right column need, points; a window of 900 has it.
 pub const RIGHT_CONTENTS: f32 = 264.0;
 
+/// The sign on buttons that put something away.
+pub const CROSS: &str = "✖";
+
 /// Fills a pane of the dock and puts contents into it that scroll when there is no room.
 pub fn pane(ui: &mut egui::Ui, contents: impl FnOnce(&mut egui::Ui)) {
     pane_at_least(ui, 0.0, contents);
@@ -183,6 +186,21 @@ pub fn pane_at_least(ui: &mut egui::Ui, width: f32, contents: impl FnOnce(&mut e
 /// Says what a control is that is painted by hand, or has a sign for a name: to who cannot see it, and to tests that look for it.
 pub fn named(response: &egui::Response, name: impl ToString) {
     response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, response.enabled(), name.to_string()));
+}
+
+/// A cross that puts something away, said in `what`; `tip` may name its key too. Returns whether it was pressed.
+pub fn cross(ui: &mut egui::Ui, what: &str, tip: &str) -> bool {
+    let button = egui::Button::new(egui::RichText::new(CROSS).size(12.0).color(QUIET)).frame(false);
+    let button = ui.add(button).on_hover_text(tip);
+    named(&button, what);
+    button.clicked()
+}
+
+/// The same as a small button beside others.
+pub fn cross_button(ui: &mut egui::Ui, what: &str, tip: &str) -> bool {
+    let button = ui.small_button(CROSS).on_hover_text(tip);
+    named(&button, what);
+    button.clicked()
 }
 
 /// A heading inside a panel.

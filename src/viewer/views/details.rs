@@ -97,17 +97,11 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
     theme::heading(ui, &timeline.role(node).to_uppercase());
     ui.horizontal(|ui| {
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            for (text, action) in [
-                ("✖", Action::Escape),
-                ("Inspect", Action::Inspect),
-                ("Fly there", Action::Focus),
-                ("Back", Action::Back),
-            ] {
-                let button = ui.small_button(text).on_hover_text(action.tooltip());
-                if text == "✖" {
-                    theme::named(&button, "Nothing selected");
-                }
-                if button.clicked() {
+            if theme::cross_button(ui, "Nothing selected", &Action::Escape.tooltip()) {
+                tools.actions.push(Action::Escape);
+            }
+            for (text, action) in [("Inspect", Action::Inspect), ("Fly there", Action::Focus), ("Back", Action::Back)] {
+                if ui.small_button(text).on_hover_text(action.tooltip()).clicked() {
                     tools.actions.push(action);
                 }
             }

@@ -165,6 +165,5 @@ fn quiet(ui: &mut egui::Ui, text: &str) {
 }
 
 fn away(ui: &mut egui::Ui) -> bool {
-    let button = egui::Button::new(RichText::new("✖").size(12.0).color(theme::QUIET)).frame(false);
-    ui.add(button).on_hover_text("Takes it away").clicked()
+    theme::cross(ui, "Take it away", "Takes it away")
 }

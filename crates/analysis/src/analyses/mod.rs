@@ -115,19 +115,18 @@ pub fn top_growing(timeline: &Timeline, metric: Metric, n: usize) -> Vec<NodeId>
 
 /// The `n` leaves that shrink most from the first to the last time, those first that lose most; only such that shrink. Ties by key.
 pub fn top_shrinking(timeline: &Timeline, metric: Metric, n: usize) -> Vec<NodeId> {
-    let leaves = timeline.nodes().filter(|&node| timeline.is_leaf(node));
-    let losses = leaves.map(|node| (timeline.growth(node, metric).saturating_neg(), node));
-    strongest(losses.filter(|(loss, _)| *loss > 0).collect(), n)
+    strongest(leaves_with(timeline, |node| timeline.growth(node, metric).saturating_neg()), n)
 }
 
 /// The leaves that grow over a range of times, and by how much.
 fn growing(timeline: &Timeline, window: TimeWindow, metric: Metric) -> Vec<(i64, NodeId)> {
-    timeline
-        .nodes()
-        .filter(|&node| timeline.is_leaf(node))
-        .map(|node| (window.growth(timeline, node, metric), node))
-        .filter(|(growth, _)| *growth > 0)
-        .collect()
+    leaves_with(timeline, |node| window.growth(timeline, node, metric))
+}
+
+/// The leaves of which a number is more than 0, with it.
+fn leaves_with(timeline: &Timeline, number: impl Fn(NodeId) -> i64) -> Vec<(i64, NodeId)> {
+    let leaves = timeline.nodes().filter(|&node| timeline.is_leaf(node));
+    leaves.map(|node| (number(node), node)).filter(|(number, _)| *number > 0).collect()
 }
 
 /// The first `n`, strongest first.

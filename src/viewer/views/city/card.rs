@@ -204,8 +204,7 @@ fn line(ui: &mut egui::Ui, add: impl FnOnce(&mut egui::Ui)) {
 }
 
 fn dismiss(ui: &mut egui::Ui, asked: &mut Vec<Action>) {
-    let button = egui::Button::new(quiet("✖".to_owned())).frame(false);
-    if ui.add(button).on_hover_text(Action::Finding.tooltip()).clicked() {
+    if theme::cross(ui, "Put this away", &Action::Finding.tooltip()) {
         asked.push(Action::Finding);
     }
 }

@@ -72,8 +72,7 @@ pub fn show(
                         asked.push(Action::FollowOwner);
                     }
                 }
-                let close = egui::Button::new(quiet("✖".into())).frame(false);
-                leaves = ui.add(close).on_hover_text("Puts this line away").clicked();
+                leaves = theme::cross(ui, "Put this line away", "Puts this line away");
             });
         });
     });

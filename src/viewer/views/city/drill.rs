@@ -176,8 +176,7 @@ pub(super) fn show(
                                 ui.add(egui::Spinner::new().size(12.0));
                             }
                         }
-                        let close = egui::Button::new(RichText::new("✖").size(12.0).color(theme::QUIET)).frame(false);
-                        if ui.add(close).on_hover_text("Shows everything again").clicked() {
+                        if theme::cross(ui, "Show everything again", "Shows everything again") {
                             filter.0.clear();
                         }
                     });

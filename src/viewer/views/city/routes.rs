@@ -115,14 +115,14 @@ pub(super) fn marked_boxes(city: &City, of: &BoxMarks<'_>, time: usize) -> (Vers
             record.paint = [colour, record.paint[1] | PAINTED];
         }
     }
-    let mut kept = Vec::new();
+    let mut of_plot = Vec::new();
     if of.freed.is_some() || of.lit.is_some() {
         let flags = CUT | if of.freed.is_some() { 0 } else { LIT };
         let share_of = |node: &NodeId| match (of.freed, of.lit) {
             (Some(freed), _) => freed.get(node).copied(),
             (None, lit) => lit.and_then(|lit| lit.shares.get(node).copied()),
         };
-        let mut of_plot = vec![0.0; city.plan.plots.len()];
+        of_plot = vec![0.0; city.plan.plots.len()];
         for (at, record) in boxes.iter_mut().enumerate() {
             let of = match city.target_of_box(at) {
                 Some(Target::Node(node)) => share_of(&node).unwrap_or(0.0),
@@ -134,7 +134,6 @@ pub(super) fn marked_boxes(city: &City, of: &BoxMarks<'_>, time: usize) -> (Vers
             if let Some(plot) = city.order.plot_of(at) {
                 of_plot[plot] = f64::from(of);
                 record.paint[1] |= share(of);
-                kept.extend((of > 0.0).then_some(at as u32));
             }
         }
         // A block shows how much of the ground of its buildings is meant: a little of it at least.
@@ -155,10 +154,9 @@ pub(super) fn marked_boxes(city: &City, of: &BoxMarks<'_>, time: usize) -> (Vers
             }
         }
     }
-    let own = |record: &BoxRecord| record.paint[1] & (SELECTED | PAINTED) != 0;
-    kept.extend((0..).zip(&boxes[..city.order.boxes()]).filter(|(_, record)| own(record)).map(|(at, _)| at));
-    kept.sort_unstable();
-    kept.dedup();
+    let is_meant = |at: usize| city.order.plot_of(at).and_then(|plot| of_plot.get(plot)).is_some_and(|&of| of > 0.0);
+    let own = |at: &usize| boxes[*at].paint[1] & (SELECTED | PAINTED) != 0 || is_meant(*at);
+    let kept = (0..city.order.boxes()).filter(own).map(|at| at as u32).collect();
     (Versioned::new(boxes), kept)
 }
 

@@ -45,13 +45,13 @@ pub(super) struct DrawnSight {
 
 impl DrawnSight {
     /// Boxes that are drawn besides where they are in a block, ascending: of very many none, a block tells of them.
-    pub fn keep(&mut self, boxes: Vec<u32>) {
+    pub fn keep(&mut self, mut boxes: Vec<u32>) {
+        if boxes.len() > MOST_KEPT {
+            boxes.clear();
+        }
         if self.kept != boxes {
             self.kept = boxes;
             self.keeps += 1;
-        }
-        if self.kept.len() > MOST_KEPT {
-            self.kept.clear();
         }
     }
 
@@ -124,16 +124,15 @@ fn choose(city: &City, rig: &CameraRig, key: &SightKey, kept: &[u32]) -> DrawPla
     }
     if !choice.blocks.is_empty() {
         let see_through = as_boxes(order.see_through());
-        let mut drawn = plan.clear.clone();
-        drawn.sort_unstable_by_key(|range| range.start);
-        let is_drawn = |at: u32| {
-            let before = drawn.partition_point(|range| range.start <= at);
-            before > 0 && drawn[before - 1].contains(&at)
-        };
         let mut alone: Vec<u32> = kept.iter().copied().chain(key.marks.into_iter().flatten()).collect();
-        alone.retain(|at| see_through.contains(at) && !is_drawn(*at));
         alone.sort_unstable();
         alone.dedup();
+        alone.retain(|at| see_through.contains(at));
+        // What is drawn with those beside it is not drawn twice.
+        for range in &plan.clear {
+            let [first, end] = [range.start, range.end].map(|at| alone.partition_point(|&other| other < at));
+            alone.drain(first..end);
+        }
         plan.clear.extend(alone.into_iter().map(|at| at..at + 1));
     }
     let first = order.boxes() as u32;

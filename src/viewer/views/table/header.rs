@@ -19,7 +19,8 @@ pub fn show(ui: &mut egui::Ui, table: &mut Table, filter: &mut ResMut<SharedFilt
             .hint_text("Filter: part of a name, or  bytes > 1MB and growth > 20%")
             .desired_width((ui.available_width() - right).clamp(120.0, 560.0));
         ui.add(field).on_hover_text(HELP);
-        if ui.add_enabled(!text.is_empty(), egui::Button::new("✖").small()).on_hover_text("No filter").clicked() {
+        let filtered = !text.is_empty();
+        if ui.add_enabled_ui(filtered, |ui| theme::cross_button(ui, "No filter", "No filter")).inner {
             text.clear();
         }
         if filter.0 != text {

@@ -164,7 +164,7 @@ fn head(ui: &mut egui::Ui, tools: &mut WayTools<'_>) {
     ui.horizontal(|ui| {
         theme::heading(ui, "PATHS FROM GC ROOTS TO");
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            if ui.small_button("✖").on_hover_text("Puts the paths away  [Esc]").clicked() {
+            if theme::cross_button(ui, "Put the paths away", "Puts the paths away  [Esc]") {
                 tools.ways.close();
             }
             let nodes = tools.selection.outermost(tools.timeline);

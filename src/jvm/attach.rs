@@ -149,7 +149,15 @@ impl AttachedJvm {
         let Some(path) = library.to_str() else {
             return Err(unusable(format!("{} is no UTF-8", library.display()), "Copy the library to another place"));
         };
-        let text = self.ask("load", [path, "true", options])?;
+        let started = Instant::now();
+        let text = loop {
+            let text = self.ask("load", [path, "true", options])?;
+            // One that has only just begun listens before it may load anything.
+            if !text.contains("live phase") || started.elapsed() > PATIENCE {
+                break text;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        };
         // The first number says that the command was understood; what became of it is in the text.
         match text.trim().strip_prefix("return code: ").unwrap_or(text.trim()) {
             "0" => Ok(()),

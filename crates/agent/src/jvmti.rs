@@ -6,6 +6,7 @@
 
 use jni_sys::{JNIEnv, JavaVM, jclass, jint, jlong, jmethodID, jobject};
 use std::ffi::{CStr, c_char, c_void};
+use std::time::{Duration, Instant};
 
 /// What JVMTI functions return: 0 is success.
 pub(crate) type JvmtiError = jint;
@@ -222,13 +223,35 @@ impl JvmtiEnv {
     }
 }
 
-/// The environment of a VM; `None` where the VM has no JVMTI 11.
+/// The environment of a VM, once it is ready: it may begin so long ago that it takes commands, and not long enough for this. An error
+/// names what is in the way.
+///
+/// # Safety
+/// `vm` is a VM that runs, and this is no thread that it waits for to become ready.
+pub(crate) unsafe fn environment_soon(vm: *mut JavaVM, most: Duration) -> Result<*mut JvmtiEnv, &'static str> {
+    let begun = Instant::now();
+    loop {
+        // SAFETY: the caller's.
+        match unsafe { environment(vm) } {
+            Err(jni_sys::JNI_EDETACHED) if begun.elapsed() < most => std::thread::sleep(Duration::from_millis(20)),
+            Err(jni_sys::JNI_EDETACHED) => return Err("the program has not begun yet: attach again later"),
+            Err(_) => return Err("this Java has no sampled allocations: Java 11 and newer have"),
+            Ok(env) => return Ok(env),
+        }
+    }
+}
+
+/// The environment of a VM, or the number of the error: `JNI_EDETACHED` where it is not ready, `JNI_EVERSION` where it has no JVMTI 11.
 ///
 /// # Safety
 /// `vm` is a VM that runs.
-pub(crate) unsafe fn environment(vm: *mut JavaVM) -> Option<*mut JvmtiEnv> {
+pub(crate) unsafe fn environment(vm: *mut JavaVM) -> Result<*mut JvmtiEnv, i32> {
     let mut env: *mut c_void = std::ptr::null_mut();
     // SAFETY: `vm` is alive, and GetEnv is part of every VM's table since 1.2.
     let result = unsafe { ((**vm).v1_2.GetEnv)(vm, &raw mut env, VERSION) };
-    (result == jni_sys::JNI_OK && !env.is_null()).then_some(env.cast())
+    match result {
+        jni_sys::JNI_OK if !env.is_null() => Ok(env.cast()),
+        jni_sys::JNI_OK => Err(jni_sys::JNI_ERR),
+        error => Err(error),
+    }
 }

@@ -206,15 +206,19 @@ pub(crate) fn end_and_wait(reason: &str, most: Duration) {
     }
 }
 
+/// How long a VM that is attached to has until it is ready.
+const READY: Duration = Duration::from_secs(10);
+
 /// The tools of a VM, with the capabilities that are needed.
-fn tools(java: *mut JavaVM) -> Result<Vm, String> {
+fn tools(java: *mut JavaVM, running: bool) -> Result<Vm, String> {
     if let Some(vm) = TOOLS.get() {
         return Ok(*vm);
     }
+    // A library that is loaded with the program is loaded when it may be used; who attaches may come too early, and waits on a thread
+    // that is there for such requests.
+    let most = if running { READY } else { Duration::ZERO };
     // SAFETY: the VM that loads this library runs.
-    let Some(jvmti) = (unsafe { jvmti::environment(java) }) else {
-        return Err("this Java has no sampled allocations: Java 11 and newer have".into());
-    };
+    let jvmti = unsafe { jvmti::environment_soon(java, most) }?;
     let wanted = Capabilities::with(&CAPABILITIES);
     let callbacks = EventCallbacks::new(
         callbacks::vm_init,
@@ -247,7 +251,7 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
     if let Some(other) = current() {
         return Err(format!("it is being recorded already, into {}", other.folder.display()));
     }
-    let vm = tools(java)?;
+    let vm = tools(java, running)?;
     COLLECTIONS.open().map_err(|e| format!("no event counter: {e}"))?;
     let samples = SampleCounter::new();
     let folder = claim(&options.folder, samples.descriptor())?;

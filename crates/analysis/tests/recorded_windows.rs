@@ -146,7 +146,7 @@ fn times_of_single_pauses_are_said_to_be_such() {
             let start = WalkStartRow { time, gc: Some(number), all_alive: true, ..WalkStartRow::default() };
             let mut walk = writer.begin_walk(start).expect("a walk");
             walk.object(&WalkObject { class, ..WalkObject::default() }, &[]).expect("listed");
-            walk.finish(None, 0).expect("finished");
+            walk.finish(None).expect("finished");
         }
     }
     writer.finish("done").expect("finished");

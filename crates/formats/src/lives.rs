@@ -212,7 +212,12 @@ pub struct Lives<'a> {
 impl<'a> Lives<'a> {
     /// Of a trace, from its recording alone.
     pub fn of_trace(recording: &'a Recording) -> Lives<'a> {
-        Lives { recording, sampled: None, gcs: recording.collections.len() as u32 }
+        Lives::counted(recording, recording.collections.len() as u32)
+    }
+
+    /// Of all objects, from what came and went in so many collections.
+    pub(crate) fn counted(recording: &'a Recording, gcs: u32) -> Lives<'a> {
+        Lives { recording, sampled: None, gcs }
     }
 
     pub(crate) fn sampled(lives: &'a SampledLives, gcs: u32) -> Lives<'a> {

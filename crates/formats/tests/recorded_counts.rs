@@ -59,7 +59,7 @@ fn walk(writer: &mut TraceWriter, class: u32, seconds: u64) {
     let start = WalkStartRow { time: seconds * 1_000_000_000, all_alive: true, ..WalkStartRow::default() };
     let mut walk = writer.begin_walk(start).expect("a walk");
     (0..seconds).for_each(|_| walk.object(&WalkObject { class, ..WalkObject::default() }, &[]).expect("listed"));
-    walk.finish(None, 0).expect("finished");
+    walk.finish(None).expect("finished");
 }
 
 fn opened(path: &Path) -> Box<dyn HeapSeries> {

@@ -16,7 +16,7 @@ fn what_unpacks_to_more_than_the_budget_is_refused() {
         if what == "objects" {
             (0..2_000_000).for_each(|_| walk.object(&WalkObject::default(), &[]).expect("listed"));
         }
-        walk.finish(None, 0).expect("finished");
+        walk.finish(None).expect("finished");
         if what == "collections" {
             let rows: Vec<GcRow> = (0..1_000_000).map(|number| GcRow { number, ..GcRow::default() }).collect();
             writer.write(&rows).expect("written");

@@ -7,9 +7,9 @@ use memory_city_heap::{HeapState, ObjectId, RootKind, TypeId};
 use memory_city_testing::hprof_writer::{reflective, small};
 use memory_city_testing::root;
 use memory_city_wire::{
-    ChunkKind, ClassRow, CollectionKind, CountRow, DeathRow, FrameRow, GcRow, GcScope, LoaderRow, LossReason, LossRow,
-    ObjectNaming, OldSamplesRow, RunRow, SampleRow, SettingRow, StringRow, ThreadRow, TraceOptions, TraceTables,
-    TraceWriter, WalkObject, WalkReferenceRow, WalkRootRow, WalkSampleRow, WalkStartRow,
+    ChunkKind, ClassRow, CohortRow, CollectionKind, CountRow, DeathRow, FrameRow, GcRow, GcScope, LoaderRow,
+    LossReason, LossRow, ObjectNaming, OldSamplesRow, RunRow, SampleRow, SettingRow, StringRow, ThreadRow,
+    TraceOptions, TraceTables, TraceWriter, WalkObject, WalkReferenceRow, WalkRootRow, WalkSampleRow, WalkStartRow,
 };
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,9 @@ fn converted(paths: &[PathBuf], points: Option<&[usize]>) -> (Box<dyn HeapSeries
     let all: Vec<usize> = (0..from.points().len()).collect();
     let saved = wire::save(&*from, points.unwrap_or(&all), &file, &Progress::new()).expect("saved");
     assert_eq!(saved.walks, points.unwrap_or(&all).len());
-    assert!(!saved.left_out.is_empty());
+    // Of a trace nothing but what is wrong with it.
+    let of_data = saved.left_out.iter().any(|what| !what.ends_with("about the input"));
+    assert_eq!(of_data, from.recording().is_none(), "{:?}", saved.left_out);
     let to = opened(std::slice::from_ref(&file));
     assert_eq!(to.warnings(), [], "nothing is wrong with what was written");
     (from, to, saved.bytes)
@@ -150,6 +152,17 @@ fn states_of_traces_come_back_with_origins_and_collections() {
             let found = &to.points()[i];
             assert_eq!((&found.label, found.millis, &found.gc), (&point.label, point.millis, &point.gc), "{set}");
         }
+        let history =
+            |series: &dyn HeapSeries| series.gc_history(&Progress::new()).expect("read").expect("collections");
+        assert_eq!(history(&*from), history(&*to), "{set}");
+        // Who was born, promoted and died in between, of whom no walk knows.
+        let [of_trace, read] = [&from, &to].map(|series| {
+            assert!(series.lives().is_some_and(|lives| lives.is_exact()), "{set}");
+            let mut told = told_lives(&**series).expect("lives");
+            told.sort();
+            told
+        });
+        assert!(of_trace == read && of_trace.len() > 1000, "{set}: {} and {}", of_trace.len(), read.len());
     }
 }
 
@@ -258,7 +271,7 @@ impl Shop {
             ..WalkRootRow::default()
         }])
         .expect("written");
-        walk.finish(Some(1_000_000), 0).expect("finished");
+        walk.finish(Some(1_000_000)).expect("finished");
     }
 }
 
@@ -369,7 +382,7 @@ fn objects_may_be_known_by_ids_in_any_order() {
         let row = |(from, to)| WalkReferenceRow { walk: number, from, to };
         walk.references(&[(20, 30), (10, 20), (10, 30), (10, 99)].map(row)).expect("written");
         walk.roots(&[WalkRootRow { walk: number, object: 10, kind: 6, ..WalkRootRow::default() }]).expect("written");
-        walk.finish(None, 0).expect("finished");
+        walk.finish(None).expect("finished");
     }
     shop.writer.finish("done").expect("finished");
     let series = opened(&[path]);
@@ -453,8 +466,9 @@ fn what_was_not_done_is_a_warning() {
         .expect("written");
     let start = WalkStartRow { time: 5, ..WalkStartRow::default() };
     for unlinked in [2, 0, 3] {
-        let walk = shop.writer.begin_walk(start.clone()).expect("a walk");
-        walk.finish(None, unlinked).expect("finished");
+        let mut walk = shop.writer.begin_walk(start.clone()).expect("a walk");
+        walk.note_unlinked(unlinked, unlinked / 2);
+        walk.finish(None).expect("finished");
     }
     let what = u32::from(ChunkKind::SAMPLES.0);
     let none = LossRow { what, reason: LossReason::Killed, ..LossRow::default() };
@@ -582,7 +596,7 @@ fn parts_of_a_recording_become_one_file_chunk_by_chunk() {
         let mut walk =
             writer.begin_walk(WalkStartRow { time: n, all_alive: true, ..WalkStartRow::default() }).expect("a walk");
         (0..=n).for_each(|_| walk.object(&WalkObject { class: cart, ..WalkObject::default() }, &[]).expect("listed"));
-        walk.finish(None, 0).expect("finished");
+        walk.finish(None).expect("finished");
     }
     writer.finish("done").expect("finished");
     assert!(std::fs::read_dir(&trace).expect("a folder").count() > 2, "several parts");
@@ -629,20 +643,71 @@ fn assert_same_series(from: &dyn HeapSeries, to: &dyn HeapSeries) {
         Some(sampled)
     };
     assert_eq!(sampled(from), sampled(to));
-    let lives = |series: &dyn HeapSeries| {
-        let lives = series.lives()?;
-        let mut told = Vec::new();
-        let tell = |event: LifeEvent| {
-            let facts = lives.recording.facts(event.key, event.gc);
-            let site: Vec<_> = facts.site.iter().map(|frame| frame.to_string()).collect();
-            let amount = (event.amount.objects, event.amount.bytes);
-            told.push((event.gc, event.step, event.age(), amount, facts.of.name.clone(), site));
-            Ok(())
-        };
-        lives.each(lives.gcs().saturating_sub(1), &progress, tell).expect("told");
-        Some((lives.samples(), lives.undated(), told))
+    let samples = |series: &dyn HeapSeries| series.lives().map(|lives| (lives.samples(), lives.undated()));
+    assert_eq!((samples(from), told_lives(from)), (samples(to), told_lives(to)));
+}
+
+/// All that is told of births, promotions and deaths, a line each.
+fn told_lives(series: &dyn HeapSeries) -> Option<Vec<String>> {
+    let lives = series.lives()?;
+    let mut told = Vec::new();
+    let tell = |event: LifeEvent| {
+        let facts = lives.recording.facts(event.key, event.gc);
+        told.push(format!(
+            "{} {:?} {} {:?} {} {} {:?} {:?}",
+            event.gc,
+            event.step,
+            event.age(),
+            event.amount,
+            facts.of.name,
+            facts.big_array,
+            facts.site,
+            (facts.life.thread, facts.life.allocator, facts.life.space)
+        ));
+        Ok(())
     };
-    assert_eq!(lives(from), lives(to));
+    lives.each(lives.gcs().saturating_sub(1), &Progress::new(), tell).expect("told");
+    Some(told)
+}
+
+/// Rows of births and deaths that cannot be are left out, with a warning, and those beside them count.
+#[test]
+fn births_that_cannot_be_are_left_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("shop.mcity");
+    let mut shop = Shop::begin(&path, TraceOptions::default());
+    shop.writer.write(&[gc(0, CollectionKind::Minor), gc(1, CollectionKind::Minor)]).expect("written");
+    let row =
+        CohortRow { class: shop.cart, stack: shop.stack, space: 1, objects: 3, bytes: 72, ..CohortRow::default() };
+    let many = i64::MAX - 1000;
+    shop.writer
+        .write(&[
+            row.clone(),
+            CohortRow { gc: 7, ..row.clone() },
+            CohortRow { birth: 1, ..row.clone() },
+            CohortRow { gc: 1, objects: many, bytes: many, ..row.clone() },
+            CohortRow { gc: 1, objects: many, bytes: i64::MIN, ..row.clone() },
+            CohortRow { at_end: true, objects: -3, bytes: -72, ..row.clone() },
+            CohortRow { at_end: true, objects: 1, bytes: 24, space: 3, ..row },
+        ])
+        .expect("written");
+    shop.walk(&[]);
+    shop.writer.finish("done").expect("finished");
+    let series = opened(&[path]);
+    let warnings: Vec<_> = series.warnings().into_iter().map(|warning| warning.message).collect();
+    assert_eq!(warnings, ["3 rows of births and deaths make no sense, and are left out"]);
+    let told = told_lives(&*series).expect("lives");
+    let steps: Vec<&str> =
+        told.iter().map(|line| line.split_once("objects_variance").map_or("", |(front, _)| front)).collect();
+    assert_eq!(
+        steps,
+        [
+            "0 Born 0 Weighed { objects: 3.0, bytes: 72.0, ",
+            "0 Died 0 Weighed { objects: 2.0, bytes: 48.0, ",
+            "0 Promoted 0 Weighed { objects: 1.0, bytes: 24.0, ",
+            "1 Born 1 Weighed { objects: 9.223372036854775e18, bytes: 9.223372036854775e18, ",
+        ]
+    );
 }
 
 /// A recording of two streams as `record` writes it: what the program says of itself, and the walks of the process beside it. Each has

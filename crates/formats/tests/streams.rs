@@ -11,7 +11,7 @@ fn stream(folder: &Path, number: u16) {
     let mut writer = TraceWriter::create_folder(folder, options).expect("a stream");
     writer.write(&[RunRow { key: "recorder".into(), value: format!("stream {number}") }]).expect("written");
     let walk = writer.begin_walk(WalkStartRow::default()).expect("a walk");
-    walk.finish(None, 0).expect("finished");
+    walk.finish(None).expect("finished");
     writer.finish("as told").expect("finished");
 }
 

@@ -140,6 +140,7 @@ kinds! {
     COUNTS = 21 "class histogram",
     LOSSES = 22 "losses",
     SETTINGS = 23 "settings",
+    COHORTS = 24 "births and deaths",
     WALK_START = 32 "start of a walk",
     WALK_OBJECTS = 33 "objects of a walk",
     WALK_REFERENCES = 34 "references of a walk",

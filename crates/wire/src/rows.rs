@@ -3,14 +3,15 @@
 
 use crate::chunk::ChunkKind;
 use crate::columns::{ColumnReader, ColumnWriter, Encoding, PayloadReader, PayloadWriter};
+use crate::varint::{unzigzag, zigzag};
 
 mod events;
 mod tables;
 mod walks;
 
 pub use events::{
-    CollectionKind, CountRow, DeathRow, EndRow, GcRow, GcScope, LossReason, LossRow, OldSamplesRow, RunRow, SampleRow,
-    SettingRow, WEIGHT_ONE,
+    CohortRow, CollectionKind, CountRow, DeathRow, EndRow, GcRow, GcScope, LossReason, LossRow, OldSamplesRow, RunRow,
+    SampleRow, SettingRow, WEIGHT_ONE,
 };
 pub use tables::{ClassRow, FrameRow, LoaderRow, MethodRow, OriginRow, StringRow, ThreadRow};
 pub use walks::{
@@ -121,6 +122,22 @@ impl RowField for u32 {
     #[cfg(test)]
     fn draw(draws: &mut Draws) -> Self {
         draws.number() as u32
+    }
+}
+
+/// Small where the number is, whatever its sign.
+impl RowField for i64 {
+    fn put(&self, column: &mut ColumnWriter<'_>) {
+        column.number(zigzag(*self as u64));
+    }
+
+    fn take(column: &mut ColumnReader<'_>) -> Result<Self, String> {
+        Ok(unzigzag(column.number()?) as i64)
+    }
+
+    #[cfg(test)]
+    fn draw(draws: &mut Draws) -> Self {
+        draws.number() as i64
     }
 }
 

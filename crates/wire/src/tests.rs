@@ -31,8 +31,9 @@ fn kind_of<R: TraceRow + std::fmt::Debug>() -> KindOfRows {
         page: R::page,
         read: |chunk| {
             let decoded = chunk.rows::<R>()?;
-            assert_eq!(decoded.unknown_columns, 0);
-            Ok(shown(&decoded.rows))
+            // Noise may say that it has columns of later versions; nothing that is written here has.
+            let unknown = (decoded.unknown_columns > 0).then(|| format!("{} unknown columns", decoded.unknown_columns));
+            Ok([shown(&decoded.rows), Vec::from_iter(unknown)].concat())
         },
     }
 }
@@ -54,6 +55,7 @@ fn all_kinds() -> Vec<KindOfRows> {
         kind_of::<CountRow>(),
         kind_of::<LossRow>(),
         kind_of::<SettingRow>(),
+        kind_of::<CohortRow>(),
         kind_of::<WalkStartRow>(),
         kind_of::<WalkReferenceRow>(),
         kind_of::<WalkRootRow>(),
@@ -96,7 +98,7 @@ proptest! {
 
     #[test]
     fn whatever_is_written_is_read_back_also_while_it_grows(
-        writes in prop::collection::vec((0usize..24, any::<u64>(), 0usize..40), 1..30),
+        writes in prop::collection::vec((0usize..100, any::<u64>(), 0usize..40), 1..30),
         cut in any::<u64>(),
     ) {
         let kinds = all_kinds();
@@ -166,7 +168,7 @@ proptest! {
         for (seed, references) in &objects {
             walk.object(&object(*seed), references).expect("listed");
         }
-        let end = walk.finish(Some(5), 1).expect("finished");
+        let end = walk.finish(Some(5)).expect("finished");
         prop_assert_eq!(end.objects, objects.len() as u64);
         prop_assert_eq!(end.references, objects.iter().map(|o| o.1.len() as u64).sum::<u64>());
         let bytes = std::fs::read(&path).expect("a file");
@@ -230,7 +232,7 @@ fn small() -> (Vec<u8>, Vec<(u64, u64)>) {
     writer.finish("done").expect("finished");
     let bytes = std::fs::read(&path).expect("a file");
     let chunks = chunks_of(&bytes);
-    assert!(chunks.len() == 27 && bytes.len() < 12_000, "{} {}", chunks.len(), bytes.len());
+    assert!(chunks.len() == all_kinds().len() + 2 && bytes.len() < 12_000, "{} {}", chunks.len(), bytes.len());
     (bytes, chunks)
 }
 
@@ -517,7 +519,7 @@ fn old_parts_go_and_what_they_held_is_added_up() {
             let number = walk.number();
             walk.object(&WalkObject::default(), &[]).expect("listed");
             walk.rows(&[WalkSampleRow { walk: number, object: 0, sample: oldest }]).expect("written");
-            walk.finish(None, 0).expect("finished");
+            walk.finish(None).expect("finished");
             linked = Some(oldest);
         }
         // All die but every thousandth.
@@ -627,7 +629,7 @@ fn an_array_of_very_many_references_is_more_than_one_chunk() {
     let many: Vec<u64> = (0..100_000).collect();
     walk.object(&WalkObject { length: Some(100_000), ..WalkObject::default() }, &many).expect("listed");
     walk.object(&WalkObject::default(), &[0]).expect("listed");
-    let end = walk.finish(None, 0).expect("finished");
+    let end = walk.finish(None).expect("finished");
     assert_eq!((end.objects, end.references), (2, 100_001));
     let bytes = std::fs::read(&path).expect("a file");
     let mut targets = Vec::new();

@@ -19,6 +19,8 @@ pub struct WalkWriter<'a> {
     references: u64,
     objects: u64,
     roots: u64,
+    /// Live samples that are not in it, and how many of those are class objects.
+    unlinked: [u64; 2],
 }
 
 impl TraceWriter {
@@ -34,7 +36,7 @@ impl TraceWriter {
             return Err(error);
         }
         let batch = ObjectColumns { walk, ..ObjectColumns::default() };
-        Ok(WalkWriter { writer: self, start, batch, references: 0, objects: 0, roots: 0 })
+        Ok(WalkWriter { writer: self, start, batch, references: 0, objects: 0, roots: 0, unlinked: [0; 2] })
     }
 }
 
@@ -120,12 +122,16 @@ impl WalkWriter<'_> {
         result
     }
 
-    /// Ends the walk: `pause` is for how long the program stood still, nanoseconds; `unlinked` how many live samples are not
-    /// in it.
+    /// How many live samples are not in it, and how many of those are class objects.
+    pub fn note_unlinked(&mut self, all: u64, classes: u64) {
+        self.unlinked = [all, classes];
+    }
+
+    /// Ends the walk: `pause` is for how long the program stood still, nanoseconds.
     ///
     /// # Errors
     /// As [`WalkWriter::object`].
-    pub fn finish(mut self, pause: Option<u64>, unlinked: u64) -> WireResult<WalkEndRow> {
+    pub fn finish(mut self, pause: Option<u64>) -> WireResult<WalkEndRow> {
         self.flush()?;
         let end = WalkEndRow {
             walk: self.start.walk,
@@ -134,7 +140,8 @@ impl WalkWriter<'_> {
             objects: self.objects,
             references: self.references,
             roots: self.roots,
-            unlinked,
+            unlinked: self.unlinked[0],
+            unlinked_classes: Some(self.unlinked[1]),
         };
         self.writer.write(std::slice::from_ref(&end))?;
         Ok(end)

@@ -298,7 +298,7 @@ impl RunMeasures {
         progress: &Progress,
     ) -> Result<()> {
         let Some(heaps) = document.heaps() else { return Ok(()) };
-        if document.is_recorded() {
+        if heaps.has_seen_all() {
             // Collections of a part of the heap tell the roots of that part alone.
             let is_full = |t: &usize| {
                 let gc = document.timeline().points()[*t].gc.as_ref();
@@ -311,8 +311,14 @@ impl RunMeasures {
                 progress.check()?;
                 let heap = heaps.heap(time, progress)?;
                 let Some(reached) = heap.reached_by_roots() else { break };
-                let gc = (heaps.moment(time) / 2).saturating_sub(whole.first as usize);
+                let moment = heaps.moment(time);
                 let time = document.timeline().points()[time].millis.saturating_mul(NANOS);
+                // What was made of a trace may lack some of its moments.
+                let gc = match document.is_recorded() {
+                    true => moment / 2,
+                    false => history.collections.partition_point(|gc| gc.end < time).min(history.collections.len() - 1),
+                };
+                let gc = gc.saturating_sub(whole.first as usize);
                 self.levels.push(MemoryLevel { time, bytes: reached.bytes, gc });
             }
             if self.levels.len() >= ENOUGH {

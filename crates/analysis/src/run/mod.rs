@@ -112,10 +112,10 @@ impl RunFacts {
         let whole = RunWindow::of_points(source, &history, window);
         facts.collections = history.collections[whole.first as usize..whole.end as usize].to_vec();
         facts.measures.notes.extend(pauses_note(&facts.collections));
-        if let Some(recording) = series.recording() {
-            facts.spaces = spaces(recording, whole, progress)?;
-        }
         if let Some(lives) = series.lives() {
+            if lives.is_exact() {
+                facts.spaces = spaces(lives.recording, whole, progress)?;
+            }
             facts.add_lives(lives, whole, progress)?;
         }
         Ok(facts)

@@ -181,6 +181,12 @@ impl History {
         self.series.recording().is_some()
     }
 
+    /// Whether each object was seen from its birth to its death: in traces, and in recordings that were made of them. The states hold
+    /// what no root reaches too, until it is collected.
+    pub(crate) fn has_seen_all(&self) -> bool {
+        self.series.lives().is_some_and(|lives| lives.is_exact())
+    }
+
     /// Whether it is known which objects of two points in time are the same: of traces, and where a recording followed all objects
     /// at both.
     pub(crate) fn knows_identity(&self, base: usize, time: usize) -> bool {

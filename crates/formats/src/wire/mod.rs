@@ -5,6 +5,7 @@
 //! a walk are read when its state is asked for ([`state`]). What was not sampled has no identity and no site; nothing is
 //! guessed. [`save`] writes any series as a recording.
 
+mod cohorts;
 mod counted;
 mod join;
 mod keys;

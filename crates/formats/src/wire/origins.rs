@@ -5,7 +5,7 @@ use ahash::AHashMap;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{AllocationSite, Allocator, ObjectIds, Origin, Origins, SpaceKind, ThreadId};
-use memory_city_wire::OriginRow;
+use memory_city_wire::{CohortRow, OriginRow};
 use std::sync::Arc;
 
 /// Frames of all sites together: a file of a few MB may name billions.
@@ -46,7 +46,8 @@ impl Provenance {
             let of_samples = scan.samples.values().filter(|s| s.stream == stream);
             let stacks = of_samples.clone().filter_map(|s| s.stack);
             let old = scan.old_samples.iter().filter(|(of, _)| *of == stream).filter_map(|(_, row)| row.stack);
-            let stacks = stacks.chain(old);
+            let cohorts = || scan.cohorts.iter().filter(|(of, _)| *of == stream).map(|(_, row)| row);
+            let stacks = stacks.chain(old).chain(cohorts().filter_map(|row| row.stack));
             let mut stacks: Vec<u32> = stacks.chain(tables.origins.values().filter_map(|o| o.stack)).collect();
             stacks.sort_unstable();
             stacks.dedup();
@@ -63,7 +64,7 @@ impl Provenance {
                 sites.push(site);
             }
             let threads = of_samples.map(|s| s.thread).chain(tables.origins.values().filter_map(|o| o.thread));
-            let mut threads: Vec<u32> = threads.collect();
+            let mut threads: Vec<u32> = threads.chain(cohorts().filter_map(|row| row.thread)).collect();
             threads.sort_unstable();
             threads.dedup();
             for thread in threads {
@@ -108,17 +109,34 @@ impl Provenance {
     }
 
     fn of_row(&self, stream: u16, row: &OriginRow) -> Origin {
-        use {Allocator as A, SpaceKind as S};
-        let allocators = [A::Unknown, A::Vm, A::Interpreter, A::C1, A::C2];
-        let spaces = [S::Unknown, S::Eden, S::Survivor, S::Old, S::Humongous];
         Origin {
             site: self.site(stream, row.stack),
             thread: self.thread(stream, row.thread),
-            allocator: allocators.get(row.allocator as usize).copied().unwrap_or(A::Unknown),
+            allocator: allocator(row.allocator),
             birth: row.birth.unwrap_or(0),
-            space: spaces.get(row.space as usize).copied().unwrap_or(S::Unknown),
+            space: space(row.space),
         }
     }
+
+    pub(super) fn of_cohort(&self, stream: u16, row: &CohortRow) -> Origin {
+        Origin {
+            site: self.site(stream, row.stack),
+            thread: self.thread(stream, row.thread),
+            allocator: allocator(row.allocator),
+            birth: row.birth,
+            space: space(row.space),
+        }
+    }
+}
+
+fn allocator(number: u32) -> Allocator {
+    use Allocator as A;
+    [A::Unknown, A::Vm, A::Interpreter, A::C1, A::C2].get(number as usize).copied().unwrap_or(A::Unknown)
+}
+
+fn space(number: u32) -> SpaceKind {
+    use SpaceKind as S;
+    [S::Unknown, S::Eden, S::Survivor, S::Old, S::Humongous].get(number as usize).copied().unwrap_or(S::Unknown)
 }
 
 /// What of a walk says where its objects come from.

@@ -1,9 +1,11 @@
 //! Any series as a recording: each of its points becomes a walk. What a recording cannot hold is named.
 
+use super::cohorts;
 use super::names::FrameParts;
 use super::scan::error_of;
 use super::walks::SeenWalk;
 use crate::event::GcKind;
+use crate::lives::GcHistory;
 use crate::series::HeapSeries;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -52,7 +54,8 @@ pub fn save(series: &dyn HeapSeries, points: &[usize], output: &Path, progress: 
     let first = points.iter().map(|&p| series.points()[p].millis).min().unwrap_or(0);
     let is_trace = series.recording().is_some();
     saver.run(series, if is_trace { 0 } else { first })?;
-    saver.collections(series)?;
+    saver.collections(series, progress)?;
+    let mut classes = Vec::new();
     for &point in points {
         progress.check()?;
         let heap = series.load(point, progress)?;
@@ -68,6 +71,13 @@ pub fn save(series: &dyn HeapSeries, points: &[usize], output: &Path, progress: 
             ..WalkStartRow::default()
         };
         saver.walk(&heap, start, &SeenWalk::default(), progress)?;
+        // All states of a trace have its types.
+        if is_trace {
+            classes = saver.classes(&heap);
+        }
+    }
+    if let Some(recording) = series.recording().filter(|_| !points.is_empty()) {
+        cohorts::write(recording, &classes, &mut saver, progress)?;
     }
     let mut saved = saver.saved;
     saved.left_out = left_out(series, points);
@@ -87,12 +97,7 @@ fn left_out(series: &dyn HeapSeries, points: &[usize]) -> Vec<String> {
     if others > 0 {
         all.push(format!("{others} other points in time"));
     }
-    if let Some(recording) = series.recording() {
-        let moments = recording.log.len();
-        all.push(format!(
-            "what came and went between the {moments} moments of the trace, but what each collection freed: walks hold what was alive"
-        ));
-    } else {
+    if series.recording().is_none() {
         all.push(
             "the values of fields and of primitive arrays, and the names of the fields that hold references".into(),
         );
@@ -109,7 +114,7 @@ type ClassKey = (String, Arc<str>, u32);
 
 pub(super) struct Saver {
     pub(super) writer: TraceWriter,
-    tables: TraceTables,
+    pub(super) tables: TraceTables,
     classes: HashMap<(ClassKey, Vec<u32>), u32>,
     loaders: HashMap<(Arc<str>, u32), u32>,
     threads: HashMap<(u32, Arc<str>), u32>,
@@ -147,13 +152,15 @@ impl Saver {
         self.writer.write(&facts).map_err(error_of)
     }
 
-    fn collections(&mut self, series: &dyn HeapSeries) -> Result<()> {
+    fn collections(&mut self, series: &dyn HeapSeries, progress: &Progress) -> Result<()> {
         let Some(recording) = series.recording() else { return Ok(()) };
+        let history = GcHistory::of_trace(recording, progress)?;
         let rows: Vec<GcRow> = recording
             .collections
             .iter()
+            .zip(&history.collections)
             .zip(0u64..)
-            .map(|(gc, number)| GcRow {
+            .map(|((gc, seen), number)| GcRow {
                 number,
                 start: gc.start.saturating_mul(1_000_000),
                 duration: gc.end.saturating_sub(gc.start).saturating_mul(1_000_000),
@@ -162,6 +169,8 @@ impl Saver {
                     GcKind::Major => CollectionKind::Major,
                 },
                 cause: recording.program.causes.get(gc.cause as usize).and_then(|cause| self.tables.string(cause)),
+                before: seen.before,
+                after: seen.after,
                 freed: Some(gc.freed),
                 source_number: Some(u64::from(gc.number)),
                 ..GcRow::default()
@@ -237,7 +246,7 @@ impl Saver {
     }
 
     /// A stack, by its frames, innermost first.
-    fn stack(&mut self, frames: &[Arc<str>]) -> Option<u32> {
+    pub(super) fn stack(&mut self, frames: &[Arc<str>]) -> Option<u32> {
         let mut caller = None;
         for text in frames.iter().rev() {
             let row = match FrameParts::of(text) {
@@ -255,7 +264,7 @@ impl Saver {
         caller
     }
 
-    fn thread(&mut self, index: u32, name: &Arc<str>) -> Option<u32> {
+    pub(super) fn thread(&mut self, index: u32, name: &Arc<str>) -> Option<u32> {
         let id = self.tables.string(name)?;
         let tables = &mut self.tables;
         let new = || tables.thread(ThreadRow { name: id, ..ThreadRow::default() });
@@ -384,7 +393,8 @@ impl Saver {
             let row = |&(o, identity): &(ObjectId, u64)| WalkIdentityRow { walk: number, object: key(o), identity };
             walk.rows(&identities.iter().map(row).collect::<Vec<_>>()).map_err(error_of)?;
         }
-        let end = walk.finish(seen.pause, seen.unlinked).map_err(error_of)?;
+        walk.note_unlinked(seen.unlinked, seen.unlinked_classes);
+        let end = walk.finish(seen.pause).map_err(error_of)?;
         self.saved.walks += 1;
         self.saved.objects += end.objects;
         self.saved.references += end.references + hidden.len() as u64;

@@ -10,9 +10,9 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_wire::{
-    Chunk, ChunkKind, ClassRow, CountRow, DeathRow, EndRow, FrameRow, GcRow, LoaderRow, LossReason, LossRow, MethodRow,
-    OldSamplesRow, OriginRow, PartHeader, PartReader, Piece, RunRow, SampleRow, SettingRow, StringRow, ThreadRow,
-    TraceRow, WalkEndRow, WalkStartRow, WireError, WireResult,
+    Chunk, ChunkKind, ClassRow, CohortRow, CountRow, DeathRow, EndRow, FrameRow, GcRow, LoaderRow, LossReason, LossRow,
+    MethodRow, OldSamplesRow, OriginRow, PartHeader, PartReader, Piece, RunRow, SampleRow, SettingRow, StringRow,
+    ThreadRow, TraceRow, WalkEndRow, WalkStartRow, WireError, WireResult,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,6 +36,8 @@ pub(super) struct Scan {
     pub(super) losses: Vec<LossRow>,
     /// Sums of samples of parts that have gone, by stream.
     pub(super) old_samples: Vec<(u16, OldSamplesRow)>,
+    /// What came and went between moments, by stream.
+    pub(super) cohorts: Vec<(u16, CohortRow)>,
     /// Settings that changed on the way.
     pub(super) settings: Vec<SettingRow>,
     pub(super) trouble: Trouble,
@@ -133,6 +135,7 @@ impl Scan {
             deaths: AHashMap::default(),
             losses: Vec::new(),
             old_samples: Vec::new(),
+            cohorts: Vec::new(),
             settings: Vec::new(),
             trouble: Trouble::default(),
             memory: 0,
@@ -261,6 +264,10 @@ impl Scan {
             ChunkKind::OLD_SAMPLES => {
                 let rows = rows::<OldSamplesRow>(chunk, trouble)?;
                 self.old_samples.extend(rows.into_iter().map(|row| (chunk.stream(), row)));
+            }
+            ChunkKind::COHORTS => {
+                let rows = rows::<CohortRow>(chunk, trouble)?;
+                self.cohorts.extend(rows.into_iter().map(|row| (chunk.stream(), row)));
             }
             ChunkKind::SETTINGS => self.settings.extend(rows::<SettingRow>(chunk, trouble)?),
             ChunkKind::COUNTS => {

@@ -1,5 +1,6 @@
 //! The walks of a recording as a series.
 
+use super::cohorts;
 use super::lives::{gc_history, sampled_lives};
 use super::origins::Provenance;
 use super::sampled::sampled;
@@ -10,6 +11,7 @@ use crate::counts::ClassCounts;
 use crate::event::GcKind;
 use crate::kept::KeptStates;
 use crate::lives::{GcHistory, Lives, SampledLives};
+use crate::recording::Recording;
 use crate::sampled::SampledAllocations;
 use crate::series::{GcPoint, HeapSeries, SnapshotInfo};
 use memory_city_heap::HeapState;
@@ -25,6 +27,8 @@ pub(super) struct WalkSeries {
     provenance: Provenance,
     /// Births and deaths of samples, where any were taken.
     lives: Option<SampledLives>,
+    /// What came and went, where every object was seen.
+    cohorts: Option<Recording>,
     points: Vec<SnapshotInfo>,
     warnings: Mutex<Vec<Warning>>,
     counts: OnceLock<Option<Arc<ClassCounts>>>,
@@ -73,9 +77,17 @@ impl WalkSeries {
         }
         let trouble = std::mem::take(&mut scan.trouble).finish(&path, &scan.losses);
         let lives = sampled_lives(&scan, &provenance, progress)?;
+        let (cohorts, odd) = cohorts::read(&scan, &provenance, progress)?;
+        if odd > 0 {
+            let message = format!("{odd} rows of births and deaths make no sense, and are left out");
+            skipped.push(Warning { path: path.clone(), offset: None, message });
+        }
+        // They are in it by now.
+        scan.cohorts = Vec::new();
         let points = points(&scan);
         let warnings = Mutex::new([skipped, trouble].concat());
-        Ok(WalkSeries { scan, provenance, lives, points, warnings, counts: OnceLock::new(), kept: Mutex::default() })
+        let (counts, kept) = (OnceLock::new(), Mutex::default());
+        Ok(WalkSeries { scan, provenance, lives, cohorts, points, warnings, counts, kept })
     }
 }
 
@@ -199,7 +211,10 @@ impl HeapSeries for WalkSeries {
     }
 
     fn lives(&self) -> Option<Lives<'_>> {
-        self.lives.as_ref().map(|lives| Lives::sampled(lives, self.scan.gcs.len() as u32))
+        let gcs = self.scan.gcs.len() as u32;
+        // What was counted is better than what samples say.
+        let counted = self.cohorts.as_ref().map(|recording| Lives::counted(recording, gcs));
+        counted.or_else(|| self.lives.as_ref().map(|lives| Lives::sampled(lives, gcs)))
     }
 
     fn class_counts(&self) -> Option<Arc<ClassCounts>> {

@@ -208,6 +208,34 @@ row! {
 }
 
 row! {
+    /// Objects that nothing here tells apart, and so many more or fewer of which there were at the start or the end of a collection than at the one before: of a source that has seen each object. What one kind of space lost and no other got has died.
+    CohortRow in COHORTS {
+        /// The collection, by its number.
+        gc: u64 = 1 Delta,
+        /// Whether at its end; otherwise at its start.
+        at_end: bool = 2 Plain,
+        /// The class.
+        class: u32 = 3 Delta,
+        /// Where they were allocated: a frame; none where that is not known.
+        stack: Option<u32> = 4 Delta,
+        /// By which thread.
+        thread: Option<u32> = 5 Plain,
+        /// By which subsystem, as of origins (7).
+        allocator: u32 = 6 Plain,
+        /// Whether they are arrays that the source counts as large.
+        large: bool = 7 Plain,
+        /// The first collection after their allocation, counted from 0.
+        birth: u32 = 8 Delta,
+        /// The kind of space, as of origins (7).
+        space: u32 = 9 Plain,
+        /// How many more, zigzag: 2n, and of fewer 2n - 1.
+        objects: i64 = 10 Plain,
+        /// Shallow bytes of those, zigzag.
+        bytes: i64 = 11 Plain,
+    }
+}
+
+row! {
     /// The end of a recording: nothing of this stream follows.
     EndRow in END {
         /// When.

@@ -185,5 +185,7 @@ row! {
         roots: u64 = 6 Plain,
         /// Live samples whose object was not found.
         unlinked: u64 = 7 Plain,
+        /// How many of those are class objects, which dumps have of classes in use alone; none where nobody told them apart.
+        unlinked_classes: Option<u64> = 8 Plain,
     }
 }

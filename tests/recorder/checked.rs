@@ -30,6 +30,11 @@ fn a_recorded_program_has_no_faults_of_jni() {
         let counted = [&program[..], &["Counted", "5000"]].concat();
         let done = record(jdk, &folder, &["--every-allocation"], &counted);
         assert_checked(jdk, "every allocation", &done, 0);
+        let folder = temporary.join("all");
+        // The walk at its end, of few objects: the more there are, the longer the VM counts references at each call.
+        let done = record(jdk, &folder, &["--identity", "all"], &counted);
+        assert_checked(jdk, "all objects followed", &done, 0);
+        assert!(has_walks(&folder, 1), "{}", text(&done.stderr));
     });
 }
 
@@ -56,7 +61,7 @@ fn a_program_that_is_attached_to_has_no_faults_of_jni() {
         unsafe { libc::kill(program.id() as i32, libc::SIGTERM) };
         let done = program.wait_with_output().expect("its words");
         for (walked, said) in recordings {
-            assert!(walked, "{said}");
+            assert!(walked, "{said}{}{}", text(&done.stdout), text(&done.stderr));
         }
         assert_checked(jdk, "attached", &done, 128 + libc::SIGTERM);
     });

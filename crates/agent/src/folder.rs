@@ -137,15 +137,27 @@ impl RecorderLock {
     }
 }
 
-/// The number of an object in a walk, and where the object is.
+/// The number of an object in a walk, or of a sample, and where the object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WalkNumber {
-    /// Its number in all walks.
+    /// Its number in all walks; of a sample, that of the sample.
     pub number: u64,
     /// The handle of the global reference that holds it in the dump; a multiple of 8.
     pub handle: u64,
     /// It stands for a class: dumps have those of linked classes alone.
     pub is_class: bool,
+}
+
+impl WalkNumber {
+    /// From its number and [`WalkNumber::word`].
+    fn of(number: u64, word: u64) -> WalkNumber {
+        WalkNumber { number, handle: word & !7, is_class: word & 1 != 0 }
+    }
+
+    /// Handle and kind, as they are written.
+    fn word(self) -> u64 {
+        self.handle & !7 | u64::from(self.is_class)
+    }
 }
 
 /// The dump of a walk that is complete, and where the followed samples stand in it.
@@ -159,8 +171,8 @@ pub struct WalkNote {
     pub end: u64,
     /// How many collections had ended before.
     pub gcs: u64,
-    /// Sample and handle of the global reference that holds it in the dump.
-    pub links: Vec<(u64, u64)>,
+    /// The samples, by their numbers.
+    pub links: Vec<WalkNumber>,
 }
 
 impl WalkNote {
@@ -186,9 +198,9 @@ impl WalkNote {
     /// When they cannot be written.
     pub fn write_numbers(folder: &Path, number: u64, numbers: impl IntoIterator<Item = WalkNumber>) -> io::Result<()> {
         let mut file = io::BufWriter::new(private_file(&WalkNote::numbers(folder, number))?);
-        for WalkNumber { number, handle, is_class } in numbers {
-            file.write_all(&number.to_le_bytes())?;
-            file.write_all(&(handle & !7 | u64::from(is_class)).to_le_bytes())?;
+        for numbered in numbers {
+            file.write_all(&numbered.number.to_le_bytes())?;
+            file.write_all(&numbered.word().to_le_bytes())?;
         }
         file.flush()
     }
@@ -196,11 +208,7 @@ impl WalkNote {
     /// The pairs of such a file; half a pair at its end is none.
     pub fn parse_numbers(bytes: &[u8]) -> impl Iterator<Item = WalkNumber> {
         let word = |pair: &[u8; 16], at| u64::from_le_bytes(std::array::from_fn(|i| pair[at + i]));
-        bytes.as_chunks::<16>().0.iter().map(move |pair| WalkNumber {
-            number: word(pair, 0),
-            handle: word(pair, 8) & !7,
-            is_class: word(pair, 8) & 1 != 0,
-        })
+        bytes.as_chunks::<16>().0.iter().map(move |pair| WalkNumber::of(word(pair, 0), word(pair, 8)))
     }
 
     /// Writes the note: the dump is complete.
@@ -209,8 +217,8 @@ impl WalkNote {
     /// When it cannot be written.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let mut text = format!("walk {} {} {} {}\n", self.number, self.start, self.end, self.gcs);
-        for (sample, handle) in &self.links {
-            text.push_str(&format!("{sample} {handle:x}\n"));
+        for link in &self.links {
+            text.push_str(&format!("{} {:x}\n", link.number, link.word()));
         }
         let unfinished = WalkNote::file(folder, self.number).with_extension("part");
         private_file(&unfinished)?.write_all(text.as_bytes())?;
@@ -225,7 +233,7 @@ impl WalkNote {
         let mut note = WalkNote { number: word()?, start: word()?, end: word()?, gcs: word()?, links: Vec::new() };
         for line in lines {
             let (sample, handle) = line.split_once(' ')?;
-            note.links.push((sample.parse().ok()?, u64::from_str_radix(handle, 16).ok()?));
+            note.links.push(WalkNumber::of(sample.parse().ok()?, u64::from_str_radix(handle, 16).ok()?));
         }
         Some(note)
     }
@@ -377,13 +385,19 @@ mod tests {
     fn notes_and_status_come_back() {
         let folder = tempfile::tempdir().expect("a folder");
         private_folder(&folder.path().join(WALKS)).expect("made");
-        let note = WalkNote { number: 3, start: 5, end: 9, gcs: 2, links: vec![(1, 0xffff_1000), (7, 0x10)] };
+        let number = |number, handle, is_class| WalkNumber { number, handle, is_class };
+        let note = WalkNote {
+            number: 3,
+            start: 5,
+            end: 9,
+            gcs: 2,
+            links: vec![number(1, 0xffff_1000, false), number(7, 0x10, true)],
+        };
         note.write(folder.path()).expect("written");
         assert_eq!(WalkNote::waiting(folder.path()), [3]);
         let text = std::fs::read_to_string(WalkNote::file(folder.path(), 3)).expect("the note");
         assert_eq!(WalkNote::parse(&text), Some(note));
         assert_eq!(WalkNote::parse("walk 1 2"), None);
-        let number = |number, handle, is_class| WalkNumber { number, handle, is_class };
         let numbers = [number(1, 0x7f00_0010, true), number(1 << 40, 1 << 63, false)];
         WalkNote::write_numbers(folder.path(), 3, numbers).expect("written");
         let bytes = std::fs::read(WalkNote::numbers(folder.path(), 3)).expect("the numbers");

@@ -88,7 +88,7 @@ impl NumberedObjects {
     pub(crate) fn begin(vm: Vm, jni: Jni, most: u32) -> Result<NumberedObjects, String> {
         // Tags are those of an environment: with one of their own they all go in one step.
         // SAFETY: the VM runs.
-        let Some(jvmti) = (unsafe { jvmti::environment(vm.java) }) else {
+        let Ok(jvmti) = (unsafe { jvmti::environment(vm.java) }) else {
             return Err("the VM gives no further environment".into());
         };
         let wanted = Capabilities::with(&IDENTITY_CAPABILITIES);
@@ -251,6 +251,8 @@ impl NumberedObjects {
                 _ => return Err(NO_ROOM.into()),
             }
         };
+        // SAFETY: this thread is attached, says the caller.
+        unsafe { jni.meant_so_many() };
         // The list is made in one go, which a stop for another reason would wait for.
         *stopped += recording.now().saturating_sub(begun);
         self.known.reserve(new.len());

@@ -116,6 +116,15 @@ impl Jni {
         (!self.threw() && !class.is_null()).then_some(class)
     }
 
+    /// Whether an object is one of a class.
+    ///
+    /// # Safety
+    /// Both are references that this thread may use.
+    pub(crate) unsafe fn is_instance(self, object: jobject, class: jobject) -> bool {
+        // SAFETY: see above.
+        unsafe { ((**self.0).v1_1.IsInstanceOf)(self.0, object, class) }
+    }
+
     /// Begins a frame of local references, if there is room.
     ///
     /// # Safety
@@ -127,6 +136,19 @@ impl Jni {
             self.threw();
         }
         made
+    }
+
+    /// Tells the VM that the local references there are by now are meant: a list of objects makes one for each, and where the VM
+    /// checks its callers (`-Xcheck:jni`) it says so of more than a frame began with.
+    ///
+    /// # Safety
+    /// This thread is one of ours, and attached.
+    pub(crate) unsafe fn meant_so_many(self) {
+        // It counts from those that there are, if it is asked for more than the frame began with.
+        // SAFETY: the environment is that of this thread.
+        if unsafe { ((**self.0).v1_2.EnsureLocalCapacity)(self.0, 1024) } != jni_sys::JNI_OK {
+            self.threw();
+        }
     }
 
     /// Ends the frame: its local references are gone.

@@ -166,7 +166,19 @@ pub(crate) unsafe fn walk(
     let end = recording.now();
     // Dumps name the handle, JNI puts marks into its lowest bits.
     let handle = |global: jobject| global as u64 & !7;
-    let links = kept.iter().map(|(sample, global)| (*sample, handle(*global))).collect();
+    // SAFETY: this thread is ours, and attached; the references are held until below.
+    let class = unsafe { jni.class(c"java/lang/Class") };
+    let linked_at = |(sample, global): &(u64, jobject)| WalkNumber {
+        number: *sample,
+        handle: handle(*global),
+        // SAFETY: as above.
+        is_class: class.is_some_and(|class| unsafe { jni.is_instance(*global, class) }),
+    };
+    let links = kept.iter().map(linked_at).collect();
+    if let Some(class) = class {
+        // SAFETY: made above, and used no more.
+        unsafe { jni.drop_local(class) };
+    }
     let numbered_at = |(numbered, global): &(NumberedObject, jobject)| WalkNumber {
         number: numbered.number,
         handle: handle(*global),

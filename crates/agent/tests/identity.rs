@@ -49,7 +49,7 @@ impl<'a> Walked<'a> {
         let note = WalkNote::parse(&std::fs::read_to_string(&links).expect("a note")).expect("a note of ours");
         let numbers = std::fs::read(WalkNote::numbers(self.folder, self.walks)).unwrap_or_default();
         let numbers: Vec<WalkNumber> = WalkNote::parse_numbers(&numbers).collect();
-        let handles = note.links.iter().map(|l| l.1).chain(numbers.iter().map(|n| n.handle)).collect();
+        let handles = note.links.iter().chain(&numbers).map(|n| n.handle).collect();
         let (heap, held) = hprof::load_held(&input, &handles, &Progress::new()).expect("a dump");
         let mut of = HashMap::new();
         for WalkNumber { number, handle, .. } in &numbers {

@@ -78,10 +78,10 @@ impl WalkTaker {
             remedy: "The walk is left out".into(),
         })?;
         let numbers = || WalkNote::parse_numbers(numbers.map_or(&[], |input| input.bytes()));
-        let handles = note.links.iter().map(|link| link.1).chain(numbers().map(|object| object.handle)).collect();
+        let handles = note.links.iter().copied().chain(numbers()).map(|object| object.handle).collect();
         let (heap, held) = hprof::load_held(input, &handles, progress)?;
         let mut samples: Vec<_> =
-            note.links.iter().filter_map(|(sample, handle)| Some((*held.get(handle)?, *sample))).collect();
+            note.links.iter().filter_map(|link| Some((*held.get(&link.handle)?, link.number))).collect();
         samples.sort_unstable();
         // An object that was met twice, which the VM does not rule out, is known by its first number.
         let mut identities: Vec<_> =
@@ -101,11 +101,13 @@ impl WalkTaker {
             gcs: u32::try_from(note.gcs).unwrap_or(u32::MAX),
             ..WalkStartRow::default()
         };
+        let lost_classes = note.links.iter().filter(|link| link.is_class && !held.contains_key(&link.handle)).count();
         let seen = SeenWalk {
             samples: &samples,
             identities: &identities,
             pause: Some(note.end.saturating_sub(note.start)),
             unlinked: (note.links.len() - samples.len()) as u64,
+            unlinked_classes: lost_classes as u64,
         };
         self.objects = self.stream()?.write(&heap, start, &seen, progress)?;
         Ok(())

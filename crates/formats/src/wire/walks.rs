@@ -18,6 +18,8 @@ pub struct SeenWalk<'a> {
     pub pause: Option<u64>,
     /// Live samples whose object was not found.
     pub unlinked: u64,
+    /// How many of those are class objects.
+    pub unlinked_classes: u64,
 }
 
 /// A stream of walks. Names have the same numbers in all of them.

@@ -108,14 +108,28 @@ impl Trouble {
 
     /// Samples that were alive at a walk, and whose objects nobody found in it.
     pub(super) fn unlinked<'a>(&mut self, path: &Path, ends: impl Iterator<Item = &'a WalkEndRow>) {
-        let (mut walks, mut samples) = (0u64, 0u64);
+        let (mut walks, mut samples, mut classes) = (0u64, 0u64, 0u64);
+        let mut hint = "";
         for end in ends.filter(|end| end.unlinked > 0) {
-            (walks, samples) = (walks + 1, samples.saturating_add(end.unlinked));
+            let of_classes = end.unlinked_classes.unwrap_or(0).min(end.unlinked);
+            if end.unlinked_classes.is_none() {
+                hint = ". It may stand for a class that is not in use yet";
+            }
+            classes = classes.saturating_add(of_classes);
+            if end.unlinked > of_classes {
+                (walks, samples) = (walks + 1, samples.saturating_add(end.unlinked - of_classes));
+            }
         }
         if samples > 0 {
             let message = format!(
                 "{samples} times the object of a sample that was alive was not found in a walk (in {walks} walks): it has no allocation \
-                 site there. Class objects that are not in use yet are in no walk"
+                 site there{hint}"
+            );
+            self.add(path, None, message);
+        }
+        if classes > 0 {
+            let message = format!(
+                "{classes} times a sample was the object that stands for a class which is not in use yet: walks have none of those"
             );
             self.add(path, None, message);
         }

@@ -118,6 +118,23 @@ fn drags_by_positions_turn_the_city_and_one_key_brings_it_back() {
         session.drag_with("1", (700, 200), (760, 700));
         session.tool("xdotool", &["click", "--repeat", "9", "4"]);
     }
+    // Who looks around from where they stand may turn away from it, and is told how it comes back.
+    let lost = |session: &Session| {
+        let told = session.trail.iter().rev().find_map(|line| line.split("sight: ").nth(1));
+        told == Some("none of the city")
+    };
+    for _ in 0..6 {
+        if lost(&session) {
+            break;
+        }
+        session.drag_with("1", (400, 450), (1000, 450));
+        session.rest();
+    }
+    assert!(lost(&session), "turned away");
+    session.point(WIDTH / 2, 20);
+    let away = session.screenshot("33-away");
+    let hint = image::imageops::crop_imm(&away, WIDTH / 2 - 300, HEIGHT / 2 - 120, 600, 240).to_image();
+    assert!(share(&hint, is_bright) > 0.005, "words in the middle");
     session.key("r");
     session.point(WIDTH / 2, 21);
     let again = session.screenshot("33-again");

@@ -57,8 +57,48 @@ fn keys_compare_times_and_put_them_beside_each_other() {
     session.expect("multiples: 4");
     let four = session.screenshot("change-6-four");
     assert!(difference(&whole, &four) > 0.05);
+    // Nine, sixteen, one alone, and four again.
+    let mut before = four.clone();
+    for (count, name) in [(9, "change-6-nine"), (16, "change-6-sixteen"), (0, "change-6-alone"), (4, "change-6-again")]
+    {
+        session.key("y");
+        session.expect(&format!("multiples: {count}"));
+        let now = session.screenshot(name);
+        assert!(difference(&before, &now) > 0.03, "{count} beside each other");
+        before = now;
+    }
+    assert!(difference(&four, &before) < 0.01, "as it was");
     session.click(WIDTH * 5 / 8, HEIGHT / 2 + 100);
     session.expect("time: 16/");
     let one = session.screenshot("change-7-one");
     assert!(difference(&four, &one) > 0.05);
+}
+
+/// Whether the starts of collections are points in time too: the moment that is shown stays.
+#[test]
+fn starts_of_collections_come_and_go_around_the_moment_that_is_shown() {
+    if skipped() {
+        return;
+    }
+    let config = tempfile::tempdir().expect("a folder");
+    let environment = [("MEMORY_CITY_CONFIG", config.path()), ("MEMORY_CITY_CACHE", config.path())];
+    let mut session = Session::start(&["open", "tests/data/anttracks/churn-parallel"], &environment);
+    session.expect("time: 8/8");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    for time in [7, 6, 5] {
+        session.key("p");
+        session.expect(&format!("time: {time}/8"));
+    }
+    let ends = session.screenshot("change-8-ends");
+    // The end of the fifth collection is the tenth of starts and ends.
+    for (expected, name) in [("time: 10/16", "change-9-starts-too"), ("time: 5/8", "change-9-ends-again")] {
+        super::finding::look_for(&mut session, "Starts of collections too");
+        session.key("Return");
+        session.expect(expected);
+        session.rest();
+        session.screenshot(name);
+    }
+    let again = session.screenshot("change-9-again");
+    assert!(difference(&ends, &again) < 0.02, "the same city");
 }

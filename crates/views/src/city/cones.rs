@@ -46,10 +46,8 @@ pub struct Cone {
 pub struct Cones {
     /// Most objects first, incoming before outgoing.
     pub cones: Vec<Cone>,
-    /// How many more there would be: `left_out_incoming` and outgoing ones together.
+    /// How many more there would be, in the directions that are wanted.
     pub left_out: usize,
-    /// How many more there would be coming in.
-    pub left_out_incoming: usize,
     /// Single references of all bundles, those that are left out among them.
     pub references: u64,
     /// Single references of those that are left out.
@@ -63,8 +61,19 @@ pub const USUAL_CONES: usize = 24;
 /// More cannot be asked for.
 pub const MOST_CONES: usize = 400;
 
+/// Which cones are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WantedCones {
+    /// At most so many for each direction, the others are counted.
+    pub most: usize,
+    /// Of what refers to the selection.
+    pub incoming: bool,
+    /// Of what the selection refers to.
+    pub outgoing: bool,
+}
+
 /// References of `selected` (a building, a pruned node or a district) at time `t` as cones, those with the most
-/// objects involved first; at most `most` for each direction, the others are counted.
+/// objects involved first. Of a direction that is not wanted there is nothing, in no count either.
 ///
 /// Ends lie at the centres of roofs, for districts on the slab. A radius is the share of the objects there that take
 /// part, times half the shorter side of the building's current base, within [`MIN_RADIUS`] and [`MAX_RADIUS`].
@@ -77,23 +86,23 @@ pub fn cones(
     t: usize,
     selected: NodeId,
     map: &ReferenceMap,
-    most: usize,
+    wanted: WantedCones,
 ) -> Cones {
     let mut result = Cones::default();
     let now = Now { plan, timeline, appearance, t };
     let Some(here) = End::of_node(&now, selected) else { return result };
-    for (incoming, edges) in [(true, &map.incoming), (false, &map.outgoing)] {
+    let directions = [(true, &map.incoming, wanted.incoming), (false, &map.outgoing, wanted.outgoing)];
+    for (incoming, edges, _) in directions.into_iter().filter(|(.., wanted)| *wanted) {
         let (mut bundles, same_plot) = bundles(plan, here.plot, edges);
         result.same_plot += same_plot;
         bundles.sort_by(|a, b| b.involved().cmp(&a.involved()).then(a.plot.cmp(&b.plot)));
-        let beyond = bundles.len().saturating_sub(most);
+        let beyond = bundles.len().saturating_sub(wanted.most);
         let references = |all: &[Bundle]| all.iter().map(|b| b.references).fold(0, u64::saturating_add);
         result.references = result.references.saturating_add(references(&bundles));
         let left_out = references(&bundles[bundles.len() - beyond..]);
         result.left_out_references = result.left_out_references.saturating_add(left_out);
         result.left_out += beyond;
-        result.left_out_incoming += if incoming { beyond } else { 0 };
-        let drawn = bundles.into_iter().take(most);
+        let drawn = bundles.into_iter().take(wanted.most);
         result.cones.extend(drawn.map(|bundle| bundle.cone(&now, &here, incoming)));
     }
     result
@@ -218,7 +227,8 @@ mod tests {
     /// Under the look of a first start.
     fn cones(plan: &CityPlan, timeline: &Timeline, t: usize, selected: NodeId, map: &ReferenceMap) -> Cones {
         let appearance = Appearance::new(plan, timeline, &Look::default());
-        super::cones(plan, timeline, &appearance, t, selected, map, USUAL_CONES)
+        let wanted = WantedCones { most: USUAL_CONES, incoming: true, outgoing: true };
+        super::cones(plan, timeline, &appearance, t, selected, map, wanted)
     }
 
     fn edge(other: NodeId, referencing: u64, referenced: u64) -> Edge {
@@ -295,7 +305,17 @@ mod tests {
         let to_all = |n: u32| (1..=n).map(|i| edge(at(&timeline, &format!("Heap#g{i:02}")), 1, u64::from(i))).collect();
         let found = cones(&plan, &timeline, 0, selected, &map(to_all(30), to_all(27)));
         // The selection itself has no cone; of the other 29 and 26 those with the most objects are made.
-        assert_eq!((found.left_out, found.left_out_incoming, found.same_plot), (5 + 2, 5, 2));
+        assert_eq!((found.left_out, found.same_plot), (5 + 2, 2));
+        let appearance = Appearance::new(&plan, &timeline, &Look::default());
+        let of_one = |incoming, outgoing| {
+            let wanted = WantedCones { most: USUAL_CONES, incoming, outgoing };
+            let found = super::cones(&plan, &timeline, &appearance, 0, selected, &map(to_all(30), to_all(27)), wanted);
+            (found.cones.len(), found.left_out, found.references, found.left_out_references)
+        };
+        // Group 2 has two references, group 30 thirty; the weakest have no cone.
+        assert_eq!(of_one(true, false), (24, 5, (2..=30).sum(), (2..=6).sum()));
+        assert_eq!(of_one(false, true), (24, 2, (2..=27).sum(), 2 + 3));
+        assert_eq!(of_one(false, false), (0, 0, 0, 0));
         assert_eq!(found.cones.len(), 2 * USUAL_CONES);
         assert_eq!(found.cones[0].other_node, Some(at(&timeline, "Heap#g30")));
         assert!(found.cones[..USUAL_CONES].iter().all(|c| c.incoming && c.referenced > 6));

@@ -20,7 +20,7 @@ use crate::viewer::settings::Settings;
 use crate::viewer::ways::Ways;
 use bevy::prelude::*;
 use memory_city_analysis::timeline::NodeId;
-use memory_city_views::city::{self, Cone, ConeWay, ReferenceShape};
+use memory_city_views::city::{self, Cone, ConeWay, ReferenceShape, WantedCones};
 use std::sync::Arc;
 
 /// What the cones on screen were made for.
@@ -178,18 +178,14 @@ pub fn present(
                 let mut records = Vec::new();
                 *cone_count = ConeCount::default();
                 if let Some((time, node, map)) = map {
-                    let most = settings.reference_count;
-                    let mut found = city::cones(&city.plan, &city.timeline, &city.appearance, time, node, map, most);
+                    let wanted = WantedCones {
+                        most: settings.reference_count,
+                        incoming: settings.show_incoming,
+                        outgoing: settings.show_outgoing,
+                    };
+                    let found = city::cones(&city.plan, &city.timeline, &city.appearance, time, node, map, wanted);
                     cone_count.left_out = found.left_out;
                     cone_count.references = (found.references, found.left_out_references);
-                    let is_shown =
-                        |incoming: bool| if incoming { settings.show_incoming } else { settings.show_outgoing };
-                    if !is_shown(true) {
-                        cone_count.left_out -= found.left_out_incoming;
-                    } else if !is_shown(false) {
-                        cone_count.left_out = found.left_out_incoming;
-                    }
-                    found.cones.retain(|cone| is_shown(cone.incoming));
                     let ways = city::cone_ways(&city.plan, &found.cones, settings.reference_shape, PIECES);
                     for (at, (cone, way)) in found.cones.iter().zip(&ways).enumerate() {
                         let other = city.target_of_plot(cone.other);

@@ -95,7 +95,8 @@ fn storm(jdk: &Jdk, flags: &[&str], class_path: &str, folder: &Path, millis: u32
         taken.linked.len(),
         histograms.len()
     ));
-    assert!(work.len() > 100 && right * 100 >= work.len() * 95, "{flags:?}: {right} of {}", work.len());
+    // The JDK has a few arrays of its own.
+    assert!(work.len() > 1000 && work.len() - right <= work.len() / 1000, "{flags:?}: {right} of {}", work.len());
     assert!(trace.methods.values().all(|m| !trace.strings[&m.name].is_empty() && !trace.strings[&m.class].is_empty()));
     // What walks and histograms name is right too.
     assert!(taken.walks > 1 && histograms.len() > 1, "{flags:?}: {} walks, {}", taken.walks, histograms.len());

@@ -67,6 +67,39 @@ fn dumps_recordings_and_trees_become_one_another() {
     assert_eq!(whole(&counts), whole(&before), "{counts}");
 }
 
+/// Trees that are divided by place tell of each class where it was allocated, in a recording too.
+#[test]
+fn places_of_trees_are_frames_of_recordings() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let grouping = ["--grouping", "package>type>site(depth=1)"];
+    converted(&[&["tests/data/anttracks/churn-parallel"], &grouping[..]].concat(), &at("trees.json"));
+    let trees = at("trees.json").display().to_string();
+    let said = converted(&[&trees], &at("counts.mcity"));
+    assert!(said.contains("without those of allocation sites"), "{said}");
+    // As it is read again: packages, types, and the first place in the program's own code, which here is the only one.
+    let rows = |of: &Path| {
+        let done = run(&["report", &of.to_string_lossy(), "--tree", "--format", "csv"]);
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        let told = text(&done.stdout);
+        // Districts may be packages in packages: what is in them is the same.
+        let row = |row: &str| {
+            let (key, numbers) = row.split_once(",Allocation site,")?;
+            let mut key = key.trim_end_matches('"').rsplit('#');
+            Some(format!("{} {} {numbers}", key.next()?, key.next()?))
+        };
+        let mut rows: Vec<String> = told.lines().filter_map(row).collect();
+        rows.sort();
+        rows
+    };
+    let (before, after) = (rows(&at("trees.json")), rows(&at("counts.mcity")));
+    assert!(before.len() > 50, "{before:?}");
+    assert_eq!(before, after);
+    let counts = text(&run(&["analyse", "counts", &at("counts.mcity").to_string_lossy(), "--format", "csv"]).stdout);
+    // Wherever they were allocated, threads are one class.
+    assert_eq!(counts.lines().filter(|row| row.starts_with("java.lang.Thread,")).count(), 1, "{counts}");
+}
+
 #[test]
 fn traces_become_recordings_that_lose_nothing() {
     let folder = tempfile::tempdir().expect("a folder");

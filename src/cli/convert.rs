@@ -3,7 +3,7 @@
 use super::{GroupingArgs, with_progress};
 use clap::Args;
 use memory_city_analysis::timeline::{Metric, NodeId, Source, Timeline, are_trees, json, title_of};
-use memory_city_formats::wire::{self, CountStream};
+use memory_city_formats::wire::{self, CountStream, StreamCount};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::{FileReaders, Unfinished};
@@ -108,7 +108,7 @@ fn recording(args: &ConvertArgs) -> Result<Vec<String>> {
     Ok(saved.left_out)
 }
 
-/// Trees as class histograms: leaves are classes, by their names from the top.
+/// Trees as class histograms: leaves are classes, by their names from the top, at the places that allocated where the tree tells them.
 fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
     let (left_out, times) = with_progress(|progress| {
         let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
@@ -124,26 +124,33 @@ fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
         ];
         let mut stream = CountStream::on_file(file, &args.output, &facts)?;
         let leaves: Vec<_> = timeline.nodes().filter(|&node| timeline.is_leaf(node)).collect();
-        let names: Vec<String> = leaves.iter().map(|&leaf| class_name(timeline, leaf)).collect();
+        let places: Vec<(String, Vec<&str>)> = leaves.iter().map(|&leaf| class_and_frames(timeline, leaf)).collect();
         for (t, point) in points.iter().enumerate() {
             progress.check()?;
-            // Leaves that have one name are one class.
-            let mut counts = BTreeMap::<&str, (u64, u64)>::new();
-            for (name, &leaf) in names.iter().zip(&leaves) {
+            // Leaves that have one name and place are one.
+            let mut counts = BTreeMap::<&(String, Vec<&str>), (u64, u64)>::new();
+            for (place, &leaf) in places.iter().zip(&leaves) {
                 let (objects, bytes) =
                     (timeline.value(t, leaf, Metric::Objects), timeline.value(t, leaf, Metric::Bytes));
                 if objects > 0 || bytes > 0 {
-                    let count = counts.entry(name).or_default();
+                    let count = counts.entry(place).or_default();
                     *count = (count.0.saturating_add(objects), count.1.saturating_add(bytes));
                 }
             }
             let time = (point.millis - started).saturating_mul(1_000_000);
-            stream.write(time, false, counts.into_iter().map(|(name, (objects, bytes))| (name, objects, bytes)))?;
+            let rows = counts.iter().map(|(place, &(objects, bytes))| {
+                let (class, frames) = (&place.0, &place.1);
+                StreamCount { class, frames, objects, bytes }
+            });
+            stream.write(time, false, rows)?;
         }
         stream.finish("all was converted")?;
         place.complete(&args.output)?;
         let mut left_out = vec![
-            format!("what groups are ({}): each leaf is a class, by its names from the top", source.grouping_id()),
+            format!(
+                "what groups are ({}): each leaf is a class, by its names from the top without those of allocation sites",
+                source.grouping_id()
+            ),
             "names of the points in time".to_owned(),
         ];
         let has_references = match &source {
@@ -161,8 +168,16 @@ fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
     Ok(left_out)
 }
 
-/// `java.util.HashMap` for the group HashMap in the group java.util.
-fn class_name(timeline: &Timeline, leaf: NodeId) -> String {
-    let names: Vec<&str> = timeline.path(leaf).into_iter().map(|node| timeline.name(node)).collect();
-    if names.is_empty() { timeline.name(leaf).to_owned() } else { names.join(".") }
+/// `java.util.HashMap` for the group HashMap in the group java.util; and the frames that its allocation sites name, innermost first.
+fn class_and_frames(timeline: &Timeline, leaf: NodeId) -> (String, Vec<&str>) {
+    let path = timeline.path(leaf);
+    let (sites, names): (Vec<NodeId>, Vec<NodeId>) =
+        path.into_iter().partition(|&node| timeline.role(node) == "Allocation site");
+    // What is in brackets is no name, `(primitive arrays)`, `(unknown site)`: it says that there is none.
+    let is_name = |name: &&str| !name.starts_with('(');
+    let names: Vec<&str> = names.into_iter().map(|node| timeline.name(node)).filter(is_name).collect();
+    let class = if names.is_empty() { timeline.name(leaf).to_owned() } else { names.join(".") };
+    // Groups of one child are one with it: so are chains of callers.
+    let frames = sites.into_iter().flat_map(|node| timeline.name(node).split(" ‹ "));
+    (class, frames.filter(is_name).collect())
 }

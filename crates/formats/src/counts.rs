@@ -60,16 +60,18 @@ pub fn without_address(class: &str) -> &str {
 type Counted = (u64, u64);
 /// From which moment on there is how much of a class.
 type ClassChanges<'a> = &'a [(u32, Counted)];
+/// The number of a class, and of the stack that allocated where that is counted.
+pub(crate) type ClassPlace = (u32, Option<u32>);
 
 /// The counts of one stream while it is read, histogram after histogram.
 #[derive(Default)]
 pub(crate) struct StreamCounts {
     /// Times in nanoseconds since the recording began, with what is known of the moment but its milliseconds.
     moments: Vec<(u64, CountMoment)>,
-    /// By the number of the class: from which moment on how much.
-    changes: AHashMap<u32, Vec<(u32, Counted)>>,
+    /// From which moment on how much.
+    changes: AHashMap<ClassPlace, Vec<(u32, Counted)>>,
     /// The last complete one.
-    last: AHashMap<u32, Counted>,
+    last: AHashMap<ClassPlace, Counted>,
     unfinished: Option<UnfinishedHistogram>,
     /// Histograms of which rows are missing: they are left out.
     pub(crate) incomplete: u64,
@@ -82,7 +84,7 @@ struct UnfinishedHistogram {
     /// As many rows should come; 0 where that is not known.
     rows: u32,
     found: u64,
-    classes: AHashMap<u32, Counted>,
+    classes: AHashMap<ClassPlace, Counted>,
 }
 
 /// A row of a histogram: its number, its time, what is known of it, how many rows it has, and of which class it counts what.
@@ -91,13 +93,13 @@ pub(crate) struct HistogramPiece {
     pub(crate) time: u64,
     pub(crate) moment: CountMoment,
     pub(crate) rows: u32,
-    pub(crate) class: u32,
+    pub(crate) class: ClassPlace,
     pub(crate) counted: Amount,
 }
 
 /// What a moment and a change take in memory, about, bytes.
 const MOMENT_BYTES: u64 = 64;
-const CHANGE_BYTES: u64 = 80;
+const CHANGE_BYTES: u64 = 96;
 
 impl StreamCounts {
     /// Takes a row, and says by how many bytes of memory there is more.
@@ -132,7 +134,7 @@ impl StreamCounts {
         let moment = u32::try_from(self.moments.len()).unwrap_or(u32::MAX);
         self.moments.push((done.time, done.moment));
         let mut grown = 0;
-        let mut change = |class: u32, now: Counted| {
+        let mut change = |class: ClassPlace, now: Counted| {
             grown += CHANGE_BYTES;
             self.changes.entry(class).or_default().push((moment, now));
         };
@@ -148,6 +150,11 @@ impl StreamCounts {
         grown
     }
 
+    /// Stacks that allocated, in any order.
+    pub(crate) fn stacks(&self) -> impl Iterator<Item = u32> {
+        self.changes.keys().filter_map(|(_, stack)| *stack)
+    }
+
     /// How many complete histograms there are.
     pub(crate) fn len(&self) -> usize {
         self.moments.len()
@@ -161,9 +168,32 @@ pub(crate) fn joined(
     name: impl Fn(u16, u32) -> Arc<str>,
     millis: impl Fn(u64) -> u64,
 ) -> (ClassCounts, usize) {
+    let short = |stream, (class, _): ClassPlace| without_its_address(name(stream, class));
+    let (moments, courses, others) = joined_by(streams, short, millis);
+    let classes = courses.into_iter().map(|(class, changes)| CountCourse { class, changes }).collect();
+    (ClassCounts { moments, classes }, others)
+}
+
+/// The name of a class without its address.
+pub(crate) fn without_its_address(name: Arc<str>) -> Arc<str> {
+    match without_address(&name) {
+        short if short.len() == name.len() => name,
+        short => Arc::from(short),
+    }
+}
+
+/// When was counted; what, sorted by key, with its changes; and how many histograms are not among them.
+pub(crate) type JoinedCounts<K> = (Vec<CountMoment>, Vec<(K, Vec<(u32, Amount)>)>, usize);
+
+/// The same by any key that a class and its place have in a stream: what has one key is one.
+pub(crate) fn joined_by<K: Ord>(
+    streams: &BTreeMap<u16, StreamCounts>,
+    key: impl Fn(u16, ClassPlace) -> K,
+    millis: impl Fn(u64) -> u64,
+) -> JoinedCounts<K> {
     let Some((&stream, counts)) = streams.iter().max_by_key(|(stream, counts)| (counts.len(), Reverse(**stream)))
     else {
-        return (ClassCounts::default(), 0);
+        return (Vec::new(), Vec::new(), 0);
     };
     let others = streams.values().map(StreamCounts::len).sum::<usize>() - counts.len();
     // A file may say any times: what was written first is first where they are equal.
@@ -172,25 +202,22 @@ pub(crate) fn joined(
     let is_ordered = order.is_sorted();
     let moments = order.iter().filter_map(|at| counts.moments.get(*at as usize));
     let moments = moments.map(|(time, moment)| CountMoment { millis: millis(*time), ..*moment }).collect();
-    let mut by_name: BTreeMap<Arc<str>, Vec<ClassChanges<'_>>> = BTreeMap::new();
+    let mut by_key: BTreeMap<K, Vec<ClassChanges<'_>>> = BTreeMap::new();
     for (class, changes) in &counts.changes {
-        let full = name(stream, *class);
-        let short = without_address(&full);
-        let short = if short.len() == full.len() { Arc::clone(&full) } else { Arc::from(short) };
-        by_name.entry(short).or_default().push(changes);
+        by_key.entry(key(stream, *class)).or_default().push(changes);
     }
-    let mut classes = Vec::with_capacity(by_name.len());
-    for (class, parts) in by_name {
+    let mut courses = Vec::with_capacity(by_key.len());
+    for (key, parts) in by_key {
         let mut changes = sum_of(&parts);
         if !is_ordered {
             changes = in_order(&changes, &order);
         }
         changes.shrink_to_fit();
         if !changes.is_empty() {
-            classes.push(CountCourse { class, changes });
+            courses.push((key, changes));
         }
     }
-    (ClassCounts { moments, classes }, others)
+    (moments, courses, others)
 }
 
 /// The sum of several classes, as changes.
@@ -244,7 +271,7 @@ mod tests {
 
     fn piece(number: u64, time: u64, rows: u32, class: u32, objects: u64) -> HistogramPiece {
         let counted = Amount { objects, bytes: objects * 16 };
-        HistogramPiece { number, time, moment: CountMoment::default(), rows, class, counted }
+        HistogramPiece { number, time, moment: CountMoment::default(), rows, class: (class, None), counted }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use memory_city_agent::folder::private_file;
 use memory_city_agent::histogram_rows;
 use memory_city_analysis::tabular::{bytes_text, count_text};
 use memory_city_formats::hprof::element_name;
-use memory_city_formats::wire::CountStream;
+use memory_city_formats::wire::{CountStream, StreamCount};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::collections::BTreeMap;
@@ -67,7 +67,8 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
                     remedy: "Only HotSpot and its kin do (OpenJDK, Temurin, Corretto, ...)".into(),
                 });
             }
-            let counts = rows.iter().map(|(class, (objects, bytes))| (class.as_str(), *objects, *bytes));
+            let counts =
+                rows.iter().map(|(class, &(objects, bytes))| StreamCount { class, frames: &[], objects, bytes });
             file.write(file.now(), !args.live, counts)?;
             taken += 1;
             let (objects, bytes) = rows.values().fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));

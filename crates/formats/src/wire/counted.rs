@@ -3,14 +3,15 @@
 
 use super::origins::Provenance;
 use super::sampled::{FollowedShare, weight_of};
+use super::save::stack_in;
 use super::scan::{Scan, error_of};
-use crate::counts::ClassCounts;
+use crate::counts::{ClassCounts, ClassPlace, CountCourse, CountMoment, joined_by, without_its_address};
 use ahash::AHashMap;
 use memory_city_heap::Amount;
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
-use memory_city_wire::{ClassRow, CountRow, RunRow, StringRow, TraceOptions, TraceWriter};
+use memory_city_wire::{ClassRow, CountRow, RunRow, TraceOptions, TraceTables, TraceWriter};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -57,6 +58,8 @@ pub struct CountedTimes {
 const MOST_TIMES: usize = 60;
 /// So many rows in all: a few bytes may say that there are millions.
 const MOST_ROWS: usize = 20_000_000;
+/// Names, methods and frames that are written, each.
+const MOST_NAMES: usize = 1 << 24;
 
 /// The counts of a recording that has no walk; `None` where the files are none, or it has walks, or nothing was counted.
 ///
@@ -83,7 +86,16 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
     let mut times = estimated;
     let mut left_out = 0;
     if let Some(counts) = histograms.as_ref().filter(|_| !is_estimate) {
-        (times, left_out) = expanded(counts);
+        (times, left_out) = match scan.counts.values().any(|counts| counts.stacks().next().is_some()) {
+            true => by_place(&scan, counts, progress)?,
+            false => {
+                let course = |course: &CountCourse| (Arc::clone(&course.class), None);
+                expanded(
+                    &counts.moments,
+                    &counts.classes.iter().map(|of| (course(of), &of.changes[..])).collect::<Vec<_>>(),
+                )
+            }
+        };
     }
     if times.is_empty() {
         return Ok(None);
@@ -118,9 +130,22 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
 /// Writes class histograms as a recording of one stream, in chunks that readers see as soon as they are there.
 pub struct CountStream {
     writer: TraceWriter,
-    /// The number of each class, and of its name.
+    tables: TraceTables,
     classes: AHashMap<String, u32>,
     taken: u64,
+}
+
+/// A row of a histogram that is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamCount<'a> {
+    /// The class, in source form.
+    pub class: &'a str,
+    /// The call chain that allocated, innermost first; empty where that is not counted.
+    pub frames: &'a [&'a str],
+    /// Objects.
+    pub objects: u64,
+    /// Their shallow bytes.
+    pub bytes: u64,
 }
 
 impl CountStream {
@@ -133,7 +158,7 @@ impl CountStream {
         let mut writer = TraceWriter::on_file(file, path, TraceOptions::default()).map_err(error_of)?;
         let row = |(key, value): &(&str, String)| RunRow { key: (*key).to_owned(), value: value.clone() };
         writer.write(&facts.iter().map(row).collect::<Vec<_>>()).map_err(error_of)?;
-        Ok(CountStream { writer, classes: AHashMap::default(), taken: 0 })
+        Ok(CountStream { writer, tables: TraceTables::new(MOST_NAMES), classes: AHashMap::default(), taken: 0 })
     }
 
     /// Nanoseconds since the recording began.
@@ -141,8 +166,7 @@ impl CountStream {
         self.writer.now()
     }
 
-    /// Writes what was counted at a time: classes in source form, each once, with objects and bytes. `garbage` says that what no
-    /// root reaches is counted too.
+    /// Writes what was counted at a time: each class and call chain once. `garbage` says that what no root reaches is counted too.
     ///
     /// # Errors
     /// When the disk refuses.
@@ -150,28 +174,32 @@ impl CountStream {
         &mut self,
         time: u64,
         garbage: bool,
-        counts: impl IntoIterator<Item = (&'a str, u64, u64)>,
+        counts: impl IntoIterator<Item = StreamCount<'a>>,
     ) -> Result<()> {
-        let (mut strings, mut classes, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-        for (name, objects, bytes) in counts {
+        let mut rows = Vec::new();
+        for StreamCount { class: name, frames, objects, bytes } in counts {
             let class = match self.classes.get(name) {
                 Some(class) => *class,
                 None => {
-                    let next = self.classes.len() as u32;
-                    self.classes.insert(name.to_owned(), next);
-                    strings.push(StringRow { id: next, text: name.to_owned() });
-                    classes.push(ClassRow { id: next, name: next, kind: kind(name), ..ClassRow::default() });
-                    next
+                    let row = ClassRow {
+                        name: self.tables.string(name).unwrap_or(0),
+                        kind: kind(name),
+                        ..ClassRow::default()
+                    };
+                    let class = self.tables.class(row);
+                    self.classes.insert(name.to_owned(), class);
+                    class
                 }
             };
-            rows.push(CountRow { histogram: self.taken, time, class, objects, bytes, garbage, ..CountRow::default() });
+            let stack = stack_in(&mut self.tables, frames);
+            let known = CountRow { histogram: self.taken, time, class, stack, garbage, ..CountRow::default() };
+            rows.push(CountRow { objects, bytes, ..known });
         }
         let count = rows.len() as u32;
         rows.iter_mut().for_each(|row| row.rows = count);
-        rows.sort_by_key(|row| row.class);
+        rows.sort_by_key(|row| (row.class, row.stack));
         self.taken += 1;
-        self.writer.write(&strings).map_err(error_of)?;
-        self.writer.write(&classes).map_err(error_of)?;
+        self.tables.write_new(&mut self.writer).map_err(error_of)?;
         self.writer.write(&rows).map_err(error_of)
     }
 
@@ -190,17 +218,37 @@ fn kind(class: &str) -> u32 {
     class.strip_suffix("[]").map_or(0, |element| 1 + u32::from(PRIMITIVE.contains(&element)))
 }
 
+/// A class, and where it was allocated where that is counted.
+type CountedPlace = (Arc<str>, Option<Vec<Arc<str>>>);
+
+/// Histograms by class and place.
+fn by_place(scan: &Scan, counts: &ClassCounts, progress: &Progress) -> Result<(Vec<CountedTime>, usize)> {
+    let provenance = Provenance::of(scan, progress)?;
+    let sites = provenance.all_sites();
+    let key = |stream, (class, stack): ClassPlace| {
+        (without_its_address(scan.class_name(stream, class)), provenance.site(stream, stack))
+    };
+    let (_, courses, _) = joined_by(&scan.counts, key, |time| time);
+    let frames = |site: u32| sites.get(site as usize).map(|site| site.frames.clone()).unwrap_or_default();
+    let mut places: Vec<(CountedPlace, &[(u32, Amount)])> = courses
+        .iter()
+        .map(|((class, site), changes)| ((Arc::clone(class), Some(frames(*site))), &changes[..]))
+        .collect();
+    places.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(expanded(&counts.moments, &places))
+}
+
 /// Histograms one by one, and how many there was no room for. O(rows, and changes).
-fn expanded(counts: &ClassCounts) -> (Vec<CountedTime>, usize) {
+fn expanded(moments: &[CountMoment], courses: &[(CountedPlace, &[(u32, Amount)])]) -> (Vec<CountedTime>, usize) {
     let mut changes: Vec<(u32, usize, Amount)> = Vec::new();
-    for (class, course) in counts.classes.iter().enumerate() {
-        changes.extend(course.changes.iter().map(|(from, amount)| (*from, class, *amount)));
+    for (class, (_, course)) in courses.iter().enumerate() {
+        changes.extend(course.iter().map(|(from, amount)| (*from, class, *amount)));
     }
     changes.sort_unstable_by_key(|(from, class, _)| (*from, *class));
     let (mut rest, mut rows) = (&changes[..], 0);
     let mut now: BTreeMap<usize, Amount> = BTreeMap::new();
     let mut times = Vec::new();
-    for (at, moment) in counts.moments.iter().enumerate() {
+    for (at, moment) in moments.iter().enumerate() {
         let (here, later) = rest.split_at(rest.partition_point(|change| change.0 as usize <= at));
         rest = later;
         for (_, class, amount) in here {
@@ -214,14 +262,14 @@ fn expanded(counts: &ClassCounts) -> (Vec<CountedTime>, usize) {
             break;
         }
         let class = |(class, amount): (&usize, &Amount)| {
-            let course = counts.classes.get(*class)?;
+            let ((class, frames), _) = courses.get(*class)?;
             let Amount { objects, bytes } = *amount;
-            Some(CountedClass { class: Arc::clone(&course.class), frames: None, objects, bytes })
+            Some(CountedClass { class: Arc::clone(class), frames: frames.clone(), objects, bytes })
         };
         let classes = now.iter().filter_map(class).collect();
         times.push(CountedTime { millis: moment.millis, label: format!("Histogram {}", at + 1), classes });
     }
-    let left_out = counts.moments.len() - times.len();
+    let left_out = moments.len() - times.len();
     (times, left_out)
 }
 
@@ -284,14 +332,45 @@ fn estimates(scan: &Scan, started: u64, progress: &Progress) -> Result<Vec<Count
 #[cfg(test)]
 mod tests {
     use super::*;
+    /// Of each place that allocated, where that is known; by class all of them are one.
+    #[test]
+    fn places_come_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("counts.mcity");
+        let file = File::create(&path).expect("a file");
+        let mut stream = CountStream::on_file(file, &path, &[("recording.started", "1000".into())]).expect("begun");
+        let of = |frames, objects| StreamCount { class: "byte[]", frames, objects, bytes: 10 * objects };
+        let stack = ["app.Io.read(int) line 7", "app.Main.main(String[]):3"];
+        for more in [0, 4] {
+            let counts = [of(&stack, 3), of(&stack[1..], 5 + more), of(&[], 2)];
+            stream.write(1_000_000 * more, false, counts).expect("written");
+        }
+        stream.finish("done").expect("ended");
+        let counted = counted(std::slice::from_ref(&path), &Progress::new()).expect("it opens").expect("counts");
+        let told = |time: &CountedTime| -> Vec<(Vec<String>, u64)> {
+            let frames = |of: &CountedClass| of.frames.iter().flatten().map(|frame| frame.to_string()).collect();
+            time.classes.iter().map(|of| (frames(of), of.objects)).collect()
+        };
+        let [read, main] = stack.map(str::to_owned);
+        let expected =
+            |of_main| vec![(vec![], 2), (vec![read.clone(), main.clone()], 3), (vec![main.clone()], of_main)];
+        assert_eq!(counted.times.iter().map(told).collect::<Vec<_>>(), [expected(5), expected(9)]);
+        let classes = &counted.histograms.as_ref().expect("histograms").classes;
+        assert_eq!(
+            classes.iter().map(|of| (&*of.class, of.at(0).objects, of.at(1).objects)).collect::<Vec<_>>(),
+            [("byte[]", 10, 14)]
+        );
+    }
+
     #[test]
     fn histograms_come_back() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("counts.mcity");
         let file = File::create(&path).expect("a file");
         let mut stream = CountStream::on_file(file, &path, &[("recording.started", "1000".into())]).expect("begun");
-        stream.write(2_000_000_000, true, [("app.Main", 1, 16), ("byte[]", 3, 99)]).expect("written");
-        stream.write(5_000_000_000, true, [("byte[]", 7, 200), ("app.Late[]", 2, 48)]).expect("written");
+        let of = |class, objects, bytes| StreamCount { class, frames: &[], objects, bytes };
+        stream.write(2_000_000_000, true, [of("app.Main", 1, 16), of("byte[]", 3, 99)]).expect("written");
+        stream.write(5_000_000_000, true, [of("byte[]", 7, 200), of("app.Late[]", 2, 48)]).expect("written");
         stream.finish("done").expect("ended");
         let counted = counted(std::slice::from_ref(&path), &Progress::new()).expect("it opens").expect("counts");
         let class =

@@ -29,7 +29,7 @@ use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use std::path::Path;
 
-pub use counted::{CountStream, CountedClass, CountedTime, CountedTimes, counted};
+pub use counted::{CountStream, CountedClass, CountedTime, CountedTimes, StreamCount, counted};
 pub use join::{are_recordings, join};
 pub use save::{SavedRecording, save};
 pub use walks::{SeenWalk, WalkStream};

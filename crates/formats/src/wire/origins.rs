@@ -1,6 +1,7 @@
 //! Where the objects of walks come from, as far as samples or an exact recording say.
 
 use super::scan::{SampleOrigin, Scan, WalkPlace};
+use crate::counts::StreamCounts;
 use ahash::AHashMap;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -47,7 +48,8 @@ impl Provenance {
             let stacks = of_samples.clone().filter_map(|s| s.stack);
             let old = scan.old_samples.iter().filter(|(of, _)| *of == stream).filter_map(|(_, row)| row.stack);
             let cohorts = || scan.cohorts.iter().filter(|(of, _)| *of == stream).map(|(_, row)| row);
-            let stacks = stacks.chain(old).chain(cohorts().filter_map(|row| row.stack));
+            let counted = scan.counts.get(&stream).into_iter().flat_map(StreamCounts::stacks);
+            let stacks = stacks.chain(old).chain(cohorts().filter_map(|row| row.stack)).chain(counted);
             let mut stacks: Vec<u32> = stacks.chain(tables.origins.values().filter_map(|o| o.stack)).collect();
             stacks.sort_unstable();
             stacks.dedup();

@@ -247,21 +247,7 @@ impl Saver {
 
     /// A stack, by its frames, innermost first.
     pub(super) fn stack(&mut self, frames: &[Arc<str>]) -> Option<u32> {
-        let mut caller = None;
-        for text in frames.iter().rev() {
-            let row = match FrameParts::of(text) {
-                Some(parts) => FrameRow {
-                    method: self.tables.method(parts.class, parts.name, Some(parts.parameters), None, Vec::new)?,
-                    index: parts.index,
-                    line: parts.line,
-                    native: parts.native,
-                    ..FrameRow::default()
-                },
-                None => FrameRow { method: self.tables.method("", text, None, None, Vec::new)?, ..FrameRow::default() },
-            };
-            caller = Some(self.tables.frame_row(FrameRow { caller, ..row })?);
-        }
-        caller
+        stack_in(&mut self.tables, frames)
     }
 
     pub(super) fn thread(&mut self, index: u32, name: &Arc<str>) -> Option<u32> {
@@ -400,6 +386,25 @@ impl Saver {
         self.saved.references += end.references + hidden.len() as u64;
         Ok(end.objects)
     }
+}
+
+/// The number of a stack in some tables, by its frames, innermost first; none where they are full, or there are no frames.
+pub(super) fn stack_in(tables: &mut TraceTables, frames: &[impl AsRef<str>]) -> Option<u32> {
+    let mut caller = None;
+    for text in frames.iter().rev().map(AsRef::as_ref) {
+        let row = match FrameParts::of(text) {
+            Some(parts) => FrameRow {
+                method: tables.method(parts.class, parts.name, Some(parts.parameters), None, Vec::new)?,
+                index: parts.index,
+                line: parts.line,
+                native: parts.native,
+                ..FrameRow::default()
+            },
+            None => FrameRow { method: tables.method("", text, None, None, Vec::new)?, ..FrameRow::default() },
+        };
+        caller = Some(tables.frame_row(FrameRow { caller, ..row })?);
+    }
+    caller
 }
 
 enum Stopped {

@@ -354,7 +354,7 @@ fn piece_of(row: &CountRow) -> HistogramPiece {
         time: row.time,
         moment: CountMoment { millis: 0, gc: row.gc, with_garbage: row.garbage, pause: row.pause },
         rows: row.rows,
-        class: row.class,
+        class: (row.class, row.stack),
         counted: Amount { objects: row.objects, bytes: row.bytes },
     }
 }

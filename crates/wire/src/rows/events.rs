@@ -132,7 +132,7 @@ row! {
 }
 
 row! {
-    /// A row of a class histogram: what one class has at that time, exact, as the VM counts. Classes without objects have no row.
+    /// A row of a class histogram: what one class has at that time, exact, as the VM counts; where it is known, of each place that allocated it. Classes without objects have no row.
     CountRow in COUNTS {
         /// The number of the histogram, from 0.
         histogram: u64 = 1 Delta,
@@ -152,6 +152,8 @@ row! {
         pause: Option<u64> = 8 Delta,
         /// Rows of the whole histogram: where fewer are found, some are damaged or cut off, and it says nothing of what is missing. 0 where not known.
         rows: u32 = 9 Delta,
+        /// Where they were allocated: a frame; none where that is not counted.
+        stack: Option<u32> = 10 Plain,
     }
 }
 

@@ -311,13 +311,10 @@ impl RunMeasures {
                 progress.check()?;
                 let heap = heaps.heap(time, progress)?;
                 let Some(reached) = heap.reached_by_roots() else { break };
-                let moment = heaps.moment(time);
-                let time = document.timeline().points()[time].millis.saturating_mul(NANOS);
-                // What was made of a trace may lack some of its moments.
-                let gc = match document.is_recorded() {
-                    true => moment / 2,
-                    false => history.collections.partition_point(|gc| gc.end < time).min(history.collections.len() - 1),
-                };
+                let point = &document.timeline().points()[time];
+                let time = point.millis.saturating_mul(NANOS);
+                let number = point.gc.as_ref().map(|gc| u64::from(gc.number));
+                let gc = history.collections.iter().position(|gc| Some(gc.number) == number).unwrap_or(0);
                 let gc = gc.saturating_sub(whole.first as usize);
                 self.levels.push(MemoryLevel { time, bytes: reached.bytes, gc });
             }

@@ -10,9 +10,9 @@ use crate::lives::InfoNumbers;
 use crate::recording::{ChangeLog, Recording};
 use crate::replay::{CohortChange, CohortKey, Moment};
 use ahash::{AHashMap, AHashSet};
+use memory_city_heap::ThreadId;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{HeapType, ThreadId, TypeId};
 use memory_city_wire::CohortRow;
 use std::sync::Arc;
 
@@ -107,10 +107,7 @@ pub(super) fn read(scan: &Scan, provenance: &Provenance, progress: &Progress) ->
             changes
                 .push((Moment { gc, end: row.at_end }, CohortChange { key, objects: row.objects, bytes: row.bytes }));
         }
-        let new = types.types.into_iter();
-        program
-            .types
-            .extend(new.map(|of| HeapType { superclass: of.superclass.map(|TypeId(of)| TypeId(first + of)), ..of }));
+        types.append_to(&mut program.types);
     }
     changes.sort_by_key(|(moment, change)| (moment.gc, moment.end, change.key));
     let mut log = ChangeLog::default();

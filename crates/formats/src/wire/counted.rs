@@ -1,9 +1,9 @@
 //! Recordings without walks: class histograms, which are exact, or else what samples estimate to be alive, as counts over time.
 //! There are no objects in them and no references, only trees can be made of them.
 
+use super::names::stack_in;
 use super::origins::Provenance;
 use super::sampled::{FollowedShare, weight_of};
-use super::save::stack_in;
 use super::scan::{Scan, error_of};
 use crate::counts::{ClassCounts, ClassPlace, CountCourse, CountMoment, joined_by, without_its_address};
 use ahash::AHashMap;
@@ -81,13 +81,14 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
     let path = scan.files.first().map(|input| input.path.clone()).unwrap_or_default();
     let histograms = scan.class_counts(|time| started.saturating_add(time / 1_000_000)).map(Arc::new);
     // Samples tell places too, which histograms do not.
-    let estimated = estimates(&scan, started, progress)?;
+    let provenance = Provenance::of(&scan, progress)?;
+    let estimated = estimates(&scan, &provenance, started, progress)?;
     let is_estimate = !estimated.is_empty();
     let mut times = estimated;
     let mut left_out = 0;
     if let Some(counts) = histograms.as_ref().filter(|_| !is_estimate) {
         (times, left_out) = match scan.counts.values().any(|counts| counts.stacks().next().is_some()) {
-            true => by_place(&scan, counts, progress)?,
+            true => by_place(&scan, &provenance, counts),
             false => {
                 let course = |course: &CountCourse| (Arc::clone(&course.class), None);
                 expanded(
@@ -222,8 +223,7 @@ fn kind(class: &str) -> u32 {
 type CountedPlace = (Arc<str>, Option<Vec<Arc<str>>>);
 
 /// Histograms by class and place.
-fn by_place(scan: &Scan, counts: &ClassCounts, progress: &Progress) -> Result<(Vec<CountedTime>, usize)> {
-    let provenance = Provenance::of(scan, progress)?;
+fn by_place(scan: &Scan, provenance: &Provenance, counts: &ClassCounts) -> (Vec<CountedTime>, usize) {
     let sites = provenance.all_sites();
     let key = |stream, (class, stack): ClassPlace| {
         (without_its_address(scan.class_name(stream, class)), provenance.site(stream, stack))
@@ -235,7 +235,7 @@ fn by_place(scan: &Scan, counts: &ClassCounts, progress: &Progress) -> Result<(V
         .map(|((class, site), changes)| ((Arc::clone(class), Some(frames(*site))), &changes[..]))
         .collect();
     places.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(expanded(&counts.moments, &places))
+    expanded(&counts.moments, &places)
 }
 
 /// Histograms one by one, and how many there was no room for. O(rows, and changes).
@@ -274,8 +274,7 @@ fn expanded(moments: &[CountMoment], courses: &[(CountedPlace, &[(u32, Amount)])
 }
 
 /// What samples say is alive, at times when it was looked which are dead: right after collections, when there is little garbage.
-fn estimates(scan: &Scan, started: u64, progress: &Progress) -> Result<Vec<CountedTime>> {
-    let provenance = Provenance::of(scan, progress)?;
+fn estimates(scan: &Scan, provenance: &Provenance, started: u64, progress: &Progress) -> Result<Vec<CountedTime>> {
     let sites = provenance.all_sites();
     let one_in = FollowedShare::of(scan);
     let mut looks: Vec<u64> = scan.deaths.values().map(|death| death.time).collect();

@@ -8,9 +8,9 @@ use crate::event::{GcKind, ObjectInfo, Program};
 use crate::lives::{GcHistory, GcRecord, InfoNumbers, SampledLife, SampledLives};
 use crate::recording::Recording;
 use ahash::{AHashMap, AHashSet};
+use memory_city_heap::Allocator;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{Allocator, HeapType, TypeId};
 use memory_city_wire::{CollectionKind, GcScope};
 use std::sync::Arc;
 
@@ -96,12 +96,7 @@ pub(super) fn sampled_lives(scan: &Scan, provenance: &Provenance, progress: &Pro
                 weight: sample.weight as f64 / 65_536.0,
             });
         }
-        program.types.extend(
-            types
-                .types
-                .into_iter()
-                .map(|of| HeapType { superclass: of.superclass.map(|TypeId(of)| TypeId(first + of)), ..of }),
-        );
+        types.append_to(&mut program.types);
     }
     // Hash maps have no order: lives have one.
     lives.samples.sort_by(|a, b| {

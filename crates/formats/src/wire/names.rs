@@ -1,7 +1,7 @@
 //! The tables of a stream: what its chunks name by numbers. What was lost with a damaged chunk has a name that says so.
 
 use ahash::AHashMap;
-use memory_city_wire::{ClassRow, FrameRow, LoaderRow, MethodRow, OriginRow, StringRow, ThreadRow};
+use memory_city_wire::{ClassRow, FrameRow, LoaderRow, MethodRow, OriginRow, StringRow, ThreadRow, TraceTables};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -120,4 +120,22 @@ impl<'a> FrameParts<'a> {
         };
         Some(FrameParts { class, name, parameters: &text[open..close], index, line, native })
     }
+}
+/// The number of a stack in some tables, by its frames, innermost first; none where they are full, or there are no frames.
+pub(super) fn stack_in(tables: &mut TraceTables, frames: &[impl AsRef<str>]) -> Option<u32> {
+    let mut caller = None;
+    for text in frames.iter().rev().map(AsRef::as_ref) {
+        let row = match FrameParts::of(text) {
+            Some(parts) => FrameRow {
+                method: tables.method(parts.class, parts.name, Some(parts.parameters), None, Vec::new)?,
+                index: parts.index,
+                line: parts.line,
+                native: parts.native,
+                ..FrameRow::default()
+            },
+            None => FrameRow { method: tables.method("", text, None, None, Vec::new)?, ..FrameRow::default() },
+        };
+        caller = Some(tables.frame_row(FrameRow { caller, ..row })?);
+    }
+    caller
 }

@@ -111,34 +111,22 @@ impl Provenance {
     }
 
     fn of_row(&self, stream: u16, row: &OriginRow) -> Origin {
+        use {Allocator as A, SpaceKind as S};
+        let allocators = [A::Unknown, A::Vm, A::Interpreter, A::C1, A::C2];
+        let spaces = [S::Unknown, S::Eden, S::Survivor, S::Old, S::Humongous];
         Origin {
             site: self.site(stream, row.stack),
             thread: self.thread(stream, row.thread),
-            allocator: allocator(row.allocator),
+            allocator: allocators.get(row.allocator as usize).copied().unwrap_or(A::Unknown),
             birth: row.birth.unwrap_or(0),
-            space: space(row.space),
+            space: spaces.get(row.space as usize).copied().unwrap_or(S::Unknown),
         }
     }
 
     pub(super) fn of_cohort(&self, stream: u16, row: &CohortRow) -> Origin {
-        Origin {
-            site: self.site(stream, row.stack),
-            thread: self.thread(stream, row.thread),
-            allocator: allocator(row.allocator),
-            birth: row.birth,
-            space: space(row.space),
-        }
+        let CohortRow { stack, thread, allocator, birth, space, .. } = *row;
+        self.of_row(stream, &OriginRow { id: 0, stack, thread, allocator, birth: Some(birth), space })
     }
-}
-
-fn allocator(number: u32) -> Allocator {
-    use Allocator as A;
-    [A::Unknown, A::Vm, A::Interpreter, A::C1, A::C2].get(number as usize).copied().unwrap_or(A::Unknown)
-}
-
-fn space(number: u32) -> SpaceKind {
-    use SpaceKind as S;
-    [S::Unknown, S::Eden, S::Survivor, S::Old, S::Humongous].get(number as usize).copied().unwrap_or(S::Unknown)
 }
 
 /// What of a walk says where its objects come from.

@@ -1,7 +1,7 @@
 //! Any series as a recording: each of its points becomes a walk. What a recording cannot hold is named.
 
 use super::cohorts;
-use super::names::FrameParts;
+use super::names::stack_in;
 use super::scan::error_of;
 use super::walks::SeenWalk;
 use crate::event::GcKind;
@@ -12,7 +12,7 @@ use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::{FileReaders, Unfinished};
 use memory_city_heap::{HeapState, ObjectId, Strength, TypeKind};
 use memory_city_wire::{
-    ClassRow, CollectionKind, FrameRow, GcRow, LoaderRow, ObjectNaming, OriginRow, ReferentStrength, RunRow, ThreadRow,
+    ClassRow, CollectionKind, GcRow, LoaderRow, ObjectNaming, OriginRow, ReferentStrength, RunRow, ThreadRow,
     TraceOptions, TraceTables, TraceWriter, WalkIdentityRow, WalkInferredRow, WalkMirrorRow, WalkObject,
     WalkReferentRow, WalkRootRow, WalkSampleRow, WalkStartRow, WalkWriter,
 };
@@ -71,8 +71,8 @@ pub fn save(series: &dyn HeapSeries, points: &[usize], output: &Path, progress: 
             ..WalkStartRow::default()
         };
         saver.walk(&heap, start, &SeenWalk::default(), progress)?;
-        // All states of a trace have its types.
-        if is_trace {
+        // All states of a trace have its types: any of them tells their numbers.
+        if is_trace && points.last() == Some(&point) {
             classes = saver.classes(&heap);
         }
     }
@@ -386,25 +386,6 @@ impl Saver {
         self.saved.references += end.references + hidden.len() as u64;
         Ok(end.objects)
     }
-}
-
-/// The number of a stack in some tables, by its frames, innermost first; none where they are full, or there are no frames.
-pub(super) fn stack_in(tables: &mut TraceTables, frames: &[impl AsRef<str>]) -> Option<u32> {
-    let mut caller = None;
-    for text in frames.iter().rev().map(AsRef::as_ref) {
-        let row = match FrameParts::of(text) {
-            Some(parts) => FrameRow {
-                method: tables.method(parts.class, parts.name, Some(parts.parameters), None, Vec::new)?,
-                index: parts.index,
-                line: parts.line,
-                native: parts.native,
-                ..FrameRow::default()
-            },
-            None => FrameRow { method: tables.method("", text, None, None, Vec::new)?, ..FrameRow::default() },
-        };
-        caller = Some(tables.frame_row(FrameRow { caller, ..row })?);
-    }
-    caller
 }
 
 enum Stopped {

@@ -77,6 +77,13 @@ impl Types {
         }
     }
 
+    /// Appends them to those of other streams: their numbers count from the first of them.
+    pub(super) fn append_to(self, all: &mut Vec<HeapType>) {
+        let first = all.len() as u32;
+        let moved = |TypeId(of)| TypeId(first + of);
+        all.extend(self.types.into_iter().map(|of| HeapType { superclass: of.superclass.map(moved), ..of }));
+    }
+
     /// The number of a class. One whose name was lost gets a type that says so.
     pub(super) fn number(&mut self, class: u32) -> u32 {
         if let Some(&number) = self.dense.get(class as usize)

@@ -144,7 +144,7 @@ fn reactions(studio: &mut Studio, buildings: usize) {
     println!("| what is under the mouse (mean of 1000, {hits} hit) | {pick:.4} | {naive:.1} | {:.3} |", pick / naive);
     for (what, from, to) in [("1 % changed", 1, 2), ("20 % changed", 0, 1), ("all changed", 2, 3)] {
         // A new one each time: it remembers what it was asked for.
-        let time = (0..3).map(|_| {
+        let time = (0..RUNS).map(|_| {
             let mut another = City::new(&city.timeline, &settings);
             another.states(from);
             let start = Instant::now();
@@ -164,14 +164,17 @@ fn reactions(studio: &mut Studio, buildings: usize) {
     println!("| a time that was shown before | {:.4} | | |", least(|| drop(city.states(1))));
 }
 
-/// The least time of some runs, milliseconds.
+/// Runs of which the least counts.
+const RUNS: usize = 9;
+
+/// The least time of [`RUNS`], milliseconds.
 fn least(mut work: impl FnMut()) -> f64 {
     let time = |_| {
         let start = Instant::now();
         work();
         start.elapsed().as_secs_f64() * 1e3
     };
-    (0..9).map(time).fold(f64::INFINITY, f64::min)
+    (0..RUNS).map(time).fold(f64::INFINITY, f64::min)
 }
 
 fn measure(studio: &mut Studio, case: &Case) {

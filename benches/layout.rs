@@ -95,8 +95,8 @@ fn one_level(n: usize) {
 fn plan_error(plan: &CityPlan) -> f64 {
     let gap = plan.config().gap * plan.config().gap;
     let error =
-        |p: &memory_city_views::city::Plot| (p.cell.area() * gap / plan.base_area(p.max_value as f64) - 1.0).abs();
-    plan.plots.iter().map(error).fold(0.0, f64::max)
+        |p: usize| (plan.plots[p].cell.area() * gap / plan.base_area(plan.max_value(p) as f64) - 1.0).abs();
+    (0..plan.plots.len()).map(error).fold(0.0, f64::max)
 }
 
 fn whole_city(n: usize) {

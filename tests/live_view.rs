@@ -11,7 +11,6 @@ use memory_city::viewer::live::{ListenOptions, Listening};
 use memory_city::viewer::selection::Selection;
 use memory_city::viewer::views::{City, Shown};
 use memory_city_live::{LiveLimits, ServerOptions};
-use memory_city_views::city::PlotKind;
 use serde_json::{Value, json};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -141,8 +140,8 @@ fn a_city_grows_in_place_and_both_sides_hear_of_each_other() {
     assert!(!at_rest(world), "buildings are on their way");
     let of_session = |world: &World| {
         let city = city(world).expect("a city");
-        let is_it = |p: &memory_city_views::city::Plot| matches!(p.kind, PlotKind::Building(n) if city.timeline.name(n) == "Session");
-        let plot = city.plan.plots.iter().position(is_it).expect("a plot");
+        let is_it = |&p: &usize| city.plan.building(p).is_some_and(|n| city.timeline.name(n) == "Session");
+        let plot = (0..city.plan.plots.len()).find(is_it).expect("a plot");
         let target = city.target_of_plot(plot);
         city.boxes.records[city.box_of(target).expect("a box") as usize].cell
     };

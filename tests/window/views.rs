@@ -68,6 +68,16 @@ fn views_are_linked_by_time_selection_and_window() {
     // The view has the keyboard once it is clicked into.
     session.click(WIDTH / 2, HEIGHT - 150);
     session.rest();
+    // What is not in sight has no keys.
+    session.key("Tab");
+    session.rest();
+    session.key("Left");
+    session.expect("time: 15/16");
+    session.rest();
+    session.key("Right");
+    session.expect("time: 16/16");
+    session.key("Tab");
+    session.rest();
 
     // The run as a whole.
     show(&mut session, "Overview");
@@ -119,4 +129,51 @@ fn trends_show_collections_and_what_groups_retain() {
     session.key("p");
     session.expect("time: 5/12");
     session.rest();
+}
+
+/// What a reference is is told where it is pointed at, and a click goes to its other end.
+#[test]
+fn references_tell_what_they_are_and_lead_to_their_other_end() {
+    if skipped() {
+        return;
+    }
+    let sample = sample();
+    let config = tempfile::tempdir().expect("a folder");
+    let environment = [("MEMORY_CITY_CONFIG", config.path())];
+    let mut session = Session::start(&["open", &*sample, "--grouping", "type"], &environment);
+    session.expect("city: person-leak");
+    session.expect("leak: ");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    session.key("h");
+    look_for(&mut session, "Person");
+    session.key("Return");
+    let selected = session.expect("selected: ");
+    session.key("r");
+    let before = session.screenshot("81-references");
+    // In the colour of what keeps it alive, from the middle of the city outwards.
+    let is_purple = |&(x, y): &(u32, u32)| {
+        let [r, g, b] = before.get_pixel(x, y).0.map(u32::from);
+        b > 110 && r > b / 3 && r < b && 2 * g < b
+    };
+    let all = (120..HEIGHT - 140).step_by(7).flat_map(|y| (330..WIDTH - 340).step_by(7).map(move |x| (x, y)));
+    let purple: Vec<(u32, u32)> = all.filter(is_purple).collect();
+    assert!(purple.len() > 5, "references are seen");
+    let mut told = None;
+    for &(x, y) in purple.iter().step_by((purple.len() / 24).max(1)) {
+        let from = session.trail.len();
+        session.point(x, y);
+        session.rest();
+        told = session.trail[from..].iter().find(|line| line.contains("reference: in, ")).cloned();
+        if told.is_some() {
+            break;
+        }
+    }
+    let told = told.expect("one of them is pointed at");
+    assert!(told.contains(" objects refer to "), "{told}");
+    let pointed = session.screenshot("82-reference-told");
+    assert!(difference(&before, &pointed) > 0.005, "both ends and their numbers are told");
+    session.tool("xdotool", &["click", "1"]);
+    let other = session.expect("selected: Heap#");
+    assert_ne!(other.split("selected: ").nth(1), selected.split("selected: ").nth(1));
 }

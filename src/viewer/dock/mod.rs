@@ -25,7 +25,7 @@ pub struct Dock {
     edited: bool,
 }
 
-/// The view that has the keyboard: the one clicked into last.
+/// The view that has the keyboard: the one clicked into last, for as long as it is in sight.
 #[derive(Resource, Default)]
 pub struct Focus {
     view: Option<String>,
@@ -40,7 +40,12 @@ impl Focus {
 
     /// Gives a view the keyboard.
     pub fn give(&mut self, view: &View) {
-        *self = Focus { view: Some(view.id.to_owned()), keys: view.keys };
+        *self = Focus { view: Some(view.id.to_owned()), keys: &[] };
+    }
+
+    /// No view has the keyboard: all keys are actions.
+    pub fn take_back(&mut self) {
+        *self = Focus::default();
     }
 
     /// Whether a view has the keyboard.
@@ -223,14 +228,15 @@ pub fn show(world: &mut World, ui: &mut egui::Ui) {
     world.resource_scope(|world, mut dock: Mut<Dock>| {
         let dock = dock.bypass_change_detection();
         dock.fit(ui.available_size(), &views);
-        let mut panes = Panes { world, views: &views, edited: false, clicked: None };
+        let mut panes = Panes { world, views: &views, edited: false, clicked: None, drawn: Vec::new() };
         dock.tree.ui(&mut panes, ui);
-        let Panes { edited, clicked, .. } = panes;
+        let Panes { edited, clicked, drawn, .. } = panes;
         dock.edited |= edited;
-        if let Some(id) = clicked {
-            let keys = views.get(&id).map_or(&[][..], |view| view.keys);
-            *world.resource_mut::<Focus>() = Focus { view: Some(id), keys };
-        }
+        let had = world.resource::<Focus>().view.clone();
+        // What is not in sight has no keys.
+        let has = clicked.or(had).filter(|id| drawn.contains(id));
+        let keys = has.as_ref().and_then(|id| views.get(id)).map_or(&[][..], |view| (view.keys)(world));
+        *world.resource_mut::<Focus>() = Focus { view: has, keys };
     });
 }
 
@@ -239,6 +245,8 @@ struct Panes<'a> {
     views: &'a Views,
     edited: bool,
     clicked: Option<String>,
+    /// What is in sight.
+    drawn: Vec<String>,
 }
 
 impl egui_tiles::Behavior<Pane> for Panes<'_> {
@@ -248,6 +256,7 @@ impl egui_tiles::Behavior<Pane> for Panes<'_> {
         if pressed.is_some_and(|at| rect.contains(at) && ui.ctx().layer_id_at(at).is_none_or(|l| l == ui.layer_id())) {
             self.clicked = Some(pane.0.clone());
         }
+        self.drawn.push(pane.0.clone());
         if let Some(view) = self.views.get(&pane.0) {
             (view.draw)(self.world, ui);
         }

@@ -274,6 +274,9 @@ fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContex
         let builder = egui::UiBuilder::new().layer_id(egui::LayerId::background()).max_rect(ctx.content_rect());
         (view.draw)(world, &mut egui::Ui::new(ctx.clone(), "view".into(), builder));
     } else {
+        if !visible {
+            world.resource_mut::<dock::Focus>().take_back();
+        }
         views::alone(world, &ctx);
     }
     if world.resource::<grouping_editor::GroupingEditor>().is_open()

@@ -77,8 +77,10 @@ fn list(ui: &mut egui::Ui, timeline: &Timeline, found: &GroupOwners, selection: 
         }));
     }
     let height = ROW * SEEN.min(found.owners.len() as f32);
+    // Each selection has a place of its own in its list.
+    let selected: Vec<NodeId> = selection.nodes().collect();
     let area = egui::ScrollArea::vertical()
-        .id_salt(("owners", selection.node()))
+        .id_salt(("owners", selected))
         .max_height(height)
         .auto_shrink([false, true]);
     area.show_rows(ui, ROW - ui.spacing().item_spacing.y, found.owners.len(), |ui, rows| {
@@ -153,4 +155,100 @@ fn row(ui: &mut egui::Ui, name: &str, keeps: Amount, about: Amount, colour: Colo
         colour,
     );
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::NodeT as _;
+    use memory_city_analysis::group::MemoryTree;
+    use memory_city_analysis::ownership::chain::OwnerChain;
+    use memory_city_analysis::ownership::RankedOwner;
+    use memory_city_analysis::timeline::TimePoint;
+    use std::sync::Arc;
+
+    struct Panel {
+        timeline: Timeline,
+        known: OwnersKnown,
+        selection: Selection,
+    }
+
+    /// Groups, each of which keeps one object, and roots.
+    fn panel(groups: usize, roots: &[&str]) -> Harness<'static, Panel> {
+        let mut tree = MemoryTree::new();
+        let amount = Amount { objects: 1, bytes: 8 };
+        for i in 0..groups {
+            let leaf = tree.child(0, &Arc::from("Type"), &Arc::from(format!("Owner{i}")));
+            tree.add_up(&[leaf as u32], amount);
+        }
+        let timeline = Timeline::from_trees(vec![TimePoint::default()], &[tree]);
+        let owner = |node| RankedOwner { node, objects: 1, keeps: amount, distance: 1 };
+        let chain = OwnerChain {
+            about: Amount { objects: groups as u64 + 1, bytes: 8 },
+            only_new: false,
+            steps: Vec::new(),
+            roots: roots.iter().map(|root| ((*root).to_owned(), amount)).collect(),
+            end: String::new(),
+        };
+        let mut selection = Selection::default();
+        if groups > 0 {
+            selection.select(&timeline, NodeId(1));
+        }
+        let owners = timeline.nodes().skip(1).map(owner).collect();
+        let known = OwnersKnown::Known(Arc::new(GroupOwners { chain, owners }));
+        let panel = Panel { timeline, known, selection };
+        let show = |ui: &mut egui::Ui, panel: &mut Panel| {
+            show(ui, &panel.timeline, &panel.known, &mut panel.selection);
+        };
+        Harness::builder().with_size((320.0, 300.0)).build_ui_state(show, panel)
+    }
+
+    fn texts(panel: &Harness<'_, Panel>) -> Vec<String> {
+        let all = panel.root().children_recursive();
+        all.filter_map(|node| node.accesskit_node().label().or_else(|| node.accesskit_node().value())).collect()
+    }
+
+    #[test]
+    fn each_selection_begins_at_the_top_of_its_list() {
+        let mut panel = panel(60, &[]);
+        panel.run_steps(3);
+        assert!(texts(&panel).contains(&"Owner0".to_owned()), "{:?}", texts(&panel));
+        panel.hover_at(egui::pos2(100.0, 60.0));
+        panel.event(egui::Event::MouseWheel {
+            unit: egui::MouseWheelUnit::Point,
+            delta: egui::vec2(0.0, -400.0),
+            phase: egui::TouchPhase::Move,
+            modifiers: egui::Modifiers::NONE,
+        });
+        panel.run_steps(3);
+        let below = texts(&panel);
+        assert!(!below.contains(&"Owner0".to_owned()), "{below:?}");
+        // Another selection, of one group or of several, and the first again where it was left.
+        for nodes in [vec![2], vec![2, 3]] {
+            let Panel { timeline, selection, .. } = panel.state_mut();
+            selection.select_all(timeline, nodes.into_iter().map(NodeId));
+            panel.run_steps(3);
+            assert!(texts(&panel).contains(&"Owner0".to_owned()), "{:?}", texts(&panel));
+        }
+        let Panel { timeline, selection, .. } = panel.state_mut();
+        selection.select(timeline, NodeId(1));
+        panel.run_steps(3);
+        let again = texts(&panel);
+        assert!(again.starts_with(&below), "{again:?}");
+    }
+
+    #[test]
+    fn none_is_said_only_where_it_is_known() {
+        for (roots, said) in [
+            (&[][..], "The input does not tell what keeps it"),
+            (&["Static field: Registry.all"][..], "No group: GC roots hold its objects themselves"),
+        ] {
+            let mut panel = panel(0, roots);
+            panel.run_steps(3);
+            let texts = texts(&panel);
+            assert!(texts.iter().any(|text| text.starts_with(said)), "{texts:?}");
+            assert!(roots.iter().all(|root| texts.iter().any(|text| text == root)), "{texts:?}");
+        }
+    }
 }

@@ -101,7 +101,7 @@ fn on_plot(ui: &mut egui::Ui, city: &City, time: usize, id: NodeId) {
         return;
     };
     let (timeline, metric) = (&city.timeline, city.plan.config().metric);
-    let (now, most) = (city.plan.value(timeline, time, plot), city.plan.plots[plot].max_value);
+    let (now, most) = (city.plan.value(timeline, time, plot), city.plan.max_value(plot));
     if let Some(base) = city.appearance.base().filter(|&base| base != time) {
         let (change, difference) = city.appearance.change(&city.plan, timeline, plot, time);
         let (word, colour) = match change {

@@ -34,7 +34,7 @@ pub(super) fn view() -> View {
         title: "Analysis",
         help: "Questions to the whole document, and their answers as tables",
         place: Place::Middle,
-        keys: &[],
+        keys: |_| &[],
         plugin,
         draw: |world, ui| super::draw_with(world, ui, draw),
         preparation: None,

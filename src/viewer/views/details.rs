@@ -28,7 +28,7 @@ pub(super) fn view() -> View {
         title: "Selection",
         help: "The selected group: its numbers, and what keeps it alive",
         place: Place::Right,
-        keys: &[],
+        keys: |_| &[],
         plugin: |_| (),
         draw: |world, ui| super::draw_with(world, ui, draw),
         preparation: None,

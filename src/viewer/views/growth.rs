@@ -30,7 +30,7 @@ pub(super) fn view() -> View {
         title: "Ranking",
         help: "The groups that grow and shrink most, of one state the largest; and programs that are connected",
         place: Place::Left,
-        keys: &[],
+        keys: |_| &[],
         plugin: |_| (),
         draw: |world, ui| super::draw_with(world, ui, draw),
         preparation: None,

@@ -24,7 +24,7 @@ pub(super) fn view() -> View {
         title: "Legend",
         help: "What areas and colours of the city mean",
         place: Place::LeftBelow,
-        keys: &[],
+        keys: |_| &[],
         plugin: |_| (),
         draw: |world, ui| super::draw_with(world, ui, draw),
         preparation: None,

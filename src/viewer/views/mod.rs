@@ -76,8 +76,9 @@ pub struct View {
     pub help: &'static str,
     /// Where it stands first.
     pub place: Place,
-    /// Keys that it handles itself while it has the keyboard; all others are actions.
-    pub keys: &'static [KeyCode],
+    /// Keys that it handles itself as it stands, while it has the keyboard and is in sight; all others are actions. A key that it
+    /// would do nothing with is not among them.
+    pub keys: fn(&World) -> &'static [KeyCode],
     /// Its resources, systems and observers.
     pub plugin: fn(&mut App),
     /// Draws it into its pane.

@@ -21,7 +21,7 @@ pub(super) fn view() -> View {
         title: "Marks",
         help: "Marked groups with colours and notes, and bookmarks",
         place: Place::LeftBelow,
-        keys: &[],
+        keys: |_| &[],
         plugin: |_| (),
         draw: |world, ui| super::draw_with(world, ui, draw),
         preparation: None,

@@ -25,7 +25,7 @@ pub(super) fn view() -> View {
         title: "Settings",
         help: "Grouping, what is measured, and the looks of the city",
         place: Place::Right,
-        keys: &[],
+        keys: |_| &[],
         plugin: |_| (),
         draw: |world, ui| super::draw_with(world, ui, draw),
         preparation: None,

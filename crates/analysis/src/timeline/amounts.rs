@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// How many nodes ahead memory is asked for.
 const AHEAD: usize = 24;
-/// Among fewer changes than this, counting without a branch is faster than a search.
+/// Among fewer changes than this, one after the other is faster than a search.
 const FEW: usize = 8;
 
 /// The amount of a node is that of the last of its changes not after the time; 0 before the first. So a timeline of many times
@@ -56,9 +56,12 @@ impl AmountLog {
     #[inline]
     fn last_until(&self, changes: Range<usize>, t: usize) -> Option<usize> {
         let times = &self.times[changes.clone()];
-        let until = match times.len() {
-            ..FEW => times.iter().map(|&time| usize::from(time as usize <= t)).sum(),
-            _ => times.partition_point(|&time| time as usize <= t),
+        let is_past = |&time: &u32| time as usize <= t;
+        let until = match times {
+            // From the end: most nodes have about as many changes after a time, which a processor guesses right.
+            few if few.len() < FEW => few.iter().rposition(is_past).map_or(0, |at| at + 1),
+            [.., last] if is_past(last) => times.len(),
+            _ => times.partition_point(is_past),
         };
         (until > 0).then(|| changes.start + until - 1)
     }

@@ -4,7 +4,7 @@
 //! Any time may be the base, also a later one than that shown: then it reads backwards, the exact negation. May not: draw.
 
 use super::look::Values;
-use super::{Appearance, CityPlan, PlotKind, PlotState};
+use super::{Appearance, CityPlan, PlotState};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use rayon::prelude::*;
 
@@ -131,9 +131,9 @@ impl Comparison {
         let of = |node: NodeId| (timeline.value(base, node, metric), timeline.value(t, node, metric));
         let plots = (0..plan.plots.len()).into_par_iter().with_min_len(2048);
         let sums = plots.fold(Comparison::default, |mut sum, plot| {
-            match plan.plots[plot].kind {
-                PlotKind::Building(node) => sum.add(of(node)),
-                PlotKind::More { .. } => plan.pruned(plot).iter().for_each(|&node| sum.add(of(node))),
+            match plan.building(plot) {
+                Some(node) => sum.add(of(node)),
+                None => plan.pruned(plot).iter().for_each(|&node| sum.add(of(node))),
             }
             sum
         });
@@ -258,7 +258,7 @@ mod tests {
                         // The colour is as far from the middle on the other side.
                         let forth = all[a].state(&plan, &timeline, plot, b).colour();
                         let back = all[b].state(&plan, &timeline, plot, a).colour();
-                        if !matches!(plan.plots[plot].kind, PlotKind::More { .. }) {
+                        if !plan.is_more(plot) {
                             prop_assert!((forth + back - 1.0).abs() < 4e-5, "{} {}", forth, back);
                         }
                     }

@@ -327,7 +327,7 @@ mod tests {
         let [a, c, d] = ["Heap#A", "Heap#C", "Heap#D"].map(|key| at(&timeline, key));
         let found = cones(&plan, &timeline, 1, a, &map(vec![edge(c, 1, 600), edge(d, 1, 700)], vec![]));
         let [cone] = found.cones[..] else { panic!("{found:?}") };
-        assert!(matches!(plan.plots[cone.other].kind, PlotKind::More { count: 2, .. }));
+        assert!(matches!(plan.kind(cone.other), PlotKind::More { count: 2, .. }));
         assert_eq!((cone.other_node, cone.referencing, cone.referenced), (None, 2, 1000));
         assert_eq!((cone.share_from, cone.share_to), (1.0, 1.0));
         // The selection itself may be pruned.

@@ -212,12 +212,13 @@ impl DetailTree {
     /// The state of every block, where those of the plots are these: `side` is that of a building on average, `height` the mean
     /// height, `colour` the mean position of those that are not at the start of the gradient, and `opacity` their share. Each
     /// building counts by its base. Linear in the plots.
-    pub fn states(&self, plots: &(impl Fn(usize) -> PlotState + Sync)) -> Vec<PlotState> {
-        self.states_of(&self.sums(plots))
+    pub fn states(&self, plots: &[PlotState]) -> Vec<PlotState> {
+        self.states_of(&self.sums(&|range: Range<usize>| plots[range].iter().copied()))
     }
 
-    /// Of what the states of blocks are made: kept, it follows single plots ([`DetailTree::update`]). Linear in the plots.
-    pub fn sums(&self, plots: &(impl Fn(usize) -> PlotState + Sync)) -> DetailSums {
+    /// Of what the states of blocks are made: kept, it follows single plots ([`DetailTree::update`]). `plots` tells the states of
+    /// neighbouring plots. Linear in the plots.
+    pub fn sums<I: Iterator<Item = PlotState>>(&self, plots: &(impl Fn(Range<usize>) -> I + Sync)) -> DetailSums {
         DetailSums(self.nodes.par_iter().with_min_len(64).map(|node| node.sums(plots)).collect())
     }
 
@@ -232,14 +233,15 @@ impl DetailTree {
 
     /// See [`DetailTree::states`]. Linear in the nodes.
     pub fn states_of(&self, sums: &DetailSums) -> Vec<PlotState> {
-        let mut means: Vec<Mean> = self.nodes.iter().zip(&sums.0).map(|(node, sums)| node.mean(*sums)).collect();
+        let nodes = self.nodes.par_iter().zip(&sums.0).with_min_len(2048);
+        let mut means: Vec<Mean> = nodes.map(|(node, sums)| node.mean(*sums)).collect();
         for i in (0..self.nodes.len()).rev() {
             for child in self.nodes[i].children.clone() {
                 let below = means[child as usize];
                 means[i].add(&below);
             }
         }
-        self.blocks.iter().map(|&node| means[node as usize].state()).collect()
+        self.blocks.par_iter().with_min_len(2048).map(|&node| means[node as usize].state()).collect()
     }
 
     /// The mean of every block of what `of` says of its plots, each with its weight; 0 where nothing weighs. Linear in the plots.
@@ -377,12 +379,12 @@ impl DetailNode {
     }
 
     /// Of its own plots.
-    fn sums(&self, plots: &impl Fn(usize) -> PlotState) -> [u64; 4] {
-        let mut sums = [0u64; 4];
-        for plot in self.plots.clone() {
-            sums.iter_mut().zip(parts_of(plots(plot as usize))).for_each(|(sum, part)| *sum += part);
-        }
-        sums
+    fn sums<I: Iterator<Item = PlotState>>(&self, plots: &impl Fn(Range<usize>) -> I) -> [u64; 4] {
+        let own = plots(self.plots.start as usize..self.plots.end as usize);
+        own.fold([0; 4], |mut sums, state| {
+            sums.iter_mut().zip(parts_of(state)).for_each(|(sum, part)| *sum += part);
+            sums
+        })
     }
 
     fn mean(&self, sums: [u64; 4]) -> Mean {
@@ -426,13 +428,13 @@ impl Mean {
     }
 
     fn state(&self) -> PlotState {
-        let share = |part: f32, of: f32| if of > 0.0 { f64::from(part / of) } else { 0.0 };
-        const UNIT: f64 = 65535.0;
+        let share = |part: f32, of: f32| if of > 0.0 { part / of } else { 0.0 };
+        const UNIT: f32 = 65535.0;
         PlotState::new(
-            share(self.base, self.area * UNIT as f32).sqrt(),
+            share(self.base, self.area * UNIT).sqrt(),
             share(self.height, self.base) / UNIT,
             share(self.colour, self.coloured) / UNIT,
-            share(self.coloured, self.base) as f32,
+            share(self.coloured, self.base),
         )
     }
 }

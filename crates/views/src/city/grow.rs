@@ -5,8 +5,9 @@
 //! there is one; otherwise it has no place until the ground is divided anew ([`CityPlan::new`]). A More plot that
 //! overflows is drawn full: it is a sign, not a measure.
 
-use super::plan::{MorePlot, NodePlaces};
-use super::{CityPlan, District, Plot, PlotKind};
+use super::plan::NodePlaces;
+use super::plot::MorePlot;
+use super::{CityPlan, District};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use rayon::prelude::*;
 
@@ -28,13 +29,10 @@ impl CityPlan {
             *node = new(*node);
             plan.places.put_in(node.index(), i);
         }
-        for (i, Plot { kind, .. }) in plan.plots.iter_mut().enumerate() {
-            match kind {
-                PlotKind::Building(node) => {
-                    *node = new(*node);
-                    plan.places.put_on(node.index(), i);
-                }
-                PlotKind::More { parent, .. } => *parent = new(*parent),
+        plan.occupants.renumber(new);
+        for plot in 0..plan.plots.len() {
+            if let Some(node) = plan.building(plot) {
+                plan.places.put_on(node.index(), plot);
             }
         }
         let mut inside: Vec<Vec<NodeId>> = Vec::with_capacity(self.mores.len());
@@ -46,11 +44,8 @@ impl CityPlan {
         plan.place_newcomers(now, &self.mores, &mut inside);
         for (more, nodes) in self.mores.iter().zip(inside) {
             let start = plan.pruned.len();
-            if let PlotKind::More { count, .. } = &mut plan.plots[more.plot].kind {
-                *count = nodes.len() as u32;
-            }
             let range = start..start + nodes.len();
-            plan.mores.push(MorePlot::new(now, more.plot, range, &nodes, self.config.metric));
+            plan.mores.push(MorePlot::new(now, (more.plot, new(more.parent)), range, &nodes, self.config.metric));
             plan.pruned.extend(nodes);
         }
         plan.outgrowth = plan.outgrown(now).max(self.outgrowth);
@@ -88,11 +83,11 @@ impl CityPlan {
     fn outgrown(&self, now: &Timeline) -> f64 {
         let metric = self.config.metric;
         let f = |v: u64| self.config.area_mode.of(v as f64);
-        let factor = |plot: &Plot| match plot.kind {
-            PlotKind::Building(node) => f(now.peak(node, metric)) / f(plot.max_value.max(1)),
-            PlotKind::More { .. } => 1.0,
+        let factor = |plot: usize| match self.building(plot) {
+            Some(node) => f(now.peak(node, metric)) / f(self.max_value(plot).max(1)),
+            None => 1.0,
         };
-        self.plots.par_iter().with_min_len(4096).map(factor).reduce(|| 1.0, f64::max)
+        (0..self.plots.len()).into_par_iter().with_min_len(4096).map(factor).reduce(|| 1.0, f64::max)
     }
 
     /// Groups that came after the ground was divided and have no place on it; what is below them is not listed.
@@ -175,7 +170,7 @@ mod tests {
                 for plot in 0..plan.plots.len() {
                     let side = plan.side(&before, plot, t);
                     prop_assert!(side <= config.gap * (1.0 + 1e-6));
-                    let PlotKind::Building(node) = plan.plots[plot].kind else { continue };
+                    let Some(node) = plan.building(plot) else { continue };
                     let objects = before.amount(t, node).objects;
                     if objects > 0 {
                         let own = plan.base(plot, side).area() / area_mode.of(objects as f64);

@@ -1,7 +1,7 @@
 //! What colours mean, as data: the picture's legend is drawn from this, and tests hold it to the colours of buildings.
 
 use super::colour::Palette;
-use super::{CityPlan, PlotKind, PlotState};
+use super::{CityPlan, PlotState};
 use rayon::prelude::*;
 
 /// A gradient: colours at equal distances, linear in between. Linear-light RGB, 0 to 1.
@@ -100,12 +100,12 @@ impl ColourHistogram {
 
     /// Of the buildings that are there; More plots have no colour of their own. Linear in the plots.
     pub fn new(plan: &CityPlan, state: impl Fn(usize) -> PlotState + Sync) -> ColourHistogram {
-        let pairs = plan.plots.par_iter().enumerate().with_min_len(8192);
-        let counted = pairs.fold(
+        let plots = (0..plan.plots.len()).into_par_iter().with_min_len(8192);
+        let counted = plots.fold(
             || [0u32; Self::PARTS],
-            |mut counts, (i, plot)| {
-                let state = state(i);
-                if state.side > 0 && matches!(plot.kind, PlotKind::Building(_)) {
+            |mut counts, plot| {
+                let state = state(plot);
+                if state.side > 0 && !plan.is_more(plot) {
                     counts[(usize::from(state.colour) * Self::PARTS) >> 16] += 1;
                 }
                 counts

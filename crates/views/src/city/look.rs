@@ -12,7 +12,7 @@ use super::detail::DetailTree;
 use super::height::{self, HeightAxis, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish};
 use super::legend::Legend;
 use super::pick::PickIndex;
-use super::{CityPlan, Hit, MORE_HEIGHT, PlotKind, PlotState, Standing};
+use super::{CityPlan, Hit, MORE_HEIGHT, PlotState, Standing};
 use glam::Vec3;
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use rayon::prelude::*;
@@ -152,9 +152,9 @@ impl<'a> Values<'a> {
 
     /// The largest value of a plot over all times.
     pub fn peak(&self, plot: usize) -> u64 {
-        match self.plan.plots[plot].kind {
-            PlotKind::Building(node) => self.timeline.peak(node, self.metric),
-            PlotKind::More { .. } => (0..self.times()).map(|t| self.value(plot, t)).max().unwrap_or(0),
+        match self.plan.building(plot) {
+            Some(node) => self.timeline.peak(node, self.metric),
+            None => (0..self.times()).map(|t| self.value(plot, t)).max().unwrap_or(0),
         }
     }
 
@@ -166,10 +166,10 @@ impl<'a> Values<'a> {
     /// What stands on a plot at time `t`, and stood there at the base.
     #[inline]
     pub fn sample(&self, plot: usize, t: usize) -> Sample {
-        let (value, base) = match self.plan.plots[plot].kind {
+        let (value, base) = match self.plan.building(plot) {
             // The first time is where a search begins anyway.
             _ if self.base == 0 && self.is_of_areas() => self.plan.value_and_first(self.timeline, t, plot),
-            PlotKind::Building(node) if self.base == 0 => self.timeline.value_and_first(t, node, self.metric),
+            Some(node) if self.base == 0 => self.timeline.value_and_first(t, node, self.metric),
             _ => (self.value(plot, t), self.value(plot, self.base)),
         };
         Sample { plot, time: t, value, base }
@@ -186,9 +186,7 @@ impl<'a> Values<'a> {
         into.clear();
         let (nodes, found) = (&mut block.nodes, &mut block.found);
         nodes.clear();
-        let node =
-            |plot: usize| if let PlotKind::Building(node) = self.plan.plots[plot].kind { Some(node) } else { None };
-        nodes.extend(plots.clone().map_while(node));
+        nodes.extend(plots.clone().map_while(|plot| self.plan.building(plot)));
         let are_buildings = plots.clone().nth(nodes.len()).is_none();
         if self.base != 0 || !are_buildings {
             into.extend(plots.map(|plot| self.sample(plot, t)));
@@ -201,10 +199,10 @@ impl<'a> Values<'a> {
 
     /// What stands on a plot at time `t`.
     pub fn value(&self, plot: usize, t: usize) -> u64 {
-        match self.plan.plots[plot].kind {
+        match self.plan.building(plot) {
             _ if self.is_of_areas() => self.plan.value(self.timeline, t, plot),
-            PlotKind::Building(node) => self.timeline.value(t, node, self.metric),
-            PlotKind::More { .. } => {
+            Some(node) => self.timeline.value(t, node, self.metric),
+            None => {
                 let values = self.plan.pruned(plot).iter().map(|&node| self.timeline.value(t, node, self.metric));
                 values.fold(0, u64::saturating_add)
             }
@@ -218,7 +216,7 @@ impl<'a> Values<'a> {
 
     /// Whether a plot stands for several pruned groups: flat, whatever the height rule.
     pub fn is_more(&self, plot: usize) -> bool {
-        matches!(self.plan.plots[plot].kind, PlotKind::More { .. })
+        self.plan.is_more(plot)
     }
 
     /// Something of each building (not More plots).
@@ -246,9 +244,9 @@ struct PlotBlock {
     samples: Vec<Sample>,
     /// In another metric.
     measured: Vec<Sample>,
-    sides: Vec<f64>,
-    heights: Vec<f64>,
-    colours: Vec<f64>,
+    sides: Vec<f32>,
+    heights: Vec<f32>,
+    colours: Vec<f32>,
 }
 
 /// The look of one city.
@@ -397,12 +395,17 @@ impl Appearance {
     /// If `t` is not a time of the timeline, or plan and timeline are not those the appearance was made of.
     pub fn states(&self, plan: &CityPlan, timeline: &Timeline, t: usize) -> Vec<PlotState> {
         let mut states = PlotState::none(plan.plots.len());
-        let part = |(part, states): (usize, &mut [PlotState])| {
-            let first = part * OF_A_CORE;
-            self.fill(plan, timeline, first..first + states.len(), t, states);
-        };
-        states.par_chunks_mut(OF_A_CORE).enumerate().for_each(part);
+        self.fill_runs(plan, timeline, vec![(0, &mut states)], t);
         states
+    }
+
+    /// The states at time `t` of runs of neighbouring plots, each from its first on, on all cores; panics as [`Appearance::states`].
+    pub fn fill_runs(&self, plan: &CityPlan, timeline: &Timeline, runs: Vec<(usize, &mut [PlotState])>, t: usize) {
+        let parts = runs.into_par_iter().flat_map(|(first, states)| {
+            let parts = states.par_chunks_mut(OF_A_CORE).enumerate();
+            parts.map(move |(part, states)| (first + part * OF_A_CORE, states))
+        });
+        parts.for_each(|(first, states)| self.fill(plan, timeline, first..first + states.len(), t, states));
     }
 
     /// The states of some plots at time `t`, in their order; panics as [`Appearance::states`].
@@ -450,7 +453,8 @@ impl Appearance {
         let (mut samples, mut measured) = (std::mem::take(&mut block.samples), std::mem::take(&mut block.measured));
         let are_buildings = values.samples(plots.clone(), t, block, &mut samples);
         block.sides.clear();
-        block.sides.extend(samples.iter().map(|sample| values.plan.side_of(sample.plot, sample.value)));
+        block.sides.extend(samples.iter().map(|sample| values.plan.share_of(sample.plot, sample.value) as f32));
+        values.plan.sides_of(&mut block.sides);
         block.heights.clear();
         block.heights.resize(samples.len(), 0.0);
         block.colours.clear();
@@ -472,15 +476,15 @@ impl Appearance {
         in_metric(self.colour_metric, block, &mut |values, samples, block| {
             (self.colour.position)(values, samples, &mut block.colours);
         });
-        let unit = f64::from(self.unit);
+        let unit = 1.0 / self.unit;
         let shapes = block.sides.iter().zip(&block.heights).zip(&block.colours);
         for ((state, sample), ((&side, &height), &colour)) in states.iter_mut().zip(&samples).zip(shapes) {
             let opacity = if self.opaque[sample.plot] { 1.0 } else { self.look.opacity };
             // A More plot is flat, whatever the rule.
             let is_more = !are_buildings && values.is_more(sample.plot);
-            let (height, colour) = if is_more { (MORE_HEIGHT, 0.0) } else { (height, colour) };
+            let (height, colour) = if is_more { (MORE_HEIGHT as f32, 0.0) } else { (height, colour) };
             let height = if side > 0.0 { height } else { 0.0 };
-            *state = PlotState::new(side, height / unit, colour, opacity);
+            *state = PlotState::new(side, height * unit, colour, opacity);
         }
         (block.samples, block.measured) = (samples, measured);
     }

@@ -35,6 +35,7 @@ mod part;
 mod pick;
 mod placement;
 mod plan;
+mod plot;
 #[cfg(test)]
 mod properties;
 mod rect;
@@ -63,7 +64,8 @@ pub use names::{Nameable, OWN_FIRST};
 pub use part::CityPart;
 pub use pick::{Hit, HitTarget};
 pub use placement::{NEW_NAME_GAP, NameBox, NameWish, ShownNames, place_names};
-pub use plan::{CityPlan, District, MoreSummary, Plot, PlotKind};
+pub use plan::{CityPlan, District};
+pub use plot::{MoreSummary, Plot, PlotKind};
 pub use rect::Rect;
 pub use route::{LEG_RADII, Leg, MOST_LEGS, MOST_PINS, Pin, RouteStep, Routes, routes};
 pub use squarify::{LayoutError, squarify, squarify_sorted, suffix_sums};

@@ -29,11 +29,9 @@ impl Nameable {
         let metric = plan.config().metric;
         // What is largest, and what grows most, whatever the time.
         let best = |of: &(dyn Fn(NodeId) -> u64 + Sync)| {
-            let rank = |(plot, p): (usize, &super::Plot)| match p.kind {
-                PlotKind::Building(node) => Some((Reverse(of(node)), plot as u32)),
-                PlotKind::More { .. } => None,
-            };
-            let mut all: Vec<_> = plan.plots.par_iter().enumerate().with_min_len(4096).filter_map(rank).collect();
+            let rank = |plot: usize| Some((Reverse(of(plan.building(plot)?)), plot as u32));
+            let plots = (0..plan.plots.len()).into_par_iter().with_min_len(4096);
+            let mut all: Vec<_> = plots.filter_map(rank).collect();
             if all.len() > MOST_CANDIDATES {
                 all.select_nth_unstable(MOST_CANDIDATES - 1);
                 all.truncate(MOST_CANDIDATES);
@@ -44,13 +42,11 @@ impl Nameable {
         plots.extend(best(&|node| timeline.growth(node, metric).unsigned_abs()));
         plots.sort_unstable();
         plots.dedup();
-        let node_of = |plot: u32| match plan.plots[plot as usize].kind {
+        let node_of = |plot: u32| match plan.kind(plot as usize) {
             PlotKind::Building(node) | PlotKind::More { parent: node, .. } => node,
         };
         let candidates = plots.into_iter().map(|plot| (plot, own(node_of(plot)))).collect();
-        let is_building = |plot: &super::Plot| matches!(plot.kind, PlotKind::Building(_));
-        let buildings =
-            plan.contents.iter().map(|c| plan.plots[c.plots.clone()].iter().filter(|p| is_building(p)).count() as u32);
+        let buildings = plan.contents.iter().map(|c| c.plots.clone().filter(|&plot| !plan.is_more(plot)).count() as u32);
         let mut around = vec![0; plan.districts.len()];
         for (outer, contents) in plan.contents.iter().enumerate() {
             contents.districts.clone().for_each(|inner| around[inner] = outer as u32);
@@ -66,7 +62,7 @@ impl Nameable {
         let mut all: Vec<(f64, f64, bool, u32)> = Vec::with_capacity(self.candidates.len());
         let (mut largest, mut strongest) = (1.0f64, 1.0f64);
         for &(plot, own) in self.candidates.iter().filter(|(_, own)| *own || !folded) {
-            let PlotKind::Building(node) = plan.plots[plot as usize].kind else { continue };
+            let Some(node) = plan.building(plot as usize) else { continue };
             let (now, first) = timeline.value_and_first(t, node, metric);
             if now == 0 {
                 continue;
@@ -153,7 +149,7 @@ mod tests {
             let plots = nameable.relevant(&plan, &timeline, t, most, folded);
             plots
                 .iter()
-                .map(|&p| match plan.plots[p].kind {
+                .map(|&p| match plan.kind(p) {
                     PlotKind::Building(node) => timeline.name(node).to_owned(),
                     PlotKind::More { .. } => unreachable!("buildings only"),
                 })
@@ -174,7 +170,7 @@ mod tests {
             let timeline = tree.timeline();
             let plan = CityPlan::new(&timeline, &config);
             let nameable = Nameable::new(&plan, &timeline, |_| false);
-            let all: Vec<usize> = (0..plan.plots.len()).filter(|&p| matches!(plan.plots[p].kind, PlotKind::Building(_))).collect();
+            let all: Vec<usize> = (0..plan.plots.len()).filter(|&p| !plan.is_more(p)).collect();
             let chosen = |i: usize| pick.rotate_left(i as u32 % 64) & 1 == 1;
             let named: Vec<usize> = all.iter().copied().filter(|&p| chosen(p)).collect();
             let districts: Vec<usize> = (0..plan.districts.len()).filter(|&d| chosen(d * 7 + 3)).collect();
@@ -183,7 +179,7 @@ mod tests {
             // A building counts in the innermost district with a name around it.
             for &(district, count) in &counted {
                 let around = |plot: usize| {
-                    let PlotKind::Building(node) = plan.plots[plot].kind else { unreachable!() };
+                    let Some(node) = plan.building(plot) else { unreachable!() };
                     let above = std::iter::successors(Some(node), |&n| timeline.parent(n));
                     above.filter_map(|n| plan.district_of(n)).find(|d| districts.contains(d))
                 };

@@ -65,8 +65,8 @@ mod tests {
             let timeline = tree.timeline();
             let whole = CityPlan::new(&timeline, &config);
             prop_assert_eq!(whole.part(), CityPart::default());
-            for plot in &whole.plots {
-                let PlotKind::More { parent, .. } = plot.kind else { continue };
+            for plot in 0..whole.plots.len() {
+                let PlotKind::More { parent, .. } = whole.kind(plot) else { continue };
                 let pruned = whole.pruned(whole.more_of(parent).unwrap());
                 let part = whole.part_of_more(parent).unwrap();
                 let plan = CityPlan::of_part(&timeline, &config, part);

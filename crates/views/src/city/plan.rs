@@ -3,49 +3,14 @@
 //! What changes with time is in [`super::PlotState`]; nothing here does.
 
 use super::layout::{self, Blocks, Occupant, Peaks};
+use super::plot::{MorePlot, MoreSummary, Occupants, Plot, PlotKind, sums};
 use super::{BORDERED_LEVELS, CITY_SIZE, CityConfig, CityPart, DISTRICT_HEIGHT, MORE_HEIGHT, Rect};
-use memory_city_analysis::timeline::{Amount, Metric, NodeId, Timeline};
+use memory_city_analysis::timeline::{Amount, NodeId, Timeline};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// What stands on a plot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlotKind {
-    /// A leaf of the tree (or an inner node whose children never had a value).
-    Building(NodeId),
-    /// The children of one node that are too small for plots of their own; flat.
-    More {
-        /// The node whose children they are.
-        parent: NodeId,
-        /// How many children, not counting what is below them.
-        count: u32,
-    },
-}
-
-/// A place reserved for good.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plot {
-    /// What stands here.
-    pub kind: PlotKind,
-    /// The reserved rectangle.
-    pub cell: Rect,
-    /// Levels below the root.
-    pub level: u32,
-    /// The largest value over time when the ground was divided, in units of the metric (not mapped); that of a More
-    /// plot is its largest sum.
-    pub max_value: u64,
-}
-
-impl Plot {
-    /// Height of the district slab it stands on.
-    #[inline]
-    pub fn ground(&self) -> f64 {
-        top_of(self.level.saturating_sub(1))
-    }
-}
-
 /// Height of the upper side of a district so many levels below the root.
-fn top_of(level: u32) -> f64 {
+pub(super) fn top_of(level: u32) -> f64 {
     f64::from(level.min(BORDERED_LEVELS) + 1) * DISTRICT_HEIGHT
 }
 
@@ -64,19 +29,6 @@ pub struct District {
     pub top: f64,
 }
 
-/// What a More plot stands for at one point in time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MoreSummary {
-    /// Pruned children.
-    pub children: usize,
-    /// Leaves among and below them.
-    pub leaves: usize,
-    /// Their objects and bytes.
-    pub amount: Amount,
-    /// Their share of the whole heap in the city's metric, 0 to 1.
-    pub share: f64,
-}
-
 /// A laid out city. See the module documentation of [`crate::city`] for the vocabulary.
 #[derive(Clone, Debug)]
 pub struct CityPlan {
@@ -86,6 +38,7 @@ pub struct CityPlan {
     pub plots: Vec<Plot>,
     /// Districts, outer before inner; the first is the whole heap.
     pub districts: Vec<District>,
+    pub(super) occupants: Occupants,
     pub(super) contents: Vec<Contents>,
     pub(super) mores: Vec<MorePlot>,
     /// Largest growth of any building, first to last point in time; the top of the colour scale.
@@ -96,7 +49,7 @@ pub struct CityPlan {
     pub(super) unplaced: Vec<NodeId>,
     /// How much smaller areas are than they were when the ground was divided.
     pub(super) outgrowth: f64,
-    area_per_unit: f64,
+    pub(super) area_per_unit: f64,
 }
 
 /// What belongs directly to a district.
@@ -104,17 +57,6 @@ pub struct CityPlan {
 pub(super) struct Contents {
     pub plots: Range<usize>,
     pub districts: Range<usize>,
-}
-
-/// The pruned nodes of a More plot and their sums.
-#[derive(Clone, Debug)]
-pub(super) struct MorePlot {
-    pub plot: usize,
-    pub nodes: Range<usize>,
-    /// Objects and bytes per point in time.
-    pub totals: Vec<Amount>,
-    /// Sums of the city's metric per point in time.
-    pub values: Vec<u64>,
 }
 
 /// Where each node is: on a plot, in a district of its own, or nowhere. Four bytes a node.
@@ -182,6 +124,7 @@ impl CityPlan {
             part,
             plots: Vec::new(),
             districts: Vec::new(),
+            occupants: Occupants::default(),
             contents: Vec::new(),
             mores: Vec::new(),
             max_growth: 0,
@@ -228,29 +171,25 @@ impl CityPlan {
                 plot_slots.extend(block.slots.clone().filter(is_plot).map(|slot| slot as u32));
                 self.contents.push(Contents { plots: start..plot_slots.len(), districts: block.blocks.clone() });
             }
-            let plot = |&slot: &u32| {
-                let (kind, max) = match occupants[slot as usize] {
-                    Occupant::Building(node) => (PlotKind::Building(node), peaks.of(node)),
-                    Occupant::More(more) => {
-                        let more = &mores[more as usize];
-                        (PlotKind::More { parent: more.parent, count: more.nodes.len() as u32 }, more.max)
-                    }
-                    Occupant::District(_) => unreachable!("plot slots hold no districts"),
-                };
-                let level = level[0].level + 1;
-                Plot { kind, cell: cells[slot as usize], level, max_value: max }
-            };
+            let plot = |&slot: &u32| Plot { cell: cells[slot as usize], level: level[0].level + 1 };
             self.plots.par_extend(plot_slots[level_start..].par_iter().with_min_len(2048).map(plot));
         }
+        self.occupants.reserve(plot_slots.len());
         for (index, &slot) in plot_slots.iter().enumerate() {
             match occupants[slot as usize] {
-                Occupant::Building(node) => self.places.put_on(node.index(), index),
-                Occupant::More(more) => {
-                    let nodes = mores[more as usize].nodes.clone();
-                    pruned[nodes.clone()].iter().for_each(|n| self.places.put_on(n.index(), index));
-                    self.mores.push(MorePlot::new(timeline, index, nodes.clone(), &pruned[nodes], metric));
+                Occupant::Building(node) => {
+                    self.occupants.push(Some(node), peaks.of(node));
+                    self.places.put_on(node.index(), index);
                 }
-                Occupant::District(_) => {}
+                Occupant::More(more) => {
+                    let more = &mores[more as usize];
+                    let nodes = more.nodes.clone();
+                    self.occupants.push(None, more.max);
+                    pruned[nodes.clone()].iter().for_each(|n| self.places.put_on(n.index(), index));
+                    let place = (index, more.parent);
+                    self.mores.push(MorePlot::new(timeline, place, nodes.clone(), &pruned[nodes], metric));
+                }
+                Occupant::District(_) => unreachable!("plot slots hold no districts"),
             }
         }
         self.pruned = pruned;
@@ -282,14 +221,41 @@ impl CityPlan {
             return (0, 0);
         }
         let larger = |&plot: &usize| {
-            let building = matches!(self.plots[plot].kind, PlotKind::Building(_));
-            building && self.value(timeline, t, plot) > self.plots[plot].max_value
+            !self.is_more(plot) && self.value(timeline, t, plot) > self.max_value(plot)
         };
         let without = |&node: &NodeId| {
             let placed = self.plot_of(node).is_some() || self.district_of(node).is_some();
             !placed && timeline.is_leaf(node) && timeline.value(t, node, self.config.metric) > 0
         };
         ((0..self.plots.len()).filter(larger).count(), timeline.nodes().filter(without).count())
+    }
+
+    /// What stands on a plot.
+    pub fn kind(&self, plot: usize) -> PlotKind {
+        match (self.building(plot), self.more(plot)) {
+            (Some(node), _) => PlotKind::Building(node),
+            (None, Some(more)) => PlotKind::More { parent: more.parent, count: more.nodes.len() as u32 },
+            (None, None) => unreachable!("what is no building is a More plot"),
+        }
+    }
+
+    /// The group of the building on a plot; `None` for a More plot.
+    #[inline]
+    pub fn building(&self, plot: usize) -> Option<NodeId> {
+        self.occupants.building(plot)
+    }
+
+    /// Whether it is a More plot.
+    #[inline]
+    pub fn is_more(&self, plot: usize) -> bool {
+        self.building(plot).is_none()
+    }
+
+    /// The largest value of a plot over time when the ground was divided, in units of the metric (not mapped); that of a More
+    /// plot is its largest sum.
+    #[inline]
+    pub fn max_value(&self, plot: usize) -> u64 {
+        self.occupants.max_value(plot)
     }
 
     /// What it was laid out with.
@@ -341,26 +307,26 @@ impl CityPlan {
 
     /// Objects and bytes of a plot at time `t`: those of its leaf, or the sum of what a More plot stands for.
     pub fn amount(&self, timeline: &Timeline, plot: usize, t: usize) -> Amount {
-        match self.plots[plot].kind {
-            PlotKind::Building(node) => timeline.amount(t, node),
-            PlotKind::More { .. } => self.more(plot).map_or(Amount::default(), |m| m.totals[t]),
+        match self.building(plot) {
+            Some(node) => timeline.amount(t, node),
+            None => self.more(plot).map_or(Amount::default(), |m| m.totals[t]),
         }
     }
 
     /// What stands on a plot at time `t`, in the metric of the layout.
     pub fn value(&self, timeline: &Timeline, t: usize, plot: usize) -> u64 {
-        match self.plots[plot].kind {
-            PlotKind::Building(node) => timeline.value(t, node, self.config.metric),
-            PlotKind::More { .. } => self.more(plot).map_or(0, |m| m.values[t]),
+        match self.building(plot) {
+            Some(node) => timeline.value(t, node, self.config.metric),
+            None => self.more(plot).map_or(0, |m| m.values[t]),
         }
     }
 
     /// The same, and at the first point in time.
     #[inline]
     pub(super) fn value_and_first(&self, timeline: &Timeline, t: usize, plot: usize) -> (u64, u64) {
-        match self.plots[plot].kind {
-            PlotKind::Building(node) => timeline.value_and_first(t, node, self.config.metric),
-            PlotKind::More { .. } => self.more(plot).map_or((0, 0), |m| (m.values[t], m.values[0])),
+        match self.building(plot) {
+            Some(node) => timeline.value_and_first(t, node, self.config.metric),
+            None => self.more(plot).map_or((0, 0), |m| (m.values[t], m.values[0])),
         }
     }
 
@@ -385,10 +351,10 @@ impl CityPlan {
 
     /// Height of what stands on a plot at a scale: `2 * sqrt(base area)`; a More plot is flat.
     pub fn height(&self, plot: usize, scale: f64) -> f64 {
-        match self.plots[plot].kind {
+        match self.is_more(plot) {
             _ if scale <= 0.0 => 0.0,
-            PlotKind::Building(_) => 2.0 * scale * self.plots[plot].cell.area().sqrt(),
-            PlotKind::More { .. } => MORE_HEIGHT,
+            false => 2.0 * scale * self.plots[plot].cell.area().sqrt(),
+            true => MORE_HEIGHT,
         }
     }
 
@@ -401,34 +367,4 @@ impl CityPlan {
     pub fn max_growth(&self) -> u64 {
         self.max_growth
     }
-}
-
-impl MorePlot {
-    /// The plot of `pruned`, which stand at `nodes` of all pruned nodes.
-    pub fn new(timeline: &Timeline, plot: usize, nodes: Range<usize>, pruned: &[NodeId], metric: Metric) -> MorePlot {
-        let totals = totals(timeline, pruned);
-        let values = match metric {
-            Metric::Objects => totals.iter().map(|a| a.objects).collect(),
-            Metric::Bytes => totals.iter().map(|a| a.bytes).collect(),
-            Metric::Column(_) => sums(timeline, pruned, metric),
-        };
-        MorePlot { plot, nodes, totals, values }
-    }
-}
-
-/// Sums of a metric over nodes, per point in time.
-fn sums(timeline: &Timeline, nodes: &[NodeId], metric: Metric) -> Vec<u64> {
-    let of = |t| nodes.par_iter().with_min_len(4096).map(move |&n| timeline.value(t, n, metric));
-    (0..timeline.times()).map(|t| of(t).reduce(|| 0, u64::saturating_add)).collect()
-}
-
-/// Sums of nodes per point in time.
-fn totals(timeline: &Timeline, nodes: &[NodeId]) -> Vec<Amount> {
-    let add = |a: Amount, b: Amount| Amount {
-        objects: a.objects.saturating_add(b.objects),
-        bytes: a.bytes.saturating_add(b.bytes),
-    };
-    (0..timeline.times())
-        .map(|t| nodes.par_iter().with_min_len(4096).map(|&n| timeline.amount(t, n)).reduce(Amount::default, add))
-        .collect()
 }

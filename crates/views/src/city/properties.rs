@@ -24,7 +24,7 @@ fn overlapping(cells: &[Rect]) -> Option<(Rect, Rect)> {
 
 /// Cells by key of what they belong to; `+` marks a More plot.
 fn cells(plan: &CityPlan, timeline: &Timeline) -> BTreeMap<String, Rect> {
-    let plots = plan.plots.iter().map(|p| match p.kind {
+    let plots = plan.plots.iter().enumerate().map(|(i, p)| match plan.kind(i) {
         PlotKind::Building(node) => (timeline.key(node), p.cell),
         PlotKind::More { parent, .. } => (timeline.key(parent) + "+", p.cell),
     });
@@ -43,21 +43,22 @@ proptest! {
     fn area_per_value_is_one_constant_at_every_depth(tree in trees(), config in configs()) {
         let timeline = tree.timeline();
         let plan = CityPlan::new(&timeline, &config);
-        for (i, plot) in plan.plots.iter().enumerate() {
+        for i in 0..plan.plots.len() {
             let base = plan.base(i, config.gap).area();
-            match plot.kind {
+            let share = plan.base_area(plan.max_value(i) as f64);
+            match plan.kind(i) {
                 PlotKind::Building(node) => {
-                    prop_assert_eq!(timeline.peak(node, config.metric) as f64, plot.max_value as f64);
-                    prop_assert!(close(base, plan.base_area(plot.max_value as f64)), "{} {}", base, plan.base_area(plot.max_value as f64));
+                    prop_assert_eq!(timeline.peak(node, config.metric), plan.max_value(i));
+                    prop_assert!(close(base, share), "{base} {share}");
                 }
                 // Never smaller than its share, possibly larger to be visible.
-                PlotKind::More { .. } => prop_assert!(base >= plan.base_area(plot.max_value as f64) * (1.0 - 1e-9)),
+                PlotKind::More { .. } => prop_assert!(base >= share * (1.0 - 1e-9)),
             }
         }
         // At every time, not only at the maximum.
         for t in 0..timeline.times() {
-            for (i, plot) in plan.plots.iter().enumerate() {
-                if let PlotKind::Building(node) = plot.kind {
+            for i in 0..plan.plots.len() {
+                if let Some(node) = plan.building(i) {
                     let area = plan.base(i, plan.side(&timeline, i, t)).area();
                     let expected = plan.base_area(timeline.value(t, node, config.metric) as f64);
                     prop_assert!((area - expected).abs() <= 1e-9 * expected, "{area} {expected}");
@@ -108,7 +109,7 @@ proptest! {
                 prop_assert!(cell.contains(&base, 1e-12));
                 prop_assert!((base.centre().0 - cell.centre().0).abs() < 1e-9);
                 prop_assert!((base.w * cell.h - base.h * cell.w).abs() < 1e-9 * cell.w.max(cell.h).powi(2));
-                if let PlotKind::Building(_) = plan.plots[i].kind {
+                if !plan.is_more(i) {
                     prop_assert!(close(plan.height(i, scale), 2.0 * base.area().sqrt()));
                 }
             }
@@ -136,8 +137,8 @@ proptest! {
             prop_assert_eq!(sum, timeline.amount(t, NodeId::ROOT).objects);
         }
         let limit = config.child_count.unwrap_or(usize::MAX);
-        for (i, plot) in plan.plots.iter().enumerate() {
-            let PlotKind::More { parent, count } = plot.kind else {
+        for i in 0..plan.plots.len() {
+            let PlotKind::More { parent, count } = plan.kind(i) else {
                 prop_assert!(plan.pruned(i).is_empty());
                 continue;
             };
@@ -168,11 +169,9 @@ proptest! {
         let plan = CityPlan::new(&timeline, &config);
         let solid = plan.solid(&timeline, n);
         let growth = |solid_wanted: bool| {
-            let of = |(p, s): (&super::Plot, &bool)| match p.kind {
-                PlotKind::Building(node) if *s == solid_wanted => Some(timeline.growth(node, config.metric)),
-                _ => None,
-            };
-            plan.plots.iter().zip(&solid).filter_map(of).collect::<Vec<_>>()
+            let wanted = (0..plan.plots.len()).filter(|&plot| solid[plot] == solid_wanted);
+            let growth = |plot| Some(timeline.growth(plan.building(plot)?, config.metric));
+            wanted.filter_map(growth).collect::<Vec<_>>()
         };
         let (opaque, clear) = (growth(true), growth(false));
         prop_assert_eq!(opaque.len(), n.min(opaque.len() + clear.len()));
@@ -234,15 +233,15 @@ fn pruned_children_share_one_plot_that_tells_what_it_stands_for() {
     let (heap, lang) = (NodeId::ROOT, at(&timeline, "Heap#java.lang"));
     let app = at(&timeline, "Heap#app");
     let more = plan.plot_of(app).unwrap();
-    assert_eq!(plan.plots[more].kind, PlotKind::More { parent: heap, count: 1 });
+    assert_eq!(plan.kind(more), PlotKind::More { parent: heap, count: 1 });
     assert_eq!(plan.plot_of(at(&timeline, "Heap#app#Entry")), Some(more), "what is below a pruned node is there too");
     assert_eq!(plan.district_of(app), None);
     assert_eq!((plan.more_of(heap), plan.more_of(app)), (Some(more), None));
     let summary = plan.more_summary(&timeline, more, 1).unwrap();
     assert_eq!((summary.children, summary.leaves, summary.amount.objects), (1, 3, 51));
     assert!((summary.share - 51.0 / 751.0).abs() < 1e-12);
-    assert_eq!(plan.plots[more].max_value, 51, "the largest sum, not the sum of the largest");
-    assert!(matches!(plan.plots[plan.plot_of(at(&timeline, "Heap#java.lang#char[]")).unwrap()].kind,
+    assert_eq!(plan.max_value(more), 51, "the largest sum, not the sum of the largest");
+    assert!(matches!(plan.kind(plan.plot_of(at(&timeline, "Heap#java.lang#char[]")).unwrap()),
         PlotKind::More { parent, count: 1 } if parent == lang));
     // Entry grows by 25: with two solid buildings asked for and one shown, its More plot stands out for it.
     assert!(plan.solid(&timeline, 2)[more]);
@@ -316,7 +315,7 @@ fn the_histogram_counts_every_building_once() {
         for t in 0..timeline.times() {
             let states = appearance.states(&plan, &timeline, t);
             let histogram = super::ColourHistogram::new(&plan, |plot| states[plot]);
-            let buildings = (0..plan.plots.len()).filter(|&p| matches!(plan.plots[p].kind, PlotKind::Building(_)));
+            let buildings = (0..plan.plots.len()).filter(|&p| !plan.is_more(p));
             let there: Vec<usize> = buildings.filter(|&p| plan.value(&timeline, t, p) > 0).collect();
             assert_eq!(histogram.buildings() as usize, there.len());
             for plot in there {
@@ -352,7 +351,7 @@ fn marks_of_every_legend_are_where_buildings_of_that_value_are() {
                         first if first == value => 1.0,
                         first => (value / first).clamp(0.125, 8.0),
                     },
-                    "fill" => value / plan.plots[plot].max_value as f64,
+                    "fill" => value / plan.max_value(plot) as f64,
                     "age" => {
                         let there = (0..=t).rev().take_while(|&t| plan.value(&timeline, t, plot) > 0).count();
                         if there == t + 1 { 1.0 } else { there.saturating_sub(1) as f64 / t.max(1) as f64 }
@@ -483,7 +482,7 @@ fn areas_heights_and_colours_are_measured_apart() {
     let before = Appearance::new(&plan, &timeline, &look("growth", "base", [None, None]));
     let most_growth = super::max_growth(&timeline, metric);
     let buildings = || {
-        (0..plan.plots.len()).filter_map(|plot| match plan.plots[plot].kind {
+        (0..plan.plots.len()).filter_map(|plot| match plan.kind(plot) {
             PlotKind::Building(node) => Some((plot, node)),
             PlotKind::More { .. } => None,
         })

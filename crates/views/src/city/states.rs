@@ -1,6 +1,6 @@
 //! What changes with time: one small record per plot, everything else stays where it is.
 
-use super::{CityPlan, PlotKind};
+use super::{AreaMode, CityPlan};
 use bytemuck::{Pod, Zeroable};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use rayon::prelude::*;
@@ -39,7 +39,7 @@ impl Standing {
 }
 
 /// The largest number of a state.
-const FULL: f64 = 65535.0;
+const FULL: f32 = 65535.0;
 
 impl PlotState {
     /// What fills its cell, has its colour and height from elsewhere and hides what is behind it: a district slab.
@@ -51,25 +51,23 @@ impl PlotState {
     }
 
     /// Of so many plots on which nothing stands; on all cores likewise.
-    pub(super) fn none(plots: usize) -> Vec<PlotState> {
+    pub fn none(plots: usize) -> Vec<PlotState> {
         rayon::iter::repeat_n(PlotState::default(), plots).with_min_len(1 << 15).collect()
     }
 
-    /// From shares of 1. What is there stays visible: a side above 0 never becomes 0.
+    /// From shares of 1. What is there stays visible: a side above 0 never becomes 0. What is no number is 0.
     #[inline]
-    #[allow(clippy::manual_clamp)] // which would keep what is no number
-    pub fn new(side: f64, height: f64, colour: f64, opacity: f32) -> PlotState {
-        // Rounded by hand, since this is done for every plot at every step in time: in a number of at least 2^52 the last bits are
-        // those of the whole number. What is no number is 0.
-        const WHOLE: f64 = (1u64 << 52) as f64;
-        let unit = |v: f64| (v.max(0.0).min(1.0) * FULL + WHOLE).to_bits() as u16;
-        let least = u16::from(side > 0.0);
-        PlotState {
-            side: unit(side).max(least),
-            height: unit(height),
-            colour: unit(colour),
-            opacity: unit(f64::from(opacity)),
-        }
+    pub fn new(side: f32, height: f32, colour: f32, opacity: f32) -> PlotState {
+        // Rounded by hand, all four at once, since this is done for every plot at every step in time: in a number of at least 2^23 the
+        // last bits are those of the whole number.
+        const WHOLE: f32 = (1u32 << 23) as f32;
+        let unit = |v: f32| {
+            let v = if v > 0.0 { v } else { 0.0 };
+            let v = if v < 1.0 { v } else { 1.0 };
+            (v * FULL + WHOLE).to_bits() as u16
+        };
+        let [side_units, height, colour, opacity] = [side, height, colour, opacity].map(unit);
+        PlotState { side: side_units.max(u16::from(side > 0.0)), height, colour, opacity }
     }
 
     /// The state `mix` of the way from `self` to `other`.
@@ -85,13 +83,13 @@ impl PlotState {
 
     /// Position on the gradient, 0 to 1.
     pub fn colour(self) -> f32 {
-        f32::from(self.colour) / FULL as f32
+        f32::from(self.colour) / FULL
     }
 
     /// Side and height where full height is `unit` world units.
     #[inline]
     pub fn standing(self, unit: f32) -> Standing {
-        let share = |v: u16| f32::from(v) / FULL as f32;
+        let share = |v: u16| f32::from(v) / FULL;
         Standing { side: share(self.side), height: share(self.height) * unit }
     }
 }
@@ -108,15 +106,38 @@ impl CityPlan {
     }
 
     /// The same for a value of the city's metric.
-    #[inline]
     pub(super) fn side_of(&self, plot: usize, now: u64) -> f64 {
-        if now == 0 {
-            return 0.0;
-        }
-        // Of a quotient it is the quotient of both.
-        let share = self.config.area_mode.of(now as f64 / self.plots[plot].max_value as f64) / self.outgrowth;
-        // Only a More plot can hold more than it has room for.
+        // Of a quotient it is the quotient of both. Only a More plot can hold more than it has room for.
+        let share = self.config.area_mode.of(self.share_of(plot, now)) / self.outgrowth;
         self.config.gap * share.min(1.0).sqrt()
+    }
+
+    /// A value as a share of the plot's largest.
+    #[inline]
+    pub(super) fn share_of(&self, plot: usize, now: u64) -> f64 {
+        now as f64 / self.max_value(plot).max(1) as f64
+    }
+
+    /// Turns shares of the largest values into sides, as exact as a [`PlotState`] needs them: a processor computes several at once.
+    pub(super) fn sides_of(&self, shares: &mut [f32]) {
+        let (gap, scale) = (self.config.gap as f32, (1.0 / self.outgrowth) as f32);
+        let side = |mapped: f32| gap * (mapped * scale).min(1.0).sqrt();
+        match self.config.area_mode {
+            AreaMode::Linear => shares.iter_mut().for_each(|share| *share = side(*share)),
+            AreaMode::Sqrt => shares.iter_mut().for_each(|share| *share = side(share.sqrt())),
+        }
+    }
+
+    /// [`CityPlan::height`] of many buildings likewise: twice the side of the base, which follows from the largest value where the
+    /// cell does, and is nearer to hand.
+    pub(super) fn heights_of(&self, plots: impl Iterator<Item = usize>, sides: &[f32], heights: &mut [f32]) {
+        heights.iter_mut().zip(plots).for_each(|(height, plot)| *height = self.max_value(plot) as f32);
+        let twice = 2.0 * self.area_per_unit.sqrt() as f32;
+        let all = heights.iter_mut().zip(sides);
+        match self.config.area_mode {
+            AreaMode::Linear => all.for_each(|(height, side)| *height = twice * side * height.sqrt()),
+            AreaMode::Sqrt => all.for_each(|(height, side)| *height = twice * side * height.sqrt().sqrt()),
+        }
     }
 
     /// Which plots are opaque: the `n` buildings that grow most over the whole window, whatever the time shown. Equal
@@ -126,12 +147,8 @@ impl CityPlan {
         let metric = self.config.metric;
         let mut solid = vec![false; self.plots.len()];
         let rank = |node: NodeId| (Reverse(timeline.growth(node, metric)), Reverse(timeline.peak(node, metric)));
-        let mut buildings: Vec<(NodeId, usize)> = self
-            .plots
-            .iter()
-            .enumerate()
-            .filter_map(|(i, p)| if let PlotKind::Building(node) = p.kind { Some((node, i)) } else { None })
-            .collect();
+        let building = |plot: usize| Some((self.building(plot)?, plot));
+        let mut buildings: Vec<(NodeId, usize)> = (0..self.plots.len()).filter_map(building).collect();
         if n == 0 {
             return solid;
         }
@@ -144,7 +161,7 @@ impl CityPlan {
         for i in (0..timeline.len()).filter(|_| !self.mores.is_empty()) {
             let node = NodeId(i as u32);
             if let Some(plot) = self.plot_of(node)
-                && matches!(self.plots[plot].kind, PlotKind::More { .. })
+                && self.is_more(plot)
                 && timeline.is_leaf(node)
                 && timeline.growth(node, metric) > 0
                 && weakest.is_none_or(|w| rank(node) < w)
@@ -164,7 +181,7 @@ mod tests {
     fn states_are_small_and_never_lose_a_building() {
         assert_eq!(size_of::<PlotState>(), 8);
         for (side, share) in [(0.0, 0.0), (1.0, 1.0), (1e-9, 0.5), (0.25, 0.75)] {
-            let state = PlotState::new(side, share, share, share as f32);
+            let state = PlotState::new(side as f32, share as f32, share as f32, share as f32);
             assert_eq!(state.side == 0, side == 0.0, "{side}");
             let standing = state.standing(10.0);
             assert!((f64::from(standing.side) - side).abs() < 2e-5);

@@ -87,7 +87,7 @@ impl ShownCity<'_> {
             }
             let p = &plan.plots[plot];
             let (x, z) = p.cell.centre();
-            let (kind, node, colour) = match p.kind {
+            let (kind, node, colour) = match plan.kind(plot) {
                 PlotKind::Building(node) => (BoxKind::Building, node, gradient.at(state.colour())),
                 PlotKind::More { parent, count } => (BoxKind::More(count), parent, MORE_COLOUR),
             };

@@ -135,7 +135,7 @@ pub(super) fn bytes(page: &Page<'_>, progress: &Progress) -> Result<Vec<u8>> {
             let t = page.times[t];
             match row.checked_sub(plots) {
                 Some(district) => page.timeline.value(t, page.plan.districts[district].node, measure),
-                None => match (page.plan.plots[row].kind, measure) {
+                None => match (page.plan.kind(row), measure) {
                     (PlotKind::Building(node), _) => page.timeline.value(t, node, measure),
                     (PlotKind::More { .. }, Metric::Objects) => page.plan.amount(page.timeline, row, t).objects,
                     (PlotKind::More { .. }, Metric::Bytes) => page.plan.amount(page.timeline, row, t).bytes,
@@ -182,8 +182,8 @@ fn put(bytes: &mut Vec<u8>, number: i64) {
 fn fixed<'a>(page: &Page<'a>) -> Fixed<'a> {
     let (plan, timeline) = (page.plan, page.timeline);
     let mut known = Known::default();
-    let plots = plan.plots.iter().map(|plot| {
-        let (node, count) = match plot.kind {
+    let plots = plan.plots.iter().enumerate().map(|(number, plot)| {
+        let (node, count) = match plan.kind(number) {
             PlotKind::Building(node) => (node, 0),
             PlotKind::More { parent, count } => (parent, count),
         };

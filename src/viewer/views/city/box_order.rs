@@ -85,6 +85,38 @@ impl BoxOrder {
         }
     }
 
+    /// The opaque plots, in the order of their boxes.
+    pub fn opaque_plots(&self) -> &[u32] {
+        &self.opaque
+    }
+
+    /// Has the boxes of see-through plots filled, as runs of neighbouring plots: the first of each, and its boxes.
+    pub fn fill_see_through<T>(&self, boxes: &mut [T], fill: impl FnOnce(Vec<(usize, &mut [T])>)) {
+        let clear = &mut boxes[self.see_through()];
+        let mut runs = Vec::with_capacity(self.opaque.len() + 1);
+        let (mut first, mut left) = (0, &mut *clear);
+        for next in self.opaque.iter().map(|&plot| plot as usize).chain([self.plots]) {
+            let (run, rest) = left.split_at_mut(next - first);
+            if !run.is_empty() {
+                runs.push((first, run));
+            }
+            (first, left) = (next + 1, rest);
+        }
+        fill(runs);
+        if self.reversed {
+            clear.reverse();
+        }
+    }
+
+    /// What belongs to neighbouring plots, of what belongs to all boxes.
+    pub fn of_plots<'a, T: Copy>(&'a self, boxes: &'a [T], plots: Range<usize>) -> impl Iterator<Item = T> + 'a {
+        let before = self.opaque_before(plots.start);
+        let are_together = !self.reversed && self.opaque.get(before).is_none_or(|&o| o as usize >= plots.end);
+        let at = self.opaque().end + plots.start - before;
+        let (together, one_by_one) = if are_together { (at..at + plots.len(), 0..0) } else { (0..0, plots) };
+        boxes[together].iter().copied().chain(one_by_one.map(|plot| boxes[self.box_of(plot)]))
+    }
+
     /// The box of a plot.
     #[inline]
     pub fn box_of(&self, plot: usize) -> usize {
@@ -147,6 +179,14 @@ mod tests {
                 let (of_plots, mut boxes) = ((0..10).collect::<Vec<usize>>(), Vec::new());
                 order.append(&of_plots, &mut boxes);
                 assert_eq!(boxes, plots, "{opaque:?} {reversed}");
+                // The same box by box.
+                let mut filled = vec![0; 14];
+                let solid = order.opaque_plots().iter().map(|&plot| plot as usize);
+                filled[order.opaque()].iter_mut().zip(solid).for_each(|(into, plot)| *into = plot);
+                order.fill_see_through(&mut filled, |runs| {
+                    runs.into_iter().flat_map(|(first, run)| run.iter_mut().zip(first..)).for_each(|(into, plot)| *into = plot);
+                });
+                assert_eq!(filled[4..], plots, "{opaque:?} {reversed}");
                 for (i, &plot) in plots.iter().enumerate() {
                     assert_eq!(order.box_of(plot), 4 + i, "{opaque:?} {reversed}");
                     assert_eq!(order.plot_of(4 + i), Some(plot), "{opaque:?} {reversed}");
@@ -154,6 +194,8 @@ mod tests {
                 assert_eq!((order.plot_of(3), order.plot_of(14)), (None, None));
                 for start in 0..10u32 {
                     for end in start..=10 {
+                        let plots = start as usize..end as usize;
+                        assert!(order.of_plots(&filled, plots.clone()).eq(plots), "{opaque:?} {reversed} {start}..{end}");
                         let (solid, clear) = order.boxes_of(start..end);
                         let mut named: Vec<_> = solid.chain(clear).filter_map(|b| order.plot_of(b as usize)).collect();
                         named.sort_unstable();

@@ -19,6 +19,7 @@ const BANNER: f32 = 660.0;
 const SMALL: (f32, f32) = (560.0, 400.0);
 /// What the city leaves free for a line, and for the first sentences, points.
 const LINE_ROOM: f32 = 34.0;
+const FOLDED_ROOM: f32 = 52.0;
 const BANNER_ROOM: f32 = 70.0;
 /// Letters of a place in large letters.
 const HEADLINE: usize = 64;
@@ -35,7 +36,8 @@ fn is_small(pane: Rect) -> bool {
 pub fn room(pane: Rect, finding: &Finding) -> f32 {
     match finding.shown() {
         _ if finding.is_hidden() => 0.0,
-        Some(FindingState::Leaks(_)) if !is_small(pane) => BANNER_ROOM,
+        Some(FindingState::Leaks(_)) if is_small(pane) => FOLDED_ROOM,
+        Some(FindingState::Leaks(_)) => BANNER_ROOM,
         _ => LINE_ROOM,
     }
 }
@@ -155,7 +157,7 @@ pub fn show(
                 ui.label(quiet("Who owns it is not known".to_owned())).on_hover_text(why);
                 dismiss(ui, &mut asked);
             }),
-            FindingState::Leaks(leak) if finding.is_folded() => unfolded = folded(ui, leak, open),
+            FindingState::Leaks(leak) if finding.is_folded() => unfolded = folded(ui, (leak, verdict), open),
             FindingState::Leaks(leak) if finding.shows_all() => {
                 ui.set_max_width(width);
                 shortened = card(ui, width, (leak, verdict), open, finding.is_going(), &mut asked);
@@ -214,6 +216,8 @@ struct Headline {
     place: String,
     below: Option<String>,
     sentence: String,
+    /// How much of the whole and since when, where there is little room.
+    brief: String,
 }
 
 fn told(leak: &LeakPlace, open: &OpenDocument, verdict: &Verdict) -> Headline {
@@ -229,11 +233,17 @@ fn told(leak: &LeakPlace, open: &OpenDocument, verdict: &Verdict) -> Headline {
     let since = since.map(|t| format!(", since {}/{}", t + 1, timeline.times())).unwrap_or_default();
     let (place, below) = headline(&leak.place);
     let share = format!("{:.0} %", 100.0 * leak.share);
-    let (place, sentence) = match last == 0 {
-        true => (place, format!("keeps {} alive, {share} of the heap", leak.retained.1)),
-        false => (format!("{place} grows"), format!("{}, {share} of all growth{of_heap}{since}", leak.growth)),
+    let (place, sentence, brief) = match last == 0 {
+        true => {
+            let sentence = format!("keeps {} alive, {share} of the heap", leak.retained.1);
+            (place, sentence, format!("{share} of the heap"))
+        }
+        false => {
+            let rest = format!("{share} of all growth{of_heap}{since}");
+            (format!("{place} grows"), format!("{}, {rest}", leak.growth), rest)
+        }
     };
-    Headline { place, below, sentence }
+    Headline { place, below, sentence, brief }
 }
 
 /// Its first sentences, and the way to the place. Returns whether all that is known is wanted.
@@ -303,7 +313,7 @@ fn card(
             ui.label(RichText::new(title(open)).size(11.0).strong().color(theme::GROWTH));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| dismiss(ui, asked));
         });
-        let Headline { place, below, sentence } = told(leak, open, verdict);
+        let Headline { place, below, sentence, .. } = told(leak, open, verdict);
         long(ui, RichText::new(place).size(16.0).strong(), &leak.place);
         long(ui, RichText::new(sentence).size(12.5).color(theme::GROWTH), &leak.place);
         rest(ui, leak, single, below);
@@ -375,9 +385,10 @@ fn headline(place: &str) -> (String, Option<String>) {
 }
 
 /// What is left of the card once the place was shown: it stands in the way of nothing, and opens again.
-fn folded(ui: &mut egui::Ui, leak: &LeakPlace, open: &OpenDocument) -> bool {
+fn folded(ui: &mut egui::Ui, (leak, verdict): (&LeakPlace, &Verdict), open: &OpenDocument) -> bool {
     let drawn = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 15, right: 10, top: 4, bottom: 4 });
     let drawn = drawn.show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 1.0;
         ui.horizontal(|ui| {
             ui.label(RichText::new(title(open)).size(11.0).strong().color(theme::GROWTH));
             let single = open.timeline.times() < 2;
@@ -390,6 +401,11 @@ fn folded(ui: &mut egui::Ui, leak: &LeakPlace, open: &OpenDocument) -> bool {
             ui.add(egui::Label::new(RichText::new(text).strong()).selectable(false));
             ui.label(RichText::new(amount.as_str()).font(small).color(theme::GROWTH));
         });
+        let Headline { brief, .. } = told(leak, open, verdict);
+        let font = egui::FontId::proportional(11.5);
+        let text = theme::fitting(ui.painter(), &brief, &font, ui.available_width());
+        let label = egui::Label::new(RichText::new(text).font(font).color(theme::GROWTH)).selectable(false);
+        ui.add(label).on_hover_text(format!("{brief}. {}", since(open, verdict)));
     });
     accent(ui, drawn.response.rect);
     let response = ui.interact(drawn.response.rect, ui.id().with("unfold"), egui::Sense::click());

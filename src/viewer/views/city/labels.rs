@@ -134,8 +134,8 @@ pub fn collect(city: &City, standing: &impl Fn(usize) -> Standing, wanted: &Want
         nodes.iter().for_each(|&node| add(node, style));
     }
     for &plot in &city.named_mores {
-        let plot = &city.plan.plots[plot];
-        if let PlotKind::More { parent, count } = plot.kind {
+        let (kind, plot) = (city.plan.kind(plot), &city.plan.plots[plot]);
+        if let PlotKind::More { parent, count } = kind {
             let at = plot.cell.centre_at(plot.ground());
             let text = format!("{} more", count_text(u64::from(count)));
             labels.push(Label { at, target: Target::More(parent), text, style: Style::More });

@@ -121,16 +121,15 @@ impl City {
                 paint: [pack(settings.theme.district(district.level, levels)), kind::SLAB],
             });
         }
-        let is_more = |plot: usize| matches!(plan.plots[plot].kind, PlotKind::More { .. });
         // Opaque first: "N more" plots lie flat and are part of the ground, so they are opaque too.
-        let opaque = (0..plan.plots.len()).filter(|&p| is_more(p) || solid_plots[p]).map(|p| p as u32).collect();
+        let opaque = (0..plan.plots.len()).filter(|&p| plan.is_more(p) || solid_plots[p]).map(|p| p as u32).collect();
         let order = BoxOrder::new(plan.districts.len(), plan.plots.len(), opaque);
         boxes.extend(order.plots().map(|plot| {
             let p = &plan.plots[plot];
             BoxRecord {
                 cell: cell(&p.cell),
                 lift: [p.ground() as f32, 0.0],
-                paint: if is_more(plot) { [pack(settings.theme.more()), kind::MORE] } else { [0, kind::BUILDING] },
+                paint: if plan.is_more(plot) { [pack(settings.theme.more()), kind::MORE] } else { [0, kind::BUILDING] },
             }
         }));
         let opacity = u32::from((settings.opacity.clamp(0.0, 1.0) * 255.0).round() as u8);
@@ -152,7 +151,7 @@ impl City {
         let mut named_districts: Vec<_> = plan.districts.iter().collect();
         named_districts.sort_by(|a, b| largest_first(&a.cell, &b.cell));
         let named_districts = named_districts.into_iter().take(MOST_NAMED.0).map(|d| d.node).collect();
-        let mut named_mores: Vec<usize> = (0..plan.plots.len()).filter(|&p| is_more(p)).collect();
+        let mut named_mores: Vec<usize> = (0..plan.plots.len()).filter(|&p| plan.is_more(p)).collect();
         named_mores.sort_by(|&a, &b| largest_first(&plan.plots[a].cell, &plan.plots[b].cell));
         named_mores.truncate(MOST_NAMED.1);
         let boxes = Versioned::new(boxes);
@@ -230,12 +229,13 @@ impl City {
                     records
                 }
                 _ => {
-                    let plots = appearance.states(plan, timeline, t);
-                    let mut records = Vec::with_capacity(order.boxes() + detail.len());
-                    records.resize(order.districts(), PlotState::SLAB);
-                    order.append(&plots, &mut records);
-                    let sums = detail.sums(&|plot| plots[plot]);
-                    records.extend(detail.states_of(&sums));
+                    let mut records = PlotState::none(order.boxes() + detail.len());
+                    records[..order.districts()].fill(PlotState::SLAB);
+                    let opaque = appearance.states_of(plan, timeline, order.opaque_plots(), t);
+                    records[order.opaque()].copy_from_slice(&opaque);
+                    order.fill_see_through(&mut records, |runs| appearance.fill_runs(plan, timeline, runs, t));
+                    let sums = detail.sums(&|plots| order.of_plots(&records, plots));
+                    records[order.boxes()..].copy_from_slice(&detail.states_of(&sums));
                     *made_last = changes.is_some().then_some((t, sums));
                     records
                 }
@@ -306,7 +306,7 @@ impl City {
 
     /// The target of a plot.
     pub fn target_of_plot(&self, plot: usize) -> Target {
-        match self.plan.plots[plot].kind {
+        match self.plan.kind(plot) {
             PlotKind::Building(node) => Target::Node(node),
             PlotKind::More { parent, .. } => Target::More(parent),
         }

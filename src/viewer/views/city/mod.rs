@@ -60,7 +60,7 @@ pub(super) fn view() -> View {
         title: "City",
         help: "Groups as buildings: how large they are, and how they grow",
         place: Place::Middle,
-        keys: &[],
+        keys: |_| &[],
         plugin,
         draw: |world, ui| super::draw_with(world, ui, pane::draw),
         preparation: Some(|settings| preparation(settings.clone(), None)),

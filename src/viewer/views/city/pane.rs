@@ -31,7 +31,7 @@ use memory_city_analysis::analyses::{self, Verdict};
 use memory_city_analysis::tabular::count_text;
 use memory_city_analysis::timeline::{Metric, NodeId};
 use memory_city_views::city::camera::CameraPose;
-use memory_city_views::city::{HitTarget, PlotKind, ShownNames, Standing};
+use memory_city_views::city::{HitTarget, ShownNames, Standing};
 
 /// Where the city is drawn.
 #[derive(Resource, Default)]
@@ -318,10 +318,7 @@ impl Names<'_> {
         };
         let look = labels::NameLook { most: self.settings.name_count, scale: self.settings.name_size };
         let most = city.growing.len().min(self.settings.solid_count);
-        let node_of = |plot: usize| match city.plan.plots[plot].kind {
-            PlotKind::Building(node) => Some(node),
-            PlotKind::More { .. } => None,
-        };
+        let node_of = |plot: usize| city.plan.building(plot);
         // More than there is room for: some are hidden, some in each other's way.
         // Where libraries are folded, their buildings count with their districts; what somebody asks for has a name all the same.
         let folded = self.settings.fold_libraries && city.nameable.knows_own();

@@ -30,7 +30,7 @@ pub(super) fn view() -> View {
         title: "Comparison",
         help: "Two runs, or two times of one: what changed, as sentence, curves and table",
         place: Place::WhenAsked,
-        keys: &[],
+        keys: |_| &[],
         plugin: |app| {
             app.init_resource::<ComparisonView>();
         },

@@ -33,7 +33,7 @@ pub(super) fn view() -> View {
         title: "Graph",
         help: "What refers to the selection and what it refers to, step by step up to the GC roots",
         place: Place::Middle,
-        keys: KEYS,
+        keys: |world| world.resource::<DrawnGraph>().chosen_or_first().map_or(&[], |_| KEYS),
         plugin,
         draw: |world, ui| super::draw_with(world, ui, draw),
         preparation: None,

@@ -55,7 +55,7 @@ pub(super) fn view() -> View {
         title: "Inspector",
         help: "Objects one by one: what the selection keeps, fields and values, who holds what, the dominator tree",
         place: Place::Middle,
-        keys: long_list::KEYS,
+        keys: |_| long_list::KEYS,
         plugin,
         draw: |world, ui| super::draw_with(world, ui, draw),
         preparation: None,

@@ -39,7 +39,7 @@ pub(super) fn view() -> View {
         title: "Sunburst",
         help: "The tree as rings or columns: go into groups, compare times side by side",
         place: Place::Middle,
-        keys: KEYS,
+        keys: |_| KEYS,
         plugin,
         draw: |world, ui| super::draw_with(world, ui, draw),
         preparation: None,

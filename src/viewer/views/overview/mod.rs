@@ -36,7 +36,7 @@ pub(super) fn view() -> View {
         title: "Overview",
         help: "Memory and garbage collection over the run, with suspicious windows; and their details",
         place: Place::Middle,
-        keys: KEYS,
+        keys: |_| KEYS,
         plugin,
         draw: |world, ui| super::draw_with(world, ui, draw),
         preparation: None,

@@ -2,23 +2,33 @@
 
 use super::rows::Table;
 use crate::viewer::selection::Selection;
-use bevy::prelude::KeyCode;
+use bevy::prelude::{KeyCode, World};
 use bevy_egui::egui::{self, Key};
 use memory_city_analysis::table::TableShape;
 use memory_city_analysis::timeline::{NodeId, Timeline};
 
-/// Keys that are the table's while it has the keyboard.
-pub const KEYS: &[KeyCode] = &[
-    KeyCode::ArrowUp,
-    KeyCode::ArrowDown,
+/// Keys that are the table's while it has the keyboard: those that open and close rows first, which there are in a tree alone.
+const KEYS: &[KeyCode] = &[
     KeyCode::ArrowLeft,
     KeyCode::ArrowRight,
+    KeyCode::Enter,
+    KeyCode::ArrowUp,
+    KeyCode::ArrowDown,
     KeyCode::Home,
     KeyCode::End,
     KeyCode::PageUp,
     KeyCode::PageDown,
-    KeyCode::Enter,
 ];
+
+/// The keys that do something in the table as it is.
+pub fn taken(world: &World) -> &'static [KeyCode] {
+    let table = world.resource::<Table>();
+    match table.order.shape {
+        _ if table.rows().is_empty() => &[],
+        TableShape::Tree => KEYS,
+        _ => &KEYS[3..],
+    }
+}
 
 /// Rows that a page key passes.
 const PAGE: usize = 20;

@@ -32,7 +32,7 @@ pub(super) fn view() -> View {
         title: "Table",
         help: "The whole tree as a table: sort, filter, compare over time",
         place: Place::Middle,
-        keys: keys::KEYS,
+        keys: keys::taken,
         plugin,
         draw: |world, ui| super::draw_with(world, ui, draw),
         preparation: None,

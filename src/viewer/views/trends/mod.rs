@@ -46,7 +46,7 @@ pub(super) fn view() -> View {
         title: "Trends",
         help: "Groups over time, to go down into: areas or lines, by growth, size or average",
         place: Place::Middle,
-        keys: KEYS,
+        keys: |_| KEYS,
         plugin,
         draw: |world, ui| super::draw_with(world, ui, draw),
         preparation: None,

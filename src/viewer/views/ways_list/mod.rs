@@ -28,7 +28,7 @@ pub(super) fn view() -> View {
         title: "Paths",
         help: "The paths from GC roots to the selected group, and what would be freed if one were cut",
         place: Place::Right,
-        keys: &[],
+        keys: |_| &[],
         plugin: |app| {
             app.add_systems(Update, open.in_set(Stage::Derive));
         },

@@ -35,13 +35,13 @@ pub struct ColourScale {
 }
 
 /// What stands on some plots to as many places on the gradient.
-pub type PositionOf = Box<dyn Fn(&Values<'_>, &[Sample], &mut [f64]) + Send + Sync>;
+pub type PositionOf = Box<dyn Fn(&Values<'_>, &[Sample], &mut [f32]) + Send + Sync>;
 
 /// One plot after the other.
 fn each(position: impl Fn(&Values<'_>, &Sample) -> f64 + Send + Sync + 'static) -> PositionOf {
     Box::new(move |values, samples, positions| {
         for (sample, into) in samples.iter().zip(positions) {
-            *into = position(values, sample);
+            *into = position(values, sample) as f32;
         }
     })
 }

@@ -98,7 +98,7 @@ proptest! {
         let (plan, appearance) = city(&timeline, &config);
         let detail = DetailTree::with_runs(&plan, |_| 1.0, run, 1);
         let plots = appearance.states(&plan, &timeline, 1);
-        let states = detail.states(&|plot| plots[plot]);
+        let states = detail.states(&plots);
         prop_assert_eq!(states.len(), detail.len());
         for (block, state) in states.iter().enumerate() {
             let of = below(&detail, block as u32);

@@ -2,7 +2,7 @@
 
 use super::super::look::Values;
 use super::curve::{round_numbers, ticks};
-use super::{HeightAxis, HeightMetric, HeightRule, HeightScale, HeightWish, each};
+use super::{HeightAxis, HeightMetric, HeightRule, HeightScale, HeightWish};
 use crate::city::colour::text;
 
 pub(super) fn rule() -> HeightRule {
@@ -17,11 +17,13 @@ pub(super) fn rule() -> HeightRule {
 }
 
 fn scale(values: &Values<'_>, _: HeightWish) -> HeightScale {
-    let most = values.largest(|plot| values.plan.plots[plot].max_value);
+    let most = values.largest(|plot| values.plan.max_value(plot));
     let height = |amount: u64| 2.0 * values.plan.base_area(amount as f64).sqrt();
     let areas = values.measured_in(values.plan.config().metric);
     HeightScale {
-        height: each(|values, sample, side| values.plan.height(sample.plot, side)),
+        height: Box::new(|values, samples, sides, heights| {
+            values.plan.heights_of(samples.iter().map(|sample| sample.plot), sides, heights);
+        }),
         peak: Box::new(|values, plot| values.plan.max_height(plot)),
         axis: HeightAxis {
             ticks: ticks(&round_numbers(most), height, |amount| text(&areas, amount)),

@@ -94,8 +94,7 @@ fn one_level(n: usize) {
 /// The worst deviation of a building's base from the area its value deserves.
 fn plan_error(plan: &CityPlan) -> f64 {
     let gap = plan.config().gap * plan.config().gap;
-    let error =
-        |p: usize| (plan.plots[p].cell.area() * gap / plan.base_area(plan.max_value(p) as f64) - 1.0).abs();
+    let error = |p: usize| (plan.plots[p].cell.area() * gap / plan.base_area(plan.max_value(p) as f64) - 1.0).abs();
     (0..plan.plots.len()).map(error).fold(0.0, f64::max)
 }
 

@@ -79,10 +79,7 @@ fn list(ui: &mut egui::Ui, timeline: &Timeline, found: &GroupOwners, selection: 
     let height = ROW * SEEN.min(found.owners.len() as f32);
     // Each selection has a place of its own in its list.
     let selected: Vec<NodeId> = selection.nodes().collect();
-    let area = egui::ScrollArea::vertical()
-        .id_salt(("owners", selected))
-        .max_height(height)
-        .auto_shrink([false, true]);
+    let area = egui::ScrollArea::vertical().id_salt(("owners", selected)).max_height(height).auto_shrink([false, true]);
     area.show_rows(ui, ROW - ui.spacing().item_spacing.y, found.owners.len(), |ui, rows| {
         let owners = &found.owners[rows];
         let nodes: Vec<NodeId> = owners.iter().map(|owner| owner.node).collect();
@@ -163,8 +160,8 @@ mod tests {
     use egui_kittest::Harness;
     use egui_kittest::kittest::NodeT as _;
     use memory_city_analysis::group::MemoryTree;
-    use memory_city_analysis::ownership::chain::OwnerChain;
     use memory_city_analysis::ownership::RankedOwner;
+    use memory_city_analysis::ownership::chain::OwnerChain;
     use memory_city_analysis::timeline::TimePoint;
     use std::sync::Arc;
 

@@ -74,3 +74,33 @@ fn compose(composer: &mut Composer, path: &str, source: &str, defined: &[&str]) 
         Err(error) => panic!("{}", error.emit_to_string(composer)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wgpu::naga::{Binding, BuiltIn, TypeInner};
+
+    /// What is drawn a second time where depths are equal lies where it lay the first time, whatever a card makes of either.
+    #[test]
+    fn positions_of_what_is_drawn_twice_are_invariant() {
+        let mut composer = composer();
+        let (boxes, backdrop) =
+            (include_str!("../../../shaders/boxes.wgsl"), include_str!("../../../shaders/backdrop.wgsl"));
+        for (path, source, defined) in
+            [("boxes.wgsl", boxes, &["PLAIN"][..]), ("boxes.wgsl", boxes, &[]), ("backdrop.wgsl", backdrop, &[])]
+        {
+            let module = compose(&mut composer, path, source, defined);
+            let mut positions = 0;
+            for (_, of) in module.types.iter() {
+                let TypeInner::Struct { members, .. } = &of.inner else { continue };
+                for member in members {
+                    if let Some(Binding::BuiltIn(BuiltIn::Position { invariant })) = member.binding {
+                        assert!(invariant, "{path} {defined:?}: {:?} of {:?}", member.name, of.name);
+                        positions += 1;
+                    }
+                }
+            }
+            assert!(positions > 0, "{path} {defined:?}");
+        }
+    }
+}

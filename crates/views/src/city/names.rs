@@ -46,7 +46,8 @@ impl Nameable {
             PlotKind::Building(node) | PlotKind::More { parent: node, .. } => node,
         };
         let candidates = plots.into_iter().map(|plot| (plot, own(node_of(plot)))).collect();
-        let buildings = plan.contents.iter().map(|c| c.plots.clone().filter(|&plot| !plan.is_more(plot)).count() as u32);
+        let buildings =
+            plan.contents.iter().map(|c| c.plots.clone().filter(|&plot| !plan.is_more(plot)).count() as u32);
         let mut around = vec![0; plan.districts.len()];
         for (outer, contents) in plan.contents.iter().enumerate() {
             contents.districts.clone().for_each(|inner| around[inner] = outer as u32);

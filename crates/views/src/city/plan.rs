@@ -220,9 +220,7 @@ impl CityPlan {
         if layout::times(timeline, &self.config).is_none_or(|window| window.contains(&t)) {
             return (0, 0);
         }
-        let larger = |&plot: &usize| {
-            !self.is_more(plot) && self.value(timeline, t, plot) > self.max_value(plot)
-        };
+        let larger = |&plot: &usize| !self.is_more(plot) && self.value(timeline, t, plot) > self.max_value(plot);
         let without = |&node: &NodeId| {
             let placed = self.plot_of(node).is_some() || self.district_of(node).is_some();
             !placed && timeline.is_leaf(node) && timeline.value(t, node, self.config.metric) > 0

@@ -108,7 +108,13 @@ pub(super) struct MorePlot {
 
 impl MorePlot {
     /// The plot of `pruned`, children of `parent`, which stand at `nodes` of all pruned nodes.
-    pub fn new(timeline: &Timeline, (plot, parent): (usize, NodeId), nodes: Range<usize>, pruned: &[NodeId], metric: Metric) -> MorePlot {
+    pub fn new(
+        timeline: &Timeline,
+        (plot, parent): (usize, NodeId),
+        nodes: Range<usize>,
+        pruned: &[NodeId],
+        metric: Metric,
+    ) -> MorePlot {
         let totals = totals(timeline, pruned);
         let values = match metric {
             Metric::Objects => totals.iter().map(|a| a.objects).collect(),

@@ -184,7 +184,9 @@ mod tests {
                 let solid = order.opaque_plots().iter().map(|&plot| plot as usize);
                 filled[order.opaque()].iter_mut().zip(solid).for_each(|(into, plot)| *into = plot);
                 order.fill_see_through(&mut filled, |runs| {
-                    runs.into_iter().flat_map(|(first, run)| run.iter_mut().zip(first..)).for_each(|(into, plot)| *into = plot);
+                    runs.into_iter()
+                        .flat_map(|(first, run)| run.iter_mut().zip(first..))
+                        .for_each(|(into, plot)| *into = plot);
                 });
                 assert_eq!(filled[4..], plots, "{opaque:?} {reversed}");
                 for (i, &plot) in plots.iter().enumerate() {
@@ -195,7 +197,10 @@ mod tests {
                 for start in 0..10u32 {
                     for end in start..=10 {
                         let plots = start as usize..end as usize;
-                        assert!(order.of_plots(&filled, plots.clone()).eq(plots), "{opaque:?} {reversed} {start}..{end}");
+                        assert!(
+                            order.of_plots(&filled, plots.clone()).eq(plots),
+                            "{opaque:?} {reversed} {start}..{end}"
+                        );
                         let (solid, clear) = order.boxes_of(start..end);
                         let mut named: Vec<_> = solid.chain(clear).filter_map(|b| order.plot_of(b as usize)).collect();
                         named.sort_unstable();

@@ -436,6 +436,41 @@ fn walks_that_were_left_are_finished_when_the_trace_is_opened() {
     });
 }
 
+/// On a terminal one line says how it goes and is rewritten in place: it fits, so nothing wraps. What the program prints has lines of
+/// its own.
+#[test]
+fn one_line_of_the_terminal_says_how_it_goes() {
+    with_jdk("one_line_of_the_terminal", |jdk, class_path, temporary| {
+        let folder = temporary.join("trace");
+        let (rows, columns) = (12, 60);
+        let line = format!(
+            "stty cols {columns} rows {rows}; '{}' record -o '{}' --walk-every 500ms -- '{}' -Xmx300m -cp '{class_path}' Leaks persons 6000",
+            env!("CARGO_BIN_EXE_memory-city"),
+            folder.display(),
+            java(jdk),
+        );
+        let done = finish(Command::new("script").args(["-qec", &line, "/dev/null"]).env("TERM", "xterm"));
+        assert!(done.status.success(), "{}", text(&done.stdout));
+        let mut terminal = vt100::Parser::new(rows, columns, 0);
+        let mut told = std::collections::BTreeSet::new();
+        for byte in &done.stdout {
+            terminal.process(&[*byte]);
+            let lines: Vec<String> = terminal.screen().rows(0, columns).collect();
+            let of_status: Vec<&String> = lines.iter().filter(|line| line.contains(" live, ")).collect();
+            // The program's last word may come while one stands there.
+            let is_over = lines.iter().any(|line| line.starts_with('d'));
+            assert!(of_status.len() <= 1 || is_over, "{lines:#?}");
+            told.extend(of_status.into_iter().filter(|line| line.contains(" walks, ")).cloned());
+        }
+        let left: Vec<String> = terminal.screen().rows(0, columns).collect();
+        assert!(told.len() >= 4 && told.iter().all(|l| l.contains(" samples, ")), "{told:?}");
+        assert!(left.iter().filter(|line| line.contains(" live, ")).count() <= 1, "{left:#?}");
+        for start in ["ready ", "done", "Recorded for ", "Open it:"] {
+            assert_eq!(left.iter().filter(|line| line.starts_with(start)).count(), 1, "{start}: {left:#?}");
+        }
+    });
+}
+
 /// With `--live` each walk goes to a city that listens; one that stands still, or goes, stops neither program nor recording.
 #[test]
 fn walks_go_to_a_live_city_that_may_stand_still() {
@@ -488,6 +523,7 @@ fn walks_go_to_a_live_city_that_may_stand_still() {
         // SAFETY: no pointers; the process was started here and not waited for.
         unsafe { libc::kill(serve.id() as i32, libc::SIGSTOP) };
         record("while-it-stands-still");
+        assert!(has_walks(&temporary.join("while-it-stands-still"), 2), "walks wait for nobody who looks");
         serve.kill().expect("killed");
         serve.wait().expect("a status");
         // Nobody listens: that is said before anything runs.

@@ -2,6 +2,7 @@
 
 use super::live::LiveCity;
 use super::walks::WalkTaker;
+use indicatif::{ProgressBar, ProgressStyle};
 use memory_city_agent::folder::{
     AgentStatus, CLAIM, LOCK, RecorderLock, STATUS, WALKS, claimed_by, is_open_to_others, is_running, numbered,
     private_folder,
@@ -10,7 +11,6 @@ use memory_city_agent::{CLONES_AT_RISK, TakenSamples};
 use memory_city_analysis::tabular::{bytes_text, count_text};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
-use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -31,6 +31,8 @@ pub struct RecordingSession {
     /// How many samples the program has taken, also when it has been killed.
     taken: Option<TakenSamples>,
     told: Option<Instant>,
+    /// How it goes, in one line of the terminal; nothing where standard error is none.
+    line: ProgressBar,
     made_folder: bool,
     live: Option<LiveCity>,
 }
@@ -67,6 +69,7 @@ impl RecordingSession {
             taker,
             taken: None,
             told: None,
+            line: status_line(),
             made_folder,
             live: None,
         })
@@ -91,6 +94,7 @@ impl RecordingSession {
             lock,
             taken: None,
             told: None,
+            line: status_line(),
             made_folder: false,
             live: self.live.take(),
         };
@@ -130,12 +134,8 @@ impl RecordingSession {
         }
         if self.told.is_none_or(|told| told.elapsed() >= TOLD_EVERY) {
             self.told = Some(Instant::now());
-            if std::io::stderr().is_terminal()
-                && let Some(status) = self.status()
-            {
-                // One line, rewritten: to its beginning, and what was there before is erased.
-                let _ = write!(std::io::stderr(), "\r{}\x1b[K", line(&status, &self.taker));
-                let _ = std::io::stderr().flush();
+            if let Some(status) = self.status() {
+                self.line.set_message(line(&status, &self.taker));
             }
         }
     }
@@ -187,9 +187,7 @@ impl RecordingSession {
         for name in [STATUS, CLAIM, LOCK] {
             let _ = std::fs::remove_file(self.folder.join(name));
         }
-        if std::io::stderr().is_terminal() {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
+        self.line.finish_and_clear();
         let Some(status) = status else {
             if self.made_folder {
                 let _ = std::fs::remove_dir(&self.folder);
@@ -259,18 +257,28 @@ fn seconds(micros: u64) -> String {
     format!("{:.2} s", micros as f64 / 1e6)
 }
 
+/// A line that is rewritten in place, and never wider than the terminal: one that wraps would leave a trail.
+fn status_line() -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    match ProgressStyle::with_template("{wide_msg}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// What matters first: narrow terminals cut the end.
 fn line(status: &AgentStatus, taker: &WalkTaker) -> String {
     format!(
-        "{}  {} samples, {} live, {} walks (last {} objects), {} histograms, {} stood still, {:.1} % of a core, {}",
+        "{}  {} samples, {} live, {} walks, {} stood still, {:.1} % of a core, {}; {} histograms, last walk {} objects",
         clock(status.elapsed),
         count_text(status.samples),
         count_text(status.live),
         status.walks,
-        count_text(taker.objects),
-        count_text(status.histograms),
         seconds(status.pauses),
         cost(status),
         bytes_text(status.size + taker.bytes()),
+        count_text(status.histograms),
+        count_text(taker.objects),
     )
 }
 

@@ -146,8 +146,8 @@ fn differs(name: &str, picture: &RgbImage, why: &str) -> ! {
 fn golden(name: &str, picture: &RgbImage) {
     let Some(kept) = kept(name, picture) else { return };
     let off = difference(&kept, picture, 40);
-    if off > 0.02 {
-        differs(name, picture, &format!("{:.1} % of the pixels differ from the kept picture", off * 100.0));
+    if off > 0.005 {
+        differs(name, picture, &format!("{:.2} % of the pixels differ from the kept picture", off * 100.0));
     }
 }
 

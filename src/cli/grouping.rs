@@ -17,7 +17,7 @@ pub fn help() -> String {
         "How objects are grouped: a name, or any list of classifiers, such as 'package>type' or 'rooted(kind)>type'. A \
          classifier divides the groups of the one before it.\n\nNames (those that were saved in the window are among them):\n",
     );
-    help.push_str(&format!("  {AUTO}: Type › Allocation site for traces, Package › Type for dumps\n"));
+    help.push_str(&format!("  {AUTO}: Type › Allocation site where all allocations were recorded, Package › Type for dumps and where they were sampled\n"));
     for grouping in group::groupings() {
         help.push_str(&format!("  {}: {}\n", grouping.id, grouping.title));
     }

@@ -39,6 +39,8 @@ pub struct Listening {
     name: Option<String>,
     /// A source that was clicked.
     pub choose: Option<String>,
+    /// Sources that a person has closed: shown again when they are chosen.
+    put_away: Vec<String>,
     /// The number of the last wish to show a source.
     wanted: u64,
     wishes: Wishes,
@@ -171,9 +173,22 @@ fn follow_live(
     mut commands: Commands,
     (settings, preparations, mut awake): (Res<Settings>, Res<Preparations>, ResMut<Awake>),
 ) {
-    let asked = actions.read().any(|a| *a == Action::ReLayout);
+    let (mut asked, mut closes) = (false, false);
+    for action in actions.read() {
+        asked |= *action == Action::ReLayout;
+        closes |= *action == Action::Close;
+    }
     let listening = listening.bypass_change_detection();
     let Some(hub) = listening.hub().cloned() else { return };
+    // What a person closes stays closed, whatever comes of it.
+    let is_live = document.get().is_none_or(|open| open.live.is_some());
+    if closes
+        && is_live
+        && let Some(name) = listening.name.take()
+    {
+        (listening.told, listening.making) = (None, None);
+        listening.put_away.push(name);
+    }
     awake.wait_if(listening.making.is_some());
     choose_source(listening, &hub, &document);
     let Some(name) = listening.name.clone() else { return };
@@ -229,6 +244,9 @@ fn choose_source(listening: &mut Listening, hub: &Arc<Hub>, document: &Document)
     let open = document.get();
     let (count, wanted) = hub.wanted();
     let mut next = listening.choose.take();
+    if let Some(chosen) = &next {
+        listening.put_away.retain(|name| name != chosen);
+    }
     if count > listening.wanted {
         listening.wanted = count;
         next = Some(wanted);
@@ -238,7 +256,8 @@ fn choose_source(listening: &mut Listening, hub: &Arc<Hub>, document: &Document)
         (listening.name, listening.told) = (None, None);
     }
     if next.is_none() && listening.name.is_none() && open.is_none() {
-        next = hub.status().into_iter().find(|s| s.times > 0).map(|s| s.name);
+        let is_new = |s: &Status| s.times > 0 && !listening.put_away.contains(&s.name);
+        next = hub.status().into_iter().find(is_new).map(|s| s.name);
     }
     if let Some(name) = next.filter(|name| listening.name.as_ref() != Some(name)) {
         listening.wishes = hub.wishes(&name);

@@ -125,18 +125,18 @@ impl Selection {
     }
 
     /// Finds the selection again in other trees. Returns the keys that are not there any more.
-    fn rebind(&mut self, timeline: &Timeline) -> Vec<String> {
+    fn rebind(&mut self, timeline: &Timeline) -> usize {
         self.hovered = None;
         self.pointed = None;
         self.revision += 1;
-        let mut lost = Vec::new();
+        let mut lost = 0;
         self.selected.retain_mut(|(key, node)| match timeline.find(key) {
             Some(found) => {
                 *node = found;
                 true
             }
             None => {
-                lost.push(std::mem::take(key));
+                lost += 1;
                 false
             }
         });
@@ -260,8 +260,10 @@ fn grew(
     mut notices: ResMut<Notices>,
 ) {
     let Some(timeline) = document.timeline() else { return };
-    for lost in selection.rebind(timeline) {
-        notices.tell(format!("Deselected: there is no group {lost} any more"));
+    match selection.rebind(timeline) {
+        0 => {}
+        1 => notices.tell("Nothing is selected: the groups of now do not have what was"),
+        lost => notices.tell(format!("{lost} groups are no longer selected: those of now do not have them")),
     }
     marks.rebind(timeline);
 }

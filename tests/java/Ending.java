@@ -28,6 +28,8 @@ public final class Ending {
         } catch (OutOfMemoryError e) {
             int size = all.size();
             all = null;
+            // A collector that works beside the program may not have found that yet, and what the program says next takes memory.
+            System.gc();
             return size;
         }
     }

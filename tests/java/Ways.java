@@ -1,12 +1,19 @@
+import java.io.File;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Array;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
-/** Makes objects in every way there is, so many of each; what each way makes has a class, or a length, that nothing else has. */
+/**
+ * Makes objects in every way there is, so many of each; what each way makes has a class, or a length, that nothing else has, or one place
+ * that makes it. A folder is listed, beside which are `link`, a link to whatever, and no `missing`.
+ */
 public final class Ways {
     static class Plain { long a; }
     static final class ByReflection { long a; }
@@ -46,6 +53,11 @@ public final class Ways {
 
     public static void main(String[] arguments) throws Throwable {
         int rounds = Integer.parseInt(arguments[0]);
+        File folder = new File(arguments[1]);
+        Path link = folder.toPath().resolveSibling("link");
+        Path missing = folder.toPath().resolveSibling("missing");
+        // The first call of a native method has the VM look for it, by a name that it makes.
+        sink = Files.readSymbolicLink(folder.toPath().resolveSibling("link"));
         Object unsafe = unsafe();
         java.lang.reflect.Method allocate = unsafe.getClass().getMethod("allocateInstance", Class.class);
         MethodHandle handle = MethodHandles.lookup().findConstructor(ByHandle.class, MethodType.methodType(void.class));
@@ -91,6 +103,14 @@ public final class Ways {
             sink = "number " + number + " of many";
             sink = IntStream.range(0, 2).mapToObj(n -> new Streamed()).toList();
             sink = List.of(sink, sink, sink);
+            // Native code of the class library makes these, by JNI: texts and arrays of them, bytes, an object.
+            sink = folder.list();
+            sink = Files.readSymbolicLink(link);
+            try {
+                sink = Files.readSymbolicLink(missing);
+            } catch (NoSuchFileException expected) {
+                sink = expected;
+            }
             try {
                 throw new Thrown();
             } catch (Thrown thrown) {

@@ -14,35 +14,64 @@ const SECRETS: [&str; 7] = [
     "zq-environment-of-the-program",
 ];
 
+/// The property that is one of them.
+fn property() -> String {
+    format!("-Dzq={}", SECRETS[5])
+}
+
+/// The command that records `Leaky` with all of them.
+fn begin(jdk: &Jdk, class_path: &str, folder: &Path, options: &[&str], millis: &str) -> Command {
+    let (output, java, property) = (folder.to_string_lossy(), java(jdk), property());
+    let program = ["--", &java, "-Xmx300m", &property, "-cp", class_path, "Leaky", millis, SECRETS[4]];
+    let often = ["record", "-o", &output, "--walk-every", "500ms", "--walk-share", "50"];
+    let words = [&often[..], options, &program].concat();
+    let mut command = memory_city(&words);
+    command.env("ZQ", SECRETS[6]);
+    command
+}
+
+/// The program ends, with two walks at least. None of them is in what that leaves, nor in what it is converted to.
+fn ends_without_secrets(jdk: &Jdk, class_path: &str, folder: &Path, options: &[&str]) {
+    // After half a minute its memory is full.
+    for millis in ["3000", "9000", "20000"] {
+        let _ = std::fs::remove_dir_all(folder);
+        let done = finish(&mut begin(jdk, class_path, folder, options, millis));
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        // A busy machine leaves time for fewer.
+        if has_walks(folder, 2) {
+            break;
+        }
+    }
+    has_no_secret(folder, 2);
+    for (ending, walks) in [("mcity", 2), ("json", 0)] {
+        let one = folder.with_extension(ending);
+        let done = finish(&mut memory_city(&["convert", &folder.to_string_lossy(), "-o", &one.to_string_lossy()]));
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        assert!(file_has_no_secret(&one) >= walks, "{}", one.display());
+        // The program's types are in what was searched.
+        let (report, said) = of_trace(&["report", "--tree", "--format", "csv"], &one);
+        assert!(report.contains("Leaky$Session"), "{}: {said}", one.display());
+    }
+}
+
+/// Ways to record that tell more of a program than samples do.
+#[test]
+fn no_secret_is_in_what_tells_of_every_object() {
+    with_jdks("no_secret_is_in_what_tells_of_every_object", |jdk, class_path, temporary| {
+        for (name, options) in [("identity", &["--identity", "all"][..]), ("exact", &["--every-allocation"])] {
+            ends_without_secrets(jdk, class_path, &temporary.join(name), options);
+        }
+    });
+}
+
 #[test]
 fn no_secret_of_the_program_is_in_any_file() {
     with_jdks("no_secret_of_the_program", |jdk, class_path, temporary| {
-        let property = format!("-Dzq={}", SECRETS[5]);
-        let words = |millis: &'static str| ["-Xmx300m", &property, "-cp", class_path, "Leaky", millis, SECRETS[4]];
-
-        // The program ends.
-        let folder = temporary.join("ended");
-        let (output, java) = (folder.to_string_lossy().into_owned(), java(jdk));
-        let begin = |output: &str, millis: &'static str| {
-            let mut command = memory_city(&["record", "-o", output, "--walk-every", "500ms", "--", &java]);
-            command.args(words(millis)).env("ZQ", SECRETS[6]);
-            command
-        };
-        for millis in ["4000", "12000", "36000"] {
-            let _ = std::fs::remove_dir_all(&folder);
-            let done = finish(&mut begin(&output, millis));
-            assert!(done.status.success(), "{}", text(&done.stderr));
-            // A busy machine leaves time for fewer.
-            if has_walks(&folder, 2) {
-                break;
-            }
-        }
-        has_no_secret(&folder, 2);
+        ends_without_secrets(jdk, class_path, &temporary.join("ended"), &[]);
 
         // Program and recording process are killed together: what is left of a walk becomes one when the trace is opened.
         let folder = temporary.join("killed");
-        let output = folder.to_string_lossy().into_owned();
-        let mut command = begin(&output, "600000");
+        let mut command = begin(jdk, class_path, &folder, &[], "600000");
         let mut recorder = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs");
         // The next one is only asked for when one was taken.
         wait_until("walks", || AgentStatus::read(&folder).is_some_and(|s| s.walks > 1));
@@ -57,7 +86,7 @@ fn no_secret_of_the_program_is_in_any_file() {
         has_no_secret(&folder, 1);
 
         // Attached to, and watched.
-        let flags = ["-Xmx300m", "-XX:+EnableDynamicAgentLoading", &property];
+        let flags = ["-Xmx300m", "-XX:+EnableDynamicAgentLoading", &property()];
         let program = Program::start_with(jdk, &flags, class_path, "Leaky", &["600000", SECRETS[4]]);
         let (pid, folder) = (program.pid.to_string(), temporary.join("attached"));
         let output = folder.to_string_lossy();
@@ -81,9 +110,23 @@ fn no_secret_of_the_program_is_in_any_file() {
     });
 }
 
-/// Every file of a trace: its bytes as they are, and what is packed in chunks. So many walks are in it at least.
+/// Every file of a trace, which its user alone can read. So many walks are in it at least.
 fn has_no_secret(folder: &Path, walks: usize) {
     use std::os::unix::fs::PermissionsExt;
+    let (mut files, mut found) = (vec![folder.to_owned()], 0);
+    while let Some(path) = files.pop() {
+        if path.is_dir() {
+            files.extend(std::fs::read_dir(&path).expect("a folder").flatten().map(|e| e.path()));
+            continue;
+        }
+        assert_eq!(path.metadata().expect("facts").permissions().mode() & 0o777, 0o600, "{}", path.display());
+        found += file_has_no_secret(&path);
+    }
+    assert!(found >= walks, "{found} walks in {}", folder.display());
+}
+
+/// A file: its bytes as they are, and what is packed in chunks. How many walks are in it.
+fn file_has_no_secret(path: &Path) -> usize {
     let secrets: Vec<Vec<u8>> = SECRETS
         .iter()
         .flat_map(|secret| {
@@ -98,20 +141,13 @@ fn has_no_secret(folder: &Path, walks: usize) {
             assert!(!found, "{} in {what:?}", String::from_utf8_lossy(secret));
         }
     };
-    let (mut files, mut found) = (vec![folder.to_owned()], 0);
-    while let Some(path) = files.pop() {
-        if path.is_dir() {
-            files.extend(std::fs::read_dir(&path).expect("a folder").flatten().map(|e| e.path()));
-            continue;
-        }
-        assert_eq!(path.metadata().expect("facts").permissions().mode() & 0o777, 0o600, "{}", path.display());
-        none_in(&std::fs::read(&path).expect("a file"), &path);
-        if path.extension().is_some_and(|e| e == "mcity") {
-            for_chunks_of(&path, &mut |chunk| {
-                found += usize::from(chunk.kind() == ChunkKind::WALK_END);
-                none_in(&chunk.payload().expect("a payload"), &(&path, chunk.kind()));
-            });
-        }
+    none_in(&std::fs::read(path).expect("a file"), &path);
+    let mut walks = 0;
+    if path.extension().is_some_and(|e| e == "mcity") {
+        for_chunks_of(path, &mut |chunk| {
+            walks += usize::from(chunk.kind() == ChunkKind::WALK_END);
+            none_in(&chunk.payload().expect("a payload"), &(path, chunk.kind()));
+        });
     }
-    assert!(found >= walks, "{found} walks in {}", folder.display());
+    walks
 }

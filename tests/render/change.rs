@@ -86,13 +86,13 @@ pub(super) fn heights_themes_and_times(studio: &mut Studio) {
     let four = studio.shoot(&Shot { size: (1280, 720), ..shot(&many) }).expect("a picture");
     golden("multiples", &four);
     let cells = studio.app().world().resource::<views::Multiples>().0.clone();
-    let times: Vec<usize> = cells.iter().map(|(time, _)| *time).collect();
+    let times: Vec<usize> = cells.iter().map(|cell| cell.time).collect();
     assert_eq!(times, [0, 5, 10, 15]);
     let red: Vec<f64> = cells
         .iter()
-        .map(|(_, cell)| {
-            let corner = (cell.left() as u32 + 2, cell.top() as u32 + 2);
-            let size = (cell.width() as u32 - 4, cell.height() as u32 - 4);
+        .map(|views::TimeCell { rect, .. }| {
+            let corner = (rect.left() as u32 + 2, rect.top() as u32 + 2);
+            let size = (rect.width() as u32 - 4, rect.height() as u32 - 4);
             share(&image::imageops::crop_imm(&four, corner.0, corner.1, size.0, size.1).to_image(), is_red)
         })
         .collect();

@@ -10,11 +10,17 @@ use crate::{fault, log, sampling, worker};
 use jni_sys::{JNIEnv, JavaVM, jclass, jint, jlong, jobject};
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How long the end of the program waits for what is still to be written.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long the end of the program waits for what is still to be written. What runs containers tells a program to end and kills it ten
+/// seconds later: within that it has to have ended by itself, or its exit code is another and its own last words are missing.
+const AT_THE_END: Duration = Duration::from_secs(8);
+/// The same where the VM unloads the library without having told the end of the program.
+const AT_UNLOADING: Duration = Duration::from_secs(2);
+/// How long whoever attached waits when it leaves a program: that goes on meanwhile, and nobody kills it.
+const AT_LEAVING: Duration = Duration::from_secs(20);
 
 /// Why a recording ends when the program does.
 pub(crate) const PROGRAM_ENDED: &str = "the program ended";
@@ -25,6 +31,15 @@ static TOLD: AtomicU64 = AtomicU64::new(0);
 /// How often the VM has called, in all recordings.
 pub(crate) fn told() -> u64 {
     TOLD.load(Ordering::Relaxed)
+}
+
+/// When the program waits no more at its end, whatever the VM tells of that end after this.
+static UNTIL: OnceLock<Instant> = OnceLock::new();
+
+/// Waits at the end of the program until all is written, or so long since that was first told.
+fn wait_at_end(most: Duration) {
+    let until = UNTIL.get_or_init(|| Instant::now() + most);
+    end_and_wait(PROGRAM_ENDED, until.saturating_duration_since(Instant::now()));
 }
 
 /// Runs the work of a callback. A panic ends the recording, not the program.
@@ -72,7 +87,7 @@ extern "C" fn Agent_OnAttach(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut
         // SAFETY: the VM gives a text or null.
         let options = unsafe { options(text) }?;
         if options.stop {
-            end_and_wait("recording was ended from outside", PATIENCE);
+            end_and_wait("recording was ended from outside", AT_LEAVING);
             return Ok(());
         }
         begin(vm, options, true).map(drop)
@@ -90,7 +105,7 @@ extern "C" fn Agent_OnAttach(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut
 /// Called when the program has ended and the VM is about to go.
 #[unsafe(no_mangle)]
 extern "C" fn Agent_OnUnload(_vm: *mut JavaVM) {
-    guarded("unloading", || end_and_wait(PROGRAM_ENDED, Duration::from_secs(2)));
+    guarded("unloading", || wait_at_end(AT_UNLOADING));
 }
 
 /// Where libraries stand in for what musl lacks, this one can be loaded there: it must not begin.
@@ -126,7 +141,7 @@ pub(crate) unsafe extern "C" fn vm_death(_jvmti: *mut JvmtiEnv, _jni: *mut JNIEn
     TOLD.fetch_add(1, Ordering::Relaxed);
     guarded("the end of the program", || {
         fault::point("end");
-        end_and_wait(PROGRAM_ENDED, PATIENCE);
+        wait_at_end(AT_THE_END);
     });
 }
 

@@ -1,9 +1,28 @@
 //! Faults on purpose, for the tests of what a fault does: in builds without optimized checks the variable `MEMORY_CITY_FAULT` names a
-//! place and a number, `sample:5`, and the fifth time that place is reached is a panic. Other builds know nothing of it.
+//! place and a number, `sample:5`, and the fifth time that place is reached is a panic, or, where a thread may get stuck, its last. Other
+//! builds know nothing of it.
 
 /// A place where a fault may happen.
 #[cfg(debug_assertions)]
 pub(crate) fn point(place: &str) {
+    if is_reached(place) {
+        panic!("a fault on purpose in {place}");
+    }
+}
+
+/// A place where a thread may get stuck, as on a disk that does not answer.
+#[cfg(debug_assertions)]
+pub(crate) fn stuck(place: &str) {
+    if is_reached(place) {
+        loop {
+            std::thread::park();
+        }
+    }
+}
+
+/// Whether this is the time that is named.
+#[cfg(debug_assertions)]
+fn is_reached(place: &str) -> bool {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicI64, Ordering};
     static WANTED: OnceLock<Option<(String, AtomicI64)>> = OnceLock::new();
@@ -12,13 +31,13 @@ pub(crate) fn point(place: &str) {
         let (place, times) = text.split_once(':')?;
         Some((place.to_owned(), AtomicI64::new(times.parse().ok()?)))
     });
-    if let Some((_, left)) = wanted.as_ref().filter(|(wanted, _)| wanted == place)
-        && left.fetch_sub(1, Ordering::Relaxed) == 1
-    {
-        panic!("a fault on purpose in {place}");
-    }
+    wanted.as_ref().is_some_and(|(wanted, left)| wanted == place && left.fetch_sub(1, Ordering::Relaxed) == 1)
 }
 
 #[cfg(not(debug_assertions))]
 #[inline]
 pub(crate) fn point(_place: &str) {}
+
+#[cfg(not(debug_assertions))]
+#[inline]
+pub(crate) fn stuck(_place: &str) {}

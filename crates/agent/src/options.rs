@@ -28,7 +28,8 @@ pub struct AgentOptions {
     pub walks: u64,
     /// So many times as long as a walk stopped the program it runs before the next.
     pub duty: u32,
-    /// How large the trace may become, bytes: then the recording ends, and says so.
+    /// How large what this process writes of the trace may become, bytes: then its oldest parts go, with samples of what has died
+    /// added up. The recording goes on.
     pub max_size: u64,
     /// The least time from an exact count to the next class histogram, milliseconds; 0 for none.
     pub histograms: u64,

@@ -3,6 +3,7 @@
 use crate::budget::DEAREST;
 use crate::collections::COLLECTIONS;
 use crate::event::{Definition, MethodFacts, SampleFacts};
+use crate::fault;
 use crate::jvmti::{FrameInfo, JvmtiEnv, LineEntry, ThreadInfo};
 use crate::recording::AgentRecording;
 use crate::sites::RawFrame;
@@ -53,6 +54,23 @@ pub(crate) fn is_ours() -> bool {
     OURS.try_with(Cell::get).unwrap_or(true)
 }
 
+/// For as long as it lives, what this thread allocates is the recorder's doing. A fault ends that too: threads outlive a recording,
+/// and the next one would not see what they allocate.
+struct OursMeanwhile;
+
+impl OursMeanwhile {
+    fn begin() -> OursMeanwhile {
+        let _ = OURS.try_with(|ours| ours.set(true));
+        OursMeanwhile
+    }
+}
+
+impl Drop for OursMeanwhile {
+    fn drop(&mut self) {
+        let _ = OURS.try_with(|ours| ours.set(false));
+    }
+}
+
 /// An object was allocated that was drawn.
 ///
 /// # Safety
@@ -65,13 +83,12 @@ pub(crate) unsafe fn sampled(
     class: jclass,
     size: u64,
 ) {
-    let _ = OURS.try_with(|ours| ours.set(true));
+    let _meanwhile = OursMeanwhile::begin();
     let begun = recording.now();
     // SAFETY: as the caller's.
     unsafe { take(recording, jvmti, jni, object, class, size, begun) };
     let spent = recording.now().saturating_sub(begun).min(DEAREST);
     recording.spent.fetch_add(spent, Ordering::Relaxed);
-    let _ = OURS.try_with(|ours| ours.set(false));
 }
 
 /// # Safety
@@ -85,6 +102,7 @@ unsafe fn take(
     size: u64,
     begun: u64,
 ) {
+    fault::point("taking");
     let mut new = Vec::new();
     let interval = recording.interval.load(Ordering::Relaxed);
     let mut slot = SLOT.try_with(Cell::get).unwrap_or(ThreadSlot::NEW);
@@ -208,4 +226,20 @@ unsafe fn method_facts(jvmti: &mut JvmtiEnv, jni: Jni, method: jmethodID) -> Met
         }
     }
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_gives_the_thread_back_to_the_program() {
+        // Unwinds as a fault does, without the words of one.
+        let faulty = std::panic::catch_unwind(|| {
+            let _meanwhile = OursMeanwhile::begin();
+            assert!(is_ours());
+            std::panic::resume_unwind(Box::new(()));
+        });
+        assert!(faulty.is_err() && !is_ours());
+    }
 }

@@ -251,6 +251,16 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     #[test]
+    fn what_a_walk_holds_for_each_sample_is_what_the_page_says() {
+        // The list of what is kept grows, and so has room for up to twice as many. The note comes when that has gone, and takes as much.
+        let kept = 2 * size_of::<(u64, jobject)>();
+        let in_the_vm = size_of::<jobject>();
+        let bytes = kept + in_the_vm + size_of::<WalkNumber>();
+        let page = std::fs::read_to_string(memory_city_testing::root().join("docs/recorder.md")).expect("the page");
+        assert!(page.contains(&format!("as long as a walk lasts it is about {bytes} bytes more")), "{bytes}");
+    }
+
+    #[test]
     fn walks_wait_for_collections_and_for_as_long_as_the_duty_says() {
         let mut schedule = WalkSchedule::new(10_000, 30);
         assert!(schedule.is_first_awaited());

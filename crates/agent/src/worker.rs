@@ -582,6 +582,9 @@ impl<'a> Worker<'a> {
         self.look_for_deaths()?;
         // What goes on is seen once more as it is now.
         if why != PROGRAM_ENDED || !self.schedule.is_enough() {
+            // The program waits for so long only: what there is should not be missing then.
+            self.write(recording.now())?;
+            fault::stuck("last-walk");
             let walks = self.schedule.walks;
             if self.schedule.may_be_last(recording.now()) {
                 self.walk(false)?;

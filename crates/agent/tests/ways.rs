@@ -12,6 +12,8 @@ use memory_city_wire::{ChunkKind, SampleRow};
 use std::path::Path;
 
 const ROUNDS: u64 = 3000;
+/// Files of a folder that is listed.
+const LISTED: u64 = 3;
 
 /// With the default collector, and with another one on each JDK.
 #[test]
@@ -54,8 +56,15 @@ fn sees_every_way(jdk: &Jdk, flags: &[&str], class_path: &str, folder: &Path) {
     };
     let options =
         AgentOptions { folder: folder.to_owned(), sampling: SamplingMode::All, walks: 0, ..AgentOptions::default() };
+    // What the program lists, and the link beside it.
+    let files = tempfile::tempdir().expect("a folder");
+    let listed = files.path().join("listed");
+    std::fs::create_dir(&listed).expect("made");
+    (0..LISTED).for_each(|n| std::fs::write(listed.join(n.to_string()), "").expect("written"));
+    std::os::unix::fs::symlink("anywhere", files.path().join("link")).expect("a link");
     let mut command = jdk.tool("java");
     command.args(flags).args(["-Xmx300m", &agent(&options), "-cp", class_path, "Ways", &ROUNDS.to_string()]);
+    command.arg(&listed);
     let printed = jvm::output(&mut command);
     assert!(printed.contains(&format!("done {ROUNDS}")), "{flags:?}: {printed}");
     let trace = Trace::read(folder);
@@ -120,6 +129,22 @@ fn sees_every_way(jdk: &Jdk, flags: &[&str], class_path: &str, folder: &Path) {
     // Small numbers are kept by the class library.
     is("boxed arguments", at("java.lang.Integer", "lengths(number"), ROUNDS - 128);
     is("variable arguments", at("java.lang.Object[]", "lengths(number"), ROUNDS);
+    // What native code makes by JNI, with the native method on top. JDKs name some of them with a 0 at the end, some without.
+    let by_native = |class: &str, native: &str, text: &str| {
+        let (line, top) = (line(text), [format!("{native}:0"), format!("{native}0:0")]);
+        count(&|sample, of| {
+            let stack = trace.stack(sample);
+            of == class && stack.first().is_some_and(|first| top.contains(first)) && stack.contains(&line)
+        })
+    };
+    let (list, read_link) = ("java.io.UnixFileSystem.list", "sun.nio.fs.UnixNativeDispatcher.readlink");
+    is("texts by JNI", by_native("java.lang.String", list, "folder.list()"), LISTED * ROUNDS);
+    is("their characters", by_native("byte[]", list, "folder.list()"), LISTED * ROUNDS);
+    // One while it reads, which is longer, and one that it returns.
+    is("arrays of objects by JNI", by_native("java.lang.String[]", list, "folder.list()"), 2 * ROUNDS);
+    is("arrays of bytes by JNI", by_native("byte[]", read_link, "readSymbolicLink(link)"), ROUNDS);
+    let of_missing = by_native("sun.nio.fs.UnixException", read_link, "readSymbolicLink(missing)");
+    is("objects by JNI", of_missing, ROUNDS);
     // The first time it is linked, which makes others.
     let texts = at("java.lang.String", "\" of many\"");
     jvm::say(&format!("  {} samples, {texts} texts", trace.samples.len()));

@@ -6,6 +6,7 @@ use memory_city_analysis::analyses::{
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::tabular::{Cell, CellKind, ResultTable, RowSource, write_csv, write_text};
 use memory_city_analysis::timeline::{AUTO, Amount, GcKind, MetricInfo, NodeId, Source, Unit};
+use memory_city_formats::wire::{CountStream, StreamCount};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use memory_city_testing::root;
@@ -313,6 +314,37 @@ fn what_an_input_lacks_is_said() {
         &Progress::new(),
     );
     assert!(one.expect("a report of one time").to_string().contains("Only one point in time is looked at"));
+}
+
+/// Of class histograms it is said what they cannot tell, and no zero stands for what nobody counted.
+#[test]
+fn the_report_of_counts_by_class_says_what_they_lack() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("watched.mcity");
+    let file = std::fs::File::create(&path).expect("a file");
+    let mut stream = CountStream::on_file(file, &path, &[("recording.started", "1000".into())]).expect("begun");
+    let of = |class, objects| StreamCount { class, frames: &[], objects, bytes: 16 * objects };
+    for time in 0..3 {
+        let counts = [of("shop.cache.Entry", 10 + 1000 * time), of("shop.Main", 1), of("byte[]", 7)];
+        stream.write(1_000_000_000 * (time + 1), true, counts).expect("written");
+    }
+    stream.finish("done").expect("ended");
+    let source = Source::open(&[path], AUTO, GroupOptions::default(), &Progress::new()).expect("counts");
+    assert_eq!(source.grouping_id(), "Package › Type", "types without a package lie beside packages");
+    let report = report::report(&source, &report::ReportOptions::default(), &Progress::new()).expect("a report");
+    let text = report.to_string();
+    assert!(
+        text.starts_with("WHAT LEAKS\n  Counts by class have no references: what keeps what grows is not known"),
+        "{text}"
+    );
+    assert!(text.contains(". Heap › Package: shop.cache › Type: Entry grows most, see below.\n"), "{text}");
+    assert!(!text.to_lowercase().contains("unreachable"), "{text}");
+    // A tree that says so has what no root reaches.
+    let with = trees(
+        r#"{"format": "memory-city", "version": 1, "unreachable": {"objects": 3, "bytes": 48}, "tree": {"name": "Heap", "objects": 1, "bytes": 16}}"#,
+    );
+    let times = run(&with, "heap", TimeWindow { from: 0, to: 0 }, &[]).tables.remove(0);
+    assert_eq!(*cell(&times, 0, "unreachable"), Cell::Number(48));
 }
 
 #[test]

@@ -123,6 +123,31 @@ fn what_is_cut_is_what_the_owner_retains() {
     }
 }
 
+/// A recording does not say what fields hold, but its roots name static fields: such a one is cut by the name that reports print, and by
+/// that of the field alone.
+#[test]
+fn static_fields_of_recordings_are_cut_by_their_roots() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("walks.mcity");
+    let dump = sample();
+    let last = dump.timeline().times() - 1;
+    let heap = dump.heaps().expect("dumps").heap(last, &Progress::new()).expect("a dump");
+    let mut stream = WalkStream::new(TraceWriter::create_file(&file, TraceOptions::default()).expect("a writer"));
+    stream.write(&heap, WalkStartRow::default(), &SeenWalk::default(), &Progress::new()).expect("written");
+    stream.finish("done").expect("ended");
+    let source = Source::open(&[file], "type", GroupOptions::default(), &Progress::new()).expect("a recording");
+    let freed = |source: &Source, cut: &str| run(source, "cut", &[("cut", cut)]).expect(cut).tables.remove(0).rows;
+    let field = "register.store.PersonRegistry.PERSONS";
+    let expected = freed(&dump, field);
+    assert!(expected.len() > 3);
+    for cut in [field, &format!("Static field: {field}")] {
+        assert!(freed(&source, cut) == expected, "{cut}");
+    }
+    // Fields of objects are not known.
+    let refused = run(&source, "cut", &[("cut", "java.util.LinkedList$Node.item")]).expect_err("a field of objects");
+    assert!(refused.to_string().contains("does not say what fields of objects hold"), "{refused}");
+}
+
 #[test]
 fn the_dominator_tree_unfolds_to_what_is_retained() {
     let source = sample();

@@ -3,17 +3,19 @@
 //! The recordings lie in tests/data/recordings; docs/churn.md says how they were made, and what larger ones of the same programs say.
 
 use memory_city_analysis::analyses::compare::compare;
-use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, TimeWindow};
+use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings, TimeWindow};
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::run::RunFacts;
-use memory_city_analysis::tabular::Cell;
-use memory_city_analysis::timeline::{Metric, NodeId, Source};
+use memory_city_analysis::tabular::{Cell, ResultTable};
+use memory_city_analysis::timeline::{Metric, NodeId, Source, json};
 use memory_city_analysis::windows::WindowRules;
+use memory_city_formats::wire;
 use memory_city_heap::progress::Progress;
 use memory_city_testing::root;
 use memory_city_wire::{
     ClassRow, CollectionKind, GcRow, GcScope, RunRow, TraceOptions, TraceTables, TraceWriter, WalkObject, WalkStartRow,
 };
+use std::path::{Path, PathBuf};
 
 fn open(name: &str) -> (Source, RunFacts) {
     let path = root().join("tests/data/recordings").join(name);
@@ -124,11 +126,10 @@ fn one_of_four_short_lived_types_is_gone_after_the_fix() {
     assert_eq!(died.rows[0].cells[column], Cell::Percent(-100.0));
 }
 
-/// Of collectors that work beside the program the VM tells single pauses: where times are those of one, that is said.
-#[test]
-fn times_of_single_pauses_are_said_to_be_such() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.mcity");
+/// A run of one class: a walk behind each of these collections, which take 4 ms each and come second by second; those of some numbers are
+/// single pauses.
+fn recording(folder: &Path, collections: u64, pauses: &[u64], walks: &[(u64, u64)]) -> PathBuf {
+    let path = folder.join("run.mcity");
     let mut writer = TraceWriter::create_file(&path, TraceOptions::default()).expect("a writer");
     let mut tables = TraceTables::new(100);
     let name = tables.string("shop.Cart").expect("a number");
@@ -136,13 +137,12 @@ fn times_of_single_pauses_are_said_to_be_such() {
     tables.write_new(&mut writer).expect("written");
     let fact = |key: &str, value: &str| RunRow { key: key.into(), value: value.into() };
     writer.write(&[fact("recording.started", "2000"), fact("vm.started", "1000")]).expect("written");
-    for (number, scope) in [(0, GcScope::Whole), (1, GcScope::Pause), (2, GcScope::Pause)] {
-        let start = (number + 1) * 1_000_000_000;
-        let (duration, kind) = (4_000_000, CollectionKind::Minor);
+    for number in 0..collections {
+        let scope = if pauses.contains(&number) { GcScope::Pause } else { GcScope::Whole };
+        let (start, duration, kind) = ((number + 1) * 1_000_000_000, 4_000_000, CollectionKind::Minor);
         writer.write(&[GcRow { number, start, duration, kind, scope, ..GcRow::default() }]).expect("written");
-        // None behind the second.
-        if number != 1 {
-            let time = start + duration;
+        for (_, later) in walks.iter().filter(|(gc, _)| *gc == number) {
+            let time = start + duration + later;
             let start = WalkStartRow { time, gc: Some(number), all_alive: true, ..WalkStartRow::default() };
             let mut walk = writer.begin_walk(start).expect("a walk");
             walk.object(&WalkObject { class, ..WalkObject::default() }, &[]).expect("listed");
@@ -150,15 +150,102 @@ fn times_of_single_pauses_are_said_to_be_such() {
         }
     }
     writer.finish("done").expect("finished");
+    path
+}
+
+fn findings(source: &Source, id: &str, (from, to): (usize, usize)) -> Findings {
+    let analysis = AnalysisRegistry::built_in().get(id).expect("the analysis");
+    let arguments = Arguments::parse(&analysis.describe(), []).expect("arguments");
+    analyses::run(&*analysis, source, TimeWindow { from, to }, &arguments, &Progress::new()).expect("run")
+}
+
+/// Of collectors that work beside the program the VM tells single pauses: where times are those of one, that is said.
+#[test]
+fn times_of_single_pauses_are_said_to_be_such() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // None behind the second.
+    let path = recording(folder.path(), 3, &[1, 2], &[(0, 0), (2, 0)]);
     let source = Source::open(&[path], "type", GroupOptions::default(), &Progress::new()).expect("a recording");
-    let notes = |id: &str| {
-        let analysis = AnalysisRegistry::built_in().get(id).expect("the analysis");
-        let arguments = Arguments::parse(&analysis.describe(), []).expect("arguments");
-        let window = TimeWindow::whole(source.timeline());
-        analyses::run(&*analysis, &source, window, &arguments, &Progress::new()).expect("run").notes.join("\n")
+    for id in ["collections", "run"] {
+        let said = findings(&source, id, (0, 1)).notes.join("\n");
+        assert!(said.contains("Of 2 of 3 collections the times are those of one pause only"), "{id}: {said}");
+    }
+}
+
+/// Walks are points in time that may come after the same collection, and collections come without a walk: each of them counts once, and
+/// what is known of it stands at the first walk after it.
+#[test]
+fn each_collection_of_a_recording_counts_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // One at its very end, three later; none behind the second.
+    let path =
+        recording(folder.path(), 4, &[], &[(0, 0), (2, 300_000_000), (2, 500_000_000), (2, 700_000_000), (3, 9)]);
+    let source = Source::open(&[path], "type", GroupOptions::default(), &Progress::new()).expect("a recording");
+    let cells = |table: &ResultTable, column: &str| -> Vec<Cell> {
+        let at = table.header.column(column).unwrap_or_else(|| panic!("no column {column}"));
+        table.rows.iter().map(|row| row.cells[at].clone()).collect()
     };
-    let said = notes("collections");
-    assert!(said.contains("Of 1 of 2 collections the times are those of one pause only"), "{said}");
-    let said = notes("run");
-    assert!(said.contains("Of 2 of 3 collections the times are those of one pause only"), "{said}");
+    let found = findings(&source, "collections", (0, 4));
+    let text = |label: &str| Cell::Text(label.to_owned());
+    // The walk at the end of a collection has seen what survived.
+    let labels = ["Walk 1 after GC 0", "GC 1", "GC 2", "Walk 5 after GC 3"].map(text);
+    assert_eq!(cells(&found.tables[0], "label"), labels);
+    assert_eq!(cells(&found.tables[0], "survived"), [Cell::Number(1), Cell::Empty, Cell::Empty, Cell::Number(1)]);
+    let totals = &found.tables[1];
+    assert_eq!((cells(totals, "count"), cells(totals, "pause")), (vec![Cell::Number(4)], vec![Cell::Number(16)]));
+    assert!(found.notes[0].starts_with("4 collections paused the program for 16 ms of 4.004 s"), "{:?}", found.notes);
+    // From a walk at the end of a collection that one counts, from one in between only what came later.
+    for (window, count) in [((0, 1), 3), ((1, 3), 0), ((1, 4), 1)] {
+        assert_eq!(findings(&source, "collections", window).tables[0].rows.len(), count, "{window:?}");
+    }
+
+    let times = &findings(&source, "heap", (0, 4)).tables[0];
+    let [once, again] = [Cell::Number(4), Cell::Empty];
+    let pauses = [&once, &once, &again, &again, &once].map(Clone::clone);
+    assert_eq!(cells(times, "pause"), pauses);
+    assert_eq!(cells(times, "gc_kind").iter().filter(|cell| **cell == text("minor")).count(), 3);
+    // As trees they are the same points, of which nobody knows what came between.
+    let trees = folder.path().join("trees.json");
+    let mut file = std::fs::File::create(&trees).expect("a file");
+    json::write(source.timeline(), None, json::Form::Document, &mut file, &trees, &Progress::new()).expect("written");
+    let trees = Source::open(&[trees], "auto", GroupOptions::default(), &Progress::new()).expect("trees");
+    assert_eq!(findings(&trees, "collections", (0, 4)).tables[0].rows.len(), 3);
+}
+
+/// What a trace says of its collections, it says as a recording as well.
+#[test]
+fn collections_of_a_converted_trace_are_those_of_the_trace() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let progress = Progress::new();
+    let path = root().join("tests/data/anttracks/person-leak-cms");
+    let trace = Source::open(&[path], "type", GroupOptions::default(), &progress).expect("a trace");
+    let file = folder.path().join("converted.mcity");
+    let series = trace.heaps().expect("a trace").series();
+    let all: Vec<usize> = (0..series.points().len()).collect();
+    wire::save(&**series, &all, &file, &progress).expect("saved");
+    let walks = Source::open(&[file], "type", GroupOptions::default(), &progress).expect("a recording");
+    let last = trace.timeline().times() - 1;
+    for window in [(0, last), (2, 3), (3, last)] {
+        let [expected, found] = [&trace, &walks].map(|source| findings(source, "collections", window).tables);
+        assert!(!expected[0].rows.is_empty());
+        for (expected, found) in expected.iter().zip(&found) {
+            assert_eq!(expected.rows, found.rows, "{window:?}");
+        }
+    }
+}
+
+/// Samples are found by the class of a group, whatever it lies below.
+#[test]
+fn arrays_of_primitive_values_have_their_samples() {
+    let path = root().join("tests/data/recordings/leak-after-spike");
+    let progress = Progress::new();
+    let samples = |grouping: &str, key: &str| {
+        let source = Source::open(std::slice::from_ref(&path), grouping, GroupOptions::default(), &progress)
+            .expect("a recording");
+        let node = source.timeline().find(key).unwrap_or_else(|| panic!("no {key}"));
+        analyses::sampled_shares(&source, node, 2, &progress).expect("read").expect("samples")
+    };
+    let expected = samples("type", "Heap#byte[]");
+    assert!(expected.samples > 0);
+    assert_eq!(samples("package>type", "Heap#(primitive arrays)#byte[]"), expected);
 }

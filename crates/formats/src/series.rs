@@ -99,8 +99,8 @@ pub trait HeapSeries: Send + Sync {
         None
     }
 
-    /// Whether it says where objects were allocated, of some of them at least. For dumps the answer is no, though those of
-    /// old JVMs may have traces: nobody would look for them.
+    /// Whether it says of most objects where they were allocated, so that it is worth while to divide the heap by that unasked. For
+    /// dumps the answer is no, though those of old JVMs may have traces: nobody would look for them.
     fn has_sites(&self) -> bool {
         self.recording().is_some()
     }

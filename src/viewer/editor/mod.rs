@@ -18,14 +18,18 @@ use super::notices::Notices;
 use super::panels::theme;
 use super::selection::Selection;
 use super::settings::Settings;
+use super::sites::SitesOf;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, RichText};
+use memory_city_analysis::analyses::SampledShares;
+use memory_city_analysis::group::registry;
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_heap::error::Error;
 use memory_city_heap::progress::Progress;
 pub use place::CodePlace;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How it is kept in the file of settings.
@@ -156,16 +160,29 @@ fn open(template: &str, roots: &[PathBuf], place: &CodePlace, progress: &Progres
     Ok(format!("{}, line {}{told}", found.file.display(), found.line))
 }
 
-/// The place in code of a group: its own, that of the nearest group around it, or of the largest below it.
-pub fn place_of(timeline: &Timeline, node: NodeId, value: impl Fn(NodeId) -> u64) -> Option<CodePlace> {
+/// The place in code of a group: its own, that of the nearest group around it, where most of its class was allocated by samples, or
+/// that of the largest group below it. Of a call chain the innermost place in a person's own code, where there is any.
+fn place_of(
+    timeline: &Timeline,
+    node: NodeId,
+    sampled: Option<&SampledShares>,
+    value: impl Fn(NodeId) -> u64,
+) -> Option<CodePlace> {
+    let domain = Arc::clone(registry().domain());
+    let place_in = |text: &str| {
+        CodePlace::all_in(text).find(|place| domain.covers(&place.class)).or_else(|| CodePlace::first_in(text))
+    };
     let own = std::iter::successors(Some(node), |&node| timeline.parent(node));
-    if let Some(place) = own.filter_map(|node| CodePlace::first_in(timeline.name(node))).next() {
+    if let Some(place) = own.filter_map(|node| place_in(timeline.name(node))).next() {
+        return Some(place);
+    }
+    if let Some(place) = sampled.into_iter().flat_map(|shares| &shares.places).find_map(|of| place_in(&of.place)) {
         return Some(place);
     }
     let mut below = node;
     for _ in 0..DEEPEST {
         below = timeline.children(below).iter().copied().max_by_key(|&child| value(child))?;
-        if let Some(place) = CodePlace::first_in(timeline.name(below)) {
+        if let Some(place) = place_in(timeline.name(below)) {
             return Some(place);
         }
     }
@@ -180,6 +197,7 @@ fn open_code(
     mut editor: ResMut<CodeEditor>,
     mut notices: ResMut<Notices>,
     (document, selection, clock, settings): (Res<Document>, Res<Selection>, Res<Clock>, Res<Settings>),
+    sites: Res<SitesOf>,
     mut awake: ResMut<Awake>,
 ) {
     let editor = editor.bypass_change_detection();
@@ -196,13 +214,14 @@ fn open_code(
         let chosen = document.timeline().zip(selection.node());
         let place = chosen.and_then(|(timeline, node)| {
             let metric = settings.metric_in(timeline);
-            place_of(timeline, node, |node| timeline.value(clock.time, node, metric))
+            let sampled = sites.of(clock.time, node).map(|shares| &**shares);
+            place_of(timeline, node, sampled, |node| timeline.value(clock.time, node, metric))
         });
         match (chosen, place) {
             (_, Some(place)) => wanted = Some(place),
             (None, None) => notices.tell("Select a group first: its allocation site opens in the editor"),
             (Some(_), None) => notices.tell(
-                "The selection has no place in code. Group by allocation site (type>site), where the input has them",
+                "The selection has no place in code. Of a recording select a class, otherwise group by allocation site (type>site)",
             ),
         }
     }
@@ -315,5 +334,41 @@ impl Plugin for EditorPlugin {
         app.insert_resource(CodeEditor::begin())
             .add_message::<CodeRequest>()
             .add_systems(Update, open_code.in_set(Stage::Act));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memory_city_analysis::analyses::SampledShare;
+    use memory_city_analysis::timeline::json;
+    use memory_city_heap::progress::Progress;
+
+    #[test]
+    fn a_selection_leads_to_code_of_its_own_and_else_to_what_samples_tell() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.json");
+        let stack = "java.util.HashMap.put(Object, Object) line 7 ‹ com.shop.Shop.login(int) line 30 ‹ java.lang.Thread.run() line 840";
+        let tree = format!(
+            r#"{{"children":[{{"name":"A","children":[{{"name":"{stack}","objects":1,"bytes":9}}]}},{{"name":"B","objects":1,"bytes":9}}]}}"#
+        );
+        std::fs::write(&path, format!(r#"{{"format":"memory-city","version":1,"tree":{tree}}}"#)).expect("written");
+        let trees = json::read(&[path], &Progress::new()).expect("trees");
+        let timeline = &trees.timeline;
+        let line = |path: &[&str], sampled: Option<&SampledShares>| {
+            let child = |of: NodeId, name: &str| {
+                timeline.children(of).iter().copied().find(|&node| timeline.name(node) == name).expect("a group")
+            };
+            let node = path.iter().fold(NodeId::ROOT, |of, name| child(of, name));
+            place_of(timeline, node, sampled, |_| 1).map(|place| place.brief())
+        };
+        let login = Some("Shop.login line 30".to_owned());
+        assert_eq!(line(&["A", stack], None), login, "own code before the library's");
+        assert_eq!(line(&["A"], None), login, "of the group below");
+        assert_eq!(line(&["B"], None), None);
+        let share = |place: &str| SampledShare { place: place.to_owned(), share: 0.5, error: 0.1 };
+        let places = vec![share("(not known)"), share("com.shop.Cart.add() line 3")];
+        let sampled = SampledShares { class: "B".into(), samples: 2, is_exact: false, places };
+        assert_eq!(line(&["B"], Some(&sampled)), Some("Cart.add line 3".to_owned()));
     }
 }

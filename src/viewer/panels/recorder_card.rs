@@ -254,8 +254,21 @@ fn going(ui: &mut egui::Ui, child: &RecorderChild) -> Option<CardWish> {
     ui.add_space(4.0);
     let text = if child.is_ending() { "Stopping…" } else { "Stop" };
     let button = egui::Button::new(RichText::new(text).size(14.0));
-    let stop = ui.add_enabled_ui(!child.is_ending(), |ui| ui.add_sized(BUTTON, button)).inner;
-    stop.on_hover_text(Action::StopRecording.tooltip()).clicked().then_some(CardWish::Stop)
+    let mut asked = None;
+    ui.horizontal(|ui| {
+        let stop = ui.add_enabled_ui(!child.is_ending(), |ui| ui.add_sized(BUTTON, button)).inner;
+        if stop.on_hover_text(Action::StopRecording.tooltip()).clicked() {
+            asked = Some(CardWish::Stop);
+        }
+        let walks = child.status().map_or(0, |status| status.walks);
+        let open = ui.add_enabled_ui(walks > 0, |ui| ui.add_sized([160.0, BUTTON[1]], egui::Button::new("Open it as it is now"))).inner;
+        let tip = "All walks so far with single objects: any grouping, owners, ages and places in the code. It goes on being \
+                   recorded; the list below Live brings the live city back";
+        if open.on_hover_text(tip).on_disabled_hover_text("There is no walk yet").clicked() {
+            asked = Some(CardWish::Open(child.folder().to_owned()));
+        }
+    });
+    asked
 }
 
 /// How it goes, in a line.

@@ -305,7 +305,50 @@ pub fn brief(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{MEANING, QUIET, SOLID, TEXT, brief, mirrored, shortened, worded};
-    use bevy_egui::egui::Color32;
+    use bevy_egui::egui::{self, Color32, FontId};
+
+    /// All source files below a folder.
+    fn sources(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
+        for path in std::fs::read_dir(folder).expect("the sources").flatten().map(|entry| entry.path()) {
+            match path.is_dir() {
+                true => sources(&path, found),
+                false => found.push(path),
+            }
+        }
+    }
+
+    /// What the fonts do not have is drawn as an empty box.
+    #[test]
+    fn every_character_that_panels_show_is_in_the_fonts() {
+        let ctx = egui::Context::default();
+        let _ = ctx.run_ui(egui::RawInput::default(), |_| {});
+        let mut files = Vec::new();
+        for folder in ["src/viewer", "crates/views/src"] {
+            sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut files);
+        }
+        let font = FontId::proportional(12.0);
+        let drawn = |c: char| {
+            let galley = ctx.fonts_mut(|fonts| fonts.layout_no_wrap(c.to_string(), font.clone(), TEXT));
+            galley.rows[0].glyphs[0].uv_rect
+        };
+        // One that nobody has: fonts say of some that are there that they are not.
+        let missing = drawn('\u{e123}');
+        assert!(drawn('a') != missing);
+        let mut lacking = Vec::new();
+        for file in files.iter().filter(|file| file.extension().is_some_and(|e| e == "rs")) {
+            let text = std::fs::read_to_string(file).expect("a source file");
+            let shown = text.split("#[cfg(test)]").next().unwrap_or_default();
+            // What the engine writes for terminals is put into other words.
+            let is_shown = |line: &&str| !line.trim_start().starts_with("//") && !line.contains("replace('→', ");
+            for line in shown.lines().filter(is_shown) {
+                let code = line.split(" // ").next().unwrap_or_default();
+                let strange = code.chars().filter(|c| !c.is_ascii());
+                let lacks = strange.filter(|c| drawn(*c) == missing);
+                lacking.extend(lacks.map(|c| format!("{c} in {}: {}", file.display(), code.trim())));
+            }
+        }
+        assert!(lacking.is_empty(), "{lacking:#?}");
+    }
 
     #[test]
     fn by_day_words_are_as_far_from_their_ground_as_by_night() {

@@ -20,6 +20,8 @@ use memory_city_formats::event::GcKind;
 /// Height of the bar with its frame.
 pub const HEIGHT: f32 = 96.0;
 
+/// Values of the axis stand so far apart at least, points.
+const VALUES_APART: f32 = 11.0;
 /// Room for the values of the axis, points.
 const GUTTER: f32 = 58.0;
 /// Room at the right for the mark of the last point in time, points.
@@ -375,9 +377,12 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     // Values of the axis, and when it begins and ends.
     let faint = theme::QUIET.gamma_multiply(0.9);
     let tiny = FontId::proportional(9.5);
+    let mut free = f32::INFINITY;
     for value in (1..).map(|n| n * axis).take_while(|value| *value <= most).take(8) {
         let y = transform.position_from_point(&egui_plot::PlotPoint::new(0.0, value as f64)).y;
-        if y > rect.top() + 18.0 {
+        // One above the other, as many as have room.
+        if y > rect.top() + 18.0 && y <= free {
+            free = y - VALUES_APART;
             let text = number(timeline, value, metric);
             painter.text(Pos2::new(rect.left() + GUTTER - 8.0, y), Align2::RIGHT_CENTER, text, tiny.clone(), faint);
         }
@@ -386,7 +391,10 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     if times > 1 {
         ticks::paint(&painter, timeline.points(), (0, times - 1), &across, rect.bottom() - 1.0, &tiny, faint);
     } else {
-        let text = "One state is open. Open a later one of the same program beside it (Ctrl+O) to see what grows";
+        let text = match tools.open.live {
+            None => "One state is open. Open a later one of the same program beside it (Ctrl+O) to see what grows",
+            Some(_) => "The first state is here. What grows is to be seen when the next one has come",
+        };
         let at = Pos2::new(rect.left() + GUTTER, rect.bottom() - 1.0);
         painter.text(at, Align2::LEFT_BOTTOM, text, FontId::proportional(11.0), theme::QUIET);
     }

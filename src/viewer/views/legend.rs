@@ -63,7 +63,7 @@ pub fn over(
                 ui.spacing_mut().item_spacing.y = 3.0;
                 if brief {
                     let (counts, _) = city.told(clock.time.min(city.times().saturating_sub(1)));
-                    colour_bar(ui, city.appearance.legend(), &counts);
+                    colours(ui, city.appearance.legend(), &counts, settings, ways);
                     if selected {
                         swatches(ui, settings, selected, ways);
                     }
@@ -92,7 +92,8 @@ fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settin
     if let (Some(base), Some(comparison)) = (city.appearance.base(), &comparison) {
         compared(ui, city, base, time, comparison);
     }
-    colour_bar(ui, city.appearance.legend(), &counts);
+    colours(ui, city.appearance.legend(), &counts, settings, ways);
+    lost(ui, city.appearance.lost(&city.plan, &city.timeline, time));
     if let Some((from, to)) = city.plan.config().window {
         line(ui, format!("Ground divided for {} to {} (G: for all)", from + 1, to + 1));
         let (larger, without) = city.plan.outside(&city.timeline, time);
@@ -131,8 +132,22 @@ fn swatches(ui: &mut egui::Ui, settings: &Settings, selected: bool, ways: &Ways)
         if selected {
             one(ui, theme::colour(city::SELECTED_COLOUR), "selected");
         }
-        if ways.freed().is_some() {
-            one(ui, theme::FREED, "would be freed");
+    });
+}
+
+/// What the colours of buildings mean. While something is cut they say what that would free, and nothing else.
+fn colours(ui: &mut egui::Ui, legend: &Legend, counts: &ColourHistogram, settings: &Settings, ways: &Ways) {
+    if ways.freed().is_none() {
+        return colour_bar(ui, legend, counts);
+    }
+    ui.label(RichText::new("What the cut would free").size(11.0));
+    ui.horizontal_wrapped(|ui| {
+        for (colour, means) in [(theme::FREED, "would be freed"), (theme::colour(settings.theme.stays()), "would stay")]
+        {
+            ui.horizontal(|ui| {
+                swatch(ui, colour);
+                ui.label(RichText::new(means).size(11.0));
+            });
         }
     });
 }
@@ -156,6 +171,22 @@ fn swatch_of(ui: &mut egui::Ui, colour: Color32, banded: bool) {
             painter.rect_filled(band, 0.0, colour.gamma_multiply(0.35));
         }
     }
+}
+
+/// What has signs though nothing is compared.
+fn lost(ui: &mut egui::Ui, [shrunk, gone]: [usize; 2]) {
+    if shrunk + gone == 0 {
+        return;
+    }
+    ui.horizontal(|ui| {
+        for (sign, count, word) in [(Sign::Down, shrunk, "shrunk"), (Sign::Cross, gone, "gone")] {
+            if count > 0 {
+                draw_sign(ui, sign);
+                line(ui, format!("{count} {word}"));
+            }
+        }
+        line(ui, format!("· by {:.0} % of the heap or more", 100.0 * city::NOTABLE_LOSS));
+    });
 }
 
 /// What is different from the base, in the words of the signs that stand on the plots.

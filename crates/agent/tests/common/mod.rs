@@ -184,6 +184,14 @@ pub fn run(jdk: &Jdk, options: &AgentOptions, class_path: &str, words: &[&str]) 
     jvm::output(command.args(["-Xmx300m", &agent(options), "-cp", class_path]).args(words))
 }
 
+/// Has the JDK's own tool load the library into a program that runs; what it answers.
+pub fn load(jdk: &Jdk, pid: u32, options: &AgentOptions) -> String {
+    let mut command = jdk.tool("jcmd");
+    command.arg(pid.to_string()).arg("JVMTI.agent_load").arg(library());
+    // jcmd takes an equals sign for its own unless it is quoted.
+    jvm::output(command.arg(format!("\"{}\"", options.text())))
+}
+
 pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !done() {

@@ -1,12 +1,15 @@
-//! The garbage collections of a trace: pauses, causes, what was freed and what survived, one by one and by kind and cause.
+//! The garbage collections of a trace or a recording: pauses, causes, what was freed and what survived, one by one and by kind and cause.
 
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use crate::lives::RunWindow;
 use crate::run::pauses_note;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, count_text, gc_kind_text, uptime_text};
-use crate::timeline::{GcPoint, History, Source, Unit};
+use crate::timeline::{History, Source, TimePoint, Unit};
+use memory_city_formats::event::GcKind;
+use memory_city_formats::{GcHistory, GcRecord};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
     Box::new(Collections)
@@ -38,58 +41,37 @@ impl Analysis for Collections {
         arguments: &Arguments,
         progress: &Progress,
     ) -> Result<Findings> {
-        let timeline = document.timeline();
         let wanted = arguments.word("kind");
+        // A trace has seen all of each collection, and reading it again takes time.
+        let series = document.heaps().map(History::series).filter(|series| series.recording().is_none());
+        let history = series.map_or(Ok(None), |series| series.gc_history(progress))?;
+        let seen = match &history {
+            Some(history) => SeenCollections::of_recording(document, history, window, progress)?,
+            None => SeenCollections::of_points(document, window, progress)?,
+        };
         let mut rows = Vec::new();
         let mut totals: BTreeMap<(&str, &str), Total> = BTreeMap::new();
         let mut sum = Total::default();
-        let mut unfinished = 0;
-        let mut numbers = BTreeSet::new();
-        for t in window.times() {
-            progress.check()?;
-            let point = &timeline.points()[t];
-            let Some(gc) = point.gc.as_ref().filter(|gc| wanted == "all" || wanted == gc_kind_text(gc.kind)) else {
-                continue;
-            };
-            if !gc.end {
-                // Its end, with the same numbers, comes next.
-                let next = timeline.points()[t..=window.to].get(1).and_then(|p| p.gc.as_ref());
-                unfinished += u64::from(!next.is_some_and(|end| end.end && end.number == gc.number));
-                continue;
-            }
-            let survived = document.live_objects(t);
-            numbers.insert(u64::from(gc.number));
-            rows.push(Row { cells: one(&point.label, point.millis, gc, survived), ..Row::default() });
-            totals.entry((gc_kind_text(gc.kind), &gc.cause)).or_default().add(gc, survived);
-            sum.add(gc, survived);
+        for gc in seen.all.iter().filter(|gc| wanted == "all" || wanted == gc.kind) {
+            rows.push(Row { cells: gc.cells(), ..Row::default() });
+            totals.entry((gc.kind, &gc.cause)).or_default().add(gc);
+            sum.add(gc);
         }
         let mut notes = Vec::new();
-        if let (Some(first), Some(last)) = (timeline.points().get(window.from), timeline.points().get(window.to)) {
-            // What came before the end of the first collection is its pause at least.
-            let begun = first
-                .gc
-                .as_ref()
-                .filter(|gc| gc.end)
-                .map_or(first.millis, |gc| first.millis.saturating_sub(gc.duration));
-            let elapsed = last.millis.saturating_sub(begun);
-            if elapsed > 0 && sum.count > 0 {
-                notes.push(format!(
-                    "{} collections paused the program for {} ms of {} ({:.1} %), {} ms at most{}.",
-                    count_text(sum.count),
-                    count_text(sum.pause),
-                    uptime_text(elapsed),
-                    100.0 * sum.pause as f64 / elapsed as f64,
-                    count_text(sum.longest),
-                    sum.freed.map_or(String::new(), |freed| format!("; {} objects were freed", count_text(freed))),
-                ));
-            }
+        let elapsed = seen.elapsed / NANOS;
+        if elapsed > 0 && sum.count > 0 {
+            notes.push(format!(
+                "{} collections paused the program for {} ms of {} ({:.1} %), {} ms at most{}.",
+                count_text(sum.count),
+                count_text(sum.pause / NANOS),
+                uptime_text(elapsed),
+                100.0 * sum.pause as f64 / seen.elapsed as f64,
+                count_text(sum.longest / NANOS),
+                sum.freed.map_or(String::new(), |freed| format!("; {} objects were freed", count_text(freed))),
+            ));
         }
-        // A trace has seen all of each collection, and reading it again takes time.
-        if let Some(series) = document.heaps().map(History::series).filter(|series| series.recording().is_none())
-            && let Some(history) = series.gc_history(progress)?
-        {
-            notes.extend(pauses_note(history.collections.iter().filter(|gc| numbers.contains(&gc.number))));
-        }
+        notes.extend(pauses_note(seen.told.iter().filter(|gc| wanted == "all" || wanted == kind_text(gc.kind))));
+        let unfinished = seen.unfinished(wanted);
         if unfinished > 0 {
             notes.push(format!("{unfinished} collections begin but do not end here: they are not counted."));
         }
@@ -124,6 +106,147 @@ impl Analysis for Collections {
     }
 }
 
+/// Nanoseconds in a millisecond.
+const NANOS: u64 = 1_000_000;
+
+fn kind_text(kind: Option<GcKind>) -> &'static str {
+    kind.map_or("unknown", gc_kind_text)
+}
+
+/// A collection that ended.
+struct SeenCollection {
+    label: String,
+    /// Milliseconds.
+    ended: u64,
+    kind: &'static str,
+    cause: String,
+    /// Nanoseconds.
+    pause: u64,
+    freed: Option<u64>,
+    /// Objects at its end, where they were counted then.
+    survived: Option<u64>,
+}
+
+impl SeenCollection {
+    fn cells(&self) -> Vec<Cell> {
+        vec![
+            Cell::Text(self.label.clone()),
+            Cell::Time(self.ended),
+            Cell::Text(self.kind.to_owned()),
+            Cell::Text(self.cause.clone()),
+            Cell::Number(self.pause / NANOS),
+            self.freed.map_or(Cell::Empty, Cell::Number),
+            self.survived.map_or(Cell::Empty, Cell::Number),
+            survival(self.freed, self.survived),
+        ]
+    }
+}
+
+/// The collections of a window, each once.
+#[derive(Default)]
+struct SeenCollections<'a> {
+    all: Vec<SeenCollection>,
+    /// Those that a recorder told.
+    told: &'a [GcRecord],
+    /// Kinds of those that begin and do not end.
+    begun: Vec<GcKind>,
+    /// Nanoseconds in which they came.
+    elapsed: u64,
+}
+
+impl<'a> SeenCollections<'a> {
+    /// Of points in time that are collections.
+    fn of_points(document: &Source, window: TimeWindow, progress: &Progress) -> Result<SeenCollections<'a>> {
+        let points = &document.timeline().points()[window.from..=window.to];
+        let mut seen = SeenCollections::default();
+        for (at, (t, point)) in window.times().zip(points).enumerate() {
+            progress.check()?;
+            // Trees of a recording may be several after one collection.
+            let Some(gc) = point.gc.as_ref().filter(|_| !is_repeated(points, at)) else { continue };
+            if !gc.end {
+                // Its end, with the same numbers, comes next.
+                let next = points.get(at + 1).and_then(|p| p.gc.as_ref());
+                if !next.is_some_and(|end| end.end && end.number == gc.number) {
+                    seen.begun.push(gc.kind);
+                }
+                continue;
+            }
+            seen.all.push(SeenCollection {
+                label: point.label.clone(),
+                ended: point.millis,
+                kind: gc_kind_text(gc.kind),
+                cause: gc.cause.clone(),
+                pause: gc.duration.saturating_mul(NANOS),
+                freed: gc.freed,
+                survived: Some(document.live_objects(t)),
+            });
+        }
+        if let [first, ..] = points
+            && let [.., last] = points
+        {
+            // What came before the end of the first collection is its pause at least.
+            let of_first = first.gc.as_ref().filter(|gc| gc.end).map_or(0, |gc| gc.duration);
+            let begun = first.millis.saturating_sub(of_first);
+            seen.elapsed = last.millis.saturating_sub(begun).saturating_mul(NANOS);
+        }
+        Ok(seen)
+    }
+
+    /// Of a recording, whose points in time are walks: several of them may be after one collection, and none after another.
+    fn of_recording(
+        document: &Source,
+        history: &'a GcHistory,
+        window: TimeWindow,
+        progress: &Progress,
+    ) -> Result<SeenCollections<'a>> {
+        let points = document.timeline().points();
+        let mut whole = RunWindow::of_points(document, history, window);
+        // Where the first point is the end of a collection, as in traces that were converted, that one counts too.
+        let before =
+            whole.first.checked_sub(1).filter(|&gc| is_end_of(&points[window.from], &history.collections[gc as usize]));
+        if let Some(before) = before {
+            whole = RunWindow::of_gcs(history, before, whole.end);
+        }
+        let told = &history.collections[whole.first as usize..whole.end as usize];
+        let mut times = window.times().peekable();
+        let mut all = Vec::with_capacity(told.len());
+        for gc in told {
+            progress.check()?;
+            while times.next_if(|&t| points[t].millis < gc.end / NANOS).is_some() {}
+            // Collections as short as the clocks of points tick may be several in one millisecond.
+            let at_end =
+                times.clone().take_while(|&t| points[t].millis == gc.end / NANOS).find(|&t| is_end_of(&points[t], gc));
+            all.push(SeenCollection {
+                label: at_end.map_or_else(|| format!("GC {}", gc.number), |t| points[t].label.clone()),
+                ended: gc.end / NANOS,
+                kind: kind_text(gc.kind),
+                cause: gc.cause.clone(),
+                pause: gc.end.saturating_sub(gc.start),
+                freed: at_end.and_then(|t| points[t].gc.as_ref()?.freed),
+                survived: at_end.map(|t| document.live_objects(t)),
+            });
+        }
+        let last = points[window.to].millis.saturating_mul(NANOS).max(whole.to);
+        Ok(SeenCollections { all, told, begun: Vec::new(), elapsed: last.saturating_sub(whole.from) })
+    }
+
+    /// How many of a kind begin and do not end.
+    fn unfinished(&self, wanted: &str) -> usize {
+        self.begun.iter().filter(|&&kind| wanted == "all" || wanted == gc_kind_text(kind)).count()
+    }
+}
+
+/// Whether a point in time is the very end of a collection, not something later that comes after it.
+fn is_end_of(point: &TimePoint, gc: &GcRecord) -> bool {
+    let is_same = point.gc.as_ref().is_some_and(|of| of.end && u64::from(of.number) == gc.number);
+    is_same && point.millis == gc.end / NANOS
+}
+
+/// Whether a point in time has the same collection as the one before it: of a recording that was walked twice after one.
+pub(super) fn is_repeated(points: &[TimePoint], at: usize) -> bool {
+    at > 0 && points[at].gc.is_some() && points[at].gc == points[at - 1].gc
+}
+
 const NONE: &str = "No collection of this kind ends here.";
 
 const SURVIVAL: &str = "Share of the objects of the whole heap that were there when the collection began and were not \
@@ -138,21 +261,8 @@ fn one_columns() -> Vec<Column> {
         Column::new("cause", "Cause", CellKind::Text, "Why the heap was collected"),
         Column::new("pause", "Pause", CellKind::Number(Unit::Millis), "From its start to its end"),
         Column::new("freed", "Freed", objects, "Objects that it freed"),
-        Column::new("survived", "Survived", objects, "Objects in the heap at its end"),
+        Column::new("survived", "Survived", objects, "Objects in the heap at its end, where they were counted then"),
         Column::new("survival", "Survival", CellKind::Percent, SURVIVAL),
-    ]
-}
-
-fn one(label: &str, ended: u64, gc: &GcPoint, survived: u64) -> Vec<Cell> {
-    vec![
-        Cell::Text(label.to_owned()),
-        Cell::Time(ended),
-        Cell::Text(gc_kind_text(gc.kind).to_owned()),
-        Cell::Text(gc.cause.clone()),
-        Cell::Number(gc.duration),
-        gc.freed.map_or(Cell::Empty, Cell::Number),
-        Cell::Number(survived),
-        survival(gc.freed, survived),
     ]
 }
 
@@ -173,23 +283,27 @@ fn total_columns() -> Vec<Column> {
 #[derive(Clone, Copy, Default)]
 struct Total {
     count: u64,
+    /// Nanoseconds, as the longest.
     pause: u64,
     longest: u64,
     /// Where it is known of all of them.
     freed: Option<u64>,
-    /// Objects that survived, each time anew.
-    survived: u64,
+    /// Objects that survived, each time anew; where it is known of all of them.
+    survived: Option<u64>,
 }
 
 impl Total {
-    fn add(&mut self, gc: &GcPoint, survived: u64) {
+    fn add(&mut self, gc: &SeenCollection) {
         self.count += 1;
-        self.pause = self.pause.saturating_add(gc.duration);
-        self.longest = self.longest.max(gc.duration);
+        self.pause = self.pause.saturating_add(gc.pause);
+        self.longest = self.longest.max(gc.pause);
         // The first one begins the sum.
-        let before = if self.count == 1 { Some(0) } else { self.freed };
-        self.freed = before.zip(gc.freed).map(|(sum, freed)| sum.saturating_add(freed));
-        self.survived = self.survived.saturating_add(survived);
+        let is_first = self.count == 1;
+        let sum = |before: Option<u64>, of: Option<u64>| {
+            before.or(is_first.then_some(0)).zip(of).map(|(sum, of)| sum.saturating_add(of))
+        };
+        self.freed = sum(self.freed, gc.freed);
+        self.survived = sum(self.survived, gc.survived);
     }
 
     fn cells(self, kind: &str, cause: &str) -> Vec<Cell> {
@@ -197,16 +311,16 @@ impl Total {
             Cell::Text(kind.to_owned()),
             Cell::Text(cause.to_owned()),
             Cell::Number(self.count),
-            Cell::Number(self.pause),
-            Cell::Number(self.longest),
+            Cell::Number(self.pause / NANOS),
+            Cell::Number(self.longest / NANOS),
             self.freed.map_or(Cell::Empty, Cell::Number),
             survival(self.freed, self.survived),
         ]
     }
 }
 
-fn survival(freed: Option<u64>, survived: u64) -> Cell {
-    let Some(freed) = freed else { return Cell::Empty };
+fn survival(freed: Option<u64>, survived: Option<u64>) -> Cell {
+    let Some((freed, survived)) = freed.zip(survived) else { return Cell::Empty };
     let all = freed as f64 + survived as f64;
     if all > 0.0 { Cell::Percent(100.0 * survived as f64 / all) } else { Cell::Empty }
 }

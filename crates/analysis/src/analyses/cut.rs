@@ -11,6 +11,7 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::{CutSet, KeepRules};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, HeapState, ObjectId, RootKind, TypeId};
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
@@ -143,7 +144,12 @@ fn of_field(
     let unknown = || nothing(format!("There is no root and no field {text} that refers to anything"));
     let (class, field) = text.rsplit_once('.').ok_or_else(unknown)?;
     let Some(values) = values else {
-        return Err(nothing(format!("{text}: the input does not say what fields hold; roots can be cut")));
+        return of_named_static(heap, class, text).ok_or_else(|| {
+            nothing(format!(
+                "{text}: no root and no static field of that name holds anything, and the input does not say what fields of \
+                 objects hold"
+            ))
+        });
     };
     let types = heap.types();
     let is_class: Vec<bool> = types.iter().map(|t| *t.name == *class).collect();
@@ -184,6 +190,24 @@ fn of_field(
     let mut cut = CutSet::new();
     found.iter().for_each(|&(from, to)| cut.reference(from, to));
     Ok((cut, format!("{} references", count_text(found.len() as u64))))
+}
+
+/// A static field where nobody says what fields hold, as in a recording: the roots of that name say what it refers to, and classes of
+/// that name refer to it, once for each field that does.
+fn of_named_static(heap: &HeapState, class: &str, text: &str) -> Option<(CutSet, String)> {
+    let named = heap.roots().iter().filter(|root| root.kind == RootKind::StaticField && root.detail == text);
+    let held: BTreeSet<ObjectId> = named.map(|root| root.object).collect();
+    let of_class = (0..).map(TypeId).zip(heap.types()).filter(|(_, of)| *of.name == *class);
+    let classes: BTreeSet<ObjectId> = of_class.filter_map(|(t, _)| heap.mirror_of(t)).collect();
+    let mut cut = CutSet::new();
+    let mut count = 0u64;
+    for &from in &classes {
+        for &to in held.iter().filter(|to| heap.references(from).contains(to)) {
+            cut.reference(from, to);
+            count += 1;
+        }
+    }
+    (count > 0).then(|| (cut, format!("{} references", count_text(count))))
 }
 
 fn target(value: FieldValue) -> Option<ObjectId> {
@@ -243,7 +267,7 @@ fn findings(document: &Source, freed: &Freed, what: &str, top: usize) -> Finding
     });
     let table = |id: &str, title: String, columns, rows: Vec<Row>, all: usize, what: &str| ResultTable {
         header: TableHeader { id: id.into(), title, columns, ..TableHeader::default() },
-        left_out: Some(((all - rows.len()) as u64, format!("further {what}"))),
+        left_out: Some(((all - rows.len()) as u64, what.to_owned())),
         rows,
         empty_text: "Nothing: whatever is cut, something else keeps it all.".into(),
     };

@@ -1,8 +1,9 @@
 //! The heap over time: how large it is at each point in time, and which collection that is.
 
+use super::collections::is_repeated;
 use super::{Analysis, Arguments, Description, Findings, TimeWindow};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, gc_kind_text};
-use crate::timeline::{NodeId, Source, Unit};
+use crate::timeline::{Amount, NodeId, Source, Unit};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 
@@ -17,7 +18,8 @@ impl Analysis for HeapOverTime {
         Description {
             id: "heap",
             title: "Heap over time",
-            explanation: "The size of the heap at each point in time; of traces, the collection that ended there.",
+            explanation: "The size of the heap at each point in time; of traces, the collection that ended there, of recordings \
+                the last one before.",
             needs: &[],
             parameters: Vec::new(),
         }
@@ -41,18 +43,22 @@ impl Analysis for HeapOverTime {
             columns.push(Column::new(&*info.id, &*info.title, CellKind::Number(info.unit), explanation));
         }
         let unreachable = "that no root reaches, counted apart";
+        // What counts by class have in them that is dead nobody knows.
+        let garbage = document.heaps().is_some() || points.iter().any(|point| point.unreachable != Amount::default());
         match trace {
             true => columns.extend([
                 Column::new(
                     "gc_kind",
                     "Kind",
                     CellKind::Text,
-                    "minor: a part of the heap was collected; full: all of it",
+                    "minor: a part of the heap was collected; full: all of it. What is known of a collection stands at the first \
+                     point after it",
                 ),
                 Column::new("gc_cause", "Cause", CellKind::Text, "Why it was collected"),
                 Column::new("pause", "Pause", CellKind::Number(Unit::Millis), "How long the collection took"),
                 Column::new("freed", "Freed", CellKind::Number(Unit::Objects), "Objects that the collection freed"),
             ]),
+            false if !garbage => {}
             false => columns.extend([
                 Column::new(
                     "unreachable_objects",
@@ -73,11 +79,12 @@ impl Analysis for HeapOverTime {
             columns.push(Column::new("moment", "Moment", CellKind::Text, explanation));
         }
         let mut rows = Vec::with_capacity(points.len());
-        for (point, t) in points.iter().zip(window.times()) {
+        for (at, (point, t)) in points.iter().zip(window.times()).enumerate() {
             progress.check()?;
             let mut cells = vec![Cell::Text(point.label.clone()), Cell::Time(point.millis)];
             cells.extend(metrics.iter().map(|&m| Cell::Number(timeline.value(t, NodeId::ROOT, m))));
             match (&point.gc, trace) {
+                _ if is_repeated(points, at) => cells.extend(std::iter::repeat_n(Cell::Empty, 4)),
                 (Some(gc), _) => cells.extend([
                     Cell::Text(gc_kind_text(gc.kind).into()),
                     Cell::Text(gc.cause.clone()),
@@ -85,6 +92,7 @@ impl Analysis for HeapOverTime {
                     gc.freed.map_or(Cell::Empty, Cell::Number),
                 ]),
                 (None, true) => cells.extend(std::iter::repeat_n(Cell::Empty, 4)),
+                (None, false) if !garbage => {}
                 (None, false) => {
                     cells.extend([Cell::Number(point.unreachable.objects), Cell::Number(point.unreachable.bytes)]);
                 }

@@ -101,11 +101,17 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
             result => result?,
         }
         report.parts.iter_mut().for_each(|part| part.brief = true);
+    } else if source.heaps().is_none() && source.has_class_counts() {
+        let arguments = Arguments::parse(&description, [])?;
+        let findings = Findings::default();
+        let lacking = Some(NO_REFERENCES.to_owned());
+        report.parts.push(ReportPart { analysis: description, arguments, findings, lacking, brief: true });
     }
     report.add(&*registry.get("heap")?, source, [], progress)?;
     report.add_weaker(&*registry.get("kept-by")?, source, progress)?;
     let top = options.top.to_string();
     report.add(&*registry.get("growth")?, source, [("top", &*top), ("metric", &*options.metric)], progress)?;
+    report.name_growing();
     let sites = registry.get("sites")?;
     if sites.describe().check(source, window).is_ok() {
         report.add(&*sites, source, [("top", &*top)], progress)?;
@@ -163,6 +169,17 @@ impl Report {
         };
         self.parts.push(ReportPart { analysis: description, arguments, findings, lacking, brief: false });
         Ok(())
+    }
+
+    /// Names what grows most where nobody knows why: with the reason, which comes first.
+    fn name_growing(&mut self) {
+        let growing = self.table("growing").ok().and_then(|table| table.rows.first()?.cells.first());
+        let named = match growing {
+            Some(Cell::Node(node)) => format!("{NO_REFERENCES}. {} grows most, see below", node.path),
+            _ => return,
+        };
+        let unknown = self.parts.iter_mut().filter_map(|part| part.lacking.as_mut());
+        unknown.filter(|why| *why == NO_REFERENCES).for_each(|why| why.clone_from(&named));
     }
 
     /// Which classes grow steadily over the class histograms of a recording, where one does.
@@ -271,6 +288,9 @@ impl Report {
         self.warnings.iter().chain(self.parts.iter().flat_map(|part| &part.findings.warnings))
     }
 }
+
+/// Why nothing is said of leaks where classes were counted, and nothing else.
+const NO_REFERENCES: &str = "Counts by class have no references: what keeps what grows is not known; that takes walks over the heap (record, attach)";
 
 /// So many heap states are looked at for the window of a leak.
 const STATES: &str = "24";

@@ -76,7 +76,7 @@ impl Analysis for SampledSites {
             order(a).cmp(&order(b)).then(if a.grows() { by_size } else { alive }).then_with(|| a.place.cmp(&b.place))
         });
         let top = arguments.count("top");
-        let mut findings = Findings { answers: answers(&all, times.len()), ..Findings::default() };
+        let mut findings = Findings { answers: answers(&all, &times), ..Findings::default() };
         findings.tables.push(site_table(&all, top, window.to > window.from));
         findings.tables.push(type_table(history, window, &sampled, top, progress)?);
         findings.notes = notes(&sampled);
@@ -269,7 +269,8 @@ fn about(bytes: f64, error: f64) -> String {
     format!("{} ± {}", bytes_text(bytes.max(0.0) as u64), bytes_text(error as u64))
 }
 
-fn answers(sites: &[SampledSite], times: usize) -> Vec<String> {
+/// Sentences on what grows, of places in the order of the table, compared at some points in time.
+fn answers(sites: &[SampledSite], times: &[usize]) -> Vec<String> {
     let alive: f64 = sites.iter().map(|site| site.alive.bytes).sum();
     let leaking: Vec<&SampledSite> =
         sites.iter().filter(|s| s.leaks && s.growth.bytes * WORTH_NAMING >= alive).collect();
@@ -290,12 +291,36 @@ fn answers(sites: &[SampledSite], times: usize) -> Vec<String> {
         answers.push(format!("{} more places do; they come first in the table", leaking.len() - MOST_NAMED));
     }
     if answers.is_empty() {
-        answers.push(match times {
+        answers.push(match times.len() {
             0 | 1 => "One walk: growth needs a second one".to_owned(),
-            _ => "No place in the code allocates ever more of what stays, beyond the error of the samples".to_owned(),
+            _ => no_leak(sites, times),
         });
     }
     answers
+}
+
+/// What was compared, and how far it went, where no place grows to the end by an amount that is worth naming.
+fn no_leak(sites: &[SampledSite], times: &[usize]) -> String {
+    let grown: Vec<&SampledSite> = sites.iter().filter(|site| site.grows()).collect();
+    let most = grown.iter().max_by(|a, b| a.growth.bytes.total_cmp(&b.growth.bytes));
+    let Some(most) = most else {
+        return "No place in the code has more alive in the last walk than in the first, beyond the error of the samples".to_owned();
+    };
+    let more = "more alive in the last walk than in the first, beyond the error of the samples";
+    let growth = about(most.growth.bytes, most.growth.error());
+    let more = match grown.len() {
+        1 => format!("{} has {more}: +{growth}", most.place),
+        n => format!("{} places in the code have {more}, {} most: +{growth}", count_text(n as u64), most.place),
+    };
+    let to_the_end = match grown.iter().filter(|site| site.leaks).count() {
+        0 if times.len() == 2 => "to tell what grows to the end takes a third walk".to_owned(),
+        0 => {
+            let walks: Vec<String> = times[1..].iter().map(|t| (t + 1).to_string()).collect();
+            format!("none grew beyond the error in every step between the walks {}", walks.join(", "))
+        }
+        n => format!("to the end grow {}, each by less than 1 % of what is alive", count_text(n as u64)),
+    };
+    format!("{more}; {to_the_end}")
 }
 
 fn bytes_cell(bytes: f64) -> Cell {
@@ -485,6 +510,36 @@ mod tests {
         let mut many = sampled.clone();
         many.alive[0].iter_mut().for_each(|object| object.amount.samples = 1000);
         shares_of("shop.Cart", &many, &Places::of(&many, None))
+    }
+
+    /// What grew, but not from walk to walk, is said to have grown; what too few walks tell, and what is too little, as well.
+    #[test]
+    fn what_grew_without_growing_on_is_said() {
+        let of = |bytes: f64| SampledAmount { samples: 20, objects: 1.0, bytes, variance: 0.0 };
+        let site = |place: &str, growth: f64, leaks| SampledSite {
+            place: place.to_owned(),
+            allocated: of(1e6),
+            alive: of(1e6),
+            growth: SampledChange { bytes: growth, variance: 1e6 },
+            leaks,
+            types: Vec::new(),
+        };
+        let said = |sites: &[SampledSite], times: &[usize]| answers(sites, times).join("\n");
+        let five = [0, 1, 2, 3, 4];
+        let none = said(&[site("a.A.b()", 2900.0, false)], &five);
+        assert!(none.starts_with("No place in the code has more alive"), "{none}");
+        let grown = [site("a.A.b()", 400e3, false), site("a.C.d()", 410e3, false), site("a.E.f()", 0.0, false)];
+        assert_eq!(
+            said(&grown, &five),
+            "2 places in the code have more alive in the last walk than in the first, beyond the error of the samples, a.C.d() most: \
+             +410 kB ± 3.00 kB; none grew beyond the error in every step between the walks 2, 3, 4, 5"
+        );
+        let two = said(&grown[..1], &[0, 7]);
+        assert!(two.starts_with("a.A.b() has more alive") && two.ends_with("takes a third walk"), "{two}");
+        let little = said(&[site("a.A.b()", 5000.0, true)], &five);
+        assert!(little.ends_with("to the end grow 1, each by less than 1 % of what is alive"), "{little}");
+        let leaking = said(&[site("a.A.b()", 400e3, true)], &five);
+        assert!(leaking.starts_with("a.A.b() allocates what stays"), "{leaking}");
     }
 
     #[test]

@@ -55,8 +55,7 @@ pub fn verdict(timeline: &Timeline, metric: Metric) -> Verdict {
             let value = timeline.value(last, node, metric);
             format!("{} is the largest group, {:.0} % of {}", timeline.display_name(node), percent(value), text(heap))
         });
-        let text =
-            format!("{}. One state tells no growth: open a later one too", said.unwrap_or("The heap is empty".into()));
+        let text = format!("{}. One state tells no growth", said.unwrap_or("The heap is empty".into()));
         return Verdict { text, group: largest, grows: false, since: None };
     }
     let positive = |growth: i64| u64::try_from(growth).unwrap_or(0);
@@ -153,7 +152,7 @@ mod tests {
     #[test]
     fn one_state_tells_the_largest() {
         let of = verdict(&series(&[(3000, 1000)]), Metric::Bytes);
-        assert_eq!(of.text, "A is the largest group, 75 % of 4.00 kB. One state tells no growth: open a later one too");
+        assert_eq!(of.text, "A is the largest group, 75 % of 4.00 kB. One state tells no growth");
         assert_eq!(verdict(&series(&[(0, 0)]), Metric::Bytes).group, None);
     }
 }

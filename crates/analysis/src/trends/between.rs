@@ -114,7 +114,9 @@ pub fn class_of(timeline: &Timeline, node: NodeId) -> Option<String> {
         return None;
     }
     let name = timeline.name(last);
-    let package = above.map(|&n| timeline.name(n)).collect::<Vec<_>>().join(".");
+    // What is in brackets is no package, `(primitive arrays)`, `(default package)`: it says that there is none.
+    let packages = above.map(|&n| timeline.name(n)).filter(|name| !name.starts_with('('));
+    let package = packages.collect::<Vec<_>>().join(".");
     // Below packages classes may be named with or without them.
     let is_whole = package.is_empty() || name.strip_prefix(&*package).is_some_and(|rest| rest.starts_with('.'));
     Some(if is_whole { name.to_owned() } else { format!("{package}.{name}") })
@@ -184,20 +186,29 @@ mod tests {
         add(&[("Package", "java.util"), ("Type", "HashMap"), ("Allocation site", "x.Y.z line 3")]);
         add(&[("Package", "shop"), ("Type", "Cart$$Lambda/0x00a1.2")]);
         add(&[("Type", "byte[]")]);
+        add(&[("Package", "(primitive arrays)"), ("Type", "int[]")]);
+        add(&[("Package", "(default package)"), ("Type", "Main")]);
         add(&[("Thread", "main"), ("Type", "byte[]")]);
         let timeline = Timeline::from_trees(points(&[0, 10]), &[tree.clone(), tree]);
-        let classes: [(&str, &[(u32, u64)]); 3] =
-            [("byte[]", &[(0, 7)]), ("java.util.HashMap", &[(1, 9)]), ("shop.Cart$$Lambda", &[(0, 1)])];
+        let classes: [(&str, &[(u32, u64)]); 5] = [
+            ("Main", &[(0, 2)]),
+            ("byte[]", &[(0, 7)]),
+            ("int[]", &[(0, 3)]),
+            ("java.util.HashMap", &[(1, 9)]),
+            ("shop.Cart$$Lambda", &[(0, 1)]),
+        ];
         let between = CountsBetween::new(counts(&[0, 5], &classes), timeline.points()).expect("counts");
         let course = |key: &str| {
             let node = timeline.find(key).unwrap_or_else(|| panic!("{key}"));
             between.of_group(&timeline, node).map(|course| course.iter().map(|a| a.objects).collect::<Vec<_>>())
         };
         let root = timeline.key(NodeId::ROOT);
-        assert_eq!(course(&root), Some(vec![8, 17]));
+        assert_eq!(course(&root), Some(vec![13, 22]));
         assert_eq!(course(&format!("{root}#java.util#HashMap")), Some(vec![0, 9]));
         assert_eq!(course(&format!("{root}#shop#Cart$$Lambda/0x00a1.2")), Some(vec![1, 1]));
         assert_eq!(course(&format!("{root}#byte[]")), Some(vec![7, 7]));
+        assert_eq!(course(&format!("{root}#(primitive arrays)#int[]")), Some(vec![3, 3]), "that is no package");
+        assert_eq!(course(&format!("{root}#(default package)#Main")), Some(vec![2, 2]));
         for part in ["java.util", "java.util#HashMap#x.Y.z line 3", "main#byte[]"] {
             assert_eq!(course(&format!("{root}#{part}")), None, "{part}");
         }

@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// The setting that says that one in so many samples is followed.
 pub(super) const FOLLOWED: &str = "sampling.followed-one-in";
 
+/// The fact `recording.mode` of a run whose samples are all there was.
+pub(super) const EVERY_ALLOCATION: &str = "every-allocation";
+
 /// What the samples say, with those that `alive` names of the walks of these numbers; `None` where there are none.
 ///
 /// O(samples), and what `alive` takes: the samples that some root reaches in a walk. Weak references to what has died in an old
@@ -84,7 +87,7 @@ pub(super) fn sampled(
         alive: alive_in,
         is_thinned: !one_in.0.is_empty(),
         lost: scan.losses.iter().filter(lost).map(|row| row.count).fold(0, u64::saturating_add),
-        is_exact: scan.run.get("recording.mode").is_some_and(|mode| mode == "every-allocation"),
+        is_exact: scan.run.get("recording.mode").is_some_and(|mode| mode == EVERY_ALLOCATION),
         from_start: scan.run.get("recording.from-start").is_none_or(|from| from != "false"),
     }))
 }

@@ -3,7 +3,7 @@
 use super::cohorts;
 use super::lives::{gc_history, sampled_lives};
 use super::origins::Provenance;
-use super::sampled::sampled;
+use super::sampled::{EVERY_ALLOCATION, sampled};
 use super::scan::{Scan, WalkPlace};
 use super::state::{SampleLinks, heap_state};
 use crate::budget::memory_budget;
@@ -247,6 +247,8 @@ impl HeapSeries for WalkSeries {
     }
 
     fn has_sites(&self) -> bool {
-        self.provenance.knows_sites()
+        // Where allocations were sampled, few objects have one: most of each type would be a building that says nothing.
+        let is_sampled = self.scan.run.get("recording.mode").is_some_and(|mode| mode != EVERY_ALLOCATION);
+        !is_sampled && self.provenance.knows_sites()
     }
 }

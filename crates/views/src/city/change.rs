@@ -1,7 +1,8 @@
 //! What became of each group from one point in time to another: grown, shrunk, appeared, vanished; and how that is shown on
 //! the plot itself: the outline of the older state (its ghost) and a sign of the direction, both readable without colour.
 //!
-//! Any time may be the base, also a later one than that shown: then it reads backwards, the exact negation. May not: draw.
+//! Any time may be the base, also a later one than that shown: then it reads backwards, the exact negation. While nothing is
+//! compared, what has lost much since the first state has a sign too: growth has colours, and shrinking none. May not: draw.
 
 use super::look::Values;
 use super::{Appearance, CityPlan, PlotState};
@@ -184,7 +185,54 @@ impl Comparison {
     }
 }
 
+/// A group that has lost so much of the largest heap since the first state has a sign, though nothing is compared.
+pub const NOTABLE_LOSS: f64 = 0.01;
+
+/// The plots that can have lost so much: they had it at first, so there are a hundred of them at most.
+#[derive(Default)]
+pub(super) struct MayShrink {
+    plots: Vec<u32>,
+    least: u64,
+}
+
+impl MayShrink {
+    /// Finds them: linear in the plots.
+    pub(super) fn find(plan: &CityPlan, timeline: &Timeline) -> MayShrink {
+        let metric = plan.config().metric;
+        let heap = (0..timeline.times()).map(|t| timeline.value(t, NodeId::ROOT, metric)).max().unwrap_or(0);
+        let least = ((heap as f64 * NOTABLE_LOSS).ceil() as u64).max(1);
+        let plots = (0..plan.plots.len()).into_par_iter().with_min_len(2048);
+        let has_it = |&plot: &usize| plan.building(plot).is_some_and(|node| timeline.value(0, node, metric) >= least);
+        let plots =
+            if timeline.times() < 2 { Vec::new() } else { plots.filter(has_it).map(|plot| plot as u32).collect() };
+        MayShrink { plots, least }
+    }
+
+    /// Those that have, at time `t`, with their sign.
+    fn signs<'a>(
+        &'a self,
+        plan: &'a CityPlan,
+        timeline: &'a Timeline,
+        t: usize,
+    ) -> impl Iterator<Item = (usize, u16)> + 'a {
+        let metric = plan.config().metric;
+        self.plots.iter().filter_map(move |&plot| {
+            let node = plan.building(plot as usize)?;
+            let (before, now) = (timeline.value(0, node, metric), timeline.value(t, node, metric));
+            (before.saturating_sub(now) >= self.least).then(|| (plot as usize, direction(before, now)))
+        })
+    }
+}
+
 impl Appearance {
+    /// How many buildings have a sign that they have shrunk since the first state, and that they are gone, while nothing is compared.
+    pub fn lost(&self, plan: &CityPlan, timeline: &Timeline, t: usize) -> [usize; 2] {
+        self.may_shrink().signs(plan, timeline, t).fold([0, 0], |[shrunk, gone], (_, sign)| match sign {
+            sign::VANISHED => [shrunk, gone + 1],
+            _ => [shrunk + 1, gone],
+        })
+    }
+
     /// What became of a plot from the base to time `t`, in the metric of the areas: the difference too. Nothing without a base.
     pub fn change(&self, plan: &CityPlan, timeline: &Timeline, plot: usize, t: usize) -> (Change, i64) {
         let Some(base) = self.base() else { return Default::default() };
@@ -193,14 +241,15 @@ impl Appearance {
     }
 
     /// What stands over the plots at time `t`, by plot: side and height are those of the older state where it differs (its
-    /// ghost), `colour` has the bits of [`sign`]. Empty where nothing is to be shown at all: nothing is compared, and nothing is
-    /// higher than it is drawn.
+    /// ghost), `colour` has the bits of [`sign`]. Empty where nothing is to be shown at all: nothing is compared, nothing is
+    /// higher than it is drawn, and no building has lost as much as [`NOTABLE_LOSS`].
     ///
     /// # Panics
     /// As [`Appearance::states`].
     pub fn overlay(&self, plan: &CityPlan, timeline: &Timeline, t: usize) -> Vec<PlotState> {
         let base = self.base().filter(|&base| base != t);
-        if base.is_none() && !self.caps() {
+        let shrunk: Vec<(usize, u16)> = self.may_shrink().signs(plan, timeline, t).collect();
+        if base.is_none() && !self.caps() && shrunk.is_empty() {
             return Vec::new();
         }
         let areas = Values::of_areas(plan, timeline).since(base.unwrap_or(t));
@@ -219,15 +268,23 @@ impl Appearance {
             }
             over
         };
-        let all: Vec<PlotState> = (0..plan.plots.len()).into_par_iter().with_min_len(2048).map(over).collect();
+        let mut all: Vec<PlotState> = (0..plan.plots.len()).into_par_iter().with_min_len(2048).map(over).collect();
+        for (plot, sign) in shrunk {
+            all[plot].colour |= sign;
+            if sign == self::sign::VANISHED {
+                // Nothing stands there but what stood there.
+                let first = self.states_of(plan, timeline, &[plot as u32], 0)[0];
+                (all[plot].side, all[plot].height) = (first.side, first.height);
+            }
+        }
         if all.iter().all(|over| *over == PlotState::default()) { Vec::new() } else { all }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{configs, trees};
-    use super::super::{Appearance, Look};
+    use super::super::testing::{configs, inner, leaf, trees};
+    use super::super::{Appearance, CityConfig, Look};
     use super::*;
     use memory_city_analysis::timeline::Metric;
     use proptest::prelude::*;
@@ -310,6 +367,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_has_lost_much_of_the_heap_has_a_sign_though_nothing_is_compared() {
+        // Half gone, a little gone, all gone, grown, too little of the heap to be told.
+        let of = [[4000, 1900], [3000, 2600], [2000, 0], [1000, 9000], [500, 410]];
+        let leaves = of.iter().zip('a'..).map(|(values, name)| leaf(&name.to_string(), values)).collect();
+        let timeline = inner("all", leaves).timeline();
+        let plan = CityPlan::new(&timeline, &CityConfig { metric: Metric::Objects, ..CityConfig::default() });
+        let signs = |look: &Look, t: usize| -> Vec<u16> {
+            let appearance = Appearance::new(&plan, &timeline, look);
+            let over = appearance.overlay(&plan, &timeline, t);
+            let of = |node: NodeId| plan.plot_of(node).and_then(|plot| over.get(plot)).map_or(0, |over| over.colour);
+            let signs: Vec<u16> = timeline.children(NodeId::ROOT).iter().map(|node| of(*node)).collect();
+            assert_eq!(appearance.lost(&plan, &timeline, t), if t == 0 || signs == [0; 5] { [0, 0] } else { [2, 1] });
+            signs
+        };
+        assert_eq!(signs(&Look::default(), 1), [sign::HALVED, sign::SHRUNK, sign::VANISHED, 0, 0]);
+        assert_eq!(signs(&Look::default(), 0), [0; 5]);
+        let other = Look { colour: "share".into(), ..Look::default() };
+        assert_eq!(signs(&other, 1), [0; 5], "colours that tell something else have no signs");
     }
 
     #[test]

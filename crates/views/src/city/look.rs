@@ -7,6 +7,7 @@
 //! A new [`ColourMode`] is a file in `colour/`, a new [`HeightRule`] one in `height/`, and one line in [`super::colour`] or
 //! [`super::height`]. May not: draw, or know what the values are values of.
 
+use super::change::MayShrink;
 use super::colour::{self, ColourMode, ColourScale};
 use super::detail::DetailTree;
 use super::height::{self, HeightAxis, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish};
@@ -260,6 +261,7 @@ pub struct Appearance {
     colour: ColourScale,
     height: HeightScale,
     opaque: Vec<bool>,
+    may_shrink: MayShrink,
     unit: f32,
     tallest: f64,
     pick: PickIndex,
@@ -301,6 +303,11 @@ impl Appearance {
         let slabs = plan.districts.iter().map(|d| d.top);
         let tallest = roofs.chain(slabs).fold(0.0, f64::max);
         let opaque = plan.solid(timeline, look.opaque);
+        // Growth is gray where there is none, so what shrinks has a sign. Compared times have signs for everything.
+        let may_shrink = match base {
+            None if mode.id == colour::modes()[0].id => MayShrink::find(plan, timeline),
+            _ => MayShrink::default(),
+        };
         let (pick, detail) =
             rayon::join(|| PickIndex::new(plan, |plot| peaks[plot]), || DetailTree::new(plan, |plot| peaks[plot]));
         let look = look.clone();
@@ -314,11 +321,17 @@ impl Appearance {
             colour,
             height,
             opaque,
+            may_shrink,
             unit,
             tallest,
             pick,
             detail,
         }
+    }
+
+    /// What may have a sign that it has shrunk since the first state.
+    pub(super) fn may_shrink(&self) -> &MayShrink {
+        &self.may_shrink
     }
 
     /// What is worth drawing from somewhere.

@@ -49,7 +49,7 @@ mod theme;
 mod viewpoint;
 
 pub use arcs::{ConeWay, NearWay, ReferenceShape, cone_ways, nearest_way};
-pub use change::{Change, ChangeSum, Comparison, SLIGHT_CHANGE, sign};
+pub use change::{Change, ChangeSum, Comparison, NOTABLE_LOSS, SLIGHT_CHANGE, sign};
 pub use cones::{Cone, Cones, MAX_RADIUS, MIN_RADIUS, MOST_CONES, USUAL_CONES, WantedCones, cones};
 pub use detail::{DetailBlock, DetailChoice, DetailSums, DetailTree, DetailView};
 pub use legend::{ColourHistogram, Gradient, Legend, Mark};

@@ -135,14 +135,19 @@ pub fn show(
         ui.set_max_width(room);
         match known {
             FindingState::Nothing => line(ui, |ui| {
-                let colour = if verdict.grows { theme::GROWTH } else { theme::OUTGOING };
-                ui.label(RichText::new(if verdict.grows { "▲" } else { "✔" }).size(12.0).color(colour));
-                said(ui, verdict);
+                let (sign, colour) = match verdict.grows {
+                    true => ("⬆", theme::GROWTH),
+                    // That it is well is not known.
+                    false if open.timeline.times() < 2 => ("ℹ", theme::QUIET),
+                    false => ("✔", theme::OUTGOING),
+                };
+                ui.label(RichText::new(sign).size(12.0).color(colour));
+                said(ui, verdict, open);
                 dismiss(ui, &mut asked);
             }),
             FindingState::Looking(_) => line(ui, |ui| {
                 // What the trees tell is known at once; who owns it takes a while.
-                said(ui, verdict);
+                said(ui, verdict, open);
                 ui.add(egui::Spinner::new().size(12.0));
                 ui.label(quiet(looking(finding)));
                 cancelled = ui.small_button("Cancel").clicked();
@@ -153,7 +158,7 @@ pub fn show(
                 dismiss(ui, &mut asked);
             }),
             FindingState::Failed(why) => line(ui, |ui| {
-                said(ui, verdict).on_hover_text(why);
+                said(ui, verdict, open).on_hover_text(why);
                 ui.label(quiet("Who owns it is not known".to_owned())).on_hover_text(why);
                 dismiss(ui, &mut asked);
             }),
@@ -179,9 +184,15 @@ pub fn show(
     (asked, Some(drawn.response.rect))
 }
 
-/// What the trees tell.
-fn said(ui: &mut egui::Ui, verdict: &Verdict) -> egui::Response {
-    ui.add(egui::Label::new(RichText::new(theme::brief(&verdict.text)).size(12.5)).wrap())
+/// What the trees tell, and of one state how to learn more.
+fn said(ui: &mut egui::Ui, verdict: &Verdict, open: &OpenDocument) -> egui::Response {
+    let more = match (open.timeline.times() < 2, &open.live) {
+        (false, _) => "",
+        (true, None) => ": open a later one too",
+        (true, Some(_)) => ": the next one comes by itself",
+    };
+    let text = format!("{}{more}", theme::brief(&verdict.text));
+    ui.add(egui::Label::new(RichText::new(text).size(12.5)).wrap())
 }
 
 fn title(open: &OpenDocument) -> &'static str {

@@ -473,12 +473,12 @@ pub fn fly(
             rig.fly_by(wish, fast * delta.max(0.016), settings.navigation);
         }
     }
-    if let Some(at) = pointer.over.filter(|_| scroll.delta.y != 0.0) {
+    if let Some(spot) = pointer.spot.filter(|_| scroll.delta.y != 0.0) {
         let notches = match scroll.unit {
             MouseScrollUnit::Line => scroll.delta.y,
             MouseScrollUnit::Pixel => scroll.delta.y / 40.0,
         };
-        rig.zoom_at(at, notches);
+        rig.zoom_at(spot.at, notches);
     }
 }
 

@@ -1,4 +1,5 @@
-//! Small multiples: the city at 4, 9 or 16 times beside each other, from one camera. A click on one goes to its time.
+//! Small multiples: the city at 4, 9 or 16 times beside each other, from one camera. A mouse in one of them does what it does in the
+//! city alone, for all; a click on a title goes to its time.
 //!
 //! It says where which time stands ([`Multiples`]); the scene is drawn by [`present`](super::present), once for each.
 
@@ -12,9 +13,40 @@ use bevy_egui::egui::{self, Align2, Color32, CornerRadius, FontId, Rect, Sense, 
 use memory_city_analysis::timeline::NodeId;
 use memory_city_views::page::thinned;
 
-/// The times beside each other, and where each is drawn in the window, points. Empty while one is shown alone.
+/// The times beside each other. Empty while one is shown alone.
 #[derive(Resource, Default)]
-pub struct Multiples(pub Vec<(usize, Rect)>);
+pub struct Multiples(pub Vec<TimeCell>);
+
+/// One of several times beside each other.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeCell {
+    /// The point in time.
+    pub time: usize,
+    /// Where it is drawn in the window, points.
+    pub rect: Rect,
+    /// Its title in it.
+    title: Rect,
+}
+
+/// A place in the city's picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Spot {
+    /// Logical pixels of the window, in what the rig looks through: of several times beside each other, the first.
+    pub at: Vec2,
+    /// Which of several times it is in.
+    pub time: Option<usize>,
+}
+
+impl Multiples {
+    /// What is at a point of the window in the city's pane; `None` between the times and on their titles.
+    pub(super) fn spot(&self, at: Vec2) -> Option<Spot> {
+        let Some(first) = self.0.first() else { return Some(Spot { at, time: None }) };
+        let point = egui::pos2(at.x, at.y);
+        let cell = self.0.iter().find(|cell| cell.rect.contains(point) && !cell.title.contains(point))?;
+        let moved = point - (cell.rect.min - first.rect.min);
+        Some(Spot { at: Vec2::new(moved.x, moved.y), time: Some(cell.time) })
+    }
+}
 
 /// Which times are shown: at equal distances, the first and the last among them.
 pub(super) fn chosen(times: usize, settings: &Settings) -> Vec<usize> {
@@ -48,45 +80,47 @@ pub(super) fn lay_out(
 ) -> bool {
     let times = chosen(city.times(), settings);
     let cells = divide(free, times.len());
-    multiples.0 = times.into_iter().zip(cells).collect();
-    let Some((_, first)) = multiples.0.first() else { return false };
+    multiples.0.clear();
+    let Some(&first) = cells.first() else { return false };
     // A strip at the top has the words.
-    rig.set_pane(*first, first.with_min_y(first.top() + 26.0_f32.min(first.height() / 4.0)));
+    rig.set_pane(first, first.with_min_y(first.top() + 26.0_f32.min(first.height() / 4.0)));
     let timeline = &city.timeline;
     let metric = settings.metric_in(timeline);
-    for (time, cell) in &multiples.0 {
+    for (time, rect) in times.into_iter().zip(cells) {
         painter.rect(
-            *cell,
+            rect,
             0.0,
             Color32::TRANSPARENT,
             Stroke::new(1.0, Color32::from_rgb(60, 74, 102)),
             StrokeKind::Inside,
         );
-        let label = timeline.points().get(*time).map_or("", |point| point.label.as_str());
-        let heap = numbers::number(timeline, timeline.value(*time, NodeId::ROOT, metric), metric);
-        let room = (cell.width() / 7.0) as usize;
-        let base = if settings.base == Some(*time) { "  ·  base" } else { "" };
+        let label = timeline.points().get(time).map_or("", |point| point.label.as_str());
+        let heap = numbers::number(timeline, timeline.value(time, NodeId::ROOT, metric), metric);
+        let room = (rect.width() / 7.0) as usize;
+        let base = if settings.base == Some(time) { "  ·  base" } else { "" };
         let words = format!("{}/{}  {label}", time + 1, timeline.times());
         let words =
             format!("{}  ·  {heap}{base}", theme::shortened(&words, room.saturating_sub(heap.len() + 4).max(8)));
         let galley = painter.layout_no_wrap(words, FontId::proportional(12.0), theme::TEXT);
-        let plate =
-            Align2::LEFT_TOP.anchor_size(cell.min + egui::vec2(5.0, 5.0), galley.size() + egui::vec2(10.0, 4.0));
-        painter.rect_filled(plate, CornerRadius::same(4), theme::PANEL);
-        painter.galley(plate.min + egui::vec2(5.0, 2.0), galley, theme::TEXT);
+        let title =
+            Align2::LEFT_TOP.anchor_size(rect.min + egui::vec2(5.0, 5.0), galley.size() + egui::vec2(10.0, 4.0));
+        painter.rect_filled(title, CornerRadius::same(4), theme::PANEL);
+        painter.galley(title.min + egui::vec2(5.0, 2.0), galley, theme::TEXT);
+        multiples.0.push(TimeCell { time, rect, title });
     }
     true
 }
 
-/// A click on one of them goes to its time, alone; pointing at one says so.
+/// A click on a title goes to its time, alone; pointing at it says so.
 pub(super) fn click(ui: &egui::Ui, multiples: &Multiples, clock: &mut Clock, settings: &mut Settings) {
-    for (time, cell) in &multiples.0 {
-        let response = ui.interact(*cell, ui.id().with(("time", *time)), Sense::click());
+    for cell in &multiples.0 {
+        let response = ui.interact(cell.title, ui.id().with(("time", cell.time)), Sense::click());
         if response.hovered() {
-            ui.painter().rect(*cell, 0.0, Color32::TRANSPARENT, Stroke::new(2.0, theme::ACCENT), StrokeKind::Inside);
+            let stroke = Stroke::new(2.0, theme::ACCENT);
+            ui.painter().rect(cell.rect, 0.0, Color32::TRANSPARENT, stroke, StrokeKind::Inside);
         }
         if response.on_hover_text("Click to look at this time alone").clicked() {
-            clock.jump(*time);
+            clock.jump(cell.time);
             settings.multiples = 0;
         }
     }
@@ -113,5 +147,19 @@ mod tests {
                 assert!(cells[i + 1..].iter().all(|b| a.shrink(0.01).intersect(b.shrink(0.01)).is_negative()));
             }
         }
+    }
+    #[test]
+    fn a_place_in_one_of_the_times_is_one_in_the_first() {
+        let cell = |time: usize, left: f32| {
+            let rect = Rect::from_min_size(Pos2::new(left, 50.0), egui::vec2(100.0, 80.0));
+            TimeCell { time, rect, title: rect.with_max_x(left + 40.0).with_max_y(70.0) }
+        };
+        let beside = Multiples(vec![cell(3, 10.0), cell(8, 110.0)]);
+        let at = |x, y| beside.spot(Vec2::new(x, y)).map(|spot| (spot.at.x, spot.at.y, spot.time));
+        assert_eq!(at(30.0, 100.0), Some((30.0, 100.0, Some(3))));
+        assert_eq!(at(130.0, 100.0), Some((30.0, 100.0, Some(8))));
+        assert_eq!((at(115.0, 60.0), at(5.0, 60.0)), (None, None), "a title, and beside them");
+        let alone = Multiples::default().spot(Vec2::new(7.0, 9.0));
+        assert_eq!(alone, Some(Spot { at: Vec2::new(7.0, 9.0), time: None }));
     }
 }

@@ -132,6 +132,7 @@ pub fn draw(
         painter.rect_filled(rect.with_max_y(free.top()), 0.0, theme::SOLID);
         let Names { multiples, clock, settings, .. } = &mut names;
         multiples::click(ui, multiples, clock.bypass_change_detection(), settings.bypass_change_detection());
+        lost_hint(&painter, rect, &names);
     } else {
         let placed = !names.rig.awaits_pane();
         names.rig.set_pane(rect, free);
@@ -231,7 +232,9 @@ fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Docume
     if names.beside_each_other(&painter, free) {
         // Nothing is drawn behind caption and legend.
         let aside = all.with_max_x(free.left());
-        painter.with_clip_rect(all).rect_filled(aside, 0.0, theme::SOLID);
+        ctx.layer_painter(layer).rect_filled(aside, 0.0, theme::SOLID);
+        lost_hint(&painter, free, &names);
+        names.tooltip(&ctx, &document, &pointer);
         return;
     }
     names.rig.set_pane(all, free);
@@ -405,6 +408,8 @@ impl Names<'_> {
             self.multiples.bypass_change_detection().0.clear();
             return false;
         };
+        // There are none, and none is in the way.
+        self.pane.names.clear();
         multiples::lay_out(&mut self.multiples, &mut self.rig, city, &self.settings, painter, free)
     }
 
@@ -425,7 +430,8 @@ impl Names<'_> {
         if let (Some(city), Some(target), Some(at), Some(_)) =
             (&self.shown.0, self.selection.hovered, over, document.get())
         {
-            tooltip::show(ctx, city, self.clock.time, target, egui::pos2(at.x, at.y));
+            let time = pointer.spot.and_then(|spot| spot.time).unwrap_or(self.clock.time);
+            tooltip::show(ctx, city, time, target, egui::pos2(at.x, at.y));
         }
     }
 }

@@ -4,7 +4,7 @@ use super::drill;
 use super::fly::{CameraRig, Grip, focus_pose};
 use super::labels::Named;
 use super::laid_out::{City, Shown};
-use super::multiples::Multiples;
+use super::multiples::{Multiples, Spot};
 use super::pane::CityPane;
 use super::present::ShownCones;
 use crate::viewer::clock::Clock;
@@ -23,11 +23,13 @@ use memory_city_views::city::{Hit, HitTarget, Standing, camera, nearest_way};
 pub struct Pointer {
     /// Logical pixels of the window, while over the city's pane and nothing that lies over it.
     pub over: Option<Vec2>,
+    /// The same as the rig sees it, and which time it is in of several beside each other.
+    pub(super) spot: Option<Spot>,
     /// Where the mouse is by the events that were read.
     at: Option<Vec2>,
     drag: Option<CityDrag>,
     /// Where the left button was pressed and let go in this frame without a drag.
-    clicked: Option<Vec2>,
+    clicked: Option<Spot>,
 }
 
 /// What holds the city.
@@ -43,6 +45,7 @@ struct CityDrag {
     by: Holder,
     grip: Grip,
     pressed_at: Vec2,
+    pressed: Spot,
     /// What was taken hold of.
     held: Vec3,
     /// Whether it went further than a click does.
@@ -127,8 +130,7 @@ pub fn find_pointer(
 ) {
     let pointer = pointer.bypass_change_detection();
     pointer.clicked = None;
-    // Of several times beside each other a click chooses one.
-    let mut over_city = |at: Vec2| multiples.0.is_empty() && is_over(at, &mut contexts, &pane);
+    let mut over_city = |at: Vec2| multiples.spot(at).filter(|_| is_over(at, &mut contexts, &pane));
     for step in events.read().filter_map(HandStep::of) {
         match step {
             HandStep::To(at, by) => {
@@ -150,7 +152,7 @@ pub fn find_pointer(
                     continue;
                 }
                 pointer.at = at.or(pointer.at);
-                let Some(at) = pointer.at.filter(|at| over_city(*at)) else { continue };
+                let Some((at, spot)) = pointer.at.and_then(|at| Some((at, over_city(at)?))) else { continue };
                 let shift = keys.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]);
                 let grip = match by {
                     Holder::Finger(_) | Holder::Button(MouseButton::Left | MouseButton::Right) if !shift => Grip::Turn,
@@ -159,16 +161,17 @@ pub fn find_pointer(
                     Holder::Button(_) => continue,
                 };
                 let city = shown.bypass_change_detection().0.as_mut();
-                let met = city.and_then(|city| hit(city, &rig, clock.time, at)).map(|hit| hit.point);
-                let (eye, towards) = rig.ray(at);
+                let time = spot.time.unwrap_or(clock.time);
+                let met = city.and_then(|city| hit(city, &rig, time, spot.at)).map(|hit| hit.point);
+                let (eye, towards) = rig.ray(spot.at);
                 let held = met.unwrap_or_else(|| camera::pivot_on_ground(eye, towards));
-                pointer.drag = Some(CityDrag { by, grip, pressed_at: at, held, moved: false });
+                pointer.drag = Some(CityDrag { by, grip, pressed_at: at, pressed: spot, held, moved: false });
             }
             HandStep::LetGo(by, is_click) => {
                 if let Some(drag) = pointer.drag.take_if(|drag| drag.by == by) {
                     rig.dragging = false;
                     let chooses = matches!(by, Holder::Finger(_) | Holder::Button(MouseButton::Left));
-                    pointer.clicked = Some(drag.pressed_at).filter(|_| is_click && !drag.moved && chooses);
+                    pointer.clicked = Some(drag.pressed).filter(|_| is_click && !drag.moved && chooses);
                 }
             }
         }
@@ -181,7 +184,8 @@ pub fn find_pointer(
     }
     let cursor = windows.single().ok().and_then(|w| w.cursor_position());
     pointer.at = cursor.or(pointer.at);
-    pointer.over = cursor.filter(|at| over_city(*at));
+    pointer.spot = cursor.and_then(over_city);
+    pointer.over = cursor.filter(|_| pointer.spot.is_some());
 }
 
 /// What is under a point of the window.
@@ -244,12 +248,13 @@ pub fn pick(
     (mut settings, mut notices): (ResMut<Settings>, ResMut<Notices>),
     mut cones: ResMut<ShownCones>,
 ) {
-    let over = pointer.over.filter(|_| !rig.dragging());
+    let over = pointer.spot.filter(|_| !rig.dragging());
     let city = &mut shown.bypass_change_detection().0;
-    let mut find = |at: Vec2| under(at, city.as_mut()?, &rig, &pane, &cones, &selection, clock.time);
+    let time_of = |spot: Spot| spot.time.unwrap_or(clock.time);
+    let mut find = |spot: Spot| under(spot.at, city.as_mut()?, &rig, &pane, &cones, &selection, time_of(spot));
     let hovered = over.and_then(&mut find).unwrap_or_default();
     // What was under the mouse when it was pressed: it may be elsewhere by now.
-    let clicked = pointer.clicked.map(|at| find(at).unwrap_or_default());
+    let clicked = pointer.clicked.map(|spot| find(spot).unwrap_or_default());
     if cones.hovered != hovered.reference {
         cones.hovered = hovered.reference;
         if let Some(cone) = hovered.reference.and_then(|at| cones.cones.get(at)) {

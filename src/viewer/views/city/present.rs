@@ -2,7 +2,7 @@
 
 use super::fly::CameraRig;
 use super::laid_out::Shown;
-use super::multiples::Multiples;
+use super::multiples::{Multiples, TimeCell};
 use super::pane::CityPane;
 use super::routes::{self, BoxMarks, RouteKey, ShownRoutes};
 use super::sharpness::Sharpness;
@@ -91,8 +91,8 @@ pub fn present(
     scene.cells = Vec::new();
     if let Some(city) = shown.bypass_change_detection().0.as_mut() {
         let last = city.times().saturating_sub(1);
-        for (time, cell) in &multiples.0 {
-            let (corner, size) = (Vec2::new(cell.left(), cell.top()), Vec2::new(cell.width(), cell.height()));
+        for TimeCell { time, rect, .. } in &multiples.0 {
+            let (corner, size) = (Vec2::new(rect.left(), rect.top()), Vec2::new(rect.width(), rect.height()));
             let viewport = rig.shares_of(corner, size);
             scene.cells.push(SceneCell { viewport, states: city.states((*time).min(last)).records });
         }

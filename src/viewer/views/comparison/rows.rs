@@ -77,8 +77,8 @@ pub fn show(
             for (at, column) in columns.iter().enumerate() {
                 row.col(|ui| {
                     let sign = match sort {
-                        Some((by, true)) if by == at => " ▼",
-                        Some((by, false)) if by == at => " ▲",
+                        Some((by, true)) if by == at => " ⏷",
+                        Some((by, false)) if by == at => " ⏶",
                         _ => "",
                     };
                     let title =

@@ -358,17 +358,37 @@ impl Collector {
     }
 }
 
-/// The roles of a tree, from the top: `Package › Type`.
+/// The roles of a tree, from the top: `Package › Type`. What lies above others comes before them, though some of them may lie beside
+/// it: types without a package.
 fn roles(timeline: &Timeline) -> String {
     let mut roles: Vec<&str> = Vec::new();
+    // By role, a bit for each that lies right above it somewhere.
+    let mut above: Vec<u16> = Vec::new();
     for node in timeline.nodes().skip(1) {
         let role = timeline.role(node);
-        // Ten kinds tell enough; a tree may have as many as nodes.
-        if roles.len() < 10 && !roles.contains(&role) {
-            roles.push(role);
+        let place = roles.iter().position(|known| *known == role).or_else(|| {
+            // Ten kinds tell enough; a tree may have as many as nodes.
+            (roles.len() < 10).then(|| {
+                roles.push(role);
+                above.push(0);
+                roles.len() - 1
+            })
+        });
+        let parent = timeline.parent(node).filter(|&parent| parent != NodeId::ROOT).map(|parent| timeline.role(parent));
+        let parent = parent.and_then(|role| roles.iter().position(|known| *known == role));
+        if let (Some(place), Some(parent)) = (place, parent.filter(|parent| Some(*parent) != place)) {
+            above[place] |= 1 << parent;
         }
     }
-    roles.into_iter().map(|role| shortened(role, 80)).collect::<Vec<_>>().join(" › ")
+    let mut left: Vec<usize> = (0..roles.len()).collect();
+    let mut ordered = Vec::with_capacity(roles.len());
+    while !left.is_empty() {
+        let is_top = |place: &usize| left.iter().all(|other| above[*place] & 1 << other == 0);
+        // Where roles lie above each other in turn, the one that was met first.
+        let next = left.iter().position(is_top).unwrap_or(0);
+        ordered.push(shortened(roles[left.remove(next)], 80));
+    }
+    ordered.join(" › ")
 }
 
 fn has_head(bytes: &[u8]) -> bool {

@@ -11,7 +11,7 @@ use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Sense};
-use egui_plot::{Line, Plot, PlotBounds, Points};
+use egui_plot::{Line, MarkerShape, Plot, PlotBounds, Points};
 use memory_city_analysis::analyses::{self, count_text};
 use memory_city_analysis::timeline::{Amount, Metric, NodeId, TimePoint};
 use memory_city_analysis::trends::CountsBetween;
@@ -176,6 +176,12 @@ fn caption(point: &TimePoint) -> String {
     }
 }
 
+/// What the scale of the bar goes up to. Counts between the points in time have garbage, and may be many times the heap: its curve is
+/// not to lie on the floor for their sake, so they stand at the top where they are beyond half as much again.
+fn scale_of(heap: u64, counted: u64) -> u64 {
+    heap.max(counted.min(heap.saturating_add(heap / 2)))
+}
+
 /// The distance of the lines of an axis up to `most`: 1, 2 or 5 times a power of ten, so that there are two to five of them.
 fn axis_step(most: u64) -> u64 {
     let mut power: u64 = 1;
@@ -245,7 +251,8 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     let between = tools.between.filter(|_| matches!(metric, Metric::Objects | Metric::Bytes));
     let of_metric = |amount: &Amount| if metric == Metric::Objects { amount.objects } else { amount.bytes };
     let counted: Vec<u64> = between.map_or_else(Vec::new, |between| between.total().iter().map(of_metric).collect());
-    let most = counted.iter().copied().max().unwrap_or(0).max(tools.heap.1);
+    let highest = counted.iter().copied().max().unwrap_or(0);
+    let most = scale_of(tools.heap.1, highest);
     // Room for the line of text above, for the values at the left, and for marks and moments below.
     let (width, height) = (ui.available_width(), HEIGHT - 22.0);
     let last = times.saturating_sub(1).max(1) as f64;
@@ -288,7 +295,10 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
             }
             // Collections are marked at the foot, those of the whole heap over the others; where marks would touch one stands for all.
             for (kind, colour, radius) in [(GcKind::Minor, theme::QUIET, 1.2), (GcKind::Major, theme::WARNING, 2.6)] {
-                let is = |t: &usize| timeline.points()[*t].gc.as_ref().is_some_and(|gc| gc.kind == kind && gc.end);
+                let ended = |t: usize| timeline.points()[t].gc.as_ref().filter(|gc| gc.end);
+                // Several states may follow one.
+                let again = |t: usize, number| t > 0 && ended(t - 1).is_some_and(|gc| gc.number == number);
+                let is = |t: &usize| ended(*t).is_some_and(|gc| gc.kind == kind && !again(*t, gc.number));
                 let at = far_apart((0..times).filter(is).map(x), f64::from(2.0 * radius) * point);
                 let at: Vec<_> = at.map(|x| [x, -4.0 * unit]).collect();
                 plot.points(Points::new("gc", at).color(colour).radius(radius));
@@ -311,12 +321,19 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
                 let at = |count: usize| course[count] as f64 * scale;
                 let at =
                     thinned(course.len(), columns / 2, &at).into_iter().map(|count| [between.place(count), at(count)]);
-                let at: Vec<_> = at.collect();
+                let at: Vec<[f64; 2]> = at.collect();
+                let top = most as f64;
                 if at.len() > columns / 8 {
+                    let at: Vec<_> = at.into_iter().map(|[x, value]| [x, value.min(top)]).collect();
                     plot.line(Line::new("counted", at).color(colour.gamma_multiply(0.7)).width(1.0));
-                } else {
-                    plot.points(Points::new("counted", at).color(colour).filled(false).radius(3.0));
+                    return;
                 }
+                let (beyond, within): (Vec<_>, Vec<_>) = at.into_iter().partition(|[_, value]| *value > top);
+                plot.points(Points::new("counted", within).color(colour).filled(false).radius(3.0));
+                let beyond: Vec<_> = beyond.into_iter().map(|[x, _]| [x, top]).collect();
+                plot.points(
+                    Points::new("beyond", beyond).color(colour).shape(MarkerShape::Up).filled(false).radius(3.5),
+                );
             };
             rings(&counted, 1.0, theme::ACCENT);
             if let (Some(between), Some(node)) = (between, tools.selected)
@@ -350,6 +367,9 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     let mut title = format!("Heap, {which}{}", metric_name(timeline, metric));
     if let Some(between) = between {
         title.push_str(&format!("    ○ {}", between.title()));
+        if highest > most {
+            title.push_str(&format!(" (△ above, up to {})", number(timeline, highest, metric)));
+        }
     }
     painter.text(rect.min + egui::vec2(10.0, 3.0), Align2::LEFT_TOP, title, small.clone(), theme::QUIET);
     let mut right = format!("now {}", number(timeline, heap(tools.clock.time), metric));
@@ -456,7 +476,7 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{axis_step, far_apart, magnification, thinned};
+    use super::{axis_step, far_apart, magnification, scale_of, thinned};
 
     #[test]
     fn marks_of_many_collections_stay_and_do_not_touch() {
@@ -466,6 +486,15 @@ mod tests {
         assert!(kept.windows(2).all(|pair| pair[1] - pair[0] >= 300.0));
         assert!(places(100_000).all(|place| kept.iter().any(|mark| (place - mark).abs() < 300.0)), "each has its mark");
         assert_eq!(far_apart([7.0].into_iter(), 300.0).count(), 1);
+    }
+
+    #[test]
+    fn counts_with_garbage_leave_the_curve_of_the_heap_high() {
+        for (heap, counted, expected) in
+            [(100, 0, 100), (100, 120, 120), (100, 900, 150), (u64::MAX, u64::MAX, u64::MAX)]
+        {
+            assert_eq!(scale_of(heap, counted), expected);
+        }
     }
 
     #[test]

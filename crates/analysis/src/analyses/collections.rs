@@ -114,7 +114,7 @@ fn kind_text(kind: Option<GcKind>) -> &'static str {
 }
 
 /// A collection that ended.
-struct SeenCollection {
+struct ListedCollection {
     label: String,
     /// Milliseconds.
     ended: u64,
@@ -127,7 +127,7 @@ struct SeenCollection {
     survived: Option<u64>,
 }
 
-impl SeenCollection {
+impl ListedCollection {
     fn cells(&self) -> Vec<Cell> {
         vec![
             Cell::Text(self.label.clone()),
@@ -145,7 +145,7 @@ impl SeenCollection {
 /// The collections of a window, each once.
 #[derive(Default)]
 struct SeenCollections<'a> {
-    all: Vec<SeenCollection>,
+    all: Vec<ListedCollection>,
     /// Those that a recorder told.
     told: &'a [GcRecord],
     /// Kinds of those that begin and do not end.
@@ -171,7 +171,7 @@ impl<'a> SeenCollections<'a> {
                 }
                 continue;
             }
-            seen.all.push(SeenCollection {
+            seen.all.push(ListedCollection {
                 label: point.label.clone(),
                 ended: point.millis,
                 kind: gc_kind_text(gc.kind),
@@ -216,7 +216,7 @@ impl<'a> SeenCollections<'a> {
             // Collections as short as the clocks of points tick may be several in one millisecond.
             let at_end =
                 times.clone().take_while(|&t| points[t].millis == gc.end / NANOS).find(|&t| is_end_of(&points[t], gc));
-            all.push(SeenCollection {
+            all.push(ListedCollection {
                 label: at_end.map_or_else(|| format!("GC {}", gc.number), |t| points[t].label.clone()),
                 ended: gc.end / NANOS,
                 kind: kind_text(gc.kind),
@@ -293,7 +293,7 @@ struct Total {
 }
 
 impl Total {
-    fn add(&mut self, gc: &SeenCollection) {
+    fn add(&mut self, gc: &ListedCollection) {
         self.count += 1;
         self.pause = self.pause.saturating_add(gc.pause);
         self.longest = self.longest.max(gc.pause);

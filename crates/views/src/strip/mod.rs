@@ -120,6 +120,11 @@ impl GcStrip {
         let bytes = |time: usize| timeline.value(time, NodeId::ROOT, Metric::Bytes);
         for (time, point) in timeline.points().iter().enumerate() {
             let Some(gc) = point.gc.as_ref().filter(|gc| gc.end) else { continue };
+            // Several states may follow one.
+            let before = time.checked_sub(1).and_then(|before| timeline.points()[before].gc.as_ref());
+            if before.is_some_and(|before| before.end && before.number == gc.number) {
+                continue;
+            }
             let is_start = |before: usize| {
                 let of = timeline.points()[before].gc.as_ref();
                 of.is_some_and(|start| !start.end && start.number == gc.number)

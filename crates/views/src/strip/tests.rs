@@ -1,6 +1,8 @@
 //! Nothing is lost where a bar stands for several collections.
 
 use super::*;
+use memory_city_analysis::group::MemoryTree;
+use memory_city_analysis::timeline::{GcPoint, TimePoint};
 use proptest::prelude::*;
 
 fn strip(gcs: Vec<(f64, u64, u64, u64, u16)>) -> GcStrip {
@@ -34,6 +36,18 @@ fn causes_are_ranked_by_what_they_took_and_tooltips_say_what_is_summed() {
     assert_eq!((bars.most_bytes, bars.most_pause), (41, 9_000_000));
     let none = GcStrip::default().bars((0.0, 10.0), 40.0);
     assert!(none.bars.is_empty() && none.width > 0.0);
+}
+
+#[test]
+fn a_collection_that_several_walks_follow_is_one() {
+    let gc =
+        |number| GcPoint { number, kind: GcKind::Minor, cause: String::new(), duration: 2, end: true, freed: None };
+    let point = |gc| TimePoint { gc, ..TimePoint::default() };
+    let points = vec![point(Some(gc(1))), point(Some(gc(2))), point(Some(gc(2))), point(None), point(Some(gc(3)))];
+    let trees = vec![MemoryTree::new(); points.len()];
+    let strip = GcStrip::of_points(&Timeline::from_trees(points, &trees));
+    let found: Vec<(f64, u64)> = strip.gcs().iter().map(|gc| (gc.at, gc.number)).collect();
+    assert_eq!(found, [(0.0, 1), (1.0, 2), (4.0, 3)]);
 }
 
 proptest! {

@@ -30,7 +30,7 @@ pub struct TimeCell {
 
 /// A place in the city's picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Spot {
+pub(super) struct CitySpot {
     /// Logical pixels of the window, in what the rig looks through: of several times beside each other, the first.
     pub at: Vec2,
     /// Which of several times it is in.
@@ -39,12 +39,12 @@ pub(super) struct Spot {
 
 impl Multiples {
     /// What is at a point of the window in the city's pane; `None` between the times and on their titles.
-    pub(super) fn spot(&self, at: Vec2) -> Option<Spot> {
-        let Some(first) = self.0.first() else { return Some(Spot { at, time: None }) };
+    pub(super) fn spot(&self, at: Vec2) -> Option<CitySpot> {
+        let Some(first) = self.0.first() else { return Some(CitySpot { at, time: None }) };
         let point = egui::pos2(at.x, at.y);
         let cell = self.0.iter().find(|cell| cell.rect.contains(point) && !cell.title.contains(point))?;
         let moved = point - (cell.rect.min - first.rect.min);
-        Some(Spot { at: Vec2::new(moved.x, moved.y), time: Some(cell.time) })
+        Some(CitySpot { at: Vec2::new(moved.x, moved.y), time: Some(cell.time) })
     }
 }
 
@@ -160,6 +160,6 @@ mod tests {
         assert_eq!(at(130.0, 100.0), Some((30.0, 100.0, Some(8))));
         assert_eq!((at(115.0, 60.0), at(5.0, 60.0)), (None, None), "a title, and beside them");
         let alone = Multiples::default().spot(Vec2::new(7.0, 9.0));
-        assert_eq!(alone, Some(Spot { at: Vec2::new(7.0, 9.0), time: None }));
+        assert_eq!(alone, Some(CitySpot { at: Vec2::new(7.0, 9.0), time: None }));
     }
 }

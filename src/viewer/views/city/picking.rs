@@ -4,7 +4,7 @@ use super::drill;
 use super::fly::{CameraRig, Grip, focus_pose};
 use super::labels::Named;
 use super::laid_out::{City, Shown};
-use super::multiples::{Multiples, Spot};
+use super::multiples::{CitySpot, Multiples};
 use super::pane::CityPane;
 use super::present::ShownCones;
 use crate::viewer::clock::Clock;
@@ -24,12 +24,12 @@ pub struct Pointer {
     /// Logical pixels of the window, while over the city's pane and nothing that lies over it.
     pub over: Option<Vec2>,
     /// The same as the rig sees it, and which time it is in of several beside each other.
-    pub(super) spot: Option<Spot>,
+    pub(super) spot: Option<CitySpot>,
     /// Where the mouse is by the events that were read.
     at: Option<Vec2>,
     drag: Option<CityDrag>,
     /// Where the left button was pressed and let go in this frame without a drag.
-    clicked: Option<Spot>,
+    clicked: Option<CitySpot>,
 }
 
 /// What holds the city.
@@ -45,7 +45,7 @@ struct CityDrag {
     by: Holder,
     grip: Grip,
     pressed_at: Vec2,
-    pressed: Spot,
+    pressed: CitySpot,
     /// What was taken hold of.
     held: Vec3,
     /// Whether it went further than a click does.
@@ -250,8 +250,8 @@ pub fn pick(
 ) {
     let over = pointer.spot.filter(|_| !rig.dragging());
     let city = &mut shown.bypass_change_detection().0;
-    let time_of = |spot: Spot| spot.time.unwrap_or(clock.time);
-    let mut find = |spot: Spot| under(spot.at, city.as_mut()?, &rig, &pane, &cones, &selection, time_of(spot));
+    let time_of = |spot: CitySpot| spot.time.unwrap_or(clock.time);
+    let mut find = |spot: CitySpot| under(spot.at, city.as_mut()?, &rig, &pane, &cones, &selection, time_of(spot));
     let hovered = over.and_then(&mut find).unwrap_or_default();
     // What was under the mouse when it was pressed: it may be elsewhere by now.
     let clicked = pointer.clicked.map(|spot| find(spot).unwrap_or_default());

@@ -62,7 +62,9 @@ fn strip_of(timeline: &Timeline, facts: &RunFacts) -> GcStrip {
         let gc = point.gc.as_ref().filter(|gc| gc.end)?;
         Some((u64::from(gc.number), time as f64))
     });
-    let by_number: HashMap<u64, f64> = ends.collect();
+    // Several walks may follow one: it was before the first of them.
+    let mut by_number: HashMap<u64, f64> = HashMap::new();
+    ends.for_each(|(number, time)| _ = by_number.entry(number).or_insert(time));
     GcStrip::of_run(facts, |gc| {
         let gc = &facts.collections[gc];
         by_number.get(&gc.number).copied().or_else(|| moments.place(gc.end))

@@ -368,7 +368,7 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     if let Some(between) = between {
         title.push_str(&format!("    ○ {}", between.title()));
         if highest > most {
-            title.push_str(&format!(" (△ above, up to {})", number(timeline, highest, metric)));
+            title.push_str(&format!(" (⏶ above, up to {})", number(timeline, highest, metric)));
         }
     }
     painter.text(rect.min + egui::vec2(10.0, 3.0), Align2::LEFT_TOP, title, small.clone(), theme::QUIET);

@@ -155,6 +155,18 @@ impl Session {
         Session { display, lines, trail, rests, pointer, corner, folder, window, manager, server }
     }
 
+    /// A window with the sample, which says what leaks and has the keyboard; and the folder of its settings, which has to outlive it.
+    fn of_sample(grouping: &str) -> (Session, tempfile::TempDir) {
+        let (sample, config) = (sample(), tempfile::tempdir().expect("a folder"));
+        let environment = [("MEMORY_CITY_CONFIG", config.path())];
+        let mut session = Session::start(&["open", &*sample, "--grouping", grouping], &environment);
+        session.expect("city: person-leak");
+        session.expect("leak: ");
+        session.focus();
+        session.point(WIDTH / 2, 20);
+        (session, config)
+    }
+
     /// Ends the program and starts it again on the same display.
     fn restart(self, arguments: &[&str], environment: &Environment) -> Session {
         let Session { display, trail, pointer, corner, folder, window, manager, server, .. } = self;

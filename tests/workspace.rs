@@ -2,8 +2,9 @@
 //! in, and that the engine never sees the window's libraries.
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+use memory_city_testing::{root, rust_files};
 use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// From left to right; a crate depends only on what stands to its left. Crates in one row know nothing of each other.
 const ROWS: [&[&str]; 6] = [
@@ -103,25 +104,12 @@ fn the_engine_knows_no_window() {
     }
 }
 
-/// Rust files below a folder.
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
-        match entry.path() {
-            path if path.is_dir() => sources(&path, found),
-            path if path.extension().is_some_and(|e| e == "rs") => found.push(path),
-            _ => {}
-        }
-    }
-}
-
 /// One concept, one name: no two types of the program are called the same. (Test support has names of its own.)
 #[test]
 fn type_names_are_unique() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files = Vec::new();
-    sources(&root.join("src"), &mut files);
+    let mut files = rust_files(&root().join("src"));
     for name in ROWS.concat().iter().filter_map(|name| name.strip_prefix("memory-city-")) {
-        sources(&root.join("crates").join(name).join("src"), &mut files);
+        files.extend(rust_files(&root().join("crates").join(name).join("src")));
     }
     let mut seen: HashMap<String, PathBuf> = HashMap::new();
     let mut twice = Vec::new();

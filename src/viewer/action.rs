@@ -373,6 +373,7 @@ impl Action {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use memory_city_testing::{root, rust_files};
 
     #[test]
     fn every_action_is_bound_and_no_key_means_two_things() {
@@ -448,22 +449,10 @@ mod tests {
         }
     }
 
-    /// All source files below a folder.
-    fn sources(folder: &std::path::Path, found: &mut Vec<String>) {
-        for entry in std::fs::read_dir(folder).expect("the sources").flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                sources(&path, found);
-            } else if path.file_name().is_some_and(|name| name != "action.rs") {
-                found.push(std::fs::read_to_string(&path).unwrap_or_default());
-            }
-        }
-    }
-
     #[test]
     fn every_bound_action_is_handled_by_somebody() {
-        let mut all = Vec::new();
-        sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/viewer"), &mut all);
+        let files = rust_files(&root().join("src/viewer")).into_iter().filter(|path| !path.ends_with("action.rs"));
+        let all: Vec<String> = files.map(|path| std::fs::read_to_string(path).expect("a source file")).collect();
         for binding in BINDINGS {
             let name = format!("Action::{:?}", binding.action);
             // A match arm or a comparison; buttons and tooltips only name it.

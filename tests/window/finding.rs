@@ -16,14 +16,7 @@ fn a_window_finds_lights_opens_and_names() {
     if skipped() {
         return;
     }
-    let sample = sample();
-    let config = tempfile::tempdir().expect("a folder");
-    let environment = [("MEMORY_CITY_CONFIG", config.path())];
-    let mut session = Session::start(&["open", &*sample, "--grouping", "package>type"], &environment);
-    session.expect("city: person-leak");
-    session.expect("leak: ");
-    session.focus();
-    session.point(WIDTH / 2, 20);
+    let (mut session, _config) = Session::of_sample("package>type");
     session.key("h");
     let plain = session.screenshot("30-names");
 

@@ -2,7 +2,7 @@
 //! other by time and selection.
 
 use super::finding::look_for;
-use super::{HEIGHT, Session, WIDTH, difference, sample, skipped};
+use super::{HEIGHT, Session, WIDTH, difference, skipped};
 use std::path::Path;
 
 /// Shows a view, found by its name.
@@ -22,14 +22,7 @@ fn views_are_linked_by_time_selection_and_window() {
     if skipped() {
         return;
     }
-    let sample = sample();
-    let config = tempfile::tempdir().expect("a folder");
-    let environment = [("MEMORY_CITY_CONFIG", config.path())];
-    let mut session = Session::start(&["open", &*sample, "--grouping", "package>type"], &environment);
-    session.expect("city: person-leak");
-    session.expect("leak: ");
-    session.focus();
-    session.point(WIDTH / 2, 20);
+    let (mut session, _config) = Session::of_sample("package>type");
     let city = session.screenshot("70-city");
 
     // A click on an area opens the chart of its parts, goes to the time, and selects the group in all views.
@@ -138,14 +131,7 @@ fn references_tell_what_they_are_and_lead_to_their_other_end() {
     if skipped() {
         return;
     }
-    let sample = sample();
-    let config = tempfile::tempdir().expect("a folder");
-    let environment = [("MEMORY_CITY_CONFIG", config.path())];
-    let mut session = Session::start(&["open", &*sample, "--grouping", "type"], &environment);
-    session.expect("city: person-leak");
-    session.expect("leak: ");
-    session.focus();
-    session.point(WIDTH / 2, 20);
+    let (mut session, _config) = Session::of_sample("type");
     session.key("h");
     look_for(&mut session, "Person");
     session.key("Return");

@@ -23,9 +23,24 @@ pub mod memory;
 pub mod naive_anttracks;
 pub mod python;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The folder of the whole project: `tests/data`, `sample-data` and `target` lie there.
 pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// All Rust files below a folder.
+pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let (mut folders, mut found) = (vec![folder.to_owned()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+            match entry.path() {
+                path if path.is_dir() => folders.push(path),
+                path if path.extension().is_some_and(|e| e == "rs") => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found
 }

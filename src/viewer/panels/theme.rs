@@ -306,26 +306,14 @@ pub fn brief(name: &str) -> String {
 mod tests {
     use super::{MEANING, QUIET, SOLID, TEXT, brief, mirrored, shortened, worded};
     use bevy_egui::egui::{self, Color32, FontId};
-
-    /// All source files below a folder.
-    fn sources(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
-        for path in std::fs::read_dir(folder).expect("the sources").flatten().map(|entry| entry.path()) {
-            match path.is_dir() {
-                true => sources(&path, found),
-                false => found.push(path),
-            }
-        }
-    }
+    use memory_city_testing::{root, rust_files};
 
     /// What the fonts do not have is drawn as an empty box.
     #[test]
     fn every_character_that_panels_show_is_in_the_fonts() {
         let ctx = egui::Context::default();
         let _ = ctx.run_ui(egui::RawInput::default(), |_| {});
-        let mut files = Vec::new();
-        for folder in ["src/viewer", "crates/views/src"] {
-            sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut files);
-        }
+        let files = ["src/viewer", "crates/views/src"].map(|folder| rust_files(&root().join(folder))).concat();
         let font = FontId::proportional(12.0);
         let drawn = |c: char| {
             let galley = ctx.fonts_mut(|fonts| fonts.layout_no_wrap(c.to_string(), font.clone(), TEXT));
@@ -335,7 +323,7 @@ mod tests {
         let missing = drawn('\u{e123}');
         assert!(drawn('a') != missing);
         let mut lacking = Vec::new();
-        for file in files.iter().filter(|file| file.extension().is_some_and(|e| e == "rs")) {
+        for file in &files {
             let text = std::fs::read_to_string(file).expect("a source file");
             let shown = text.split("#[cfg(test)]").next().unwrap_or_default();
             // What the engine writes for terminals is put into other words.

@@ -13,7 +13,7 @@ use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Sense};
 use egui_plot::{Line, MarkerShape, Plot, PlotBounds, Points};
 use memory_city_analysis::analyses::{self, count_text};
-use memory_city_analysis::timeline::{Amount, Metric, NodeId, TimePoint};
+use memory_city_analysis::timeline::{Amount, Metric, NodeId, TimePoint, is_repeated};
 use memory_city_analysis::trends::CountsBetween;
 use memory_city_formats::event::GcKind;
 
@@ -295,10 +295,9 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
             }
             // Collections are marked at the foot, those of the whole heap over the others; where marks would touch one stands for all.
             for (kind, colour, radius) in [(GcKind::Minor, theme::QUIET, 1.2), (GcKind::Major, theme::WARNING, 2.6)] {
-                let ended = |t: usize| timeline.points()[t].gc.as_ref().filter(|gc| gc.end);
-                // Several states may follow one.
-                let again = |t: usize, number| t > 0 && ended(t - 1).is_some_and(|gc| gc.number == number);
-                let is = |t: &usize| ended(*t).is_some_and(|gc| gc.kind == kind && !again(*t, gc.number));
+                let points = timeline.points();
+                let ends = |t: usize| points[t].gc.as_ref().is_some_and(|gc| gc.kind == kind && gc.end);
+                let is = |t: &usize| ends(*t) && !is_repeated(points, *t);
                 let at = far_apart((0..times).filter(is).map(x), f64::from(2.0 * radius) * point);
                 let at: Vec<_> = at.map(|x| [x, -4.0 * unit]).collect();
                 plot.points(Points::new("gc", at).color(colour).radius(radius));

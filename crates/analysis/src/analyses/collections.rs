@@ -4,7 +4,7 @@ use super::{Analysis, Arguments, Description, Findings, Need, Parameter, Paramet
 use crate::lives::RunWindow;
 use crate::run::pauses_note;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, count_text, gc_kind_text, uptime_text};
-use crate::timeline::{History, Source, TimePoint, Unit};
+use crate::timeline::{History, Source, TimePoint, Unit, is_repeated};
 use memory_city_formats::event::GcKind;
 use memory_city_formats::{GcHistory, GcRecord};
 use memory_city_heap::error::Result;
@@ -240,11 +240,6 @@ impl<'a> SeenCollections<'a> {
 fn is_end_of(point: &TimePoint, gc: &GcRecord) -> bool {
     let is_same = point.gc.as_ref().is_some_and(|of| of.end && u64::from(of.number) == gc.number);
     is_same && point.millis == gc.end / NANOS
-}
-
-/// Whether a point in time has the same collection as the one before it: of a recording that was walked twice after one.
-pub(super) fn is_repeated(points: &[TimePoint], at: usize) -> bool {
-    at > 0 && points[at].gc.is_some() && points[at].gc == points[at - 1].gc
 }
 
 const NONE: &str = "No collection of this kind ends here.";

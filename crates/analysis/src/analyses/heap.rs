@@ -1,9 +1,8 @@
 //! The heap over time: how large it is at each point in time, and which collection that is.
 
-use super::collections::is_repeated;
 use super::{Analysis, Arguments, Description, Findings, TimeWindow};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, gc_kind_text};
-use crate::timeline::{Amount, NodeId, Source, Unit};
+use crate::timeline::{Amount, NodeId, Source, Unit, is_repeated};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 

@@ -71,6 +71,11 @@ pub struct TimePoint {
     pub unreachable: Amount,
 }
 
+/// Whether a point in time has the same collection as the one before it: of a recording that was walked twice after one.
+pub fn is_repeated(points: &[TimePoint], at: usize) -> bool {
+    at > 0 && points[at].gc.is_some() && points[at].gc == points[at - 1].gc
+}
+
 /// Trees over time, matched by key. Columns by node and by time.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {

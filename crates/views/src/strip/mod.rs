@@ -8,7 +8,7 @@ mod tests;
 
 use memory_city_analysis::run::RunFacts;
 use memory_city_analysis::tabular::{bytes_text, count_text, gc_kind_text};
-use memory_city_analysis::timeline::{GcKind, Metric, NodeId, Timeline};
+use memory_city_analysis::timeline::{GcKind, Metric, NodeId, Timeline, is_repeated};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -119,12 +119,8 @@ impl GcStrip {
         let mut causes = CauseNumbers::default();
         let bytes = |time: usize| timeline.value(time, NodeId::ROOT, Metric::Bytes);
         for (time, point) in timeline.points().iter().enumerate() {
-            let Some(gc) = point.gc.as_ref().filter(|gc| gc.end) else { continue };
-            // Several states may follow one.
-            let before = time.checked_sub(1).and_then(|before| timeline.points()[before].gc.as_ref());
-            if before.is_some_and(|before| before.end && before.number == gc.number) {
-                continue;
-            }
+            let is_told = is_repeated(timeline.points(), time);
+            let Some(gc) = point.gc.as_ref().filter(|gc| gc.end && !is_told) else { continue };
             let is_start = |before: usize| {
                 let of = timeline.points()[before].gc.as_ref();
                 of.is_some_and(|start| !start.end && start.number == gc.number)

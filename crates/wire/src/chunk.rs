@@ -160,6 +160,11 @@ impl ChunkKind {
     pub fn is_definition(self) -> bool {
         self.0 <= ChunkKind::RUN.0
     }
+
+    /// Whether it is a piece of a walk.
+    pub(crate) fn is_of_walk(self) -> bool {
+        (ChunkKind::WALK_START.0..=ChunkKind::WALK_IDENTITIES.0).contains(&self.0)
+    }
 }
 
 /// The header of a chunk, but for its checksums.

@@ -32,6 +32,13 @@ pub enum WireError {
         /// What, and how large.
         what: String,
     },
+    /// A walk has no room within the bound, even where nothing else is left: it is left out, and counted.
+    WalkTooLarge {
+        /// The least bound within which it would have one, bytes.
+        needed: u64,
+        /// The bound, bytes.
+        most: u64,
+    },
     /// The trace has reached its bound, and what may go from it is not enough: nothing more is written.
     Full {
         /// The bound, bytes.
@@ -53,6 +60,9 @@ impl fmt::Display for WireError {
                 write!(f, "{} at byte {offset}: found {found}, expected {expected}", path.display())
             }
             WireError::TooLarge { what } => write!(f, "{what} does not fit into a trace"),
+            WireError::WalkTooLarge { needed, most } => {
+                write!(f, "a walk needs a bound of {needed} bytes, and the trace has one of {most}")
+            }
             WireError::Full { most } => write!(f, "the trace has reached its bound of {most} bytes"),
         }
     }

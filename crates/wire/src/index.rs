@@ -44,6 +44,17 @@ impl IndexBuilder {
         self.entries.push(IndexEntry { kind: kind.0, number, offset, length });
     }
 
+    /// An index takes no more than this, header of its chunk included: of an entry the kind takes one byte, number and offset
+    /// differ little from those before.
+    pub(crate) fn most_bytes(&self) -> u64 {
+        Self::bytes_of(self.entries.len() as u64)
+    }
+
+    /// The same of so many chunks.
+    pub(crate) fn bytes_of(chunks: u64) -> u64 {
+        chunks.saturating_mul(20).saturating_add(CHUNK_HEADER as u64 + 64)
+    }
+
     /// The payload of an index that is written at a place; none where there are too many chunks.
     pub(crate) fn finish(self, position: u64) -> Option<Vec<u8>> {
         if self.dropped || self.entries.is_empty() {

@@ -47,6 +47,7 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)
 )]
 
+mod bound;
 mod buffers;
 mod chunk;
 mod columns;
@@ -56,6 +57,7 @@ mod names;
 mod objects;
 mod retire;
 mod rows;
+mod spool;
 #[cfg(test)]
 mod tests;
 mod varint;
@@ -78,4 +80,4 @@ pub use rows::{
     WalkMirrorRow, WalkReferenceRow, WalkReferentRow, WalkRootRow, WalkSampleRow, WalkStartRow,
 };
 pub use walk::WalkWriter;
-pub use writer::{TraceOptions, TraceWriter, weight};
+pub use writer::{TraceOptions, TraceWriter, is_part, weight};

@@ -20,12 +20,14 @@ pub(crate) struct Retired {
 /// More sums than this are not kept apart: those of further sites count without class, stack and thread.
 const MOST_SUMS: usize = 1 << 16;
 
-/// Reads the oldest part, and hands on those of its samples that are alive, or that a walk in `others` names.
+/// Reads the oldest part, and hands on those of its samples that are alive, or that a walk in `others` names. There is room for so many
+/// sums.
 pub(crate) fn retire(
     oldest: &Path,
     header: &PartHeader,
     others: &[PathBuf],
     now: u64,
+    most_sums: usize,
     keep: &mut dyn FnMut(&[SampleRow]) -> WireResult<()>,
 ) -> WireResult<Retired> {
     let mut ids: Vec<u64> = Vec::new();
@@ -81,10 +83,10 @@ pub(crate) fn retire(
                 let (go, stay): (Vec<SampleRow>, Vec<SampleRow>) =
                     chunk.rows::<SampleRow>()?.rows.into_iter().partition(|sample| goes(sample.id));
                 keep(&stay)?;
-                go.iter().map(sum_of).for_each(|sum| add(&mut sums, sum));
+                go.iter().map(sum_of).for_each(|sum| add(&mut sums, sum, most_sums));
             }
             ChunkKind::OLD_SAMPLES => {
-                chunk.rows::<OldSamplesRow>()?.rows.into_iter().for_each(|sum| add(&mut sums, sum));
+                chunk.rows::<OldSamplesRow>()?.rows.into_iter().for_each(|sum| add(&mut sums, sum, most_sums));
             }
             ChunkKind::LOSSES => chunk.rows::<LossRow>()?.rows.into_iter().for_each(&mut lose),
             // Of histograms each once, however many classes it has.
@@ -143,9 +145,9 @@ fn variance_of(sample: &SampleRow) -> u64 {
     ((kib * kib * (1.0 - 1.0 / weight)).ceil() as u64).min(u64::MAX - 1)
 }
 
-fn add(sums: &mut BTreeMap<(u32, Option<u32>, u32), OldSamplesRow>, row: OldSamplesRow) {
+fn add(sums: &mut BTreeMap<(u32, Option<u32>, u32), OldSamplesRow>, row: OldSamplesRow, most: usize) {
     let mut key = (row.class, row.stack, row.thread);
-    let full = sums.len() >= MOST_SUMS && !sums.contains_key(&key);
+    let full = sums.len() >= most.min(MOST_SUMS) && !sums.contains_key(&key);
     if full {
         key = (u32::MAX, None, u32::MAX);
     }

@@ -11,7 +11,7 @@ const MOST_REFERENCES: usize = 1 << 14;
 /// More objects are not in one chunk.
 const MOST_OBJECTS: usize = 1 << 15;
 
-/// A walk that is being written. Without [`WalkWriter::finish`] it counts as broken off.
+/// A walk that is being written. Without [`WalkWriter::finish`] it counts as broken off; nothing of it is there where the trace has a bound.
 pub struct WalkWriter<'a> {
     writer: &'a mut TraceWriter,
     start: WalkStartRow,
@@ -130,7 +130,8 @@ impl WalkWriter<'_> {
     /// Ends the walk: `pause` is for how long the program stood still, nanoseconds.
     ///
     /// # Errors
-    /// As [`WalkWriter::object`].
+    /// As [`WalkWriter::object`]; [`WireError::WalkTooLarge`](crate::WireError::WalkTooLarge) where the trace has a bound within which
+    /// it has no room.
     pub fn finish(mut self, pause: Option<u64>) -> WireResult<WalkEndRow> {
         self.flush()?;
         let end = WalkEndRow {
@@ -144,6 +145,8 @@ impl WalkWriter<'_> {
             unlinked_classes: Some(self.unlinked[1]),
         };
         self.writer.write(std::slice::from_ref(&end))?;
+        self.writer.admit_walk()?;
+        self.writer.walks_here = self.writer.walks_here.saturating_add(1);
         Ok(end)
     }
 }

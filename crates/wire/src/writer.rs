@@ -4,16 +4,16 @@
 //! Made to run inside somebody else's program. It does not panic, and its memory has a bound: the buffers of one chunk, the
 //! state of the packer, and some bytes for each chunk of definitions in the part that is being written.
 
-use crate::chunk::{ChunkHeader, ChunkKind, FILE_HEADER, MOST_PLAIN, PartHeader};
+use crate::chunk::{CHUNK_HEADER, ChunkHeader, ChunkKind, FILE_HEADER, MOST_PLAIN, PartHeader};
 use crate::columns::{MOST_ROWS, PayloadWriter};
 use crate::error::{WireError, WireResult};
 use crate::index::IndexBuilder;
-use crate::retire::{self, Retired};
 use crate::rows::{EndRow, LossReason, LossRow, SampleRow, TraceRow};
+use crate::spool::WalkSpool;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -48,42 +48,66 @@ const LEAST_PACKED: usize = 64;
 /// In a folder with a bound (`most_bytes`), the oldest parts go. What later parts need of them is written again first:
 /// names, classes, stacks and facts of the run at the beginning of each part; samples whose objects are alive or stand in a
 /// walk that is left; all other samples added up by class, stack and thread; and how many collections, histograms and
-/// walks went. A walk is in one part: the bound may be passed by the size of a walk.
+/// walks went. A walk waits beside the trace until all of it is there and room for it has been made, so the bound holds at
+/// every moment; one for which there is no room even where nothing else is left is left out, and counted.
 pub struct TraceWriter {
-    header: PartHeader,
-    options: TraceOptions,
-    folder: Option<PathBuf>,
-    path: PathBuf,
+    pub(crate) header: PartHeader,
+    pub(crate) options: TraceOptions,
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) path: PathBuf,
     pub(crate) file: File,
     pub(crate) position: u64,
     begun: Instant,
     next: u64,
     payload: PayloadWriter,
     packed: Vec<u8>,
-    frame: Vec<u8>,
+    pub(crate) frame: Vec<u8>,
     packer: Option<zstd::bulk::Compressor<'static>>,
     /// Where in this part the definitions are: offset and length of their chunks.
-    definitions: Vec<(u64, u64)>,
-    definition_bytes: u64,
-    index: IndexBuilder,
-    old: VecDeque<OldPart>,
+    pub(crate) definitions: Vec<(u64, u64)>,
+    pub(crate) definition_bytes: u64,
+    /// Bytes in this part of what may have to be written again when it goes.
+    pub(crate) again: u64,
+    pub(crate) index: IndexBuilder,
+    pub(crate) old: VecDeque<OldPart>,
     /// Rows that could not be written, by kind, and not yet told.
     unwritten: BTreeMap<u16, u64>,
     samples: u64,
     lost: u64,
-    in_walk: bool,
-    /// Where the walk begins that is being written, and what the last one took.
-    walk_begun: u64,
-    last_walk: u64,
-    walks: u32,
-    rotating: bool,
-    is_full: bool,
+    pub(crate) in_walk: bool,
+    pub(crate) walks: u32,
+    /// Walks in this part, and what the last one needs, wherever it is.
+    pub(crate) walks_here: u64,
+    pub(crate) last_walk_needs: u64,
+    /// The walk that is being written, where there is a bound.
+    pub(crate) spool: Option<WalkSpool>,
+    /// A new part begins, or an old one goes: what was spared for that may be used.
+    pub(crate) rotating: bool,
+    /// The end is being written, for which there is always room.
+    ends: bool,
+    pub(crate) is_full: bool,
+    /// The most bytes that all parts ever had together.
+    #[cfg(test)]
+    pub(crate) highest: u64,
 }
 
 /// A part that is complete.
-struct OldPart {
-    path: PathBuf,
-    bytes: u64,
+pub(crate) struct OldPart {
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: u64,
+    /// Of what may have to be written again.
+    pub(crate) again: u64,
+    pub(crate) walks: u64,
+}
+
+/// The inside of a chunk, as it is stored.
+#[derive(Clone, Copy)]
+pub(crate) struct StoredChunk {
+    pub(crate) kind: ChunkKind,
+    pub(crate) packed: bool,
+    pub(crate) stored: u32,
+    pub(crate) plain: u32,
+    pub(crate) sum: u32,
 }
 
 impl TraceWriter {
@@ -154,17 +178,22 @@ impl TraceWriter {
             frame: Vec::new(),
             definitions: Vec::new(),
             definition_bytes: 0,
+            again: 0,
             index: IndexBuilder::default(),
             old: VecDeque::new(),
             unwritten: BTreeMap::new(),
             samples: 0,
             lost: 0,
             in_walk: false,
-            walk_begun: 0,
-            last_walk: 0,
             walks: 0,
+            walks_here: 0,
+            last_walk_needs: 0,
+            spool: None,
             rotating: false,
+            ends: false,
             is_full: false,
+            #[cfg(test)]
+            highest: 0,
         }
     }
 
@@ -198,6 +227,16 @@ impl TraceWriter {
         self.position.saturating_add(self.old.iter().map(|part| part.bytes).sum())
     }
 
+    /// Walks that are there: those that went with old parts, were broken off or left out are not.
+    pub fn walks(&self) -> u64 {
+        self.old.iter().map(|part| part.walks).sum::<u64>().saturating_add(self.walks_here)
+    }
+
+    /// The bound within which the last walk would have room if there were nothing else, bytes; 0 where there is no bound, or no walk.
+    pub fn last_walk_needs(&self) -> u64 {
+        self.last_walk_needs
+    }
+
     /// Samples that were written, those repeated from old parts counted once.
     pub fn samples(&self) -> u64 {
         self.samples
@@ -209,11 +248,13 @@ impl TraceWriter {
     /// When the disk refuses: how many rows are missing is counted, and written as losses when it takes data again. When
     /// the trace has a bound that it has reached, or a row is too large for a chunk.
     pub fn write<R: TraceRow>(&mut self, mut rows: &[R]) -> WireResult<()> {
+        // Small parts have small chunks.
+        let target = usize::try_from(self.options.part_bytes).map_or(TARGET, |part| part.min(TARGET));
         while !rows.is_empty() {
             let mut heft = 0;
             let fits = |row: &&R| {
                 heft += row.heft();
-                heft <= TARGET
+                heft <= target
             };
             let count = rows.iter().take(MOST_ROWS).take_while(fits).count().clamp(1, rows.len());
             let (now, later) = rows.split_at(count);
@@ -282,48 +323,70 @@ impl TraceWriter {
         result.map(|()| self.unwritten.clear())
     }
 
-    /// Appends a chunk.
+    /// Appends a chunk; those of a walk wait where there is a bound.
     pub(crate) fn put_chunk(&mut self, kind: ChunkKind, plain: &[u8]) -> WireResult<()> {
-        let length = u32::try_from(plain.len()).ok().filter(|&l| l <= MOST_PLAIN);
-        let Some(length) = length else {
-            return Err(WireError::TooLarge { what: format!("a chunk of {} bytes", plain.len()) });
+        let mut chunk = self.pack(kind, plain)?;
+        let result = if self.spool.is_some() && kind.is_of_walk() {
+            self.spool.as_mut().map_or(Ok(()), |spool| spool.push(chunk, stored(&self.packed, plain, chunk.packed)))
+        } else {
+            if !self.fits(kind, CHUNK_HEADER as u64 + u64::from(chunk.stored)) {
+                self.make_room_for(kind, CHUNK_HEADER as u64 + u64::from(chunk.stored))?;
+                // What was written meanwhile has taken the buffer.
+                chunk = self.pack(kind, plain)?;
+            }
+            let number = self.begin_frame(&chunk);
+            self.frame.extend_from_slice(stored(&self.packed, plain, chunk.packed));
+            self.append(kind, number)
         };
-        self.packed.clear();
-        let mut is_packed = false;
-        if let Some(packer) = &mut self.packer
-            && plain.len() >= LEAST_PACKED
-            // The index must be readable from its end.
-            && kind != ChunkKind::INDEX
-        {
-            self.packed.reserve(zstd::zstd_safe::compress_bound(plain.len()));
-            is_packed = packer.compress_to_buffer(plain, &mut self.packed).is_ok_and(|n| n < plain.len());
-        }
-        let stored = if is_packed { &self.packed[..] } else { plain };
-        let header = ChunkHeader {
-            kind,
-            version: 1,
-            packed: is_packed,
-            other_stream: None,
-            // What a part says of itself is no part of the stream.
-            number: if kind == ChunkKind::INDEX { u64::MAX } else { self.next },
-            stored: stored.len() as u32,
-            plain: length,
-            sum: crc32fast::hash(stored),
-        };
-        self.frame.clear();
-        self.frame.extend_from_slice(&header.bytes(&self.header.recording));
-        self.frame.extend_from_slice(stored);
-        // A number that was not written shows that something is missing.
-        self.next = self.next.wrapping_add(u64::from(kind != ChunkKind::INDEX));
-        let result = self.append(kind, header.number);
         self.frame.clear();
         self.frame.shrink_to(2 * TARGET);
         self.packed.shrink_to(2 * TARGET);
         result
     }
 
+    /// Packs the inside of a chunk into the buffer, where that makes it smaller.
+    fn pack(&mut self, kind: ChunkKind, plain: &[u8]) -> WireResult<StoredChunk> {
+        let length = u32::try_from(plain.len()).ok().filter(|&l| l <= MOST_PLAIN);
+        let Some(length) = length else {
+            return Err(WireError::TooLarge { what: format!("a chunk of {} bytes", plain.len()) });
+        };
+        self.packed.clear();
+        let mut packed = false;
+        if let Some(packer) = &mut self.packer
+            && plain.len() >= LEAST_PACKED
+            // The index must be readable from its end.
+            && kind != ChunkKind::INDEX
+        {
+            self.packed.reserve(zstd::zstd_safe::compress_bound(plain.len()));
+            packed = packer.compress_to_buffer(plain, &mut self.packed).is_ok_and(|n| n < plain.len());
+        }
+        let bytes = stored(&self.packed, plain, packed);
+        Ok(StoredChunk { kind, packed, stored: bytes.len() as u32, plain: length, sum: crc32fast::hash(bytes) })
+    }
+
+    /// Puts the header of a chunk into the frame, which is empty then but for that, and returns its number.
+    pub(crate) fn begin_frame(&mut self, chunk: &StoredChunk) -> u64 {
+        let is_index = chunk.kind == ChunkKind::INDEX;
+        let header = ChunkHeader {
+            kind: chunk.kind,
+            version: 1,
+            packed: chunk.packed,
+            other_stream: None,
+            // What a part says of itself is no part of the stream.
+            number: if is_index { u64::MAX } else { self.next },
+            stored: chunk.stored,
+            plain: chunk.plain,
+            sum: chunk.sum,
+        };
+        self.frame.clear();
+        self.frame.extend_from_slice(&header.bytes(&self.header.recording));
+        // A number that was not written shows that something is missing.
+        self.next = self.next.wrapping_add(u64::from(!is_index));
+        header.number
+    }
+
     /// Appends what is in the frame.
-    fn append(&mut self, kind: ChunkKind, number: u64) -> WireResult<()> {
+    pub(crate) fn append(&mut self, kind: ChunkKind, number: u64) -> WireResult<()> {
         let (offset, length) = (self.position, self.frame.len() as u64);
         if let Err(error) = self.file.write_all(&self.frame) {
             // A part of it may be there: readers pass over it.
@@ -336,109 +399,27 @@ impl TraceWriter {
             self.definitions.push((offset, length));
             self.definition_bytes = self.definition_bytes.saturating_add(length);
         }
-        Ok(())
-    }
-
-    /// Begins a new part where this one is long enough, and lets old ones go.
-    fn make_room(&mut self) -> WireResult<()> {
-        if let (true, false, Some(most)) = (self.is_full, self.in_walk, self.options.most_bytes) {
-            return Err(WireError::Full { most });
+        if matches!(kind, ChunkKind::SAMPLES | ChunkKind::OLD_SAMPLES | ChunkKind::LOSSES) {
+            self.again = self.again.saturating_add(length);
         }
-        if self.in_walk
-            || self.rotating
-            || self.position.saturating_sub(self.definition_bytes) < self.options.part_bytes
+        #[cfg(test)]
         {
-            return Ok(());
-        }
-        self.rotating = true;
-        let result = self.rotate().and_then(|()| self.keep_bound());
-        self.rotating = false;
-        result
-    }
-
-    /// Begins the next part of a folder: with all definitions.
-    fn rotate(&mut self) -> WireResult<()> {
-        let Some(folder) = self.folder.clone() else { return Ok(()) };
-        self.write_index()?;
-        let header = PartHeader { part: self.header.part.saturating_add(1), ..self.header };
-        let path = part_path(&folder, header.stream, header.part);
-        let file = create_part(&path, &header)?;
-        let mut source = File::open(&self.path).map_err(|e| WireError::io(&self.path, e))?;
-        let old_path = std::mem::replace(&mut self.path, path);
-        self.old.push_back(OldPart { path: old_path.clone(), bytes: self.position });
-        (self.header, self.file, self.position) = (header, file, FILE_HEADER as u64);
-        self.index = IndexBuilder::default();
-        self.definition_bytes = 0;
-        for (offset, length) in std::mem::take(&mut self.definitions) {
-            self.frame.clear();
-            let read = source
-                .seek(SeekFrom::Start(offset))
-                .and_then(|_| (&mut source).take(length).read_to_end(&mut self.frame));
-            match read {
-                Ok(read) if read as u64 == length => {}
-                Ok(_) => continue,
-                Err(error) => return Err(WireError::io(&old_path, error)),
-            }
-            let number = self.frame.get(8..).and_then(|rest| rest.first_chunk()).copied().map_or(0, u64::from_le_bytes);
-            let kind = self.frame.get(4..).and_then(|rest| rest.first_chunk()).copied().map_or(0, u16::from_le_bytes);
-            self.append(ChunkKind(kind), number)?;
+            self.highest = self.highest.max(self.bytes());
         }
         Ok(())
     }
 
-    /// Lets old parts go until the bound is kept.
-    fn keep_bound(&mut self) -> WireResult<()> {
-        let Some(most) = self.options.most_bytes else { return Ok(()) };
-        // The part that has just begun will grow to its size, and then end with the walk in which it does.
-        let part = self.options.part_bytes;
-        let room = part.saturating_add(self.last_walk).saturating_add(self.last_walk / 8);
-        while self.bytes().saturating_add(room) > most {
-            let Some(oldest) = self.old.pop_front() else {
-                // The next walk has a place however large it is: one that is gone is worse than one that is too large.
-                if self.bytes().saturating_add(part) <= most {
-                    break;
-                }
-                self.is_full = true;
-                return Err(WireError::Full { most });
-            };
-            if let Err(error) = self.let_go(&oldest.path) {
-                self.old.push_front(oldest);
-                return Err(error);
-            }
-        }
-        Ok(())
+    /// Whether what is written may use all that the bound leaves.
+    pub(crate) fn may_use_all(&self) -> bool {
+        self.rotating || self.ends
     }
 
-    /// Writes again what is needed of an old part, and removes it.
-    fn let_go(&mut self, oldest: &Path) -> WireResult<()> {
-        let others: Vec<PathBuf> = self.old.iter().map(|part| part.path.clone()).chain([self.path.clone()]).collect();
-        let (header, now) = (self.header, self.now());
-        let Retired { old_samples, losses } =
-            retire::retire(oldest, &header, &others, now, &mut |samples| self.write(samples))?;
-        self.write(&old_samples)?;
-        self.write(&losses)?;
-        std::fs::remove_file(oldest).map_err(|e| WireError::io(oldest, e))
-    }
-
-    fn write_index(&mut self) -> WireResult<()> {
+    pub(crate) fn write_index(&mut self) -> WireResult<()> {
         let index = std::mem::take(&mut self.index);
         match index.finish(self.position) {
             Some(payload) => self.put_chunk(ChunkKind::INDEX, &payload),
             None => Ok(()),
         }
-    }
-
-    pub(crate) fn next_walk(&mut self) -> WireResult<u32> {
-        self.make_room()?;
-        self.in_walk = true;
-        self.walk_begun = self.position;
-        self.walks = self.walks.wrapping_add(1);
-        Ok(self.walks.wrapping_sub(1))
-    }
-
-    pub(crate) fn end_walk(&mut self) {
-        self.last_walk = self.position.saturating_sub(self.walk_begun);
-        self.in_walk = false;
     }
 
     pub(crate) fn take_payload(&mut self) -> PayloadWriter {
@@ -465,6 +446,7 @@ impl TraceWriter {
     /// # Errors
     /// When the disk refuses.
     pub fn finish(mut self, reason: &str) -> WireResult<()> {
+        self.ends = true;
         self.tell_unwritten()?;
         let end = EndRow {
             time: self.now(),
@@ -473,7 +455,6 @@ impl TraceWriter {
             samples: self.samples,
             lost: self.lost,
         };
-        self.in_walk = true; // no new part for this
         self.write(&[end])?;
         self.write_index()
     }
@@ -495,13 +476,23 @@ impl SampleRow {
     const ONE: u64 = crate::rows::WEIGHT_ONE;
 }
 
+/// What is written of a chunk: what was packed, or the chunk as it is.
+fn stored<'a>(packed: &'a [u8], plain: &'a [u8], is_packed: bool) -> &'a [u8] {
+    if is_packed { packed } else { plain }
+}
+
 /// The name of a part.
-fn part_path(folder: &Path, stream: u16, part: u32) -> PathBuf {
+pub(crate) fn part_path(folder: &Path, stream: u16, part: u32) -> PathBuf {
     folder.join(format!("{stream:02}-{part:06}.mcity"))
 }
 
+/// Whether a file of a recording's folder is a part, by its name.
+pub fn is_part(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "mcity")
+}
+
 /// Makes a file that only this user may read, with its header.
-fn create_part(path: &Path, header: &PartHeader) -> WireResult<File> {
+pub(crate) fn create_part(path: &Path, header: &PartHeader) -> WireResult<File> {
     let mut options = OpenOptions::new();
     options.append(true).create_new(true);
     #[cfg(unix)]

@@ -176,6 +176,8 @@ choices! {
         NotGiven = 6 "not given by the VM",
         /// The program was killed, with what had not been written yet.
         Killed = 7 "the program was killed before they were written",
+        /// Larger than all that the trace may have.
+        NoRoom = 8 "larger than the bound of the trace",
     }
 }
 
@@ -188,7 +190,7 @@ row! {
         thread: Option<u32> = 2 Plain,
         /// What: the kind of chunk it would have been in.
         what: u32 = 3 Plain,
-        /// Why: 0 not said, 1 the buffers were full, 2 too many samples were alive, 3 the part it was in has gone, 4 it could not be written, 5 the tables of names were full, 6 the VM did not give it, 7 the program was killed before it was written.
+        /// Why: 0 not said, 1 the buffers were full, 2 too many samples were alive, 3 the part it was in has gone, 4 it could not be written, 5 the tables of names were full, 6 the VM did not give it, 7 the program was killed before it was written, 8 it was larger than the bound of the trace.
         reason: LossReason = 4 Plain,
         /// How many.
         count: u64 = 5 Plain,

@@ -76,4 +76,4 @@ pub use budget::{MemoryNeed, memory_budget, set_memory_budget};
 pub use event::GcKind;
 pub use lives::{GcHistory, GcRecord, LifeEvent, LifeStep, Lives, Weighed};
 pub use recording::{ChangeLog, Recording};
-pub use series::{DumpFacts, GcPoint, HeapSeries, SnapshotInfo, holds_heaps, open, open_gradually};
+pub use series::{DumpFacts, GcPoint, HeapSeries, PointNumber, SnapshotInfo, holds_heaps, open, open_gradually};

@@ -127,7 +127,11 @@ pub(crate) fn holds_heaps(formats: &[Box<dyn Format>], folder: &Path) -> Result<
     Ok(files_of(folder)?.iter().any(known))
 }
 
-fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
+/// The files of a folder, in the order of their names.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?;
     let mut files: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).filter(|p| p.is_file()).collect();
     files.sort();

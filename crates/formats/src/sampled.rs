@@ -5,7 +5,7 @@
 //! smaller by that. Samples are drawn one by one, so the variance of a sum is the sum of size² (1 - p) / p² (Horvitz and
 //! Thompson's estimate for Poisson sampling), and three times its root is the error that is shown.
 
-use memory_city_heap::AllocationSite;
+use memory_city_heap::{AllocationSite, ObjectId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -62,6 +62,8 @@ pub struct SampledGroup {
 pub struct SampledObject {
     /// Its number.
     pub sample: u64,
+    /// Which object of the heap state it is.
+    pub object: ObjectId,
     /// The place in [`SampledAllocations::groups`].
     pub group: u32,
     /// What it stands for.
@@ -200,7 +202,7 @@ mod tests {
             let objects = |of: &BTreeMap<u64, (u32, u64)>| -> Vec<SampledObject> {
                 of.keys().map(|&sample| {
                     let (group, size) = fact(sample);
-                    SampledObject { sample, group, amount: SampledAmount::of_sample(size, 3.0) }
+                    SampledObject { sample, object: ObjectId(0), group, amount: SampledAmount::of_sample(size, 3.0) }
                 }).collect()
             };
             let all = SampledAllocations {

@@ -28,6 +28,9 @@ pub struct SnapshotInfo {
     pub gc: Option<GcPoint>,
 }
 
+/// Who wrote a point in time of an input that grows, and its number there.
+pub type PointNumber = (u16, u32);
+
 /// The start or end of a garbage collection.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct GcPoint {
@@ -78,6 +81,12 @@ pub trait HeapSeries: Send + Sync {
 
     /// What a person must know about the series as a whole, by now.
     fn warnings(&self) -> Vec<Warning>;
+
+    /// By which a point is found again when the input was opened again and has grown meanwhile; `None` where an input does not grow, or the
+    /// point is not complete yet.
+    fn number(&self, _index: usize) -> Option<PointNumber> {
+        None
+    }
 
     /// What is known of a dump that was loaded, for who keeps answers about it; `None` for what is no dump, and before.
     fn facts(&self, _index: usize) -> Option<DumpFacts> {

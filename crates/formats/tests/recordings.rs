@@ -6,6 +6,7 @@ use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId, RootKind, TypeId};
 use memory_city_testing::hprof_writer::{reflective, small};
 use memory_city_testing::root;
+use memory_city_testing::shop::complete_walk;
 use memory_city_wire::{
     ChunkKind, ClassRow, CohortRow, CollectionKind, CountRow, DeathRow, FrameRow, GcRow, GcScope, LoaderRow,
     LossReason, LossRow, ObjectNaming, OldSamplesRow, RunRow, SampleRow, SettingRow, StringRow, ThreadRow,
@@ -231,17 +232,7 @@ impl Shop {
     }
 
     fn walk(&mut self, sampled: &[(u64, u64)]) {
-        let start = WalkStartRow {
-            time: 5_000_000_000,
-            gc: Some(2),
-            gcs: 3,
-            alignment: 8,
-            unit: 8,
-            has_addresses: true,
-            has_references: true,
-            has_roots: true,
-            ..WalkStartRow::default()
-        };
+        let start = WalkStartRow { gc: Some(2), ..complete_walk(5_000_000_000) };
         let (cart, list, class, field) = (self.cart, self.list, self.cart, self.field);
         let mut walk = self.writer.begin_walk(start).expect("a walk");
         let number = walk.number();

@@ -22,6 +22,7 @@ pub mod jvm;
 pub mod memory;
 pub mod naive_anttracks;
 pub mod python;
+pub mod shop;
 
 use std::path::{Path, PathBuf};
 

@@ -3,6 +3,7 @@
 
 use super::save::SavedRecording;
 use super::scan::{error_of, one_recording};
+use crate::registry;
 use ahash::AHashSet;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
@@ -48,13 +49,7 @@ pub(super) fn recording_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 }
 
 fn files_of(path: &Path) -> Result<Vec<PathBuf>> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let entries = std::fs::read_dir(path).map_err(|e| Error::io(path, e))?;
-    let mut files: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).filter(|p| p.is_file()).collect();
-    files.sort();
-    Ok(files)
+    if path.is_dir() { registry::files_of(path) } else { Ok(vec![path.to_owned()]) }
 }
 
 /// Writes the parts of a recording into one file, which is complete or not there.

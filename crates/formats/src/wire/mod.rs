@@ -7,6 +7,7 @@
 
 mod cohorts;
 mod counted;
+mod folder;
 mod join;
 mod keys;
 mod lives;
@@ -30,9 +31,11 @@ use memory_city_heap::progress::Progress;
 use std::path::Path;
 
 pub use counted::{CountStream, CountedClass, CountedTime, CountedTimes, StreamCount, counted};
+pub use folder::RecordingFolder;
 pub use join::{are_recordings, join};
-pub use save::{SavedRecording, save};
+pub use save::{SavedRecording, SavedWalk, save};
 pub use walks::{SeenWalk, WalkStream};
+pub use warnings::is_of_its_end;
 
 pub(crate) fn format() -> Box<dyn Format> {
     Box::new(WireFormat)

@@ -4,6 +4,7 @@ use super::origins::Provenance;
 use super::scan::{SampleOrigin, Scan};
 use crate::sampled::{SampledAllocations, SampledAmount, SampledGroup, SampledObject};
 use ahash::AHashMap;
+use memory_city_heap::ObjectId;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_wire::{ChunkKind, LossReason, WEIGHT_ONE};
@@ -27,7 +28,7 @@ pub(super) fn sampled(
     scan: &Scan,
     provenance: &Provenance,
     walks: &[usize],
-    alive: &dyn Fn(usize) -> Result<Vec<u64>>,
+    alive: &dyn Fn(usize) -> Result<Vec<(u64, ObjectId)>>,
     progress: &Progress,
 ) -> Result<Option<SampledAllocations>> {
     if scan.samples.is_empty() && scan.old_samples.is_empty() {
@@ -67,12 +68,12 @@ pub(super) fn sampled(
             alive_in.push(objects);
             continue;
         };
-        for id in alive(number)? {
+        for (id, object) in alive(number)? {
             let (Some(sample), Some(key)) = (scan.samples.get(&id), keys.get(&id)) else { continue };
             let Some((group, _)) = numbers.get(key) else { continue };
             let weight = weight_of(sample) * one_in.between(sample.time, walk.start.time);
             let amount = SampledAmount::of_sample(sample.size, weight);
-            objects.push(SampledObject { sample: id, group: *group, amount });
+            objects.push(SampledObject { sample: id, object, group: *group, amount });
         }
         objects.sort_unstable_by_key(|object| object.sample);
         objects.dedup_by_key(|object| object.sample);

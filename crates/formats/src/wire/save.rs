@@ -14,7 +14,7 @@ use memory_city_heap::{HeapState, ObjectId, Strength, TypeKind};
 use memory_city_wire::{
     ClassRow, CollectionKind, GcRow, LoaderRow, ObjectNaming, OriginRow, ReferentStrength, RunRow, ThreadRow,
     TraceOptions, TraceTables, TraceWriter, WalkIdentityRow, WalkInferredRow, WalkMirrorRow, WalkObject,
-    WalkReferentRow, WalkRootRow, WalkSampleRow, WalkStartRow, WalkWriter,
+    WalkReferentRow, WalkRootRow, WalkSampleRow, WalkStartRow, WalkWriter, WireError,
 };
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
@@ -299,14 +299,14 @@ impl Saver {
         Ok(known)
     }
 
-    /// Writes a walk, and says how many objects it has.
+    /// Writes a walk.
     pub(super) fn walk(
         &mut self,
         heap: &HeapState,
         start: WalkStartRow,
         seen: &SeenWalk<'_>,
         progress: &Progress,
-    ) -> Result<u64> {
+    ) -> Result<SavedWalk> {
         let classes = self.classes(heap);
         let origins = self.origins(heap, progress)?;
         let keys = ObjectKeys::of(heap);
@@ -380,16 +380,35 @@ impl Saver {
             walk.rows(&identities.iter().map(row).collect::<Vec<_>>()).map_err(error_of)?;
         }
         walk.note_unlinked(seen.unlinked, seen.unlinked_classes);
-        let end = walk.finish(seen.pause).map_err(error_of)?;
+        let end = match walk.finish(seen.pause) {
+            Ok(end) => end,
+            Err(WireError::WalkTooLarge { needed, .. }) => return Ok(SavedWalk::TooLarge { needed }),
+            Err(error) => return Err(error_of(error)),
+        };
         self.saved.walks += 1;
         self.saved.objects += end.objects;
         self.saved.references += end.references + hidden.len() as u64;
-        Ok(end.objects)
+        Ok(SavedWalk::Written { objects: end.objects })
     }
 }
 
+/// What became of a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SavedWalk {
+    /// It is in the trace.
+    Written {
+        /// Its objects.
+        objects: u64,
+    },
+    /// The trace has a bound within which there is no room for it, even where nothing else is left: it is left out, and counted.
+    TooLarge {
+        /// The least bound within which there is, bytes.
+        needed: u64,
+    },
+}
+
 enum Stopped {
-    Wire(memory_city_wire::WireError),
+    Wire(WireError),
     Engine(Error),
 }
 

@@ -13,7 +13,7 @@ use crate::kept::KeptStates;
 use crate::lives::{GcHistory, Lives, SampledLives};
 use crate::recording::Recording;
 use crate::sampled::SampledAllocations;
-use crate::series::{GcPoint, HeapSeries, SnapshotInfo};
+use crate::series::{GcPoint, HeapSeries, PointNumber, SnapshotInfo};
 use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
@@ -206,6 +206,11 @@ impl HeapSeries for WalkSeries {
         "this recording"
     }
 
+    fn number(&self, index: usize) -> Option<PointNumber> {
+        let walk = self.scan.walks.get(index).filter(|walk| walk.end.is_some())?;
+        Some((walk.stream, walk.start.walk))
+    }
+
     fn gc_history(&self, _: &Progress) -> Result<Option<GcHistory>> {
         Ok(Some(gc_history(&self.scan)).filter(|history| !history.collections.is_empty()))
     }
@@ -241,7 +246,7 @@ impl HeapSeries for WalkSeries {
     fn sampled(&self, points: &[usize], progress: &Progress) -> Result<Option<SampledAllocations>> {
         let alive = |walk: usize| {
             let (heap, samples) = self.read(walk, progress)?;
-            Ok(samples.into_iter().filter(|(_, object)| heap.is_reachable(*object)).map(|(sample, _)| sample).collect())
+            Ok(samples.into_iter().filter(|(_, object)| heap.is_reachable(*object)).collect())
         };
         sampled(&self.scan, &self.provenance, points, &alive, progress)
     }

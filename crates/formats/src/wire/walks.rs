@@ -1,6 +1,6 @@
 //! Writes heap states as the walks of a recording that goes on: a stream of their own beside that of the recorder.
 
-use super::save::Saver;
+use super::save::{SavedWalk, Saver};
 use super::scan::error_of;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -31,8 +31,7 @@ impl WalkStream {
         WalkStream(Saver::new(writer))
     }
 
-    /// Writes a heap state as the next walk, and says how many objects it has. Takes O(objects + references) time, and memory for
-    /// names, roots and one chunk. Of `start` the times, the collections and the label count; the rest follows from the heap state.
+    /// Writes a heap state as the next walk. Takes O(objects + references) time, and memory for names, roots and one chunk. Of `start` the times, the collections and the label count; the rest follows from the heap state.
     ///
     /// # Errors
     /// When the disk refuses, or the work was cancelled: then the walk is broken off, which readers see.
@@ -42,7 +41,7 @@ impl WalkStream {
         start: WalkStartRow,
         seen: &SeenWalk<'_>,
         progress: &Progress,
-    ) -> Result<u64> {
+    ) -> Result<SavedWalk> {
         progress.begin("Writing the walk", heap.object_count() as u64);
         self.0.walk(heap, start, seen, progress)
     }
@@ -57,6 +56,16 @@ impl WalkStream {
         let what = u32::from(ChunkKind::SAMPLES.0);
         let loss = LossRow { time, what, reason: LossReason::Killed, count, ..LossRow::default() };
         self.0.writer.write(&[loss]).map_err(error_of)
+    }
+
+    /// Walks that are there, and were not left out or let go of for later ones.
+    pub fn walks(&self) -> u64 {
+        self.0.writer.walks()
+    }
+
+    /// The bound within which the last walk would have room if there were nothing else, bytes; 0 where there is no bound, or no walk.
+    pub fn last_walk_needs(&self) -> u64 {
+        self.0.writer.last_walk_needs()
     }
 
     /// Bytes written.

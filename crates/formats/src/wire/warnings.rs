@@ -23,6 +23,15 @@ pub(super) struct Trouble {
     more: u64,
 }
 
+/// What is said of a recording without an end that may go on, and of its last file.
+const NO_END: &str = "the recording has no end: the program was killed, or it is still running.";
+const BEING_WRITTEN: &str = "it was cut, or is still being written";
+
+/// Whether a warning says only that a recording has no end, which is so as long as it goes on.
+pub fn is_of_its_end(warning: &Warning) -> bool {
+    warning.message.starts_with(NO_END) || warning.message.contains(BEING_WRITTEN)
+}
+
 /// A setting that begins so says why something was left out once.
 const NO_ROOM: &str = "no room";
 /// Warnings of one kind beyond these are counted, not listed.
@@ -51,7 +60,7 @@ impl Trouble {
     }
 
     pub(super) fn cut(&mut self, path: &Path, offset: u64, length: u64, is_last: bool) {
-        let why = if is_last { "it was cut, or is still being written" } else { "it was cut" };
+        let why = if is_last { BEING_WRITTEN } else { "it was cut" };
         let message = format!("the file ends {length} bytes into a chunk: {why}; all that comes before is shown");
         self.add(path, Some(offset), message);
     }
@@ -65,13 +74,11 @@ impl Trouble {
             let message = match counted {
                 true => {
                     "the recording has no end: the program was killed. All that was written is shown, and what was not is counted"
+                        .to_owned()
                 }
-                false => {
-                    "the recording has no end: the program was killed, or it is still running. All that was written is shown; what came \
-                     after nobody has counted"
-                }
+                false => format!("{NO_END} All that was written is shown; what came after nobody has counted"),
             };
-            self.add(path, None, message.into());
+            self.add(path, None, message);
         }
     }
 

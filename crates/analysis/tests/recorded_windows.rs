@@ -249,3 +249,33 @@ fn arrays_of_primitive_values_have_their_samples() {
     assert!(expected.samples > 0);
     assert_eq!(samples("package>type", "Heap#(primitive arrays)#byte[]"), expected);
 }
+
+/// Of groups that are no classes the samples are those of their objects: each living sample is with one owner, and with the class that it
+/// is of.
+#[test]
+fn groups_of_owners_have_the_samples_of_their_objects() {
+    let path = root().join("tests/data/recordings/leak-after-spike");
+    let progress = Progress::new();
+    let samples_of = |grouping: &str| {
+        let source = Source::open(std::slice::from_ref(&path), grouping, GroupOptions::default(), &progress)
+            .expect("a recording");
+        let timeline = source.timeline();
+        let last = timeline.times() - 1;
+        let shares = |node| analyses::sampled_shares(&source, node, last, &progress).expect("read").expect("samples");
+        let of_all = shares(NodeId::ROOT);
+        let groups: Vec<_> =
+            timeline.nodes().filter(|n| timeline.parent(*n) == Some(NodeId::ROOT)).map(shares).collect();
+        (of_all, groups)
+    };
+    let (of_all, owners) = samples_of("owner");
+    let (of_all_types, types) = samples_of("type");
+    assert!(of_all.samples > 10 && of_all.places == of_all_types.places, "{of_all:?} {of_all_types:?}");
+    for groups in [&owners, &types] {
+        assert_eq!(groups.iter().map(|of| of.samples).sum::<u64>(), of_all.samples);
+    }
+    // What leaks has its line, whoever asks for it.
+    let most = |groups: &[analyses::SampledShares]| groups.iter().max_by_key(|of| of.samples).expect("groups").clone();
+    let (owner, class) = (most(&owners), most(&types));
+    assert!(owner.samples >= class.samples / 2 && owner.class != class.class, "{owner:?} {class:?}");
+    assert!(owner.places[0].place.contains(" line "), "{owner:?}");
+}

@@ -9,7 +9,7 @@ use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, byte
 use crate::timeline::{History, NodeId, Source, Unit};
 use crate::trends::class_of;
 use memory_city_formats::counts::without_address;
-use memory_city_formats::sampled::{SampledAllocations, SampledAmount, SampledChange, SampledGroup};
+use memory_city_formats::sampled::{SampledAllocations, SampledAmount, SampledChange, SampledGroup, SampledObject};
 use memory_city_heap::Amount;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -84,10 +84,10 @@ impl Analysis for SampledSites {
     }
 }
 
-/// Where what is alive of a class was allocated, as its samples estimate it.
+/// Where what is alive of a class or a group was allocated, as its samples estimate it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampledShares {
-    /// The class.
+    /// The class; where it is not one class, the group.
     pub class: String,
     /// How many samples of it are alive.
     pub samples: u64,
@@ -102,35 +102,49 @@ pub struct SampledShares {
 pub struct SampledShare {
     /// The line that allocated, or led to it.
     pub place: String,
-    /// Part of the bytes that samples stand for, 0 to 1.
+    /// Part of the bytes that its samples stand for, 0 to 1.
     pub share: f64,
     /// Three standard deviations of it; at least what so few samples can miss: three of them. 0 where every allocation was recorded.
     pub error: f64,
 }
 
-/// Where the class of a group was allocated, at a point in time: of a type, or of a part of one. `None` where the document has no
-/// samples, or the group is no part of one class.
+/// Where what is in a group was allocated, at a point in time: of a type or a part of one by the samples of its class; of any other
+/// group (of an owner, a package, a loader) by the samples that are objects of it, as the walk says of each which object it is. `None`
+/// where the document has no samples.
 ///
 /// # Errors
 /// When a file has changed since, or the work was cancelled.
 pub fn sampled_shares(document: &Source, node: NodeId, t: usize, progress: &Progress) -> Result<Option<SampledShares>> {
     let timeline = document.timeline();
-    let path = timeline.path(node);
-    let class = path.iter().rev().find_map(|&node| class_of(timeline, node));
-    let (Some(class), Some(history)) = (class, document.heaps().filter(|h| h.series().has_samples())) else {
-        return Ok(None);
-    };
+    let Some(history) = document.heaps().filter(|h| h.series().has_samples()) else { return Ok(None) };
     let Some(sampled) = history.series().sampled(&[history.moment(t)], progress)? else { return Ok(None) };
     let domain = Arc::clone(registry().domain());
-    Ok(Some(shares_of(&class, &sampled, &Places::of(&sampled, Some(&domain)))))
+    let places = Places::of(&sampled, Some(&domain));
+    let path = timeline.path(node);
+    if let Some(class) = path.iter().rev().find_map(|&node| class_of(timeline, node)) {
+        return Ok(Some(shares_of_class(&class, &sampled, &places)));
+    }
+    let inside = history.objects_of(t, &[node], progress)?.objects;
+    let name = timeline.name(node);
+    Ok(Some(shares_of(name, &sampled, &places, |sample, _| inside.contains(sample.object.0))))
 }
 
-fn shares_of(class: &str, sampled: &SampledAllocations, places: &Places) -> SampledShares {
-    let same = |other: &str| without_address(other) == without_address(class);
+fn shares_of_class(class: &str, sampled: &SampledAllocations, places: &Places) -> SampledShares {
+    let same = |_: &SampledObject, group: &SampledGroup| without_address(&group.class) == without_address(class);
+    shares_of(class, sampled, places, same)
+}
+
+/// Of the living samples for which `is_in` holds.
+fn shares_of(
+    name: &str,
+    sampled: &SampledAllocations,
+    places: &Places,
+    is_in: impl Fn(&SampledObject, &SampledGroup) -> bool,
+) -> SampledShares {
     let mut of_place: BTreeMap<u32, SampledAmount> = BTreeMap::new();
-    for (group, alive) in sampled.groups.iter().zip(sampled.alive_by_group(0)) {
-        if alive.samples > 0 && same(&group.class) {
-            of_place.entry(places.of_group(group)).or_default().add(alive);
+    for sample in sampled.alive.first().into_iter().flatten() {
+        if let Some(group) = sampled.groups.get(sample.group as usize).filter(|group| is_in(sample, group)) {
+            of_place.entry(places.of_group(group)).or_default().add(sample.amount);
         }
     }
     let mut all = SampledAmount::default();
@@ -149,7 +163,7 @@ fn shares_of(class: &str, sampled: &SampledAllocations, places: &Places) -> Samp
     };
     let mut shares: Vec<SampledShare> = of_place.iter().map(share).collect();
     shares.sort_by(|a, b| b.share.total_cmp(&a.share).then_with(|| a.place.cmp(&b.place)));
-    SampledShares { class: class.to_owned(), samples: all.samples, is_exact: sampled.is_exact, places: shares }
+    SampledShares { class: name.to_owned(), samples: all.samples, is_exact: sampled.is_exact, places: shares }
 }
 
 /// The points in time that are compared: the first, the last, and those that divide what is between.
@@ -468,8 +482,7 @@ fn notes(sampled: &SampledAllocations) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use memory_city_formats::sampled::SampledObject;
-    use memory_city_heap::AllocationSite;
+    use memory_city_heap::{AllocationSite, ObjectId};
 
     #[test]
     fn shares_of_a_class_add_up_and_know_their_error() {
@@ -479,6 +492,7 @@ mod tests {
         let amounts = [("shop.Cart", 0, 600.0), ("shop.Cart", 1, 300.0), ("shop.Cart", 2, 100.0), ("x.Y", 0, 5e9)];
         let alive = amounts.iter().zip(0..).map(|((_, _, bytes), n)| SampledObject {
             sample: u64::from(n),
+            object: ObjectId(n),
             group: n,
             amount: of(*bytes, 1),
         });
@@ -491,7 +505,7 @@ mod tests {
             is_exact: false,
             from_start: true,
         };
-        let shares = shares_of("shop.Cart", &sampled, &Places::of(&sampled, None));
+        let shares = shares_of_class("shop.Cart", &sampled, &Places::of(&sampled, None));
         assert_eq!((shares.samples, shares.places.len()), (3, 3));
         assert_eq!(shares.places[0].place, "shop.Cart.add() line 7");
         assert!((shares.places.iter().map(|of| of.share).sum::<f64>() - 1.0).abs() < 1e-9);
@@ -502,14 +516,19 @@ mod tests {
         let many = shares_of_many(&sampled);
         assert!((many.places[0].error - 3.0 * 936f64.sqrt() / 1000.0).abs() < 1e-9, "{}", many.places[0].error);
         let exact = SampledAllocations { is_exact: true, ..sampled.clone() };
-        assert_eq!(shares_of("shop.Cart", &exact, &Places::of(&exact, None)).places[0].error, 0.0);
-        assert!(shares_of("shop.None", &sampled, &Places::of(&sampled, None)).places.is_empty());
+        assert_eq!(shares_of_class("shop.Cart", &exact, &Places::of(&exact, None)).places[0].error, 0.0);
+        assert!(shares_of_class("shop.None", &sampled, &Places::of(&sampled, None)).places.is_empty());
+        // Of some objects, whatever class they are of: 300 and 100 of 400.
+        let some =
+            shares_of("some", &sampled, &Places::of(&sampled, None), |sample, _| [1, 2].contains(&sample.object.0));
+        assert_eq!((some.samples, &*some.places[0].place), (2, "shop.Cart.put() line 9"));
+        assert!((some.places[0].share - 0.75).abs() < 1e-9, "{some:?}");
     }
 
     fn shares_of_many(sampled: &SampledAllocations) -> SampledShares {
         let mut many = sampled.clone();
         many.alive[0].iter_mut().for_each(|object| object.amount.samples = 1000);
-        shares_of("shop.Cart", &many, &Places::of(&many, None))
+        shares_of_class("shop.Cart", &many, &Places::of(&many, None))
     }
 
     /// What grew, but not from walk to walk, is said to have grown; what too few walks tell, and what is too little, as well.

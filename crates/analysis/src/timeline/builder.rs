@@ -296,6 +296,30 @@ impl TimelineBuilder {
         }
     }
 
+    /// Drops the first times, of what was fed tree by tree; what comes can be added as before. Groups that were only there stay, with
+    /// nothing in them.
+    pub(crate) fn forget(&mut self, first: usize) {
+        let first = first.min(self.points.len());
+        self.points.drain(..first);
+        let gone: Vec<Arc<Vec<Change>>> = self.log.drain(..first).collect();
+        // The next time begins with what had not changed by then.
+        let mut now: AHashMap<u32, Amount> = AHashMap::default();
+        for &(node, amount) in gone.iter().chain(self.log.first()).flat_map(|changes| changes.iter()) {
+            now.insert(node, amount);
+        }
+        if let Some(log) = self.log.first_mut() {
+            let mut there: Vec<Change> = now.into_iter().filter(|(_, amount)| *amount != Amount::default()).collect();
+            there.sort_unstable_by_key(|change| change.0);
+            *log = Arc::new(there);
+        } else {
+            self.last.fill(Amount::default());
+            self.known.clear();
+        }
+        self.changes = self.log.iter().map(|log| log.len() as u64).sum();
+        // Numbers of times, of which the next one must not have been there.
+        self.seen.iter_mut().for_each(|seen| *seen = seen.saturating_sub(first as u32));
+    }
+
     /// Puts the times into another order: `order` has, for each of them, the number it was added as and what is said
     /// of it. Times that are not in it are dropped. Nothing can be added after that.
     pub(crate) fn arrange(&mut self, order: Vec<(usize, TimePoint)>) {

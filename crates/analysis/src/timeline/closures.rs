@@ -138,6 +138,24 @@ impl KeptAmounts {
             total -= self.all.pop_front().map_or(0, |(_, amounts)| bytes(&amounts));
         }
     }
+
+    /// The same for trees that have gone on: their nodes have the same keys, and `time_of` says where a time is now, if it is.
+    pub(super) fn moved(
+        &self,
+        (before, now): (&Timeline, &Timeline),
+        time_of: &dyn Fn(usize) -> Option<usize>,
+    ) -> KeptAmounts {
+        if self.all.is_empty() {
+            return KeptAmounts::default();
+        }
+        let node_of: Vec<Option<NodeId>> = now.nodes().map(|node| before.find(&now.key(node))).collect();
+        let move_one = |((time, request), amounts): &((usize, ClosureRequest), TimeAmounts)| {
+            let of =
+                |node: &Option<NodeId>| node.and_then(|node| amounts.get(node.index()).copied()).unwrap_or_default();
+            Some(((time_of(*time)?, *request), Arc::new(node_of.iter().map(of).collect())))
+        };
+        KeptAmounts { all: self.all.iter().filter_map(move_one).collect() }
+    }
 }
 
 impl History {

@@ -2,6 +2,7 @@
 
 use super::all_references::{TimeReferences, time_references};
 use super::closures::{ClosureRequest, KeptAmounts};
+use super::following::Following;
 use super::kept::{KeptAnswers, OwnersOfTime, keep_owners, kept_owners, key_of_dumps};
 use super::references::{ReferenceMap, reference_map};
 use super::{GrowingTree, NodeId, TimePoint, Timeline, TimelineBuilder};
@@ -34,13 +35,15 @@ pub struct History {
     /// What is kept for the next time that these dumps are opened.
     kept: Option<Arc<KeptAnswers>>,
     /// What is known of the objects of the last dump.
-    known: Option<Reads>,
+    pub(super) known: Option<Reads>,
+    /// Where it is of a recording that may go on.
+    pub(super) following: Option<Arc<Following>>,
 }
 
 /// Time and group of a reference map.
 type MapKey = (usize, NodeId);
 /// A heap state, grouped, and its time.
-type GroupedState = (usize, Arc<HeapState>, Arc<Grouped>);
+pub(super) type GroupedState = (usize, Arc<HeapState>, Arc<Grouped>);
 
 /// The point of the series, and what keeps what.
 type DominatorsKey = (usize, KeepRules);
@@ -94,12 +97,7 @@ impl History {
         progress: &Progress,
     ) -> Result<History> {
         let options = with_wanted(options, &grouping);
-        let of_interest = |p: &SnapshotInfo| options.gc_starts || p.gc.as_ref().is_none_or(|gc| gc.end);
-        let mut points: Vec<usize> = (0..series.points().len()).filter(|&i| of_interest(&series.points()[i])).collect();
-        if points.len() > 1 {
-            // A GC that never ended has no point of its own, unless starts are asked for.
-            points.retain(|&i| options.gc_starts || series.points()[i].gc.is_some() || series.recording().is_none());
-        }
+        let points = points_of_interest(&*series, options);
         let (mut last, mut known_of_last) = (None, None);
         if series.recording().is_some() {
             check(&grouping, known_of_traces(), "a trace", None)?;
@@ -118,7 +116,7 @@ impl History {
                 for (at, &i) in points.iter().enumerate() {
                     if let Some((trees, _)) = &found {
                         let TimeTree { tree, unreachable, known, is_empty } = &trees[at];
-                        builder.add(time_point(&series.points()[i], *unreachable), tree);
+                        builder.add(point_of(&series.points()[i], *unreachable), tree);
                         known_of_last = Some(*known).filter(|_| !is_empty);
                         continue;
                     }
@@ -128,7 +126,7 @@ impl History {
                     known_of_last = Some(Reads::known_of(&heap)).filter(|_| heap.object_count() > 0);
                     let grouped = group::group(&heap, &grouping, options, progress)?;
                     let (_, unreachable) = heap.totals();
-                    builder.add(time_point(&series.points()[i], unreachable), &grouped.tree);
+                    builder.add(point_of(&series.points()[i], unreachable), &grouped.tree);
                     last = Some((i, heap, Arc::new(grouped)));
                 }
                 if let Some((_, state)) = found {
@@ -141,7 +139,23 @@ impl History {
                 builder.finish()
             }
         };
-        Ok(History {
+        let made = (last, known_of_last);
+        let mut history = History::of_timeline(series, (grouping, options), timeline, points, made, None);
+        history.kept = kept.map(Arc::new);
+        Ok(history)
+    }
+
+    /// Of trees that were made: `points` are those of the series that they are of. The last state may be there, and what is known of its
+    /// objects.
+    pub(super) fn of_timeline(
+        series: Arc<dyn HeapSeries>,
+        (grouping, options): (Arc<Grouping>, GroupOptions),
+        timeline: Timeline,
+        points: Vec<usize>,
+        (last, known): (Option<GroupedState>, Option<Reads>),
+        following: Option<Arc<Following>>,
+    ) -> History {
+        History {
             series,
             grouping,
             options,
@@ -151,9 +165,10 @@ impl History {
             last: Mutex::new(last),
             dominators: Mutex::default(),
             amounts: Mutex::default(),
-            kept: kept.map(Arc::new),
-            known: known_of_last,
-        })
+            kept: None,
+            known,
+            following,
+        }
     }
 
     /// Whether the series knows enough for a grouping; otherwise why not, for people.
@@ -199,7 +214,11 @@ impl History {
     /// # Errors
     /// As [`History::build`].
     pub fn regroup(&self, grouping: &str, options: GroupOptions, progress: &Progress) -> Result<History> {
-        History::build(Arc::clone(&self.series), grouping, options, progress)
+        match &self.following {
+            // By now there may be more of it.
+            Some(following) => History::follow(&following.recording, grouping, options, progress),
+            None => History::build(Arc::clone(&self.series), grouping, options, progress),
+        }
     }
 
     /// The same series and groups, with a timeline that has more to say of them.
@@ -219,6 +238,7 @@ impl History {
             amounts: Mutex::new(self.kept_amounts().clone()),
             kept: self.kept.clone(),
             known: self.known,
+            following: self.following.clone(),
         }
     }
 
@@ -239,7 +259,11 @@ impl History {
 
     /// What a person must know about what is shown.
     pub fn warnings(&self) -> Vec<Warning> {
-        self.series.warnings()
+        let mut all = self.series.warnings();
+        if self.following.is_some() {
+            all.retain(|warning| !self.is_of_its_end(warning));
+        }
+        all
     }
 
     /// The reference map of a node at a point in time; computed once.
@@ -341,7 +365,7 @@ impl History {
         let (trees, _) = trees_of(series, grouping, options, &points, kept.as_ref(), progress)?;
         let mut builder = TimelineBuilder::default();
         for (&point, found) in points.iter().zip(&trees) {
-            builder.add(time_point(&series.points()[point], found.unreachable), &found.tree);
+            builder.add(point_of(&series.points()[point], found.unreachable), &found.tree);
         }
         Ok(builder.finish())
     }
@@ -539,27 +563,38 @@ impl History {
 }
 
 /// Garbage too, where the grouping asks for it.
-fn with_wanted(options: GroupOptions, grouping: &Grouping) -> GroupOptions {
+pub(super) fn with_wanted(options: GroupOptions, grouping: &Grouping) -> GroupOptions {
     GroupOptions { include_unreachable: options.include_unreachable || grouping.wants_unreachable(), ..options }
 }
 
-fn time_point(info: &SnapshotInfo, unreachable: Amount) -> TimePoint {
+/// The points of a series that are times under these options.
+pub(super) fn points_of_interest(series: &dyn HeapSeries, options: GroupOptions) -> Vec<usize> {
+    let of_interest = |p: &SnapshotInfo| options.gc_starts || p.gc.as_ref().is_none_or(|gc| gc.end);
+    let mut points: Vec<usize> = (0..series.points().len()).filter(|&i| of_interest(&series.points()[i])).collect();
+    if points.len() > 1 {
+        // A GC that never ended has no point of its own, unless starts are asked for.
+        points.retain(|&i| options.gc_starts || series.points()[i].gc.is_some() || series.recording().is_none());
+    }
+    points
+}
+
+pub(super) fn point_of(info: &SnapshotInfo, unreachable: Amount) -> TimePoint {
     TimePoint { label: info.label.clone(), millis: info.millis, gc: info.gc.clone(), unreachable }
 }
 
 /// The tree of a dump.
-struct TimeTree {
-    tree: MemoryTree,
-    unreachable: Amount,
+pub(super) struct TimeTree {
+    pub tree: MemoryTree,
+    pub unreachable: Amount,
     /// What is known of its objects.
-    known: Reads,
+    pub known: Reads,
     /// Whether there are none.
-    is_empty: bool,
+    pub is_empty: bool,
 }
 
 /// The trees of dumps: from the cache, or from their states, several at once while memory lasts; with the state of the last one,
 /// where it was read.
-fn trees_of(
+pub(super) fn trees_of(
     series: &dyn HeapSeries,
     grouping: &Grouping,
     options: GroupOptions,
@@ -624,14 +659,14 @@ fn recorded(
         if wanted.next_if_eq(&i).is_some() {
             changed.sort_unstable();
             changed.dedup();
-            builder.step(time_point(&series.points()[i], Amount::default()), tree.tree(), &changed);
+            builder.step(point_of(&series.points()[i], Amount::default()), tree.tree(), &changed);
             changed.clear();
         }
     }
     Ok(builder.finish())
 }
 
-fn choose(series: &dyn HeapSeries, grouping: &str) -> Result<Arc<Grouping>> {
+pub(super) fn choose(series: &dyn HeapSeries, grouping: &str) -> Result<Arc<Grouping>> {
     named(match (grouping, series.has_sites()) {
         (AUTO, true) => "type-site",
         (AUTO, false) => "package-type",

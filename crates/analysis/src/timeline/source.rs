@@ -10,9 +10,10 @@ use super::history::named;
 use super::json::{self, JsonSource};
 use super::references::ReferenceMap;
 use super::{AUTO, DIFFERENCE, History, NodeId, Timeline};
-use crate::group::{GroupOptions, Grouping};
+use crate::group::{self, GroupOptions, Grouping};
 use memory_city_formats::HeapSeries;
 use memory_city_formats::counts::ClassCounts;
+use memory_city_formats::wire::RecordingFolder;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
 use std::path::{Path, PathBuf};
@@ -167,7 +168,10 @@ impl Source {
     pub fn grouping_title(&self) -> String {
         match self {
             Source::Heaps(history) => history.grouping().title.clone(),
-            Source::Trees(trees) => trees.roles.clone(),
+            Source::Trees(trees) => {
+                let known = trees.recording.as_ref().and_then(|of| group::grouping(&of.grouping).ok());
+                known.map_or_else(|| trees.roles.clone(), |grouping| grouping.title.clone())
+            }
         }
     }
 
@@ -175,7 +179,42 @@ impl Source {
     pub fn grouping_id(&self) -> String {
         match self {
             Source::Heaps(history) => history.grouping().id.clone(),
-            Source::Trees(trees) => trees.roles.clone(),
+            Source::Trees(trees) => trees.recording.as_ref().map_or(&trees.roles, |of| &of.grouping).clone(),
+        }
+    }
+
+    /// Whether the source can be grouped anew at all: it has objects, or trees of a recording that is here.
+    pub fn can_regroup(&self) -> bool {
+        match self {
+            Source::Heaps(_) => true,
+            Source::Trees(trees) => trees.recording.is_some(),
+        }
+    }
+
+    /// The recording that the source follows: its trees came from that, and grow with it ([`Source::grown`]).
+    pub fn followed_recording(&self) -> Option<&RecordingFolder> {
+        match self {
+            Source::Heaps(history) => history.followed_recording(),
+            Source::Trees(_) => None,
+        }
+    }
+
+    /// The recording that trees are of which somebody else sends.
+    pub fn sent_recording(&self) -> Option<&RecordingFolder> {
+        match self {
+            Source::Heaps(_) => None,
+            Source::Trees(trees) => trees.recording.as_ref().map(|of| &of.recording),
+        }
+    }
+
+    /// The same source with what has come since: see [`History::grown`].
+    ///
+    /// # Errors
+    /// As [`History::grown`].
+    pub fn grown(&self, progress: &Progress) -> Result<Option<Source>> {
+        match self {
+            Source::Heaps(history) => Ok(history.grown(progress)?.map(Source::Heaps)),
+            Source::Trees(_) => Ok(None),
         }
     }
 
@@ -186,17 +225,23 @@ impl Source {
     pub fn offers(&self, grouping: &Grouping) -> std::result::Result<(), String> {
         match self {
             Source::Heaps(history) => history.offers(grouping),
+            // What its walks hold is known when the first of them was read.
+            Source::Trees(trees) if trees.recording.is_some() => Ok(()),
             Source::Trees(_) => Err(GROUPED_BY_THE_WRITER.to_owned()),
         }
     }
 
-    /// The same source under another grouping. Of further metrics see [`History::regroup`].
+    /// The same source under another grouping. Of further metrics see [`History::regroup`]. Trees of a recording are grouped from its
+    /// walks, which are followed from then on.
     ///
     /// # Errors
     /// When the source does not offer it, a state cannot be loaded again, or the work was cancelled.
     pub fn regroup(&self, grouping: &str, options: GroupOptions, progress: &Progress) -> Result<Source> {
         match self {
             Source::Heaps(history) => history.regroup(grouping, options, progress).map(Source::Heaps),
+            Source::Trees(JsonSource { recording: Some(of), .. }) => {
+                History::follow(&of.recording, grouping, options, progress).map(Source::Heaps)
+            }
             Source::Trees(_) => Err(Error::Unusable {
                 what: format!("The grouping {grouping} cannot be applied. {GROUPED_BY_THE_WRITER}"),
                 remedy: "Open heap dumps or a memory trace to choose a grouping".into(),

@@ -55,7 +55,7 @@ mod write;
 pub use live::{GrowingTrees, SoFar};
 pub use memory::Grant;
 pub(crate) use read::holds_trees;
-pub use read::{Collector, JsonSource, read};
+pub use read::{Collector, JsonSource, TreesOfRecording, read};
 pub use save::save;
 pub use write::{Form, write};
 pub use write::{ReferencesOf, write_time};

@@ -13,6 +13,7 @@ use crate::timeline::all_references::TimeReferences;
 use crate::timeline::references::ReferenceMap;
 use crate::timeline::{NodeId, TimePoint, Timeline};
 use memory_city_formats::counts::ClassCounts;
+use memory_city_formats::wire::RecordingFolder;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::{Input, memory_limit};
 use memory_city_heap::progress::Progress;
@@ -20,6 +21,15 @@ use serde::de::DeserializeSeed;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Of which recording trees are, while it goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreesOfRecording {
+    /// Where it is.
+    pub recording: RecordingFolder,
+    /// Id of the grouping that they have.
+    pub grouping: String,
+}
 
 /// Memory trees that were read.
 pub struct JsonSource {
@@ -33,6 +43,8 @@ pub struct JsonSource {
     /// what they are made of.
     pub counts: Option<Arc<ClassCounts>>,
     pub(crate) counts_are_beside: bool,
+    /// The recording that they were made of, where that is here as well.
+    pub recording: Option<TreesOfRecording>,
     references: JsonReferences,
     /// Nodes by keys of their own.
     keys: HashMap<Arc<str>, NodeId>,
@@ -47,6 +59,7 @@ impl JsonSource {
             warnings,
             counts: None,
             counts_are_beside: false,
+            recording: None,
             references: JsonReferences::default(),
             keys: HashMap::new(),
         }
@@ -352,6 +365,7 @@ impl Collector {
             warnings,
             counts: None,
             counts_are_beside: false,
+            recording: None,
             references,
             keys: keys.find,
         })

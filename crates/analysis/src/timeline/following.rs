@@ -1,0 +1,143 @@
+//! A recording that goes on, under a grouping: trees of walks that were read stay, and only those that came since are read.
+
+use super::history::{History, choose, point_of, points_of_interest, trees_of, with_wanted};
+use super::{TimelineBuilder, closures::KeptAmounts};
+use crate::group::{GroupOptions, Grouping};
+use memory_city_formats::wire::{RecordingFolder, is_of_its_end};
+use memory_city_formats::{HeapSeries, PointNumber};
+use memory_city_heap::Amount;
+use memory_city_heap::error::{Error, Result, Warning};
+use memory_city_heap::progress::Progress;
+use std::sync::{Arc, Mutex};
+
+/// What a history needs to go on.
+pub(super) struct Following {
+    pub recording: RecordingFolder,
+    trees: Mutex<FollowedTrees>,
+}
+
+/// The trees of all walks that were read.
+#[derive(Default)]
+struct FollowedTrees {
+    builder: TimelineBuilder,
+    /// Which walks they are of, and what no root reaches there.
+    walks: Vec<(PointNumber, Amount)>,
+}
+
+impl FollowedTrees {
+    /// How many of the first walks are gone from a recording that has these by now; `None` where it does not go on from what was read.
+    fn gone(&self, numbers: &[PointNumber]) -> Option<usize> {
+        let gone = self.walks.iter().position(|(number, _)| Some(number) == numbers.first())?;
+        let stays = &self.walks[gone..];
+        let is_same = stays.len() <= numbers.len() && stays.iter().zip(numbers).all(|((known, _), now)| known == now);
+        is_same.then_some(gone)
+    }
+}
+
+impl History {
+    /// The walks of a recording that may go on, under a grouping as in [`History::build`]: [`History::grown`] adds those that come.
+    ///
+    /// # Errors
+    /// As [`History::build`]; when the folder holds another recording.
+    pub fn follow(
+        recording: &RecordingFolder,
+        grouping: &str,
+        options: GroupOptions,
+        progress: &Progress,
+    ) -> Result<History> {
+        let series: Arc<dyn HeapSeries> = Arc::from(recording.open(progress)?);
+        let grouping = choose(&*series, grouping)?;
+        let following = Following { recording: recording.clone(), trees: Mutex::default() };
+        History::followed(series, grouping, options, Arc::new(following), progress)
+    }
+
+    /// The recording that is followed.
+    pub fn followed_recording(&self) -> Option<&RecordingFolder> {
+        self.following.as_deref().map(|following| &following.recording)
+    }
+
+    /// The same with the walks that have come since; `None` where there are none, or nothing is followed. Reads what was recorded beside
+    /// walks once more, and of the walks those that are new. Those that the recording has let go of go here too.
+    ///
+    /// # Errors
+    /// As [`History::follow`]. What was read before stays good.
+    pub fn grown(&self, progress: &Progress) -> Result<Option<History>> {
+        let Some(following) = &self.following else { return Ok(None) };
+        let series: Arc<dyn HeapSeries> = Arc::from(following.recording.open(progress)?);
+        if numbers(&*series) == numbers(&**self.series()) {
+            return Ok(None);
+        }
+        let mut grown =
+            History::followed(series, Arc::clone(self.grouping()), self.options(), Arc::clone(following), progress)?;
+        grown.known = grown.known.or(self.known);
+        *grown.kept_amounts() = self.amounts_in(&grown);
+        Ok(Some(grown))
+    }
+
+    fn followed(
+        series: Arc<dyn HeapSeries>,
+        grouping: Arc<Grouping>,
+        options: GroupOptions,
+        following: Arc<Following>,
+        progress: &Progress,
+    ) -> Result<History> {
+        let options = with_wanted(options, &grouping);
+        let points = points_of_interest(&*series, options);
+        let numbers = numbers(&*series).filter(|_| series.recording().is_none()).ok_or_else(|| Error::Unusable {
+            what: format!("{} has no complete walk yet", following.recording.folder.display()),
+            remedy: "Try again when the next walk is done".into(),
+        })?;
+        let numbers: Vec<PointNumber> = points.iter().map(|&point| numbers[point]).collect();
+        let mut trees = following.trees.lock().unwrap_or_else(|e| e.into_inner());
+        let gone = trees.gone(&numbers);
+        let read = gone.map_or(0, |gone| trees.walks.len() - gone);
+        let (found, last) = trees_of(&*series, &grouping, options, &points[read..], None, progress)?;
+        // From here on nothing fails: the trees of all walks are there, or none of the new ones.
+        match gone {
+            None => *trees = FollowedTrees::default(),
+            Some(0) => {}
+            Some(gone) => {
+                trees.builder.forget(gone);
+                trees.walks.drain(..gone);
+            }
+        }
+        let known = found.last().filter(|tree| !tree.is_empty).map(|tree| tree.known);
+        for (tree, at) in found.iter().zip(read..) {
+            trees.builder.add(point_of(&series.points()[points[at]], tree.unreachable), &tree.tree);
+            trees.walks.push((numbers[at], tree.unreachable));
+        }
+        // What is said of a walk may depend on all: whether times count from the start of the program.
+        let said = points.iter().zip(&trees.walks).map(|(&point, walk)| point_of(&series.points()[point], walk.1));
+        let said = said.collect();
+        trees.builder.points = said;
+        let timeline = trees.builder.copy().finish();
+        drop(trees);
+        Ok(History::of_timeline(series, (grouping, options), timeline, points, (last, known), Some(following)))
+    }
+
+    /// Whether a warning says what is so of every recording that goes on: it has no end yet, and there may be half a walk behind the last.
+    pub(super) fn is_of_its_end(&self, warning: &Warning) -> bool {
+        let last = self.series().points().len().checked_sub(1).and_then(|last| self.series().number(last));
+        let next = last.map(|(_, walk)| format!("walk {} was broken off, ", u64::from(walk) + 1));
+        is_of_its_end(warning) || next.is_some_and(|next| warning.message.starts_with(&next))
+    }
+
+    /// The amounts that are kept, as a history knows them that goes on from this one: its nodes have other numbers, and its times, where
+    /// the first ones are gone.
+    fn amounts_in(&self, grown: &History) -> KeptAmounts {
+        let (Some(before), Some(now)) = (numbers(&**self.series()), numbers(&**grown.series())) else {
+            return KeptAmounts::default();
+        };
+        let number = |time: usize| before.get(self.moment(time));
+        let time_of = |time: usize| {
+            let point = now.iter().position(|n| Some(n) == number(time))?;
+            (0..grown.timeline().times()).find(|&t| grown.moment(t) == point)
+        };
+        self.kept_amounts().moved((self.timeline(), grown.timeline()), &time_of)
+    }
+}
+
+/// The numbers of all points; `None` where one has none.
+fn numbers(series: &dyn HeapSeries) -> Option<Vec<PointNumber>> {
+    (0..series.points().len()).map(|point| series.number(point)).collect()
+}

@@ -5,6 +5,7 @@ use super::hub::{Hub, Live, lock};
 use super::memory::{HeldMemory, SMALL};
 use super::order::{HELP, act, no_memory};
 use super::pass::{Passes, same};
+use super::recording::only_known;
 use super::request::{Request, too_long_text};
 use super::stream::{Timed, is_pause};
 use super::{PROTOCOL, close};
@@ -27,6 +28,8 @@ pub(super) struct Connection {
     /// What it gave in the handshake.
     bearer: Option<String>,
     live: Option<Arc<Live>>,
+    /// Whether it gave the token, or a pass.
+    is_known: bool,
     /// What it was told last.
     told: Told,
     allowance: Allowance,
@@ -46,13 +49,13 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    /// Whether a client that gives this may connect, and the proof that it is answered, if any.
-    fn admits(&self, given: &str) -> Option<Option<String>> {
+    /// Whether a client that gives this may connect: whether it is known by a token or pass, and the proof that it is answered, if any.
+    fn admits(&self, given: &str) -> Option<(bool, Option<String>)> {
         if let Some(proof) = self.passes.as_ref().and_then(|passes| passes.take(given)) {
-            return Some(Some(proof));
+            return Some((true, Some(proof)));
         }
         let may = !self.only_passes && self.token.as_deref().is_none_or(|token| same(token, given));
-        may.then_some(None)
+        may.then_some((self.token.is_some(), None))
     }
 }
 
@@ -85,9 +88,20 @@ impl Connection {
         let now = Instant::now();
         stream.count_frames(HeldMemory::none(&hub.ledger));
         let allowance = Allowance { left: f64::from(hub.limits.messages_per_second), since: now };
-        let protocol = WebSocketContext::new(Role::Server, Some(config));
-        let (live, told) = (None, Told::default());
-        Connection { stream, protocol, config, hub, admission, bearer, live, told, allowance, since: now, pinged: now }
+        Connection {
+            stream,
+            protocol: WebSocketContext::new(Role::Server, Some(config)),
+            config,
+            hub,
+            admission,
+            bearer,
+            live: None,
+            is_known: false,
+            told: Told::default(),
+            allowance,
+            since: now,
+            pinged: now,
+        }
     }
 
     /// Talks until either end has enough. Returns why it ended, for the log.
@@ -237,6 +251,9 @@ impl Connection {
             }
         };
         let Some(live) = self.live.clone() else { return self.hello(request) };
+        if request.what == "recording" && !self.is_known {
+            return self.answer(request.id, &request.what, Err(only_known()), request.ignored);
+        }
         match act(&self.hub, &live, &request, &mut work) {
             Err(error) if work.refused => self.full(request.id, &request.what, error, request.ignored),
             outcome => self.answer(request.id, &request.what, outcome, request.ignored),
@@ -268,7 +285,7 @@ impl Connection {
         }
         let bearer = self.bearer.take();
         let given = request.token.as_deref().or(bearer.as_deref()).unwrap_or_default();
-        let Some(proof) = self.admission.admits(given) else {
+        let Some((is_known, proof)) = self.admission.admits(given) else {
             return Err(Ends(close::TOKEN, "the token is wrong, missing, or was used before".into()));
         };
         let source = request.source.as_deref().unwrap_or_default();
@@ -278,7 +295,7 @@ impl Connection {
         let live = self.hub.join(source).map_err(|e| Ends(close::MEMORY, e.to_string()))?;
         tracing::info!("{source}: a client has come");
         let times = lock(&live.state).times;
-        self.live = Some(live);
+        (self.live, self.is_known) = (Some(live), is_known);
         let more = ReplyMore {
             protocol: Some(PROTOCOL),
             source: Some(source.to_owned()),

@@ -7,7 +7,7 @@
 use super::LiveLimits;
 use super::memory::{HeldMemory, Ledger};
 use memory_city_analysis::timeline::Source;
-use memory_city_analysis::timeline::json::GrowingTrees;
+use memory_city_analysis::timeline::json::{GrowingTrees, TreesOfRecording};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::collections::BTreeMap;
@@ -38,6 +38,8 @@ pub(super) struct Live {
     latest: Mutex<Latest>,
     /// For the key of the selected group.
     pub selection: Mutex<HeldMemory>,
+    /// The recording that its trees are of, as a client says who may.
+    pub recording: Mutex<Option<TreesOfRecording>>,
 }
 
 /// What has come of a source, and the memory counted for it.
@@ -195,6 +197,7 @@ impl Hub {
                 state: Mutex::default(),
                 latest: Mutex::default(),
                 selection: Mutex::new(HeldMemory::none(&self.ledger)),
+                recording: Mutex::default(),
             })
         });
         lock(&live.state).clients += 1;
@@ -311,8 +314,12 @@ fn build(hub: &Weak<Hub>) {
             let trees = lock(&live.trees);
             (lock(&live.state).revision, trees.trees.so_far())
         };
+        let recording = lock(&live.recording).clone();
         // It cannot fail but by being cancelled, and nobody cancels it.
-        let source = so_far.finish(&Progress::new()).ok().flatten().map(|trees| Arc::new(Source::Trees(trees)));
+        let source = so_far.finish(&Progress::new()).ok().flatten().map(|mut trees| {
+            trees.recording = recording;
+            Arc::new(Source::Trees(trees))
+        });
         let before = std::mem::replace(&mut *lock(&live.latest), Latest { revision, source });
         {
             let _held = lock(&hub.work);

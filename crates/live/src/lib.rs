@@ -13,6 +13,7 @@
 //! | `stream`, `frames` | bytes with deadlines, counted frame by frame |
 //! | `server` | the socket, who may connect |
 //! | `pass` | tokens for one connection each, for programs of the same user |
+//! | `recording` | of which recording trees are, and who is believed that |
 //! | `push` | the client: sends any source to a server |
 //!
 //! Everything runs on threads of its own. Who draws asks the hub for what is complete ([`Hub::latest`]), which never
@@ -55,6 +56,7 @@ mod memory;
 mod order;
 mod pass;
 mod push;
+mod recording;
 mod request;
 mod server;
 mod stream;

@@ -19,7 +19,7 @@ const COPIES_OF_KEY: u64 = 8;
 
 /// For messages that are not understood.
 pub(super) const HELP: &str =
-    "Known are append, replace, references, clear, select, go, show and plan: see docs/live-protocol.md";
+    "Known are append, replace, references, clear, select, go, show, plan and recording: see docs/live-protocol.md";
 
 /// Does what a message asks for.
 pub(super) fn act(hub: &Hub, live: &Live, request: &Request<'_>, work: &mut HeldMemory) -> Result<ReplyMore, Error> {
@@ -71,6 +71,13 @@ pub(super) fn act(hub: &Hub, live: &Live, request: &Request<'_>, work: &mut Held
         }
         "show" => {
             hub.wish_shown(&live.name);
+            Ok(ReplyMore::default())
+        }
+        // Whether it may say that has been looked at: see `connection`.
+        "recording" => {
+            let claim =
+                needed(request.recording.as_ref(), "recording", "an object with \"folder\", \"id\" and \"grouping\"")?;
+            *lock(&live.recording) = Some(claim.trees()?);
             Ok(ReplyMore::default())
         }
         "hello" => Err(Error::Unusable { what: "The hello has been said".into(), remedy: HELP.into() }),

@@ -1,8 +1,10 @@
 //! The client: sends any source to a server, time by time.
 
 use super::pass::{Pass, same};
+use super::request::RecordingClaim;
 use super::stream::{Timed, is_pause};
 use super::{PROTOCOL, close};
+use memory_city_analysis::timeline::json::TreesOfRecording;
 use memory_city_analysis::timeline::{Source, json};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -30,6 +32,8 @@ pub struct PushOptions {
     pub only_known: bool,
     /// Whether to send what refers to what.
     pub references: bool,
+    /// The recording that the trees are of.
+    pub recording: Option<TreesOfRecording>,
     /// Whether to keep what the source has already, and append to it.
     pub append: bool,
     /// Whether the window goes on with the source it shows, instead of turning to this one.
@@ -62,6 +66,13 @@ const PASS_TRIES: u32 = 8;
 pub fn push(source: &Source, options: &PushOptions, progress: &Progress) -> Result<Pushed> {
     let (mut client, _) = Client::join(options, progress)?;
     let mut pushed = Pushed::default();
+    if let Some(claim) = options.recording.as_ref().and_then(RecordingClaim::of) {
+        // By now it is known who listens. Whoever wants no recording gets the trees all the same.
+        let message = serde_json::json!({ "do": "recording", "recording": claim }).to_string();
+        if let Err(Error::Cancelled) = client.ask(message, progress) {
+            return Err(Error::Cancelled);
+        }
+    }
     if !options.append {
         client.ask(r#"{"do":"clear"}"#.into(), progress)?;
     }

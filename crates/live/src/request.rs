@@ -26,12 +26,22 @@ pub(super) struct Request<'a> {
     pub at: Option<u64>,
     /// The key of a group; `Some(None)` for none.
     pub group: Option<Option<Cow<'a, str>>>,
+    /// The recording that the trees of a source are of, as its recorder says.
+    pub recording: Option<RecordingClaim>,
     /// Fields that mean nothing.
     pub ignored: Vec<String>,
 }
 
 /// The fields, for messages to people.
-const FIELDS: &str = "do, id, protocol, source, token, time, times, maps, at, group";
+const FIELDS: &str = "do, id, protocol, source, token, time, times, maps, at, group, recording";
+
+/// Where a recording lies, which one it is, and how the trees are grouped that are sent of it: see [`crate::recording`].
+#[derive(Debug, serde::Deserialize, serde::Serialize)]
+pub(super) struct RecordingClaim {
+    pub folder: String,
+    pub id: String,
+    pub grouping: String,
+}
 
 impl<'de: 'a, 'a> Deserialize<'de> for Request<'a> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
@@ -78,6 +88,7 @@ impl<'de: 'a, 'a> Visitor<'de> for Fields<'a> {
                 "maps" => request.maps = map.next_value()?,
                 "at" => request.at = map.next_value()?,
                 "group" => request.group = Some(text(map.next_value()?)),
+                "recording" => request.recording = map.next_value()?,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                     if request.ignored.len() < 20 {

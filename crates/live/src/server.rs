@@ -4,6 +4,7 @@ use super::connection::{Admission, Connection};
 use super::hub::Hub;
 use super::pass::Passes;
 use super::stream::Timed;
+use data_encoding::HEXLOWER;
 use memory_city_heap::error::{Error, Result};
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -119,7 +120,7 @@ pub fn new_token() -> Result<String> {
         what: format!("The system gives no random numbers for a token: {e}"),
         remedy: "Give one with --token-file".into(),
     })?;
-    Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
+    Ok(HEXLOWER.encode(&bytes))
 }
 
 /// The stack of a client's thread: where messages nest deeply, it grows and is counted.

@@ -1,7 +1,8 @@
 //! Passes are good for one connection each, for programs of the same user; what stands in a city's place is told nothing.
 
 use memory_city_analysis::group::GroupOptions;
-use memory_city_analysis::timeline::Source;
+use memory_city_analysis::timeline::json::TreesOfRecording;
+use memory_city_analysis::timeline::{RecordingFolder, Source};
 use memory_city_heap::progress::Progress;
 use memory_city_live::{Hub, LiveLimits, PushOptions, Server, ServerOptions, has_pass, push, times_there};
 use memory_city_testing::root;
@@ -148,6 +149,39 @@ fn what_stands_in_the_place_of_a_city_is_told_nothing() {
     // Whoever names the server and its token knows what it is.
     let named = PushOptions { token: Some("any".into()), ..to(&server, &mine) };
     push(&lines(), &named, &Progress::new()).expect("sent");
+}
+
+/// Of which recording trees are is believed of who has a pass or the token, and of nobody else: trees are taken all the same.
+#[test]
+fn only_known_clients_name_a_recording() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let recording = RecordingFolder { folder: "/traces/shop".into(), recording: *b"0123456789abcdef" };
+    let trees = TreesOfRecording { recording: recording.clone(), grouping: "package-type".into() };
+    let (times, source) = (lines().timeline().times(), lines());
+    let named_by = |server: &Server, options: PushOptions| {
+        let options = PushOptions { recording: Some(trees.clone()), ..options };
+        push(&source, &options, &Progress::new()).expect("sent");
+        let begun = std::time::Instant::now();
+        loop {
+            match server.hub().latest("shop").source.filter(|city| city.timeline().times() == times) {
+                Some(city) => return city.sent_recording().cloned(),
+                None => assert!(begun.elapsed() < Duration::from_secs(60), "no city"),
+            }
+        }
+    };
+    let with_pass = start("127.0.0.1:0", &temporary.path().join("one"), true);
+    let options = to(&with_pass, &temporary.path().join("one"));
+    assert_eq!(named_by(&with_pass, options), Some(recording.clone()));
+    // A server that asks for nothing knows nobody, whatever they give.
+    let open = start("127.0.0.1:0", &temporary.path().join("two"), false);
+    let anybody = PushOptions { token: Some("any".into()), ..to(&open, &temporary.path().join("none")) };
+    assert_eq!(named_by(&open, anybody), None);
+    let options =
+        ServerOptions { address: "127.0.0.1:0".into(), token: Some("secret".into()), ..ServerOptions::default() };
+    let limits = LiveLimits { memory_bytes: 1 << 28, ..LiveLimits::default() };
+    let with_token = Server::start(Hub::new(limits, || ()), &options).expect("a server");
+    let known = PushOptions { token: Some("secret".into()), ..to(&with_token, &temporary.path().join("none")) };
+    assert_eq!(named_by(&with_token, known), Some(recording));
 }
 
 #[test]

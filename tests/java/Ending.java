@@ -1,7 +1,7 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Works for a while, then ends in the way it is told: `return`, `exit`, `halt`, `throw`, `memory`, `marks` (many objects, and at once no memory); `wait` goes on until it is told to end. */
+/** Works for a while, then ends in the way it is told: `return`, `exit`, `halt`, `throw`, `memory`, `marks` (many objects, and at once no memory), `large` (returns with 1.3 GB); `wait` goes on until it is told to end. */
 public final class Ending {
     static final List<long[]> KEPT = new ArrayList<>();
     static volatile Object sink;
@@ -43,6 +43,12 @@ public final class Ending {
             case "exit" -> System.exit(3);
             case "halt" -> Runtime.getRuntime().halt(4);
             case "throw" -> throw new IllegalStateException("as told");
+            case "large" -> {
+                // Young ones, of which none is copied.
+                for (int i = 0; i < 1250; i++) {
+                    KEPT.add(new long[1 << 17]);
+                }
+            }
             case "marks" -> {
                 for (int i = 0; i < 3000; i++) {
                     sink = new Mark();

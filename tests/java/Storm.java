@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * Ever new names and stacks: classes that are made up, each with a name of its own, allocate at ever other depths; some of what
- * they make stays. With "quiet" as the first argument the same is done without that anything is kept.
+ * they make stays. The fourth argument says how many threads do so, one if there is none.
  */
 public final class Storm {
     static final List<Object> KEPT = new ArrayList<>();
@@ -13,18 +13,6 @@ public final class Storm {
 
     public interface Maker {
         Object make(int depth, long way);
-    }
-
-    /** One of two ways at each step: stacks differ in their lines. */
-    static Object deep(int depth, long way) {
-        if (depth == 0) {
-            return new long[4];
-        }
-        if ((way & 1) == 0) {
-            return deep(depth - 1, way >> 1);
-        } else {
-            return deep(depth - 1, way >> 1);
-        }
     }
 
     public static void main(String[] arguments) throws Exception {
@@ -41,15 +29,28 @@ public final class Storm {
                 KEPT.add(made);
             }
         }
-        long way = 0x9E3779B97F4A7C15L;
-        for (int i = 0; i < stacks; i++) {
-            way = way * 6364136223846793005L + 1442695040888963407L;
-            sink = deep(40, way >>> 20);
+        int threads = arguments.length > 3 ? Integer.parseInt(arguments[3]) : 1;
+        Thread[] all = new Thread[threads];
+        for (int i = 0; i < threads; i++) {
+            long seed = 0x9E3779B97F4A7C15L * (i + 1);
+            all[i] = new Thread(() -> stacks(seed, stacks / threads));
+            all[i].start();
+        }
+        for (Thread thread : all) {
+            thread.join();
         }
         System.gc();
         Thread.sleep(2000);
         System.out.println("resident " + resident());
         System.out.println("done " + KEPT.size());
+    }
+
+    static void stacks(long seed, int count) {
+        long way = seed;
+        for (int i = 0; i < count; i++) {
+            way = way * 6364136223846793005L + 1442695040888963407L;
+            sink = Stacks.deep(40, way >>> 20);
+        }
     }
 
     /** Kilobytes of memory that the process has. */

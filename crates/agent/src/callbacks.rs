@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 
 /// How long the end of the program waits for what is still to be written. What runs containers tells a program to end and kills it ten
 /// seconds later: within that it has to have ended by itself, or its exit code is another and its own last words are missing.
-const AT_THE_END: Duration = Duration::from_secs(8);
+pub(crate) const AT_THE_END: Duration = Duration::from_secs(8);
 /// The same where the VM unloads the library without having told the end of the program.
 const AT_UNLOADING: Duration = Duration::from_secs(2);
 /// How long whoever attached waits when it leaves a program: that goes on meanwhile, and nobody kills it.
-const AT_LEAVING: Duration = Duration::from_secs(20);
+pub(crate) const AT_LEAVING: Duration = Duration::from_secs(20);
 
 /// Why a recording ends when the program does.
 pub(crate) const PROGRAM_ENDED: &str = "the program ended";

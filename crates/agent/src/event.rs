@@ -2,7 +2,8 @@
 //!
 //! A bounded queue between the threads of the program, which put samples in, and the recorder's own thread, which writes.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A method, as people read it, and its lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -69,17 +70,33 @@ pub(crate) enum AgentEvent {
     Sample(SampleFacts),
 }
 
+/// So many events are allocated at a time: they are not moved when there are more, and go when they are written.
+const CHUNK: usize = 2048;
+
 pub(crate) struct EventQueue {
     waiting: Mutex<Waiting>,
-    /// So many samples wait at most: 200,000 are 14 MB.
+    /// So many samples wait at most, those included that are being written: 200,000 are 14 MB.
     most: usize,
 }
 
 #[derive(Default)]
 struct Waiting {
-    events: Vec<AgentEvent>,
+    chunks: VecDeque<Vec<AgentEvent>>,
     samples: usize,
     lost: u64,
+}
+
+impl Waiting {
+    fn push(&mut self, event: AgentEvent) {
+        match self.chunks.back_mut().filter(|chunk| chunk.len() < CHUNK) {
+            Some(chunk) => chunk.push(event),
+            None => {
+                let mut chunk = Vec::with_capacity(CHUNK);
+                chunk.push(event);
+                self.chunks.push_back(chunk);
+            }
+        }
+    }
 }
 
 impl EventQueue {
@@ -87,34 +104,60 @@ impl EventQueue {
         EventQueue { waiting: Mutex::default(), most: most as usize }
     }
 
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Definitions always fit: the tables they come from are bounded.
     pub(crate) fn define(&self, definitions: impl IntoIterator<Item = Definition>) {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.events.extend(definitions.into_iter().map(AgentEvent::Define));
+        let mut waiting = self.waiting();
+        definitions.into_iter().for_each(|definition| waiting.push(AgentEvent::Define(definition)));
     }
 
     /// Puts a sample in; where there is no room it is counted as lost, and the answer is `false`.
     pub(crate) fn sample(&self, sample: SampleFacts) -> bool {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting();
         if waiting.samples >= self.most {
             waiting.lost += 1;
             return false;
         }
         waiting.samples += 1;
-        waiting.events.push(AgentEvent::Sample(sample));
+        waiting.push(AgentEvent::Sample(sample));
         true
     }
 
-    /// All that waits, and how many samples were lost since the last time.
-    pub(crate) fn take(&self) -> (Vec<AgentEvent>, u64) {
-        let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
-        (waiting.events, waiting.lost)
+    /// In how many pieces all that waits can be taken, and how many samples were lost since the last time.
+    pub(crate) fn pieces(&self) -> (usize, u64) {
+        let mut waiting = self.waiting();
+        (waiting.chunks.len(), std::mem::take(&mut waiting.lost))
+    }
+
+    /// The piece that has waited longest. Its samples count as waiting until it is said that they do not.
+    pub(crate) fn take(&self) -> Vec<AgentEvent> {
+        self.waiting().chunks.pop_front().unwrap_or_default()
+    }
+
+    /// So many samples are written, and make room.
+    pub(crate) fn taken(&self, samples: usize) {
+        let mut waiting = self.waiting();
+        waiting.samples = waiting.samples.saturating_sub(samples);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pieces_are_in_order() {
+        let queue = EventQueue::new(1);
+        let class = |id| Definition::Class { id, signature: String::new() };
+        queue.define((0..5000).map(class));
+        let pieces = queue.pieces().0;
+        let all: Vec<AgentEvent> = (0..pieces).flat_map(|_| queue.take()).collect();
+        assert_eq!((pieces, queue.take()), (3, Vec::new()));
+        assert_eq!(all, (0..5000).map(|id| AgentEvent::Define(class(id))).collect::<Vec<_>>());
+    }
 
     #[test]
     fn what_finds_no_room_is_counted_and_definitions_find_room() {
@@ -134,9 +177,11 @@ mod tests {
         };
         let fitted = (0..MOST + 7).filter(|_| queue.sample(sample)).count();
         queue.define([Definition::Class { id: 1, signature: "[I".into() }]);
-        let (events, lost) = queue.take();
-        assert_eq!((fitted, lost, events.len()), (MOST, 7, MOST + 1));
+        assert_eq!(queue.pieces(), (1, 7));
+        assert_eq!((fitted, queue.take().len()), (MOST, MOST + 1));
+        assert!(!queue.sample(sample), "they are not written yet");
+        queue.taken(MOST);
         assert!(queue.sample(sample));
-        assert_eq!(queue.take().1, 0);
+        assert_eq!(queue.pieces(), (1, 1));
     }
 }

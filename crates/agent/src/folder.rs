@@ -216,12 +216,14 @@ impl WalkNote {
     /// # Errors
     /// When it cannot be written.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
-        let mut text = format!("walk {} {} {} {}\n", self.number, self.start, self.end, self.gcs);
-        for link in &self.links {
-            text.push_str(&format!("{} {:x}\n", link.number, link.word()));
-        }
         let unfinished = WalkNote::file(folder, self.number).with_extension("part");
-        private_file(&unfinished)?.write_all(text.as_bytes())?;
+        let mut file = io::BufWriter::new(private_file(&unfinished)?);
+        writeln!(file, "walk {} {} {} {}", self.number, self.start, self.end, self.gcs)?;
+        for link in &self.links {
+            writeln!(file, "{} {:x}", link.number, link.word())?;
+        }
+        file.flush()?;
+        drop(file);
         std::fs::rename(&unfinished, WalkNote::file(folder, self.number))
     }
 
@@ -271,6 +273,8 @@ pub struct AgentStatus {
     pub walks: u64,
     /// Walks that were left out because the disk was too full.
     pub no_room: u64,
+    /// Walks at the end that were left out because nobody would have waited for them.
+    pub no_time: u64,
     /// Class histograms.
     pub histograms: u64,
     /// Class histograms that were left out because the program's heap was too full.
@@ -342,6 +346,7 @@ status_fields!(
     collections,
     walks,
     no_room,
+    no_time,
     histograms,
     uncounted,
     pauses,

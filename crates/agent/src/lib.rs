@@ -37,7 +37,9 @@ mod worker;
 pub use counters::CLONES_AT_RISK;
 pub use histogram::histogram_rows;
 pub use jvmti::{CAPABILITIES, EVENTS, FUNCTIONS, IDENTITY_CAPABILITIES};
-pub use options::{AgentOptions, SamplingMode};
+pub use options::{
+    AgentOptions, DEFAULT_BUDGET, DEFAULT_WALK_EVERY, DEFAULT_WALK_SHARE, DEFAULT_WALKS, SamplingMode, WALK_PAUSE,
+};
 pub use taken::TakenSamples;
 
 /// The name of the library's file.

@@ -6,6 +6,17 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+/// What sampling may cost unless something else is asked for: percent of a core.
+pub const DEFAULT_BUDGET: f64 = 2.0;
+/// The least time between two walks unless something else is asked for, milliseconds.
+pub const DEFAULT_WALKS: u64 = 10_000;
+/// The same as it can be typed.
+pub const DEFAULT_WALK_EVERY: &str = "10s";
+/// The share of the time that the program may stand still for walks unless something else is asked for: percent.
+pub const DEFAULT_WALK_SHARE: f64 = 2.5;
+/// How long a walk over a million objects stops a program where nothing else runs, seconds: from, and to (`benches/README.md`).
+pub const WALK_PAUSE: [f64; 2] = [0.05, 0.12];
+
 /// When objects are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SamplingMode {
@@ -49,9 +60,9 @@ impl Default for AgentOptions {
     fn default() -> Self {
         AgentOptions {
             folder: PathBuf::from("memory-city-trace"),
-            sampling: SamplingMode::Budget(20_000),
-            walks: 10_000,
-            duty: 40,
+            sampling: SamplingMode::Budget((DEFAULT_BUDGET * 10_000.0) as u32),
+            walks: DEFAULT_WALKS,
+            duty: (100.0 / DEFAULT_WALK_SHARE) as u32,
             max_size: 1 << 30,
             histograms: 5_000,
             followed: 50_000,

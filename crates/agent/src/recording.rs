@@ -320,7 +320,7 @@ fn claim(wanted: &Path, counter: Option<i32>) -> Result<PathBuf, String> {
 /// Whether a trace is in the folder already, of whatever program.
 fn has_trace(folder: &Path) -> bool {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|e| e.path()).any(|path| path.extension().is_some_and(|e| e == "mcity"))
+    entries.map(|e| e.path()).any(|path| memory_city_wire::is_part(&path))
 }
 
 /// Something went wrong that must not happen: recording ends, in one log line, and the program goes on.

@@ -283,22 +283,27 @@ impl Jni {
     /// Bytes that the program's heap has free, those included by which it may grow; `None` where the VM does not say. For threads of
     /// ours.
     pub(crate) fn free_heap(self) -> Option<u64> {
+        self.heap().map(|(_, free)| free)
+    }
+
+    /// Bytes that are in use on the heap now, and that are free or could be taken.
+    pub(crate) fn heap(self) -> Option<(u64, u64)> {
         // SAFETY: calls of JNI by its rules, on an attached thread of ours, with handles of this very frame; methods and signatures are
         // those of every Java, or the VM says so and nothing is called.
         unsafe {
             if !self.push_frame() {
                 return None;
             }
-            let free = self.free_heap_in_frame();
+            let heap = self.heap_in_frame();
             self.pop_frame();
-            free
+            heap
         }
     }
 
     /// # Safety
     /// Within a local frame, on an attached thread of ours.
-    unsafe fn free_heap_in_frame(self) -> Option<u64> {
-        // SAFETY: see `free_heap`.
+    unsafe fn heap_in_frame(self) -> Option<(u64, u64)> {
+        // SAFETY: see `heap`.
         unsafe {
             let jni = &(**self.0).v1_2;
             let class = self.class(c"java/lang/Runtime")?;
@@ -320,7 +325,7 @@ impl Jni {
                 if self.threw() { None } else { u64::try_from(bytes).ok() }
             };
             let (most, taken, free) = (bytes(c"maxMemory")?, bytes(c"totalMemory")?, bytes(c"freeMemory")?);
-            Some(most.saturating_sub(taken).saturating_add(free))
+            Some((taken.saturating_sub(free), most.saturating_sub(taken).saturating_add(free)))
         }
     }
 }

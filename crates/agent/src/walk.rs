@@ -15,6 +15,8 @@ use std::path::Path;
 
 /// The first walk may be sooner than the others: nanoseconds after the start.
 pub(crate) const FIRST: u64 = 1_000_000_000;
+/// Bytes of a heap that a slow machine walks in a second.
+const SLOW: u64 = 150 << 20;
 /// How often the VM may fail to write a dump before nobody asks any more.
 const MOST_FAILURES: u32 = 3;
 
@@ -31,9 +33,13 @@ pub(crate) struct WalkSchedule {
     pub(crate) walks: u64,
     /// Walks that were left out because the disk was too full.
     pub(crate) no_room: u64,
+    /// Walks at the end that were left out because nobody would have waited for them.
+    pub(crate) no_time: u64,
     /// Nanoseconds that the program stood still for walks and the collections before them, and for the last walk.
     pub(crate) pauses: u64,
     pub(crate) last_pause: u64,
+    /// Bytes of the heap that the last walk was of, where that is known.
+    last_heap: u64,
 }
 
 impl WalkSchedule {
@@ -48,8 +54,10 @@ impl WalkSchedule {
             failures: 0,
             walks: 0,
             no_room: 0,
+            no_time: 0,
             pauses: 0,
             last_pause: 0,
+            last_heap: 0,
         }
     }
 
@@ -73,6 +81,16 @@ impl WalkSchedule {
     /// away then, as if nothing had ever stayed.
     pub(crate) fn is_enough(&self) -> bool {
         self.walks >= 2
+    }
+
+    /// How long a walk over a heap of so many bytes takes, nanoseconds: for each byte as long as the last one, or as on a slow machine
+    /// where there was none.
+    pub(crate) fn takes(&self, heap: u64) -> u64 {
+        let (nanos, bytes) = match (self.last_pause, self.last_heap) {
+            (0, _) | (_, 0) => (1_000_000_000, SLOW),
+            last => last,
+        };
+        u64::try_from(u128::from(heap) * u128::from(nanos) / u128::from(bytes)).unwrap_or(u64::MAX)
     }
 
     /// No walk may be before this.
@@ -199,6 +217,7 @@ pub(crate) unsafe fn walk(
     match noted {
         Ok(()) => {
             schedule.done(start, end);
+            schedule.last_heap = heap_bytes.unwrap_or(0);
             WalkOutcome::Done
         }
         Err(why) => {
@@ -276,6 +295,18 @@ mod tests {
         assert!(schedule.may_be_last(44 * SECOND), "the end need not wait for the next round");
         assert!(schedule.is_enough() && !WalkSchedule::new(10_000, 30).is_enough());
         assert_eq!(schedule.pauses, SECOND + SECOND / 10);
+    }
+
+    #[test]
+    fn what_a_walk_takes_follows_from_the_last_one() {
+        let mut schedule = WalkSchedule::new(10_000, 30);
+        assert_eq!(schedule.takes(SLOW * 8), 8 * SECOND, "nothing is known: a slow machine");
+        schedule.done(SECOND, SECOND + SECOND / 10);
+        assert_eq!(schedule.takes(SLOW * 8), 8 * SECOND, "of which heap is not known");
+        schedule.last_heap = 100 << 20;
+        assert_eq!((schedule.takes(50 << 20), schedule.takes(8000 << 20)), (SECOND / 20, 8 * SECOND));
+        schedule.last_pause = u64::MAX;
+        assert_eq!(schedule.takes(u64::MAX), u64::MAX);
     }
 
     #[test]

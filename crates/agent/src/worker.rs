@@ -2,9 +2,10 @@
 //! the VM count, says how it goes, and ends the recording.
 
 use crate::budget::Budget;
-use crate::callbacks::{PROGRAM_ENDED, told};
+use crate::callbacks::{AT_LEAVING, AT_THE_END, PROGRAM_ENDED, told};
 use crate::collections::COLLECTIONS;
 use crate::counters::{CLONES_AT_RISK, GcCounters, VmCollector, used};
+use crate::event::AgentEvent;
 use crate::fault;
 use crate::folder::{AgentStatus, CLAIM, RecorderLock, STATUS, WALKS};
 use crate::histogram::{HistogramClass, HistogramOutcome, HistogramSchedule, count};
@@ -30,6 +31,8 @@ const ROUND: Duration = Duration::from_millis(50);
 const WRITE_EVERY: u64 = 500_000_000;
 /// Looking for deaths takes at most one part in so many of the time.
 const DEATHS_DUTY: u64 = 50;
+/// So many deaths are handed to the sink before it is looked at.
+const DEATHS_AT_A_TIME: usize = 8192;
 /// So many classes of a histogram are looked up while the tables of names are locked.
 const CLASSES_AT_A_TIME: usize = 256;
 
@@ -327,24 +330,46 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
+    /// Takes what waits now, piece by piece: however much it is, little of it is here at a time.
     fn take_queue(&mut self) -> Result<(), String> {
-        let (events, lost) = self.recording.queue.take();
+        let (pieces, lost) = self.recording.queue.pieces();
         let now = self.recording.now();
         self.lost += lost;
-        let sink = self.sink()?;
-        sink.loss(now, ChunkKind::SAMPLES, LossReason::BufferFull, lost);
-        let mut not_followed = Vec::new();
-        for event in events {
-            if let crate::event::AgentEvent::Sample(sample) = &event {
-                not_followed.extend((!sample.followed).then_some(sample.id));
+        self.sink()?.loss(now, ChunkKind::SAMPLES, LossReason::BufferFull, lost);
+        for _ in 0..pieces {
+            let events = self.recording.queue.take();
+            let (mut samples, mut not_followed) = (0, Vec::new());
+            let sink = self.sink()?;
+            for event in events {
+                if let AgentEvent::Sample(sample) = &event {
+                    samples += 1;
+                    not_followed.extend((!sample.followed).then_some(sample.id));
+                }
+                sink.take(event);
             }
-            sink.take(event);
+            let count = not_followed.len() as u64;
+            sink.loss(now, ChunkKind::DEATHS, LossReason::Thinned, count);
+            sink.let_go(not_followed, now);
+            self.not_followed += count;
+            self.recording.queue.taken(samples);
+            self.flush_if_full()?;
         }
-        let count = not_followed.len() as u64;
-        sink.loss(now, ChunkKind::DEATHS, LossReason::Thinned, count);
-        sink.let_go(not_followed, now);
-        self.not_followed += count;
         Ok(())
+    }
+
+    /// Writes what the sink has where that is much.
+    fn flush_if_full(&mut self) -> Result<(), String> {
+        if self.sink()?.is_full() { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what the sink has.
+    fn flush(&mut self) -> Result<(), String> {
+        let sink = self.sink()?;
+        let flushed = sink.flush().map_err(wrong);
+        let (bytes, samples) = (sink.bytes(), sink.samples());
+        self.size = bytes;
+        self.recording.written.store(samples, Ordering::Relaxed);
+        flushed
     }
 
     /// Finds followed samples whose objects are gone, and lets go of some where there are too many.
@@ -378,10 +403,16 @@ impl<'a> Worker<'a> {
         self.deaths += dead.len() as u64;
         self.thinned += thinned.len() as u64;
         let last = (self.collections + self.collections_lost).checked_sub(1);
-        let sink = self.sink()?;
-        sink.loss(begun, ChunkKind::DEATHS, LossReason::Thinned, thinned.len() as u64);
-        sink.deaths(dead, begun, last);
-        sink.let_go(thinned.into_iter().map(|(sample, _)| sample), begun);
+        self.sink()?.loss(begun, ChunkKind::DEATHS, LossReason::Thinned, thinned.len() as u64);
+        // Where many have died at once: some at a time.
+        for some in dead.chunks(DEATHS_AT_A_TIME) {
+            self.sink()?.deaths(some.iter().copied(), begun, last);
+            self.flush_if_full()?;
+        }
+        for some in thinned.chunks(DEATHS_AT_A_TIME) {
+            self.sink()?.let_go(some.iter().map(|(sample, _)| *sample), begun);
+            self.flush_if_full()?;
+        }
         let now = self.recording.now();
         // Whoever records every allocation wants every age: each collection is looked at, whatever that takes.
         let is_exact = self.recording.options.sampling == SamplingMode::All;
@@ -407,7 +438,7 @@ impl<'a> Worker<'a> {
         self.take_queue()?;
         let followed: Vec<Followed> = self.recording.live.take();
         let collections = self.collections + self.collections_lost;
-        let heap = self.machine.read().and_then(|data| used(&data));
+        let heap = self.heap();
         // SAFETY: only this thread forgets references, and none before they are back.
         let outcome = unsafe {
             walk(self.recording, &mut self.schedule, self.jni, &followed, collections, heap, self.identities.as_mut())
@@ -532,12 +563,7 @@ impl<'a> Worker<'a> {
     fn write(&mut self, now: u64) -> Result<(), String> {
         self.written_at = now;
         self.name_program()?;
-        let sink = self.sink()?;
-        let flushed = sink.flush().map_err(wrong);
-        let (bytes, samples) = (sink.bytes(), sink.samples());
-        self.size = bytes;
-        self.recording.written.store(samples, Ordering::Relaxed);
-        flushed?;
+        self.flush()?;
         // Not being able to say how it goes is no reason to stop.
         let _ = self.status(String::new()).write(&self.recording.folder);
         Ok(())
@@ -556,6 +582,7 @@ impl<'a> Worker<'a> {
             collections: self.collections,
             walks: self.schedule.walks,
             no_room: self.schedule.no_room,
+            no_time: self.schedule.no_time,
             histograms: self.histograms.taken,
             uncounted: self.histograms.left_out,
             pauses: (self.schedule.pauses + self.histograms.pauses) / 1000,
@@ -586,7 +613,7 @@ impl<'a> Worker<'a> {
             self.write(recording.now())?;
             fault::stuck("last-walk");
             let walks = self.schedule.walks;
-            if self.schedule.may_be_last(recording.now()) {
+            if self.schedule.may_be_last(recording.now()) && self.has_time_to_walk(why)? {
                 self.walk(false)?;
             }
             if walks == self.schedule.walks && self.histograms.may_be_last(recording.now()) {
@@ -611,6 +638,29 @@ impl<'a> Worker<'a> {
             tidy(&recording.folder);
         }
         Ok(())
+    }
+
+    /// Bytes in use on the heap: now, or, where that cannot be asked, as of the last collection.
+    fn heap(&self) -> Option<u64> {
+        let now = self.jni.heap().map(|(used, _)| used);
+        now.or_else(|| self.machine.read().and_then(|data| used(&data)))
+    }
+
+    /// Whether a last walk would be done before nobody waits for it any more. The VM cannot be stopped while it writes a dump, and a
+    /// program does not end before that.
+    fn has_time_to_walk(&mut self, why: &str) -> Result<bool, String> {
+        let (what, most) = if why == PROGRAM_ENDED { ("a program", AT_THE_END) } else { ("a recording", AT_LEAVING) };
+        let takes = Duration::from_nanos(self.schedule.takes(self.heap().unwrap_or(0)));
+        if takes <= most {
+            return Ok(true);
+        }
+        let (takes, most) = (takes.as_secs(), most.as_secs());
+        let now = self.recording.now();
+        let why =
+            format!("no walk at the end: it might have taken {takes} s, and the end of {what} waits for {most} s");
+        self.sink()?.setting(now, "walks", why);
+        self.schedule.no_time += 1;
+        Ok(false)
     }
 
     /// Nothing more can be written: says how many samples were taken, and that all that are not in the trace are lost.

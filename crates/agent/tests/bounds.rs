@@ -5,10 +5,11 @@
 mod common;
 
 use common::{Trace, agent, load, wait_until, with_jdks};
-use memory_city_agent::folder::{AgentStatus, RecorderLock};
+use memory_city_agent::folder::{AgentStatus, RecorderLock, WalkNote};
 use memory_city_agent::{AgentOptions, SamplingMode};
-use memory_city_testing::jvm::{self, Jdk};
+use memory_city_testing::jvm::{self, Jdk, PATIENCE, Program};
 use std::io::BufRead;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -169,6 +170,226 @@ fn memory_is_bounded_whatever_the_program_does() {
         assert!(status.live > 100_000 && trace.frames.len() > 50_000, "it was a storm");
         assert!(more < bound, "{more} bytes more, {bound} are allowed");
     });
+}
+
+/// The same at every moment, while the heap is walked again and again, of a program whose storm is made by two hundred threads. What
+/// the VM takes to write dumps the other run has too, as the JDK's own tool takes as many of it.
+#[test]
+fn memory_is_bounded_during_walks_and_with_many_threads() {
+    with_jdks("memory_is_bounded_during_walks", |jdk, class_path, temporary| {
+        let Some(told) = AllocatedTold::compile(temporary) else { return };
+        let plain = most_allocated(jdk, class_path, None, &told);
+        let folder = temporary.join("trace");
+        std::fs::create_dir(&folder).expect("made");
+        let _lock = RecorderLock::take(&folder).expect("the lock");
+        let options = AgentOptions {
+            folder: folder.clone(),
+            sampling: SamplingMode::All,
+            followed: 400_000,
+            walks: 100,
+            duty: 1,
+            ..AgentOptions::default()
+        };
+        let recorded = most_allocated(jdk, class_path, Some(&options), &told);
+        let status = AgentStatus::read(&folder).expect("a status");
+        let threads = Trace::read(&folder).threads.len();
+        let more = recorded.bytes.saturating_sub(plain.bytes);
+        // 24 bytes each, and 64 more for as long as a walk lasts.
+        let bound = (64 << 20) + (24 + 64) * recorded.live;
+        jvm::say(&format!(
+            "  {} samples of {threads} threads, {} live, {} walks: {} MB more than {} MB at most, bound {} MB",
+            status.samples,
+            recorded.live,
+            recorded.dumps,
+            more >> 20,
+            plain.bytes >> 20,
+            bound >> 20
+        ));
+        assert!(threads > 200 && recorded.live > 100_000 && recorded.dumps >= 2, "it was a storm");
+        assert!(more < bound, "{more} bytes more, {bound} are allowed");
+    });
+}
+
+/// What a storm of many threads came to.
+struct SeenStorm {
+    /// The most that native code ever had allocated and not freed.
+    bytes: u64,
+    /// The most samples that were followed, as far as that was seen.
+    live: u64,
+    /// Dumps of the heap that were written meanwhile.
+    dumps: u64,
+}
+
+fn most_allocated(jdk: &Jdk, class_path: &str, options: Option<&AgentOptions>, told: &AllocatedTold) -> SeenStorm {
+    let mut command = jdk.tool("java");
+    command.args(["-Xms200m", "-Xmx200m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]);
+    command.arg(told.agent()).args(options.map(agent));
+    command.args(["-cp", class_path, "Storm", "150000", "20000", "60000", "200"]);
+    let mut child = command.stdout(Stdio::null()).spawn().expect("java runs");
+    let (mut seen, begun) = (SeenStorm { bytes: 0, live: 0, dumps: 0 }, Instant::now());
+    let (dump, mut asked): (_, Option<std::process::Child>) = (told.file.with_extension("hprof"), None);
+    let status = loop {
+        assert!(begun.elapsed() < PATIENCE, "it takes too long");
+        match options {
+            Some(AgentOptions { folder, .. }) => {
+                seen.live = seen.live.max(AgentStatus::read(folder).map_or(0, |status| status.live));
+                for number in WalkNote::waiting(folder) {
+                    // The note goes last: then there may be another one.
+                    std::fs::remove_file(WalkNote::dump(folder, number)).expect("a dump");
+                    std::fs::remove_file(WalkNote::file(folder, number)).expect("a note");
+                    seen.dumps += 1;
+                }
+            }
+            None if asked.as_mut().is_none_or(|tool| tool.try_wait().expect("a status").is_some()) => {
+                seen.dumps += u64::from(std::fs::remove_file(&dump).is_ok());
+                let words =
+                    [&child.id().to_string(), "GC.heap_dump", "-all", &dump.to_string_lossy()].map(str::to_owned);
+                let mut tool = jdk.tool("jcmd");
+                asked = Some(tool.args(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("jcmd runs"));
+            }
+            None => {}
+        }
+        match child.try_wait().expect("a status") {
+            Some(status) => break status,
+            None => std::thread::sleep(Duration::from_millis(3)),
+        }
+    };
+    if let Some(mut tool) = asked {
+        tool.wait().expect("a status");
+    }
+    assert!(status.success() && seen.dumps > 0, "{status}, {} dumps", seen.dumps);
+    SeenStorm { bytes: told.most(), ..seen }
+}
+
+/// A library that tells how much native code has allocated.
+struct AllocatedTold {
+    library: std::path::PathBuf,
+    file: std::path::PathBuf,
+}
+
+impl AllocatedTold {
+    /// `None`, which is said, where there is no compiler.
+    fn compile(temporary: &Path) -> Option<AllocatedTold> {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/malloc/told.c");
+        let told = AllocatedTold { library: temporary.join("libtold.so"), file: temporary.join("told") };
+        let mut compiler = std::process::Command::new("cc");
+        compiler.args(["-shared", "-fPIC", "-O1", "-pthread", "-o"]).arg(&told.library).arg(source);
+        match compiler.status() {
+            Ok(status) => assert!(status.success(), "{status}"),
+            Err(why) => {
+                jvm::skip("how much is allocated", &format!("there is no C compiler: {why}"));
+                return None;
+            }
+        }
+        Some(told)
+    }
+
+    fn agent(&self) -> String {
+        format!("-agentpath:{}={}", self.library.display(), self.file.display())
+    }
+
+    /// Bytes now, and at most until now.
+    fn read(&self) -> [u64; 2] {
+        let text = std::fs::read_to_string(&self.file).expect("what is told");
+        let mut words = text.split_whitespace().map(|word| word.parse().expect("a number"));
+        [words.next().expect("now"), words.next().expect("the most")]
+    }
+
+    fn now(&self) -> u64 {
+        self.read()[0]
+    }
+
+    fn most(&self) -> u64 {
+        self.read()[1]
+    }
+}
+
+/// Attached to and left twenty times, each time for as long as it takes to fill the tables of names and stacks: afterwards all that was
+/// allocated is freed, and there is no weak reference, no thread and no open file of ours.
+#[test]
+fn a_program_that_was_left_has_nothing_of_ours() {
+    const TIMES: usize = 20;
+    with_jdks("a_program_that_was_left", |jdk, class_path, temporary| {
+        let Some(told) = AllocatedTold::compile(temporary) else { return };
+        let (flags, told_flag) = (["-Xmx100m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"], told.agent());
+        let flags = [&flags[..], &["-XX:+EnableDynamicAgentLoading", &told_flag]].concat();
+        let program = Program::start_with(jdk, &flags, class_path, "Busy", &["2"]);
+        let mut states: Vec<LeftProgram> = Vec::new();
+        let mut least_held = u64::MAX;
+        for time in 0..=TIMES {
+            // The first two leave what the VM makes for whoever attaches.
+            if [2, TIMES].contains(&time) {
+                states.push(LeftProgram::of(jdk, program.pid, &told));
+            }
+            if time == TIMES {
+                break;
+            }
+            let folder = temporary.join(time.to_string());
+            std::fs::create_dir(&folder).expect("made");
+            let _lock = RecorderLock::take(&folder).expect("the lock");
+            let sampling = SamplingMode::Every(1 << 9);
+            let options =
+                AgentOptions { folder: folder.clone(), sampling, walks: 0, histograms: 0, ..AgentOptions::default() };
+            let before = told.now();
+            assert!(load(jdk, program.pid, &options).contains("return code: 0"));
+            wait_until("sampling", || AgentStatus::read(&folder).is_some_and(|s| s.samples > 20_000));
+            least_held = least_held.min(told.now().saturating_sub(before));
+            assert!(load(jdk, program.pid, &AgentOptions { stop: true, ..options }).contains("return code: 0"));
+            let status = AgentStatus::read(&folder).expect("its last words");
+            assert_eq!((status.events_on, &*status.ended), (0, "recording was ended from outside"));
+            std::fs::remove_dir_all(&folder).expect("the trace");
+        }
+        let [first, last] = &states[..] else { panic!("two states") };
+        jvm::say(&format!(
+            "  JDK {}: at least {least_held} bytes held each time; left: {first:?}, {last:?}",
+            jdk.version
+        ));
+        assert!(least_held > 4 << 20, "there was something to free");
+        // Whatever is kept of a recording is more than a part in a hundred of what it held.
+        let more = last.allocated.saturating_sub(first.allocated);
+        assert!(more < least_held / 100 * (TIMES as u64 - 2), "{more} bytes more");
+        assert_eq!((last.weak, last.files), (first.weak, first.files), "weak references, open files");
+        assert_eq!((last.threads, last.mapped), (0, 0), "threads and mappings of ours");
+    });
+}
+
+/// What a process has of ours, or might.
+#[derive(Debug)]
+struct LeftProgram {
+    /// Bytes that native code has allocated and not freed.
+    allocated: u64,
+    /// Weak references of native code.
+    weak: u64,
+    threads: usize,
+    files: usize,
+    /// Memory of ours that is mapped; the library stays.
+    mapped: usize,
+}
+
+impl LeftProgram {
+    fn of(jdk: &Jdk, pid: u32, told: &AllocatedTold) -> LeftProgram {
+        let threads = jvm::output(jdk.tool("jcmd").arg(pid.to_string()).arg("Thread.print"));
+        let weak = threads.lines().find_map(|line| line.strip_prefix("JNI global refs: ")?.split("weak refs: ").nth(1));
+        let weak = weak.and_then(|count| count.trim().parse().ok()).expect("how many weak references there are");
+        let entries = |name: &str| std::fs::read_dir(format!("/proc/{pid}/{name}")).expect("the process").flatten();
+        let is_ours = |task: &std::fs::DirEntry| {
+            std::fs::read_to_string(task.path().join("comm")).is_ok_and(|name| name.starts_with("memory-city"))
+        };
+        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).expect("its mappings");
+        let mapped = maps.lines().filter(|line| line.contains("memfd:"));
+        // What the tools had allocated in the process is freed a moment later.
+        let least = (0..50).map(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            told.now()
+        });
+        LeftProgram {
+            allocated: least.min().unwrap_or(0),
+            weak,
+            threads: entries("task").filter(is_ours).count(),
+            files: entries("fd").count(),
+            mapped: mapped.count(),
+        }
+    }
 }
 
 /// What the process has of its own, bytes, after the storm.

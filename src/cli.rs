@@ -64,6 +64,14 @@ impl Cli {
         }
     }
 
+    /// Whether walk after walk is taken: what one took is not kept for the next beside the program that is recorded.
+    fn records(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        return matches!(&self.command, Some(Command::Record(_) | Command::Attach(_)));
+        #[cfg(not(target_os = "linux"))]
+        false
+    }
+
     /// Whether frame after frame is drawn.
     fn draws(&self) -> bool {
         match &self.command {
@@ -213,14 +221,15 @@ pub fn main() -> ExitCode {
     };
     let cli = Cli::parse();
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| {
-        // Drivers and windowing libraries grumble about things a user cannot act on.
+        // Drivers and windowing libraries grumble about things a user cannot act on: winit of a display without a size in millimetres, and
+        // of one where no desktop keeps settings.
         tracing_subscriber::EnvFilter::new(
-            "warn,wgpu_hal=off,bevy_render=error,wgpu_core=error,naga=error,bevy_winit=error,bevy_egui=error",
+            "warn,wgpu_hal=off,bevy_render=error,wgpu_core=error,naga=error,bevy_winit=error,winit=error,bevy_egui=error",
         )
     });
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
     warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
-    if cli.listens() || cli.draws_once() {
+    if cli.listens() || cli.records() || cli.draws_once() {
         allocator::give_back_at_once();
     } else if cli.draws() {
         allocator::keep_for_next_frame();

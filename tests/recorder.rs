@@ -14,6 +14,8 @@ mod identity;
 mod leaks;
 #[path = "recorder/limits.rs"]
 mod limits;
+#[path = "recorder/progress.rs"]
+mod progress;
 #[path = "recorder/roots.rs"]
 mod roots;
 #[path = "recorder/secrets.rs"]
@@ -50,7 +52,7 @@ fn with_jdks(test: &str, mut run: impl FnMut(&Jdk, &str, &Path)) {
 
 fn compiled(jdk: &Jdk) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    let programs = ["Leaky", "Resting", "Ending", "Leaks", "Counted", "Rooted"];
+    let programs = ["Leaky", "Resting", "Ending", "Leaks", "Counted", "Rooted", "Doubling", "Busy", "Stacks"];
     let sources = programs.map(|n| root().join(format!("tests/java/{n}.java")));
     jdk.compile(&sources.each_ref().map(PathBuf::as_path), ".", folder.path());
     folder
@@ -436,6 +438,108 @@ fn walks_that_were_left_are_finished_when_the_trace_is_opened() {
         // Nothing is done twice.
         let again = finish(&mut memory_city(&["report", &output]));
         assert_eq!((text(&again.stdout), text(&again.stderr)), (text(&done.stdout), String::new()));
+    });
+}
+
+/// Program and recording process are killed together: the dump that they leave is gone, as a walk, when this user looks for JVMs the next
+/// time, though nobody has opened the trace. Those of a program that goes on are its own.
+#[test]
+fn what_both_left_when_they_were_killed_goes_the_next_time() {
+    with_jdks("what_both_left", |jdk, class_path, temporary| {
+        let (folder, cache) = (temporary.join("trace"), temporary.join("cache"));
+        let command = |words: &[&str]| {
+            let mut command = memory_city(words);
+            command.env("MEMORY_CITY_CACHE", &cache);
+            command
+        };
+        let remembered = || std::fs::read_dir(cache.join("recordings")).map_or(0, |entries| entries.count());
+        let (output, java) = (folder.to_string_lossy().into_owned(), java(jdk));
+        let words =
+            ["record", "-o", &output, "--walk-every", "300ms", "--", &java, "-Xmx100m", "-cp", class_path, "Leaky"];
+        let silent =
+            |command: &mut Command| command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs");
+        let mut recorder = silent(&mut command(&words));
+        wait_until("a walk", || folder.join("01-000000.mcity").exists());
+        // It must not be in the midst of taking one.
+        wait_until("nothing on its way", || {
+            endings::send(recorder.id(), libc::SIGSTOP);
+            let is_empty = std::fs::read_dir(folder.join(".walks")).is_ok_and(|mut entries| entries.next().is_none());
+            if !is_empty {
+                endings::send(recorder.id(), libc::SIGCONT);
+            }
+            is_empty
+        });
+        wait_until("a dump", || !WalkNote::waiting(&folder).is_empty());
+        let program = AgentStatus::read(&folder).expect("its state").pid;
+        recorder.kill().expect("killed");
+        recorder.wait().expect("a status");
+        // The program goes on.
+        let looked = finish(&mut command(&["jvms"]));
+        assert!(looked.status.success() && remembered() == 1, "{}", text(&looked.stderr));
+        let walks = || {
+            let mut walks = 0;
+            for_chunks(&folder, |chunk| walks += usize::from(chunk.kind() == ChunkKind::WALK_END));
+            walks
+        };
+        let before = walks();
+        endings::send(program, libc::SIGKILL);
+        wait_until("its end", || !memory_city_agent::folder::is_running(program));
+        assert!(folder.join(".walks").exists());
+        let looked = finish(&mut command(&["jvms"]));
+        let said = text(&looked.stderr);
+        assert!(said.contains("walks that a recording process left were finished"), "{said}");
+        assert!(!folder.join(".walks").exists() && remembered() == 0 && walks() > before);
+        // What ends in order is forgotten at once.
+        let done = finish(&mut command(&[
+            "record",
+            "-o",
+            &temporary.join("other").to_string_lossy(),
+            "--",
+            &java,
+            "-version",
+        ]));
+        assert!(done.status.success() && remembered() == 0, "{}", text(&done.stderr));
+    });
+}
+
+/// A recording says at once where it goes and how it ends, and at its end that one walk does not tell what grows.
+#[test]
+fn a_recording_says_where_it_goes_and_what_it_lacks() {
+    with_jdks("a_recording_says_where_it_goes", |jdk, class_path, temporary| {
+        let first_line =
+            |said: &str| said.lines().find(|line| !line.starts_with("Picked up")).unwrap_or_default().to_owned();
+        let folder = temporary.join("short");
+        let done = record(jdk, &folder, &["--walk-every", "10m"], &["-Xmx100m", "-cp", class_path, "Leaky", "500"]);
+        let said = text(&done.stderr);
+        assert!(done.status.success(), "{said}");
+        let expected = format!("Recording Leaky into {}: until the program ends, as with Ctrl+C", folder.display());
+        assert_eq!(first_line(&said), expected);
+        assert!(has_walks(&folder, 1) && !has_walks(&folder, 2));
+        let lacks = "this recording has one. Record for longer, or with a smaller --walk-every (it was 10m) and a larger --walk-share (it was 2.5)";
+        assert!(said.contains(lacks), "{said}");
+        let none = temporary.join("none");
+        let done = record(jdk, &none, &["--no-walks"], &["-Xmx100m", "-cp", class_path, "Leaky", "500"]);
+        assert!(!text(&done.stderr).contains("--walk-every"), "{}", text(&done.stderr));
+        let program = Program::start(jdk, &["-Xmx100m", "-XX:+EnableDynamicAgentLoading"], class_path, "Leaky");
+        let (folder, pid) = (temporary.join("attached"), program.pid.to_string());
+        let output = folder.to_string_lossy();
+        let done = finish(&mut memory_city(&[
+            "attach",
+            &pid,
+            "--for",
+            "2s",
+            "--walk-every",
+            "200ms",
+            "--walk-share",
+            "50",
+            "-o",
+            &output,
+        ]));
+        let said = text(&done.stderr);
+        let expected =
+            format!("Recording process {pid} into {output}: for 2s, until Ctrl+C, or until the program ends");
+        assert_eq!(first_line(&said), expected);
+        assert!(!has_walks(&folder, 2) || !said.contains("this recording has one"), "{said}");
     });
 }
 

@@ -140,7 +140,7 @@ pub struct LookArgs {
     /// No names in the city
     #[arg(long)]
     no_labels: bool,
-    /// At most so many names [default: 40]
+    /// At most so many names [default: 40, more in a large picture]
     #[arg(long, value_name = "N", value_parser = name_count)]
     names: Option<usize>,
     /// Size of the names in percent [default: 100]
@@ -186,7 +186,7 @@ impl LookArgs {
             reference_shape: self.references.unwrap_or(base.reference_shape),
             reference_count: self.reference_count.map_or(base.reference_count, usize::from),
             labels: base.labels && !self.no_labels,
-            name_count: self.names.unwrap_or(base.name_count),
+            name_count: self.names.or(base.name_count),
             name_size: self.name_size.unwrap_or(base.name_size),
             fold_libraries: base.fold_libraries || self.fold_libraries,
             shadows: base.shadows && !self.no_shadows,

@@ -10,9 +10,10 @@ pub mod record;
 mod session;
 mod walks;
 pub mod watch;
+mod words;
 
 use clap::Args;
-use memory_city_agent::{AgentOptions, SamplingMode};
+use memory_city_agent::{AgentOptions, DEFAULT_BUDGET, DEFAULT_WALK_EVERY, DEFAULT_WALK_SHARE, SamplingMode};
 use memory_city_heap::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -37,7 +38,7 @@ pub struct RecordingArgs {
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
     /// What sampling may cost: percent of one core
-    #[arg(long, value_name = "PERCENT", default_value_t = 2.0, value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", default_value_t = DEFAULT_BUDGET, value_parser = percent)]
     budget: f64,
     /// One sample in so many bytes instead, whatever that costs
     #[arg(long, value_name = "BYTES", conflicts_with_all = ["budget", "every_allocation"], value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
@@ -46,10 +47,10 @@ pub struct RecordingArgs {
     #[arg(long, conflicts_with = "budget")]
     every_allocation: bool,
     /// The least time between two walks over the whole heap; more where a walk takes long
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = DEFAULT_WALK_EVERY, value_parser = duration)]
     walk_every: Duration,
     /// The share of the time that the program may stand still for walks, percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 2.5, value_parser = share)]
+    #[arg(long, value_name = "PERCENT", default_value_t = DEFAULT_WALK_SHARE, value_parser = share)]
     walk_share: f64,
     /// What keeps its identity from walk to walk: `samples`, or `all` objects, up to two million
     #[arg(long, value_name = "WHAT", default_value = "samples", conflicts_with = "no_walks")]
@@ -69,6 +70,32 @@ pub struct RecordingArgs {
     max_size: u64,
 }
 
+/// What the recording process goes by.
+#[derive(Clone, Copy)]
+struct RecordingPlan {
+    /// How large the trace may become, MB.
+    max_size: u64,
+    /// The least time between two walks and their share of it in percent; none where there are no walks.
+    walks: Option<(Duration, f64)>,
+}
+
+impl RecordingPlan {
+    /// Samples with what else the program writes, and walks where there are any.
+    fn streams(&self) -> u64 {
+        if self.walks.is_some() { 2 } else { 1 }
+    }
+
+    /// What each of the streams may take.
+    fn most_bytes(&self) -> u64 {
+        (self.max_size << 20) / self.streams()
+    }
+
+    /// The least size of a trace, MB, with which each of the streams may take so many bytes.
+    fn size_for(&self, bytes: u64) -> u64 {
+        bytes.saturating_mul(self.streams()).div_ceil(1 << 20)
+    }
+}
+
 impl RecordingArgs {
     /// What the recorder is told.
     fn options(&self, folder: &Path) -> AgentOptions {
@@ -81,7 +108,7 @@ impl RecordingArgs {
             },
             walks: if self.no_walks { 0 } else { self.walk_every.as_millis() as u64 },
             duty: (100.0 / self.walk_share).round().clamp(1.0, 1e6) as u32,
-            max_size: self.most_bytes(),
+            max_size: self.plan().most_bytes(),
             histograms: match self.histogram_every {
                 Some(every) => every.as_millis() as u64,
                 None if self.no_walks => 0,
@@ -96,7 +123,7 @@ impl RecordingArgs {
 
     /// Begins the recording process's side, and the live city where one is wanted.
     fn session(&self, folder: &Path, name: &str) -> Result<session::RecordingSession> {
-        let mut session = session::RecordingSession::begin(folder, self.most_bytes())?;
+        let mut session = session::RecordingSession::begin(folder, self.plan())?;
         if let Some(address) = &self.live {
             match live::LiveCity::begin(folder, name, address) {
                 Ok(city) => session.show_in(city),
@@ -110,10 +137,10 @@ impl RecordingArgs {
         Ok(session)
     }
 
-    /// What each of the streams may take: samples with what else the program writes, and walks where there are any.
-    fn most_bytes(&self) -> u64 {
-        let streams = if self.no_walks { 1 } else { 2 };
-        (self.max_size << 20) / streams
+    /// What the recording process goes by.
+    fn plan(&self) -> RecordingPlan {
+        let walks = (!self.no_walks).then_some((self.walk_every, self.walk_share));
+        RecordingPlan { max_size: self.max_size, walks }
     }
 
     /// The folder of the trace, complete from the root.
@@ -170,6 +197,25 @@ fn histogram_every(text: &str) -> std::result::Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn defaults_are_what_the_recorder_does_and_what_the_page_says() {
+        let walks = Duration::from_millis(AgentOptions::default().walks);
+        assert_eq!(duration(DEFAULT_WALK_EVERY), Ok(walks));
+        let page = include_str!("../../docs/recorder.md");
+        for said in [
+            format!("| `--budget PERCENT` | {DEFAULT_BUDGET} |"),
+            format!("| `--walk-every TIME` | {DEFAULT_WALK_EVERY} |"),
+            format!("| `--walk-share PERCENT` | {DEFAULT_WALK_SHARE} |"),
+            format!(
+                "{} to {} s for a million objects",
+                memory_city_agent::WALK_PAUSE[0],
+                memory_city_agent::WALK_PAUSE[1]
+            ),
+        ] {
+            assert!(page.contains(&said), "{said}");
+        }
+    }
 
     #[test]
     fn times_and_shares_are_read() {

@@ -134,7 +134,7 @@ fn opens_counted(folder: &Path, said: &str, what: &str) -> u64 {
 }
 
 /// The number in front of some words of what a command says.
-fn number_before(said: &str, behind: &str) -> u64 {
+pub(super) fn number_before(said: &str, behind: &str) -> u64 {
     let before = said.split(behind).next().unwrap_or_default();
     let word = before.split_whitespace().last().unwrap_or_default();
     word.replace(',', "").parse().unwrap_or_else(|e| panic!("{e}: {said}"))
@@ -193,7 +193,7 @@ fn ends_by_signal(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path
 }
 
 /// Sends a signal to a process that the test has started, and that has not been waited for.
-fn send(process: u32, signal: i32) {
+pub(super) fn send(process: u32, signal: i32) {
     // SAFETY: no pointers; whose number it is, see above.
     unsafe { libc::kill(process as i32, signal) };
 }
@@ -383,5 +383,27 @@ fn a_recording_process_that_dies_leaves_the_program_alone() {
         assert_eq!(ends(&folder), ["the program ended"]);
         // No dump stays behind.
         wait_until("tidying", || !folder.join(".walks").exists());
+    });
+}
+
+/// The VM cannot be stopped while it writes a dump, and a program does not end before that: where the last one would take longer than the
+/// end waits there is none, which is said, and the program ends at once.
+#[test]
+fn no_walk_is_begun_for_which_nobody_would_wait() {
+    with_jdks("no_walk_is_begun", |jdk, class_path, temporary| {
+        let folder = temporary.join("trace");
+        // On a slow machine it takes nine seconds to write as much; no collection, and so no walk, comes before the end.
+        let heap = ["-Xms2200m", "-Xmx2200m", "-XX:+UseSerialGC", "-Xmn1900m"];
+        let done = record(jdk, &folder, &[], &[&heap[..], &["-cp", class_path, "Ending", "large", "300"]].concat());
+        let said = text(&done.stderr);
+        assert!(done.status.success() && text(&done.stdout).contains("done"), "{said}");
+        assert!(
+            said.contains("there is no walk of the end: the VM might have written longer than the end waits"),
+            "{said}"
+        );
+        assert!(said.contains(" 0 walks;"), "{said}");
+        assert_eq!(ends(&folder), ["the program ended"]);
+        let (report, warnings) = of_trace(&["report"], &folder);
+        assert!(report.contains("no walk at the end: it might have taken"), "{report} {warnings}");
     });
 }

@@ -1,7 +1,7 @@
 //! `attach`: records a program that runs, and leaves it as it was.
 
 use super::session::ROUND;
-use super::{RecordingArgs, duration, jvms, library};
+use super::{RecordingArgs, duration, jvms, leftovers, library, words};
 use crate::cli::interrupt;
 use clap::Args;
 use memory_city::jvm::attach::AttachedJvm;
@@ -41,6 +41,7 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
     same_file(pid, &library)?;
     let name = running().into_iter().find(|j| j.pid == pid).map_or_else(|| short_name(""), |j| j.short_name());
     let folder = args.recording.folder(&name)?;
+    std::thread::spawn(leftovers::finish_forgotten);
     let mut session = args.recording.session(&folder, &name)?;
     give_to_owner(pid, &folder);
     let options = AgentOptions { attached: true, ..args.recording.options(&folder) };
@@ -48,7 +49,9 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
         let _ = std::fs::remove_dir_all(&folder);
         return Err(error);
     }
-    eprintln!("Recording process {pid} into {}", folder.display());
+    let length = args.length.map_or_else(String::new, |most| format!("for {}, ", words::time_text(most)));
+    let end = format!("{length}until Ctrl+C, or until the program ends");
+    eprintln!("{}", words::begun(&format!("process {pid}"), &folder, &end));
     let asked = Progress::new();
     if args.while_input {
         let asked = asked.clone();

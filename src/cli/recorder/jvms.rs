@@ -1,5 +1,6 @@
 //! `jvms`: the JVMs that run here. Commands that need one and are not told which choose the only one there is.
 
+use super::leftovers;
 use clap::Args;
 use memory_city::jvm::list::{RunningJvm, running};
 use memory_city_analysis::tabular::bytes_text;
@@ -16,6 +17,7 @@ pub fn jvms(_: &JvmsArgs) -> Result<ExitCode> {
         eprintln!("No JVM of this user runs here (those started with -XX:-UsePerfData do not show).");
     }
     print!("{}", table(&all));
+    leftovers::finish_forgotten();
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,10 +1,17 @@
-//! Dumps that a recording process left in a trace because it was killed: they become walks when the trace is opened, and what is
-//! not complete goes, as it holds what the program held.
+//! Dumps that a recording process left in a trace because it was killed: they become walks when the trace is opened, or when this user
+//! records or looks for JVMs the next time; and what is not complete goes, as it holds what the program held.
 
 use super::walks::WalkTaker;
-use memory_city_agent::folder::{AgentStatus, CLAIM, LOCK, RecorderLock, STATUS, WALKS, WalkNote};
+use memory_city_agent::folder::{
+    AgentStatus, CLAIM, LOCK, RecorderLock, STATUS, WALKS, WalkNote, claimed_by, is_running, private_file,
+    private_folder,
+};
 use memory_city_heap::progress::Progress;
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How large the walks of a trace may become that is finished here.
 const MOST_BYTES: u64 = 1 << 40;
@@ -12,6 +19,61 @@ const MOST_BYTES: u64 = 1 << 40;
 /// Finishes those of these that are traces nobody records into any more. What cannot be finished is left as it is, and said.
 pub fn finish(paths: &[PathBuf]) {
     paths.iter().filter(|path| path.join(WALKS).is_dir()).for_each(|folder| finish_one(folder));
+}
+
+/// A recording that has begun: somebody may have to look after it.
+pub struct RememberedRecording(PathBuf);
+
+impl RememberedRecording {
+    /// Remembers that this process records into a folder, until it is dropped. `None` where nothing can be remembered: then a dump that
+    /// is left stays until the trace is opened.
+    pub fn begin(folder: &Path) -> Option<RememberedRecording> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let all = remembered()?;
+        if let Some(above) = all.parent() {
+            std::fs::create_dir_all(above).ok()?;
+        }
+        private_folder(&all).ok()?;
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let file = all.join(format!("{}-{number}", std::process::id()));
+        // Of a process that had the same number, and was killed: its trace is looked after when it is opened.
+        let _ = std::fs::remove_file(&file);
+        private_file(&file).and_then(|mut file| file.write_all(folder.as_os_str().as_bytes())).ok()?;
+        Some(RememberedRecording(file))
+    }
+}
+
+impl Drop for RememberedRecording {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Where recordings are remembered, beside what else this user has here for programs of his own: one file each, with the folder.
+fn remembered() -> Option<PathBuf> {
+    Some(memory_city_live::pass_folder()?.parent()?.join("recordings"))
+}
+
+/// Finishes the recordings of this user whose recording process and program have both gone without a word.
+pub fn finish_forgotten() {
+    let Some(all) = remembered() else { return };
+    for entry in std::fs::read_dir(all).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let recorder = name.to_str().and_then(|name| name.split_once('-')?.0.parse::<u32>().ok());
+        if recorder.is_none_or(is_running) {
+            continue;
+        }
+        let Ok(bytes) = std::fs::read(entry.path()) else { continue };
+        let folder = PathBuf::from(OsString::from_vec(bytes));
+        if folder.is_absolute() && folder.join(WALKS).is_dir() {
+            // A program that goes on looks after its own.
+            if claimed_by(&folder).is_some_and(is_running) {
+                continue;
+            }
+            finish_one(&folder);
+        }
+        let _ = std::fs::remove_file(entry.path());
+    }
 }
 
 fn finish_one(folder: &Path) {
@@ -44,5 +106,5 @@ fn finish_one(folder: &Path) {
 
 /// Whether the program still writes its own stream.
 fn is_being_written(folder: &Path) -> bool {
-    AgentStatus::read(folder).is_some_and(|s| s.ended.is_empty() && Path::new(&format!("/proc/{}", s.pid)).exists())
+    AgentStatus::read(folder).is_some_and(|status| status.ended.is_empty() && is_running(status.pid))
 }

@@ -6,8 +6,9 @@
 
 use crate::cli::recorder::now;
 use memory_city_analysis::group::GroupOptions;
-use memory_city_analysis::timeline::{AUTO, History, Source};
-use memory_city_formats::{HeapSeries, SnapshotInfo};
+use memory_city_analysis::timeline::json::TreesOfRecording;
+use memory_city_analysis::timeline::{AUTO, History, RecordingFolder, Source};
+use memory_city_formats::{HeapSeries, PointNumber, SnapshotInfo};
 use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
@@ -112,6 +113,7 @@ impl LiveCity {
             },
             places,
             sent: 0,
+            last: None,
             is_away: false,
             progress: progress.clone(),
         };
@@ -153,8 +155,9 @@ struct Sender {
     options: PushOptions,
     /// Where the city may be, the likeliest first.
     places: Vec<LiveAddress>,
-    /// Walks that are there already.
+    /// Walks that are there already, and the last of them.
     sent: usize,
+    last: Option<PointNumber>,
     /// Whether there was no city when it was looked for last.
     is_away: bool,
     progress: Progress,
@@ -222,29 +225,40 @@ impl Sender {
         let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if wanted != self.folder {
             self.folder = wanted;
-            self.sent = 0;
+            (self.sent, self.last) = (0, None);
         }
         let series = memory_city_formats::open(std::slice::from_ref(&self.folder), &self.progress)?;
         let walks = series.points().len();
-        if walks == 0 {
+        let last = walks.checked_sub(1).and_then(|last| series.number(last));
+        if last.is_none() {
+            // None is complete.
             return Ok(());
         }
+        // Those behind the last one that was sent: a recording may let go of its first ones, but the city does not.
+        let sent = (0..walks).rev().find(|&walk| self.last.is_some() && series.number(walk) == self.last);
+        let mut first = sent.map_or(0, |walk| walk + 1);
         // A window that was started again knows nothing of those before.
-        if walks < self.sent || self.sent > 0 && times_there(&self.options, &self.progress)? != self.sent {
-            self.sent = 0;
+        let goes_on = first > 0 && self.sent <= 2 * walks && times_there(&self.options, &self.progress)? == self.sent;
+        if !goes_on {
+            (self.sent, first) = (0, 0);
         }
-        if walks <= self.sent {
+        if walks <= first {
             return Ok(());
         }
+        let all = self.sent + walks - first;
         self.options.append = self.sent > 0;
         self.options.keep_shown = self.options.append;
         // While there are few, places are found anew as often as their number has doubled: a program that begins has little in common
         // with the same program later. Then all stays where it is until a person asks for it.
-        self.options.keep_places = self.options.append && walks.ilog2() == self.sent.ilog2();
-        let later = LaterWalks { points: series.points()[self.sent..].to_vec(), first: self.sent, series };
+        self.options.keep_places = self.options.append && all.ilog2() == self.sent.ilog2();
+        let later = LaterWalks { points: series.points()[first..].to_vec(), first, series };
         let history = History::build(Arc::new(later), AUTO, GroupOptions::default(), &self.progress)?;
+        // A window on this machine can group the walks in other ways.
+        let grouping = history.grouping().id.clone();
+        let recording = RecordingFolder::of(&self.folder).ok();
+        self.options.recording = recording.map(|recording| TreesOfRecording { recording, grouping });
         push(&Source::Heaps(history), &self.options, &self.progress)?;
-        self.sent = walks;
+        (self.sent, self.last) = (all, last);
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! `record`: starts a program with the recorder.
 
 use super::session::{ROUND, RecordingSession};
-use super::{RecordingArgs, library};
+use super::{RecordingArgs, leftovers, library, words};
 use crate::cli::interrupt;
 use clap::Args;
 use memory_city::jvm::list::short_name;
@@ -41,6 +41,7 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
     }
     let name = if is_java { name_of(arguments) } else { short_name(&program.to_string_lossy()) };
     let folder = args.recording.folder(&name)?;
+    std::thread::spawn(leftovers::finish_forgotten);
     let mut session = args.recording.session(&folder, &name)?;
     let mut agent = OsString::from("-agentpath:");
     agent.push(&library);
@@ -62,8 +63,10 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
         command.env("JAVA_TOOL_OPTIONS", all);
     }
     let child = command.args(arguments).spawn().map_err(|e| Error::io(Path::new(program), e));
-    let most_bytes = args.recording.most_bytes();
-    let status = child.and_then(|child| follow(child, &mut session, most_bytes));
+    let status = child.and_then(|child| {
+        eprintln!("{}", words::begun(&name, &folder, "until the program ends, as with Ctrl+C"));
+        follow(child, &mut session)
+    });
     // Also when the command could not be started: what the session made goes.
     let ended = session.end();
     let status = status?;
@@ -84,14 +87,14 @@ fn exit_code(status: ExitStatus) -> ExitCode {
 }
 
 /// Looks after the recording until the program ends. Ctrl+C and SIGTERM are the program's: it is told, and decides.
-fn follow(mut child: Child, session: &mut RecordingSession, most_bytes: u64) -> Result<ExitStatus> {
+fn follow(mut child: Child, session: &mut RecordingSession) -> Result<ExitStatus> {
     let asked = Progress::new();
     let (mut told, mut programs) = (false, 1);
     interrupt::cancels_as_asked(&asked, || {
         loop {
             session.look();
             // A command may start several programs one after the other.
-            match session.follow_next(programs + 1, most_bytes) {
+            match session.follow_next(programs + 1) {
                 Ok(false) => {}
                 Ok(true) => programs += 1,
                 Err(error) => {

@@ -1,8 +1,12 @@
 //! A recording as seen from outside, from the first moment to the last word about it.
 
+use super::RecordingPlan;
+use super::leftovers::RememberedRecording;
 use super::live::LiveCity;
 use super::walks::WalkTaker;
+use super::words::{self, shown};
 use indicatif::{ProgressBar, ProgressStyle};
+use memory_city::allocator;
 use memory_city_agent::folder::{
     AgentStatus, CLAIM, LOCK, RecorderLock, STATUS, WALKS, claimed_by, is_open_to_others, is_running, numbered,
     private_folder,
@@ -25,6 +29,7 @@ const LAST_WORD: Duration = Duration::from_millis(500);
 pub struct RecordingSession {
     /// The folder that was asked for; a later program's has a number.
     wanted: PathBuf,
+    plan: RecordingPlan,
     folder: PathBuf,
     lock: RecorderLock,
     taker: WalkTaker,
@@ -35,14 +40,16 @@ pub struct RecordingSession {
     line: ProgressBar,
     made_folder: bool,
     live: Option<LiveCity>,
+    /// Until it has ended in order.
+    _remembered: Option<RememberedRecording>,
 }
 
 impl RecordingSession {
-    /// Makes the folder, and takes what is recorded into it from now on; the walks may take so many bytes.
+    /// Makes the folder, and takes what is recorded into it from now on.
     ///
     /// # Errors
     /// When the folder cannot be made, or holds something already.
-    pub fn begin(folder: &Path, most_bytes: u64) -> Result<RecordingSession> {
+    pub(super) fn begin(folder: &Path, plan: RecordingPlan) -> Result<RecordingSession> {
         let made_folder = !folder.exists();
         if !made_folder && std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?.next().is_some() {
             return Err(Error::Unusable {
@@ -61,9 +68,11 @@ impl RecordingSession {
             });
         }
         let lock = RecorderLock::take(folder).map_err(|e| Error::io(folder, e))?;
-        let taker = WalkTaker::new(folder, most_bytes);
+        let taker = WalkTaker::new(folder, plan.most_bytes());
         Ok(RecordingSession {
             wanted: folder.to_owned(),
+            plan,
+            _remembered: RememberedRecording::begin(folder),
             folder: folder.to_owned(),
             lock,
             taker,
@@ -80,7 +89,7 @@ impl RecordingSession {
     ///
     /// # Errors
     /// When the next one's folder cannot be written.
-    pub fn follow_next(&mut self, number: u32, most_bytes: u64) -> Result<bool> {
+    pub fn follow_next(&mut self, number: u32) -> Result<bool> {
         let next = numbered(&self.wanted, number);
         let has_ended = !claimed_by(&self.folder).is_some_and(is_running);
         if !has_ended || claimed_by(&next).is_none_or(|pid| !is_running(pid)) {
@@ -89,7 +98,9 @@ impl RecordingSession {
         let lock = RecorderLock::take(&next).map_err(|e| Error::io(&next, e))?;
         let mut session = RecordingSession {
             wanted: self.wanted.clone(),
-            taker: WalkTaker::new(&next, most_bytes),
+            plan: self.plan,
+            _remembered: RememberedRecording::begin(&next),
+            taker: WalkTaker::new(&next, self.plan.most_bytes()),
             folder: next,
             lock,
             taken: None,
@@ -129,8 +140,11 @@ impl RecordingSession {
         let walks = self.taker.walks;
         self.find_taken();
         self.taker.take(&Progress::new());
-        if let Some(city) = self.live.as_ref().filter(|_| self.taker.walks > walks) {
-            city.walked();
+        if self.taker.walks > walks {
+            allocator::give_back_now();
+            if let Some(city) = &self.live {
+                city.walked();
+            }
         }
         if self.told.is_none_or(|told| told.elapsed() >= TOLD_EVERY) {
             self.told = Some(Instant::now());
@@ -199,8 +213,8 @@ impl RecordingSession {
         };
         let reason = if status.ended.is_empty() { "the program was killed" } else { &status.ended };
         eprintln!("{}", summary(&status, &self.taker, reason));
-        if let Some((walks, why)) = &self.taker.failed {
-            eprintln!("memory-city: warning: {walks} walks could not be taken; the last: {why}");
+        for missing in words::of_walks(&self.plan, &self.taker) {
+            eprintln!("memory-city: warning: {missing}");
         }
         if self.taker.unnumbered > 0 {
             eprintln!(
@@ -210,6 +224,12 @@ impl RecordingSession {
         }
         if status.no_room > 0 {
             eprintln!("memory-city: warning: {} walks were left out: the disk is too full", count_text(status.no_room));
+        }
+        if status.no_time > 0 {
+            eprintln!(
+                "memory-city: warning: there is no walk of the end: the VM might have written longer than the end waits. For one before the \
+                 end, give a smaller --walk-every"
+            );
         }
         if status.uncounted > 0 {
             eprintln!(
@@ -238,14 +258,6 @@ impl RecordingSession {
         eprintln!("Open it:  memory-city open {0}\n     or:  memory-city report {0}", shown(&self.folder));
         Ok(())
     }
-}
-
-/// A path as it can be typed, short where it is below the working folder.
-fn shown(path: &Path) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let text = path.strip_prefix(here).unwrap_or(path).display().to_string();
-    let plain = text.chars().all(|c| c.is_alphanumeric() || "/._-+:@".contains(c));
-    if plain { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// The cost of recording so far, percent of a core.
@@ -331,6 +343,5 @@ mod tests {
             line(&status, &taker),
             summary(&status, &taker, "the program ended")
         ));
-        assert_eq!(shown(Path::new("/a b")), "'/a b'");
     }
 }

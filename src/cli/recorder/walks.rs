@@ -5,13 +5,13 @@
 
 use memory_city_agent::folder::WalkNote;
 use memory_city_formats::hprof;
-use memory_city_formats::wire::{SeenWalk, WalkStream};
+use memory_city_formats::wire::{SavedWalk, SeenWalk, WalkStream};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_wire::{
     ChunkKind, FILE_HEADER, LossRow, OldSamplesRow, PartHeader, PartReader, Piece, SampleRow, TraceOptions,
-    TraceWriter, WalkStartRow,
+    TraceWriter, WalkStartRow, is_part,
 };
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,10 @@ pub struct WalkTaker {
     stream: Option<WalkStream>,
     /// Walks written.
     pub walks: u64,
+    /// Walks that were left out, as the bound has no room for them.
+    pub too_large: u64,
+    /// Before there is a stream: what [`WalkTaker::kept`] and [`WalkTaker::last_walk_needs`] say.
+    pub before: [u64; 2],
     /// Objects of the last one.
     pub objects: u64,
     /// Walks whose dump does not tell where objects are that have numbers: they are as they would be without.
@@ -38,6 +42,8 @@ impl WalkTaker {
             most_bytes,
             stream: None,
             walks: 0,
+            too_large: 0,
+            before: [0; 2],
             objects: 0,
             unnumbered: 0,
             failed: None,
@@ -47,6 +53,16 @@ impl WalkTaker {
     /// Bytes written.
     pub fn bytes(&self) -> u64 {
         self.stream.as_ref().map_or(0, WalkStream::bytes)
+    }
+
+    /// Walks that are in the trace: those that went with its old parts are not.
+    pub fn kept(&self) -> u64 {
+        self.stream.as_ref().map_or(self.before[0], WalkStream::walks)
+    }
+
+    /// The bound within which the last walk would have room if there were nothing else, bytes.
+    pub fn last_walk_needs(&self) -> u64 {
+        self.stream.as_ref().map_or(self.before[1], WalkStream::last_walk_needs)
     }
 
     /// Takes what waits. A walk that cannot be taken is counted; the others go on.
@@ -61,7 +77,11 @@ impl WalkTaker {
             let taken = input.and_then(|input| self.one(number, &input, numbers.as_ref(), progress));
             let _ = std::fs::remove_file(WalkNote::file(&self.folder, number));
             match taken {
-                Ok(()) => self.walks += 1,
+                Ok(SavedWalk::Written { objects }) => {
+                    self.walks += 1;
+                    self.objects = objects;
+                }
+                Ok(SavedWalk::TooLarge { .. }) => self.too_large += 1,
                 Err(error) => {
                     let before = self.failed.take().map_or(0, |(n, _)| n);
                     self.failed = Some((before + 1, error.to_string()));
@@ -70,7 +90,7 @@ impl WalkTaker {
         }
     }
 
-    fn one(&mut self, number: u64, input: &Input, numbers: Option<&Input>, progress: &Progress) -> Result<()> {
+    fn one(&mut self, number: u64, input: &Input, numbers: Option<&Input>, progress: &Progress) -> Result<SavedWalk> {
         let file = WalkNote::file(&self.folder, number);
         let text = std::fs::read_to_string(&file).map_err(|e| Error::io(&file, e))?;
         let note = WalkNote::parse(&text).ok_or_else(|| Error::Unusable {
@@ -109,8 +129,7 @@ impl WalkTaker {
             unlinked: (note.links.len() - samples.len()) as u64,
             unlinked_classes: lost_classes as u64,
         };
-        self.objects = self.stream()?.write(&heap, start, &seen, progress)?;
-        Ok(())
+        self.stream()?.write(&heap, start, &seen, progress)
     }
 
     fn stream(&mut self) -> Result<&mut WalkStream> {
@@ -142,7 +161,7 @@ impl WalkTaker {
 fn samples_in(folder: &Path) -> Result<(u64, u64)> {
     let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?.flatten();
     let (mut there, mut noted) = (0u64, 0u64);
-    for part in entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "mcity")) {
+    for part in entries.map(|e| e.path()).filter(|p| is_part(p)) {
         let input = Input::open(&part, &Progress::new())?;
         // Only the program's own stream has samples. What is cut, or damaged, nobody can read: it is not there.
         for piece in PartReader::new(&part, input.bytes()).into_iter().flatten() {
@@ -175,7 +194,7 @@ fn cannot_write(folder: &Path, error: &memory_city_wire::WireError) -> Error {
 /// Begins this process's stream of the recording that the program has begun.
 fn begin(folder: &Path, most_bytes: u64) -> Result<TraceWriter> {
     let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?.flatten();
-    let parts = entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "mcity"));
+    let parts = entries.map(|e| e.path()).filter(|p| is_part(p));
     let headers: Vec<PartHeader> =
         parts.filter_map(|part| PartHeader::read(&part, &Input::peek(&part, FILE_HEADER).ok()?).ok()).collect();
     let Some(header) = headers.first() else {

@@ -1,0 +1,92 @@
+//! What is said when a recording begins, and at its end of what it lacks and what to do about it.
+
+use super::RecordingPlan;
+use super::walks::WalkTaker;
+use memory_city_analysis::tabular::count_text;
+use std::path::Path;
+use std::time::Duration;
+
+/// Where the trace goes, and what ends the recording.
+pub fn begun(what: &str, folder: &Path, end: &str) -> String {
+    format!("Recording {what} into {}: {end}", shown(folder))
+}
+
+/// Of walks those that are missing, each with its reason, and whether there are too few to tell what grows. Nothing where none were asked
+/// for, or when there was no program to walk.
+pub fn of_walks(plan: &RecordingPlan, taker: &WalkTaker) -> Vec<String> {
+    let mut all = Vec::new();
+    if let Some((walks, why)) = &taker.failed {
+        all.push(format!("{walks} walks could not be taken; the last: {why}"));
+    }
+    if taker.too_large > 0 {
+        all.push(format!(
+            "{} walks were left out: they are larger than --max-size {} leaves for walks; there is room for the last with --max-size {}",
+            count_text(taker.too_large),
+            plan.max_size,
+            plan.size_for(taker.last_walk_needs())
+        ));
+    }
+    // Where further ones were too large it is said already what to do.
+    let is_only = taker.kept() == 1 && (taker.walks > 1 || taker.too_large == 0);
+    let Some((every, share)) = plan.walks.filter(|_| is_only) else { return all };
+    let only = "what grows shows between two walks, and this recording has one";
+    all.push(match taker.walks {
+        0 | 1 => format!(
+            "{only}. Record for longer, or with a smaller --walk-every (it was {}) and a larger --walk-share (it was {share})",
+            time_text(every)
+        ),
+        more => format!(
+            "{only}: the others of {} went to keep to --max-size {}. There is room for two with --max-size {}",
+            count_text(more),
+            plan.max_size,
+            plan.size_for(taker.last_walk_needs().saturating_mul(2))
+        ),
+    });
+    all
+}
+
+/// A path as it can be typed, short where it is below the working folder.
+pub fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let text = path.strip_prefix(here).unwrap_or(path).display().to_string();
+    let plain = text.chars().all(|c| c.is_alphanumeric() || "/._-+:@".contains(c));
+    if plain { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+/// A time as it can be typed: `500ms`, `10s`, `5m`, `1h`.
+pub fn time_text(time: Duration) -> String {
+    let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let units = [(3_600_000, "h"), (60_000, "m"), (1000, "s")];
+    let unit = units.into_iter().find(|(unit, _)| millis >= *unit && millis.is_multiple_of(*unit));
+    unit.map_or_else(|| format!("{millis}ms"), |(unit, name)| format!("{}{name}", millis / unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan() -> RecordingPlan {
+        RecordingPlan { max_size: 100, walks: Some((Duration::from_secs(90), 2.5)) }
+    }
+
+    #[test]
+    fn what_is_missing_is_said_with_what_to_do() {
+        let taker = |walks, kept, too_large, needs| {
+            let mut taker = WalkTaker::new(Path::new("/nowhere"), 1 << 20);
+            (taker.walks, taker.too_large, taker.before) = (walks, too_large, [kept, needs]);
+            taker
+        };
+        let said = [(2, 2, 0, 0), (1, 1, 0, 0), (5, 1, 0, 30_000_000), (1, 1, 3, 60_000_000), (0, 0, 1, 60_000_000)]
+            .map(|(walks, kept, too_large, needs)| of_walks(&plan(), &taker(walks, kept, too_large, needs)).join("\n"));
+        insta::assert_snapshot!(said.join("\n---\n"));
+        let none = RecordingPlan { walks: None, ..plan() };
+        assert_eq!(of_walks(&none, &taker(1, 1, 0, 0)), [""; 0], "nobody asked for walks");
+    }
+
+    #[test]
+    fn paths_and_times_can_be_typed() {
+        assert_eq!(shown(Path::new("/a b")), "'/a b'");
+        let texts = [500, 10_000, 90_000, 300_000, 3_600_000, 0].map(|millis| time_text(Duration::from_millis(millis)));
+        assert_eq!(texts, ["500ms", "10s", "90s", "5m", "1h", "0ms"]);
+    }
+}

@@ -6,6 +6,7 @@
 
 use super::{CityPlan, Standing};
 use glam::{DVec3, Vec3};
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// What was hit.
@@ -95,7 +96,9 @@ impl PickIndex {
             slabs.push(district..district + 1);
             let contents = &plan.contents[district];
             plots.push(contents.plots.clone());
-            open.extend(contents.districts.clone().rev());
+            let first = open.len();
+            open.extend(contents.districts.clone());
+            open[first..].sort_by_cached_key(|&inner| Reverse(place_on_curve(plan, district, inner)));
         }
         let tallest_box = |plot: usize| {
             let p = &plan.plots[plot];
@@ -106,6 +109,17 @@ impl PickIndex {
         };
         PickIndex { plots: BoxTree::new(plots, tallest_box), slabs: BoxTree::new(slabs, |d| plan.slab(d)) }
     }
+}
+
+/// Where the middle of a district inside another is on a curve that fills the outer one (Morton order): districts are
+/// numbered by name, and those whose numbers follow each other may be at opposite ends of the city.
+fn place_on_curve(plan: &CityPlan, outer: usize, inner: usize) -> u32 {
+    let (outer, inner) = (plan.districts[outer].cell, plan.districts[inner].cell);
+    // A float becomes the nearest number that there is, and no number 0.
+    let along = |from: f64, size: f64, at: f64| ((at - from) / size * 65536.0) as u16;
+    let spread = |at: u16| (0..16).fold(0u32, |bits, bit| bits | (u32::from(at >> bit & 1) << (2 * bit)));
+    let (x, y) = (inner.x + inner.w / 2.0, inner.y + inner.h / 2.0);
+    spread(along(outer.x, outer.w, x)) | spread(along(outer.y, outer.h, y)) << 1
 }
 
 /// A ray with what the box test needs of it.
@@ -361,6 +375,35 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// What is asked for follows from what lies along the ray, not from the size of the city: districts are numbered by name, and
+    /// boxes around those that follow each other would each be half a city.
+    #[test]
+    fn few_plots_are_asked_for() {
+        use super::super::testing::{inner, leaf};
+        // By name there is no order in the sizes, which is that of the layout.
+        let size = |district: u64, plot: u64| 1 + (district * 7919 + plot * 104_729) % 10_007;
+        let plots = |d: u64| (0..50).map(|p| leaf(&format!("{d}-{p}"), &[size(d, p)])).collect::<Vec<_>>();
+        let timeline = inner("Heap", (0..400).map(|d| inner(&format!("d{d}"), plots(d))).collect()).timeline();
+        let config = super::super::CityConfig { child_count: None, ..Default::default() };
+        let plan = CityPlan::new(&timeline, &config);
+        let appearance = Appearance::new(&plan, &timeline, &Look::default());
+        let states = appearance.states(&plan, &timeline, 0);
+        assert_eq!(states.len(), 20_000);
+        let asked = std::cell::Cell::new(0);
+        let standing = |plot: usize| {
+            asked.set(asked.get() + 1);
+            appearance.standing(states[plot])
+        };
+        let eye = Vec3::new(0.0, 70.0, 95.0);
+        let mut most = 0;
+        for (x, z) in (0..900).map(|i| ((i % 30) as f32 * 3.0 - 45.0, (i / 30) as f32 * 3.0 - 45.0)) {
+            asked.set(0);
+            assert!(appearance.pick(&plan, standing, eye, Vec3::new(x, 0.5, z) - eye).is_some());
+            most = most.max(asked.get());
+        }
+        assert!((1..200).contains(&most), "{most} of 20,000");
     }
 
     #[test]

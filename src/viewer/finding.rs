@@ -270,6 +270,10 @@ fn follow(
     }
     // While a trace is read there is more to come; pictures without a window do not ask.
     let Some(open) = document.get().filter(|_| !loading.active() && !windows.is_empty()) else { return };
+    // Of a program that goes on all walks would be looked through again at each that comes.
+    if open.live.is_some() {
+        return;
+    }
     let of = (finding.opened, open.timeline.times());
     if finding.of == Some(of) {
         return;

@@ -107,7 +107,13 @@ pub(super) fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     count("child-count", &mut settings.child_count, 3, 500);
     count("solid", &mut settings.solid_count, 0, 200);
     count("reference-count", &mut settings.reference_count, 1, MOST_CONES as u64);
-    count("name-count", &mut settings.name_count, 0, MOST_NAMES as u64);
+    match kept.get("name-count") {
+        Some(Value::Null) => settings.name_count = None,
+        Some(most) => {
+            settings.name_count = most.as_u64().map(|n| n.min(MOST_NAMES as u64) as usize).or(settings.name_count);
+        }
+        None => {}
+    }
     if let Some(size) = kept.get("name-size").and_then(Value::as_f64) {
         settings.name_size = (size as f32).clamp(*NAME_SIZES.start(), *NAME_SIZES.end());
     }
@@ -274,7 +280,7 @@ mod tests {
             colour: "share".into(),
             height: "amount".into(),
             labels: false,
-            name_count: 12,
+            name_count: Some(12),
             reference_shape: ReferenceShape::Bundled,
             reference_count: 7,
             name_size: 1.5,
@@ -297,6 +303,10 @@ mod tests {
         let mut again = Settings::default();
         take(&of(&settings), &mut again);
         assert_eq!(again, settings);
+        // By the size of the picture, after a number of names.
+        settings.name_count = None;
+        take(&of(&settings), &mut again);
+        assert_eq!(again, settings);
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a").join(FILE);
         write(&path, &of(&settings)).expect("written");
@@ -315,7 +325,7 @@ mod tests {
     #[test]
     fn whatever_is_in_the_file_there_are_settings() {
         let kept = json!({"area": 7, "colour": "no such", "height": [], "opacity": 1e99, "child-count": -1, "solid": 1e300,
-            "metric": "x".repeat(1000), "step-seconds": "long", "names": 3, "navigation": "hop", "ui-scale": [2], "minimap": 1, "unknown": {}});
+            "metric": "x".repeat(1000), "step-seconds": "long", "names": 3, "name-count": "all", "navigation": "hop", "ui-scale": [2], "minimap": 1, "unknown": {}});
         let Value::Object(kept) = kept else { unreachable!() };
         let mut settings = Settings::default();
         take(&kept, &mut settings);

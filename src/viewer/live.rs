@@ -3,18 +3,24 @@
 //!
 //! The frame only looks at what is complete ([`Hub::latest`]); what views need of it is prepared by a job. Views keep what
 //! they have placed in its place; to place everything anew is asked for, by a person or a program.
+//!
+//! Trees of a recording on this machine may be grouped anew: then the document is of the recording's walks, and follows them
+//! ([`Source::grown`]). What is sent goes on to say when there is one more; its trees wait.
 
 use super::action::Action;
 use super::app::{Awake, Stage};
 use super::clock::Clock;
-use super::document::{self, Arrival, Document, Draft, LiveOf, Preparations};
+use super::document::{self, Arrival, Document, Draft, LiveOf, OpenDocument, Preparations};
 use super::job::Job;
+use super::loading::Loading;
 use super::notices::Notices;
 use super::selection::Selection;
 use super::settings::Settings;
 use bevy::prelude::*;
 use bevy::winit::{EventLoopProxy, EventLoopProxyWrapper, WinitUserEvent};
+use memory_city_analysis::timeline::{ClosureMetric, Source};
 use memory_city_heap::error::Result;
+use memory_city_heap::ownership::KeepRules;
 use memory_city_live::{DEFAULT_ADDRESS, Hub, LiveLimits, Server, ServerOptions, Status, Wishes, pass_folder};
 use std::sync::Arc;
 
@@ -46,6 +52,8 @@ pub struct Listening {
     wishes: Wishes,
     told: Option<(Option<String>, usize)>,
     making: Option<Making>,
+    /// Up to what of the source on screen its recording was looked at, where that is followed.
+    looked: u64,
     /// Whether everything shall be placed anew.
     anew: bool,
 }
@@ -54,7 +62,9 @@ pub struct Listening {
 struct Making {
     name: String,
     arrival: Arrival,
-    job: Job<Draft>,
+    revision: u64,
+    /// Nothing, where a recording that is followed has no further walk.
+    job: Job<Result<Option<Draft>>>,
 }
 
 impl Listening {
@@ -171,7 +181,8 @@ fn follow_live(
     mut notices: ResMut<Notices>,
     mut actions: MessageReader<Action>,
     mut commands: Commands,
-    (settings, preparations, mut awake): (Res<Settings>, Res<Preparations>, ResMut<Awake>),
+    (settings, preparations, loading): (Res<Settings>, Res<Preparations>, Res<Loading>),
+    mut awake: ResMut<Awake>,
 ) {
     let (mut asked, mut closes) = (false, false);
     for action in actions.read() {
@@ -186,7 +197,7 @@ fn follow_live(
         && is_live
         && let Some(name) = listening.name.take()
     {
-        (listening.told, listening.making) = (None, None);
+        (listening.told, listening.making, listening.looked) = (None, None, 0);
         listening.put_away.push(name);
     }
     awake.wait_if(listening.making.is_some());
@@ -196,23 +207,37 @@ fn follow_live(
     listening.anew |= asked && document.live().is_some();
     let mut shown = document.live().filter(|live| live.name == name).cloned();
     if let Some(outcome) = listening.making.as_ref().and_then(|m| m.job.poll())
-        && let Some(Making { name: made_for, arrival, .. }) = listening.making.take()
+        && let Some(Making { name: made_for, arrival, revision, .. }) = listening.making.take()
     {
         match outcome {
-            // Another source may have been chosen in the meantime.
-            Ok(draft) if made_for == name => {
+            // Another source may have been chosen in the meantime, or another grouping.
+            Ok(Ok(Some(draft))) if made_for == name && fits(&draft, &document, arrival) => {
                 shown.clone_from(&draft.live);
                 document::install_later(&mut commands, draft, arrival);
             }
-            Ok(_) => {}
-            Err(panic) => notices.tell(panic),
+            Ok(Ok(Some(_))) => {}
+            Ok(Ok(None)) => listening.looked = revision,
+            Ok(Err(error)) => {
+                // Tried again when there is a further walk.
+                listening.looked = revision;
+                notices.tell(format!("The recording cannot be followed: {error}"));
+            }
+            Err(panic) => {
+                listening.looked = revision;
+                notices.tell(panic);
+            }
         }
     }
     let latest = hub.latest(&name);
-    if let Some(source) = latest.source.filter(|_| listening.making.is_none()) {
-        let new = shown.as_ref().is_none_or(|live| live.revision < latest.revision);
+    if let Some(sent) = latest.source.filter(|_| listening.making.is_none()) {
+        // What was grouped anew follows its recording, for as long as that is what is sent.
+        let followed = document.get().filter(|_| shown.is_some()).filter(|open| follows(open, &sent));
+        let had = if followed.is_some() { listening.looked } else { 0 };
+        let new = shown.as_ref().is_none_or(|live| live.revision.max(had) < latest.revision);
         // The next one is prepared when views have taken this one: they build on what they show.
         let settled = shown.as_ref() == document.live() || shown.is_none();
+        // Another grouping reads all walks that are there; further metrics are found of what is on screen, and would never be.
+        let settled = settled && !(followed.is_some() && loading.is_grouping());
         if (new || listening.anew) && settled {
             let anew = std::mem::take(&mut listening.anew);
             let arrival = match shown {
@@ -220,11 +245,37 @@ fn follow_live(
                 Some(_) if anew => Arrival::Anew,
                 Some(_) => Arrival::Grew,
             };
-            let of = LiveOf { name: name.clone(), revision: latest.revision };
-            let (settings, preparations) = (settings.clone(), preparations.clone());
+            let revision = latest.revision;
+            let of = LiveOf { name: name.clone(), revision };
+            let (mut settings, preparations) = (settings.clone(), preparations.clone());
             let title = format!("{name} (live)");
-            let job = Job::start(move |_| Draft::new(title, source, Some(of), &settings, &preparations, arrival));
-            listening.making = Some(Making { name: name.clone(), arrival, job });
+            let job = match followed {
+                None => {
+                    if sent.can_regroup() {
+                        // They were grouped as their recorder does; whatever else is set asks for another grouping.
+                        let definitions = settings.definitions;
+                        settings.take_trees_of(&Settings { definitions, ..Settings::default() });
+                    }
+                    Job::start(move |_| Ok(Some(Draft::new(title, sent, Some(of), &settings, &preparations, arrival))))
+                }
+                Some(open) => {
+                    settings.take_trees_of(&open.made_with);
+                    let before = Arc::clone(&open.source);
+                    let timeline = Arc::clone(&open.timeline);
+                    let has = |metric: &ClosureMetric| timeline.metric(&metric.info().id).is_some();
+                    let metrics: Vec<_> = settings.closures.iter().copied().filter(has).collect();
+                    Job::behind_frames(move |progress| {
+                        let mut grown = before.grown(progress)?;
+                        if let Some(source) = grown.take_if(|_| !metrics.is_empty()) {
+                            grown = Some(source.with_closures(&metrics, KeepRules::default(), progress)?);
+                        }
+                        let source = grown.map(Arc::new).or_else(|| anew.then_some(before));
+                        let draft = |source| Draft::new(title, source, Some(of), &settings, &preparations, arrival);
+                        Ok(source.map(draft))
+                    })
+                }
+            };
+            listening.making = Some(Making { name: name.clone(), arrival, revision, job });
             awake.keep_if(true);
         } else if new || listening.anew {
             awake.keep_if(true);
@@ -233,9 +284,33 @@ fn follow_live(
     if let Some(open) = document.get().filter(|open| open.live.as_ref().is_some_and(|l| l.name == name)) {
         let told = (selection.node().map(|node| open.timeline.key(node)), clock.time);
         if listening.told.as_ref() != Some(&told) {
-            hub.tell(&name, told.0.clone(), told.1);
+            // Who sends knows the groups that it sends.
+            let is_sent = |key: &String| hub.latest(&name).source.is_some_and(|sent| sent.find(key).is_some());
+            let key = told.0.clone().filter(|key| open.source.followed_recording().is_none() || is_sent(key));
+            hub.tell(&name, key, told.1);
             listening.told = Some(told);
         }
+    }
+}
+
+/// Whether a document follows the recording whose trees are sent.
+fn follows(open: &OpenDocument, sent: &Source) -> bool {
+    open.source.followed_recording().is_some_and(|followed| Some(followed) == sent.sent_recording())
+}
+
+/// Whether what was made goes on from what is open: that may have been grouped anew meanwhile, or be another input.
+fn fits(draft: &Draft, document: &Document, arrival: Arrival) -> bool {
+    let name = draft.live.as_ref().map(|live| &live.name);
+    let open = document.get().filter(|open| open.live.as_ref().map(|live| &live.name) == name);
+    match (arrival, open) {
+        (Arrival::Opened, _) => true,
+        (_, None) => false,
+        (_, Some(open)) => match (open.source.followed_recording(), draft.source.followed_recording()) {
+            (Some(now), Some(followed)) => now == followed && draft.made_with.has_trees_of(&open.made_with),
+            (Some(now), None) => Some(now) != draft.source.sent_recording(),
+            (None, Some(_)) => false,
+            (None, None) => true,
+        },
     }
 }
 
@@ -262,7 +337,7 @@ fn choose_source(listening: &mut Listening, hub: &Arc<Hub>, document: &Document)
     if let Some(name) = next.filter(|name| listening.name.as_ref() != Some(name)) {
         listening.wishes = hub.wishes(&name);
         listening.making = None;
-        listening.told = None;
+        (listening.told, listening.looked) = (None, 0);
         listening.name = Some(name);
     }
 }
@@ -283,6 +358,8 @@ fn take_wishes(
             None => selection.clear(),
             Some(key) => match open.source.find(key) {
                 Some(node) => selection.select(&open.timeline, node),
+                // Sent, but of groups that are grouped anew here.
+                None if open.source.followed_recording().is_some() => {}
                 // It has come, but is not on screen yet.
                 None => return,
             },
@@ -290,10 +367,12 @@ fn take_wishes(
         listening.told = Some((wishes.select.1.clone(), clock.time));
     }
     if wishes.go.0 > listening.wishes.go.0 {
-        if wishes.go.1 > clock.last() {
+        // A recording that is followed may have fewer than were sent.
+        if wishes.go.1 <= clock.last() {
+            clock.step_to(wishes.go.1);
+        } else if open.source.followed_recording().is_none() {
             return;
         }
-        clock.step_to(wishes.go.1);
     }
     listening.anew |= wishes.plan > listening.wishes.plan;
     listening.wishes = wishes;

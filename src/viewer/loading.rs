@@ -122,14 +122,19 @@ impl Loading {
         self.opening.is_some() || self.regrouping.is_some() || self.finding.is_some() || self.dialog.is_some()
     }
 
+    /// Whether what is open is grouped anew, or further metrics of it are found.
+    pub(super) fn is_grouping(&self) -> bool {
+        self.regrouping.is_some() || self.finding.is_some()
+    }
+
     /// Whether trees could not be made as these settings ask for.
     pub(super) fn refuses(&self, settings: &Settings) -> bool {
-        self.refused.as_ref().is_some_and(|(refused, _)| same_trees(refused, settings))
+        self.refused.as_ref().is_some_and(|(refused, _)| refused.has_trees_of(settings))
     }
 
     /// Why trees could not be made as these settings ask for.
-    pub(super) fn refusal(&self, settings: &Settings) -> Option<&str> {
-        self.refused.as_ref().filter(|(refused, _)| same_trees(refused, settings)).map(|(_, why)| why.as_str())
+    pub fn refusal(&self, settings: &Settings) -> Option<&str> {
+        self.refused.as_ref().filter(|(refused, _)| refused.has_trees_of(settings)).map(|(_, why)| why.as_str())
     }
 
     /// How far the grouping anew is, while there is one.
@@ -377,11 +382,6 @@ fn take_finished(
     }
 }
 
-/// Whether two settings make the same trees.
-fn same_trees(a: &Settings, b: &Settings) -> bool {
-    (&a.grouping, a.definitions, a.group_options()) == (&b.grouping, b.definitions, b.group_options())
-}
-
 /// Groups the open document anew when the settings its trees depend on change.
 fn follow_settings(
     mut loading: ResMut<Loading>,
@@ -389,15 +389,15 @@ fn follow_settings(
     settings: Res<Settings>,
     preparations: Res<Preparations>,
 ) {
-    let Some(open) = document.get().filter(|open| open.source.heaps().is_some()) else {
-        // Trees cannot be grouped anew: what was chosen waits for the next input.
+    let Some(open) = document.get().filter(|open| open.source.can_regroup()) else {
+        // Trees of others cannot be grouped anew: what was chosen waits for the next input.
         return;
     };
     if loading.opening.is_some() || loading.refuses(&settings) {
         return;
     }
     let aim = loading.regrouping.as_ref().map(|(s, _)| s).unwrap_or(&open.made_with);
-    if same_trees(aim, &settings) {
+    if aim.has_trees_of(&settings) {
         return;
     }
     let (source, title, live) = (Arc::clone(&open.source), open.title.clone(), open.live.clone());

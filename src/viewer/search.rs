@@ -35,13 +35,14 @@ pub struct SearchFound {
 }
 
 impl SearchFound {
-    /// How much was found, in words.
+    /// How much was found, in words: what is listed, and which buildings are lit for it. A package lights its classes; both may be found.
     pub fn counts(&self, timeline: &Timeline, time: usize) -> String {
         let lit = &self.lit;
         let all = timeline.amount(time.min(timeline.times().saturating_sub(1)), NodeId::ROOT).bytes.max(1);
         let share = 100.0 * lit.amount.bytes as f64 / all as f64;
-        let of = format!("{} of {} groups", count_text(lit.groups), count_text(lit.of));
-        format!("{of}  ·  {}  ·  {share:.1} % of the bytes", amounts(lit.amount))
+        let lights = format!("{} of {} buildings lit", count_text(lit.groups), count_text(lit.of));
+        let found = count_text(self.matched);
+        format!("{found} found  ·  {lights}  ·  {}  ·  {share:.1} % of the bytes", amounts(lit.amount))
     }
 }
 
@@ -259,6 +260,25 @@ mod tests {
         search.preset(&timeline, 0, Metric::Bytes, text).unwrap_or_else(|e| panic!("{text}: {e}"));
         let found = search.found().expect("found");
         (found.nodes.iter().map(|&n| timeline.name(n).to_owned()).collect(), found.lit.groups)
+    }
+
+    #[test]
+    fn what_is_counted_is_what_is_listed() {
+        let timeline = timeline();
+        // A package whose name is looked for is found itself, and lights its classes whether these are found or not.
+        for (text, listed, counts) in [
+            ("com.acme", 3, "3 found  ·  2 of 4 buildings lit  ·  "),
+            ("hashmap", 2, "2 found  ·  2 of 4 buildings lit  ·  "),
+            ("role = \"Package\"", 2, "2 found  ·  0 of 4 buildings lit  ·  "),
+            ("nothing like it", 0, "0 found  ·  0 of 4 buildings lit  ·  "),
+        ] {
+            let mut search = GroupSearch::default();
+            search.preset(&timeline, 0, Metric::Bytes, text).unwrap_or_else(|e| panic!("{text}: {e}"));
+            let found = search.found().expect("found");
+            assert_eq!((found.nodes.len(), found.matched), (listed, listed as u64), "{text}");
+            let said = found.counts(&timeline, 0);
+            assert!(said.starts_with(counts), "{text}: {said}");
+        }
     }
 
     #[test]

@@ -12,6 +12,12 @@ use std::sync::Arc;
 
 /// No city shows more names at once.
 pub const MOST_NAMES: usize = 300;
+/// So many there are at most where nobody says how many and there is little room...
+const USUAL_NAMES: usize = 40;
+/// ...one for so much of the picture where there is more, square points...
+const ROOM_FOR_A_NAME: f32 = 15_500.0;
+/// ...and no more than so many.
+const MOST_USUAL_NAMES: usize = 120;
 /// How large names can be, 1 for the usual size.
 pub const NAME_SIZES: std::ops::RangeInclusive<f32> = 0.7..=2.5;
 
@@ -69,8 +75,8 @@ pub struct Settings {
     pub opacity: f32,
     /// Names in the city.
     pub labels: bool,
-    /// At most so many of them.
-    pub name_count: usize,
+    /// At most so many of them; `None`: as many as there is room for ([`Settings::names_in`]).
+    pub name_count: Option<usize>,
     /// Their size, 1 for the usual one.
     pub name_size: f32,
     /// Names of the program's own groups alone: those of libraries are counted with their districts.
@@ -145,7 +151,7 @@ impl Default for Settings {
             solid_count: 10,
             opacity: 0.4,
             labels: true,
-            name_count: 40,
+            name_count: None,
             name_size: 1.0,
             fold_libraries: false,
             shadows: true,
@@ -177,6 +183,12 @@ impl Settings {
         self.grouping.clone_from(&made_with.grouping);
         self.definitions = made_with.definitions;
         (self.include_unreachable, self.gc_starts) = (made_with.include_unreachable, made_with.gc_starts);
+    }
+
+    /// Whether others make the same trees.
+    pub fn has_trees_of(&self, other: &Settings) -> bool {
+        (&self.grouping, self.definitions, self.group_options())
+            == (&other.grouping, other.definitions, other.group_options())
     }
 
     /// Chooses a metric of `timeline`, by name where others may have another one in its place.
@@ -256,6 +268,12 @@ impl Settings {
                 Err(_) => (self.metric, self.metric_id) = (Metric::Column(u16::MAX), Some(id.into())),
             },
         }
+    }
+
+    /// How many names there are at most in a picture of so many square points: what was set, or by its size.
+    pub fn names_in(&self, area: f32) -> usize {
+        let by_size = || (area / ROOM_FOR_A_NAME / self.name_size.max(0.1).powi(2)).round() as usize;
+        self.name_count.unwrap_or_else(|| by_size().clamp(USUAL_NAMES, MOST_USUAL_NAMES))
     }
 
     /// What was asked for and a timeline does not have.
@@ -354,6 +372,20 @@ mod tests {
     use super::*;
     use memory_city_analysis::group::MemoryTree;
     use memory_city_analysis::timeline::TimePoint;
+
+    #[test]
+    fn a_larger_picture_has_more_names() {
+        let settings = Settings::default();
+        let of = |width: f32, height: f32| settings.names_in(width * height);
+        assert_eq!([of(640.0, 400.0), of(660.0, 600.0), of(0.0, 0.0)], [USUAL_NAMES; 3]);
+        let large = of(1250.0, 940.0);
+        assert!((70..MOST_USUAL_NAMES).contains(&large), "the city in a window that fills a screen: {large}");
+        assert_eq!((of(4000.0, 3000.0), of(f32::INFINITY, 1.0)), (MOST_USUAL_NAMES, MOST_USUAL_NAMES));
+        let larger = Settings { name_size: 2.0, ..Settings::default() };
+        assert_eq!(larger.names_in(1250.0 * 940.0), USUAL_NAMES, "larger names need more room");
+        let set = Settings { name_count: Some(3), ..settings };
+        assert_eq!(set.names_in(1e7), 3);
+    }
 
     #[test]
     fn a_metric_that_is_still_to_be_found_is_a_wish_that_comes_true() {

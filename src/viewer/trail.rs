@@ -5,7 +5,7 @@ use super::clock::Clock;
 use super::document::{Document, OpenDocument};
 use super::selection::{Selection, Target};
 use super::settings::Settings;
-use super::views::{CitySight, ConeCount, Shown};
+use super::views::{CitySight, ConeCount, Sharpness, Shown};
 use bevy::input::ButtonState;
 use bevy::input::keyboard::KeyboardInput;
 use bevy::input::mouse::MouseButtonInput;
@@ -59,6 +59,7 @@ pub struct Seen {
     hovered: Option<String>,
     cones: ConeCount,
     in_sight: Option<bool>,
+    sharpness: f32,
 }
 
 /// Logs each change.
@@ -66,7 +67,7 @@ pub fn log_changes(
     (document, shown, settings): (Res<Document>, Res<Shown>, Res<Settings>),
     clock: Res<Clock>,
     selection: Res<Selection>,
-    (cones, sight): (Res<ConeCount>, CitySight),
+    (cones, sight, sharpness): (Res<ConeCount>, CitySight, Res<Sharpness>),
     mut last: Local<Seen>,
 ) {
     if !tracing::enabled!(tracing::Level::DEBUG) {
@@ -90,6 +91,7 @@ pub fn log_changes(
         hovered: pointed.map(name),
         cones: *cones,
         in_sight: Some(sight.any()),
+        sharpness: sharpness.now(),
     };
     let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "nothing".to_owned());
     if now.city != last.city {
@@ -115,6 +117,9 @@ pub fn log_changes(
     }
     if now.in_sight != last.in_sight {
         tracing::debug!("sight: {}", if sight.any() { "the city" } else { "none of the city" });
+    }
+    if now.sharpness != last.sharpness && last.city.is_some() {
+        tracing::debug!("sharpness: {}", now.sharpness);
     }
     *last = now;
 }

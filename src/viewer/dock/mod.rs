@@ -58,8 +58,8 @@ impl Focus {
 const LEFT: f32 = 292.0;
 /// Width of the first right column, points.
 const RIGHT: f32 = 322.0;
-/// Height of the lower left view, points.
-const BELOW: f32 = 176.0;
+/// Height of the lower left view, points: the legend has room for what it says of two times.
+const BELOW: f32 = 206.0;
 /// The size shares are first written for; whatever the window is, side columns keep their points.
 const NOMINAL: egui::Vec2 = egui::vec2(1280.0, 600.0);
 

@@ -115,7 +115,8 @@ pub fn settings(now: &Settings) -> Vec<PaletteEntry> {
     for (title, percent) in [("normal", 100u16), ("large", 140), ("very large", 200)] {
         add(format!("Size of names: {title}"), &|s| s.name_size = f32::from(percent) / 100.0);
     }
-    for (title, count) in [("few", 12), ("normal", 40), ("many", 120)] {
+    for (title, count) in [("by the room for them", None), ("few", Some(12)), ("normal", Some(40)), ("many", Some(120))]
+    {
         add(format!("Number of names: {title}"), &|s| s.name_count = count);
     }
     entries
@@ -140,26 +141,34 @@ pub fn fit(entry: &PaletteEntry, text: &str) -> Option<u32> {
     Some(sum)
 }
 
-/// The entries that fit, the best first of each kind, kinds in the order in which they come; at most `most` of each. And how many
-/// fit.
-pub fn fitting(entries: &[PaletteEntry], text: &str, most: usize) -> (Vec<PaletteEntry>, usize) {
+/// The entries of one kind that fit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FittingKind {
+    /// Which kind.
+    pub kind: &'static str,
+    /// The best of them, the best first.
+    pub listed: Vec<PaletteEntry>,
+    /// How many fit.
+    pub count: usize,
+}
+
+/// The entries that fit, the best first of each kind, kinds in the order in which they come; at most `most` of each.
+pub fn fitting(entries: &[PaletteEntry], text: &str, most: usize) -> Vec<FittingKind> {
     let mut kinds: Vec<(&'static str, Vec<(u32, &PaletteEntry)>)> = Vec::new();
-    let mut all = 0;
     for entry in entries {
         let Some(fit) = fit(entry, text) else { continue };
-        all += 1;
         match kinds.iter_mut().find(|(kind, _)| *kind == entry.kind) {
             Some((_, of_kind)) => of_kind.push((fit, entry)),
             None => kinds.push((entry.kind, vec![(fit, entry)])),
         }
     }
-    let mut listed = Vec::new();
-    for (_, mut of_kind) in kinds {
+    let best = |(kind, mut of_kind): (&'static str, Vec<(u32, &PaletteEntry)>)| {
         // Equal ones stay in their order.
         of_kind.sort_by_key(|(fit, _)| *fit);
-        listed.extend(of_kind.into_iter().take(most).map(|(_, entry)| entry.clone()));
-    }
-    (listed, all)
+        let listed = of_kind.iter().take(most).map(|(_, entry)| (*entry).clone()).collect();
+        FittingKind { kind, listed, count: of_kind.len() }
+    };
+    kinds.into_iter().map(best).collect()
 }
 
 #[cfg(test)]
@@ -169,7 +178,19 @@ mod tests {
 
     fn titles(text: &str) -> Vec<String> {
         let all: Vec<PaletteEntry> = actions().into_iter().chain(settings(&Settings::default())).collect();
-        fitting(&all, text, 5).0.into_iter().map(|entry| entry.title).collect()
+        fitting(&all, text, 5).into_iter().flat_map(|kind| kind.listed).map(|entry| entry.title).collect()
+    }
+
+    #[test]
+    fn each_kind_says_how_many_of_it_fit() {
+        let all: Vec<PaletteEntry> = actions().into_iter().chain(settings(&Settings::default())).collect();
+        for text in ["", "names", "areas", "colour", "no such thing"] {
+            for FittingKind { kind, listed, count } in fitting(&all, text, 7) {
+                let fits = all.iter().filter(|entry| entry.kind == kind && fit(entry, text).is_some()).count();
+                assert_eq!((count, listed.len()), (fits, fits.min(7)), "{text}: {kind}");
+                assert!(listed.iter().all(|entry| entry.kind == kind) && count > 0);
+            }
+        }
     }
 
     #[test]

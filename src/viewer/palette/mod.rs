@@ -11,14 +11,15 @@ use super::dock::Dock;
 use super::document::{Document, OpenDocument};
 use super::panels::numbers::number;
 use super::panels::theme;
-use super::search::{GroupSearch, SearchFound};
+use super::search::{GroupSearch, MOST_LISTED, SearchFound};
 use super::selection::{Selection, SharedFilter};
 use super::settings::Settings;
 use super::views::Views;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, Key, Modifiers, RichText};
-use entries::{Does, PaletteEntry};
+use entries::{Does, FittingKind, PaletteEntry};
 use memory_city_analysis::group;
+use memory_city_analysis::tabular::count_text;
 use memory_city_analysis::timeline::NodeId;
 use std::sync::Arc;
 
@@ -100,7 +101,7 @@ fn entries_of(
     }
     all.extend(entries::actions());
     all.extend(entries::settings(settings));
-    if open.source.heaps().is_some() {
+    if open.source.can_regroup() {
         for grouping in group::groupings().into_iter().filter(|grouping| open.source.offers(grouping).is_ok()) {
             let now = settings.grouping == grouping.id || open.source.grouping_id() == grouping.id;
             all.push(PaletteEntry {
@@ -146,8 +147,7 @@ pub(super) fn show(
     let palette = &mut *palette;
     let found = search.found().filter(|found| found.text == palette.text).map(Arc::clone);
     let all = entries_of(open, &settings, &views, &bookmarks, &palette.text);
-    let (listed, others) = entries::fitting(&all, &palette.text, MOST_OF_A_KIND);
-    let rows = rows(palette, found.as_deref(), listed, others);
+    let rows = rows(palette, found.as_deref(), entries::fitting(&all, &palette.text, MOST_OF_A_KIND));
     let choices: Vec<usize> = (0..rows.len()).filter(|&i| !matches!(rows[i], PaletteRow::Heading(..))).collect();
     palette.at = palette.at.min(choices.len().saturating_sub(1));
     let before = palette.text.clone();
@@ -202,33 +202,25 @@ pub(super) fn show(
     palette.close(&mut search);
 }
 
-fn rows(
-    palette: &CommandPalette,
-    found: Option<&SearchFound>,
-    listed: Vec<PaletteEntry>,
-    others: usize,
-) -> Vec<PaletteRow> {
+fn rows(palette: &CommandPalette, found: Option<&SearchFound>, kinds: Vec<FittingKind>) -> Vec<PaletteRow> {
     let mut rows = Vec::new();
     let typed = !palette.text.trim().is_empty();
     if let Some(found) = found.filter(|found| typed && found.matched > 0) {
         let shown = found.nodes.len().min(MOST_GROUPS) as u64;
-        let more = found.matched - shown;
-        let aside =
-            if more > 0 { format!("the {shown} largest of {}; all are lit", found.matched) } else { String::new() };
+        let aside = match found.matched > shown {
+            true => format!("the {shown} largest of {}; all are lit", count_text(found.matched)),
+            false => shown.to_string(),
+        };
         rows.push(PaletteRow::Heading("Groups", aside));
         rows.extend(found.nodes.iter().take(MOST_GROUPS).map(|&node| PaletteRow::Group(node)));
     }
-    let hidden = others - listed.len();
-    let mut kind = "";
-    for entry in listed {
-        if entry.kind != kind {
-            kind = entry.kind;
-            rows.push(PaletteRow::Heading(kind, String::new()));
-        }
-        rows.push(PaletteRow::Entry(entry));
-    }
-    if hidden > 0 {
-        rows.push(PaletteRow::Heading("", format!("{hidden} more actions and settings: type a part of their name")));
+    for FittingKind { kind, listed, count } in kinds {
+        let aside = match count > listed.len() {
+            true => format!("{} of {count}: type a part of a name for the others", listed.len()),
+            false => String::new(),
+        };
+        rows.push(PaletteRow::Heading(kind, aside));
+        rows.extend(listed.into_iter().map(PaletteRow::Entry));
     }
     rows
 }
@@ -355,8 +347,12 @@ fn window(
                     if ui.add_enabled(!palette.text.trim().is_empty(), keep).on_hover_text(tip).clicked() {
                         done = Done::Filter;
                     }
-                    let select = egui::Button::new(RichText::new("Select all  [Ctrl+Enter]").size(11.5));
-                    if ui.add_enabled(any, select).on_hover_text("All that is listed as one group").clicked() {
+                    let all = match found.is_some_and(|found| found.matched > MOST_LISTED as u64) {
+                        true => format!("Select the {MOST_LISTED} largest  [Ctrl+Enter]"),
+                        false => "Select all  [Ctrl+Enter]".to_owned(),
+                    };
+                    let select = egui::Button::new(RichText::new(all).size(11.5));
+                    if ui.add_enabled(any, select).on_hover_text("What is found as one group").clicked() {
                         done = Done::SelectAll;
                     }
                 });

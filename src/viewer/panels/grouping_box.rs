@@ -15,10 +15,10 @@ pub fn show(ui: &mut egui::Ui, grouping: &mut String, source: &Source) -> bool {
     let mut editor = false;
     // What is chosen, or what the input chose for itself.
     let current = match group::grouping(grouping) {
-        Ok(chosen) if source.heaps().is_some() => chosen.id.clone(),
+        Ok(chosen) if source.can_regroup() => chosen.id.clone(),
         _ => source.grouping_id(),
     };
-    ui.add_enabled_ui(source.heaps().is_some(), |ui| {
+    ui.add_enabled_ui(source.can_regroup(), |ui| {
         ui.vertical(|ui| {
             ui.set_max_width(WIDTH + 20.0);
             let chosen = names(ui, &current, source);

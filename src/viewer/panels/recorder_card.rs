@@ -9,6 +9,7 @@ use crate::viewer::loading::OpenRequest;
 use crate::viewer::recording::{EndedRecording, JvmChoice, RecorderChild, WindowRecorder};
 use bevy::prelude::{DetectChangesMut, In, MessageWriter, ResMut};
 use bevy_egui::egui::{self, Align2, Color32, Key, Modifiers, RichText, Sense};
+use memory_city_agent::{DEFAULT_BUDGET, DEFAULT_WALK_SHARE, DEFAULT_WALKS, WALK_PAUSE};
 use memory_city_analysis::tabular::{bytes_text, count_text};
 use std::path::PathBuf;
 
@@ -195,11 +196,19 @@ fn list(ui: &mut egui::Ui, choice: &mut JvmChoice, jvms: Option<&[RunningJvm]>) 
         if ui.memory(|memory| memory.focused().is_none()) {
             ui.memory_mut(|memory| memory.request_focus(filter));
         }
-        let text = "Samples at most 2 % of a core; a walk over the heap every 10 s at most stops the program for about 0.15 s for each \
-                    million objects. Stopping leaves it as it was.";
-        ui.add(egui::Label::new(RichText::new(text).size(11.5).color(theme::QUIET)).wrap());
+        ui.add(egui::Label::new(RichText::new(what_it_costs()).size(11.5).color(theme::QUIET)).wrap());
     });
     asked
+}
+
+/// What a recording that is begun here does to the program: it has the defaults of the command.
+fn what_it_costs() -> String {
+    let [least, most] = WALK_PAUSE;
+    format!(
+        "Samples at most {DEFAULT_BUDGET} % of a core; a walk over the heap every {} s at most stops the program for {least} to {most} s for each \
+         million objects, on a busy machine for longer, all walks for {DEFAULT_WALK_SHARE} % of the time. Stopping leaves it as it was.",
+        DEFAULT_WALKS / 1000
+    )
 }
 
 fn header(ui: &mut egui::Ui) {
@@ -305,8 +314,7 @@ fn ended(ui: &mut egui::Ui, end: &EndedRecording) -> Option<CardWish> {
         Ok(text) => {
             ui.add(egui::Label::new(RichText::new(format!("{}: {text}", end.name)).size(12.5)).wrap());
             let open = ui.button("Open the recording");
-            let tip =
-                format!("{}\nEvery walk, with single objects: the live city has groups alone", end.folder.display());
+            let tip = format!("{}\nEvery walk, with single objects, what leaks and who keeps it", end.folder.display());
             asked = open.on_hover_text(tip).clicked().then(|| CardWish::Open(end.folder.clone()));
         }
         Err(why) => {

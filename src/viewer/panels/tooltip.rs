@@ -31,8 +31,16 @@ pub fn unnamed(ctx: &egui::Context, timeline: &Timeline, district: NodeId, rest:
     });
 }
 
-/// Shows what a reference is: from whom to whom, and how many objects take part at both ends.
-pub fn reference(ctx: &egui::Context, city: &City, cone: &Cone, selected: Option<NodeId>, pointer: egui::Pos2) {
+/// Shows what a reference is: from whom to whom, and how many objects take part at both ends. It stands before nothing that is in `clear`,
+/// if it can.
+pub fn reference(
+    ctx: &egui::Context,
+    city: &City,
+    cone: &Cone,
+    selected: Option<NodeId>,
+    pointer: egui::Pos2,
+    clear: &[egui::Rect],
+) {
     let timeline = &city.timeline;
     let other = match (cone.other_node, city.target_of_plot(cone.other)) {
         (Some(node), _) | (None, Target::Node(node)) => timeline.display_name(node),
@@ -47,7 +55,7 @@ pub fn reference(ctx: &egui::Context, city: &City, cone: &Cone, selected: Option
     let end = |objects: u64, share: f32, name: &str| {
         format!("{} objects, {:.1} % of {}", count_text(objects), 100.0 * share, theme::shortened(name, 60))
     };
-    beside(ctx, pointer, |ui| {
+    clear_of(ctx, pointer, clear, |ui| {
         ui.label(RichText::new(means).strong().color(colour));
         ui.label(end(cone.referencing, cone.share_from, from));
         ui.label(RichText::new("refer to").size(11.0).color(theme::QUIET));
@@ -59,16 +67,53 @@ pub fn reference(ctx: &egui::Context, city: &City, cone: &Cone, selected: Option
 
 /// Shows lines beside the mouse pointer.
 pub fn beside(ctx: &egui::Context, pointer: egui::Pos2, lines: impl FnOnce(&mut egui::Ui)) {
-    let screen = ctx.content_rect();
+    clear_of(ctx, pointer, &[], lines);
+}
+
+const ID: &str = "tooltip";
+
+/// The corner of lines that is at the pointer, and how far from it: the first that fits on the screen and covers nothing that shall
+/// be seen.
+fn corner(
+    screen: egui::Rect,
+    pointer: egui::Pos2,
+    size: egui::Vec2,
+    clear: &[egui::Rect],
+) -> (egui::Align2, egui::Pos2) {
+    use egui::Align::{Max, Min};
     // Keep it on screen: open to the left and above when there is no room to the right and below.
-    let x = if pointer.x > screen.right() - 420.0 { egui::Align::RIGHT } else { egui::Align::LEFT };
-    let y = if pointer.y > screen.bottom() - 150.0 { egui::Align::BOTTOM } else { egui::Align::TOP };
-    let offset =
-        egui::vec2(if x == egui::Align::LEFT { 16.0 } else { -10.0 }, if y == egui::Align::TOP { 16.0 } else { -8.0 });
-    egui::Area::new("tooltip".into())
+    let x = if pointer.x > screen.right() - 420.0 { Max } else { Min };
+    let y = if pointer.y > screen.bottom() - 150.0 { Max } else { Min };
+    let at = |x, y| {
+        let offset = egui::vec2(if x == Min { 16.0 } else { -10.0 }, if y == Min { 16.0 } else { -8.0 });
+        (egui::Align2([x, y]), pointer + offset)
+    };
+    let other = |align| if align == Min { Max } else { Min };
+    let all = [at(x, y), at(x, other(y)), at(other(x), y), at(other(x), other(y))];
+    let fits = |(align, at): &(egui::Align2, egui::Pos2)| {
+        let rect = align.anchor_size(*at, size);
+        screen.contains_rect(rect) && !clear.iter().any(|other| other.intersects(rect))
+    };
+    if clear.is_empty() {
+        return all[0];
+    }
+    // Below all of it, where it is in the way everywhere around the pointer.
+    let lowest = clear.iter().map(|other| other.bottom()).fold(pointer.y, f32::max);
+    let below = [x, other(x)].map(|x| {
+        let (align, beside) = at(x, Min);
+        (align, egui::pos2(beside.x, lowest + 6.0))
+    });
+    all.into_iter().chain(below).find(fits).unwrap_or(all[0])
+}
+
+fn clear_of(ctx: &egui::Context, pointer: egui::Pos2, clear: &[egui::Rect], lines: impl FnOnce(&mut egui::Ui)) {
+    // As large as it was in the frame before.
+    let size = ctx.memory(|memory| memory.area_rect(ID)).map_or(egui::vec2(280.0, 112.0), |rect| rect.size());
+    let (pivot, at) = corner(ctx.content_rect(), pointer, size, clear);
+    egui::Area::new(ID.into())
         .order(egui::Order::Tooltip)
-        .pivot(egui::Align2([x, y]))
-        .fixed_pos(pointer + offset)
+        .pivot(pivot)
+        .fixed_pos(at)
         .interactable(false)
         .constrain(true)
         .show(ctx, |ui| {
@@ -172,4 +217,32 @@ fn more(ui: &mut egui::Ui, city: &City, time: usize, parent: NodeId) {
         .size(11.0)
         .color(theme::QUIET),
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bevy_egui::egui::{Pos2, Rect, pos2, vec2};
+
+    #[test]
+    fn it_is_on_screen_and_before_nothing_that_shall_be_seen() {
+        let screen = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 720.0));
+        let size = vec2(280.0, 112.0);
+        let tag = |x: f32, y: f32| Rect::from_center_size(pos2(x, y), vec2(110.0, 18.0));
+        for x in (20..1280).step_by(60) {
+            for y in (20..720).step_by(50) {
+                let pointer = pos2(x as f32, y as f32);
+                // Two tags at the ends of something that the pointer is on.
+                let ends = [tag(pointer.x - 90.0, pointer.y + 60.0), tag(pointer.x + 130.0, pointer.y + 40.0)];
+                let (align, at) = corner(screen, pointer, size, &ends);
+                let rect = align.anchor_size(at, size);
+                let free = |rect: Rect| screen.contains_rect(rect) && !ends.iter().any(|end| end.intersects(rect));
+                // Above the pointer or below both ends there is room everywhere.
+                assert!(free(rect), "{pointer}: {rect}");
+                assert!(!rect.contains(pointer));
+                // Where nothing has to be seen, it is where it always is.
+                assert_eq!(corner(screen, pointer, size, &[]), corner(screen, pointer, vec2(10.0, 10.0), &[]));
+            }
+        }
+    }
 }

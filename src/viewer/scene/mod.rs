@@ -99,6 +99,8 @@ pub struct SceneCell {
     pub viewport: [f32; 4],
     /// The states of the boxes.
     pub states: Versioned<PlotState>,
+    /// Whether the cones belong to this time.
+    pub cones: bool,
 }
 
 impl SceneInput {
@@ -360,7 +362,7 @@ fn scene_pass(
         }
         for (i, cell) in input.cells.iter().enumerate() {
             if here(&mut pass, Some(cell.viewport)) {
-                renderer.draw_cell(&mut pass, &input.plan, i);
+                renderer.draw_cell(&mut pass, &input.plan, i, cell.cones);
             }
         }
         drop(pass);

@@ -183,10 +183,15 @@ impl Renderer {
         self.cells[cell].write(device, queue, states);
     }
 
-    /// Draws the boxes at another time, as [`Renderer::draw`]; nothing that belongs to the shown time.
-    pub fn draw_cell(&self, pass: &mut wgpu::RenderPass<'_>, plan: &DrawPlan, cell: usize) {
+    /// Draws the boxes at one of several times, as [`Renderer::draw`]; of what belongs to the shown time the cones, if that is this one.
+    pub fn draw_cell(&self, pass: &mut wgpu::RenderPass<'_>, plan: &DrawPlan, cell: usize, cones: bool) {
         if let Some(states) = self.cells.get(cell) {
-            self.draw_boxes(pass, plan, [states, states], false, &|_| ());
+            let between = |pass: &mut wgpu::RenderPass<'_>| {
+                if cones {
+                    self.draw_cones(pass)
+                }
+            };
+            self.draw_boxes(pass, plan, [states, states], false, &between);
         }
     }
 

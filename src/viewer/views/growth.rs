@@ -9,12 +9,13 @@ use crate::viewer::panels::numbers::{metric_name, number, signed};
 use crate::viewer::panels::{live_panel, theme, tooltip};
 use crate::viewer::selection::{Selection, SharedFilter};
 use crate::viewer::settings::Settings;
-use crate::viewer::views::Shown;
+use crate::viewer::views::{City, Shown};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, CornerRadius, Rect, RichText, Sense, Stroke, StrokeKind};
 use memory_city_analysis::analyses;
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use memory_city_views::city;
+use std::sync::Arc;
 
 /// Rows that are shown.
 const ROWS: usize = 16;
@@ -67,7 +68,9 @@ fn draw(
     let Some((_, ranked)) = ranked.as_ref() else { return };
     theme::pane(ui, |ui| {
         let selection = selection.bypass_change_detection();
-        list(ui, &open.timeline, metric, ranked, &filter, clock.time, selection, &mut anchor);
+        let city = shown.0.as_ref().filter(|city| Arc::ptr_eq(&city.timeline, &open.timeline));
+        let beside = city.filter(|city| city.made_with.metric == metric).map_or(0, City::growth_without_building);
+        list(ui, (&open.timeline, metric, beside), ranked, &filter, clock.time, selection, &mut anchor);
         live_panel::show(ui, listening.bypass_change_detection(), &document, shown.0.as_ref(), &clock, &mut actions);
     });
 }
@@ -80,11 +83,9 @@ struct Ranking<'a> {
     anchor: &'a mut Option<NodeId>,
 }
 
-#[allow(clippy::too_many_arguments)] // what a list is drawn from
 fn list(
     ui: &mut egui::Ui,
-    timeline: &Timeline,
-    metric: Metric,
+    (timeline, metric, beside): (&Timeline, Metric, u64),
     [ranked, shrinking]: &[Vec<NodeId>; 2],
     filter: &SharedFilter,
     time: usize,
@@ -127,6 +128,12 @@ fn list(
     let heat = |value: i64| theme::colour(city::growth_colour((value as f64 / red as f64) as f32));
     let amount = |value: i64| signed(timeline, value, metric);
     ranking.rows(ui, &top, &growth, &heat, &amount);
+    if beside > 0 {
+        // Without it the list does not add up to what the sentence above the city says.
+        let text = format!("+{} more in groups around others", number(timeline, beside, metric));
+        let help = "Objects of groups that other groups are in: owners of what is listed. The table has them with their groups.";
+        ui.label(RichText::new(text).size(11.0).color(theme::WARNING)).on_hover_text(help);
+    }
     if !lost.is_empty() {
         ui.add_space(6.0);
         theme::heading(ui, "SHRINKS MOST");
@@ -186,7 +193,8 @@ impl Ranking<'_> {
     }
 }
 
-/// Selects a row or deselects it, adds it (Ctrl), or selects all from the row before to it (Shift), as the table does.
+/// Selects a row, adds it or takes it away (Ctrl), or selects all from the row before to it (Shift), as the table does. A second click
+/// on a row changes nothing: Escape selects nothing.
 fn click(
     timeline: &Timeline,
     selection: &mut Selection,
@@ -208,9 +216,7 @@ fn click(
     *anchor = Some(node);
     if modifiers.command {
         selection.add_or_remove(timeline, node);
-    } else if selection.nodes().len() > 1 {
-        selection.select(timeline, node);
     } else {
-        selection.toggle(timeline, node);
+        selection.select(timeline, node);
     }
 }

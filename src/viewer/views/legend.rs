@@ -9,6 +9,7 @@ use crate::viewer::settings::Settings;
 use crate::viewer::ways::Ways;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, Pos2, Rect, RichText, Sense, Stroke, StrokeKind};
+use memory_city_analysis::timeline::NodeId;
 use memory_city_views::city::height::HeightAxis;
 use memory_city_views::city::{self, ColourHistogram, Comparison, Legend, ReferenceShape};
 
@@ -89,11 +90,13 @@ fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settin
         Some(title) => line(ui, format!("Ground area ~ {area} · height: {}", title.to_lowercase())),
     }
     height_scale(ui, city.appearance.height_axis(), city.appearance.height_title().is_some());
+    // The scale comes first: what is below it may be out of sight in a small window.
+    colours(ui, city.appearance.legend(), &counts, settings, ways);
     if let (Some(base), Some(comparison)) = (city.appearance.base(), &comparison) {
         compared(ui, city, base, time, comparison);
     }
-    colours(ui, city.appearance.legend(), &counts, settings, ways);
     lost(ui, city.appearance.lost(&city.plan, &city.timeline, time));
+    without_building(ui, city, time);
     if let Some((from, to)) = city.plan.config().window {
         line(ui, format!("Ground divided for {} to {} (G: for all)", from + 1, to + 1));
         let (larger, without) = city.plan.outside(&city.timeline, time);
@@ -108,6 +111,25 @@ fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settin
     let which = if city.times() < 2 { "largest" } else { "that grew most" };
     line(ui, format!("Opaque: the {} {which}; others {:.0} %", settings.solid_count, settings.opacity * 100.0));
     swatches(ui, settings, selected, ways);
+}
+
+/// What is in no building: buildings are groups without groups below them, and by owner others have objects too.
+fn without_building(ui: &mut egui::Ui, city: &City, time: usize) {
+    let (metric, without) = (city.made_with.metric, city.without_building(time));
+    let heap = city.timeline.value(time, NodeId::ROOT, metric);
+    if without > 0 && heap > 0 {
+        let share = match 100.0 * without as f64 / heap as f64 {
+            share if share < 1.0 => "under 1 %".to_owned(),
+            share => format!("{share:.0} %"),
+        };
+        let amount = number(&city.timeline, without, metric);
+        let help = "Objects of groups that other groups are in: owners of what stands in their district. They count in the district, in the \
+                    table and in the sentence above the city; its buildings are what is inside.";
+        ui.label(
+            RichText::new(format!("{amount} ({share} of the heap) in no building")).size(11.0).color(theme::WARNING),
+        )
+        .on_hover_text(help);
+    }
 }
 
 /// What lines and marked buildings mean.
@@ -178,7 +200,7 @@ fn lost(ui: &mut egui::Ui, [shrunk, gone]: [usize; 2]) {
     if shrunk + gone == 0 {
         return;
     }
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         for (sign, count, word) in [(Sign::Down, shrunk, "shrunk"), (Sign::Cross, gone, "gone")] {
             if count > 0 {
                 draw_sign(ui, sign);

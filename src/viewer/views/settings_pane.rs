@@ -225,10 +225,7 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
             tick(ui, &mut settings.labels, "Names").on_hover_text(Action::Labels.tooltip());
             ui.spacing_mut().slider_width = 62.0;
             ui.add_enabled_ui(settings.labels, |ui| {
-                let count = egui::Slider::new(&mut settings.name_count, 0..=MOST_NAMES).logarithmic(true);
-                ui.add(count.smallest_positive(4.0)).labelled_by(row).on_hover_text(
-                    "How many names there are at most: the largest, what grows most, your own packages first; +n counts the others",
-                );
+                name_count(ui, &mut settings.name_count, row);
                 let mut percent = settings.name_size * 100.0;
                 let sizes = NAME_SIZES.start() * 100.0..=NAME_SIZES.end() * 100.0;
                 let size = egui::DragValue::new(&mut percent).range(sizes).speed(1.0).suffix(" %").max_decimals(0);
@@ -259,7 +256,7 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         } else {
             label(ui, "Garbage");
             let choice = egui::Checkbox::new(&mut settings.include_unreachable, "show unreachable");
-            ui.add_enabled(open.source.heaps().is_some(), choice)
+            ui.add_enabled(open.source.can_regroup(), choice)
                 .on_hover_text(
                     "Also show objects in the dumps that no GC root reaches. They are counted apart otherwise",
                 )
@@ -455,6 +452,26 @@ fn metric_choice(
             .on_disabled_hover_text("This tells of no metric: choose another one at the left");
     });
     picked
+}
+
+/// How many names there are. At the right end of the slider it is by the room in the picture.
+fn name_count(ui: &mut egui::Ui, chosen: &mut Option<usize>, row: egui::Id) {
+    const AUTO: usize = MOST_NAMES + 1;
+    let mut count = chosen.unwrap_or(AUTO);
+    let slider = egui::Slider::new(&mut count, 0..=AUTO).logarithmic(true).smallest_positive(4.0);
+    let slider = slider
+        .custom_formatter(|n, _| if n as usize > MOST_NAMES { "auto".to_owned() } else { format!("{n:.0}") })
+        .custom_parser(|text| match text.trim() {
+            "auto" => Some(AUTO as f64),
+            text => text.parse().ok(),
+        });
+    let slid = ui.add(slider).labelled_by(row).on_hover_text(
+        "How many names there are at most: the largest, what grows most, your own packages first; +n counts the others. \
+         auto, at the right end: more of them in a larger picture",
+    );
+    if slid.changed() {
+        *chosen = Some(count).filter(|n| *n <= MOST_NAMES);
+    }
 }
 
 /// A box to tick that stands beside the name of its row.

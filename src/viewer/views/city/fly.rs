@@ -20,7 +20,7 @@ use bevy::prelude::*;
 use bevy_egui::egui;
 use glam::{Mat4, Vec2, Vec3};
 use memory_city_analysis::timeline::NodeId;
-use memory_city_views::city::camera::{self, CameraPose, Lens, Navigation, ViewSide};
+use memory_city_views::city::camera::{self, CameraPose, CityInView, Lens, Navigation, ViewSide};
 
 /// Vertical field of view, radians.
 pub const FIELD_OF_VIEW: f32 = 0.55;
@@ -45,6 +45,8 @@ pub struct CameraRig {
     pending_home: bool,
     /// From where the next city is seen first.
     awaited: Option<(CameraPose, bool)>,
+    /// Whether it is where somebody said to the letter: a view that was kept, a bookmark.
+    given: bool,
     /// Counts how often the camera was taken elsewhere at once.
     jumps: u64,
     /// The view of the whole city that is shown, until a hand moves the camera.
@@ -78,6 +80,11 @@ pub enum Grip {
     Move,
 }
 
+/// A view that was near something stays when the ground is divided anew, unless the city takes less of the picture than this.
+const LEAST_MOVED: CityInView = CityInView { ground: 0.0, picture: 0.1 };
+/// Of other groups nothing is where it was: most of them have to be in sight.
+const LEAST_REGROUPED: CityInView = CityInView { ground: 0.5, picture: 0.1 };
+
 /// Heights of a plan, beside those of the city: buildings still lie upon their districts.
 const PLAN_HEIGHTS: f32 = 0.008;
 
@@ -94,6 +101,7 @@ impl Default for CameraRig {
             dragging: false,
             pending_home: true,
             awaited: None,
+            given: false,
             jumps: 0,
             whole: Some(WholeView::HOME),
             flat: 0.0,
@@ -179,6 +187,7 @@ impl CameraRig {
     pub fn show_city(&mut self, tallest: f32) {
         self.tallest = tallest;
         self.flight = None;
+        self.given = false;
         self.jumps += 1;
         (self.whole, self.flat) = (Some(WholeView::HOME), 0.0);
         if let Some((pose, plan)) = self.awaited.take() {
@@ -191,11 +200,28 @@ impl CameraRig {
         self.pending_home = true;
     }
 
-    /// The same city, laid out anew: who looked at all of it still does, who was near something stays there.
+    /// The same city, which goes on: who looked at all of it still does, who was near something stays there.
     pub fn set_tallest(&mut self, tallest: f32) {
         self.tallest = tallest;
         self.reframe();
         if self.flight.is_none() && !self.sees_city() {
+            self.show_whole(WholeView::HOME);
+        }
+    }
+
+    /// The ground is divided anew, for the same groups or for others: who was near something stays there where that shows enough of
+    /// the city, and is taken to the whole of it otherwise. `buried` says whether a pose is in a building now.
+    pub fn laid_out_anew(&mut self, tallest: f32, regrouped: bool, buried: impl FnOnce(&CameraPose) -> bool) {
+        self.tallest = tallest;
+        self.reframe();
+        if self.whole.is_some() || self.given && !regrouped {
+            return;
+        }
+        let pose = self.flight.map_or(self.pose, |(_, to, _)| to);
+        let least = if regrouped { LEAST_REGROUPED } else { LEAST_MOVED };
+        let view = CityInView::of(&pose, self.tallest * self.heights(), &self.lens());
+        if !view.is_at_least(least) || buried(&pose) {
+            tracing::debug!("camera: home: {:.2} of the ground, {:.2} of the picture", view.ground, view.picture);
             self.show_whole(WholeView::HOME);
         }
     }
@@ -263,6 +289,7 @@ impl CameraRig {
     fn moved(&mut self, pose: CameraPose) {
         let plan = self.plan();
         self.flight = None;
+        self.given = false;
         self.whole = None;
         self.flat = if plan { 1.0 } else { self.flat.min(0.999) };
         self.pose = camera::clamp(pose);
@@ -331,6 +358,7 @@ impl CameraRig {
 
     /// Flies to a pose.
     pub fn fly_to(&mut self, pose: CameraPose) {
+        self.given = false;
         self.whole = None;
         self.flat = self.flat.min(0.999);
         self.flight = Some((self.pose, pose, 0.0));
@@ -340,6 +368,7 @@ impl CameraRig {
     pub fn jump_to(&mut self, pose: CameraPose) {
         self.flight = None;
         self.pending_home = false;
+        self.given = true;
         self.jumps += 1;
         (self.whole, self.flat) = (None, 0.0);
         // A view that was kept comes back to the letter.
@@ -607,5 +636,48 @@ mod tests {
         let near = rig.pose;
         rig.set_tallest(90.0);
         assert_eq!(rig.pose, near);
+    }
+
+    #[test]
+    fn on_a_ground_that_is_divided_anew_the_city_is_in_sight() {
+        // How far somebody went near it, whether groups are others, whether a building stands there now, and whether that stays.
+        for (notches, regrouped, buried, stays) in [
+            (3.0, false, false, true),
+            (3.0, true, false, true),
+            (24.0, false, false, true),
+            (24.0, true, false, false),
+            (24.0, false, true, false),
+            (-24.0, false, false, false),
+            (-24.0, true, false, false),
+        ] {
+            let mut rig = CameraRig::default();
+            for _ in 0..10 {
+                rig.zoom_at(Vec2::new(640.0, 400.0), notches / 10.0);
+            }
+            let before = rig.pose;
+            rig.laid_out_anew(30.0, regrouped, |pose| {
+                assert_eq!(*pose, before);
+                buried
+            });
+            rig.advance(f32::INFINITY);
+            let case = (notches, regrouped, buried);
+            assert_eq!(rig.pose == before, stays, "{case:?}");
+            assert!(stays || rig.pose == rig.pose_of(WholeView::HOME), "{case:?}: all of it is in sight");
+        }
+        // Where a flight leads is what counts; a view that was given to the letter stays with the same groups.
+        let near = CameraPose { eye: Vec3::new(10.0, 4.0, 20.0), yaw: 0.0, pitch: -0.3 };
+        let mut rig = CameraRig::default();
+        rig.fly_to(near);
+        rig.laid_out_anew(30.0, true, |_| false);
+        rig.advance(f32::INFINITY);
+        assert_eq!(rig.pose, rig.pose_of(WholeView::HOME));
+        let nothing = CameraPose { pitch: 1.0, ..near };
+        for (regrouped, stays) in [(false, true), (true, false)] {
+            let mut rig = CameraRig::default();
+            rig.jump_to(nothing);
+            rig.laid_out_anew(30.0, regrouped, |_| true);
+            rig.advance(f32::INFINITY);
+            assert_eq!(rig.pose == nothing, stays);
+        }
     }
 }

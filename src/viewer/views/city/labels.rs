@@ -176,13 +176,14 @@ impl Canvas<'_> {
         ))
     }
 
-    /// A number at a place of the world, over whatever is there.
-    pub fn tag(&self, at: Vec3, text: &str, colour: Color32) {
-        let Some(foot) = self.on_screen(at) else { return };
+    /// A number at a place of the world, over whatever is there. Returns where it stands.
+    pub fn tag(&self, at: Vec3, text: &str, colour: Color32) -> Option<Rect> {
+        let foot = self.on_screen(at)?;
         let galley = self.painter.layout_no_wrap(text.to_owned(), FontId::proportional(13.0), colour);
         let rect = Align2::CENTER_TOP.anchor_size(foot + egui::vec2(0.0, 4.0), galley.size() + 2.0 * PAD);
         self.painter.rect(rect, 4.0, theme::SOLID, Stroke::new(1.0, colour), StrokeKind::Inside);
         self.painter.galley(rect.min + PAD, galley, colour);
+        Some(rect)
     }
 
     /// The edge of a district's floor that is lowest in the picture: its middle, and how wide it looks.

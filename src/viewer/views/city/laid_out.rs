@@ -12,13 +12,14 @@ use crate::viewer::scene::records::{BoxRecord, kind};
 use crate::viewer::selection::Target;
 use crate::viewer::settings::Settings;
 use bevy::prelude::Resource;
+use glam::Vec3;
 use memory_city_analysis::analyses;
 use memory_city_analysis::group::registry;
-use memory_city_analysis::timeline::{ChangesByTime, NodeId, Source, Timeline};
+use memory_city_analysis::timeline::{ChangesByTime, Metric, NodeId, Source, Timeline};
 use memory_city_views::city::camera::{CameraPose, Lens};
 use memory_city_views::city::{
-    self, Appearance, CityPlan, ColourHistogram, Comparison, DetailSums, HitTarget, Nameable, PlotKind, PlotState,
-    Standing,
+    self, Appearance, CityPart, CityPlan, ColourHistogram, Comparison, DetailSums, HitTarget, Nameable, PlotKind,
+    PlotState, Standing,
 };
 use std::sync::Arc;
 
@@ -69,6 +70,8 @@ pub struct City {
     /// The groups that grow most in the metric of the layout (of one state the largest), strongest first: ranked once, shown in
     /// every frame.
     pub growing: Vec<NodeId>,
+    /// By time: how much of the heap, in what areas measure, has no building, since it is in groups that have groups of their own.
+    pub(super) beside: Arc<[u64]>,
     /// The settings it was made with.
     pub made_with: Settings,
 }
@@ -104,6 +107,14 @@ impl City {
         let nameable = match like {
             Some(city) => Arc::clone(&city.nameable),
             None => Arc::new(nameable_of(&plan, &timeline)),
+        };
+        let beside = match like {
+            Some(city) => Arc::clone(&city.beside),
+            // Of further metrics sums say nothing: a group retains more than what is in it.
+            None if matches!(settings.metric, Metric::Bytes | Metric::Objects) => {
+                timeline.beside_leaves(settings.metric).into()
+            }
+            None => Arc::default(),
         };
         let changes = match like {
             Some(city) => city.changes.clone(),
@@ -171,6 +182,7 @@ impl City {
             made_last: None,
             changes,
             told: None,
+            beside,
             made_with: settings.clone(),
         }
     }
@@ -196,6 +208,17 @@ impl City {
     /// The tallest roof over all times, world units.
     pub fn tallest(&self) -> f32 {
         self.appearance.tallest() as f32
+    }
+
+    /// How much of the heap has no building at time `t`, in what areas measure; 0 in a part of it that is a city of its own.
+    pub fn without_building(&self, t: usize) -> u64 {
+        let is_whole = self.plan.part() == CityPart::default();
+        self.beside.get(t).copied().filter(|_| is_whole).unwrap_or(0)
+    }
+
+    /// How much of the growth from the first time to the last is in no building likewise.
+    pub fn growth_without_building(&self) -> u64 {
+        self.without_building(self.times().saturating_sub(1)).saturating_sub(self.without_building(0))
     }
 
     /// Number of points in time.
@@ -285,6 +308,15 @@ impl City {
         let states = self.states(t);
         let standing = |plot: usize| -> Standing { self.appearance.standing(states.of(plot)) };
         self.appearance.focus(&self.plan, target, standing, from, lens)
+    }
+
+    /// Whether a point lies in or below a building at time `t`.
+    pub(super) fn buries(&mut self, point: Vec3, t: usize) -> bool {
+        let states = self.states(t.min(self.times().saturating_sub(1)));
+        let standing = |plot: usize| self.appearance.standing(states.of(plot));
+        let above = point.with_y(self.tallest().max(point.y) + 1.0);
+        let below = self.appearance.pick(&self.plan, standing, above, Vec3::NEG_Y);
+        below.is_some_and(|hit| hit.point.y > point.y)
     }
 
     /// What a box shows; `None` for a block, which stands for many.

@@ -26,6 +26,13 @@ pub fn show(ctx: &egui::Context, pane: Rect, city: &City, rig: &mut CameraRig, s
     area.show(ctx, |ui| {
         let (response, painter) = ui.allocate_painter(egui::vec2(SIDE, SIDE), Sense::click_and_drag());
         let map = response.rect;
+        if tracing::enabled!(tracing::Level::DEBUG) {
+            let told = ui.id().with("told");
+            if ui.data_mut(|data| data.get_temp::<Rect>(told)) != Some(map) {
+                ui.data_mut(|data| data.insert_temp(told, map));
+                tracing::debug!("minimap: at {:.0},{:.0}, {SIDE} wide", map.center().x, map.center().y);
+            }
+        }
         painter.rect(map, 4.0, theme::SOLID, Stroke::new(1.0, theme::QUIET), StrokeKind::Outside);
         let painter = painter.with_clip_rect(map);
         let at = |x: f32, z: f32| map.center() + egui::vec2(x, z) * (SIDE / CITY_SIZE as f32 * 0.96);

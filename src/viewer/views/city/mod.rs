@@ -91,6 +91,7 @@ pub(super) fn csv() -> ViewTable {
 fn plugin(app: &mut App) {
     app.init_resource::<Shown>()
         .init_resource::<LayingOut>()
+        .init_resource::<ShownGroups>()
         .init_resource::<Moving>()
         .init_resource::<CameraRig>()
         .init_resource::<Sharpness>()
@@ -134,6 +135,20 @@ impl LayingOut {
     }
 }
 
+/// What the trees on screen were made with: grouping, and which state of its definitions.
+#[derive(Resource, Default)]
+struct ShownGroups(Option<(String, u64)>);
+
+impl ShownGroups {
+    /// Takes those of what is open now. Returns whether they are others.
+    fn follow(&mut self, document: &Document) -> bool {
+        let now = document.get().map(|open| (open.made_with.grouping.clone(), open.made_with.definitions));
+        let are_others = self.0 != now;
+        self.0 = now;
+        are_others
+    }
+}
+
 fn preparation(settings: Settings, ground: Option<Ground>) -> Preparation {
     Arc::new(move |source, arrival| Box::new(City::prepared(source, arrival, &settings, ground.as_ref())))
 }
@@ -164,9 +179,10 @@ fn opened(
     mut shown: ResMut<Shown>,
     mut rig: ResMut<CameraRig>,
     mut moving: ResMut<Moving>,
-    mut laying: ResMut<LayingOut>,
+    (mut laying, mut groups): (ResMut<LayingOut>, ResMut<ShownGroups>),
     settings: Res<Settings>,
 ) {
+    groups.follow(&document);
     shown.0 = take(&mut document, &settings);
     rig.show_city(shown.0.as_ref().map_or(0.0, |city| city.tallest()));
     (*moving, *laying) = Default::default();
@@ -179,15 +195,20 @@ fn grew(
     mut shown: ResMut<Shown>,
     mut rig: ResMut<CameraRig>,
     mut moving: ResMut<Moving>,
-    mut laying: ResMut<LayingOut>,
+    (mut laying, mut groups): (ResMut<LayingOut>, ResMut<ShownGroups>),
     step: Res<step::TimeStep>,
     settings: Res<Settings>,
 ) {
+    let regrouped = groups.follow(&document);
     let Some(mut city) = take(&mut document, &settings) else { return };
     let from = shown.0.as_mut().filter(|_| grew.anew && document.live().is_some());
     *moving = from.map(|before| Moving::between(before, &mut city, step.time())).unwrap_or_default();
     *laying = LayingOut::default();
-    rig.set_tallest(city.tallest());
+    let tallest = city.tallest();
+    match grew.anew {
+        true => rig.laid_out_anew(tallest, regrouped, |pose| city.buries(pose.eye, step.time())),
+        false => rig.set_tallest(tallest),
+    }
     shown.0 = Some(city);
 }
 
@@ -212,14 +233,15 @@ fn follow_settings(
     {
         match outcome {
             Ok(mut city) if revision == document.revision() => {
-                if shown.0.as_ref().is_some_and(|before| before.plan.part() != city.plan.part()) {
-                    rig.show_city(city.tallest());
+                let tallest = city.tallest();
+                match shown.0.as_ref().is_some_and(|before| before.plan.part() != city.plan.part()) {
+                    true => rig.show_city(tallest),
+                    false => rig.laid_out_anew(tallest, false, |pose| city.buries(pose.eye, clock.time)),
                 }
                 let before = shown.0.as_mut().filter(|before| before.made_with.window != city.made_with.window);
                 if let Some(before) = before {
                     *moving = Moving::between(before, &mut city, clock.time);
                 }
-                rig.set_tallest(city.tallest());
                 shown.0 = Some(city);
             }
             // The document went on in the meantime, and brought its own.

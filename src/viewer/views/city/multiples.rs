@@ -1,5 +1,6 @@
 //! Small multiples: the city at 4, 9 or 16 times beside each other, from one camera. A mouse in one of them does what it does in the
-//! city alone, for all; a click on a title goes to its time.
+//! city alone, for all; a click on a title goes to its time. What refers to the selection is drawn at the time that is shown, if that is
+//! one of them: those of the others are not known, and each would take as long as it takes to find them.
 //!
 //! It says where which time stands ([`Multiples`]); the scene is drawn by [`present`](super::present), once for each.
 
@@ -109,6 +110,16 @@ pub(super) fn lay_out(
         multiples.0.push(TimeCell { time, rect, title });
     }
     true
+}
+
+/// Says why none of the times has references: they are those of another one.
+pub(super) fn tell_of_references(painter: &egui::Painter, free: Rect, of: usize, times: usize) {
+    let words = format!("References are drawn at the time that is shown, {}/{times}: it is none of these", of + 1);
+    let galley = painter.layout_no_wrap(words, FontId::proportional(12.0), theme::QUIET);
+    let size = galley.size() + egui::vec2(14.0, 6.0);
+    let plate = Align2::CENTER_BOTTOM.anchor_size(free.center_bottom() - egui::vec2(0.0, theme::GAP), size);
+    painter.rect_filled(plate, CornerRadius::same(4), theme::SOLID);
+    painter.galley(plate.min + egui::vec2(7.0, 3.0), galley, theme::QUIET);
 }
 
 /// A click on a title goes to its time, alone; pointing at it says so.

@@ -42,6 +42,8 @@ pub struct CityPane {
     pub(super) backdrop: Option<[f32; 3]>,
     /// The names on screen.
     pub(super) names: Vec<labels::NameSpot>,
+    /// The values at both ends of the reference under the mouse.
+    ends: [Option<egui::Rect>; 2],
     /// Those that the log has told of.
     told: Vec<labels::NameSpot>,
     shown: ShownNames,
@@ -62,15 +64,26 @@ fn is_elsewhere(from: &CameraPose, to: &CameraPose) -> bool {
     turned > 0.03 || from.eye.distance(to.eye) > 0.03 * to.eye.y.max(4.0)
 }
 
-/// Writes how many objects take part to both ends of the reference under the mouse.
-fn ends(canvas: &labels::Canvas<'_>, shown: &ShownCones) {
-    let Some(cone) = shown.hovered.and_then(|at| shown.cones.get(at)) else { return };
+/// Writes how many objects take part to both ends of the reference under the mouse. Returns where.
+fn ends(canvas: &labels::Canvas<'_>, shown: &ShownCones) -> [Option<egui::Rect>; 2] {
+    let Some(cone) = shown.hovered.and_then(|at| shown.cones.get(at)) else { return [None; 2] };
     let colour = if cone.incoming { theme::INCOMING } else { theme::OUTGOING };
-    for (at, objects, share) in
-        [(cone.from, cone.referencing, cone.share_from), (cone.to, cone.referenced, cone.share_to)]
-    {
-        canvas.tag(at, &format!("{}  ·  {:.1} %", count_text(objects), 100.0 * share), colour);
+    let both = [(cone.from, cone.referencing, cone.share_from), (cone.to, cone.referenced, cone.share_to)];
+    let words = both.map(|(_, objects, share)| format!("{}  ·  {:.1} %", count_text(objects), 100.0 * share));
+    let tags = [0, 1].map(|end| canvas.tag(both[end].0, &words[end], colour));
+    if tracing::enabled!(tracing::Level::DEBUG) {
+        let ctx = canvas.painter.ctx();
+        let (told, now) = (egui::Id::new("ends of a reference"), (words, tags));
+        if ctx.data_mut(|data| data.get_temp::<([String; 2], [Option<egui::Rect>; 2])>(told)).as_ref() != Some(&now) {
+            let at = |tag: Option<egui::Rect>| {
+                tag.map_or("out of sight".to_owned(), |tag| format!("at {:.0},{:.0}", tag.center().x, tag.center().y))
+            };
+            let ([from, to], [at_from, at_to]) = (&now.0, now.1.map(at));
+            tracing::debug!("ends: {from} {at_from}; {to} {at_to}");
+            ctx.data_mut(|data| data.insert_temp(told, now));
+        }
     }
+    tags
 }
 
 /// What the names were collected for: the layout, the time, the scale of heights, and which are wanted.
@@ -319,7 +332,8 @@ impl Names<'_> {
             Some(found) => found.lit.shares.contains_key(node),
             None => self.filter.shows(&city.timeline, *node),
         };
-        let look = labels::NameLook { most: self.settings.name_count, scale: self.settings.name_size };
+        let room = painter.clip_rect().size();
+        let look = labels::NameLook { most: self.settings.names_in(room.x * room.y), scale: self.settings.name_size };
         let most = city.growing.len().min(self.settings.solid_count);
         let node_of = |plot: usize| city.plan.building(plot);
         // More than there is room for: some are hidden, some in each other's way.
@@ -375,7 +389,7 @@ impl Names<'_> {
         pane.jumps = self.rig.jumps();
         pane.placed_from.get_or_insert(pose);
         pane.last_pose = Some(pose);
-        ends(&canvas, &self.cones);
+        pane.ends = ends(&canvas, &self.cones);
         pane.names = labels::paint(&canvas, city, labels, look, &mut pane.shown, hidden);
         if still && tracing::enabled!(tracing::Level::DEBUG) && pane.told != pane.names {
             let place = |spot: &labels::NameSpot| {
@@ -410,7 +424,20 @@ impl Names<'_> {
         };
         // There are none, and none is in the way.
         self.pane.names.clear();
-        multiples::lay_out(&mut self.multiples, &mut self.rig, city, &self.settings, painter, free)
+        let any = multiples::lay_out(&mut self.multiples, &mut self.rig, city, &self.settings, painter, free);
+        let references = if self.routes.0.is_some() { Some(self.clock.time) } else { self.cones.time };
+        if let Some(of) = references.filter(|_| any && (self.count.drawn > 0 || self.routes.0.is_some())) {
+            match self.multiples.0.iter().find(|cell| cell.time == of) {
+                Some(cell) => {
+                    let (picture, clip_from_world) = (cell.rect, self.rig.clip_from_world());
+                    let painter = &painter.with_clip_rect(picture);
+                    let canvas = labels::Canvas { painter, picture, clip_from_world, pointer: None };
+                    self.pane.ends = ends(&canvas, &self.cones);
+                }
+                None => multiples::tell_of_references(painter, free, of, city.times()),
+            }
+        }
+        any
     }
 
     fn tooltip(&self, ctx: &egui::Context, document: &Document, pointer: &Pointer) {
@@ -420,7 +447,8 @@ impl Names<'_> {
             (&self.shown.0, over, self.cones.hovered.and_then(|at| self.cones.cones.get(at)))
         {
             let selected = self.selection.node();
-            tooltip::reference(ctx, city, cone, selected, egui::pos2(at.x, at.y));
+            let ends: Vec<egui::Rect> = self.pane.ends.into_iter().flatten().collect();
+            tooltip::reference(ctx, city, cone, selected, egui::pos2(at.x, at.y), &ends);
             return;
         }
         if let (Some(city), Some(at), Some(labels::Named::Rest(node, rest))) = (&self.shown.0, over, named) {

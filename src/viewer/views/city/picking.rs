@@ -199,14 +199,15 @@ struct Under {
 }
 
 fn under(
-    at: Vec2,
+    spot: CitySpot,
     city: &mut City,
     rig: &CameraRig,
     pane: &CityPane,
     cones: &ShownCones,
     selection: &Selection,
-    time: usize,
+    clock: &Clock,
 ) -> Option<Under> {
+    let (at, time) = (spot.at, spot.time.unwrap_or(clock.time));
     if let Some(named) = pane.named_at(egui::pos2(at.x, at.y)) {
         let target = match named {
             Named::Group(target) => Some(target),
@@ -221,6 +222,10 @@ fn under(
     });
     // References lie before and behind roofs: the one under the mouse, unless something stands before it.
     let reference = || {
+        // Of several times beside each other one has them.
+        if spot.time.is_some_and(|time| cones.time != Some(time)) {
+            return None;
+        }
         let (corner, size) = rig.area();
         let near = nearest_way(&cones.ways, rig.clip_from_world(), size, at - corner, CONE_REACH)?;
         let cone = cones.cones.get(near.way)?;
@@ -250,8 +255,7 @@ pub fn pick(
 ) {
     let over = pointer.spot.filter(|_| !rig.dragging());
     let city = &mut shown.bypass_change_detection().0;
-    let time_of = |spot: CitySpot| spot.time.unwrap_or(clock.time);
-    let mut find = |spot: CitySpot| under(spot.at, city.as_mut()?, &rig, &pane, &cones, &selection, time_of(spot));
+    let mut find = |spot: CitySpot| under(spot, city.as_mut()?, &rig, &pane, &cones, &selection, &clock);
     let hovered = over.and_then(&mut find).unwrap_or_default();
     // What was under the mouse when it was pressed: it may be elsewhere by now.
     let clicked = pointer.clicked.map(|spot| find(spot).unwrap_or_default());

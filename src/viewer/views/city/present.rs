@@ -55,6 +55,8 @@ pub struct ShownCones {
     pub ways: Vec<ConeWay>,
     /// The one under the mouse.
     pub hovered: Option<usize>,
+    /// Of which point in time they are.
+    pub time: Option<usize>,
 }
 
 /// Pieces of an arc.
@@ -94,7 +96,7 @@ pub fn present(
         for TimeCell { time, rect, .. } in &multiples.0 {
             let (corner, size) = (Vec2::new(rect.left(), rect.top()), Vec2::new(rect.width(), rect.height()));
             let viewport = rig.shares_of(corner, size);
-            scene.cells.push(SceneCell { viewport, states: city.states((*time).min(last)).records });
+            scene.cells.push(SceneCell { viewport, states: city.states((*time).min(last)).records, cones: false });
         }
     }
     match &shown.0 {
@@ -157,6 +159,7 @@ pub fn present(
                 *cone_key = None;
                 *cone_count = ConeCount::default();
             }
+            let of_routes = drawn.as_ref().map(|_| clock.time);
             let wanted = settings.show_pointers && drawn.is_none();
             let map = selection.node().filter(|_| wanted).and_then(|node| {
                 references.map.as_ref().filter(|(_, of, _)| *of == node).map(|(time, _, map)| (*time, node, map))
@@ -216,9 +219,15 @@ pub fn present(
                     }
                     shown_cones.cones = found.cones;
                     shown_cones.ways = ways;
+                    shown_cones.time = Some(time);
                     cone_count.drawn = shown_cones.cones.len();
                 }
                 scene.cones = Versioned::new(records);
+            }
+            // They are those of one time: of several beside each other, they stand in that.
+            let of = of_routes.or(cone_key.as_ref().map(|key| key.map.0));
+            for (cell, TimeCell { time, .. }) in scene.cells.iter_mut().zip(&multiples.0) {
+                cell.cones = Some(*time) == of;
             }
         }
     }

@@ -210,9 +210,9 @@ fn head(ui: &mut egui::Ui, tools: &mut WayTools<'_>) {
     });
 }
 
-/// All roots that keep it, by kind.
+/// All roots that it is reached from, by kind: by any way, so that an object counts at each kind.
 fn kinds(ui: &mut egui::Ui, found: &FoundWays) {
-    theme::heading(ui, "ROOTS THAT KEEP IT, BY KIND");
+    theme::heading(ui, "REACHED FROM ROOTS, BY KIND");
     let whole = found.ways.about().objects.max(1) as f64;
     if found.ways.kinds.is_empty() {
         ui.label(quiet("No root reaches it."));
@@ -222,7 +222,8 @@ fn kinds(ui: &mut egui::Ui, found: &FoundWays) {
         let text = format!("{} × {}: {share:.0} %", kind.text, count_text(kind.roots));
         ui.label(RichText::new(text).size(12.0)).on_hover_ui(|ui| {
             ui.label(format!(
-                "From all {} roots of this kind {} objects of the group are reached, by any way",
+                "From all {} roots of this kind {} objects of the group are reached, by any way. What several kinds reach counts at each: \
+                 the ways above are those that keep most",
                 count_text(kind.roots),
                 count_text(kind.keeps.objects)
             ));

@@ -8,19 +8,35 @@ use memory_city::viewer::capture::Studio;
 use memory_city::viewer::clock::Clock;
 use memory_city::viewer::document::Document;
 use memory_city::viewer::live::{ListenOptions, Listening};
+use memory_city::viewer::loading::{Loading, State};
 use memory_city::viewer::selection::Selection;
+use memory_city::viewer::settings::Settings;
 use memory_city::viewer::views::{City, Shown};
-use memory_city_live::{LiveLimits, ServerOptions};
+use memory_city_analysis::group::GroupOptions;
+use memory_city_analysis::timeline::json::TreesOfRecording;
+use memory_city_analysis::timeline::{AUTO, NodeId, RecordingFolder, Source};
+use memory_city_heap::progress::Progress;
+use memory_city_live::{LiveLimits, PushOptions, ServerOptions, push};
+use memory_city_testing::shop::Shop;
+use memory_city_wire::TraceOptions;
 use serde_json::{Value, json};
 use std::net::TcpStream;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tungstenite::{Message, WebSocket};
 
 type Client = WebSocket<TcpStream>;
 
 fn studio() -> Studio {
+    studio_for(None)
+}
+
+/// A city for clients that know a token.
+fn studio_for(token: Option<&str>) -> Studio {
     let mut studio = Studio::new((320, 200), 1).expect("a renderer");
-    let server = ServerOptions { address: "127.0.0.1:0".into(), ..ServerOptions::default() };
+    let token = token.map(str::to_owned);
+    let server = ServerOptions { address: "127.0.0.1:0".into(), token, ..ServerOptions::default() };
     let listening = Listening::at_once(Some(ListenOptions { limits: LiveLimits::default(), server }));
     studio.app().world_mut().insert_resource(listening);
     studio.frame();
@@ -28,11 +44,15 @@ fn studio() -> Studio {
 }
 
 fn connect(studio: &mut Studio, source: &str) -> Client {
+    connect_with(studio, source, None)
+}
+
+fn connect_with(studio: &mut Studio, source: &str, token: Option<&str>) -> Client {
     let (address, _) = studio.app().world().resource::<Listening>().address().expect("it listens");
     let stream = TcpStream::connect(address.trim_start_matches("ws://")).expect("a connection");
     stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
     let mut client = tungstenite::client(format!("{address}/"), stream).expect("a handshake").0;
-    say(&mut client, json!({"do": "hello", "protocol": 1, "source": source}));
+    say(&mut client, json!({"do": "hello", "protocol": 1, "source": source, "token": token}));
     client
 }
 
@@ -165,6 +185,138 @@ fn sources_are_cities_of_their_own_and_clients_ask_for_theirs() {
     until(&mut studio, "b", |w| title(w) == "b (live)");
     studio.app().world_mut().resource_mut::<Listening>().choose = Some("a".into());
     until(&mut studio, "a again", |w| title(w) == "a (live)");
+}
+
+/// Sends the walks of a recording from one on, as its recorder does.
+fn send_walks(studio: &mut Studio, folder: &Path, from: usize) {
+    let (address, _) = studio.app().world().resource::<Listening>().address().expect("it listens");
+    let recording = RecordingFolder::of(folder).expect("a recording");
+    let source = Source::open(&[folder.to_owned()], AUTO, GroupOptions::default(), &Progress::new()).expect("walks");
+    let all = from == 0;
+    let options = PushOptions {
+        address,
+        source: "shop".into(),
+        token: Some("secret".into()),
+        recording: Some(TreesOfRecording { recording, grouping: source.grouping_id() }),
+        ..PushOptions::default()
+    };
+    if all {
+        push(&source, &options, &Progress::new()).expect("sent");
+        return;
+    }
+    // The trees are of no matter here: that there is one more is.
+    let mut client = connect_with(studio, "shop", Some("secret"));
+    for n in from..source.timeline().times() {
+        say(&mut client, time(n as u64));
+    }
+}
+
+fn grouped_by(world: &World, grouping: &str) -> bool {
+    let open = world.resource::<Document>().get();
+    open.is_some_and(|open| open.source.followed_recording().is_some() && open.source.grouping_id() == grouping)
+}
+
+/// The carts that a worker has allocated, at all times.
+fn carts_of(world: &World, worker: &str) -> Vec<u64> {
+    let Some(city) = city(world) else { return Vec::new() };
+    let is_it = |&node: &NodeId| city.timeline.key(node).contains(worker) && city.timeline.name(node) == "shop.Cart";
+    let Some(node) = city.timeline.nodes().find(is_it) else { return Vec::new() };
+    (0..city.times()).map(|time| city.timeline.amount(time, node).objects).collect()
+}
+
+/// A recording's city is grouped by whatever its walks hold while it goes on: the walks so far at once, others as they come; what is
+/// selected and shown stays, and cancelling leaves what was there.
+#[test]
+fn a_recording_is_grouped_anew_while_it_goes_on() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let folder = temporary.path().join("trace");
+    let mut shop = Shop::begin(&folder, TraceOptions::default());
+    for carts in [8, 16, 24] {
+        shop.walk(carts, 60_000);
+    }
+    let mut studio = studio_for(Some("secret"));
+    send_walks(&mut studio, &folder, 0);
+    until(&mut studio, "shown", |w| times(w) == 3);
+    let world = studio.app().world();
+    let open = world.resource::<Document>().get().expect("a document");
+    assert!(open.source.heaps().is_none() && open.source.can_regroup());
+    assert_eq!(open.source.grouping_id(), "package-type");
+    assert!(carts_of(world, "worker-1").is_empty());
+
+    // By thread: buildings of the walks so far.
+    let group = |studio: &mut Studio, grouping: &str| {
+        studio.app().world_mut().resource_mut::<Settings>().grouping = grouping.to_owned();
+    };
+    group(&mut studio, "thread-type");
+    until(&mut studio, "grouped by thread", |w| grouped_by(w, "thread-type"));
+    until(&mut studio, "in the city", |w| carts_of(w, "worker-1") == [2, 4, 6]);
+    let world = studio.app().world_mut();
+    assert_eq!(title(world), "shop (live)");
+    let timeline = Arc::clone(world.resource::<Document>().timeline().expect("a document"));
+    let node = timeline.find("Heap#worker-1#shop.Cart").expect("carts of a worker");
+    world.resource_mut::<Selection>().select(&timeline, node);
+
+    // A further walk comes: the same groups, and whoever looks at the last time goes on with it.
+    shop.walk(40, 60_000);
+    send_walks(&mut studio, &folder, 3);
+    until(&mut studio, "grown", |w| carts_of(w, "worker-1") == [2, 4, 6, 10]);
+    let world = studio.app().world_mut();
+    assert!(grouped_by(world, "thread-type"));
+    assert_eq!(world.resource::<Clock>().time, 3);
+    assert!(world.resource::<Selection>().node().is_some(), "the selection survives");
+    assert!(place(world, "worker-1#shop.Cart").is_some());
+    world.write_message(Action::ReLayout);
+    studio.frame();
+    until(&mut studio, "at rest", at_rest);
+    assert!(grouped_by(studio.app().world(), "thread-type"), "the ground is divided for the same groups");
+
+    // Given up: what was there stays, and goes on.
+    group(&mut studio, "age-type");
+    studio.frame();
+    assert!(matches!(studio.app().world().resource::<Loading>().state(), State::Busy { .. }), "progress is shown");
+    assert!(studio.app().world_mut().resource_mut::<Loading>().escape());
+    until(&mut studio, "given up", |w| w.resource::<Settings>().grouping == "thread-type");
+    shop.walk(48, 10);
+    send_walks(&mut studio, &folder, 4);
+    until(&mut studio, "grown again", |w| carts_of(w, "worker-1") == [2, 4, 6, 10, 12]);
+
+    // A list of a person's own, and what a recording does not hold.
+    group(&mut studio, "thread>array-length>type");
+    until(&mut studio, "a list", |w| grouped_by(w, "thread>array-length>type") && times(w) == 5);
+    group(&mut studio, "loaders-type");
+    until(&mut studio, "refused", |w| {
+        w.resource::<Loading>().refusal(w.resource::<Settings>()).is_some_and(|why| why.contains("this recording"))
+    });
+    assert!(grouped_by(studio.app().world(), "thread>array-length>type"));
+
+    // A window that is started again gets all, and what was chosen there.
+    let mut studio = studio_for(Some("secret"));
+    group(&mut studio, "thread-type");
+    send_walks(&mut studio, &folder, 0);
+    until(&mut studio, "grouped as was wished", |w| carts_of(w, "worker-1") == [2, 4, 6, 10, 12]);
+    // Another program takes the place of that one.
+    let other = temporary.path().join("other");
+    let mut shop = Shop::begin(&other, TraceOptions::default());
+    shop.walk(4, 10);
+    send_walks(&mut studio, &other, 0);
+    until(&mut studio, "the other", |w| carts_of(w, "worker-1") == [1]);
+}
+
+/// Whoever has no token is not believed that there is a recording: nothing is opened on their word.
+#[test]
+fn only_who_has_a_token_names_a_recording() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let folder = temporary.path().join("trace");
+    Shop::begin(&folder, TraceOptions::default()).walk(8, 10);
+    let mut studio = studio();
+    send_walks(&mut studio, &folder, 0);
+    until(&mut studio, "shown", |w| times(w) == 1);
+    studio.app().world_mut().resource_mut::<Settings>().grouping = "thread-type".into();
+    for _ in 0..30 {
+        studio.frame();
+    }
+    let open = studio.app().world().resource::<Document>().get().expect("a document");
+    assert!(!open.source.can_regroup() && open.source.heaps().is_none());
 }
 
 /// As fast as they come, while frames are drawn: none of them waits for a parser, a builder or a layout.

@@ -37,9 +37,13 @@ mod inspector;
 mod long;
 #[path = "window/opening.rs"]
 mod opening;
+#[path = "window/places.rs"]
+mod places;
 #[cfg(target_os = "linux")]
 #[path = "window/recording.rs"]
 mod recording;
+#[path = "window/references.rs"]
+mod references;
 #[path = "window/views.rs"]
 mod views;
 

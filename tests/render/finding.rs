@@ -9,7 +9,7 @@ pub(super) fn a_view_file_and_the_city_alone(studio: &mut Studio, settings: &Set
     // A view file: the command line draws what this shows. And the city alone, with nothing behind it.
     let pose = CameraPose { eye: bevy::math::Vec3::new(8.0, 110.0, 165.0), yaw: -0.05, pitch: -0.58 };
     let bundled =
-        Settings { opacity: 0.3, reference_shape: ReferenceShape::Bundled, name_count: 15, ..settings.clone() };
+        Settings { opacity: 0.3, reference_shape: ReferenceShape::Bundled, name_count: Some(15), ..settings.clone() };
     let wish = Shot {
         time: Some(9),
         view: CameraView::Pose(pose),

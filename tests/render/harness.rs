@@ -166,6 +166,8 @@ fn does(panels: &mut Panels) {
     }
     // A row of the ranking, painted by hand.
     press(panels, "byte[]");
+    // Once more: it stays selected.
+    press(panels, "byte[]");
     press(panels, "Selection");
     assert!(said(panels).contains("Label byte[]"), "{}", said(panels));
     press(panels, "Nothing selected");
@@ -205,5 +207,82 @@ fn where_a_class_is_allocated_is_a_share_with_its_error() {
         assert_eq!(lines[0].contains(" % ± "), error, "{list}");
         assert!(lines[1].contains(" line "), "{list}");
         assert!(lines.iter().any(|line| line.ends_with(" samples")), "{list}");
+    }
+}
+
+/// Presses keys into the field that has the keyboard.
+fn write(panels: &mut Panels, text: &str) {
+    panels.event(egui::Event::Text(text.to_owned()));
+    carry_out(panels);
+}
+
+/// The strongest references are shown, and beside the city stands how many there are and how many are not.
+#[test]
+fn references_that_are_not_shown_are_counted_on_screen() {
+    let settings = Settings { reference_count: 2, ..Settings::default() };
+    let mut studio = Studio::new((1280, 720), 1).expect("a GPU, if only in software");
+    studio.show(open(&sample(), &settings));
+    studio.leave_out(true);
+    let wish =
+        Shot { size: (1280, 720), select: vec!["Heap#java#lang#String".into()], panels: true, ..shot(&settings) };
+    for (most, is_told) in [(2, true), (3, true), (400, false)] {
+        let settings = Settings { reference_count: most, ..settings.clone() };
+        let wish = Shot { settings, ..wish.clone() };
+        studio.shoot(&wish).expect("a picture");
+        let count = *studio.app().world().resource::<views::ConeCount>();
+        let all = count.drawn + count.left_out;
+        assert!(count.drawn > 0 && (count.left_out > 0) == is_told, "{count:?}");
+        let mut shown = panels(studio, (1280.0, 720.0), 1.0);
+        carry_out(&mut shown);
+        let now = said(&shown);
+        let total = format!("Label {} of {all} references", count.drawn);
+        let hidden = format!("Label +{} not shown", count.left_out);
+        assert_eq!([now.contains(&total), now.contains(&hidden)], [is_told; 2], "{total}, {hidden}: {now}");
+        studio = Harness::into_state(shown);
+    }
+}
+
+/// What the palette says it has found is what it lists.
+#[test]
+fn the_palette_counts_what_it_lists() {
+    let settings = Settings { grouping: "package>type".into(), ..Settings::default() };
+    let mut studio = Studio::new((1280, 720), 1).expect("a GPU, if only in software");
+    studio.show(open(&sample(), &settings));
+    studio.leave_out(true);
+    studio.shoot(&Shot { size: (1280, 720), panels: true, ..shot(&settings) }).expect("a picture");
+    for (text, at_least) in [("linkedlist", 2), ("map", 5), ("bytes > 100kB", 5), ("nothing like it", 0), ("e", 61)] {
+        let mut shown = panels(studio, (1280.0, 720.0), 1.0);
+        press(&mut shown, "Find…");
+        write(&mut shown, text);
+        // Found in the background.
+        let found = (0..400).find_map(|_| {
+            carry_out(&mut shown);
+            let now = said(&shown);
+            let line = now.lines().find(|line| line.contains(" found  ·  ")).map(str::to_owned);
+            if line.is_none() {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            line.map(|line| (line, now))
+        });
+        let (line, now) = found.unwrap_or_else(|| panic!("{text}: {}", said(&shown)));
+        let count: usize =
+            line.trim_start_matches("Label ").split(' ').next().and_then(|n| n.parse().ok()).expect("a number");
+        let rows = now.split("Label GROUPS\n").nth(1).unwrap_or("");
+        let rows: Vec<&str> = rows.lines().skip(1).take_while(|line| line.starts_with("Button ")).collect();
+        assert!(count >= at_least, "{text}: {line}");
+        match count {
+            0 => assert!(!now.contains("Label GROUPS\n"), "{text}: {now}"),
+            n if n > 60 => {
+                assert_eq!(rows.len(), 60, "{text}: {line}");
+                assert!(now.contains(&format!("Label the 60 largest of {n}; all are lit")), "{text}: {now}");
+            }
+            n => {
+                assert_eq!(rows.len(), n, "{text}: {line}\n{}", rows.join("\n"));
+                assert!(now.contains(&format!("Label GROUPS\nLabel {n}\n")), "{text}: {now}");
+            }
+        }
+        shown.state_mut().app().world_mut().write_message(Action::Palette);
+        carry_out(&mut shown);
+        studio = Harness::into_state(shown);
     }
 }

@@ -25,7 +25,7 @@ impl Session {
     }
 
     /// Drags with a button, by positions alone. The mouse is let go at the end.
-    fn drag_with(&mut self, button: &str, from: (u32, u32), to: (u32, u32)) {
+    pub(super) fn drag_with(&mut self, button: &str, from: (u32, u32), to: (u32, u32)) {
         if self.pointer != from {
             self.point(from.0, from.1);
             self.rest();
@@ -100,6 +100,9 @@ fn drags_by_positions_turn_the_city_and_one_key_brings_it_back() {
     let turned = session.screenshot("31-turned");
     assert!(difference(&home, &turned) > 0.1, "the city turned");
     assert!(!session.trail[from..].iter().any(|line| line.contains("selected: ")), "a drag is no click");
+    // A processor that draws does so half as finely while it moves, in each direction, and in full at rest.
+    let fine: Vec<&str> = session.trail[from..].iter().filter_map(|line| line.split("sharpness: ").nth(1)).collect();
+    assert!(fine.contains(&"0.5") && fine.last() == Some(&"1"), "{fine:?}");
     let is_bright = |p: [u8; 3]| p.iter().any(|&c| c > 110);
     assert!(share(&turned, is_bright) > 0.5 * share(&home, is_bright), "the city is in sight");
     // The other way, it comes back.
@@ -256,7 +259,8 @@ fn with_reduced_motion_a_step_is_there_at_once() {
     let moved = session.screenshot("61-moved");
     // For more than half a second after any event panels may fade: that is in both.
     eprintln!("frames of a step: {at_once} with reduced motion, {moving} without");
-    assert!(2 * at_once <= moving, "{at_once}, {moving}");
+    // On a machine that draws few of them, a movement of two seconds is some all the same.
+    assert!(at_once + 8 <= moving, "{at_once}, {moving}");
     assert!(difference(&still, &moved) < 0.01, "both end at the same");
 }
 

@@ -71,7 +71,22 @@ fn keys_compare_times_and_put_them_beside_each_other() {
     // The mouse in one of them does what it does in the city alone: here in the last, on the tower of byte[].
     session.click(WIDTH * 11 / 16, HEIGHT * 3 / 5);
     session.expect("selected: Heap#(primitive arrays)#byte[]");
+    // What refers to it is drawn at the time that is shown: that is none of these, and then the last.
+    session.point(WIDTH / 2, 20);
+    let none = session.screenshot("change-6-none-of-these");
+    session.key("End");
+    session.expect("time: 16/16");
+    session.expect("cones: ");
     let selected = session.screenshot("change-6-selected");
+    let purple = |picture: &image::RgbImage, (left, top): (u32, u32)| {
+        let cell = image::imageops::crop_imm(picture, left, top, 380, 340).to_image();
+        cell.pixels().filter(|pixel| is_purple(pixel.0)).count()
+    };
+    let of =
+        |picture: &image::RgbImage| [(310, 90), (720, 90), (310, 450), (720, 450)].map(|cell| purple(picture, cell));
+    let (before, [first, second, third, last]) = (of(&none), of(&selected));
+    assert!(before.iter().sum::<usize>() < 60, "{before:?}");
+    assert!(last > 300 && first + second + third < 60, "{first} {second} {third} {last}");
     // In the first of them.
     session.drag((WIDTH * 6 / 16, HEIGHT / 4), (WIDTH * 5 / 16, HEIGHT / 4));
     session.rest();

@@ -11,6 +11,19 @@ pub(super) fn look_for(session: &mut Session, text: &str) {
     session.rest();
 }
 
+/// Of the sample by type, chooses Person one time before the last. Returns its key.
+pub(super) fn choose_person(session: &mut Session) -> String {
+    session.key("h");
+    session.key("p");
+    session.expect("time: 15/16");
+    look_for(session, "*Person");
+    session.key("Return");
+    let selected = session.expect("selected: Heap#");
+    let key = selected.split("selected: ").nth(1).expect("a key").to_owned();
+    session.rest();
+    key
+}
+
 #[test]
 fn a_window_finds_lights_opens_and_names() {
     if skipped() {
@@ -91,21 +104,9 @@ fn a_view_file_brings_a_window_back() {
     if skipped() {
         return;
     }
-    let sample = sample();
-    let folder = tempfile::tempdir().expect("a folder");
+    let (mut session, folder) = Session::of_sample("type");
     let environment = [("MEMORY_CITY_CONFIG", folder.path())];
-    let mut session = Session::start(&["open", &*sample, "--grouping", "type"], &environment);
-    session.expect("city: person-leak");
-    session.expect("leak: ");
-    session.focus();
-    session.point(WIDTH / 2, 20);
-    session.key("h");
-    session.key("p");
-    session.expect("time: 15/");
-    look_for(&mut session, "*Person");
-    session.key("Return");
-    let selected = session.expect("selected: Heap#");
-    session.rest();
+    let key = choose_person(&mut session);
     session.key("k");
     session.chord("ctrl", "b");
     let before = session.screenshot("37-view");
@@ -124,7 +125,6 @@ fn a_view_file_brings_a_window_back() {
     session.point(WIDTH / 2, 21);
     session.key("h");
     let after = session.screenshot("38-view-again");
-    let key = selected.split("selected: ").nth(1).expect("a key");
     assert!(session.trail.iter().any(|line| line.contains(&format!("selected: {key}"))), "{key} is selected again");
     assert!(session.trail.iter().any(|line| line.contains("time: 15/")), "the time is the same");
     assert!(difference(&before, &after) < 0.03, "the same view");

@@ -197,6 +197,55 @@ fn the_hunt_in_h2_under_a_window_manager_ends_with_a_saved_picture() {
     saved_way(&mut session, (&there, 0.0), "69-h2-path", &folder.path().join("h2.png"));
 }
 
+/// A place in the middle of something red: all around it is red too.
+fn within_red(picture: &image::RgbImage) -> (u32, u32) {
+    let (near_x, near_y) = reddest(picture);
+    let all_red = |&(x, y): &(u32, u32)| {
+        (x - 6..=x + 6).step_by(3).all(|x| (y - 6..=y + 6).step_by(3).all(|y| is_red(picture.get_pixel(x, y).0)))
+    };
+    let places = (70..HEIGHT - 140).flat_map(|y| (330..WIDTH - 360).map(move |x| (x, y)));
+    let far = |&(x, y): &(u32, u32)| x.abs_diff(near_x).pow(2) + y.abs_diff(near_y).pow(2);
+    places.filter(all_red).min_by_key(far).expect("a red wall")
+}
+
+/// The same application where there is no window manager: the mouse alone, on the red building, on its owner in the list, and on
+/// nothing.
+#[test]
+fn a_click_on_a_building_of_h2_selects_it_without_a_window_manager() {
+    let test = "a_click_on_a_building_of_h2_selects_it_without_a_window_manager";
+    if skipped() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(dumps) = dumps_of_h2(test, folder.path()) else { return };
+    let environment = [("MEMORY_CITY_CONFIG", folder.path())];
+    let mut session = Session::start(&["open", &dumps.to_string_lossy()], &environment);
+    session.expect("city: shop");
+    session.expect("leak: ");
+    session.focus();
+    session.point(WIDTH / 2, 20);
+    session.key("h");
+    let first = session.screenshot("67-h2-bare");
+    let (x, y) = within_red(&first);
+    let over = session.point(x, y);
+    let key = over.split(" over ").nth(1).expect("something is there").to_owned();
+    assert!(key.starts_with("Heap#"), "{over}");
+    session.click(x, y);
+    let selected = session.expect("selected: ");
+    assert!(selected.ends_with(&key), "{selected}: {key}");
+    session.expect("cones: ");
+    session.point(WIDTH / 2, 21);
+    let blue = session.screenshot("67-h2-clicked");
+    assert!(is_blue(blue.get_pixel(x, y).0), "the building that was clicked: {:?}", blue.get_pixel(x, y));
+    assert!(share(&blue, is_purple) > share(&first, is_purple), "what keeps it alive is seen");
+    // Again: nothing is selected.
+    session.click(x, y);
+    session.expect("selected: nothing");
+    session.point(WIDTH / 2, 22);
+    let again = session.screenshot("67-h2-bare-again");
+    assert!(difference(&first, &again) < 0.02, "as it was");
+}
+
 /// A folder of real dumps that `make real` has taken.
 fn real_dumps(name: &str) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/real/dumps");

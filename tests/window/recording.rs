@@ -188,3 +188,80 @@ fn a_live_window_may_be_closed_and_another_gets_all_walks() {
     session.shown("live-3-again");
     assert_eq!(session.ended(), Some(0), "the program ends as it would without");
 }
+
+/// Takes the first row that the palette finds for a text.
+fn take_from_palette(session: &mut Session, text: &str) {
+    session.chord("ctrl", "k");
+    session.tool("xdotool", &["type", "--delay", "40", text]);
+    session.rest();
+    session.key("Return");
+}
+
+/// The last time of the city, of a line that tells it.
+fn times_in(line: &str) -> Option<u64> {
+    line.split("time: ").nth(1)?.split('/').nth(1)?.trim().parse().ok()
+}
+
+/// A program that is being recorded is shown by thread, then by age: all walks so far, and those that come.
+#[test]
+fn a_live_city_is_grouped_anew_and_goes_on() {
+    if skipped() {
+        return;
+    }
+    let Some((jdk, classes)) = compiled("a_live_city_is_grouped_anew") else { return };
+    let (config, cache) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port");
+    let environment = [("MEMORY_CITY_CONFIG", config.path()), ("MEMORY_CITY_CACHE", cache.path())];
+    let mut session = Session::start(&["open", &format!("--listen={free}")], &environment);
+    session.expect("at rest: ");
+    session.focus();
+
+    let folder = classes.path().join("trace");
+    let program = leaking(&jdk, classes.path(), 60);
+    let mut record = Command::new(env!("CARGO_BIN_EXE_memory-city"));
+    record.arg("record").arg("-o").arg(&folder).arg(format!("--live={free}"));
+    record.args(["--walk-every", "3s", "--walk-share", "20", "--"]).arg(program.get_program()).args(program.get_args());
+    record.envs(environment).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let _recording = Running(record.spawn().expect("a recording"));
+    session.expect("city: Leaks, recorded");
+    wait_for("two walks", || walks(&folder) >= 2);
+    session.rest();
+    let sent = session.screenshot("live-4-sent");
+
+    // By thread. Most objects were not sampled, and the program has one thread of its own.
+    take_from_palette(&mut session, "Group by Allocating thread");
+    session.expect("city: Leaks, recorded");
+    session.rest();
+    let by_thread = session.screenshot("live-5-thread");
+    assert!(difference(&sent, &by_thread) > 0.02, "other buildings are seen");
+    take_from_palette(&mut session, "Leaks$Person");
+    let selected = session.expect("selected: Heap#");
+    // Without thread it would be below its package, which has no name.
+    assert!(
+        ["Heap#main#Leaks$Person", "Heap#(unknown)#Leaks$Person"].iter().any(|key| selected.contains(key)),
+        "{selected}"
+    );
+
+    // It goes on: whoever looks at the last time sees the next.
+    let from = session.trail.len();
+    let before = walks(&folder);
+    let mut shown = 0;
+    while shown < before + 2 {
+        shown = times_in(&session.expect("time: ")).unwrap_or(shown);
+    }
+    let since = &session.trail[from..];
+    assert!(!since.iter().any(|line| line.contains("selected: nothing")), "the selection stays");
+    assert!(!since.iter().any(|line| line.contains("city: ") && !line.contains("thread-type")), "so does the grouping");
+    session.shown("live-6-thread-later");
+
+    // By age, while it is recorded.
+    take_from_palette(&mut session, "Group by Age");
+    session.expect("city: Leaks, recorded");
+    session.rest();
+    let by_age = session.shown("live-7-age");
+    assert!(difference(&by_thread, &by_age) > 0.02, "other buildings are seen");
+    let before = walks(&folder);
+    while shown < before + 1 {
+        shown = times_in(&session.expect("time: ")).unwrap_or(shown);
+    }
+}

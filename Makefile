@@ -102,7 +102,7 @@ adding-test:
 
 bench:
 	$(CARGO) bench --bench layout --bench grouping --bench hprof --bench closures --bench series --bench trace --bench windows --bench table --bench json --bench live --bench recorder --bench recording --no-default-features
-	$(CARGO) bench --bench frame --bench live_frames --bench charts
+	$(CARGO) bench --bench frame --bench live_frames --bench charts --bench rest
 
 # Downloads Spark, Tomcat and VisualVM into target/real.
 real: setup setup-test

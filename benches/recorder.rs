@@ -3,7 +3,8 @@
 //! `cargo bench --bench recorder --no-default-features`; needs a JDK 17 or newer, H2 in /usr/share/java for its row, Tomcat's
 //! jars where `make real` puts them (target/real/tomcat), and Debian's liblucene8-java (installed, or unpacked with `dpkg -x` into
 //! target/real/lucene). `-- h2 17 pairs=12` runs the rows of these words only, with so many pairs; `-- samples` those of samples
-//! alone, `-- whole` those with all that a recording does by default, `-- heap` pauses, `-- identity` all objects followed.
+//! alone, `-- whole` those with all that a recording does by default under G1 (`-- collectors` under every other collector, which
+//! nothing else asks for: `-- collectors parallel h2`), `-- heap` pauses, `-- identity` all objects followed.
 //! Times are of all cores that the process used, those of the collector and of the recorder included: on a machine that has other
 //! things to do they say more than the clock.
 
@@ -48,7 +49,10 @@ mod recorder {
         let mut words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
         let pairs = words.iter().find_map(|word| word.strip_prefix("pairs=")?.parse().ok()).unwrap_or(PAIRS);
         words.retain(|word| !word.contains('='));
-        let wanted = |row: &[&str]| words.iter().all(|word| row.contains(&word.as_str()));
+        let wanted = |row: &[&str]| {
+            let asked = words.iter().any(|word| *word == row[0]);
+            words.iter().all(|word| row.contains(&word.as_str())) && (row[0] != "collectors" || asked)
+        };
         let (tomcat, lucene) = (jars("tomcat", ""), jars("lucene", "lucene-"));
         println!("| JVM | program | ratio (median) | 95 % of it | control, with 95 % | first round | interval |");
         println!("|---|---|---|---|---|---|---|");

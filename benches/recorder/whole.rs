@@ -17,23 +17,30 @@ pub fn rows(
     there: &dyn Fn(&str) -> bool,
 ) {
     println!(
-        "| JVM | program | time of all cores (95 %) | control (95 %) | by the clock (95 %) | control (95 %) | stood still, % | walks, histograms in a minute | the process that takes walks, % of a core | pairs |"
+        "| JVM | collector | program | time of all cores (95 %) | control (95 %) | by the clock (95 %) | control (95 %) | stood still, % | walks, histograms in a minute | the process that takes walks, % of a core | pairs |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for (jdk, class_path) in with_classes {
-        for work in ["h2", "lucene", "tomcat", "held", "allocate"] {
+        for collector in jdk.collectors() {
+            let name = collector.iter().map(|flag| flag.trim_start_matches("-XX:+Use").trim_end_matches("GC"));
+            let name = name.collect::<Vec<_>>().join(" ");
             let version = jdk.version.to_string();
-            if !wanted(&["whole", work, &version]) {
-                continue;
+            for work in ["h2", "lucene", "tomcat", "held", "allocate"] {
+                let kind = if name == "G1" { "whole" } else { "collectors" };
+                let row = [&[kind, work, &version][..], &name.to_lowercase().split(' ').collect::<Vec<_>>()].concat();
+                if !wanted(&row) {
+                    continue;
+                }
+                if !there(work) {
+                    println!("| {version} | {name} | {work} | not installed | | | | | | | |");
+                    continue;
+                }
+                let words = if work == "held" { vec![work, "1000000"] } else { vec![work] };
+                let flags = [&FLAGS[..], &collector].concat();
+                let mut program = Program::start_with(jdk, &flags, class_path, "Rounds", &words);
+                let row = whole(&mut program, folder, pairs.clamp(2, MOST_PAIRS));
+                println!("| {version} | {name} | {work} | {row} |");
             }
-            if !there(work) {
-                println!("| {version} | {work} | not installed | | | | | | | |");
-                continue;
-            }
-            let words = if work == "held" { vec![work, "1000000"] } else { vec![work] };
-            let mut program = Program::start_with(jdk, &FLAGS, class_path, "Rounds", &words);
-            let row = whole(&mut program, folder, pairs.clamp(2, MOST_PAIRS));
-            println!("| {version} | {work} | {row} |");
         }
     }
 }

@@ -113,7 +113,7 @@ fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settin
     swatches(ui, settings, selected, ways);
 }
 
-/// What is in no building: buildings are groups without groups below them, and by owner others have objects too.
+/// What is in no building: buildings are groups without groups below them, and in trees of other programs others may have objects too.
 fn without_building(ui: &mut egui::Ui, city: &City, time: usize) {
     let (metric, without) = (city.made_with.metric, city.without_building(time));
     let heap = city.timeline.value(time, NodeId::ROOT, metric);
@@ -123,8 +123,8 @@ fn without_building(ui: &mut egui::Ui, city: &City, time: usize) {
             share => format!("{share:.0} %"),
         };
         let amount = number(&city.timeline, without, metric);
-        let help = "Objects of groups that other groups are in: owners of what stands in their district. They count in the district, in the \
-                    table and in the sentence above the city; its buildings are what is inside.";
+        let help = "Objects of groups that other groups are in, as the input has them. They count in the district, in the table and in \
+                    the sentence above the city; its buildings are what is inside.";
         ui.label(
             RichText::new(format!("{amount} ({share} of the heap) in no building")).size(11.0).color(theme::WARNING),
         )

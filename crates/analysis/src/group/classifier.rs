@@ -56,6 +56,9 @@ pub struct ClassifierMeta {
     /// What joins the parts of a hierarchy when a chain of single children is drawn as one district; `None` when they
     /// are never joined, because objects belong to the parts in the middle too.
     pub separator: Option<&'static str>,
+    /// Whether objects whose chain ends where those of others go on are a group of their own there, where no classifier follows: as
+    /// a group beside those, it is a building.
+    pub own_groups: bool,
 }
 
 impl ClassifierMeta {
@@ -69,6 +72,7 @@ impl ClassifierMeta {
             cardinality: Cardinality::One,
             reads: Reads::TYPE,
             separator: None,
+            own_groups: false,
         }
     }
 
@@ -92,6 +96,12 @@ impl ClassifierMeta {
     #[must_use]
     pub fn cardinality(self, cardinality: Cardinality) -> ClassifierMeta {
         ClassifierMeta { cardinality, ..self }
+    }
+
+    /// A [`Cardinality::Hierarchy`] in which what ends at a part that others go on from is a group of its own.
+    #[must_use]
+    pub fn with_own_groups(self) -> ClassifierMeta {
+        ClassifierMeta { cardinality: Cardinality::Hierarchy, own_groups: true, ..self }
     }
 
     /// A [`Cardinality::Hierarchy`] whose parts are joined so where they have one child each.

@@ -75,4 +75,5 @@ pub use registry::{
 pub(crate) use stored::StoredTree;
 pub use transform::{OtherObjects, Transform};
 pub use tree::MemoryTree;
+pub(crate) use tree::is_own_name;
 pub use values::ObjectValues;

@@ -1,5 +1,6 @@
 //! Where objects belong in the tree of a grouping.
 
+use super::tree::own_name;
 use super::{Classifier, MemoryTree, ObjectValues, ObjectView};
 use memory_city_heap::error::{Error, Result};
 use std::sync::Arc;
@@ -12,11 +13,15 @@ pub(crate) struct Placement {
     /// The role of each classifier's nodes, as a symbol of the tree.
     roles: Vec<u32>,
     values: ObjectValues,
+    /// Whether what ends in a group around others lies in a group of its own there.
+    own: bool,
+    own_name: String,
 }
 
 impl Placement {
     /// An empty tree.
     pub fn new(classifiers: &[Arc<dyn Classifier>]) -> Self {
+        let last = classifiers.last().map(|c| c.meta());
         let classifiers: Vec<_> = classifiers.iter().filter(|c| c.transform().is_none()).cloned().collect();
         let mut tree = MemoryTree::new();
         let mut roles = Vec::with_capacity(classifiers.len());
@@ -26,7 +31,11 @@ impl Placement {
             }
             roles.push(tree.symbol(&meta.name));
         }
-        Placement { tree, classifiers, roles, values: ObjectValues::default() }
+        // What comes after it divides them anyway.
+        let own = last.filter(|meta| meta.own_groups);
+        own.into_iter().for_each(|meta| tree.have_own(&(&*meta.name).into()));
+        let own = own.is_some();
+        Placement { tree, classifiers, roles, values: ObjectValues::default(), own, own_name: String::new() }
     }
 
     /// The classifiers.
@@ -66,6 +75,19 @@ impl Placement {
         self.values.clear();
         classifier.classify(&object.for_reader(classifier.meta().reads), &mut self.values);
         let (tree, role) = (&mut self.tree, self.roles[level]);
+        if self.own && level + 1 == self.classifiers.len() {
+            for &end in ends {
+                next.extend(self.values.chains().map(|chain| {
+                    let (at, last) =
+                        chain.fold((end, None), |(at, _), name| (tree.child_of(at, role, name), Some(name)));
+                    last.map_or(at, |last| {
+                        own_name(last, &mut self.own_name);
+                        tree.child_of(at, role, &self.own_name)
+                    })
+                }));
+            }
+            return;
+        }
         for &end in ends {
             next.extend(self.values.chains().map(|chain| chain.fold(end, |at, name| tree.child_of(at, role, name))));
         }

@@ -19,6 +19,8 @@ pub struct MemoryTree {
     /// Parent, role and name to node.
     find: FxHashMap<(u32, u32, u32), u32>,
     separators: Vec<(Arc<str>, &'static str)>,
+    /// Roles whose groups have what is in none of the groups below them in one of its own.
+    own_roles: Vec<Arc<str>>,
     /// Nodes at which counting starts anew: what is below them are other objects than those of the node above.
     pub(super) restarts: rustc_hash::FxHashSet<u32>,
     /// Bytes of all names.
@@ -35,10 +37,26 @@ impl Default for MemoryTree {
             symbols: std::iter::once(Arc::from("Heap")).collect(),
             find: FxHashMap::default(),
             separators: Vec::new(),
+            own_roles: Vec::new(),
             restarts: rustc_hash::FxHashSet::default(),
             text: 0,
         }
     }
+}
+
+/// What the name of a group ends with that has the objects of the group around it which are in no other group there.
+const ITSELF: &str = " itself";
+
+/// The name of the group of those objects of a group that are in none of the others below it.
+pub(super) fn own_name(of: &str, into: &mut String) {
+    into.clear();
+    into.push_str(of);
+    into.push_str(ITSELF);
+}
+
+/// Whether a name is that of such a group in a group of the other name.
+pub(crate) fn is_own_name(name: &str, of: &str) -> bool {
+    name.strip_suffix(ITSELF) == Some(of)
 }
 
 impl MemoryTree {
@@ -114,6 +132,26 @@ impl MemoryTree {
     /// Roles whose chains may be joined.
     pub(crate) fn separators(&self) -> &[(Arc<str>, &'static str)] {
         &self.separators
+    }
+
+    /// Says that the objects of a group with this role which are in none of the groups below it lie in a group of their own there
+    /// ([`own_name`]), so that a view of leaves shows them.
+    pub(super) fn have_own(&mut self, role: &Arc<str>) {
+        if !self.own_roles.contains(role) {
+            self.own_roles.push(Arc::clone(role));
+        }
+    }
+
+    /// Roles whose groups have such groups.
+    pub(crate) fn own_roles(&self) -> &[Arc<str>] {
+        &self.own_roles
+    }
+
+    /// Whether a node is such a group.
+    pub(crate) fn is_own(&self, node: usize) -> bool {
+        !self.own_roles.is_empty()
+            && self.own_roles.contains(self.role(node))
+            && self.parent(node).is_some_and(|above| is_own_name(self.name(node), self.name(above)))
     }
 
     /// Adds to a node alone.

@@ -143,14 +143,18 @@ impl ClosureContents {
     fn sorted(tree: MemoryTree) -> ClosureContents {
         let n = tree.len();
         let mut start = vec![0u32; n + 1];
-        (1..n).filter_map(|node| tree.parent(node)).for_each(|parent| start[parent + 1] += 1);
+        let mut count = vec![0u32; n];
+        (1..n).filter_map(|node| tree.parent(node)).for_each(|parent| count[parent] += 1);
+        // A group whose own objects are all that it has needs no row for them.
+        let parent = |node: usize| tree.parent(node).filter(|&parent| count[parent] > 1 || !tree.is_own(node));
+        (1..n).filter_map(parent).for_each(|parent| start[parent + 1] += 1);
         for at in 1..start.len() {
             start[at] += start[at - 1];
         }
         let mut next = start.clone();
         let mut children = vec![0u32; n.saturating_sub(1)];
         for node in 1..n {
-            if let Some(parent) = tree.parent(node) {
+            if let Some(parent) = parent(node) {
                 children[next[parent] as usize] = node as u32;
                 next[parent] += 1;
             }

@@ -4,6 +4,7 @@ use super::anchors::Anchors;
 use super::fields::FieldNames;
 use super::keeping::{ClassObjects, KeeperGraph};
 use super::paths::{PathEnd, PathLimits, Paths, StepOf, paths};
+use crate::timeline::Metric;
 use memory_city_heap::ownership::{Dominators, KeepGraph, KeepRules, ShortestPaths};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{
@@ -373,6 +374,44 @@ fn a_long_list_is_two_steps() {
         assert_eq!(list.roots[0].text, "Static field: Registry.all");
         assert_eq!(list.roots[0].reached.objects, u64::from(NODES));
         assert_eq!(found.steps[1].objects.len(), NODES as usize);
+    }
+}
+
+proptest! {
+    /// Over several times each object is in a building of its own owners' city: those of a group around others in one beside these,
+    /// which is there only where there are others.
+    #[test]
+    fn groups_around_others_have_buildings_of_their_own(plans in prop::collection::vec(plans(), 1..4)) {
+        let heaps: Vec<HeapState> = plans.iter().map(RandomHeap::heap).collect();
+        let grouping = crate::group::grouping("owner").expect("a grouping");
+        let group = |heap| crate::group::group(heap, &grouping, Default::default(), &Progress::new()).expect("grouped");
+        let grouped: Vec<_> = heaps.iter().map(group).collect();
+        let trees: Vec<_> = grouped.iter().map(|grouped| grouped.tree.clone()).collect();
+        let timeline = crate::timeline::Timeline::from_trees(vec![Default::default(); trees.len()], &trees);
+        for metric in [Metric::Objects, Metric::Bytes] {
+            prop_assert_eq!(timeline.beside_leaves(metric), vec![0; trees.len()]);
+        }
+        let itself = |node| timeline.parent(node).is_some_and(|above| {
+            crate::group::is_own_name(timeline.name(node), timeline.name(above))
+        });
+        for node in timeline.nodes().filter(|&node| itself(node)) {
+            let above = timeline.parent(node).expect("a parent");
+            prop_assert!(timeline.is_leaf(node) && timeline.children(above).len() > 1, "{}", timeline.key(node));
+        }
+        for ((heap, grouped), t) in heaps.iter().zip(&grouped).zip(0..) {
+            let place = timeline.locate(&grouped.tree);
+            let mut counted = vec![Amount::default(); timeline.len()];
+            for o in heap.objects() {
+                for &leaf in grouped.leaves_of(heap, o) {
+                    let node = place[leaf as usize].expect("a node");
+                    prop_assert!(timeline.is_leaf(node), "{}", timeline.key(node));
+                    counted[node.index()] += Amount { objects: 1, bytes: heap.size_of(o) };
+                }
+            }
+            for node in timeline.nodes().filter(|&node| timeline.is_leaf(node)) {
+                prop_assert_eq!(counted[node.index()], timeline.amount(t, node), "{}", timeline.key(node));
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What lies in groups that have groups below them, beside those: a view that draws leaves alone does not show it.
 //!
-//! Groupings by owner have it: of a registry's persons, the names are a group of their own, and the persons themselves are in the group
-//! around it.
+//! Trees of other programs may have it. Of the groupings here, those by owner would: of a registry's persons, the names are a group of
+//! their own, and the persons are in the group around it. These get a group beside the names (`group/placement`).
 
 use super::{Metric, NodeId, Timeline};
 

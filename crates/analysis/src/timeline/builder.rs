@@ -39,6 +39,8 @@ pub struct TimelineBuilder {
     pub(super) separators: Vec<(Arc<str>, &'static str)>,
     /// Roles of nodes at which counting starts anew.
     pub(super) restarts: HashSet<Arc<str>>,
+    /// Roles whose groups have what is in none of the groups below them in one of its own.
+    pub(super) own_roles: HashSet<Arc<str>>,
     /// Roles that nest, as far as the input says so.
     pub(super) nested: HashSet<Arc<str>>,
     /// Nodes of the tree that [`TimelineBuilder::step`] knows; of [`TimelineBuilder::add`], those of the last tree.
@@ -194,6 +196,11 @@ impl TimelineBuilder {
                 self.restarts.insert(Arc::clone(role));
             }
         }
+        for role in tree.own_roles() {
+            if !self.own_roles.contains(role) {
+                self.own_roles.insert(Arc::clone(role));
+            }
+        }
         for separator in tree.separators() {
             if !self.separators.contains(separator) {
                 self.separators.push(separator.clone());
@@ -291,6 +298,7 @@ impl TimelineBuilder {
             log: self.log.clone(),
             separators: self.separators.clone(),
             restarts: self.restarts.clone(),
+            own_roles: self.own_roles.clone(),
             nested: self.nested.clone(),
             ..TimelineBuilder::default()
         }

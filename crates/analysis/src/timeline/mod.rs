@@ -262,6 +262,8 @@ impl Timeline {
             let above = *above;
             found.push(match self.child(above, role, &name) {
                 Some(node) => (Some(node), node, String::new()),
+                // All that its group ever has: no node of its own.
+                None if found[parent].0.is_some() && tree.is_own(n) => found[parent].clone(),
                 None => (None, above, name),
             });
         }

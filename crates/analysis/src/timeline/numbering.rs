@@ -4,6 +4,7 @@ use super::amounts::AmountLog;
 use super::builder::{Keys, NONE, TimelineBuilder, told_apart};
 use super::symbols::NameTable;
 use super::{Amount, NodeId, Timeline};
+use crate::group::is_own_name;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use std::sync::Arc;
 pub(super) fn finish(mut built: TimelineBuilder) -> (Timeline, Keys) {
     let n = built.parent.len();
     let (mut spans, mut below) = spans(&built);
+    leave_out_lone_owns(&built, &mut spans, &below);
     join_chains(&mut built, &mut spans, &below);
     let mut order: Vec<u32> = vec![0];
     let mut parent = vec![0u32];
@@ -126,6 +128,23 @@ fn spans(built: &TimelineBuilder) -> (Vec<(u32, u32)>, Vec<u32>) {
         *end += 1;
     }
     (spans, below)
+}
+
+/// A group whose own objects are all that it ever has needs no group of its own for them.
+fn leave_out_lone_owns(built: &TimelineBuilder, spans: &mut [(u32, u32)], below: &[u32]) {
+    if built.own_roles.is_empty() {
+        return;
+    }
+    let name = |i: usize| built.symbols.text(built.name[i]);
+    for (i, span) in spans.iter_mut().enumerate() {
+        if let [only] = below[span.0 as usize..span.1 as usize]
+            && built.role[only as usize] == built.role[i]
+            && built.own_roles.contains(built.symbols.text(built.role[i]))
+            && is_own_name(name(only as usize), name(i))
+        {
+            span.1 = span.0;
+        }
+    }
 }
 
 /// Makes one node of a node with a single child of the same role, where that role is joined: `org`, `org.h2`.

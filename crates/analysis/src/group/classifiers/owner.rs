@@ -1,7 +1,7 @@
 //! Who alone keeps the object alive: the path of owners from the GC root, by names.
 
 use crate::group::registry::{OptionInfo, RegistryError};
-use crate::group::{Cardinality, Classifier, ClassifierMeta, GroupingRun, ObjectValues, ObjectView, Reads, Registry};
+use crate::group::{Classifier, ClassifierMeta, GroupingRun, ObjectValues, ObjectView, Reads, Registry};
 use crate::ownership::OwnerTree;
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, KeepRules};
@@ -21,7 +21,7 @@ pub(super) fn register(registry: &mut Registry) -> std::result::Result<(), Regis
             "class com.acme.Cache › static entries › java.util.HashMap › com.acme.Entry",
         )
         .reads(Reads::REFERENCES | Reads::REFERRERS | Reads::ROOTS | Reads::ID)
-        .cardinality(Cardinality::Hierarchy);
+        .with_own_groups();
     registry.add_with_options(meta.clone(), &OPTIONS, move |request| {
         let rules = if request.has("soft-as-weak") { KeepRules::SOFT_AS_WEAK } else { KeepRules::default() };
         Ok(Arc::new(Owner { meta: meta.clone(), rules, tree: None }))

@@ -594,31 +594,19 @@ fn walks_go_to_a_live_city_that_may_stand_still() {
         let mut line = String::new();
         std::io::BufRead::read_line(&mut printed, &mut line).expect("where it listens");
         let address = line.trim().rsplit("ws://").next().expect("an address").to_owned();
-        let record = |name: &str| {
+        let record = |name: &str, options: &[&str]| {
             let folder = temporary.join(name);
             let (output, java, live) = (folder.to_string_lossy().into_owned(), java(jdk), format!("--live={address}"));
-            let words = [
-                "record",
-                "-o",
-                &output,
-                &live,
-                "--walk-every",
-                "500ms",
-                "--walk-share",
-                "50",
-                "--",
-                &java,
-                "-Xmx300m",
-            ];
-            let words = [&words[..], &["-Xmn20m", "-cp", class_path, "Leaks", "persons", "6000"]].concat();
-            let done = finish(&mut memory_city(&words));
+            let words = ["record", "-o", &output, &live, "--walk-every", "500ms", "--walk-share", "50"];
+            let program = ["--", &java, "-Xmx300m", "-Xmn20m", "-cp", class_path, "Leaks", "persons", "6000"];
+            let done = finish(&mut memory_city(&[&words[..], options, &program].concat()));
             assert!(done.status.success(), "{}", text(&done.stderr));
             assert_eq!(ends(&folder), ["the program ended", "the program ended"]);
             let names = std::fs::read_dir(&folder).expect("the trace").flatten().map(|e| e.file_name());
             assert!(names.into_iter().all(|n| n.to_string_lossy().ends_with(".mcity")));
             text(&done.stderr)
         };
-        record("live");
+        record("live", &[]);
         // Who does not see the pass of the city, as another user, does not know whose it is.
         let stranger = temporary.join("stranger");
         let output = stranger.to_string_lossy().into_owned();
@@ -631,9 +619,20 @@ fn walks_go_to_a_live_city_that_may_stand_still() {
             let said = std::fs::read_to_string(&said).unwrap_or_default();
             said.lines().any(|l| l.starts_with("Leaks, recorded") && !l.contains(": 1 times") && l.contains(" groups"))
         });
+        // The first walks of a bounded recording go, and its city goes on with those that come: it has more of them than the trace.
+        let before = std::fs::read_to_string(&said).unwrap_or_default().lines().count();
+        record("bounded", &["--max-size", "1"]);
+        let (report, _) = of_trace(&["report"], &temporary.join("bounded"));
+        assert!(report.contains("gone with old parts"), "{report}");
+        let kept = report.lines().filter(|line| line.contains(" Walk ")).count();
+        wait_until("the walks of a bounded recording", || {
+            let said = std::fs::read_to_string(&said).unwrap_or_default();
+            let times = |line: &str| line.split_once(": ")?.1.split_once(" times")?.0.parse::<usize>().ok();
+            said.lines().skip(before).filter_map(times).any(|times| times > kept.max(1))
+        });
         // SAFETY: no pointers; the process was started here and not waited for.
         unsafe { libc::kill(serve.id() as i32, libc::SIGSTOP) };
-        record("while-it-stands-still");
+        record("while-it-stands-still", &[]);
         assert!(has_walks(&temporary.join("while-it-stands-still"), 2), "walks wait for nobody who looks");
         serve.kill().expect("killed");
         serve.wait().expect("a status");

@@ -24,10 +24,10 @@ pub fn rows(
         for collector in jdk.collectors() {
             let name = collector.iter().map(|flag| flag.trim_start_matches("-XX:+Use").trim_end_matches("GC"));
             let name = name.collect::<Vec<_>>().join(" ");
-            let version = jdk.version.to_string();
+            let (version, lower) = (jdk.version.to_string(), name.to_lowercase());
             for work in ["h2", "lucene", "tomcat", "held", "allocate"] {
                 let kind = if name == "G1" { "whole" } else { "collectors" };
-                let row = [&[kind, work, &version][..], &name.to_lowercase().split(' ').collect::<Vec<_>>()].concat();
+                let row = [&[kind, work, &version][..], &lower.split(' ').collect::<Vec<_>>()].concat();
                 if !wanted(&row) {
                     continue;
                 }

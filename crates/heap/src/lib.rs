@@ -33,6 +33,7 @@ mod csr;
 pub mod error;
 mod infer;
 pub mod input;
+pub mod numbers;
 mod origin;
 pub mod ownership;
 pub mod prefetch;

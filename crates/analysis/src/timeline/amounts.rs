@@ -1,49 +1,54 @@
 //! The amounts of nodes over time. Columns of times, objects and bytes: who asks for bytes alone reads nothing else, and what a step
-//! of a large city in time costs is what it reads.
+//! of a large city in time costs is what it reads. So numbers are as short as they can be.
 //!
 //! May not: know trees, names or metrics other than these two.
 
 use super::{Amount, Metric, NodeId};
+use memory_city_heap::numbers::{Number, Numbers};
 use memory_city_heap::prefetch::prefetch;
 use std::ops::Range;
 
 /// How many nodes ahead memory is asked for.
-const AHEAD: usize = 24;
+const AHEAD: usize = 96;
 /// Among fewer changes than this, one after the other is faster than a search.
 const FEW: usize = 8;
 
 /// The amount of a node is that of the last of its changes not after the time; 0 before the first. So a timeline of many times
-/// costs what changes: 20 bytes for each change of a node.
+/// costs what changes: 6 to 20 bytes for each change of a node, 10 where there are fewer than 65,536 times and no group has 4 GB.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AmountLog {
     /// The changes of node n are those at `first[n]..first[n + 1]`, ascending by time.
     first: Vec<u32>,
-    times: Vec<u32>,
-    objects: Vec<u64>,
-    bytes: Vec<u64>,
+    times: Numbers,
+    objects: Numbers,
+    bytes: Numbers,
 }
 
 impl AmountLog {
-    /// With room for the changes of nodes that begin at these places; the last is the end.
-    pub fn with_room(first: Vec<u32>) -> AmountLog {
+    /// With room for the changes of nodes that begin at these places, of which the last is the end, at times before `times`; no amount
+    /// is above `largest`.
+    pub fn with_room(first: Vec<u32>, times: usize, largest: Amount) -> AmountLog {
         let changes = first.last().map_or(0, |&end| end as usize);
-        AmountLog { first, times: vec![0; changes], objects: vec![0; changes], bytes: vec![0; changes] }
+        let [times, objects, bytes] = [times.saturating_sub(1) as u64, largest.objects, largest.bytes]
+            .map(|largest| Numbers::zeros(changes, largest));
+        AmountLog { first, times, objects, bytes }
     }
 
     /// The change at a place.
     pub fn set(&mut self, at: usize, time: u32, amount: Amount) {
-        (self.times[at], self.objects[at], self.bytes[at]) = (time, amount.objects, amount.bytes);
+        self.times.set(at, u64::from(time));
+        self.objects.set(at, amount.objects);
+        self.bytes.set(at, amount.bytes);
     }
 
     /// The times of all changes, in no order.
-    pub fn all_times(&self) -> &[u32] {
-        &self.times
+    pub fn all_times(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.times.len()).map(|at| self.times.get(at) as usize)
     }
 
     /// The times at which the amount of a node is another, ascending.
-    #[inline]
-    pub fn times_of(&self, node: NodeId) -> &[u32] {
-        &self.times[self.changes_of(node)]
+    pub fn times_of(&self, node: NodeId) -> impl Iterator<Item = usize> + '_ {
+        self.changes_of(node).map(|at| self.times.get(at) as usize)
     }
 
     #[inline]
@@ -52,60 +57,98 @@ impl AmountLog {
         self.first[i] as usize..self.first[i + 1] as usize
     }
 
-    /// Where the last of some changes is that is not after `t`.
+    /// Where the last of a node's changes is that is not after `t`.
     #[inline]
-    fn last_until(&self, changes: Range<usize>, t: usize) -> Option<usize> {
-        let times = &self.times[changes.clone()];
-        let is_past = |&time: &u32| time as usize <= t;
-        let until = match times {
-            // From the end: most nodes have about as many changes after a time, which a processor guesses right.
-            few if few.len() < FEW => few.iter().rposition(is_past).map_or(0, |at| at + 1),
-            [.., last] if is_past(last) => times.len(),
-            _ => times.partition_point(is_past),
-        };
-        (until > 0).then(|| changes.start + until - 1)
+    fn last_until(&self, t: usize, node: NodeId) -> Option<usize> {
+        let changes = self.changes_of(node);
+        match &self.times {
+            Numbers::Two(times) => last_until(times, changes, t),
+            Numbers::Four(times) => last_until(times, changes, t),
+            Numbers::Eight(times) => last_until(times, changes, t),
+        }
     }
 
     /// Objects and bytes of a node at time `t`.
     #[inline]
     pub fn amount(&self, t: usize, node: NodeId) -> Amount {
-        let at = self.last_until(self.changes_of(node), t);
-        at.map(|at| Amount { objects: self.objects[at], bytes: self.bytes[at] }).unwrap_or_default()
+        let at = self.last_until(t, node);
+        at.map(|at| Amount { objects: self.objects.get(at), bytes: self.bytes.get(at) }).unwrap_or_default()
     }
 
     /// Objects, or bytes of any other metric.
     #[inline]
-    fn column(&self, metric: Metric) -> &[u64] {
+    fn column(&self, metric: Metric) -> &Numbers {
         if metric == Metric::Objects { &self.objects } else { &self.bytes }
     }
 
     /// The value of a node at time `t`, and at the first time.
     #[inline]
     pub fn value_and_first(&self, t: usize, node: NodeId, metric: Metric) -> (u64, u64) {
-        self.value_and_first_of(t, self.changes_of(node), self.column(metric))
+        let (column, start) = (self.column(metric), self.changes_of(node).start);
+        let first = if self.times_of(node).next() == Some(0) { column.get(start) } else { 0 };
+        (self.last_until(t, node).map_or(0, |at| column.get(at)), first)
     }
 
-    #[inline]
-    fn value_and_first_of(&self, t: usize, changes: Range<usize>, column: &[u64]) -> (u64, u64) {
-        let at_start = !changes.is_empty() && self.times[changes.start] == 0;
-        let first = if at_start { column[changes.start] } else { 0 };
-        (self.last_until(changes, t).map_or(0, |at| column[at]), first)
-    }
-
-    /// The same for many nodes at once, in their order. They lie all over the memory: some are on their way while others are looked at.
-    pub fn values_and_firsts(&self, t: usize, nodes: &[NodeId], metric: Metric, into: &mut Vec<(u64, u64)>) {
+    /// The same for many nodes at once, in their order: `found` is told the place of each among them, and what it has. They lie all over the memory: some are on their way while others are looked at.
+    pub fn values_and_firsts(&self, t: usize, nodes: &[NodeId], metric: Metric, found: impl FnMut(usize, (u64, u64))) {
         let column = self.column(metric);
-        into.clear();
+        match &self.times {
+            Numbers::Two(times) => self.find_by(times, column, t, nodes, found),
+            Numbers::Four(times) => self.find_by(times, column, t, nodes, found),
+            Numbers::Eight(times) => self.find_by(times, column, t, nodes, found),
+        }
+    }
+
+    fn find_by<T: Number>(
+        &self,
+        times: &[T],
+        column: &Numbers,
+        t: usize,
+        nodes: &[NodeId],
+        found: impl FnMut(usize, (u64, u64)),
+    ) {
+        match column {
+            Numbers::Two(column) => self.find_in(times, column, t, nodes, found),
+            Numbers::Four(column) => self.find_in(times, column, t, nodes, found),
+            Numbers::Eight(column) => self.find_in(times, column, t, nodes, found),
+        }
+    }
+
+    fn find_in<T: Number, V: Number>(
+        &self,
+        times: &[T],
+        column: &[V],
+        t: usize,
+        nodes: &[NodeId],
+        mut found: impl FnMut(usize, (u64, u64)),
+    ) {
         for (i, &node) in nodes.iter().enumerate() {
             if let Some(&ahead) = nodes.get(i + AHEAD) {
                 let changes = self.changes_of(ahead);
-                prefetch(&self.times, changes.start);
+                prefetch(times, changes.start);
                 prefetch(column, changes.start);
                 prefetch(column, changes.end.wrapping_sub(1));
             }
-            into.push(self.value_and_first_of(t, self.changes_of(node), column));
+            let changes = self.changes_of(node);
+            let at_start = !changes.is_empty() && times[changes.start].wide() == 0;
+            let first = if at_start { column[changes.start].wide() } else { 0 };
+            found(i, (last_until(times, changes, t).map_or(0, |at| column[at].wide()), first));
         }
     }
+}
+
+/// Where the last of some changes is that is not after `t`.
+#[inline]
+fn last_until<T: Number>(times: &[T], changes: Range<usize>, t: usize) -> Option<usize> {
+    let times = &times[changes.clone()];
+    let is_past = |time: &T| time.wide() as usize <= t;
+    let until = match times {
+        // From the end: most nodes have about as many changes after a time, which a processor guesses right.
+        few if few.len() < FEW => few.iter().rposition(is_past).map_or(0, |at| at + 1),
+        [.., last] if is_past(last) => times.len(),
+        _ => times.partition_point(is_past),
+    };
+    (until > 0).then(|| changes.start + until - 1)
 }
 
 #[cfg(test)]
@@ -118,11 +161,15 @@ mod tests {
         /// Against a map of what each node has at which time.
         #[test]
         fn many_nodes_have_what_each_has(
-            logs in prop::collection::vec(prop::collection::btree_map(0u32..40, (0u64..9, 0u64..9), 0..20), 1..40),
+            logs in prop::collection::vec(prop::collection::btree_map(0u32..40, (0u64..9, prop_oneof![0u64..9, 65_530..65_540u64, (1u64 << 32) - 2..(1 << 32) + 2]), 0..20), 1..40),
             asked in prop::collection::vec(0usize..40, 0..90),
+            // As narrow as can be, as wide as can be, and in between.
+            times in prop::sample::select(vec![1usize, 70_000, usize::MAX]),
+            largest in prop::sample::select(vec![0u64, 1 << 20, 1 << 40]),
         ) {
             let ends = logs.iter().scan(0, |end, log| { *end += log.len() as u32; Some(*end) });
-            let mut amounts = AmountLog::with_room(std::iter::once(0).chain(ends).collect());
+            let places = std::iter::once(0).chain(ends).collect();
+            let mut amounts = AmountLog::with_room(places, times, Amount { objects: largest, bytes: largest });
             for (at, (&time, &(objects, bytes))) in logs.iter().flatten().enumerate() {
                 amounts.set(at, time, Amount { objects, bytes });
             }
@@ -134,7 +181,8 @@ mod tests {
             for t in [0, 1, 7, 20, 39, 40] {
                 for metric in [Metric::Objects, Metric::Bytes] {
                     let of = |(objects, bytes)| if metric == Metric::Objects { objects } else { bytes };
-                    amounts.values_and_firsts(t, &nodes, metric, &mut found);
+                    found.clear();
+                    amounts.values_and_firsts(t, &nodes, metric, |_, values| found.push(values));
                     prop_assert_eq!(found.len(), nodes.len());
                     for (&node, &found) in nodes.iter().zip(&found) {
                         let log = &logs[node.index()];

@@ -14,9 +14,9 @@ impl Timeline {
         let below_root = |leaf: NodeId| self.whole(leaf) == NodeId::ROOT;
         for leaf in self.nodes().filter(|&node| self.is_leaf(node) && below_root(node)) {
             let mut before = 0u64;
-            for &t in self.amounts.times_of(leaf) {
-                let now = self.value(t as usize, leaf, metric);
-                more[t as usize] = more[t as usize].wrapping_add(now.wrapping_sub(before));
+            for t in self.amounts.times_of(leaf) {
+                let now = self.value(t, leaf, metric);
+                more[t] = more[t].wrapping_add(now.wrapping_sub(before));
                 before = now;
             }
         }

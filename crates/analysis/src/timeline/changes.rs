@@ -25,7 +25,7 @@ impl Timeline {
     /// The nodes that change, by time, where they are `most` or fewer. Linear in the changes of all times.
     pub fn changes_by_time(&self, most: usize) -> ChangesByTime {
         let mut counts = vec![0; self.times()];
-        self.amounts.all_times().iter().for_each(|&t| counts[t as usize] += 1);
+        self.amounts.all_times().for_each(|t| counts[t] += 1);
         let left_out: Vec<bool> = counts.iter().map(|&count| count > most).collect();
         let mut first = Vec::with_capacity(self.times() + 1);
         first.push(0);
@@ -34,7 +34,7 @@ impl Timeline {
         }
         let (mut next, mut nodes) = (first.clone(), vec![0; *first.last().unwrap_or(&0)]);
         for node in self.nodes() {
-            for t in self.amounts.times_of(node).iter().map(|&t| t as usize).filter(|&t| !left_out[t]) {
+            for t in self.amounts.times_of(node).filter(|&t| !left_out[t]) {
                 nodes[next[t]] = node.0;
                 next[t] += 1;
             }

@@ -201,13 +201,18 @@ impl Timeline {
         }
     }
 
-    /// The same for many nodes at once, in their order.
-    pub fn values_and_firsts(&self, t: usize, nodes: &[NodeId], metric: Metric, into: &mut Vec<(u64, u64)>) {
+    /// The same for many nodes at once, in their order: `found` is told the place of each among them, and what it has.
+    pub fn values_and_firsts(
+        &self,
+        t: usize,
+        nodes: &[NodeId],
+        metric: Metric,
+        mut found: impl FnMut(usize, (u64, u64)),
+    ) {
         if let Metric::Column(_) = metric {
-            into.clear();
-            into.extend(nodes.iter().map(|&node| self.value_and_first(t, node, metric)));
+            nodes.iter().enumerate().for_each(|(i, &node)| found(i, self.value_and_first(t, node, metric)));
         } else {
-            self.amounts.values_and_firsts(t, nodes, metric, into);
+            self.amounts.values_and_firsts(t, nodes, metric, found);
         }
     }
 

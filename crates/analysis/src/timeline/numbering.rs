@@ -75,16 +75,19 @@ fn changes(log: Vec<Arc<Vec<(u32, Amount)>>>, order: &[u32], nodes: usize) -> (A
     let mut number = vec![NONE; nodes];
     order.iter().enumerate().for_each(|(new, &old)| number[old as usize] = new as u32);
     let mut first_change = vec![0u32; order.len() + 1];
-    for (old, _) in log.iter().flat_map(|changes| changes.iter()) {
+    let mut largest = Amount::default();
+    for (old, amount) in log.iter().flat_map(|changes| changes.iter()) {
         if let Some(count) = first_change.get_mut((number[*old as usize] as usize).saturating_add(1)) {
             *count += 1;
+            largest.objects = largest.objects.max(amount.objects);
+            largest.bytes = largest.bytes.max(amount.bytes);
         }
     }
     for i in 1..first_change.len() {
         first_change[i] += first_change[i - 1];
     }
     let mut next = first_change.clone();
-    let mut changes = AmountLog::with_room(first_change);
+    let mut changes = AmountLog::with_room(first_change, log.len(), largest);
     let mut max = vec![Amount::default(); order.len()];
     // Each time goes away as soon as it is sorted in: never all of them twice.
     for (t, of_time) in log.into_iter().enumerate() {

@@ -185,7 +185,7 @@ impl<'a> Values<'a> {
         into: &mut Vec<Sample>,
     ) -> bool {
         into.clear();
-        let (nodes, found) = (&mut block.nodes, &mut block.found);
+        let nodes = &mut block.nodes;
         nodes.clear();
         nodes.extend(plots.clone().map_while(|plot| self.plan.building(plot)));
         let are_buildings = plots.clone().nth(nodes.len()).is_none();
@@ -193,8 +193,12 @@ impl<'a> Values<'a> {
             into.extend(plots.map(|plot| self.sample(plot, t)));
             return are_buildings;
         }
-        self.timeline.values_and_firsts(t, nodes, self.metric, found);
-        into.extend(plots.zip(found).map(|(plot, &mut (value, base))| Sample { plot, time: t, value, base }));
+        let mut plots = plots;
+        into.reserve(nodes.len());
+        self.timeline.values_and_firsts(t, nodes, self.metric, |_, (value, base)| {
+            let plot = plots.next().unwrap_or_default();
+            into.push(Sample { plot, time: t, value, base });
+        });
         true
     }
 
@@ -241,7 +245,6 @@ const OF_A_CORE: usize = 8 * AT_ONCE;
 #[derive(Default)]
 struct PlotBlock {
     nodes: Vec<NodeId>,
-    found: Vec<(u64, u64)>,
     samples: Vec<Sample>,
     /// In another metric.
     measured: Vec<Sample>,
@@ -465,8 +468,7 @@ impl Appearance {
     ) {
         let (mut samples, mut measured) = (std::mem::take(&mut block.samples), std::mem::take(&mut block.measured));
         let are_buildings = values.samples(plots.clone(), t, block, &mut samples);
-        block.sides.clear();
-        block.sides.extend(samples.iter().map(|sample| values.plan.share_of(sample.plot, sample.value) as f32));
+        values.plan.shares_of(samples.iter().map(|sample| (sample.plot, sample.value)), &mut block.sides);
         values.plan.sides_of(&mut block.sides);
         block.heights.clear();
         block.heights.resize(samples.len(), 0.0);

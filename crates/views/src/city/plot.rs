@@ -5,6 +5,7 @@
 
 use super::Rect;
 use memory_city_analysis::timeline::{Amount, Metric, NodeId, Timeline};
+use memory_city_heap::numbers::Numbers;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -39,13 +40,13 @@ impl Plot {
     }
 }
 
-/// What stands on the plots, by plot. Twelve bytes each.
+/// What stands on the plots, by plot. Six bytes each, more where the largest value of any needs them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Occupants {
     /// The group of a building; [`MORE`] for a More plot.
     nodes: Vec<NodeId>,
     /// The largest value over time when the ground was divided.
-    max_values: Vec<u64>,
+    max_values: Numbers,
 }
 
 const MORE: NodeId = NodeId(u32::MAX);
@@ -72,7 +73,7 @@ impl Occupants {
     /// See [`super::CityPlan::max_value`].
     #[inline]
     pub fn max_value(&self, plot: usize) -> u64 {
-        self.max_values[plot]
+        self.max_values.get(plot)
     }
 
     /// The same buildings under other numbers.

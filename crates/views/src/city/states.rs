@@ -118,6 +118,14 @@ impl CityPlan {
         now as f64 / self.max_value(plot).max(1) as f64
     }
 
+    /// [`CityPlan::share_of`] of many, as exact as a [`PlotState`] needs it.
+    pub(super) fn shares_of(&self, values: impl Iterator<Item = (usize, u64)>, shares: &mut Vec<f32>) {
+        // A processor turns numbers with a sign into fractions, and others by a detour.
+        let number = |value: u64| value.min(i64::MAX as u64) as i64 as f32;
+        shares.clear();
+        shares.extend(values.map(|(plot, now)| number(now) / number(self.max_value(plot).max(1))));
+    }
+
     /// Turns shares of the largest values into sides, as exact as a [`PlotState`] needs them: a processor computes several at once.
     pub(super) fn sides_of(&self, shares: &mut [f32]) {
         let (gap, scale) = (self.config.gap as f32, (1.0 / self.outgrowth) as f32);
@@ -131,7 +139,10 @@ impl CityPlan {
     /// [`CityPlan::height`] of many buildings likewise: twice the side of the base, which follows from the largest value where the
     /// cell does, and is nearer to hand.
     pub(super) fn heights_of(&self, plots: impl Iterator<Item = usize>, sides: &[f32], heights: &mut [f32]) {
-        heights.iter_mut().zip(plots).for_each(|(height, plot)| *height = self.max_value(plot) as f32);
+        heights
+            .iter_mut()
+            .zip(plots)
+            .for_each(|(height, plot)| *height = self.max_value(plot).min(i64::MAX as u64) as i64 as f32);
         let twice = 2.0 * self.area_per_unit.sqrt() as f32;
         let all = heights.iter_mut().zip(sides);
         match self.config.area_mode {

@@ -35,14 +35,13 @@ fn scale(values: &Values<'_>) -> ColourScale {
             [0.0, 0.5, 1.0].map(mark).to_vec()
         }
     };
+    // Many are scaled by it, and a processor multiplies sooner than it divides.
+    let scale = if most > 0 { 1.0 / most as f64 } else { 0.0 };
     let floor = if most > largest { ", red: 5 % of the heap" } else { "" };
     let title = format!("Growth {}, {}{floor}", since(values), metric_name(values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&GROWTH), marks },
         // Shrinking looks like no growth; a peak above the largest growth overall looks like that.
-        position: each(move |_, sample| match most {
-            0 => 0.0,
-            _ => (sample.growth() as f64 / most as f64).clamp(0.0, 1.0),
-        }),
+        position: each(move |_, sample| (sample.growth() as f64 * scale).clamp(0.0, 1.0)),
     }
 }

@@ -3,7 +3,7 @@
 
 /// A column of numbers, each two, four or eight bytes: as many as the largest that was ever in it needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Numbers {
+pub enum NumberColumn {
     /// All below 65,536.
     Two(Vec<u16>),
     /// All below 4,294,967,296.
@@ -12,9 +12,9 @@ pub enum Numbers {
     Eight(Vec<u64>),
 }
 
-impl Default for Numbers {
+impl Default for NumberColumn {
     fn default() -> Self {
-        Numbers::Two(Vec::new())
+        NumberColumn::Two(Vec::new())
     }
 }
 
@@ -45,31 +45,31 @@ impl Number for u64 {
     }
 }
 
-impl Numbers {
+impl NumberColumn {
     /// So many zeros, with room for numbers up to `largest` from the beginning; a larger one makes room for itself.
-    pub fn zeros(len: usize, largest: u64) -> Numbers {
+    pub fn zeros(len: usize, largest: u64) -> NumberColumn {
         match largest {
-            0..=0xFFFF => Numbers::Two(vec![0; len]),
-            0x1_0000..=0xFFFF_FFFF => Numbers::Four(vec![0; len]),
-            _ => Numbers::Eight(vec![0; len]),
+            0..=0xFFFF => NumberColumn::Two(vec![0; len]),
+            0x1_0000..=0xFFFF_FFFF => NumberColumn::Four(vec![0; len]),
+            _ => NumberColumn::Eight(vec![0; len]),
         }
     }
 
     /// Room for so many more, and no more.
     pub fn reserve_exact(&mut self, more: usize) {
         match self {
-            Numbers::Two(all) => all.reserve_exact(more),
-            Numbers::Four(all) => all.reserve_exact(more),
-            Numbers::Eight(all) => all.reserve_exact(more),
+            NumberColumn::Two(all) => all.reserve_exact(more),
+            NumberColumn::Four(all) => all.reserve_exact(more),
+            NumberColumn::Eight(all) => all.reserve_exact(more),
         }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
         match self {
-            Numbers::Two(all) => all.len(),
-            Numbers::Four(all) => all.len(),
-            Numbers::Eight(all) => all.len(),
+            NumberColumn::Two(all) => all.len(),
+            NumberColumn::Four(all) => all.len(),
+            NumberColumn::Eight(all) => all.len(),
         }
     }
 
@@ -85,9 +85,9 @@ impl Numbers {
     #[inline]
     pub fn get(&self, at: usize) -> u64 {
         match self {
-            Numbers::Two(all) => all[at].wide(),
-            Numbers::Four(all) => all[at].wide(),
-            Numbers::Eight(all) => all[at],
+            NumberColumn::Two(all) => all[at].wide(),
+            NumberColumn::Four(all) => all[at].wide(),
+            NumberColumn::Eight(all) => all[at],
         }
     }
 
@@ -98,19 +98,19 @@ impl Numbers {
     pub fn set(&mut self, at: usize, number: u64) {
         self.make_room(number);
         match self {
-            Numbers::Two(all) => all[at] = number as u16,
-            Numbers::Four(all) => all[at] = number as u32,
-            Numbers::Eight(all) => all[at] = number,
+            NumberColumn::Two(all) => all[at] = number as u16,
+            NumberColumn::Four(all) => all[at] = number as u32,
+            NumberColumn::Eight(all) => all[at] = number,
         }
     }
 
-    /// Adds a number at the end; as [`Numbers::set`].
+    /// Adds a number at the end; as [`NumberColumn::set`].
     pub fn push(&mut self, number: u64) {
         self.make_room(number);
         match self {
-            Numbers::Two(all) => all.push(number as u16),
-            Numbers::Four(all) => all.push(number as u32),
-            Numbers::Eight(all) => all.push(number),
+            NumberColumn::Two(all) => all.push(number as u16),
+            NumberColumn::Four(all) => all.push(number as u32),
+            NumberColumn::Eight(all) => all.push(number),
         }
     }
 
@@ -118,9 +118,9 @@ impl Numbers {
     #[inline]
     fn make_room(&mut self, number: u64) {
         let fits = match self {
-            Numbers::Two(_) => number <= u64::from(u16::MAX),
-            Numbers::Four(_) => number <= u64::from(u32::MAX),
-            Numbers::Eight(_) => true,
+            NumberColumn::Two(_) => number <= u64::from(u16::MAX),
+            NumberColumn::Four(_) => number <= u64::from(u32::MAX),
+            NumberColumn::Eight(_) => true,
         };
         if !fits {
             self.widen(number);
@@ -136,10 +136,10 @@ impl Numbers {
         }
         let four = number <= u64::from(u32::MAX);
         *self = match self {
-            Numbers::Two(all) if four => Numbers::Four(wider(all, all.capacity())),
-            Numbers::Two(all) => Numbers::Eight(wider(all, all.capacity())),
-            Numbers::Four(all) => Numbers::Eight(wider(all, all.capacity())),
-            Numbers::Eight(all) => Numbers::Eight(std::mem::take(all)),
+            NumberColumn::Two(all) if four => NumberColumn::Four(wider(all, all.capacity())),
+            NumberColumn::Two(all) => NumberColumn::Eight(wider(all, all.capacity())),
+            NumberColumn::Four(all) => NumberColumn::Eight(wider(all, all.capacity())),
+            NumberColumn::Eight(all) => NumberColumn::Eight(std::mem::take(all)),
         };
     }
 }
@@ -162,7 +162,7 @@ mod tests {
             pushed in prop::collection::vec(any_size(), 0..20),
             set in prop::collection::vec((any::<prop::sample::Index>(), any_size()), 0..20),
         ) {
-            let mut numbers = Numbers::zeros(zeros, largest);
+            let mut numbers = NumberColumn::zeros(zeros, largest);
             let mut naive = vec![0u64; zeros];
             for &number in &pushed {
                 numbers.push(number);
@@ -177,7 +177,7 @@ mod tests {
             prop_assert_eq!(numbers.len(), naive.len());
             prop_assert!((0..naive.len()).map(|at| numbers.get(at)).eq(naive.iter().copied()));
             let most = naive.iter().copied().chain(pushed).chain(set.iter().map(|s| s.1)).chain([largest]).max().unwrap_or(0);
-            let wide = matches!(numbers, Numbers::Eight(_));
+            let wide = matches!(numbers, NumberColumn::Eight(_));
             prop_assert!(!wide || most > u64::from(u32::MAX), "no wider than it has to be");
         }
     }

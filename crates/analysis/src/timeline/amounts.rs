@@ -4,7 +4,7 @@
 //! May not: know trees, names or metrics other than these two.
 
 use super::{Amount, Metric, NodeId};
-use memory_city_heap::numbers::{Number, Numbers};
+use memory_city_heap::numbers::{Number, NumberColumn};
 use memory_city_heap::prefetch::prefetch;
 use std::ops::Range;
 
@@ -19,9 +19,9 @@ const FEW: usize = 8;
 pub(super) struct AmountLog {
     /// The changes of node n are those at `first[n]..first[n + 1]`, ascending by time.
     first: Vec<u32>,
-    times: Numbers,
-    objects: Numbers,
-    bytes: Numbers,
+    times: NumberColumn,
+    objects: NumberColumn,
+    bytes: NumberColumn,
 }
 
 impl AmountLog {
@@ -30,7 +30,7 @@ impl AmountLog {
     pub fn with_room(first: Vec<u32>, times: usize, largest: Amount) -> AmountLog {
         let changes = first.last().map_or(0, |&end| end as usize);
         let [times, objects, bytes] = [times.saturating_sub(1) as u64, largest.objects, largest.bytes]
-            .map(|largest| Numbers::zeros(changes, largest));
+            .map(|largest| NumberColumn::zeros(changes, largest));
         AmountLog { first, times, objects, bytes }
     }
 
@@ -62,9 +62,9 @@ impl AmountLog {
     fn last_until(&self, t: usize, node: NodeId) -> Option<usize> {
         let changes = self.changes_of(node);
         match &self.times {
-            Numbers::Two(times) => last_until(times, changes, t),
-            Numbers::Four(times) => last_until(times, changes, t),
-            Numbers::Eight(times) => last_until(times, changes, t),
+            NumberColumn::Two(times) => last_until(times, changes, t),
+            NumberColumn::Four(times) => last_until(times, changes, t),
+            NumberColumn::Eight(times) => last_until(times, changes, t),
         }
     }
 
@@ -77,7 +77,7 @@ impl AmountLog {
 
     /// Objects, or bytes of any other metric.
     #[inline]
-    fn column(&self, metric: Metric) -> &Numbers {
+    fn column(&self, metric: Metric) -> &NumberColumn {
         if metric == Metric::Objects { &self.objects } else { &self.bytes }
     }
 
@@ -93,24 +93,24 @@ impl AmountLog {
     pub fn values_and_firsts(&self, t: usize, nodes: &[NodeId], metric: Metric, found: impl FnMut(usize, (u64, u64))) {
         let column = self.column(metric);
         match &self.times {
-            Numbers::Two(times) => self.find_by(times, column, t, nodes, found),
-            Numbers::Four(times) => self.find_by(times, column, t, nodes, found),
-            Numbers::Eight(times) => self.find_by(times, column, t, nodes, found),
+            NumberColumn::Two(times) => self.find_by(times, column, t, nodes, found),
+            NumberColumn::Four(times) => self.find_by(times, column, t, nodes, found),
+            NumberColumn::Eight(times) => self.find_by(times, column, t, nodes, found),
         }
     }
 
     fn find_by<T: Number>(
         &self,
         times: &[T],
-        column: &Numbers,
+        column: &NumberColumn,
         t: usize,
         nodes: &[NodeId],
         found: impl FnMut(usize, (u64, u64)),
     ) {
         match column {
-            Numbers::Two(column) => self.find_in(times, column, t, nodes, found),
-            Numbers::Four(column) => self.find_in(times, column, t, nodes, found),
-            Numbers::Eight(column) => self.find_in(times, column, t, nodes, found),
+            NumberColumn::Two(column) => self.find_in(times, column, t, nodes, found),
+            NumberColumn::Four(column) => self.find_in(times, column, t, nodes, found),
+            NumberColumn::Eight(column) => self.find_in(times, column, t, nodes, found),
         }
     }
 

@@ -5,7 +5,7 @@
 
 use super::Rect;
 use memory_city_analysis::timeline::{Amount, Metric, NodeId, Timeline};
-use memory_city_heap::numbers::Numbers;
+use memory_city_heap::numbers::NumberColumn;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ pub(super) struct Occupants {
     /// The group of a building; [`MORE`] for a More plot.
     nodes: Vec<NodeId>,
     /// The largest value over time when the ground was divided.
-    max_values: Numbers,
+    max_values: NumberColumn,
 }
 
 const MORE: NodeId = NodeId(u32::MAX);

@@ -159,7 +159,7 @@ fn reactions(studio: &mut Studio, buildings: usize) {
     for (what, from, to) in [("1 % changed", 1, 2), ("20 % changed", 0, 1), ("all changed", 2, 3)] {
         // A new one each time: it remembers what it was asked for.
         let mut work = Vec::new();
-        let mut step = |work: &mut Vec<f64>| {
+        let step = |work: &mut Vec<f64>| {
             let mut another = City::new(&city.timeline, &settings);
             another.states(from);
             let (start, began) = (Instant::now(), processor_time());

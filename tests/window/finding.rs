@@ -1,6 +1,6 @@
 //! Finding, in a real window: the palette, what it lights, a part of the city as its own city, names that are clicked.
 
-use super::{Session, WIDTH, difference, places, sample, skipped};
+use super::{Session, WIDTH, difference, places, skipped};
 
 /// Types into the palette, which a chord has opened.
 pub(super) fn look_for(session: &mut Session, text: &str) {

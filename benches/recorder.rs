@@ -4,7 +4,7 @@
 //! jars where `make real` puts them (target/real/tomcat), and Debian's liblucene8-java (installed, or unpacked with `dpkg -x` into
 //! target/real/lucene). `-- h2 17 pairs=12` runs the rows of these words only, with so many pairs; `-- samples` those of samples
 //! alone, `-- whole` those with all that a recording does by default under G1 (`-- collectors` under every other collector, which
-//! nothing else asks for: `-- collectors parallel h2`), `-- heap` pauses, `-- identity` all objects followed.
+//! nothing else asks for: `-- collectors parallel h2`; `part=60` makes parts longer), `-- heap` pauses, `-- identity` all objects followed.
 //! Times are of all cores that the process used, those of the collector and of the recorder included: on a machine that has other
 //! things to do they say more than the clock.
 
@@ -48,6 +48,8 @@ mod recorder {
     pub fn main() {
         let mut words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
         let pairs = words.iter().find_map(|word| word.strip_prefix("pairs=")?.parse().ok()).unwrap_or(PAIRS);
+        let part = words.iter().find_map(|word| word.strip_prefix("part=")?.parse().ok()).unwrap_or(whole::PART);
+        let part = Duration::from_secs(part);
         words.retain(|word| !word.contains('='));
         let wanted = |row: &[&str]| {
             let asked = words.iter().any(|word| *word == row[0]);
@@ -90,7 +92,7 @@ mod recorder {
             }
         }
         println!();
-        whole::rows(&with_classes, folder.path(), pairs, &wanted, &there);
+        whole::rows(&with_classes, folder.path(), (pairs, part), &wanted, &there);
         println!();
         pauses::rows(&with_classes, folder.path(), &wanted);
         println!();

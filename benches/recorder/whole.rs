@@ -5,14 +5,15 @@
 use super::*;
 use std::process::{Child, Command, Stdio};
 
-/// A part of a pair takes so long by the clock where the program has the machine for itself: walks are ten seconds apart.
-const PART: Duration = Duration::from_secs(20);
+/// A part of a pair takes so many seconds by the clock where the program has the machine for itself, and `part=N` does not say otherwise:
+/// walks are ten seconds apart.
+pub const PART: u64 = 20;
 const MOST_PAIRS: usize = 6;
 
 pub fn rows(
     with_classes: &[(Jdk, String)],
     folder: &Path,
-    pairs: usize,
+    (pairs, part): (usize, Duration),
     wanted: &dyn Fn(&[&str]) -> bool,
     there: &dyn Fn(&str) -> bool,
 ) {
@@ -38,7 +39,7 @@ pub fn rows(
                 let words = if work == "held" { vec![work, "1000000"] } else { vec![work] };
                 let flags = [&FLAGS[..], &collector].concat();
                 let mut program = Program::start_with(jdk, &flags, class_path, "Rounds", &words);
-                let row = whole(&mut program, folder, pairs.clamp(2, MOST_PAIRS));
+                let row = whole(&mut program, folder, pairs.clamp(2, MOST_PAIRS), part);
                 println!("| {version} | {name} | {work} | {row} |");
             }
         }
@@ -79,10 +80,10 @@ impl Attached {
     }
 }
 
-fn whole(program: &mut Program, folder: &Path, pairs: usize) -> String {
+fn whole(program: &mut Program, folder: &Path, pairs: usize, length: Duration) -> String {
     rounds(program, WARM_UP);
     let (mut first, mut clock) = (Vec::new(), 0.0);
-    while clock < PART.as_nanos() as f64 {
+    while clock < length.as_nanos() as f64 {
         let took = round(program);
         clock += took.clock;
         first.push(took);

@@ -9,10 +9,10 @@
 //!
 //! Needs Xvfb and xdotool. `cargo bench --bench rest`; with `-- short` ten seconds for each state, and the sample alone.
 
-use std::io::{BufRead as _, BufReader};
+use memory_city_testing::display::{Display, Running, lines_of};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat};
@@ -50,7 +50,7 @@ fn main() {
         real.sort();
         inputs.extend(real);
     }
-    let display = Display::start();
+    let display = Display::start((WIDTH, HEIGHT));
     at_rest(&display, &inputs, Duration::from_secs(if short { 10 } else { 60 }));
     start(&display, &sample);
 }
@@ -75,37 +75,10 @@ fn is_there(tool: &str) -> bool {
     command.status().is_ok()
 }
 
-/// A process that ends with who started it.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// A display of its own.
-struct Display {
-    name: String,
-    _server: Running,
-}
-
-impl Display {
-    fn start() -> Display {
-        let size = format!("{WIDTH}x{HEIGHT}x24");
-        let mut server = Command::new("Xvfb");
-        server.args(["-displayfd", "1", "-screen", "0", &size, "-nolisten", "tcp"]);
-        let mut server = server.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("Xvfb");
-        let mut number = String::new();
-        BufReader::new(server.stdout.take().expect("its output")).read_line(&mut number).expect("a number");
-        Display { name: format!(":{}", number.trim()), _server: Running(server) }
-    }
-
-    fn tool(&self, arguments: &[&str]) {
-        let status = Command::new("xdotool").args(arguments).env("DISPLAY", &self.name).status();
-        assert!(status.expect("xdotool").success(), "{arguments:?}");
-    }
+/// A mouse and keys on a display.
+fn tool(display: &Display, arguments: &[&str]) {
+    let status = Command::new("xdotool").args(arguments).env("DISPLAY", &display.name).status();
+    assert!(status.expect("xdotool").success(), "{arguments:?}");
 }
 
 /// A window, and what its log says.
@@ -124,12 +97,7 @@ impl Window {
         program.env("RUST_LOG", "memory_city=debug").env("NO_COLOR", "1");
         let mut program = program.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program");
         let log = program.stderr.take().expect("its log");
-        let (sender, lines) = channel();
-        std::thread::spawn(move || {
-            let mut all = BufReader::new(log).lines().map_while(Result::ok);
-            all.try_for_each(|line| sender.send(line))
-        });
-        Window { process: Running(program), lines, frames: 0 }
+        Window { process: Running(program), lines: lines_of(log), frames: 0 }
     }
 
     /// Waits for a line of the log.
@@ -204,14 +172,14 @@ fn at_rest(display: &Display, inputs: &[PathBuf], lasts: Duration) {
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for input in inputs {
         let folder = tempfile::tempdir().expect("a folder");
-        display.tool(&["mousemove", "720", "20"]);
+        tool(display, &["mousemove", "720", "20"]);
         let mut window = Window::open(display, input, folder.path());
         window.expect("leak: ");
         let name = input.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let states: [(&str, &dyn Fn()); 3] = [
             ("untouched", &|| ()),
-            ("the mouse over a building", &|| display.tool(&["mousemove", "720", "450"])),
-            ("a selection, its references and owners", &|| display.tool(&["mousemove", "120", "97", "click", "1"])),
+            ("the mouse over a building", &|| tool(display, &["mousemove", "720", "450"])),
+            ("a selection, its references and owners", &|| tool(display, &["mousemove", "120", "97", "click", "1"])),
         ];
         for (state, put) in states {
             put();

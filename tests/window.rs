@@ -9,10 +9,10 @@
 #![cfg(feature = "viewer")]
 
 use memory_city_testing::anttracks::{Spec, generate};
-use std::io::{BufRead, BufReader};
+use memory_city_testing::display::{Display, Running, lines_of};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt, EventMask};
@@ -51,15 +51,6 @@ const WIDTH: u32 = 1440;
 const HEIGHT: u32 = 900;
 /// What has not come by then never comes.
 const PATIENCE: Duration = Duration::from_secs(240);
-
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 /// The window, and the trail it leaves.
 struct Session {
@@ -134,18 +125,7 @@ impl Session {
     ) -> Session {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("../window-test");
         std::fs::create_dir_all(&folder).expect("a folder for screenshots");
-        let mut server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", &format!("{width}x{height}x24"), "-nolisten", "tcp"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("Xvfb (apt-get install xvfb)");
-        // It chooses a display that is free, and says which when it is ready.
-        let mut number = String::new();
-        let said = server.stdout.take().expect("its output");
-        BufReader::new(said).read_line(&mut number).expect("the number of a display");
-        let display = format!(":{}", number.trim());
-        let server = Running(server);
+        let Display { name: display, server } = Display::start((width, height));
         let manager = managed.then(|| {
             let mut openbox = Command::new("openbox");
             let started = openbox.env("DISPLAY", &display).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
@@ -192,14 +172,7 @@ impl Session {
             .spawn()
             .expect("the program");
         let stderr = child.stderr.take().expect("its log");
-        let (sender, lines) = channel();
-        std::thread::spawn(move || {
-            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    break;
-                }
-            }
-        });
+        let lines = lines_of(stderr);
         (Running(child), lines)
     }
 

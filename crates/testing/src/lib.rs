@@ -17,6 +17,7 @@ pub mod anttracks;
 pub mod browser;
 pub mod class_names;
 pub mod collections;
+pub mod display;
 pub mod hprof_writer;
 pub mod jvm;
 pub mod memory;

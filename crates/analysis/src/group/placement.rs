@@ -75,21 +75,18 @@ impl Placement {
         self.values.clear();
         classifier.classify(&object.for_reader(classifier.meta().reads), &mut self.values);
         let (tree, role) = (&mut self.tree, self.roles[level]);
-        if self.own && level + 1 == self.classifiers.len() {
-            for &end in ends {
-                next.extend(self.values.chains().map(|chain| {
-                    let (at, last) =
-                        chain.fold((end, None), |(at, _), name| (tree.child_of(at, role, name), Some(name)));
-                    last.map_or(at, |last| {
+        let own = self.own && level + 1 == self.classifiers.len();
+        for &end in ends {
+            next.extend(self.values.chains().map(|chain| {
+                let below = |(at, _), name| (tree.child_of(at, role, name), Some(name));
+                match chain.fold((end, None), below) {
+                    (at, Some(last)) if own => {
                         own_name(last, &mut self.own_name);
                         tree.child_of(at, role, &self.own_name)
-                    })
-                }));
-            }
-            return;
-        }
-        for &end in ends {
-            next.extend(self.values.chains().map(|chain| chain.fold(end, |at, name| tree.child_of(at, role, name))));
+                    }
+                    (at, _) => at,
+                }
+            }));
         }
     }
 }

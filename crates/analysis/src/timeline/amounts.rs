@@ -89,8 +89,8 @@ impl AmountLog {
         (self.last_until(t, node).map_or(0, |at| column.get(at)), first)
     }
 
-    /// The same for many nodes at once, in their order: `found` is told the place of each among them, and what it has. They lie all over the memory: some are on their way while others are looked at.
-    pub fn values_and_firsts(&self, t: usize, nodes: &[NodeId], metric: Metric, found: impl FnMut(usize, (u64, u64))) {
+    /// The same for many nodes at once, in their order: `found` is told what each has. They lie all over the memory: some are on their way while others are looked at.
+    pub fn values_and_firsts(&self, t: usize, nodes: &[NodeId], metric: Metric, found: impl FnMut(u64, u64)) {
         let column = self.column(metric);
         match &self.times {
             NumberColumn::Two(times) => self.find_by(times, column, t, nodes, found),
@@ -105,7 +105,7 @@ impl AmountLog {
         column: &NumberColumn,
         t: usize,
         nodes: &[NodeId],
-        found: impl FnMut(usize, (u64, u64)),
+        found: impl FnMut(u64, u64),
     ) {
         match column {
             NumberColumn::Two(column) => self.find_in(times, column, t, nodes, found),
@@ -120,7 +120,7 @@ impl AmountLog {
         column: &[V],
         t: usize,
         nodes: &[NodeId],
-        mut found: impl FnMut(usize, (u64, u64)),
+        mut found: impl FnMut(u64, u64),
     ) {
         for (i, &node) in nodes.iter().enumerate() {
             if let Some(&ahead) = nodes.get(i + AHEAD) {
@@ -132,7 +132,7 @@ impl AmountLog {
             let changes = self.changes_of(node);
             let at_start = !changes.is_empty() && times[changes.start].wide() == 0;
             let first = if at_start { column[changes.start].wide() } else { 0 };
-            found(i, (last_until(times, changes, t).map_or(0, |at| column[at].wide()), first));
+            found(last_until(times, changes, t).map_or(0, |at| column[at].wide()), first);
         }
     }
 }
@@ -156,6 +156,22 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
+
+    #[test]
+    fn a_change_takes_ten_bytes_unless_a_number_needs_more() {
+        let width = |column: &NumberColumn| match column {
+            NumberColumn::Two(_) => 2,
+            NumberColumn::Four(_) => 4,
+            NumberColumn::Eight(_) => 8,
+        };
+        let of_a_change = |times: usize, largest: u64| {
+            let log = AmountLog::with_room(vec![0, 3], times, Amount { objects: largest, bytes: largest });
+            [&log.times, &log.objects, &log.bytes].map(width).iter().sum::<usize>()
+        };
+        assert_eq!(of_a_change(65_536, u64::from(u32::MAX)), 10);
+        assert_eq!(of_a_change(65_537, u64::from(u32::MAX) + 1), 20);
+        assert_eq!(of_a_change(16, 1000), 6);
+    }
 
     proptest! {
         /// Against a map of what each node has at which time.
@@ -182,7 +198,7 @@ mod tests {
                 for metric in [Metric::Objects, Metric::Bytes] {
                     let of = |(objects, bytes)| if metric == Metric::Objects { objects } else { bytes };
                     found.clear();
-                    amounts.values_and_firsts(t, &nodes, metric, |_, values| found.push(values));
+                    amounts.values_and_firsts(t, &nodes, metric, |now, first| found.push((now, first)));
                     prop_assert_eq!(found.len(), nodes.len());
                     for (&node, &found) in nodes.iter().zip(&found) {
                         let log = &logs[node.index()];

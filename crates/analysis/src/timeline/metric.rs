@@ -201,16 +201,13 @@ impl Timeline {
         }
     }
 
-    /// The same for many nodes at once, in their order: `found` is told the place of each among them, and what it has.
-    pub fn values_and_firsts(
-        &self,
-        t: usize,
-        nodes: &[NodeId],
-        metric: Metric,
-        mut found: impl FnMut(usize, (u64, u64)),
-    ) {
+    /// The same for many nodes at once, in their order: `found` is told what each has.
+    pub fn values_and_firsts(&self, t: usize, nodes: &[NodeId], metric: Metric, mut found: impl FnMut(u64, u64)) {
         if let Metric::Column(_) = metric {
-            nodes.iter().enumerate().for_each(|(i, &node)| found(i, self.value_and_first(t, node, metric)));
+            for &node in nodes {
+                let (now, first) = self.value_and_first(t, node, metric);
+                found(now, first);
+            }
         } else {
             self.amounts.values_and_firsts(t, nodes, metric, found);
         }

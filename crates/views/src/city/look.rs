@@ -193,11 +193,10 @@ impl<'a> Values<'a> {
             into.extend(plots.map(|plot| self.sample(plot, t)));
             return are_buildings;
         }
-        let mut plots = plots;
         into.reserve(nodes.len());
-        self.timeline.values_and_firsts(t, nodes, self.metric, |_, (value, base)| {
-            let plot = plots.next().unwrap_or_default();
-            into.push(Sample { plot, time: t, value, base });
+        let mut plots = plots;
+        self.timeline.values_and_firsts(t, nodes, self.metric, |value, base| {
+            into.extend(plots.next().map(|plot| Sample { plot, time: t, value, base }));
         });
         true
     }

@@ -94,6 +94,12 @@ impl PlotState {
     }
 }
 
+/// A count as a fraction. A processor turns numbers with a sign into those, and others by a detour.
+#[inline]
+fn real(count: u64) -> f32 {
+    count.min(i64::MAX as u64) as i64 as f32
+}
+
 impl CityPlan {
     /// Side of the base of what stands on a plot at time `t`, as a fraction of its cell's side:
     /// `gap * sqrt(f(value) / f(maximum))`, 0 when absent; smaller by the same factor everywhere once a building of a live
@@ -120,10 +126,8 @@ impl CityPlan {
 
     /// [`CityPlan::share_of`] of many, as exact as a [`PlotState`] needs it.
     pub(super) fn shares_of(&self, values: impl Iterator<Item = (usize, u64)>, shares: &mut Vec<f32>) {
-        // A processor turns numbers with a sign into fractions, and others by a detour.
-        let number = |value: u64| value.min(i64::MAX as u64) as i64 as f32;
         shares.clear();
-        shares.extend(values.map(|(plot, now)| number(now) / number(self.max_value(plot).max(1))));
+        shares.extend(values.map(|(plot, now)| real(now) / real(self.max_value(plot).max(1))));
     }
 
     /// Turns shares of the largest values into sides, as exact as a [`PlotState`] needs them: a processor computes several at once.
@@ -139,10 +143,7 @@ impl CityPlan {
     /// [`CityPlan::height`] of many buildings likewise: twice the side of the base, which follows from the largest value where the
     /// cell does, and is nearer to hand.
     pub(super) fn heights_of(&self, plots: impl Iterator<Item = usize>, sides: &[f32], heights: &mut [f32]) {
-        heights
-            .iter_mut()
-            .zip(plots)
-            .for_each(|(height, plot)| *height = self.max_value(plot).min(i64::MAX as u64) as i64 as f32);
+        heights.iter_mut().zip(plots).for_each(|(height, plot)| *height = real(self.max_value(plot)));
         let twice = 2.0 * self.area_per_unit.sqrt() as f32;
         let all = heights.iter_mut().zip(sides);
         match self.config.area_mode {

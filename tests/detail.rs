@@ -20,6 +20,9 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+#[path = "detail/repaint.rs"]
+mod repaint;
+
 const SIZE: (u32, u32) = (320, 200);
 
 /// Two times of `packages` packages of 250 types; every fifth type grows.

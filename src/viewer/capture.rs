@@ -290,6 +290,18 @@ impl Studio {
         self.app.world_mut().resource_mut::<SceneInput>().unseen = out;
     }
 
+    /// Draws all of each frame that follows, or only what has changed: what tests compare.
+    #[doc(hidden)]
+    pub fn draw_whole(&mut self, whole: bool) {
+        self.app.world_mut().resource_mut::<SceneInput>().whole = whole;
+    }
+
+    /// Whether the last frame waits for something that is worked on.
+    #[doc(hidden)]
+    pub fn waits(&mut self) -> bool {
+        self.app.world_mut().resource_mut::<Awake>().has_waited()
+    }
+
     /// How many boxes the last picture was drawn with.
     pub fn boxes_drawn(&self) -> usize {
         self.app.world().resource::<SceneInput>().plan.drawn()

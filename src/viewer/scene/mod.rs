@@ -12,6 +12,7 @@ mod parted;
 mod pipelines;
 pub mod records;
 pub mod renderer;
+mod repaint;
 mod shaders;
 mod still;
 mod stretch;
@@ -32,6 +33,7 @@ use memory_city_views::city::PlotState;
 use pipelines::DEPTH_FORMAT;
 use records::{BoxRecord, ConeRecord, ViewRecord};
 use renderer::{DrawPlan, Renderer};
+use repaint::{Part, Repaint};
 use std::sync::Arc;
 use still::{StillCity, StillFrame};
 use stretch::{Smaller, Stretcher};
@@ -90,6 +92,8 @@ pub struct SceneInput {
     pub sharpness: f32,
     /// Nobody will see this frame: nothing is uploaded or drawn.
     pub unseen: bool,
+    /// Nothing is kept of the picture of the frame before, whatever has changed since.
+    pub whole: bool,
 }
 
 /// The scene at one of several times.
@@ -144,14 +148,25 @@ impl Plugin for ScenePlugin {
         graph.set_build_settings(ScheduleBuildSettings { auto_insert_apply_deferred: false, ..default() });
         render_app
             .init_resource::<GpuScene>()
+            .init_resource::<Repaint>()
             .add_schedule(graph)
-            .add_systems(Render, prepare_scene.in_set(RenderSystems::PrepareResources))
+            .add_systems(
+                Render,
+                (
+                    prepare_scene.in_set(RenderSystems::PrepareResources),
+                    repaint::prepare_repaint
+                        .in_set(RenderSystems::Prepare)
+                        .after(prepare_scene)
+                        .before(bevy_egui::render::systems::prepare_egui_render_target_data_system),
+                ),
+            )
             .add_systems(
                 CityGraph,
                 (
                     scene_pass,
                     bevy_egui::render::prepare_egui_pass,
                     bevy_egui::render::egui_pass,
+                    repaint::note_what_was_drawn,
                     (copy_out, upscaling.run_if(not(is_copied))),
                 )
                     .chain(),
@@ -324,6 +339,7 @@ fn copy_out(
 fn scene_pass(
     view: ViewQuery<(&ViewTarget, &SceneDepth, Option<&Smaller>)>,
     scene: Res<GpuScene>,
+    repaint: Res<Repaint>,
     input: Option<Res<SceneInput>>,
     mut context: RenderContext,
 ) {
@@ -333,6 +349,10 @@ fn scene_pass(
         return;
     }
     let all = target.main_texture().size();
+    let mut colour = target.get_color_attachment();
+    if repaint.parts().is_some() {
+        colour.ops.load = wgpu::LoadOp::Load;
+    }
     let begin = |context: &mut RenderContext, colour, depth: Option<&TextureView>| {
         context
             .command_encoder()
@@ -355,34 +375,38 @@ fn scene_pass(
         |pass: &mut wgpu::RenderPass<'_>, viewport| shows && SceneInput::frame(viewport, pass, all.width, all.height);
     let (Some(smaller), Some(stretcher)) = (smaller, &scene.stretcher) else {
         let frame = scene.still.frame();
-        let with_depth = Some(&depth.0).filter(|_| frame != StillFrame::Copied);
-        let mut pass = begin(&mut context, target.get_color_attachment(), with_depth);
-        if frame != StillFrame::Copied && input.cells.is_empty() && here(&mut pass, input.viewport) {
-            renderer.draw(&mut pass, &input.plan);
-        }
-        for (i, cell) in input.cells.iter().enumerate() {
-            if here(&mut pass, Some(cell.viewport)) {
-                renderer.draw_cell(&mut pass, &input.plan, i, cell.cones);
+        let copied = frame == StillFrame::Copied;
+        if !copied || repaint.parts().is_none() {
+            let mut pass = begin(&mut context, colour, Some(&depth.0).filter(|_| !copied));
+            if !copied && input.cells.is_empty() && here(&mut pass, input.viewport) {
+                renderer.draw(&mut pass, &input.plan);
+            }
+            for (i, cell) in input.cells.iter().enumerate() {
+                if here(&mut pass, Some(cell.viewport)) {
+                    renderer.draw_cell(&mut pass, &input.plan, i, cell.cones);
+                }
             }
         }
-        drop(pass);
-        scene.still.copy(context.command_encoder(), target.main_texture());
+        let city = Part::of(SceneInput::place(input.viewport, all.width, all.height));
+        let changed = repaint.parts().filter(|_| copied);
+        let parts = changed.map_or(vec![city], |parts| parts.iter().map(|part| part.common(city)).collect());
+        scene.still.copy(context.command_encoder(), target.main_texture(), &parts);
         return;
     };
     {
-        let colour = wgpu::RenderPassColorAttachment {
+        let small = wgpu::RenderPassColorAttachment {
             view: &smaller.colour,
             depth_slice: None,
             resolve_target: None,
             ops: wgpu::Operations { load: wgpu::LoadOp::Clear(wgpu::Color::BLACK), store: wgpu::StoreOp::Store },
         };
-        let mut pass = begin(&mut context, colour, Some(&smaller.depth));
+        let mut pass = begin(&mut context, small, Some(&smaller.depth));
         pass.set_viewport(0.0, 0.0, smaller.size.0 as f32, smaller.size.1 as f32, 0.0, 1.0);
         if shows {
             renderer.draw(&mut pass, &input.plan);
         }
     }
-    let mut pass = begin(&mut context, target.get_color_attachment(), None);
+    let mut pass = begin(&mut context, colour, None);
     if here(&mut pass, input.viewport) {
         stretcher.draw(&mut pass, smaller);
     }

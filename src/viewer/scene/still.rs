@@ -6,6 +6,7 @@
 use super::SceneInput;
 use super::records::ViewRecord;
 use super::renderer::DrawPlan;
+use super::repaint::Part;
 use bevy::ecs::entity::Entity;
 use std::sync::Arc;
 
@@ -108,14 +109,22 @@ impl StillCity {
         self.frame
     }
 
-    /// Copies between the target and what is kept, after the pass that draws or clears the target.
-    pub fn copy(&self, encoder: &mut wgpu::CommandEncoder, target: &wgpu::Texture) {
+    /// Copies parts of the picture between the target and what is kept, after the pass that draws or clears the target.
+    pub fn copy(&self, encoder: &mut wgpu::CommandEncoder, target: &wgpu::Texture, parts: &[Part]) {
         let Some(kept) = self.kept.as_ref().filter(|kept| kept.size() == target.size()) else { return };
-        let (kept, target, size) = (kept.as_image_copy(), target.as_image_copy(), target.size());
-        match self.frame {
-            StillFrame::Drawn => {}
-            StillFrame::Kept => encoder.copy_texture_to_texture(target, kept, size),
-            StillFrame::Copied => encoder.copy_texture_to_texture(kept, target, size),
+        for part in parts.iter().filter(|part| !part.is_empty()) {
+            let origin = wgpu::Origin3d { x: part.left, y: part.top, z: 0 };
+            let of = |texture| wgpu::TexelCopyTextureInfo { origin, ..wgpu::Texture::as_image_copy(texture) };
+            let size = wgpu::Extent3d {
+                width: part.right - part.left,
+                height: part.bottom - part.top,
+                depth_or_array_layers: 1,
+            };
+            match self.frame {
+                StillFrame::Drawn => {}
+                StillFrame::Kept => encoder.copy_texture_to_texture(of(target), of(kept), size),
+                StillFrame::Copied => encoder.copy_texture_to_texture(of(kept), of(target), size),
+            }
         }
     }
 }

@@ -1,0 +1,119 @@
+//! Panels that stay as they are are not drawn again: the window's picture is kept from frame to frame, and what has changed is drawn
+//! over it. While somebody flies, that is the city; on a GPU in software the panels around it cost more than all else but the boxes.
+//!
+//! Only pictures with one sample a pixel: with more, a pass over the city writes all of the picture. What is in the picture is known
+//! when it has been drawn ([`note_what_was_drawn`]), not before.
+//!
+//! May not: decide what panels show. It draws less of what it gets.
+
+mod changed;
+mod parts;
+
+use super::still::StillFrame;
+use super::{GpuScene, SceneInput};
+use bevy::asset::AssetId;
+use bevy::image::Image;
+use bevy::prelude::*;
+use bevy::render::camera::ExtractedCamera;
+use bevy::render::render_asset::RenderAssets;
+use bevy::render::render_resource::PipelineCache;
+use bevy::render::texture::GpuImage;
+use bevy::render::view::{Msaa, ViewTarget};
+use bevy_egui::egui::epaint::ClippedPrimitive;
+use bevy_egui::render::EguiViewTarget;
+use bevy_egui::render::systems::{EguiPipelines, ExtractedEguiTextures};
+use bevy_egui::{EguiPixelsPerPoint, EguiRenderOutput};
+pub(super) use parts::Part;
+use parts::Tiles;
+
+/// A picture that has been drawn, or that is about to be.
+struct Drawn {
+    look: Look,
+    panels: Vec<ClippedPrimitive>,
+}
+
+/// Where a picture is, and what all of it depends on.
+#[derive(PartialEq)]
+struct Look {
+    texture: wgpu::Texture,
+    /// A point, in pixels.
+    pixels: f32,
+    city: Part,
+    /// Letters and images that panels use. One that grows keeps its name: what it had stays in its place.
+    images: Vec<AssetId<Image>>,
+}
+
+/// The window's picture from frame to frame.
+#[derive(Resource, Default)]
+pub(super) struct Repaint {
+    drawn: Option<Drawn>,
+    next: Option<Drawn>,
+    parts: Option<Vec<Part>>,
+}
+
+impl Repaint {
+    /// The parts of the picture that this frame draws; `None` if it draws all of it.
+    pub fn parts(&self) -> Option<&[Part]> {
+        self.parts.as_deref()
+    }
+}
+
+/// Decides what of the picture the next frame draws, once it is known what becomes of the city.
+#[allow(clippy::too_many_arguments)] // a system: its parameters are what it looks at
+pub(super) fn prepare_repaint(
+    mut repaint: ResMut<Repaint>,
+    scene: Res<GpuScene>,
+    input: Option<Res<SceneInput>>,
+    views: Query<(Entity, &ViewTarget, &Msaa), With<ExtractedCamera>>,
+    mut panels: Query<(&mut EguiRenderOutput, &EguiViewTarget, &EguiPixelsPerPoint)>,
+    textures: ExtractedEguiTextures,
+    images: Res<RenderAssets<GpuImage>>,
+    (pipelines, cache): (Option<Res<EguiPipelines>>, Res<PipelineCache>),
+) {
+    let Repaint { drawn, next, parts } = &mut *repaint;
+    (*next, *parts) = (None, None);
+    let last = drawn.take();
+    // What draws panels may still be on its way.
+    let ready = pipelines.is_some_and(|all| all.0.values().all(|&one| cache.get_render_pipeline(one).is_some()))
+        && textures.handles().all(|(_, image)| images.get(image).is_some());
+    let (Some(input), Ok((camera, target, &Msaa::Off)), true) = (input, views.single(), ready) else { return };
+    if input.unseen || input.whole || !input.cells.is_empty() || scene.renderer.is_none() {
+        return;
+    }
+    let mut panels = panels.iter_mut().filter(|(_, of, _)| of.0 == camera);
+    let (Some((mut output, _, &EguiPixelsPerPoint { pixels_per_point: pixels })), None) =
+        (panels.next(), panels.next())
+    else {
+        return;
+    };
+    let size = target.main_texture().size();
+    let city = input.view.map_or([0; 4], |_| SceneInput::place(input.viewport, size.width, size.height));
+    let mut used: Vec<_> = textures.handles().map(|(_, image)| image).collect();
+    used.sort_unstable();
+    let texture = wgpu::Texture::clone(target.main_texture());
+    let look = Look { texture, pixels, city: Part::of(city), images: used };
+    let jobs = &mut output.paint_jobs;
+    if let Some(last) = last.filter(|last| last.look == look) {
+        let mut tiles = Tiles::new((size.width, size.height));
+        if scene.still.frame() != StillFrame::Copied {
+            tiles.mark(look.city);
+        }
+        if changed::mark_changes(&mut tiles, &last.panels, jobs, pixels).is_some() {
+            let changed = tiles.parts();
+            let less = changed::within(jobs, &changed, look.city, pixels);
+            *next = Some(Drawn { look, panels: std::mem::replace(jobs, less) });
+            *parts = Some(changed);
+            // Until this frame has been drawn, the picture is the one before.
+            *drawn = Some(last);
+            return;
+        }
+    }
+    *next = Some(Drawn { look, panels: jobs.clone() });
+}
+
+/// The frame has been drawn: its picture is the one that the next frame draws over.
+pub(super) fn note_what_was_drawn(mut repaint: ResMut<Repaint>) {
+    let Repaint { drawn, next, parts } = &mut *repaint;
+    *drawn = next.take();
+    *parts = None;
+}

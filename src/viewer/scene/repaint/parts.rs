@@ -1,0 +1,126 @@
+//! Parts of a window in pixels, and the tiles in which changes are marked.
+//!
+//! May not: know what is drawn there.
+
+use bevy_egui::egui::{Rect, pos2};
+
+/// Side of a tile, pixels: what is marked as changed, is so tile by tile. GPUs in software draw tiles of this size.
+const TILE: u32 = 64;
+/// With more parts than this, one around all of them costs less.
+const MOST_PARTS: usize = 16;
+
+/// A part of the window, pixels: left, top, and the right and the bottom that are no longer in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    pub left: u32,
+    pub top: u32,
+    pub right: u32,
+    pub bottom: u32,
+}
+
+impl Part {
+    /// Corner and size as a part.
+    pub fn of([x, y, width, height]: [u32; 4]) -> Part {
+        Part { left: x, top: y, right: x + width, bottom: y + height }
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.left >= self.right || self.top >= self.bottom
+    }
+
+    /// What is in both.
+    pub fn common(self, other: Part) -> Part {
+        Part {
+            left: self.left.max(other.left),
+            top: self.top.max(other.top),
+            right: self.right.min(other.right),
+            bottom: self.bottom.min(other.bottom),
+        }
+    }
+
+    /// The least part that holds both.
+    fn around(self, other: Part) -> Part {
+        Part {
+            left: self.left.min(other.left),
+            top: self.top.min(other.top),
+            right: self.right.max(other.right),
+            bottom: self.bottom.max(other.bottom),
+        }
+    }
+
+    /// What is in this and not in the other one: above it, below it, beside it.
+    pub fn without(self, other: Part) -> impl Iterator<Item = Part> {
+        let hole = self.common(other);
+        let all = if hole.is_empty() {
+            [self, Part::default(), Part::default(), Part::default()]
+        } else {
+            [
+                Part { bottom: hole.top, ..self },
+                Part { top: hole.bottom, ..self },
+                Part { right: hole.left, top: hole.top, bottom: hole.bottom, ..self },
+                Part { left: hole.right, top: hole.top, bottom: hole.bottom, ..self },
+            ]
+        };
+        all.into_iter().filter(|part| !part.is_empty())
+    }
+
+    /// In points.
+    pub fn rect(self, pixels: f32) -> Rect {
+        let point = |x: u32, y: u32| pos2(x as f32 / pixels, y as f32 / pixels);
+        Rect::from_min_max(point(self.left, self.top), point(self.right, self.bottom))
+    }
+}
+
+/// Tiles of a window, some of which are marked.
+pub struct Tiles {
+    size: (u32, u32),
+    wide: usize,
+    marked: Vec<bool>,
+}
+
+impl Tiles {
+    /// Of a window of so many pixels; none is marked.
+    pub fn new(size: (u32, u32)) -> Tiles {
+        let count = |side: u32| side.div_ceil(TILE) as usize;
+        Tiles { size, wide: count(size.0), marked: vec![false; count(size.0) * count(size.1)] }
+    }
+
+    /// Marks all tiles that a part touches.
+    pub fn mark(&mut self, part: Part) {
+        let part = part.common(Part::of([0, 0, self.size.0, self.size.1]));
+        if part.is_empty() {
+            return;
+        }
+        let tiles = |from: u32, to: u32| (from / TILE) as usize..to.div_ceil(TILE) as usize;
+        for row in tiles(part.top, part.bottom) {
+            let row = row * self.wide;
+            self.marked[row..][tiles(part.left, part.right)].fill(true);
+        }
+    }
+
+    /// What is marked, in parts that have nothing in common.
+    pub fn parts(&self) -> Vec<Part> {
+        let mut parts: Vec<Part> = Vec::new();
+        let edge = |tiles: usize, side: u32| (tiles as u32 * TILE).min(side);
+        for (y, row) in self.marked.chunks(self.wide.max(1)).enumerate() {
+            let (top, bottom) = (edge(y, self.size.1), edge(y + 1, self.size.1));
+            let mut x = 0;
+            for run in row.chunk_by(|a, b| a == b) {
+                let (left, right) = (edge(x, self.size.0), edge(x + run.len(), self.size.0));
+                x += run.len();
+                if !run[0] {
+                    continue;
+                }
+                let above = |part: &&mut Part| (part.left, part.right, part.bottom) == (left, right, top);
+                match parts.iter_mut().find(above) {
+                    Some(part) => part.bottom = bottom,
+                    None => parts.push(Part { left, top, right, bottom }),
+                }
+            }
+        }
+        if parts.len() > MOST_PARTS {
+            parts = parts.into_iter().reduce(Part::around).into_iter().collect();
+        }
+        parts
+    }
+}

@@ -33,7 +33,7 @@ use memory_city_views::city::PlotState;
 use pipelines::DEPTH_FORMAT;
 use records::{BoxRecord, ConeRecord, ViewRecord};
 use renderer::{DrawPlan, Renderer};
-use repaint::{Part, Repaint};
+use repaint::{Repaint, WindowPart};
 use std::sync::Arc;
 use still::{StillCity, StillFrame};
 use stretch::{Smaller, Stretcher};
@@ -387,7 +387,7 @@ fn scene_pass(
                 }
             }
         }
-        let city = Part::of(SceneInput::place(input.viewport, all.width, all.height));
+        let city = WindowPart::of(SceneInput::place(input.viewport, all.width, all.height));
         let changed = repaint.parts().filter(|_| copied);
         let parts = changed.map_or(vec![city], |parts| parts.iter().map(|part| part.common(city)).collect());
         scene.still.copy(context.command_encoder(), target.main_texture(), &parts);

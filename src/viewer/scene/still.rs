@@ -6,7 +6,7 @@
 use super::SceneInput;
 use super::records::ViewRecord;
 use super::renderer::DrawPlan;
-use super::repaint::Part;
+use super::repaint::WindowPart;
 use bevy::ecs::entity::Entity;
 use std::sync::Arc;
 
@@ -110,7 +110,7 @@ impl StillCity {
     }
 
     /// Copies parts of the picture between the target and what is kept, after the pass that draws or clears the target.
-    pub fn copy(&self, encoder: &mut wgpu::CommandEncoder, target: &wgpu::Texture, parts: &[Part]) {
+    pub fn copy(&self, encoder: &mut wgpu::CommandEncoder, target: &wgpu::Texture, parts: &[WindowPart]) {
         let Some(kept) = self.kept.as_ref().filter(|kept| kept.size() == target.size()) else { return };
         for part in parts.iter().filter(|part| !part.is_empty()) {
             let origin = wgpu::Origin3d { x: part.left, y: part.top, z: 0 };

@@ -420,14 +420,18 @@ impl Appearance {
             let parts = states.par_chunks_mut(OF_A_CORE).enumerate();
             parts.map(move |(part, states)| (first + part * OF_A_CORE, states))
         });
-        parts.for_each(|(first, states)| self.fill(plan, timeline, first..first + states.len(), t, states));
+        parts.for_each(|(first, states)| {
+            let plots = first..first + states.len();
+            let solid = self.opaque[plots.clone()].contains(&true);
+            self.fill(plan, timeline, plots, solid, t, states);
+        });
     }
 
     /// The states of some plots at time `t`, in their order; panics as [`Appearance::states`].
     pub fn states_of(&self, plan: &CityPlan, timeline: &Timeline, plots: &[u32], t: usize) -> Vec<PlotState> {
         let mut states = vec![PlotState::default(); plots.len()];
         let part = |(plots, states): (&[u32], &mut [PlotState])| {
-            self.fill(plan, timeline, plots.iter().map(|&plot| plot as usize), t, states);
+            self.fill(plan, timeline, plots.iter().map(|&plot| plot as usize), true, t, states);
         };
         plots.par_chunks(OF_A_CORE).zip(states.par_chunks_mut(OF_A_CORE)).for_each(part);
         states
@@ -436,23 +440,25 @@ impl Appearance {
     /// The state of one plot at time `t`; panics as [`Appearance::states`].
     pub fn state(&self, plan: &CityPlan, timeline: &Timeline, plot: usize, t: usize) -> PlotState {
         let mut state = [PlotState::default()];
-        self.fill(plan, timeline, std::iter::once(plot), t, &mut state);
+        self.fill(plan, timeline, std::iter::once(plot), true, t, &mut state);
         state[0]
     }
 
+    /// `solid`: some of them may be opaque.
     fn fill(
         &self,
         plan: &CityPlan,
         timeline: &Timeline,
         plots: impl Iterator<Item = usize> + Clone,
+        solid: bool,
         t: usize,
         states: &mut [PlotState],
     ) {
         let values = Values::of_areas(plan, timeline).since(self.base.unwrap_or(0));
         let (mut block, mut plots) = (PlotBlock::default(), plots);
         for states in states.chunks_mut(AT_ONCE) {
-            self.fill_block(values, plots.clone().take(states.len()), t, &mut block, states);
-            plots.by_ref().take(states.len()).for_each(drop);
+            self.fill_block(values, plots.clone().take(states.len()), solid, t, &mut block, states);
+            plots.nth(states.len() - 1);
         }
     }
 
@@ -461,16 +467,16 @@ impl Appearance {
         &self,
         values: Values<'_>,
         plots: impl Iterator<Item = usize> + Clone,
+        solid: bool,
         t: usize,
         block: &mut PlotBlock,
         states: &mut [PlotState],
     ) {
         let (mut samples, mut measured) = (std::mem::take(&mut block.samples), std::mem::take(&mut block.measured));
         let are_buildings = values.samples(plots.clone(), t, block, &mut samples);
-        values.plan.shares_of(samples.iter().map(|sample| (sample.plot, sample.value)), &mut block.sides);
+        let shown = samples.iter().map(|sample| (sample.plot, sample.value));
+        values.plan.shares_of(shown, &mut block.sides, &mut block.heights);
         values.plan.sides_of(&mut block.sides);
-        block.heights.clear();
-        block.heights.resize(samples.len(), 0.0);
         block.colours.clear();
         block.colours.resize(samples.len(), 0.0);
         let mut in_metric =
@@ -492,13 +498,23 @@ impl Appearance {
         });
         let unit = 1.0 / self.unit;
         let shapes = block.sides.iter().zip(&block.heights).zip(&block.colours);
-        for ((state, sample), ((&side, &height), &colour)) in states.iter_mut().zip(&samples).zip(shapes) {
-            let opacity = if self.opaque[sample.plot] { 1.0 } else { self.look.opacity };
-            // A More plot is flat, whatever the rule.
-            let is_more = !are_buildings && values.is_more(sample.plot);
-            let (height, colour) = if is_more { (MORE_HEIGHT as f32, 0.0) } else { (height, colour) };
+        let clear = self.look.opacity;
+        for (state, ((&side, &height), &colour)) in states.iter_mut().zip(shapes) {
             let height = if side > 0.0 { height } else { 0.0 };
-            *state = PlotState::new(side, height * unit, colour, opacity);
+            *state = PlotState::new(side, height * unit, colour, clear);
+        }
+        if solid {
+            let all = states.iter_mut().zip(&samples);
+            all.filter(|(_, sample)| self.opaque[sample.plot]).for_each(|(state, _)| state.opacity = u16::MAX);
+        }
+        // A More plot is flat, whatever the rule.
+        if !are_buildings {
+            let more = PlotState::new(1.0, MORE_HEIGHT as f32 * unit, 0.0, clear);
+            let all = states.iter_mut().zip(&samples);
+            for (state, _) in all.filter(|(_, sample)| values.is_more(sample.plot)) {
+                let height = if state.side > 0 { more.height } else { 0 };
+                *state = PlotState { height, colour: 0, ..*state };
+            }
         }
         (block.samples, block.measured) = (samples, measured);
     }

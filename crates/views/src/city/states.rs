@@ -58,16 +58,18 @@ impl PlotState {
     /// From shares of 1. What is there stays visible: a side above 0 never becomes 0. What is no number is 0.
     #[inline]
     pub fn new(side: f32, height: f32, colour: f32, opacity: f32) -> PlotState {
-        // Rounded by hand, all four at once, since this is done for every plot at every step in time: in a number of at least 2^23 the
-        // last bits are those of the whole number.
+        // By hand, since this is done for every plot at every step in time, for several at once where the compiler sees how: rounded in a
+        // number of at least 2^23, whose last bits are those of the whole number, and put together in halves.
         const WHOLE: f32 = (1u32 << 23) as f32;
-        let unit = |v: f32| {
-            let v = if v > 0.0 { v } else { 0.0 };
-            let v = if v < 1.0 { v } else { 1.0 };
-            (v * FULL + WHOLE).to_bits() as u16
+        let units = |share: f32| {
+            let share = if share > 0.0 { share } else { 0.0 };
+            let share = if share < 1.0 { share } else { 1.0 };
+            (share * FULL + WHOLE).to_bits() & 0xffff
         };
-        let [side_units, height, colour, opacity] = [side, height, colour, opacity].map(unit);
-        PlotState { side: side_units.max(u16::from(side > 0.0)), height, colour, opacity }
+        let side_units = units(side);
+        let side_units = if side_units == 0 && side > 0.0 { 1 } else { side_units };
+        let halves = [side_units | units(height) << 16, units(colour) | units(opacity) << 16];
+        bytemuck::cast(halves.map(u32::to_le))
     }
 
     /// The state `mix` of the way from `self` to `other`.
@@ -124,10 +126,17 @@ impl CityPlan {
         now as f64 / self.max_value(plot).max(1) as f64
     }
 
-    /// [`CityPlan::share_of`] of many, as exact as a [`PlotState`] needs it.
-    pub(super) fn shares_of(&self, values: impl Iterator<Item = (usize, u64)>, shares: &mut Vec<f32>) {
+    /// [`CityPlan::share_of`] of many, as exact as a [`PlotState`] needs it, and the largest values they are shares of.
+    pub(super) fn shares_of(
+        &self,
+        values: impl Iterator<Item = (usize, u64)> + Clone,
+        shares: &mut Vec<f32>,
+        largest: &mut Vec<f32>,
+    ) {
+        largest.clear();
+        largest.extend(values.clone().map(|(plot, _)| real(self.max_value(plot).max(1))));
         shares.clear();
-        shares.extend(values.map(|(plot, now)| real(now) / real(self.max_value(plot).max(1))));
+        shares.extend(values.zip(largest.iter()).map(|((_, now), largest)| real(now) / largest));
     }
 
     /// Turns shares of the largest values into sides, as exact as a [`PlotState`] needs them: a processor computes several at once.
@@ -140,10 +149,9 @@ impl CityPlan {
         }
     }
 
-    /// [`CityPlan::height`] of many buildings likewise: twice the side of the base, which follows from the largest value where the
-    /// cell does, and is nearer to hand.
-    pub(super) fn heights_of(&self, plots: impl Iterator<Item = usize>, sides: &[f32], heights: &mut [f32]) {
-        heights.iter_mut().zip(plots).for_each(|(height, plot)| *height = real(self.max_value(plot)));
+    /// [`CityPlan::height`] of many buildings likewise, in the place of their largest values: twice the side of the base, which follows
+    /// from the largest value where the cell does, and is nearer to hand.
+    pub(super) fn heights_of(&self, sides: &[f32], heights: &mut [f32]) {
         let twice = 2.0 * self.area_per_unit.sqrt() as f32;
         let all = heights.iter_mut().zip(sides);
         match self.config.area_mode {

@@ -2,7 +2,7 @@
 //!
 //! May not: know Bevy or the GPU. It compares and cuts lists of triangles.
 
-use super::parts::{Part, Tiles};
+use super::parts::{WindowPart, WindowTiles};
 use bevy_egui::egui::epaint::{ClippedPrimitive, Mesh, Primitive, Vertex};
 use bevy_egui::egui::{Color32, Pos2, Rect, TextureId};
 use std::ops::Range;
@@ -11,17 +11,17 @@ use std::ops::Range;
 const LOOK_AHEAD: usize = 16;
 
 /// Where a clip rectangle is: rounded as the panels are drawn.
-fn clipped(rect: Rect, pixels: f32) -> Part {
+fn clipped(rect: Rect, pixels: f32) -> WindowPart {
     let edge = |points: f32| (points * pixels).round() as u32;
-    Part { left: edge(rect.min.x), top: edge(rect.min.y), right: edge(rect.max.x), bottom: edge(rect.max.y) }
+    WindowPart { left: edge(rect.min.x), top: edge(rect.min.y), right: edge(rect.max.x), bottom: edge(rect.max.y) }
 }
 
 /// The pixels that a triangle may touch.
-fn bounds(corners: [Pos2; 3], pixels: f32) -> Part {
+fn bounds(corners: [Pos2; 3], pixels: f32) -> WindowPart {
     let [a, b, c] = corners;
     let (min, max) = (a.min(b).min(c), a.max(b).max(c));
     let (down, up) = (|points: f32| (points * pixels).floor() as u32, |points: f32| (points * pixels).ceil() as u32);
-    Part {
+    WindowPart {
         left: down(min.x).saturating_sub(1),
         top: down(min.y).saturating_sub(1),
         right: up(max.x).saturating_add(1),
@@ -31,7 +31,7 @@ fn bounds(corners: [Pos2; 3], pixels: f32) -> Part {
 
 /// Marks what is not the same in two lists. `None` if that cannot be told: there is more than triangles.
 pub fn mark_changes(
-    tiles: &mut Tiles,
+    tiles: &mut WindowTiles,
     before: &[ClippedPrimitive],
     after: &[ClippedPrimitive],
     pixels: f32,
@@ -93,13 +93,13 @@ fn same_corners(a: &Mesh, b: &Mesh) -> bool {
     bytemuck::cast_slice::<Vertex, u8>(&a.vertices) == bytemuck::cast_slice::<Vertex, u8>(&b.vertices)
 }
 
-fn mark_all(tiles: &mut Tiles, job: &ClippedPrimitive, pixels: f32) -> Option<()> {
+fn mark_all(tiles: &mut WindowTiles, job: &ClippedPrimitive, pixels: f32) -> Option<()> {
     let mesh = mesh_of(job)?;
     mark_triangles(tiles, job, mesh, 0..mesh.indices.len(), pixels);
     Some(())
 }
 
-fn mark_triangles(tiles: &mut Tiles, job: &ClippedPrimitive, mesh: &Mesh, indices: Range<usize>, pixels: f32) {
+fn mark_triangles(tiles: &mut WindowTiles, job: &ClippedPrimitive, mesh: &Mesh, indices: Range<usize>, pixels: f32) {
     let within = clipped(job.clip_rect, pixels);
     for triangle in mesh.indices[indices].chunks_exact(3) {
         let corner = |k: usize| mesh.vertices[triangle[k] as usize].pos;
@@ -108,7 +108,7 @@ fn mark_triangles(tiles: &mut Tiles, job: &ClippedPrimitive, mesh: &Mesh, indice
 }
 
 /// Marks where one thing has become another: the triangles that begin and end both alike are left out.
-fn mark_difference(tiles: &mut Tiles, old: &ClippedPrimitive, new: &ClippedPrimitive, pixels: f32) -> Option<()> {
+fn mark_difference(tiles: &mut WindowTiles, old: &ClippedPrimitive, new: &ClippedPrimitive, pixels: f32) -> Option<()> {
     let (was, is) = (mesh_of(old)?, mesh_of(new)?);
     if old.clip_rect != new.clip_rect || was.texture_id != is.texture_id {
         mark_all(tiles, old, pixels)?;
@@ -127,7 +127,7 @@ fn mark_difference(tiles: &mut Tiles, old: &ClippedPrimitive, new: &ClippedPrimi
 }
 
 /// What is drawn of a list within some parts: a base of black where the city is not, and the triangles in their order.
-pub fn within(jobs: &[ClippedPrimitive], parts: &[Part], city: Part, pixels: f32) -> Vec<ClippedPrimitive> {
+pub fn within(jobs: &[ClippedPrimitive], parts: &[WindowPart], city: WindowPart, pixels: f32) -> Vec<ClippedPrimitive> {
     let mut drawn = Vec::new();
     for &part in parts {
         let mut base = Mesh::with_texture(TextureId::default());
@@ -152,7 +152,7 @@ pub fn within(jobs: &[ClippedPrimitive], parts: &[Part], city: Part, pixels: f32
 }
 
 /// The triangles that touch a part.
-fn cut(mesh: &Mesh, part: Part, pixels: f32) -> Mesh {
+fn cut(mesh: &Mesh, part: WindowPart, pixels: f32) -> Mesh {
     let mut cut = Mesh::with_texture(mesh.texture_id);
     let mut places = vec![u32::MAX; mesh.vertices.len()];
     for triangle in mesh.indices.as_chunks::<3>().0 {
@@ -182,10 +182,10 @@ mod tests {
     const CITY: u32 = 7;
 
     /// A picture in which a pixel is what was drawn onto it, one thing after the other.
-    struct Canvas(Vec<u32>);
+    struct Sheet(Vec<u32>);
 
-    impl Canvas {
-        fn fill(&mut self, part: Part, with: u32) {
+    impl Sheet {
+        fn fill(&mut self, part: WindowPart, with: u32) {
             if part.is_empty() {
                 return;
             }
@@ -197,7 +197,7 @@ mod tests {
         fn draw(&mut self, jobs: &[ClippedPrimitive], pixels: f32) {
             for job in jobs {
                 let mesh = mesh_of(job).expect("triangles");
-                let seen = clipped(job.clip_rect, pixels).common(Part::of([0, 0, SIZE.0, SIZE.1]));
+                let seen = clipped(job.clip_rect, pixels).common(WindowPart::of([0, 0, SIZE.0, SIZE.1]));
                 for triangle in mesh.indices.as_chunks::<3>().0 {
                     let corners = triangle.map(|index| mesh.vertices[index as usize]);
                     let bounds = bounds(corners.map(|corner| corner.pos), pixels).common(seen);
@@ -220,11 +220,11 @@ mod tests {
         }
 
         /// All of a frame.
-        fn whole(jobs: &[ClippedPrimitive], city: Part, pixels: f32) -> Canvas {
-            let mut canvas = Canvas(vec![0; (SIZE.0 * SIZE.1) as usize]);
-            canvas.fill(city, CITY);
-            canvas.draw(jobs, pixels);
-            canvas
+        fn whole(jobs: &[ClippedPrimitive], city: WindowPart, pixels: f32) -> Sheet {
+            let mut sheet = Sheet(vec![0; (SIZE.0 * SIZE.1) as usize]);
+            sheet.fill(city, CITY);
+            sheet.draw(jobs, pixels);
+            sheet
         }
     }
 
@@ -273,7 +273,7 @@ mod tests {
             moves in any::<bool>(),
             pixels in prop::sample::select(vec![1.0, 1.25, 2.0f32]),
         ) {
-            let city = Part::of([city.0, city.1, city.2, city.3]).common(Part::of([0, 0, SIZE.0, SIZE.1]));
+            let city = WindowPart::of([city.0, city.1, city.2, city.3]).common(WindowPart::of([0, 0, SIZE.0, SIZE.1]));
             let old: Vec<_> = before.iter().map(|(thing, _)| job(thing)).collect();
             let mut new = Vec::new();
             for (thing, fate) in &before {
@@ -288,7 +288,7 @@ mod tests {
                     }
                 }
             }
-            let mut tiles = Tiles::new(SIZE);
+            let mut tiles = WindowTiles::new(SIZE);
             if moves {
                 tiles.mark(city);
             }
@@ -297,11 +297,11 @@ mod tests {
             for (i, part) in parts.iter().enumerate() {
                 prop_assert!(parts[i + 1..].iter().all(|other| part.common(*other).is_empty()), "{parts:?}");
             }
-            let mut canvas = Canvas::whole(&old, city, pixels);
-            parts.iter().for_each(|part| canvas.fill(part.common(city), CITY));
-            canvas.draw(&within(&new, &parts, city, pixels), pixels);
-            let whole = Canvas::whole(&new, city, pixels);
-            let wrong = (0..whole.0.len()).find(|&at| whole.0[at] != canvas.0[at]);
+            let mut sheet = Sheet::whole(&old, city, pixels);
+            parts.iter().for_each(|part| sheet.fill(part.common(city), CITY));
+            sheet.draw(&within(&new, &parts, city, pixels), pixels);
+            let whole = Sheet::whole(&new, city, pixels);
+            let wrong = (0..whole.0.len()).find(|&at| whole.0[at] != sheet.0[at]);
             prop_assert_eq!(wrong.map(|at| (at as u32 % SIZE.0, at as u32 / SIZE.0)), None);
         }
     }
@@ -310,13 +310,13 @@ mod tests {
     fn what_stays_is_not_drawn_again() {
         let thing = |x: f32| job(&(vec![(x, 10.0, 20.0, 20.0, 5)], (200.0, 150.0), 0));
         let changes = |old: &[ClippedPrimitive], new: &[ClippedPrimitive]| {
-            let mut tiles = Tiles::new(SIZE);
+            let mut tiles = WindowTiles::new(SIZE);
             mark_changes(&mut tiles, old, new, 1.0).expect("nothing but triangles");
             tiles.parts()
         };
         let (left, right) = (thing(10.0), thing(140.0));
         assert_eq!(changes(&[left.clone(), right.clone()], &[left.clone(), right.clone()]), []);
-        let corner = Part { left: 0, top: 0, right: 64, bottom: 64 };
+        let corner = WindowPart { left: 0, top: 0, right: 64, bottom: 64 };
         assert_eq!(changes(&[left.clone(), right.clone()], std::slice::from_ref(&right)), [corner]);
         // Within one thing too.
         let both =

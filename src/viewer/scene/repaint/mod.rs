@@ -23,22 +23,22 @@ use bevy_egui::egui::epaint::ClippedPrimitive;
 use bevy_egui::render::EguiViewTarget;
 use bevy_egui::render::systems::{EguiPipelines, ExtractedEguiTextures};
 use bevy_egui::{EguiPixelsPerPoint, EguiRenderOutput};
-pub(super) use parts::Part;
-use parts::Tiles;
+pub(super) use parts::WindowPart;
+use parts::WindowTiles;
 
 /// A picture that has been drawn, or that is about to be.
-struct Drawn {
-    look: Look,
+struct DrawnPanels {
+    key: PictureKey,
     panels: Vec<ClippedPrimitive>,
 }
 
 /// Where a picture is, and what all of it depends on.
 #[derive(PartialEq)]
-struct Look {
+struct PictureKey {
     texture: wgpu::Texture,
     /// A point, in pixels.
     pixels: f32,
-    city: Part,
+    city: WindowPart,
     /// Letters and images that panels use. One that grows keeps its name: what it had stays in its place.
     images: Vec<AssetId<Image>>,
 }
@@ -46,14 +46,14 @@ struct Look {
 /// The window's picture from frame to frame.
 #[derive(Resource, Default)]
 pub(super) struct Repaint {
-    drawn: Option<Drawn>,
-    next: Option<Drawn>,
-    parts: Option<Vec<Part>>,
+    drawn: Option<DrawnPanels>,
+    next: Option<DrawnPanels>,
+    parts: Option<Vec<WindowPart>>,
 }
 
 impl Repaint {
     /// The parts of the picture that this frame draws; `None` if it draws all of it.
-    pub fn parts(&self) -> Option<&[Part]> {
+    pub fn parts(&self) -> Option<&[WindowPart]> {
         self.parts.as_deref()
     }
 }
@@ -91,24 +91,24 @@ pub(super) fn prepare_repaint(
     let mut used: Vec<_> = textures.handles().map(|(_, image)| image).collect();
     used.sort_unstable();
     let texture = wgpu::Texture::clone(target.main_texture());
-    let look = Look { texture, pixels, city: Part::of(city), images: used };
+    let key = PictureKey { texture, pixels, city: WindowPart::of(city), images: used };
     let jobs = &mut output.paint_jobs;
-    if let Some(last) = last.filter(|last| last.look == look) {
-        let mut tiles = Tiles::new((size.width, size.height));
+    if let Some(last) = last.filter(|last| last.key == key) {
+        let mut tiles = WindowTiles::new((size.width, size.height));
         if scene.still.frame() != StillFrame::Copied {
-            tiles.mark(look.city);
+            tiles.mark(key.city);
         }
         if changed::mark_changes(&mut tiles, &last.panels, jobs, pixels).is_some() {
             let changed = tiles.parts();
-            let less = changed::within(jobs, &changed, look.city, pixels);
-            *next = Some(Drawn { look, panels: std::mem::replace(jobs, less) });
+            let less = changed::within(jobs, &changed, key.city, pixels);
+            *next = Some(DrawnPanels { key, panels: std::mem::replace(jobs, less) });
             *parts = Some(changed);
             // Until this frame has been drawn, the picture is the one before.
             *drawn = Some(last);
             return;
         }
     }
-    *next = Some(Drawn { look, panels: jobs.clone() });
+    *next = Some(DrawnPanels { key, panels: jobs.clone() });
 }
 
 /// The frame has been drawn: its picture is the one that the next frame draws over.

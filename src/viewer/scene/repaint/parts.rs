@@ -11,17 +11,17 @@ const MOST_PARTS: usize = 16;
 
 /// A part of the window, pixels: left, top, and the right and the bottom that are no longer in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct WindowPart {
     pub left: u32,
     pub top: u32,
     pub right: u32,
     pub bottom: u32,
 }
 
-impl Part {
+impl WindowPart {
     /// Corner and size as a part.
-    pub fn of([x, y, width, height]: [u32; 4]) -> Part {
-        Part { left: x, top: y, right: x + width, bottom: y + height }
+    pub fn of([x, y, width, height]: [u32; 4]) -> WindowPart {
+        WindowPart { left: x, top: y, right: x + width, bottom: y + height }
     }
 
     pub fn is_empty(self) -> bool {
@@ -29,8 +29,8 @@ impl Part {
     }
 
     /// What is in both.
-    pub fn common(self, other: Part) -> Part {
-        Part {
+    pub fn common(self, other: WindowPart) -> WindowPart {
+        WindowPart {
             left: self.left.max(other.left),
             top: self.top.max(other.top),
             right: self.right.min(other.right),
@@ -39,8 +39,8 @@ impl Part {
     }
 
     /// The least part that holds both.
-    fn around(self, other: Part) -> Part {
-        Part {
+    fn around(self, other: WindowPart) -> WindowPart {
+        WindowPart {
             left: self.left.min(other.left),
             top: self.top.min(other.top),
             right: self.right.max(other.right),
@@ -49,16 +49,16 @@ impl Part {
     }
 
     /// What is in this and not in the other one: above it, below it, beside it.
-    pub fn without(self, other: Part) -> impl Iterator<Item = Part> {
+    pub fn without(self, other: WindowPart) -> impl Iterator<Item = WindowPart> {
         let hole = self.common(other);
         let all = if hole.is_empty() {
-            [self, Part::default(), Part::default(), Part::default()]
+            [self, WindowPart::default(), WindowPart::default(), WindowPart::default()]
         } else {
             [
-                Part { bottom: hole.top, ..self },
-                Part { top: hole.bottom, ..self },
-                Part { right: hole.left, top: hole.top, bottom: hole.bottom, ..self },
-                Part { left: hole.right, top: hole.top, bottom: hole.bottom, ..self },
+                WindowPart { bottom: hole.top, ..self },
+                WindowPart { top: hole.bottom, ..self },
+                WindowPart { right: hole.left, top: hole.top, bottom: hole.bottom, ..self },
+                WindowPart { left: hole.right, top: hole.top, bottom: hole.bottom, ..self },
             ]
         };
         all.into_iter().filter(|part| !part.is_empty())
@@ -72,22 +72,22 @@ impl Part {
 }
 
 /// Tiles of a window, some of which are marked.
-pub struct Tiles {
+pub struct WindowTiles {
     size: (u32, u32),
     wide: usize,
     marked: Vec<bool>,
 }
 
-impl Tiles {
+impl WindowTiles {
     /// Of a window of so many pixels; none is marked.
-    pub fn new(size: (u32, u32)) -> Tiles {
+    pub fn new(size: (u32, u32)) -> WindowTiles {
         let count = |side: u32| side.div_ceil(TILE) as usize;
-        Tiles { size, wide: count(size.0), marked: vec![false; count(size.0) * count(size.1)] }
+        WindowTiles { size, wide: count(size.0), marked: vec![false; count(size.0) * count(size.1)] }
     }
 
     /// Marks all tiles that a part touches.
-    pub fn mark(&mut self, part: Part) {
-        let part = part.common(Part::of([0, 0, self.size.0, self.size.1]));
+    pub fn mark(&mut self, part: WindowPart) {
+        let part = part.common(WindowPart::of([0, 0, self.size.0, self.size.1]));
         if part.is_empty() {
             return;
         }
@@ -99,8 +99,8 @@ impl Tiles {
     }
 
     /// What is marked, in parts that have nothing in common.
-    pub fn parts(&self) -> Vec<Part> {
-        let mut parts: Vec<Part> = Vec::new();
+    pub fn parts(&self) -> Vec<WindowPart> {
+        let mut parts: Vec<WindowPart> = Vec::new();
         let edge = |tiles: usize, side: u32| (tiles as u32 * TILE).min(side);
         for (y, row) in self.marked.chunks(self.wide.max(1)).enumerate() {
             let (top, bottom) = (edge(y, self.size.1), edge(y + 1, self.size.1));
@@ -111,15 +111,15 @@ impl Tiles {
                 if !run[0] {
                     continue;
                 }
-                let above = |part: &&mut Part| (part.left, part.right, part.bottom) == (left, right, top);
+                let above = |part: &&mut WindowPart| (part.left, part.right, part.bottom) == (left, right, top);
                 match parts.iter_mut().find(above) {
                     Some(part) => part.bottom = bottom,
-                    None => parts.push(Part { left, top, right, bottom }),
+                    None => parts.push(WindowPart { left, top, right, bottom }),
                 }
             }
         }
         if parts.len() > MOST_PARTS {
-            parts = parts.into_iter().reduce(Part::around).into_iter().collect();
+            parts = parts.into_iter().reduce(WindowPart::around).into_iter().collect();
         }
         parts
     }

@@ -21,8 +21,8 @@ fn scale(values: &Values<'_>, _: HeightWish) -> HeightScale {
     let height = |amount: u64| 2.0 * values.plan.base_area(amount as f64).sqrt();
     let areas = values.measured_in(values.plan.config().metric);
     HeightScale {
-        height: Box::new(|values, samples, sides, heights| {
-            values.plan.heights_of(samples.iter().map(|sample| sample.plot), sides, heights);
+        height: Box::new(|values, _, sides, heights| {
+            values.plan.heights_of(sides, heights);
         }),
         peak: Box::new(|values, plot| values.plan.max_height(plot)),
         axis: HeightAxis {

@@ -58,7 +58,8 @@ pub struct HeightScale {
 /// Plot to the highest it ever is.
 pub type PeakOf = Box<dyn Fn(&Values<'_>, usize) -> f64 + Send + Sync>;
 
-/// What stands on some plots, and the sides of their bases as fractions of their cells, to as many heights.
+/// What stands on some plots, and the sides of their bases as fractions of their cells, to as many heights. Before, these are the largest
+/// values that the plots ever have, in what areas show.
 pub type HeightOf = Box<dyn Fn(&Values<'_>, &[Sample], &[f32], &mut [f32]) + Send + Sync>;
 
 /// One plot after the other.

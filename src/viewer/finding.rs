@@ -1,11 +1,12 @@
 //! What leaks: found in the background as soon as a program with a later state is open, and the way to the place.
 //!
 //! The answer is that of the analysis `leak`; nothing is computed here. It is about a program, not about a grouping: grouping
-//! anew leaves it as it is, more points in time have it found again.
+//! anew leaves it as it is, more points in time have it found again. Of a program that goes on it is found when somebody asks for the
+//! place: all walks would be looked through again at each that comes.
 
 use super::action::Action;
 use super::app::{Awake, Stage};
-use super::document::{Closed, Document, Opened};
+use super::document::{Closed, Document, OpenDocument, Opened};
 use super::job::Job;
 use super::loading::Loading;
 use super::notices::Notices;
@@ -88,6 +89,8 @@ pub struct Finding {
     all: bool,
     /// The place to be shown once objects are grouped by owner.
     wanted: Option<String>,
+    /// Of a program that goes on: to be looked for once objects are grouped by owner, and shown.
+    sought: bool,
 }
 
 impl Finding {
@@ -113,7 +116,7 @@ impl Finding {
     pub fn cancel(&mut self) {
         if let FindingState::Looking(job) = &self.known {
             job.cancel();
-            self.known = FindingState::Nothing;
+            (self.known, self.sought) = (FindingState::Nothing, false);
         }
     }
 
@@ -171,7 +174,28 @@ impl Finding {
 
     /// Whether a place is about to be shown.
     pub fn is_going(&self) -> bool {
-        self.wanted.is_some()
+        self.wanted.is_some() || self.sought
+    }
+
+    /// Whether what is known of a program that goes on is older than what is open, or nothing is.
+    fn is_behind(&self, open: &OpenDocument) -> bool {
+        let nothing = matches!(self.known, FindingState::Nothing);
+        open.live.is_some() && (nothing || self.of != Some((self.opened, open.timeline.times())))
+    }
+
+    /// Shows what was sought, or says why there is nothing to show.
+    fn end_search(&mut self, notices: &mut Notices) {
+        let (_, times) = self.of.unwrap_or_default();
+        match &mut self.known {
+            FindingState::Leaks(leak) => {
+                leak.notes.push(format!(
+                    "Found in the first {times} walks; asked for again, it is looked for in all there are then"
+                ));
+                self.wanted = Some(leak.owner.clone());
+            }
+            FindingState::Healthy(why) | FindingState::Failed(why) => notices.tell(why.clone()),
+            FindingState::Nothing | FindingState::Looking(_) => {}
+        }
     }
 }
 
@@ -253,6 +277,7 @@ fn follow(
     document: Res<Document>,
     loading: Res<Loading>,
     windows: Query<(), With<PrimaryWindow>>,
+    mut notices: ResMut<Notices>,
     mut awake: ResMut<Awake>,
 ) {
     let finding = finding.bypass_change_detection();
@@ -266,12 +291,15 @@ fn follow(
                 FindingState::Failed(why) => tracing::warn!("what leaks cannot be found: {why}"),
                 FindingState::Nothing | FindingState::Looking(_) => {}
             }
+            if std::mem::take(&mut finding.sought) {
+                finding.end_search(&mut notices);
+            }
         }
     }
     // While a trace is read there is more to come; pictures without a window do not ask.
     let Some(open) = document.get().filter(|_| !loading.active() && !windows.is_empty()) else { return };
-    // Of a program that goes on all walks would be looked through again at each that comes.
-    if open.live.is_some() {
+    let looks = matches!(finding.known, FindingState::Looking(_));
+    if open.live.is_some() && (looks || !finding.sought || open.made_with.grouping != OWNERS) {
         return;
     }
     let of = (finding.opened, open.timeline.times());
@@ -283,7 +311,13 @@ fn follow(
     let Ok(analysis) = AnalysisRegistry::built_in().get(ANALYSIS) else { return };
     let description = analysis.describe();
     let window = TimeWindow::whole(&open.timeline);
-    if description.check(&open.source, window).is_ok() {
+    let can = description.check(&open.source, window);
+    if let Err(why) = &can
+        && std::mem::take(&mut finding.sought)
+    {
+        notices.tell(why.to_string());
+    }
+    if can.is_ok() {
         let source = Arc::clone(&open.source);
         let arguments = Arguments::defaults(&description);
         finding.known = FindingState::Looking(Job::behind_frames(move |progress| {
@@ -310,13 +344,19 @@ fn act(
     for action in asked {
         match action {
             Action::ShowOwner => match &finding.known {
+                FindingState::Looking(_) => notices.tell("What leaks is still being looked for"),
+                _ if document.get().is_some_and(|open| finding.is_behind(open) && open.source.can_regroup()) => {
+                    (finding.sought, finding.of, finding.hidden) = (true, None, false);
+                    if settings.grouping != OWNERS {
+                        OWNERS.clone_into(&mut settings.grouping);
+                    }
+                }
                 FindingState::Leaks(leak) => {
                     finding.wanted = Some(leak.owner.clone());
                     if settings.grouping != OWNERS {
                         OWNERS.clone_into(&mut settings.grouping);
                     }
                 }
-                FindingState::Looking(_) => notices.tell("What leaks is still being looked for"),
                 FindingState::Healthy(why) | FindingState::Failed(why) => notices.tell(why.clone()),
                 FindingState::Nothing => {
                     notices.tell("What leaks is not known: that takes several heap dumps, or a trace")
@@ -329,9 +369,19 @@ fn act(
     if selection.node().is_some() {
         finding.make_room();
     }
-    let Some(owner) = &finding.wanted else { return };
+    if !finding.is_going() {
+        return;
+    }
     awake.wait_if(true);
     let Some(open) = document.get() else { return };
+    let Some(owner) = &finding.wanted else {
+        if open.made_with.grouping != OWNERS && (settings.grouping != OWNERS || loading.refuses(&settings)) {
+            // As below.
+            finding.sought = false;
+            settings.grouping.clone_from(&open.made_with.grouping);
+        }
+        return;
+    };
     if open.made_with.grouping == OWNERS {
         match LeakPlace::node_in(owner, &open.timeline) {
             Some(node) => {

@@ -264,4 +264,11 @@ fn a_live_city_is_grouped_anew_and_goes_on() {
     while shown < before + 1 {
         shown = times_in(&session.expect("time: ")).unwrap_or(shown);
     }
+    // What leaks, and who owns it: looked for when it is asked for, in the walks so far.
+    session.key("o");
+    session.expect("leak: Leaks.PERSONS");
+    let owner = session.expect("selected: Heap#");
+    assert!(owner.contains("class Leaks#static PERSONS"), "{owner}");
+    session.rest();
+    session.shown("live-8-owner");
 }

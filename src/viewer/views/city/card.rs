@@ -143,6 +143,10 @@ pub fn show(
                 };
                 ui.label(RichText::new(sign).size(12.0).color(colour));
                 said(ui, verdict, open);
+                // Of a program that goes on it is looked for when somebody asks.
+                if verdict.grows && open.live.is_some() && open.source.can_regroup() {
+                    go(ui, open, finding.is_going(), &mut asked);
+                }
                 dismiss(ui, &mut asked);
             }),
             FindingState::Looking(_) => line(ui, |ui| {
